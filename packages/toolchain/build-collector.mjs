@@ -3,10 +3,10 @@
  * Builds the collector of test/collector/manifest.yaml and prints the binary's path as the last line.
  *
  *   node build-collector.mjs                build it, unless the cache has it
- *   node build-collector.mjs --print-path   only say where it is, or would be
+ *   node build-collector.mjs --print-path   only print its path, even if it is not built
  *
- * The cache directory is named by the manifest's hash, so a changed manifest is another binary and a
- * switch of branches rebuilds nothing. The path rule lives here alone; the test harness asks for it.
+ * The name of the cache directory contains the manifest's hash, so a changed manifest leads to another
+ * binary, and switching branches rebuilds nothing. Only this script knows the path; the test harness runs it.
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -30,7 +30,7 @@ if (failure === undefined) {
   process.exitCode = 1
 }
 
-/** Builds aside and renames, so that a half-built binary is never found. Answers why it failed, if it did. */
+/** Builds in a temporary directory and renames, so that an incomplete binary is never used. Returns the reason of a failure. */
 function build() {
   mkdirSync(cacheRoot, { recursive: true })
   const logFile = `${dirname(binary)}.log`
@@ -48,16 +48,16 @@ function build() {
 }
 
 function runBuilder(workDir, logFile) {
-  setPriority(10) // inherited by the compiler: a build must not starve what else runs here
+  setPriority(10) // the compiler inherits it, so that a build does not slow down other programs
   const log = openSync(logFile, 'w')
   const go = spawnSync('go', ['run', builder, '--config', manifest], { cwd: workDir, stdio: ['ignore', log, log] })
   closeSync(log)
-  if (go.error?.code === 'ENOENT') return 'Go is not installed; it takes Go 1.25 or newer, see https://go.dev/dl/'
+  if (go.error?.code === 'ENOENT') return 'Go is not installed; install Go 1.25 or newer, see https://go.dev/dl/'
   if (go.error !== undefined) return `could not start Go: ${go.error.message}`
   if (go.status !== 0) return `the build failed: ${lastMessage(readFileSync(logFile, 'utf8'))} (whole log: ${logFile})`
 }
 
-/** What Go says for itself, if it does; a failed compile has no such line, only "exit status 1" at the end. */
+/** Returns the message of Go. A failed compilation has no such line; then it is the last line other than "exit status". */
 function lastMessage(log) {
   const lines = log.split('\n').map((line) => line.trim())
   return (

@@ -3,7 +3,7 @@ import { settingTable } from '../cli/dist/serve/setting-table.js'
 const cell = (text) => String(text).replaceAll('|', '\\|')
 const code = (text) => `\`${text}\``
 
-/** docs/configuration.md, whole: every setting of the table. */
+/** Returns docs/configuration.md, with every setting of the table. */
 export function configurationPage() {
   const rows = Object.entries(settingTable).map(([key, { variable, shape, fallback, about, secret }]) => [
     code(key),
@@ -16,9 +16,10 @@ export function configurationPage() {
 
 # Settings of \`penstock serve\`
 
-A setting comes from its variable, or from a JSON file named with \`--config\`; the variable wins. In the file
-\`{ "gateway": { "upstream": "…" } }\` and \`{ "gateway.upstream": "…" }\` are the same. Unknown settings, bad values and
-addresses that cannot be had are one line and exit code 2, before anything listens. Values of secrets never appear in messages.
+A setting is read from its variable, or from a JSON file that is passed with \`--config\`; the variable takes precedence. In
+the file, \`{ "gateway": { "upstream": "…" } }\` and \`{ "gateway.upstream": "…" }\` are the same. For unknown settings, invalid
+values and addresses that are in use, the command prints one line and exits with code 2 before it listens. Messages never
+contain values of secrets.
 
 | Key | Variable | Form | Default | Meaning |
 | --- | --- | --- | --- | --- |

@@ -1,5 +1,5 @@
-// Brings a checkout to where everything runs: dependencies installed for the running Node, native modules loadable,
-// packages built. Does nothing that is already done. Needs Node and npm only.
+// Prepares a checkout: installs dependencies for the running Node, builds native modules and packages. Steps that are
+// already done are skipped. It needs only Node and npm.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url'
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 const minimum = [20, 19]
 /**
- * From 24.19 on the headers of Node 24 give native objects a clean-up hook. With those of 24.21 it was seen to end the
- * process when such an object is collected. Those of 24.18 have none, and what is compiled against them runs on 24.21.
+ * The headers of Node 24.19 and later add a clean-up hook to native objects. With the headers of 24.21, the process
+ * crashed when such an object was collected. Modules compiled with the headers of 24.18 have no hook and run on 24.21.
  */
 const headersWithoutCleanupHook = { 24: '24.18.0' }
 
@@ -21,9 +21,9 @@ if (major < minimum[0] || (major === minimum[0] && minor < minimum[1])) {
 }
 installDependencies()
 ensureNativeModules()
-run('node_modules/.bin/tsc', ['-b', '--pretty'], 'The build failed; the compiler says why above.')
+run('node_modules/.bin/tsc', ['-b', '--pretty'], 'The build failed; see the errors of the compiler above.')
 
-/** The lock file and the Node that dependencies were installed for. */
+/** Installs the dependencies unless they were installed for the same lock file and the same Node. */
 function installDependencies() {
   const stampPath = join(root, 'node_modules/.cache/penstock-setup')
   const lock = readFileSync(join(root, 'package-lock.json'))
@@ -33,14 +33,14 @@ function installDependencies() {
   if (!npm(['ci', '--no-audit', '--no-fund'], headersOfRunningNode())) {
     const headers = downloadedHeaders(process.versions.node)
     if (headers === undefined || !npm(['ci', '--no-audit', '--no-fund'], headers)) {
-      fail('npm could not install the dependencies; its own message stands above.')
+      fail('npm could not install the dependencies; see its message above.')
     }
   }
   mkdirSync(dirname(stampPath), { recursive: true })
   writeFileSync(stampPath, stamp)
 }
 
-/** A module compiled for another Node does not load; one that never compiled does not either. */
+/** Builds better-sqlite3 if it cannot be used, for example because it was compiled for another Node. */
 function ensureNativeModules() {
   if (works('better-sqlite3')) return
   console.log('Building better-sqlite3 for this Node …')
@@ -52,12 +52,12 @@ function ensureNativeModules() {
   npm(['rebuild', 'better-sqlite3'], headers)
   if (!works('better-sqlite3')) {
     fail(
-      'better-sqlite3 does not work: a C++ compiler, make and Python 3 are needed where no prebuilt binary can be had.',
+      'better-sqlite3 does not work: install a C++ compiler, make and Python 3, because no prebuilt binary is available.',
     )
   }
 }
 
-/** Loads, and outlives the collection of its statements, which has to come by itself to be a test. */
+/** Tells whether the module loads and survives the garbage collection of its statements. Only a natural collection reproduces the crash. */
 function works(name) {
   const probe = `
     const database = new (require(${JSON.stringify(name)}))(':memory:')
@@ -69,13 +69,13 @@ function works(name) {
   return spawnSync(process.execPath, ['-e', probe], { cwd: root, stdio: 'ignore' }).status === 0
 }
 
-/** node-gyp would download headers; where they lie beside the running node, it need not. */
+/** Returns the directory with the headers of the running Node, so that node-gyp need not download them. */
 function headersOfRunningNode() {
   const prefix = join(dirname(process.execPath), '..')
   return existsSync(join(prefix, 'include/node/node.h')) ? prefix : undefined
 }
 
-/** The npm package that carries Node for this platform has the headers too. */
+/** Installs the npm package of Node for this platform and returns the directory with its headers. */
 function downloadedHeaders(version) {
   const name = `node-${process.platform}-${process.arch}@${version}`
   const directory = join(root, 'node_modules/.cache/node-headers')

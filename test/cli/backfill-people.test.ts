@@ -40,7 +40,7 @@ describe('two runs on one state file', () => {
       stdout: '',
       stderr:
         `penstock: another penstock backfill (process ${first.pid}) is using ${run.state}: ` +
-        'wait until it is done, or end it; the same command then goes on\n',
+        'wait for its end or stop it, then run the same command again\n',
     })
     expect(forge.paths.slice(requests).filter((path) => path.includes('/pipelines'))).toEqual([])
     gate.open()
@@ -70,7 +70,7 @@ test('an interruption is answered before anything else is done', async () => {
   const running = backfill({ ...run, world: { env, stderr, signal: interruption.signal } })
   await server.received(3)
   interruption.abort()
-  const line = `the same command goes on from here; what has been accepted is kept in ${run.state}\n`
+  const line = `run the same command again to continue; accepted pipelines are recorded in ${run.state}\n`
   expect(stderr.text).toBe(line)
   const { exitCode, stdout } = await running
   expect(exitCode).toBe(130)

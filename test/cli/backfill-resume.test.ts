@@ -57,7 +57,7 @@ describe('an interruption at every request', () => {
       expect(first.exitCode).toBe(130)
       if (at > 1) {
         expect(first.stderr).toContain(
-          `the same command goes on from here; what has been accepted is kept in ${run.state}`,
+          `run the same command again to continue; accepted pipelines are recorded in ${run.state}`,
         )
       }
       expect((await backfill(run)).exitCode).toBe(0)
@@ -152,6 +152,6 @@ test('a state file of another endpoint is refused, and stays as it is', async ()
   const { exitCode, stderr } = await backfill({ ...run, endpoint: elsewhere.url })
   expect({ exitCode, requests: elsewhere.requests.length }).toEqual({ exitCode: 2, requests: 0 })
   expect(stderr).toBe(
-    `penstock: ${run.state} is of another run: its endpoint is ${run.endpoint}, not ${elsewhere.url}\n`,
+    `penstock: ${run.state} belongs to another backfill: its endpoint is ${run.endpoint}, not ${elsewhere.url}\n`,
   )
 })

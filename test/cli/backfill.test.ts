@@ -65,7 +65,7 @@ describe('what is read', () => {
     const { forge, server, run } = await setting(upTo(3))
     forge.trouble = ({ path }) => (path.includes('/pipelines/2') ? { play: 'reply', status: 404 } : undefined)
     const outcome = await backfill({ ...run, flags: traces })
-    expect(outcome).toMatchObject({ exitCode: 0, stderr: 'ops/tools/-/pipelines/2: is not there any more\n' })
+    expect(outcome).toMatchObject({ exitCode: 0, stderr: 'ops/tools/-/pipelines/2: no longer exists\n' })
     expect(tracesOf(server.requests)).toEqual(['1', '3'])
   })
 
@@ -195,7 +195,7 @@ describe('a forge in trouble', () => {
     await clock.advance(waitMs)
     const { exitCode, stderr } = await running
     expect(exitCode).toBe(0)
-    expect(stderr).toMatch(/^the rate limit of 127\.0\.0\.1:\d+ is used up; goes on in \d+ s$/m)
+    expect(stderr).toMatch(/^the rate limit of 127\.0\.0\.1:\d+ is used up; continues in \d+ s$/m)
     expect(tracesOf(server.requests)).toEqual(['1', '2'])
   })
 
@@ -217,7 +217,7 @@ describe('a forge in trouble', () => {
   test.each([
     { status: 401, complaint: 'HTTP 401 Unauthorized: the access token is wrong or expired' },
     { status: 403, complaint: 'HTTP 403 Forbidden: the access token may not read this; it needs the scope read_api' },
-    { status: 404, complaint: 'HTTP 404 Not Found: nothing there that this access token may see' },
+    { status: 404, complaint: 'HTTP 404 Not Found: there is nothing at this address that the access token may read' },
     { status: 400, complaint: 'HTTP 400 Bad Request: [token] is no good\n' },
   ])('$status ends it at once', async ({ status, complaint }) => {
     const first = await setting(upTo(4))
@@ -235,7 +235,7 @@ describe('a forge in trouble', () => {
     expect(half.exitCode).toBe(1)
     expect(half.stderr).toContain(`ops/tools: /projects/17/pipelines: ${complaint}`)
     expect(half.stderr).toContain(
-      `the same command goes on from here; what has been accepted is kept in ${later.run.state}`,
+      `run the same command again to continue; accepted pipelines are recorded in ${later.run.state}`,
     )
     expect(tracesOf(later.server.requests)).toEqual(['1', '2', '3', '4'])
     expect(later.forge.paths.filter((path) => path.includes('page=3'))).toHaveLength(1)
@@ -257,15 +257,15 @@ describe('a forge in trouble', () => {
     const { exitCode, stderr } = await backfill(run)
     expect(exitCode).toBe(1)
     expect(stderr).toBe(
-      `penstock: /projects/ops%2Ftools: HTTP 301 Moved Permanently: it leads to ${elsewhere.url}/api/v4/projects/9, ` +
-        'where the access token is not sent; name the final address with --from or --project\n',
+      `penstock: /projects/ops%2Ftools: HTTP 301 Moved Permanently: it redirects to ${elsewhere.url}/api/v4/projects/9; ` +
+        'the access token is not sent there; set the final address with --from or --project\n',
     )
     expect(elsewhere.requests).toEqual([])
   })
 
   test.each([
     { what: 'no JSON', body: '<html>', complaint: 'the answer is not valid JSON; is this the address of a GitLab-' },
-    { what: 'no object', body: '[]', complaint: 'the answer is no JSON object' },
+    { what: 'no object', body: '[]', complaint: 'the answer is not a JSON object' },
     { what: 'no id', body: '{"name":"x"}', complaint: 'the project has no id' },
   ])('a project that is $what', async ({ body, complaint }) => {
     const { forge, run } = await setting(upTo(1))
@@ -277,12 +277,12 @@ describe('a forge in trouble', () => {
 
   test.each([
     { what: 'no JSON', body: 'busy', complaint: 'the answer is not valid JSON' },
-    { what: 'no list', body: '{}', complaint: 'the answer is no JSON list' },
+    { what: 'no list', body: '{}', complaint: 'the answer is not a JSON list' },
     { what: 'no list of pipelines', body: '[{"id":0}]', complaint: 'an item of the list has no id' },
     {
       what: 'without end',
       body: '[{"id":1,"status":"success"}]',
-      complaint: 'the forge repeats its pages without end',
+      complaint: 'the forge repeats its pages endlessly',
     },
   ])('a page that is $what', async ({ body, complaint }) => {
     const { forge, run } = await setting(upTo(1))
@@ -345,7 +345,7 @@ describe('a receiver in trouble', () => {
       flags: traces,
     })
     expect(outcome.exitCode).toBe(1)
-    expect(lastLine(outcome.stdout)).toMatch(/^not everything was accepted; stopped: HTTP 401 Unauthorized/)
+    expect(lastLine(outcome.stdout)).toMatch(/^some items were not accepted; stopped: HTTP 401 Unauthorized/)
     expect(forge.server.requests.length).toBeLessThan(120)
   })
 
@@ -407,18 +407,18 @@ describe('secrets and people', () => {
   test.each([
     { args: on.slice(2), complaint: "required option '--from <url>' not specified" },
     { args: on.slice(0, 2), complaint: "required option '--project <id or path>' not specified" },
-    { args: on.slice(0, 4), complaint: 'where to? Name the receiver with --endpoint or PENSTOCK_EXPORT_ENDPOINT' },
+    { args: on.slice(0, 4), complaint: 'no receiver was named; set --endpoint or PENSTOCK_EXPORT_ENDPOINT' },
     {
       args: ['--from', 'forge:80', ...on.slice(2)],
       complaint: '--from must be a URL that starts with http:// or https://',
     },
     {
       args: ['--from', 'http://me:canary@forge', ...on.slice(2)],
-      complaint: '--from must hold no user name, password, ? or #; give the token with --private-token',
+      complaint: '--from must not contain a user name, password, ? or #; pass the token with --private-token',
     },
     {
       args: [...on, '--private-token', 'canary 7'],
-      complaint: 'the private token holds a character that a header cannot; is there a blank in it?',
+      complaint: 'the private token contains a character that is not allowed in a header; check it for blanks',
     },
     {
       args: [...on, '--metrics-mode', 'cumulative'],
@@ -426,7 +426,7 @@ describe('secrets and people', () => {
     },
     {
       args: [...on, '--project', '18', '--state-file', 'x'],
-      complaint: '--state-file is of one project; leave it out, or run once per project',
+      complaint: '--state-file is for one project; omit it, or run once per project',
     },
     {
       args: [...on, '--since', 'monday'],

@@ -36,7 +36,7 @@ test('says what each record is, and what cannot be filled, with the reason', asy
 })
 
 test.each([
-  { name: 'job-hook-alone', first: /: job hook of job \d+: adds to pipeline 88417, whose pipeline hook must follow$/m },
+  { name: 'job-hook-alone', first: /: job hook of job \d+: adds to pipeline 88417, and is not exported by itself; the pipeline hook must follow$/m },
   { name: 'rest-bundle-push-pipeline', first: /: REST bundle of pipeline 36, success, 3 jobs: would be exported$/m },
   {
     name: 'e01-status-running',

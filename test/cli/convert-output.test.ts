@@ -48,7 +48,7 @@ describe('output', () => {
   test('protobuf of several signals does not fit standard output', async () => {
     const { exitCode, stdout, stderr } = await penstock(['convert', push, '--encoding', 'protobuf'])
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
-    expect(stderr).toMatch(/^penstock: protobuf on standard output can hold one signal only.*\n$/)
+    expect(stderr).toMatch(/^penstock: protobuf on standard output can contain one signal only.*\n$/)
   })
 
   test.each([

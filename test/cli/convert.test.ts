@@ -228,7 +228,7 @@ describe('what becomes of records', () => {
     const file = caseFile('e07-no-time-anywhere')
     const without = await penstock(['convert', file])
     expect(without.exitCode).toBe(0)
-    expect(without.stderr).toContain('has no time at all')
+    expect(without.stderr).toContain('has no time; the time of reading is used')
     const { exitCode, stdout } = await penstock(['convert', file, '--received-at', '2026-07-01T00:00:00Z'])
     expect(exitCode).toBe(0)
     expect(stdout).toContain('"observedTimeUnixNano":"1782864000000000000"')
@@ -306,7 +306,7 @@ describe('options', () => {
     {
       flags: ['--bounds', '5,,1'],
       complaint:
-        "option '--bounds <seconds,…>' argument '5,,1' is invalid. It must be native, fine or numbers with commas between.",
+        "option '--bounds <seconds,…>' argument '5,,1' is invalid. It must be native, fine or numbers separated by commas.",
     },
     { flags: ['--ref-label', '('], complaint: "option '--ref-label': must be all or a regular expression" },
     { flags: ['--service-name', ' '], complaint: "option '--service-name': must be a text that is not blank" },

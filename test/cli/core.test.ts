@@ -36,7 +36,7 @@ test('a user is made with the password from standard input, which is kept as arg
 })
 
 test.each([
-  ['', /the password is read from standard input/],
+  ['', /standard input is empty/],
   ['short', /password/],
 ])('a password %j is refused in one line', async (password, about) => {
   await using cli = await world()

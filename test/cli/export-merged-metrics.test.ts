@@ -165,7 +165,7 @@ describe('merged metrics', () => {
     const args = ['export', push, '--endpoint', 'http://127.0.0.1:9', '--metrics-mode', 'cumulative', '--state', state]
     const { exitCode, stderr } = await penstock(args)
     expect(exitCode).toBe(2)
-    expect(stderr).toBe(`penstock: ${state} is no state file of penstock export; remove it to start from zero\n`)
+    expect(stderr).toBe(`penstock: ${state} is not a state file of penstock export; remove it to start from zero\n`)
   })
 
   test('a state file in a place that is not there', async () => {

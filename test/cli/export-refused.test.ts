@@ -15,14 +15,14 @@ test.each([404, 405])('%i: names each path that was tried, and asks what is ther
   expect(outcome.exitCode).toBe(1)
   for (const signal of ['traces', 'metrics', 'logs']) {
     expect(outcome.stdout).toContain(
-      `nothing takes ${url}/api/v1/${signal}: is --endpoint the base URL of an OTLP/HTTP endpoint?\n`,
+      `${url}/api/v1/${signal} does not accept requests; set --endpoint to the base URL of an OTLP/HTTP endpoint\n`,
     )
   }
   expect(outcome.stdout).not.toContain('canary')
 })
 
 test('401 without a token: names where one can be given', async () => {
-  const wanted = 'no token was given: the receiver wants one, by --token or PENSTOCK_EXPORT_TOKEN'
+  const wanted = 'no token was given; pass the token of the receiver with --token or PENSTOCK_EXPORT_TOKEN'
   const without = await exported({ play: 'reply', status: 401 })
   expect(without.outcome.stdout.split(wanted)).toHaveLength(2)
   const withOne = await exported({ play: 'reply', status: 401 }, ['--token', 'canary'])

@@ -69,7 +69,7 @@ describe('delivery', () => {
     expect(server.requests.length).toBeLessThan(20)
     expect(outcome.stdout).toMatch(/^(?:traces|metrics|logs): HTTP 401 Unauthorized: token \[token\] expired$/m)
     expect(outcome.stdout.trimEnd().split('\n').at(-1)).toMatch(
-      /^not everything was accepted; stopped: HTTP 401 Unauthorized/,
+      /^some items were not accepted; stopped: HTTP 401 Unauthorized/,
     )
     expect(outcome.stdout + outcome.stderr).not.toContain('secret-1')
   })
@@ -82,7 +82,7 @@ describe('delivery', () => {
     const outcome = await penstock(args, { stdin })
     expect(outcome.exitCode).toBe(1)
     expect(tableOf(outcome).traces?.[0]).toBe('1')
-    expect(outcome.stdout).toContain('not everything was accepted; stopped: HTTP 401 Unauthorized')
+    expect(outcome.stdout).toContain('some items were not accepted; stopped: HTTP 401 Unauthorized')
     expect(outcome.stderr).toBe('')
     expect(stdin.destroyed).toBe(true)
   })
@@ -93,7 +93,7 @@ describe('delivery', () => {
     const outcome = await penstock(['export', '-', '--endpoint', server.url, '--signals', 'traces,logs'], { stdin })
     expect(outcome.exitCode).toBe(1)
     expect(Number(tableOf(outcome).traces?.[0])).toBeLessThan(200)
-    expect(outcome.stdout).toContain('not everything was accepted; stopped: HTTP 403 Forbidden')
+    expect(outcome.stdout).toContain('some items were not accepted; stopped: HTTP 403 Forbidden')
   })
 
   test('a partial success is not everything', async () => {
@@ -105,7 +105,7 @@ describe('delivery', () => {
     expect(outcome.exitCode).toBe(1)
     expect(tableOf(outcome).traces?.slice(3)).toEqual(['4', '2', '0', '0'])
     expect(outcome.stdout).toContain('traces: two too old')
-    expect(outcome.stdout).toContain('not everything was accepted')
+    expect(outcome.stdout).toContain('some items were not accepted')
   })
 
   test('503, then accepted', async () => {
@@ -144,7 +144,7 @@ describe('delivery', () => {
     expect(outcome.exitCode).toBe(1)
     expect(server.requests).toHaveLength(2)
     expect(outcome.stderr).toContain('stdin: line 2: object_attributes: must be an object')
-    expect(outcome.stdout).toContain('all that was sent was accepted')
+    expect(outcome.stdout).toContain('everything that was sent was accepted')
   })
 
   test('nothing to export is no failure', async () => {
@@ -169,7 +169,7 @@ describe('delivery', () => {
     answer.open()
     expect(outcome.exitCode).toBe(130)
     expect(tableOf(outcome).traces).toEqual(['2', '4 spans', expect.any(String), '2', '0', '2', '0'])
-    expect(outcome.stdout).toContain('not everything was accepted; stopped: interrupted')
+    expect(outcome.stdout).toContain('some items were not accepted; stopped: interrupted')
     expect(outcome.stderr).not.toContain('    at ')
   })
 })
@@ -219,7 +219,7 @@ describe('mistakes', () => {
   })
 
   test.each([
-    { flags: [], complaint: 'where to? Name the receiver with --endpoint or PENSTOCK_EXPORT_ENDPOINT' },
+    { flags: [], complaint: 'no receiver was named; set --endpoint or PENSTOCK_EXPORT_ENDPOINT' },
     {
       flags: ['--endpoint', 'collector:4318'],
       complaint: 'the endpoint must be a URL that starts with http:// or https://',
@@ -234,7 +234,7 @@ describe('mistakes', () => {
     },
     {
       flags: ['--endpoint', 'http://collector', '--state', 'totals.json'],
-      complaint: '--state keeps cumulative totals; it needs --metrics-mode cumulative',
+      complaint: '--state is for cumulative totals; add --metrics-mode cumulative',
     },
     {
       flags: ['--endpoint', 'http://collector', '--concurrency', '0'],

@@ -41,7 +41,7 @@ testWithCurl(
     const env = { PENSTOCK_DATA_DIR: join(directory.path, 'new') }
     const service = await serving(['--sample'], env)
     const [said = '', tries = ''] = service.stdout.text.split('Try next:\n')
-    expect(said).toContain('The sample workspace mossgate is in the core; its 33 pipelines are on their way')
+    expect(said).toContain('The sample workspace mossgate is in the core; its 33 pipelines are being sent')
     const key = /API key, shown only now: +(\S+)/.exec(said)![1]!
 
     const commands = tries.split('\n').filter((line) => line.startsWith('  '))
@@ -148,7 +148,7 @@ test.each([
   expect(pipelineIds(directory.path).length).toBeLessThan(33)
 
   const service = await serving(['--sample'], env)
-  expect(service.stdout.text).toContain('its 33 pipelines are on their way')
+  expect(service.stdout.text).toContain('its 33 pipelines are being sent')
   expect(pipelineIds(directory.path)).toEqual(everyId)
   expect(rows(directory.path, 'select key from ci_variables order by 1')).toEqual([
     'SVC_OBSERVABILITY_EXPORT',

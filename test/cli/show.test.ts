@@ -258,7 +258,7 @@ test('nothing to show is shown as nothing', async () => {
 })
 
 test.each([
-  { args: ['show'], complaint: 'what is to be shown? Name a file, or try --sample' },
+  { args: ['show'], complaint: 'no file was named; name a file, or use --sample' },
   { args: ['show', '--sample', 'x.json'], complaint: '--sample takes no files' },
 ])('$args', async ({ args, complaint }) => {
   expect(await penstock(args)).toMatchObject({ exitCode: 2, stdout: '', stderr: `penstock: ${complaint}\n` })
@@ -267,5 +267,5 @@ test.each([
 test('samples that are not there', async () => {
   const { exitCode, stderr } = await penstock(['show', '--sample'], { samplesDirectory: '/no/such/place' })
   expect(exitCode).toBe(2)
-  expect(stderr).toBe('penstock: the samples come with the source and are not there: /no/such/place\n')
+  expect(stderr).toBe('penstock: the samples are only in a source checkout; there is no directory /no/such/place\n')
 })

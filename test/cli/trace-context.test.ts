@@ -202,8 +202,8 @@ test('an attribute that the command computes replaces one of the same key, other
 })
 
 test.each([
-  ['no pair', 'garbage-7', 'must be key=value pairs with commas between'],
-  ['two signs', 'team=harbour,a=b=garbage-7', 'must be key=value pairs with commas between'],
+  ['no pair', 'garbage-7', 'must be key=value pairs separated by commas'],
+  ['two signs', 'team=harbour,a=b=garbage-7', 'must be key=value pairs separated by commas'],
   ['bad encoding', 'garbage-7=%zz', 'must be percent-encoded'],
   ['huge', `garbage-7=${'x'.repeat(70_000)}`, 'must have at most 65536 bytes'],
 ])('a malformed list costs the job no trace: %s', async (_, list, complaint) => {
@@ -252,7 +252,7 @@ describe('a pipeline that another one has started', () => {
     })
     expect({ exitCode, trace: JSON.parse(stdout).trace_id }).toEqual({ exitCode: 0, trace: await traceOfRoot('30') })
     expect(stderr).toBe(
-      'penstock: the upstream pipeline is taken for the root of the trace; if it is not, its trigger job must pass on PENSTOCK_ROOT_PIPELINE_ID\n',
+      'penstock: the upstream pipeline is assumed to be the root of the trace; if it is not, pass PENSTOCK_ROOT_PIPELINE_ID on in its trigger job\n',
     )
   })
 

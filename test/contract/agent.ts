@@ -20,16 +20,16 @@ import { parsePrometheusText, type Sample } from './prometheus-text.ts'
 
 const agentConfig = join(import.meta.dirname, '../../collector-config/agent.yaml')
 
-/** A collector with the configuration that we give to users. */
+/** A collector with the published configuration `collector-config/agent.yaml`. */
 export interface Agent {
   readonly collector: Collector
-  /** Sends one request, which has to be accepted. */
+  /** Sends one request, and fails the test if it is not accepted. */
   send<S extends Signal>(signal: S, request: OtlpRequest<S>): Promise<void>
-  /** Requests of a signal as it wrote them, once it has written that many spans, data points or log records. */
+  /** Waits until the collector has written `items` spans, data points or log records, and returns the written requests. */
   received<S extends Signal>(signal: S, items: number): Promise<OtlpRequest<S>[]>
-  /** The same of the totals that it keeps, cumulative metrics sent to it included. */
+  /** Waits until the collector has written `points` points of its cumulative totals, and returns the written requests. */
   totals(points: number): Promise<OtlpRequest<'metrics'>[]>
-  /** What Prometheus would read. */
+  /** Returns the samples that Prometheus would scrape. */
   scrape(): Promise<Sample[]>
   stop(): Promise<void>
 }
@@ -69,12 +69,12 @@ export async function startAgent({ ownMetrics = false }: Pick<CollectorStart, 'o
   }
 }
 
-/** The file exporter writes one request per line, in OTLP/JSON. */
+/** Decodes the lines of the file exporter, which writes one request per line in OTLP/JSON. */
 export function decoded<S extends Signal>(signal: S, lines: readonly string[]): OtlpRequest<S>[] {
   return lines.map((line) => decodeRequest(signal, Buffer.from(line), 'json'))
 }
 
-/** Spans, log records, or data points of all metrics: what a collector counts. */
+/** Counts the spans, log records or data points of a request, as a collector counts items. */
 export function itemCount({ resources }: OtlpRequest): number {
   const items = resources.flatMap(({ scopes }) => scopes.flatMap((scope) => scope.items))
   return items.reduce((sum, item) => sum + ('data' in item ? pointsOf(item).length : 1), 0)

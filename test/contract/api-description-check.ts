@@ -12,17 +12,17 @@ interface ResponseObject {
 
 export interface ObservedAnswer {
   readonly method: string
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
 }
 
-/** Statuses that belong to the server and not to any one call: no such path, no such method. */
-const ofNoCall: Readonly<Record<number, string>> = { 404: 'not_found', 405: 'method_not_allowed' }
-/** Headers an answer of the status always has. */
-const always: Readonly<Record<number, readonly string[]>> = {
+/** The errors that no call describes, because they mean an unknown path or method. */
+const undescribedErrors: Readonly<Record<number, string>> = { 404: 'not_found', 405: 'method_not_allowed' }
+/** The headers that every answer with the status must have. */
+const requiredHeaders: Readonly<Record<number, readonly string[]>> = {
   201: [],
   401: ['www-authenticate'],
   405: ['allow'],
@@ -30,7 +30,7 @@ const always: Readonly<Record<number, readonly string[]>> = {
   503: ['retry-after'],
 }
 
-/** Holds answers against an OpenAPI 3.1 document. */
+/** Validates answers against an OpenAPI 3.1 document. */
 export class ApiDescriptionCheck {
   readonly #paths: readonly {
     readonly pattern: RegExp
@@ -39,7 +39,7 @@ export class ApiDescriptionCheck {
   }[]
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false })
   readonly #validators = new Map<string, ValidateFunction>()
-  /** `createToken 201`, for every documented answer that has been seen. */
+  /** The documented answers that have been observed, such as `createToken 201`. */
   readonly seen = new Set<string>()
   readonly documented: readonly string[]
 
@@ -47,7 +47,7 @@ export class ApiDescriptionCheck {
     this.#ajv.addSchema(document, 'api')
     const paths = document.paths as Record<string, Record<string, Operation>>
     this.#paths = Object.entries(paths)
-      // A path without parameters goes before one that would take it as a parameter.
+      // A path without parameters precedes one that would match it as a parameter.
       .sort(([one], [other]) => one.split('{').length - other.split('{').length)
       .map(([path, item]) => ({ path, item, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }))
     this.documented = Object.values(paths).flatMap((item) =>
@@ -57,14 +57,14 @@ export class ApiDescriptionCheck {
     )
   }
 
-  /** What the description does not allow about the answer. */
-  problemsOf(answer: ObservedAnswer): string[] {
+  /** Returns how the answer violates the description. */
+  validate(answer: ObservedAnswer): string[] {
     const { method, path, status, headers } = answer
     const call = `${method} ${path}: ${status}`
-    const missing = (always[status] ?? []).filter((name) => headers[name] === undefined)
+    const missing = (requiredHeaders[status] ?? []).filter((name) => headers[name] === undefined)
     const problems = missing.map((name) => `${call} has no ${name}`)
     const code = answer.text === '' ? undefined : (JSON.parse(answer.text) as { error?: { code?: string } }).error?.code
-    if (code !== undefined && ofNoCall[status] === code) return problems
+    if (code !== undefined && undescribedErrors[status] === code) return problems
 
     const matching = this.#paths.filter(({ pattern }) => pattern.test(path))
     const found = matching.find(({ item }) => item[method.toLowerCase()] !== undefined)
@@ -93,5 +93,5 @@ export class ApiDescriptionCheck {
   }
 }
 
-/** One step of a JSON pointer inside a URI. */
+/** Escapes one step of a JSON pointer for a URI. */
 const escaped = (step: string): string => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))

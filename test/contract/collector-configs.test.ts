@@ -23,17 +23,17 @@ import { conversionOf } from '../conversion.ts'
 import { bodiesOf } from '../fixtures.ts'
 import { decoded, itemCount } from './agent.ts'
 import { compareModels } from './compare-models.ts'
-import { collectorChanges, Reckoning } from './known-differences.ts'
+import { collectorChanges, DifferenceTally } from './known-differences.ts'
 
 const config = (name: string) => ({ file: join(import.meta.dirname, '../../collector-config', name) })
 const conversion = conversionOf(bodiesOf('push-pipeline-five-jobs-three-stages')[0] as object)
 
-interface Sent {
+interface Transport {
   readonly transport: 'http' | 'grpc'
   readonly encoding: Encoding
   readonly gzip?: boolean
 }
-const ways: readonly Sent[] = [
+const transports: readonly Transport[] = [
   { transport: 'http', encoding: 'protobuf' },
   { transport: 'http', encoding: 'protobuf', gzip: true },
   { transport: 'http', encoding: 'json' },
@@ -54,14 +54,14 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** Sends one request, which has to be accepted. */
-async function send(signal: Signal, request: OtlpRequest, way: Sent, headers: Record<string, string> = {}) {
+/** Sends one request, and fails the test if it is not accepted. */
+async function send(signal: Signal, request: OtlpRequest, way: Transport, headers: Record<string, string> = {}) {
   const body = Buffer.from(encodeRequest(signal, request, way.encoding))
   const answer = await (way.transport === 'grpc' ? overGrpc : overHttp)(signal, body, way, headers)
   expect(decodeExportResponse(signal, answer, way.encoding)).toBeUndefined()
 }
 
-async function overHttp(signal: Signal, body: Buffer, { encoding, gzip = false }: Sent, headers: object) {
+async function overHttp(signal: Signal, body: Buffer, { encoding, gzip = false }: Transport, headers: object) {
   const response = await fetch(collector.httpEndpoint + signals[signal].httpPath, {
     method: 'POST',
     headers: {
@@ -75,7 +75,7 @@ async function overHttp(signal: Signal, body: Buffer, { encoding, gzip = false }
   return new Uint8Array(await response.arrayBuffer())
 }
 
-function overGrpc(signal: Signal, body: Buffer, _: Sent, headers: Record<string, string>): Promise<Uint8Array> {
+function overGrpc(signal: Signal, body: Buffer, _: Transport, headers: Record<string, string>): Promise<Uint8Array> {
   const client = new Client(collector.grpcEndpoint, credentials.createInsecure())
   const metadata = new Metadata()
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value)
@@ -100,19 +100,19 @@ describeWithCollector('collector-config/upstream.yaml', () => {
     expect(collector.logs()).not.toMatch(/\t(warn|error)\t/)
   })
 
-  test.each(signalNames)('takes %s over both protocols, in every encoding', async (signal) => {
+  test.each(signalNames)('accepts %s over both protocols, in every encoding', async (signal) => {
     const request: OtlpRequest = conversion[signal]
-    for (const way of ways) await send(signal, request, way)
+    for (const transport of transports) await send(signal, request, transport)
 
-    const received = decoded(signal, await waitForExported(file, signal, ways.length * itemCount(request)))
+    const received = decoded(signal, await waitForExported(file, signal, transports.length * itemCount(request)))
 
-    expect(received).toHaveLength(ways.length)
-    const reckoning = new Reckoning(collectorChanges)
-    for (const [index, each] of received.entries()) reckoning.add(`${index}`, compareModels(request, each))
-    expect(reckoning.unexplained).toEqual([])
+    expect(received).toHaveLength(transports.length)
+    const tally = new DifferenceTally(collectorChanges)
+    for (const [index, each] of received.entries()) tally.add(`${index}`, compareModels(request, each))
+    expect(tally.unexplained).toEqual([])
   })
 
-  test('takes a body of more than 20 MiB, as the gateway does', async () => {
+  test('accepts a body of more than 20 MiB, like the gateway', async () => {
     const body = Buffer.from(`{"resourceSpans":[]${' '.repeat(21 * 1024 * 1024)}}`)
     const headers = { 'content-type': contentTypes.json }
     const response = await fetch(`${collector.httpEndpoint}/v1/traces`, { method: 'POST', headers, body })
@@ -136,7 +136,7 @@ describeWithCollector('collector-config/attribution.yaml', () => {
     expect(collector.logs()).not.toMatch(/\t(warn|error)\t/)
   })
 
-  test.each(signalNames)('X-10: the headers become resource attributes of %s, over both protocols', async (signal) => {
+  test.each(signalNames)('X-10: turns the headers into resource attributes of %s, over both protocols', async (signal) => {
     const request: OtlpRequest = conversion[signal]
     await send(signal, request, { transport: 'http', encoding: 'protobuf' }, trusted)
     await send(signal, request, { transport: 'grpc', encoding: 'protobuf' }, trusted)
@@ -151,7 +151,7 @@ describeWithCollector('collector-config/attribution.yaml', () => {
     expect(received.map(ingestAttributes)).toEqual([[expected], [expected]])
   })
 
-  test('what a client claims itself does not survive, with a token or without', async () => {
+  test('removes ingest attributes that a client has set itself, with and without a token', async () => {
     const claims = [string('ingest.token.id', 'someone-else'), string('ingest.token.name', 'admin')]
     const request = {
       resources: conversion.traces.resources.map((group) => ({
@@ -159,7 +159,7 @@ describeWithCollector('collector-config/attribution.yaml', () => {
         resource: { ...group.resource, attributes: claims },
       })),
     }
-    const way: Sent = { transport: 'http', encoding: 'protobuf' }
+    const way: Transport = { transport: 'http', encoding: 'protobuf' }
     await send('traces', request, way, { 'x-ingest-auth': 'off' })
     await send('traces', request, way, trusted)
 
@@ -174,9 +174,9 @@ describeWithCollector('collector-config/attribution.yaml', () => {
 
 describeWithCollector('collector-config/sender.yaml', () => {
   let gateway: ScriptedServer
-  const way: Sent = { transport: 'http', encoding: 'protobuf' }
+  const way: Transport = { transport: 'http', encoding: 'protobuf' }
   const accepted: ScriptedReply = { play: 'reply', status: 200, headers: { 'content-type': contentTypes.protobuf } }
-  const held: ScriptedReply = { play: 'reply', status: 503, headers: { 'retry-after': '1' } }
+  const unavailable: ScriptedReply = { play: 'reply', status: 503, headers: { 'retry-after': '1' } }
   const presented = () => gateway.requests.map(({ path, headers }) => `${path} ${headers.authorization}`)
 
   const start = async (env: Record<string, string>) => {
@@ -186,7 +186,7 @@ describeWithCollector('collector-config/sender.yaml', () => {
   afterEach(() => gateway.close())
 
   describe('with the token in the environment', () => {
-    test('sends every signal with it, and loads without a warning', async () => {
+    test('sends every signal with the token, and loads without a warning', async () => {
       gateway = await ScriptedServer.start(() => accepted)
       await start({ COLLECTOR_INGEST_TOKEN: 'psin_one' })
       for (const signal of signalNames) await send(signal, conversion[signal], way)
@@ -195,8 +195,8 @@ describeWithCollector('collector-config/sender.yaml', () => {
       expect(collector.logs()).not.toMatch(/\t(warn|error)\t/)
     })
 
-    test('E-6: what a 503 holds back is sent again, and accepted in the end', async () => {
-      gateway = await ScriptedServer.start([held, held, accepted])
+    test('E-6: retries a request after 503 until it is accepted', async () => {
+      gateway = await ScriptedServer.start([unavailable, unavailable, accepted])
       await start({ COLLECTOR_INGEST_TOKEN: 'psin_one' })
       await send('traces', conversion.traces, way)
       await gateway.received(3)
@@ -204,8 +204,8 @@ describeWithCollector('collector-config/sender.yaml', () => {
       expect([second, third]).toEqual([first, first])
     })
 
-    test('what is held back survives a restart', async () => {
-      gateway = await ScriptedServer.start((_, index) => (index === 0 ? held : accepted))
+    test('sends queued requests after a restart', async () => {
+      gateway = await ScriptedServer.start((_, index) => (index === 0 ? unavailable : accepted))
       await start({ COLLECTOR_INGEST_TOKEN: 'psin_one' })
       await send('traces', conversion.traces, way)
       await gateway.received(1)
@@ -215,7 +215,7 @@ describeWithCollector('collector-config/sender.yaml', () => {
       expect(gateway.requests[1]?.body).toEqual(gateway.requests[0]?.body)
     })
 
-    test('a 401 is final: nothing is sent again', async () => {
+    test('does not retry after 401', async () => {
       gateway = await ScriptedServer.start([{ play: 'reply', status: 401 }, accepted])
       await start({ COLLECTOR_INGEST_TOKEN: 'psin_wrong' })
       await send('traces', conversion.traces, way)
@@ -229,9 +229,9 @@ describeWithCollector('collector-config/sender.yaml', () => {
     })
   })
 
-  test('T-16: a token in a file can be exchanged without a restart', async () => {
+  test('T-16: reads a new token from a file without a restart', async () => {
     gateway = await ScriptedServer.start(({ headers }) =>
-      headers.authorization === 'Bearer psin_new' ? accepted : held,
+      headers.authorization === 'Bearer psin_new' ? accepted : unavailable,
     )
     const tokenFile = join(directory, 'token')
     await writeFile(tokenFile, 'psin_old\n')

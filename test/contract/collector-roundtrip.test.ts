@@ -9,22 +9,22 @@ import { caseFile, caseNames } from '../fixtures.ts'
 import { type Agent, decoded, itemCount, startAgent } from './agent.ts'
 import { compareModels } from './compare-models.ts'
 import { itemsByKey } from './items.ts'
-import { collectorChanges, Reckoning } from './known-differences.ts'
+import { collectorChanges, DifferenceTally } from './known-differences.ts'
 
 type Requests = Readonly<Record<Signal, OtlpRequest[]>>
 
 const files = caseNames.map(caseFile)
-/** One fixture has no time of its own. */
+/** The time for the one fixture that has none. */
 const receivedAt = ['--received-at', '2026-07-01T12:00:00.123456789Z']
 
-/** Read but not exported by default. @see fixtures/README.md */
+/** The fixtures that are not exported by default. @see fixtures/README.md */
 const notFinal = caseNames.filter(
   (name) => /^e01-status-|^e02-/.test(name) || ['e04-unknown-status-with-finish', 'job-hook-alone'].includes(name),
 )
 
 const optionSets: readonly (readonly string[])[] = [
   [],
-  // Hashed ids all the same: native ones do not tell two instances apart, which one of the fixtures wants them to.
+  // The ids must stay hashed: native ids do not distinguish two instances, which one of the fixtures requires.
   [
     ...['--profile', 'native', '--id-scheme', 'hashed', '--stage-spans', '--user', 'hash'],
     ...['--bounds', 'fine', '--pending-point', '--event-names'],
@@ -88,20 +88,20 @@ describeWithCollector('penstock export to a collector', () => {
     return requests
   }
 
-  /** Every span, metric and log record, once, value by value. */
+  /** Expects that the collector received every span, metric and log record once, with the same values. */
   async function expectReceived(converted: Requests): Promise<void> {
-    const reckoning = new Reckoning(collectorChanges)
+    const tally = new DifferenceTally(collectorChanges)
     for (const signal of signalNames) {
       const expected = itemsByKey(converted[signal])
       const count = converted[signal].reduce((sum, request) => sum + itemCount(request), 0)
       const actual = itemsByKey(await agent.received(signal, count))
       expect([...expected.repeated, ...actual.repeated]).toEqual([])
       expect([...actual.byKey.keys()].toSorted()).toEqual([...expected.byKey.keys()].toSorted())
-      for (const [key, item] of expected.byKey) reckoning.add(key, compareModels(item, actual.byKey.get(key)))
+      for (const [key, item] of expected.byKey) tally.add(key, compareModels(item, actual.byKey.get(key)))
     }
-    expect(reckoning.unexplained).toEqual([])
-    expect(reckoning.compared).toBeGreaterThan(140_000)
-    expect(reckoning.unmet).toEqual([])
+    expect(tally.unexplained).toEqual([])
+    expect(tally.compared).toBeGreaterThan(140_000)
+    expect(tally.unobserved).toEqual([])
   }
 
   function expectAllAccepted({ exitCode, stdout, stderr }: Outcome, converted: Requests): void {
@@ -112,7 +112,7 @@ describeWithCollector('penstock export to a collector', () => {
   }
 
   for (const options of optionSets) {
-    test.each<Encoding>(['protobuf', 'json'])(`in %s, options: ${options.join(' ') || 'none'}`, async (encoding) => {
+    test.each<Encoding>(['protobuf', 'json'])(`exports all fixtures in %s with the options: ${options.join(' ') || 'none'}`, async (encoding) => {
       const converted = await convertToStdout(options)
       const run = await exportTo(penstock, options, encoding)
 
@@ -121,7 +121,7 @@ describeWithCollector('penstock export to a collector', () => {
     })
   }
 
-  test('the process that people start', async () => {
+  test('exports all fixtures as a separate process', async () => {
     const converted = await convertToDirectory([])
     const run = await exportTo(penstockProcess, [], 'protobuf')
 

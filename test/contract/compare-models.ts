@@ -1,13 +1,13 @@
-/** Two values at one place of two models. A list that is longer on one side shows `undefined` on the other. */
+/** Two different values at the same place of two models. If one list is longer, the other side has `undefined`. */
 export interface Difference {
-  /** `resources.0.scopes.0.items.2.attributes.5`: property names and list positions. */
+  /** The property names and list positions: `resources.0.scopes.0.items.2.attributes.5`. */
   readonly path: string
   readonly expected: unknown
   readonly actual: unknown
 }
 
 export interface Comparison {
-  /** Values looked at: scalars, and attribute values as one each. */
+  /** The number of compared values: scalars, and attribute values, each of which counts as one. */
   readonly compared: number
   readonly differences: readonly Difference[]
 }

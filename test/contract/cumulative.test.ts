@@ -9,12 +9,12 @@ import { type Agent, startAgent } from './agent.ts'
 import { expectedTotals } from './expected-totals.ts'
 import { type GeneratedPipeline, generatePipelines, ndjsonOf } from './generated-pipelines.ts'
 import { totalsOfPage } from './prometheus-totals.ts'
-import { allPoints, isAdded, keyOf, type SeriesPoint } from './series.ts'
+import { allPoints, isAccumulated, keyOf, type SeriesPoint } from './series.ts'
 
 const pipelines = generatePipelines(90)
 const batches = [pipelines.slice(0, 1), pipelines.slice(1, 30), pipelines.slice(30, 31), pipelines.slice(31)]
 
-describeWithCollector('cumulative metrics, as Prometheus reads them from a collector', () => {
+describeWithCollector('cumulative metrics that Prometheus scrapes from a collector', () => {
   let agent: Agent
   let directory: string
 
@@ -27,10 +27,10 @@ describeWithCollector('cumulative metrics, as Prometheus reads them from a colle
     await rm(directory, { recursive: true })
   })
 
-  /** One start for the life of a series, and each point later than the one before. */
+  /** Expects that each series has one start time, and that each point is later than the one before. */
   function expectGrowingSeries(points: readonly SeriesPoint[]): void {
     const times = new Map<string, { startNs: bigint; lastNs: bigint }>()
-    for (const each of points.filter(isAdded)) {
+    for (const each of points.filter(isAccumulated)) {
       const { startTimeUnixNano: startNs, timeUnixNano: lastNs } = each.point
       const earlier = times.get(keyOf(each)) ?? { startNs, lastNs: startNs - 1n }
       expect(startNs).toBe(earlier.startNs)
@@ -44,7 +44,7 @@ describeWithCollector('cumulative metrics, as Prometheus reads them from a colle
     return penstock([...args, '--endpoint', agent.collector.httpEndpoint, ...more], { stdin: [ndjsonOf(batch)] })
   }
 
-  test('totals go on from run to run, as the state file remembers them', async () => {
+  test('continue from run to run with a state file', async () => {
     const state = join(directory, 'totals.json')
     let exported: GeneratedPipeline[] = []
     for (const batch of batches) {
@@ -57,12 +57,12 @@ describeWithCollector('cumulative metrics, as Prometheus reads them from a colle
     expect(totals.size).toBeGreaterThan(300)
   })
 
-  test('what no collector has accepted counts nowhere, and can be exported again', async () => {
+  test('do not include pipelines that no collector has accepted, which can be exported again', async () => {
     const [, second, , last] = batches
     const state = ['--state', join(directory, 'totals.json')]
     expect(await exportBatch(second!, ...state)).toMatchObject({ exitCode: 0 })
-    const nobody = `http://127.0.0.1:${await freePort()}`
-    expect(await exportBatch(last!, ...state, '--endpoint', nobody, '--retry-for', '0.2')).toMatchObject({
+    const unreachable = `http://127.0.0.1:${await freePort()}`
+    expect(await exportBatch(last!, ...state, '--endpoint', unreachable, '--retry-for', '0.2')).toMatchObject({
       exitCode: 1,
     })
     expect(await exportBatch(last!, ...state)).toMatchObject({ exitCode: 0 })
@@ -70,7 +70,7 @@ describeWithCollector('cumulative metrics, as Prometheus reads them from a colle
     expect(totalsOfPage(await agent.scrape())).toEqual(expectedTotals([...second!, ...last!]))
   })
 
-  test('without a state file every run begins at zero', async () => {
+  test('begin at zero in every run without a state file', async () => {
     const [, second, , last] = batches
     await exportBatch(second!)
     await exportBatch(last!)

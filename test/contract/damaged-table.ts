@@ -3,10 +3,10 @@ import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import type { GatewayDb } from '../../packages/gateway/src/operation-context.ts'
 
-/** Overwrites a table and its indexes where they lie, as a failing disk does; the other tables can be read as before. */
+/** Overwrites the pages of a table and its indexes, as a failing disk would. The other tables stay readable. */
 export async function damageTable(db: GatewayDb, path: string, table: string): Promise<void> {
   const inspecting = new Sqlite(path)
-  // Everything into the main file, so that it is the only place to read from.
+  // Moves everything from the write-ahead log to the main file, so that it is read only from there.
   inspecting.pragma('wal_checkpoint(TRUNCATE)')
   const pageBytes = inspecting.pragma('page_size', { simple: true }) as number
   const pages = inspecting.prepare('select rootpage from sqlite_schema where tbl_name = ?').pluck().all(table)

@@ -9,14 +9,14 @@ import { type Agent, itemCount, startAgent } from './agent.ts'
 import { expectedTotals } from './expected-totals.ts'
 import { type GeneratedPipeline, generatePipelines, hookOf, ndjsonOf } from './generated-pipelines.ts'
 import { parsePrometheusText } from './prometheus-text.ts'
-import { allPoints, isAdded, lastTotals } from './series.ts'
+import { allPoints, isAccumulated, lastTotals } from './series.ts'
 
 const pipelines = generatePipelines(200)
 
 const metricsOf = (pipeline: GeneratedPipeline, metricsMode: 'per-run' | 'windowed'): OtlpRequest<'metrics'> =>
   conversionOf(hookOf(pipeline), { metricsMode }).metrics
 
-/** Data points that `delta_to_cumulative` has seen, by the error it dropped them with; '' for those it added. */
+/** Returns how many data points `delta_to_cumulative` has dropped, by error, and under '' how many it has added. */
 async function processedPoints(collector: Collector): Promise<Record<string, number>> {
   const samples = parsePrometheusText(await collector.ownMetrics())
   const counters = samples.filter(({ name }) => /^otelcol_deltatocumulative_datapoints(_total)?$/.test(name))
@@ -40,19 +40,19 @@ describeWithCollector('delta_to_cumulative of a real collector', () => {
       const next = accumulate(state, { resources }, startNs + BigInt(i + 1) * 60_000_000_000n)
       await agent.send('metrics', next.request)
       sent.push(next.request)
-      // A process that starts anew half-way knows nothing of the one before.
+      // A process that is restarted in between has no state of the previous one.
       state = i === 5 ? newAccumulator('windowed', next.state.lastNs) : next.state
     }
 
     const points = sent.reduce((sum, request) => sum + itemCount(request), 0)
     const totals = allPoints(await agent.totals(points))
-    const added = allPoints(sent).filter(isAdded).length
+    const added = allPoints(sent).filter(isAccumulated).length
     expect(await processedPoints(agent.collector)).toEqual({ '': added })
     expect(lastTotals(totals)).toEqual(expectedTotals(pipelines))
     expect(added).toBeGreaterThan(1_000)
   })
 
-  test('adds up what one run of penstock export after the other sends, and drops none', async () => {
+  test('adds up the windows of consecutive runs of penstock export, and drops none', async () => {
     let exported = 0
     for (const window of windowsOf(pipelines)) {
       const args = ['export', '-', '--endpoint', agent.collector.httpEndpoint, '--metrics-mode', 'windowed']
@@ -65,11 +65,11 @@ describeWithCollector('delta_to_cumulative of a real collector', () => {
     const { '': kept, ...dropped } = await processedPoints(agent.collector)
     expect(dropped).toEqual({})
     expect(kept).toBeGreaterThan(1_000)
-    // What it has received it has added up: the file of totals is written in the same request.
+    // All received points are included, because the file of totals is written in the same request.
     expect(lastTotals(allPoints(await agent.totals(kept!)))).toEqual(expectedTotals(pipelines))
   })
 
-  test('drops points of single runs on shared series, hence windows', async () => {
+  test('drops points of single runs on shared series, which is why windows are needed', async () => {
     const sent: OtlpRequest<'metrics'>[] = []
     for (const pipeline of pipelines) {
       const request = withoutTraceId(metricsOf(pipeline, 'per-run'))
@@ -77,7 +77,7 @@ describeWithCollector('delta_to_cumulative of a real collector', () => {
       sent.push(request)
     }
 
-    const added = allPoints(sent).filter(isAdded).length
+    const added = allPoints(sent).filter(isAccumulated).length
     const { '': kept = 0, ...dropped } = await processedPoints(agent.collector)
     const droppedPoints = Object.values(dropped).reduce((a, b) => a + b, 0)
     expect(kept + droppedPoints).toBe(added)
@@ -88,7 +88,7 @@ describeWithCollector('delta_to_cumulative of a real collector', () => {
   })
 })
 
-/** Of very different sizes: one pipeline, then two, and so on. */
+/** Splits pipelines into windows of increasing size: one pipeline, then two, and so on. */
 function windowsOf(all: readonly GeneratedPipeline[]): GeneratedPipeline[][] {
   const windows: GeneratedPipeline[][] = []
   for (let from = 0, size = 1; from < all.length; from += size, size += 1) windows.push(all.slice(from, from + size))

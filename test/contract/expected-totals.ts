@@ -1,6 +1,6 @@
 import type { GeneratedPipeline } from './generated-pipelines.ts'
 
-/** What tells one series from another. */
+/** The labels that identify a series. */
 export interface SeriesLabels {
   readonly metric: string
   readonly project: string
@@ -11,13 +11,13 @@ export interface SeriesLabels {
   readonly errorType?: string | undefined
 }
 
-/** A counter or gauge, or a histogram. */
+/** The total of a counter or gauge, or of a histogram. */
 export type Total =
   | { readonly value: number }
   | {
       readonly count: number
       readonly sum: number
-      /** Not cumulated: samples of each bucket, the last beyond all bounds. */
+      /** The samples of each bucket by itself; the last bucket is beyond all bounds. */
       readonly buckets: readonly number[]
     }
 
@@ -27,12 +27,12 @@ export function seriesKey({ metric, project, status, ref, source, stage, errorTy
   return [metric, project, status, ref, source, stage ?? '-', errorType ?? '-'].join(' ')
 }
 
-/** Inclusive upper bounds in seconds, as documented. */
+/** The documented inclusive upper bounds of the buckets, in seconds. */
 const bounds = [1, 5, 10, 30, 60, 300, 600, 1800, 3600]
 
 /**
- * What counters and histograms come to over these pipelines, and what gauges hold after the last, worked out from what was
- * generated.
+ * Returns the expected totals of counters and histograms over these pipelines, and the values of gauges after the last one,
+ * computed from the generated pipelines.
  */
 export function expectedTotals(pipelines: readonly GeneratedPipeline[]): Totals {
   const totals = new Map<string, Total>()

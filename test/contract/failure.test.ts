@@ -14,9 +14,9 @@ import { decoded } from './agent.ts'
 import { compareModels } from './compare-models.ts'
 import { generatePipelines, hookOf, ndjsonOf } from './generated-pipelines.ts'
 import { itemsByKey } from './items.ts'
-import { collectorChanges, Reckoning } from './known-differences.ts'
+import { collectorChanges, DifferenceTally } from './known-differences.ts'
 
-/** OTLP/HTTP into a file, each request at once, on a port that can be taken again after a stop. */
+/** A configuration that writes OTLP/HTTP requests to a file immediately, on a port that can be reused after a stop. */
 const config = (http: string) => `
 extensions:
   bearertokenauth:
@@ -44,7 +44,7 @@ const guarded = config('auth: { authenticator: bearertokenauth }')
 
 const TOKEN = 'the-right-token-4711'
 
-describeWithCollector('penstock export, when a collector makes difficulties', () => {
+describeWithCollector('penstock export to a failing collector', () => {
   let directory: string
   let file: string
   let address: string
@@ -68,36 +68,36 @@ describeWithCollector('penstock export, when a collector makes difficulties', ()
     await rm(directory, { recursive: true })
   })
 
-  /** @returns items that came more than once */
+  /** Expects that every item was received, and returns how many were received more than once. */
   function expectAllReceived(hooks: readonly object[]): number {
     const conversions = hooks.map((hook) => conversionOf(hook))
-    const reckoning = new Reckoning(collectorChanges)
+    const tally = new DifferenceTally(collectorChanges)
     let repeated = 0
     for (const signal of signalNames) {
       const expected = itemsByKey(conversions.map((conversion): OtlpRequest => conversion[signal]))
       const actual = itemsByKey(received(signal))
       repeated += actual.repeated.length
       expect([...actual.byKey.keys()].toSorted()).toEqual([...expected.byKey.keys()].toSorted())
-      for (const [key, item] of expected.byKey) reckoning.add(key, compareModels(item, actual.byKey.get(key)))
+      for (const [key, item] of expected.byKey) tally.add(key, compareModels(item, actual.byKey.get(key)))
     }
-    expect(reckoning.unexplained).toEqual([])
+    expect(tally.unexplained).toEqual([])
     return repeated
   }
 
-  test('goes away and comes back: retries deliver everything', async () => {
+  test('delivers everything by retries if the collector is restarted', async () => {
     const pipelines = generatePipelines(120)
     collector = await start(open)
     let stopped: Promise<void> | undefined
-    let comeback: Promise<void> | undefined
+    let restart: Promise<void> | undefined
     async function* input() {
       yield ndjsonOf(pipelines.slice(0, 60))
-      // Requests are under way when it stops.
+      // Requests are in progress when the collector stops.
       await waitForExported(file, 'logs', 30)
       stopped = collector.stop()
       await stopped
       yield ndjsonOf(pipelines.slice(60))
     }
-    async function comeBack() {
+    async function restartCollector() {
       await stopped
       collector = await start(open)
     }
@@ -105,28 +105,28 @@ describeWithCollector('penstock export, when a collector makes difficulties', ()
     const run = await penstock(exportArgs(), {
       stdin: input(),
       stderr: new Sink().onWrite((text) => {
-        if (/attempt \d+ failed.*connection refused/.test(text)) comeback ??= comeBack()
+        if (/attempt \d+ failed.*connection refused/.test(text)) restart ??= restartCollector()
       }),
       random: Math.random,
     })
 
-    await comeback
-    expect(comeback).toBeDefined()
+    await restart
+    expect(restart).toBeDefined()
     expect([run.exitCode, run.stdout]).toEqual([0, expect.stringMatching(/\neverything accepted\n$/)])
     expectAllReceived(pipelines.map(hookOf))
   })
 
-  test('does not know the token: exit 1, and the token is told nobody', async () => {
+  test('exits with 1 if the collector rejects the token, and does not print the token', async () => {
     const wrong = 'a-wrong-token-0815'
     collector = await start(guarded)
     const stdin = ndjsonOf(generatePipelines(50))
 
     const refused = await penstock(exportArgs('--token', wrong), { stdin })
 
-    const told = `${refused.stdout}${refused.stderr}`
-    expect([refused.exitCode, told]).toEqual([1, expect.stringContaining('HTTP 401 Unauthorized')])
-    expect(told).not.toContain(wrong)
-    expect(refused.stdout).toMatch(/\nnot everything was accepted; stopped: HTTP 401/)
+    const output = `${refused.stdout}${refused.stderr}`
+    expect([refused.exitCode, output]).toEqual([1, expect.stringContaining('HTTP 401 Unauthorized')])
+    expect(output).not.toContain(wrong)
+    expect(refused.stdout).toMatch(/\nsome items were not accepted; stopped: HTTP 401/)
     expect(signalNames.flatMap((signal) => received(signal))).toEqual([])
 
     const none = await penstock(exportArgs(), { stdin })
@@ -137,7 +137,7 @@ describeWithCollector('penstock export, when a collector makes difficulties', ()
     expect(received('traces')).toHaveLength(50)
   })
 
-  test('takes 20 MiB at most: 10,000 jobs come through in chunks, which one request does not', async () => {
+  test('delivers 10,000 jobs in chunks to a collector that accepts at most 20 MiB per request', async () => {
     const hook = pipelineHook(7, 10_000)
     collector = await start(open)
 

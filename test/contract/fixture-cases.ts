@@ -1,16 +1,16 @@
 import { type Conversion, type ConvertOptionsInput, convert, readInput, resolveOptions } from '@penstock/converter'
 import { bodiesOf, caseNames, variants } from '../fixtures.ts'
 
-/** Receipt time of everything here; some fixtures have no time of their own. */
+/** The receipt time for all fixtures, because some have no time. */
 export const receivedAtNs = 1_790_000_000_123_456_789n
 
 export interface FixtureCase {
-  /** `case`, `case[2]` for the third body of an array, `case (variant)`. */
+  /** The name: `case`, `case[2]` for the third body of an array, or `case (variant)`. */
   readonly name: string
   readonly conversion: Conversion
 }
 
-/** Every pipeline body of every case and variant, converted by itself, whatever its status and what came before it. */
+/** Returns the conversion of every pipeline body of every case and variant, independent of its status and earlier bodies. */
 export function fixtureCases(): FixtureCase[] {
   return [
     ...caseNames.flatMap((name) => converted(name, name, {})),

@@ -9,9 +9,9 @@ import { damage } from '../gateway/damaged-file.ts'
 import { ProcessGateway } from '../gateway/process-gateway.ts'
 import { type Nginx, startNginx } from '../proxies/nginx.ts'
 import { describeWithNginx } from '../proxies/nginx-suite.ts'
-import { Wire } from './forward-auth-wire.ts'
+import { RecordingProxy } from './recording-proxy.ts'
 
-/** The very file that docs/forward-auth.md hands out. */
+/** The configuration file that docs/forward-auth.md publishes. */
 const published = readFileSync(join(import.meta.dirname, '../../docs/forward-auth/nginx.conf'), 'utf8')
 
 const exportMethod = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
@@ -25,12 +25,12 @@ function config(ports: readonly number[], auth: number, http: number, rpc: numbe
     .replace('listen 4317 http2;', `listen 127.0.0.1:${ports[1]} http2;`)
 }
 
-describeWithNginx('nginx in front of a backend, asking for every request', () => {
-  /** By what each means to the gate. */
-  const tokens: Record<string, string> = { bad: 'psin_of_nobody' }
+describeWithNginx('nginx in front of a backend, with a check of every request', () => {
+  /** The tokens by the result of their check. */
+  const tokens: Record<string, string> = { bad: 'psin_unknown' }
   let goodId: string
   let gateway: ProcessGateway
-  let wire: Wire
+  let recorder: RecordingProxy
   let backend: ScriptedServer
   let grpcBackend: grpc.Server
   let nginx: Nginx
@@ -46,7 +46,7 @@ describeWithNginx('nginx in front of a backend, asking for every request', () =>
     const greedy = { name: 'greedy', limits: { all: { day: { requests: 1 } } } }
     tokens.greedy = (await gateway.token(greedy)).token
     await gateway.enforce(true)
-    wire = new Wire(gateway.ports.management)
+    recorder = new RecordingProxy(gateway.ports.management)
     backend = await ScriptedServer.start(() => ({
       play: 'reply',
       status: 200,
@@ -56,15 +56,15 @@ describeWithNginx('nginx in front of a backend, asking for every request', () =>
     grpcBackend = new grpc.Server()
     const grpcPort = await serveExports(grpcBackend, grpcReceived)
     const backendPort = Number(new URL(backend.url).port)
-    const wirePort = await wire.listen()
-    nginx = await startNginx({ ports: 2, config: (ports) => config(ports, wirePort, backendPort, grpcPort) })
+    const recorderPort = await recorder.listen()
+    nginx = await startNginx({ ports: 2, config: (ports) => config(ports, recorderPort, backendPort, grpcPort) })
     url = `http://127.0.0.1:${nginx.ports[0]}`
     expect((await send('greedy')).status).toBe(200)
   })
 
   afterAll(async () => {
     await nginx?.stop()
-    wire?.close()
+    recorder?.close()
     await gateway?.[Symbol.asyncDispose]()
     await backend?.close()
     grpcBackend?.forceShutdown()
@@ -77,7 +77,7 @@ describeWithNginx('nginx in front of a backend, asking for every request', () =>
       headers: { authorization: `Bearer ${tokens[token]}`, 'content-type': 'application/json', ...headers },
     })
 
-  test('F-1: an allowed request reaches the backend with its token named and its credential removed', async () => {
+  test('F-1: forwards an allowed request with the id of its token and without its credential', async () => {
     const { status } = await send('good')
     expect(status).toBe(200)
     const { headers, body } = backend.requests.at(-1)!
@@ -90,14 +90,14 @@ describeWithNginx('nginx in front of a backend, asking for every request', () =>
     expect(Buffer.from(body).toString()).toBe('{"resourceSpans":[]}')
   })
 
-  test('what the gate is shown is the request as nginx has it, without its body', async () => {
-    wire.sent = ''
+  test('sends the check with the data of nginx, not of the client, and without the body', async () => {
+    recorder.sent = ''
     await send('good', {
       'x-forwarded-for': '203.0.113.9',
       'x-original-uri': '/v1/logs',
       'x-original-content-length': '1',
     })
-    const [head, body] = wire.sent.split('\r\n\r\n')
+    const [head, body] = recorder.sent.split('\r\n\r\n')
     const lines = head!.split('\r\n')
     expect(lines[0]).toBe('GET /forward-auth?proxy=nginx HTTP/1.1')
     const shown = lines.filter((line) => /^(x-|content-length)/i.test(line)).toSorted()
@@ -105,7 +105,7 @@ describeWithNginx('nginx in front of a backend, asking for every request', () =>
     expect(body).toBe('')
   })
 
-  test('X-10: what a client claims about itself does not arrive', async () => {
+  test('X-10: removes ingest headers that a client has set itself', async () => {
     const claims = {
       'x-ingest-token-id': 'someone',
       'x-ingest-token-name': 'else',
@@ -128,7 +128,7 @@ describeWithNginx('nginx in front of a backend, asking for every request', () =>
     ['bad', 401, null, 16, 'The ingest token is not valid.'],
     ['narrow', 403, null, 7, expect.stringMatching(/^The ingest token \w{12} may not be used for this signal\.$/)],
     ['greedy', 429, expect.stringMatching(/^[1-9]\d*$/), 14, expect.stringContaining('limit')],
-  ])('a refusal is a proper answer: %s → %i, Retry-After %s', async (token, status, retryAfter, code, message) => {
+  ])('rejects a request with a complete answer: %s → %i, Retry-After %s', async (token, status, retryAfter, code, message) => {
     const sentBefore = backend.requests.length
     const response = await send(token)
     expect(response.status).toBe(status)
@@ -142,14 +142,14 @@ describeWithNginx('nginx in front of a backend, asking for every request', () =>
     ['bad', 401],
     ['narrow', 403],
     ['greedy', 429],
-  ])('P-5: a sender of protobuf gets protobuf: %s → %i', async (token, status) => {
+  ])('P-5: answers a sender of protobuf in protobuf: %s → %i', async (token, status) => {
     const response = await send(token, { 'content-type': 'application/x-protobuf' })
     expect(response.status).toBe(status)
     expect(response.headers.get('content-type')).toBe('application/x-protobuf')
     expect(decodeRpcStatus(new Uint8Array(await response.arrayBuffer()), 'protobuf').code).toBe(0)
   })
 
-  test('P-12: the challenge is relayed, once', async () => {
+  test('P-12: relays the challenge once', async () => {
     const response = await send('bad')
     expect(response.headers.get('www-authenticate')).toBe(
       'Bearer realm="otlp", error="invalid_token", error_description="The ingest token is not valid."',
@@ -157,7 +157,7 @@ describeWithNginx('nginx in front of a backend, asking for every request', () =>
     expect((await send('greedy')).headers.has('www-authenticate')).toBe(false)
   })
 
-  test('P-11: a refusal reaches a client that is still sending', async () => {
+  test('P-11: an error reaches a client that is still sending', async () => {
     const response = await fetch(`${url}/v1/traces`, {
       method: 'POST',
       body: Buffer.alloc(8 * 1024 * 1024),
@@ -166,7 +166,7 @@ describeWithNginx('nginx in front of a backend, asking for every request', () =>
     expect(response.status).toBe(401)
   })
 
-  test('a path that carries no signal is refused', async () => {
+  test('rejects a path without a signal', async () => {
     expect((await send('good', {}, '/v1/other')).status).toBe(403)
     expect((await send('good', {}, '/v1//traces')).status).toBe(403)
   })
@@ -176,20 +176,20 @@ describeWithNginx('nginx in front of a backend, asking for every request', () =>
     ['bad', grpc.status.UNAUTHENTICATED],
     ['narrow', grpc.status.PERMISSION_DENIED],
     ['greedy', grpc.status.UNAVAILABLE],
-  ])('F-4: gRPC clients read the plain codes of nginx: %s → %i', async (token, code) => {
+  ])('F-4: gRPC clients map the HTTP statuses of nginx to codes: %s → %i', async (token, code) => {
     expect(await exportOverGrpc(`127.0.0.1:${nginx.ports[1]}`, tokens[token]!)).toBe(code)
   })
 
-  test('F-4: over gRPC, too, the token is named and the credential removed', async () => {
+  test('F-4: forwards the id of the token and removes the credential over gRPC too', async () => {
     await exportOverGrpc(`127.0.0.1:${nginx.ports[1]}`, tokens.good!)
     const metadata = grpcReceived.at(-1)!
     expect(metadata.get('x-ingest-token-id')).toEqual([goodId])
     expect(metadata.get('authorization')).toEqual([])
   })
 
-  test('0.1: when nobody answers the check, clients are told to come again', async () => {
-    const nobody = await freePort()
-    const unchecked = await startNginx({ ports: 2, config: (ports) => config(ports, nobody, nobody, nobody) })
+  test('asks clients to retry if the gateway is unreachable', async () => {
+    const unused = await freePort()
+    const unchecked = await startNginx({ ports: 2, config: (ports) => config(ports, unused, unused, unused) })
     try {
       const response = await fetch(`http://127.0.0.1:${unchecked.ports[0]}/v1/traces`, { method: 'POST', body: '{}' })
       expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2'])
@@ -198,7 +198,7 @@ describeWithNginx('nginx in front of a backend, asking for every request', () =>
     }
   })
 
-  test('0.1, P-5: while the gateway cannot judge, clients are told to come again', async () => {
+  test('P-5: asks clients to retry while the gateway cannot check tokens', async () => {
     await using blind = await ProcessGateway.start({
       upstream: 'http://127.0.0.1:9',
       env: { PENSTOCK_MAX_STALE_MS: '1000' },
@@ -208,10 +208,10 @@ describeWithNginx('nginx in front of a backend, asking for every request', () =>
     damage(join(blind.dataDir, 'gateway.db'))
     damage(join(blind.dataDir, 'gateway.db-wal'))
     await expect.poll(() => blind.page('/readyz'), { timeout: 10_000 }).toMatchObject({ text: 'not ready: blind\n' })
-    const nobody = await freePort()
+    const unused = await freePort()
     const nginx = await startNginx({
       ports: 2,
-      config: (ports) => config(ports, blind.ports.management, nobody, nobody),
+      config: (ports) => config(ports, blind.ports.management, unused, unused),
     })
     try {
       for (const type of ['application/json', 'application/x-protobuf']) {
@@ -233,7 +233,7 @@ describeWithNginx('nginx in front of a backend, asking for every request', () =>
 })
 
 describeWithNginx('the harness', () => {
-  test('takes up another configuration, with new workers', async () => {
+  test('loads another configuration with new workers', async () => {
     const answering = (text: string) => (ports: readonly number[]) =>
       `server { listen 127.0.0.1:${ports[0]}; location / { return 200 ${text}; } }`
     const nginx = await startNginx({ config: answering('one'), workers: 2 })
@@ -248,7 +248,7 @@ describeWithNginx('the harness', () => {
     }
   })
 
-  test('says what nginx dislikes about a configuration', async () => {
+  test('reports the error of nginx for an invalid configuration', async () => {
     await expect(startNginx({ config: () => 'nonsense;' })).rejects.toThrow('unknown directive "nonsense"')
   })
 })

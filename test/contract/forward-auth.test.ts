@@ -3,9 +3,9 @@ import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { type RunningGateway, startGateway } from '../gateway/running-gateway.ts'
 
-/** The checks that Envoy and Traefik send, to the letter of their sources; the proxies themselves do not run here. */
+/** The checks that Envoy and Traefik send, copied from their sources. The proxies themselves do not run here. */
 const checks = {
-  // pkg/middlewares/auth/forward.go: GET, the client's headers without the hop-by-hop ones, then its own.
+  // pkg/middlewares/auth/forward.go: GET, the client's headers without the hop-by-hop ones, then Traefik's own headers.
   traefik: {
     method: 'GET',
     path: '/forward-auth',
@@ -23,7 +23,7 @@ const checks = {
       ['X-Forwarded-Uri', '/v1/metrics'],
     ],
   },
-  // ext_authz_http_impl.cc: the client's method, its path behind the prefix, the headers that are allowed, length 0.
+  // ext_authz_http_impl.cc: the client's method, its path after the prefix, the allowed headers, length 0.
   envoy: {
     method: 'POST',
     path: '/forward-auth/v1/metrics',
@@ -45,8 +45,8 @@ interface SentCheck {
   readonly headers: readonly (readonly [string, string])[]
 }
 
-/** One that enforces; its clients' data goes elsewhere. */
-async function startJudge(): Promise<RunningGateway> {
+/** Starts a gateway that enforces tokens. Its upstream is not used, because the proxies forward the data. */
+async function startEnforcingGateway(): Promise<RunningGateway> {
   const gateway = await startGateway({ PENSTOCK_UPSTREAM: 'http://127.0.0.1:9' })
   await gateway.token({ name: 'any' })
   await gateway.enforce(true)
@@ -71,8 +71,8 @@ async function ask({ managementUrl }: RunningGateway, { method, path, headers }:
 }
 
 describe.each(Object.entries(checks))('the check of %s', (_, check) => {
-  test('is refused as its client would be, in the encoding that client speaks', async () => {
-    const gateway = await startJudge()
+  test('is rejected like its client would be, in the encoding of the client', async () => {
+    const gateway = await startEnforcingGateway()
     const { status, headers, body } = await ask(gateway, check)
     expect(status).toBe(401)
     expect(headers).toMatchObject({
@@ -93,8 +93,8 @@ describe.each(Object.entries(checks))('the check of %s', (_, check) => {
     ])
   })
 
-  test('is judged for the signal that its client wanted', async () => {
-    const gateway = await startJudge()
+  test('is checked for the signal that its client sends', async () => {
+    const gateway = await startEnforcingGateway()
     const metrics = await gateway.token({ name: 'metrics', signals: ['metrics'] })
     const traces = await gateway.token({ name: 'traces', signals: ['traces'] })
     const allowed = await ask(gateway, withToken(check, metrics.token))
@@ -103,12 +103,12 @@ describe.each(Object.entries(checks))('the check of %s', (_, check) => {
   })
 })
 
-test('a body that came along is ignored', async () => {
-  expect((await ask(await startJudge(), checks.envoy, 'x'.repeat(100_000))).status).toBe(401)
+test('ignores the body of a check', async () => {
+  expect((await ask(await startEnforcingGateway(), checks.envoy, 'x'.repeat(100_000))).status).toBe(401)
 })
 
-test('every method is a check like any other', async () => {
-  const gateway = await startJudge()
+test('accepts checks with any method', async () => {
+  const gateway = await startEnforcingGateway()
   for (const method of ['GET', 'HEAD', 'PUT', 'PROPFIND']) {
     expect((await ask(gateway, { ...checks.traefik, method })).status).toBe(401)
   }

@@ -10,7 +10,7 @@ import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { systemClock } from '@penstock/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { letIn, startFront } from '../../packages/gateway/src/ingest/grpc-harness.case.ts'
+import { admittedWithoutToken, startFront } from '../../packages/gateway/src/ingest/grpc-harness.case.ts'
 import type { Ingest } from '../../packages/gateway/src/ingest/ingest.ts'
 import { GrpcUpstream } from '../../packages/gateway/src/upstream/grpc-upstream.ts'
 import type { Upstream } from '../../packages/gateway/src/upstream/upstream.ts'
@@ -28,15 +28,15 @@ service:
     logs: {receivers: [otlp], exporters: [file]}
 `
 
-/** Lets everybody in and hands everything on. */
-function openGate(upstream: Upstream, streams: boolean): Ingest {
+/** Admits every call and forwards it. */
+function admitAll(upstream: Upstream, streams: boolean): Ingest {
   const deadlineMs = (given: number | undefined) => Math.min(given ?? Number.POSITIVE_INFINITY, Date.now() + 10_000)
   return {
-    admit: () => letIn,
-    maxHeldBytes: () => (streams ? 0 : Number.POSITIVE_INFINITY),
+    admit: () => admittedWithoutToken,
+    maxBufferedBytes: () => (streams ? 0 : Number.POSITIVE_INFINITY),
     reserve: () => undefined,
     abandon: () => {},
-    sendWhole: (call, body) =>
+    sendBuffered: (call, body) =>
       upstream.send({ ...call, body, contentLength: body.length, deadlineMs: deadlineMs(call.deadlineMs) }),
     sendStream: (call, body) =>
       upstream.send({ ...call, body, contentLength: call.declaredBytes, deadlineMs: deadlineMs(call.deadlineMs) }),
@@ -72,8 +72,8 @@ describeWithCollector('OTLP/gRPC through the gateway to a collector', () => {
     ['whole', 'gzip'],
     ['streamed', 'none'],
     ['streamed', 'gzip'],
-  ])('what the SDK exports arrives once (%s, compression %s)', async (way, compression) => {
-    const { listener, address, endings } = await startFront({ ingest: openGate(upstream, way === 'streamed') })
+  ])('forwards everything that the SDK exports once (%s, compression %s)', async (way, compression) => {
+    const { listener, address, endings } = await startFront({ ingest: admitAll(upstream, way === 'streamed') })
     const options = { url: `http://${address}`, compression: compression as never }
 
     const tracerProvider = new BasicTracerProvider({
@@ -101,7 +101,7 @@ describeWithCollector('OTLP/gRPC through the gateway to a collector', () => {
     await listener.close()
   })
 
-  test('what the collector says of a broken message reaches the client', async () => {
+  test('returns the error of the collector for a broken message', async () => {
     const answer = await upstream.send({
       signal: 'traces',
       encoding: 'protobuf',

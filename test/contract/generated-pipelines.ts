@@ -1,11 +1,11 @@
-/** One made-up pipeline: what a hook says of it, and nothing the converter has worked out. */
+/** One generated pipeline, with the data that a hook has, and without anything that the converter computes. */
 export interface GeneratedPipeline {
   readonly id: number
   readonly project: string
   readonly ref: string
   readonly source: string
   readonly status: 'success' | 'failed' | 'canceled'
-  /** Seconds since the beginning of 2026. */
+  /** The creation time, in seconds since the beginning of 2026, like all times here. */
   readonly createdAt: number
   readonly finishedAt: number
   readonly durationSeconds: number
@@ -19,7 +19,7 @@ export interface GeneratedJob {
   readonly status: 'success' | 'failed'
   readonly failureReason: string | null
   readonly startedAt: number
-  /** A multiple of 0.25, so that sums are exact in any order. */
+  /** The duration, a multiple of 0.25, so that sums are exact in any order. */
   readonly durationSeconds: number
 }
 
@@ -27,11 +27,11 @@ const stages = ['build', 'test', 'deploy']
 const reasons = ['script_failure', 'runner_system_failure']
 
 /**
- * Pipelines that run at the same time and often share their metric streams, sorted by when they finished. The same
+ * Generates pipelines that run at the same time and often share metric streams, sorted by their finish time. The same
  * `count` gives the same pipelines.
  */
 export function generatePipelines(count: number): GeneratedPipeline[] {
-  const pick = dice(20_260_101)
+  const pick = randomIntegers(20_260_101)
   const pipelines = Array.from({ length: count }, (_, i): GeneratedPipeline => {
     const id = 1_000 + i
     const createdAt = i * 7 + pick(20)
@@ -64,8 +64,8 @@ export function generatePipelines(count: number): GeneratedPipeline[] {
   return pipelines.toSorted((a, b) => a.finishedAt - b.finishedAt || a.id - b.id)
 }
 
-/** Whole numbers below `below`, from a fixed sequence. @see Park and Miller, "minimal standard" generator */
-function dice(seed: number): (below: number) => number {
+/** Returns a generator of integers below `below`, with a fixed sequence. @see Park and Miller, "minimal standard" generator */
+function randomIntegers(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
     state = (state * 48_271) % 2_147_483_647
@@ -73,10 +73,10 @@ function dice(seed: number): (below: number) => number {
   }
 }
 
-const newYear = Date.UTC(2026, 0, 1)
-const date = (seconds: number): string => new Date(newYear + seconds * 1_000).toISOString()
+const startOf2026Ms = Date.UTC(2026, 0, 1)
+const date = (seconds: number): string => new Date(startOf2026Ms + seconds * 1_000).toISOString()
 
-/** As a forge would send it. */
+/** Returns the pipeline hook that GitLab would send. */
 export function hookOf(pipeline: GeneratedPipeline): object {
   const { id, project, jobs } = pipeline
   return {
@@ -115,7 +115,7 @@ export function hookOf(pipeline: GeneratedPipeline): object {
   }
 }
 
-/** One hook per line. */
+/** Returns the hooks as text, one per line. */
 export function ndjsonOf(pipelines: readonly GeneratedPipeline[]): string {
   return pipelines.map((pipeline) => `${JSON.stringify(hookOf(pipeline))}\n`).join('')
 }

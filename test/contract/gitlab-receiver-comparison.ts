@@ -7,9 +7,9 @@ import { equivalents } from './receiver-equivalents.ts'
 
 export type Outcome =
   | { readonly kind: 'exported'; readonly trace: TraceView }
-  /** With a status and a reason that the sender sees. */
+  /** Refused with a status and a reason that the sender sees. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Neither exported nor refused; `reason` is for the log. */
+  /** Neither exported nor refused; `reason` is only logged. */
   | { readonly kind: 'skipped'; readonly reason: string }
 
 export interface Case extends HookBody {
@@ -18,15 +18,15 @@ export interface Case extends HookBody {
 }
 
 /**
- * A trace taken apart, so that two ways to build it can be laid side by side: the first span is the pipeline's, those
- * with a task run id are jobs, the others stages.
+ * The parts of a trace, for comparing two ways to build it. The first span is the pipeline's, spans with a task run id are
+ * jobs, and the others are stages.
  */
 export interface TraceView {
   readonly spans: readonly Span[]
   readonly scopes: number
   readonly pipeline: SpanView
   readonly stages: readonly SpanView[]
-  /** By job id. */
+  /** The job spans by job id. */
   readonly jobs: ReadonlyMap<string, SpanView>
   readonly resource: Attributes
 }
@@ -40,9 +40,9 @@ export type Attributes = ReadonlyMap<string, AnyValue>
 
 const options = resolveOptions()
 
-/** Both get every pipeline hook of the fixtures, one by one: what each makes of it. */
+/** Sends every pipeline hook of the fixtures to the receiver and to Penstock, one by one, and returns both outcomes. */
 export async function compareWithGitlabReceiver(): Promise<Case[]> {
-  // With user attributes, so that every key it knows shows.
+  // With user attributes, so that every key of the receiver occurs.
   const receiver = await startGitlabReceiver({ includeUserAttributes: true })
   try {
     const cases: Case[] = []
@@ -103,12 +103,12 @@ const attributeMap = (attributes: readonly KeyValue[]): Attributes =>
 
 export type Place = 'resource' | 'pipeline' | 'stage' | 'job'
 
-/** How one side uses a key. */
+/** The use of a key by one side. */
 export interface KeyUse {
   readonly places: Set<Place>
   readonly types: Set<string>
   values: number
-  /** Empty strings. */
+  /** The number of empty strings. */
   blank: number
 }
 
@@ -133,11 +133,12 @@ export function keyUses(traces: readonly TraceView[]): Map<string, KeyUse> {
   return uses
 }
 
-/** Of the values that are not blank: how many are the same, as text, under our key for it. */
+/** The comparison of a key's values that are not blank with the values of our key for it. */
 export interface Agreement {
   readonly compared: number
+  /** How many values are equal as text. */
   readonly same: number
-  /** Where we have no value. */
+  /** How many times we have no value. */
   readonly absent: number
 }
 
@@ -161,7 +162,7 @@ export function agreementOn(key: string, pairs: readonly Pair[]): Agreement {
 const textOf = ({ type, value }: AnyValue): string =>
   type === 'array' ? value.map((each) => String(each.value)).join() : String(value)
 
-/** A hook that both have exported. */
+/** A hook that both sides have exported. */
 export interface Pair extends HookBody {
   readonly theirs: TraceView
   readonly ours: TraceView

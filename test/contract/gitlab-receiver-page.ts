@@ -18,7 +18,7 @@ interface Omission {
   covers(answer: string, hook: { object_attributes: { finished_at?: unknown } }): boolean
 }
 
-/** Why the receiver leaves a pipeline out that we export, by what it answers. */
+/** The reasons why the receiver does not export a pipeline that we export, by its answer. */
 const omissionReasons: readonly Omission[] = [
   {
     status: '400',
@@ -27,17 +27,17 @@ const omissionReasons: readonly Omission[] = [
   },
   {
     status: '400',
-    why: 'an optional field of a wrong type',
+    why: 'an optional field with the wrong type',
     covers: (answer) => /^400 (json: cannot unmarshal|strconv)/.test(answer),
   },
   {
     status: '500',
-    why: 'a date in another form than `… UTC` or RFC 3339, or one that does not exist',
+    why: 'a date in a format other than `… UTC` or RFC 3339, or a date that does not exist',
     covers: (answer) => /^500 .*(cannot parse|out of range)/.test(answer),
   },
   {
     status: '500',
-    why: 'a job that has no start or no finish',
+    why: 'a job without a start or finish time',
     covers: (answer) => /^500 .*time is empty$/.test(answer),
   },
   {
@@ -52,12 +52,12 @@ const omissionReasons: readonly Omission[] = [
   },
   {
     status: '204',
-    why: 'the status in another spelling (`failure`, `cancelled`)',
+    why: 'a status in another spelling (`failure`, `cancelled`)',
     covers: (answer, hook) => answer === '204' && Boolean(hook.object_attributes.finished_at),
   },
 ]
 
-/** `docs/compared-with-gitlabreceiver.md`. Every figure in it is measured. */
+/** Returns the text of `docs/compared-with-gitlabreceiver.md`. Every figure in it is measured. */
 export function comparisonPage(cases: readonly Case[]): string {
   const pairs = pairsOf(cases)
   const theirs = pairs.map((pair) => pair.theirs)
@@ -66,13 +66,13 @@ export function comparisonPage(cases: readonly Case[]): string {
 
 # Compared with the Collector's gitlabreceiver
 
-The OpenTelemetry Collector can turn GitLab pipeline hooks into traces by itself, with its \`gitlabreceiver\` (alpha). This
-page lays its output beside ours: both got the ${cases.length} pipeline hooks in \`fixtures/pipelines\`, one by one, each by itself. The
-receiver is that of contrib 0.158 in a running collector, with \`include_user_attributes: true\` so that every key shows;
-Penstock ran with its defaults.
+The OpenTelemetry Collector can turn GitLab pipeline hooks into traces with its \`gitlabreceiver\` (alpha). This page compares
+its output with Penstock's: both received the ${cases.length} pipeline hooks in \`fixtures/pipelines\`, one by one. The receiver is that
+of contrib 0.158 in a running collector, with \`include_user_attributes: true\` so that every key occurs; Penstock ran with its
+defaults.
 
-The fixtures are odd on purpose, one oddity each. So the counts say which oddities matter, not how often a busy instance
-would meet them.
+Each fixture is unusual in one way, on purpose. The counts therefore show which differences matter, not how often a real
+instance would meet them.
 
 ${outcomes(cases)}
 
@@ -80,7 +80,7 @@ ${outcomes(cases)}
 
 ${omissions(cases)}
 
-**Times.** ${times(pairs)} These ways to write a time occur in hooks:
+**Times.** ${times(pairs)} Hooks have times in these formats:
 
 ${dates(cases)}
 
@@ -92,18 +92,18 @@ ${dates(cases)}
 
 **Shape.** ${shape(pairs)}
 
-**What the receiver has and Penstock has not by default:** stage spans (ours with \`stageSpans: true\`), names and e-mail
-addresses of commit authors, commit timestamps, default branch and namespace of the project, and URL and path of an upstream
-project. Without \`include_user_attributes\` it leaves out users and commit messages, which Penstock sends unless told
-otherwise (options \`user\` and \`commitMessage\`).
+**The receiver exports these and Penstock does not by default:** stage spans (Penstock has them with \`stageSpans: true\`), names
+and e-mail addresses of commit authors, commit timestamps, default branch and namespace of the project, and URL and path of an
+upstream project. Without \`include_user_attributes\`, the receiver omits users and commit messages; Penstock exports them by
+default (options \`user\` and \`commitMessage\`).
 
-**What Penstock has and the receiver has not:** metrics, logs, bridges, links between attempts and between pipelines of
-different projects, and ${onlyOurs(theirs, ours).length} keys that are listed below.
+**Penstock exports these and the receiver does not:** metrics, logs, bridges, links between attempts and between pipelines of
+different projects, and the ${onlyOurs(theirs, ours).length} keys that are listed below.
 
 ## Attributes of the receiver
 
-On the ${pairs.length} hooks that both export. *Same* counts the receiver's values, blank ones left aside, that are equal as text to
-our value under the key beside it, on the same run or job.
+The table covers the ${pairs.length} hooks that both export. *Same* counts the receiver's values, without blank ones, that are equal as
+text to Penstock's value of the key beside it, for the same run or job.
 
 ${theirAttributes(pairs)}
 
@@ -124,12 +124,12 @@ function outcomes(cases: readonly Case[]): string {
     outcome.kind === 'refused' && outcome.reason.startsWith(status)
   const row = (what: string, is: (outcome: Outcome) => boolean) => [what, count('theirs', is), count('ours', is)]
   return table(
-    ['What became of a hook', 'gitlabreceiver', 'Penstock'],
+    ['Outcome', 'gitlabreceiver', 'Penstock'],
     [
       row('exported', ({ kind }) => kind === 'exported'),
       row('refused with 400', refusedWith('400')),
       row('refused with 500', refusedWith('500')),
-      row('skipped: not finished, or so it seemed', ({ kind }) => kind === 'skipped'),
+      row('skipped as not finished', ({ kind }) => kind === 'skipped'),
       ['spans', spansOf(cases, 'theirs'), spansOf(cases, 'ours')],
     ],
   )
@@ -145,15 +145,15 @@ function omissions(cases: readonly Case[]): string {
   for (const { name, text, theirs } of left) {
     const answer = theirs.kind === 'exported' ? '' : theirs.reason
     const reason = omissionReasons.find(({ covers }) => covers(answer, JSON.parse(text)))
-    if (reason === undefined) throw new Error(`${name}: nobody knows why ${answer}`)
+    if (reason === undefined) throw new Error(`${name}: no known reason covers ${answer}`)
     counts.set(reason, counts.get(reason)! + 1)
   }
   const rows = [...counts].map(([{ status, why }, count]) => [code(status), why, count])
   const exported = left.length + pairsOf(cases).length
-  return `**Finished pipelines left out.** Of the ${exported} pipelines that Penstock exports, ${left.length} are missing from the receiver's output, each
-as a whole:
+  return `**Missing pipelines.** Of the ${exported} finished pipelines that Penstock exports, ${left.length} are completely missing from the receiver's
+output:
 
-${table(['Answer', 'Because of', 'Hooks'], rows)}`
+${table(['Answer', 'Reason', 'Hooks'], rows)}`
 }
 
 function times(pairs: readonly Pair[]): string {
@@ -164,12 +164,12 @@ function times(pairs: readonly Pair[]): string {
   const backwards = allSpans(pairs, 'theirs').filter((span) => span.endTimeUnixNano < span.startTimeUnixNano)
   const ours = allSpans(pairs, 'ours').filter((span) => span.endTimeUnixNano < span.startTimeUnixNano)
   const beyond = allSpans(pairs, 'theirs').filter((span) => span.endTimeUnixNano > 2n ** 63n)
-  return `Of ${matched.length} pipeline and job spans in both, ${same.length} have the same start and end to the nanosecond. The receiver
-emits ${backwards.length} spans that end before they start (Penstock ${ours.length}) and ${beyond.length} of the year 2339: the year 1, which some relays write for
-"none", does not fit into 64 bits of nanoseconds.`
+  return `Of ${matched.length} pipeline and job spans that both export, ${same.length} have the same start and end to the nanosecond. The receiver
+exports ${backwards.length} spans that end before they start (Penstock ${ours.length}), and ${beyond.length} in the year 2339: some relays write the year 1 for a
+missing time, which does not fit into 64 bits of nanoseconds.`
 }
 
-/** The cases that are about nothing but the way a time is written. */
+/** Returns the table of the cases that test only the format of a time. */
 function dates(cases: readonly Case[]): string {
   const rows = cases
     .filter(({ name }) => /^e(08|09|10)-/.test(name))
@@ -191,9 +191,9 @@ function trees(cases: readonly Case[], pairs: readonly Pair[]): string {
     cases.find(({ name }) => name === `e41-finishes-again-after-a-retry${index}`),
   )
   const traceIds = (side: 'theirs' | 'ours') => new Set([first, again].map((each) => traceIdOf(each?.[side]))).size
-  return `The receiver hashes the time of finishing into its ids: a job that still runs cannot know its trace, and a pipeline
-that finishes again after a retry becomes another trace (\`e41-…\`: ${traceIds('theirs')} traces, ours ${traceIds('ours')}). Of ${children.length} child pipelines that Penstock hangs
-into their parent's trace, the receiver joins ${joined.length}. A job that comes twice in one hook becomes spans that share an id
+  return `The receiver derives its ids from the finish time as well: a running job cannot know the id of its trace, and a pipeline
+that finishes again after a retry becomes another trace (\`e41-…\`: ${traceIds('theirs')} traces, Penstock ${traceIds('ours')}). Of ${children.length} child pipelines that Penstock
+adds to the trace of their parent, the receiver adds ${joined.length}. If a job occurs twice in one hook, the receiver's spans share an id
 (${repeated} here).`
 }
 
@@ -207,9 +207,9 @@ function names(pairs: readonly Pair[]): string {
     const { name } = theirs.pipeline.span
     return name !== '' && name === JSON.parse(text).commit?.title
   })
-  return `Most pipelines have no name. The receiver then calls the span by the title of the commit (${byCommit.length} of ${pairs.length}), which is
-different for every commit; Penstock calls it \`RUN <project>\`. Stages and jobs bear their bare names and are of kind SERVER
-there, \`job: <name>\` and INTERNAL here.`
+  return `Most pipelines have no name. The receiver then names the span after the title of the commit (${byCommit.length} of ${pairs.length}), which is
+different for every commit; Penstock names it \`RUN <project>\`. The receiver's spans of stages and jobs have just their names and
+the kind SERVER; Penstock's are named \`job: <name>\` and have the kind INTERNAL.`
 }
 
 function values(pairs: readonly Pair[]): string {
@@ -228,10 +228,10 @@ function values(pairs: readonly Pair[]): string {
   const codes = (side: 'theirs' | 'ours') => new Set(canceled.map((each) => each[side].span.status?.code ?? 0))
   const named = { 0: 'UNSET', 1: 'OK', 2: 'ERROR' } as Record<number, string>
   const namesOf = (side: 'theirs' | 'ours') => [...codes(side)].map((code) => named[code]).join(' and ')
-  return `\`cicd.pipeline.result\` takes a few values in the conventions; the receiver sends the raw status (${resultsOf('theirs')}; ours
-${resultsOf('ours')}). Run and worker ids are integers there and the conventions' strings here. What a hook does not say is an
-empty string (${blank} of ${sum(uses.map((use) => use.values))} values; Penstock ${ourBlank}), a 0 or a false: ${noWorker.length} jobs without a runner have worker 0. Canceled runs and
-jobs are ${namesOf('theirs')} there and ${namesOf('ours')} here (option \`canceledAsError\`).`
+  return `The semantic conventions define a few values for \`cicd.pipeline.result\`; the receiver sends the raw status (${resultsOf('theirs')};
+Penstock ${resultsOf('ours')}). Its run and worker ids are integers; Penstock's are strings, as the conventions
+require. Its missing values are empty strings (${blank} of ${sum(uses.map((use) => use.values))} values; Penstock ${ourBlank}), 0 or false: ${noWorker.length} jobs without a runner have the worker
+0. Canceled runs and jobs have the status ${namesOf('theirs')}; with Penstock it is ${namesOf('ours')} (option \`canceledAsError\`).`
 }
 
 const isCanceled = ({ attributes }: SpanView): boolean =>
@@ -248,10 +248,10 @@ function shape(pairs: readonly Pair[]): string {
       span.status?.code === StatusCode.OK &&
       jobs.some((job) => job.span.parentSpanId === span.spanId && job.span.status?.code === StatusCode.ERROR),
   )
-  return `The receiver puts every span into a scope of its own, without a name (${scopes('theirs')} scopes; Penstock ${scopes('ours')}, one per trace),
-and what belongs to the run on the resource, so that every run is a resource of its own. Jobs that never finished, and all
-bridges, get no span: ${jobs('theirs')} jobs there, ${jobs('ours')} here. A stage has the status of its first job: ${fine.length} of ${stages.length} stage spans are OK with a failed job
-in them.`
+  return `The receiver puts every span into a separate scope without a name (${scopes('theirs')} scopes; Penstock ${scopes('ours')}, one per trace). It
+puts attributes of the run on the resource, so that every run is a separate resource. Unfinished jobs and all bridges have no
+span: it exports ${jobs('theirs')} jobs, Penstock ${jobs('ours')}. A stage has the status of its first job: ${fine.length} of ${stages.length} stage spans are OK although a job
+in the stage has failed.`
 }
 
 function theirAttributes(pairs: readonly Pair[]): string {
@@ -275,7 +275,7 @@ function theirAttributes(pairs: readonly Pair[]): string {
 
 const kindOf = ({ places, types }: KeyUse): string => `${[...places].join(', ')}: ${[...types].join(', ')}`
 
-/** Bold where the type is another. */
+/** Returns where and as which type Penstock sends a key; the type is bold if it differs. */
 function typeRemark(theirs: KeyUse, ours: KeyUse): string {
   const same = [...theirs.types].join() === [...ours.types].join()
   return same ? kindOf(ours) : `${[...ours.places].join(', ')}: **${[...ours.types].join(', ')}**`
@@ -283,13 +283,13 @@ function typeRemark(theirs: KeyUse, ours: KeyUse): string {
 
 function onlyOurs(theirs: readonly TraceView[], ours: readonly TraceView[]): [string, KeyUse][] {
   const theirUses = keyUses(theirs)
-  const told = new Set([...theirUses.keys()].map((key) => equivalents[key] ?? key))
-  return [...keyUses(ours)].filter(([key]) => !told.has(key)).toSorted(byKey)
+  const covered = new Set([...theirUses.keys()].map((key) => equivalents[key] ?? key))
+  return [...keyUses(ours)].filter(([key]) => !covered.has(key)).toSorted(byKey)
 }
 
 function ourAttributes(theirs: readonly TraceView[], ours: readonly TraceView[]): string {
   const rows = onlyOurs(theirs, ours).map(([key, use]) => [code(key), kindOf(use)])
-  return `Many say under its older key what another key says too; \`docs/telemetry.md\` has the pairs.
+  return `Many of these are older keys with the same value as another key; \`docs/telemetry.md\` lists the pairs.
 
 ${table(['Key', 'On, type'], rows)}`
 }
@@ -302,7 +302,7 @@ function caseTable(cases: readonly Case[]): string {
     outcomeText(ours),
     spanCount(ours) ?? '',
   ])
-  return `Spans of the receiver include one per stage that ran. 204 is its answer to a hook it does nothing with.
+  return `The receiver's spans include one per stage that ran. It answers 204 to a hook that it ignores.
 
 ${table(['Hook', 'gitlabreceiver', 'Spans', 'Penstock', 'Spans'], rows)}`
 }
@@ -318,7 +318,7 @@ function allSpans(pairs: readonly Pair[], side: 'theirs' | 'ours') {
   return pairs.flatMap((pair) => pair[side].spans)
 }
 
-/** Pipeline spans, and job spans with the same job id. */
+/** Returns pairs of spans: the pipeline spans, and the job spans with the same job id. */
 function matchedSpans(pairs: readonly Pair[]): { theirs: SpanView; ours: SpanView }[] {
   return pairs.flatMap(({ theirs, ours }) => {
     const jobs = [...theirs.jobs].flatMap(([id, job]) => {

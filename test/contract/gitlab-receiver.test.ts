@@ -3,31 +3,31 @@ import { describeWithCollector } from '../collector/collector-suite.ts'
 import { type Case, compareWithGitlabReceiver, pairsOf } from './gitlab-receiver-comparison.ts'
 import { comparisonPage } from './gitlab-receiver-page.ts'
 
-describeWithCollector('the gitlab receiver and ours, on every pipeline hook of the fixtures', () => {
+describeWithCollector('Penstock compared with the gitlab receiver, on every pipeline hook of the fixtures', () => {
   let cases: Case[]
 
   beforeAll(async () => {
     cases = await compareWithGitlabReceiver()
   })
 
-  test('all are there', () => {
+  test('compares all fixtures', () => {
     expect(cases.length).toBeGreaterThan(180)
     expect(pairsOf(cases).length).toBeGreaterThan(120)
   })
 
-  test('what it exports, we export', () => {
+  test('exports every pipeline that the receiver exports', () => {
     const onlyTheirs = cases.filter(({ theirs, ours }) => theirs.kind === 'exported' && ours.kind !== 'exported')
     expect(onlyTheirs.map(({ name }) => name)).toEqual([])
   })
 
-  test('every job that it exports, we export', () => {
+  test('exports every job that the receiver exports', () => {
     for (const { name, theirs, ours } of pairsOf(cases)) {
       const missing = [...theirs.jobs.keys()].filter((id) => !ours.jobs.has(id))
       expect([name, missing]).toEqual([name, []])
     }
   })
 
-  test('docs/compared-with-gitlabreceiver.md says what was measured', async () => {
+  test('docs/compared-with-gitlabreceiver.md has the measured figures', async () => {
     await expect(comparisonPage(cases)).toMatchFileSnapshot('../../docs/compared-with-gitlabreceiver.md')
   })
 })

@@ -1,13 +1,13 @@
 import { caseNames, caseText } from '../fixtures.ts'
 
 export interface HookBody {
-  /** `case`, or `case[2]` for the third body of an array. */
+  /** The name: `case`, or `case[2]` for the third body of an array. */
   readonly name: string
-  /** As it stands in the file: numbers beyond doubles, `17.0` and escapes included. */
+  /** The unchanged text of the file, including numbers beyond doubles, `17.0` and escapes. */
   readonly text: string
 }
 
-/** Every pipeline hook among the fixtures, one by one. */
+/** Returns every pipeline hook of the fixtures. */
 export function pipelineHookBodies(): HookBody[] {
   return caseNames.flatMap((name) => {
     const text = caseText(name).trim()
@@ -18,7 +18,7 @@ export function pipelineHookBodies(): HookBody[] {
   })
 }
 
-/** The elements of a JSON array, as text. */
+/** Returns the elements of a JSON array as text. */
 function elementsOf(array: string): string[] {
   const elements: string[] = []
   let depth = 0

@@ -5,8 +5,8 @@ import Long from 'long'
 import protobuf, { type Message, type Type } from 'protobufjs'
 
 /**
- * OTLP read by protobufjs and a hand-written schema, into our model: shares no code with our decoder, so that a mistake
- * made in both directions of our own codec shows.
+ * Reads OTLP with protobufjs and a hand-written schema into our model. It shares no code with our decoder, so that tests
+ * detect a mistake that both our encoder and our decoder make.
  */
 export function readIndependently<S extends Signal>(signal: S, bytes: Uint8Array, encoding: Encoding): OtlpRequest<S> {
   const { type } = requests[signal]
@@ -14,17 +14,17 @@ export function readIndependently<S extends Signal>(signal: S, bytes: Uint8Array
   return requestModel(signal, message as unknown as Fields) as OtlpRequest<S>
 }
 
-/** The same message written by protobufjs: as long as the given bytes, unless these hold something the schema has not. */
+/** Returns the length of the message when protobufjs writes it. It is shorter if the bytes have fields beyond the schema. */
 export function rewrittenLength(signal: Signal, bytes: Uint8Array): number {
   const { type } = requests[signal]
   return type.encode(type.decode(bytes)).finish().length
 }
 
-/** protobufjs message objects: own properties are fields that were there, the prototype has the defaults. */
+/** A message object of protobufjs: its own properties are the fields that were present, its prototype has the defaults. */
 // biome-ignore lint/suspicious/noExplicitAny: a message of any type of the schema
 type Fields = Message & Record<string, any>
 
-// protobufjs looks for Long with require, which the conditions that tests resolve imports with mislead.
+// Set explicitly, because protobufjs loads Long with require, which fails under the import conditions of the tests.
 protobuf.util.Long = Long
 protobuf.configure()
 
@@ -49,7 +49,7 @@ function typeOf(name: string): Type {
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const idFields = new Set(['traceId', 'spanId', 'parentSpanId'])
 
-/** OTLP/JSON writes ids in hex where proto3 JSON has base64. */
+/** Parses OTLP/JSON. Ids are converted, because OTLP/JSON has them in hex and proto3 JSON in base64. */
 function parseJson(bytes: Uint8Array): { [key: string]: unknown } {
   return JSON.parse(utf8.decode(bytes), (key, value) => (idFields.has(key) ? Buffer.from(value, 'hex') : value))
 }
@@ -215,7 +215,7 @@ function numberValue(fields: Fields) {
 
 const ids = ({ traceId, spanId }: Fields) => ({ traceId: hex(traceId), spanId: hex(spanId) })
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
-/** A `Long`, or a number where it was one in JSON. */
+/** Converts a `Long`, or a number in JSON, to a bigint. */
 const integer = (value: { toString(): string }): bigint => BigInt(value.toString())
 const has = (fields: Fields, name: string): boolean => Object.hasOwn(fields, name) && fields[name] !== null
 const optional = (fields: Fields, name: string) => (has(fields, name) ? fields[name] : undefined)

@@ -10,9 +10,9 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 const refusal = ({ status, json }: Called) => [status, json?.error?.code]
-const stranger = () => world.call('GET', '/state', { as: 'psak_nobody_knows_this_one' })
+const callWithUnknownKey = () => world.call('GET', '/state', { as: 'psak_unknown_key' })
 
-test('behind a proxy with HTTPS, answers tell browsers to use HTTPS only', async () => {
+test('sends Strict-Transport-Security behind a proxy with HTTPS', async () => {
   const header = async (headers: Record<string, string>, path = '/state') =>
     (await world.call('GET', path, { headers })).headers['strict-transport-security']
   expect(await header({ 'x-forwarded-proto': 'https' })).toBe('max-age=31536000')
@@ -22,7 +22,7 @@ test('behind a proxy with HTTPS, answers tell browsers to use HTTPS only', async
 })
 
 describe('API keys', () => {
-  test('are created by an Admin, shown once, and open what their role may', async () => {
+  test('are created by an Admin, shown once, and have the permissions of their role', async () => {
     const { status, json } = await world.call('POST', '/api/v1/api_keys', { json: { name: 'grafana', role: 'Viewer' } })
     expect(status).toBe(201)
     expect(json).toEqual({
@@ -42,7 +42,7 @@ describe('API keys', () => {
     expect(list.text).not.toContain('psak_')
   })
 
-  test('end at their time, and when they are revoked', async () => {
+  test('are rejected after they have expired or were revoked', async () => {
     const make = async (more: object) =>
       (await world.call('POST', '/api/v1/api_keys', { json: { name: 'bot', role: 'Editor', ...more } })).json
     const ending = await make({ expires_at: '2026-11-21T08:03:00Z' })
@@ -55,7 +55,7 @@ describe('API keys', () => {
     expect((await world.call('GET', '/state', { as: ending.key })).status).toBe(401)
   })
 
-  test('the last Admin key stays', async () => {
+  test('the last Admin key cannot be revoked', async () => {
     const path = `/api/v1/api_keys/${world.keyIds.Admin}`
     expect(refusal(await world.call('DELETE', path))).toEqual([409, 'last_admin_key'])
     await world.call('POST', '/api/v1/api_keys', { json: { name: 'second', role: 'Admin' } })
@@ -63,7 +63,7 @@ describe('API keys', () => {
     expect((await world.call('GET', '/state')).status).toBe(401)
   })
 
-  test('there may be 1,000', async () => {
+  test('are limited to 1,000', async () => {
     await world.db.write(async (tx) => {
       const { position: _position, ...row } = (await findApiKey(tx, world.keyIds.Viewer))!
       for (let index = 3; index < 1_000; index += 1) {
@@ -78,13 +78,13 @@ describe('API keys', () => {
     expect((await world.call('POST', '/api/v1/api_keys', { json })).status).toBe(201)
   })
 
-  test('an unknown id is not found', async () => {
+  test('answers 404 for an unknown id', async () => {
     expect(refusal(await world.call('DELETE', '/api/v1/api_keys/no-such-id00'))).toEqual([404, 'api_key_not_found'])
   })
 })
 
-describe('strangers', () => {
-  test('are challenged as section 3.3 says', async () => {
+describe('callers without a valid key', () => {
+  test('get a challenge', async () => {
     const { headers, json } = await world.call('GET', '/state', { as: null, headers: { 'x-request-id': 'r-1' } })
     expect(headers['www-authenticate']).toBe('ApiKey realm="observability"')
     expect(json).toEqual({
@@ -97,35 +97,35 @@ describe('strangers', () => {
     })
   })
 
-  test('T-18: an ingest token opens nothing here', async () => {
+  test('T-18: are rejected if they send an ingest token', async () => {
     const { token } = await world.createToken()
     expect(refusal(await world.call('GET', '/state', { as: token }))).toEqual([401, 'unauthenticated'])
   })
 
-  test('that keep guessing are told to wait; a right key from the same place never is', async () => {
+  test('get 429 after too many attempts; a valid key from the same address does not', async () => {
     const statuses: number[] = []
-    for (let guess = 0; guess < 25; guess += 1) statuses.push((await stranger()).status)
+    for (let guess = 0; guess < 25; guess += 1) statuses.push((await callWithUnknownKey()).status)
     expect(statuses).toEqual([...Array(20).fill(401), ...Array(5).fill(429)])
-    const waiting = await stranger()
+    const waiting = await callWithUnknownKey()
     expect([...refusal(waiting), waiting.headers['retry-after']]).toEqual([429, 'rate_limited', '3'])
     for (let call = 0; call < 5; call += 1) expect((await world.call('GET', '/state')).status).toBe(200)
     await world.clock.advance(3_000)
-    expect([(await stranger()).status, (await stranger()).status]).toEqual([401, 429])
+    expect([(await callWithUnknownKey()).status, (await callWithUnknownKey()).status]).toEqual([401, 429])
     const { json } = await world.call('GET', '/audit?event=api.denied&limit=100')
     expect(json).toHaveLength(21)
   })
 })
 
-describe('no such call', () => {
+describe('unknown calls', () => {
   test.each(['/nowhere', '/api/v1/ingest_auth', '/api/v1/ingest_auth/tokens/a/b', '/api/v1/ingest_auth//tokens'])(
-    '%s is not found',
+    'answers 404 for %s',
     async (path) => {
       const answer = await world.call('GET', path.startsWith('/api') ? path : `/api${path}`)
       expect(refusal(answer)).toEqual([404, 'not_found'])
     },
   )
 
-  test('other methods are told which there are', async () => {
+  test('lists the allowed methods for other methods', async () => {
     const allowed = async (method: string, path: string) => (await world.call(method, path)).headers.allow
     expect(await allowed('PUT', '/tokens')).toBe('GET, HEAD, POST')
     expect(await allowed('POST', '/state')).toBe('GET, HEAD, PUT')
@@ -134,8 +134,8 @@ describe('no such call', () => {
   })
 })
 
-describe('a store that fails', () => {
-  test('is 503 with a time to come back, whatever the call, never 401', async () => {
+describe('failures', () => {
+  test('answers 503 with Retry-After to every call if the store fails, and never 401', async () => {
     await world.damage('ingest_tokens')
     for (const [method, path, json] of [
       ['GET', '/tokens'],
@@ -151,13 +151,13 @@ describe('a store that fails', () => {
     expect(world.logLines.every((line) => JSON.parse(line).event === 'http.request_failed')).toBe(true)
   })
 
-  test('a refusal that cannot be recorded is still that refusal', async () => {
+  test('sends the error even if it cannot be written to the audit log', async () => {
     await world.db.write((tx) => tx.schema.alterTable('audit_events').renameTo('lost').execute())
     expect((await world.call('GET', '/audit', { as: 'Viewer' })).status).toBe(403)
     expect(world.logLines.map((line) => JSON.parse(line).event)).toEqual(['audit.failed'])
   })
 
-  test('a bug of ours is 500, and its words stay in the log', async () => {
+  test('answers 500 to an unexpected error, and writes its message only to the log', async () => {
     world.failReadiness = new TypeError('x is not a function')
     const answer = await world.call('GET', '/readiness')
     expect(refusal(answer)).toEqual([500, 'internal'])

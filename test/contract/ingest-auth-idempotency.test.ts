@@ -23,7 +23,7 @@ describe('A-8', () => {
     expect(await tokenCount()).toBe(1)
   })
 
-  test('of many at the same time one creates', async () => {
+  test('only one of many concurrent requests creates a token', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => create('k1')))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 200, 201])
     expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1)
@@ -42,12 +42,12 @@ describe('A-8', () => {
     expect((await create('k1')).status).toBe(201)
   })
 
-  test('a refused creation leaves its key free', async () => {
+  test('a rejected request does not use up its key', async () => {
     expect((await create('k1', 'Admin', { name: '' })).status).toBe(400)
     expect((await create('k1')).status).toBe(201)
   })
 
-  test('what has been revoked since is still not created again', async () => {
+  test('a replay does not create a token again that was revoked in the meantime', async () => {
     const { id } = (await create('k1')).json
     await world.call('DELETE', `/tokens/${id}`)
     const replay = await create('k1')
@@ -55,7 +55,7 @@ describe('A-8', () => {
     expect(await tokenCount()).toBe(0)
   })
 
-  test('the same key means another thing at another path', async () => {
+  test('the same key is independent at another path', async () => {
     const { id } = (await create('k1')).json
     const rotate = () => world.call('POST', `/tokens/${id}/rotate`, { headers: { 'idempotency-key': 'k1' } })
     const rotated = await rotate()
@@ -65,7 +65,7 @@ describe('A-8', () => {
     expect(await tokenCount()).toBe(2)
   })
 
-  test('an API key is created once as well', async () => {
+  test('an API key is created only once too', async () => {
     const make = () =>
       world.call('POST', '/api/v1/api_keys', {
         json: { name: 'bot', role: 'Viewer' },
@@ -78,14 +78,14 @@ describe('A-8', () => {
     expect((await make()).json).toEqual({ id: first.json.id, code: 'already_created' })
   })
 
-  test('a key nobody could repeat is refused', async () => {
+  test('rejects an invalid Idempotency-Key', async () => {
     for (const key of ['', 'a b', 'x'.repeat(256), ['a', 'b']]) {
       const answer = await create(key)
       expect([answer.status, answer.json.error.details[0].field]).toEqual([400, 'Idempotency-Key'])
     }
   })
 
-  test('no key is kept as it was sent', async () => {
+  test('does not store keys in plain text', async () => {
     await create('remember-me')
     expect(world.fileBytes().some((bytes) => bytes.includes('remember-me'))).toBe(false)
   })

@@ -9,7 +9,7 @@ afterEach(() => world.close())
 
 const importedToken = 'a-token-of-the-old-collector-12345'
 
-test('A-4: a secret is in its one answer and nowhere else: no other answer, no log line, no file, no audit record', async () => {
+test('A-4: a secret is in exactly one answer, and in no other answer, log line, file or audit record', async () => {
   const secrets = [world.keys.Editor, world.keys.Viewer]
   for (let index = 0; index < 3; index += 1) {
     const { json } = await world.call('POST', '/tokens', {
@@ -26,7 +26,7 @@ test('A-4: a secret is in its one answer and nowhere else: no other answer, no l
   secrets.push(apiKey.key)
   await world.call('POST', '/tokens/import', { json: { name: 'old', token: importedToken } })
 
-  // Wherever a person may put a secret by mistake.
+  // All places in which a user may put a secret by mistake.
   for (const secret of [...secrets, importedToken]) {
     const json = { token: secret }
     await world.call('POST', '/tokens/verify', { json })
@@ -46,7 +46,7 @@ test('A-4: a secret is in its one answer and nowhere else: no other answer, no l
   for (const path of ['/tokens?status=all', '/audit?limit=100', '/state', '/readiness', '/api/v1/api_keys']) {
     await world.call('GET', path)
   }
-  // Whatever fails is logged, with what its database says.
+  // Failures are logged with the message of the database.
   await world.db.write((tx) => tx.schema.alterTable('ingest_tokens').renameTo('lost').execute())
   for (const secret of secrets) await world.call('DELETE', `/tokens/${secret}`)
   await world.call('POST', '/tokens/import', { json: { name: 'old', token: importedToken } })
@@ -56,7 +56,7 @@ test('A-4: a secret is in its one answer and nowhere else: no other answer, no l
   const onDisk = world.fileBytes()
   expect(onDisk.length).toBeGreaterThan(1)
   for (const secret of secrets) {
-    // Also no part of it that would shorten the search: what follows the public id.
+    // Not even a part of the secret, which follows the public id, may appear.
     const [, , hidden = ''] = secret.split('_')
     expect(hidden).toHaveLength(49)
     expect(inAnswers(hidden.slice(0, 16))).toBe(1)

@@ -11,7 +11,7 @@ const refusal = ({ status, json }: Called) => [status, json?.error?.code]
 const set = (json: unknown, query = '') => world.call('PUT', `/state${query}`, { as: 'Editor', json })
 
 describe('enforcement', () => {
-  test('is off at first, goes on and off again', async () => {
+  test('is off at first, and can be enabled and disabled', async () => {
     await world.createToken()
     const initial = (await world.call('GET', '/state')).json
     expect(initial).toMatchObject({
@@ -41,14 +41,14 @@ describe('enforcement', () => {
     expect(json.map(({ after }: { after: { mode: string } }) => after.mode)).toEqual(['off', 'enforce'])
   })
 
-  test('the present value changes nothing', async () => {
+  test('does not change if the value is the same', async () => {
     await world.createToken()
     const { epoch } = (await set({ enabled: true })).json
     const again = await set({ enabled: true })
     expect([again.status, again.json.epoch]).toEqual([200, epoch])
   })
 
-  test('a Viewer is not told who changed it', async () => {
+  test('a Viewer cannot see who changed it', async () => {
     await set({ enabled: true })
     expect(Object.keys((await world.call('GET', '/state', { as: 'Viewer' })).json)).not.toContain('changed_by')
   })
@@ -63,24 +63,24 @@ describe('enforcement', () => {
     [{ enabled: true, grace_seconds: 86_401 }, 'invalid_field', 'grace_seconds'],
     [{ enabled: true, grace_seconds: 0.5 }, 'invalid_field', 'grace_seconds'],
     [{ enabled: true, force: true }, 'unknown_field', 'force'],
-  ])('%j is %s of %s, and nothing changes', async (json, code, field) => {
+  ])('rejects %j with %s for %s', async (json, code, field) => {
     const answer = await set(json)
     expect(refusal(answer)).toEqual([400, code])
     expect(answer.json.error.details[0].field).toBe(field)
     expect((await world.call('GET', '/state')).json.enabled).toBe(false)
   })
 
-  test('enabling without a valid token is allowed, with a warning', async () => {
+  test('can be enabled without a valid token, with a warning', async () => {
     expect((await set({ enabled: true })).json).toMatchObject({ valid_tokens: 0, warnings: ['no_valid_token'] })
   })
 
-  test('a grace hold tells its end', async () => {
+  test('shows the end of a grace period', async () => {
     expect((await set({ enabled: true, grace_seconds: 300 })).json.grace_until).toBe('2026-11-21T07:08:00Z')
     await world.clock.advance(300_000)
     expect((await world.call('GET', '/state')).json.grace_until).toBeNull()
   })
 
-  test('of two who read the same state, the second to change it is told', async () => {
+  test('answers 412 to the second of two changes based on the same state', async () => {
     const etag = String((await world.call('GET', '/state')).headers.etag)
     const change = (json: object) => world.call('PUT', '/state', { json, headers: { 'if-match': etag } })
     const answers = await Promise.all([change({ enabled: true }), change({ enabled: false, mode: 'report' })])
@@ -104,7 +104,7 @@ const client = {
 describe('readiness', () => {
   const notReady = { ready: false, requests: 9, would_reject: 7, clients: [client] }
 
-  test('require_ready refuses with the report, and lets go ahead when there is nothing to report', async () => {
+  test('require_ready answers 409 with the report, or proceeds if the report is empty', async () => {
     const ready = world.readiness
     world.readiness = { ...ready, ...notReady }
     const refused = await set({ enabled: true }, '?require_ready=true')
@@ -118,31 +118,31 @@ describe('readiness', () => {
   })
 
   test.each(['require_ready=yes', 'require_ready=', 'require_redy=true'])(
-    '%s is refused, not ignored',
+    'rejects %s instead of ignoring it',
     async (query) => {
       expect((await set({ enabled: true }, `?${query}`)).status).toBe(400)
     },
   )
 
-  test('a Viewer sees no network addresses', async () => {
+  test('a Viewer cannot see network addresses', async () => {
     world.readiness = { ...world.readiness, ...notReady }
     const networks = async (as: string) => (await world.call('GET', '/readiness', { as })).json.clients[0].network
     expect([await networks('Editor'), await networks('Viewer')]).toEqual(['192.0.2.0/24', undefined])
   })
 
-  test('the window is a day, or what is asked for', async () => {
+  test('the window is a day by default', async () => {
     for (const query of ['', '?window=90m', '?window=24h']) await world.call('GET', `/readiness${query}`)
     expect(world.windowsMs).toEqual([86_400_000, 5_400_000, 86_400_000])
   })
 
-  test.each(['25h', '0h', '1d', '1.5h', ''])('a window of %j is refused', async (window) => {
+  test.each(['25h', '0h', '1d', '1.5h', ''])('rejects a window of %j', async (window) => {
     const answer = await world.call('GET', `/readiness?window=${window}`)
     expect([...refusal(answer), answer.json.error.details[0].field]).toEqual([400, 'invalid_field', 'window'])
   })
 })
 
 describe('the audit log', () => {
-  test('tells who did what, from where, in which request', async () => {
+  test('records the actor, action, source and request', async () => {
     const { id } = await world.createToken()
     const { headers } = await world.call('DELETE', `/tokens/${id}`, {
       as: 'Editor',
@@ -162,7 +162,7 @@ describe('the audit log', () => {
     ])
   })
 
-  test('comes in pages', async () => {
+  test('has pages', async () => {
     for (let index = 0; index < 3; index += 1) await world.createToken()
     const first = await world.call('GET', '/audit?limit=2&event=token.created')
     expect(first.json).toHaveLength(2)
@@ -170,7 +170,7 @@ describe('the audit log', () => {
     expect([second.json.length, second.headers.link]).toEqual([1, undefined])
   })
 
-  test('holds refusals, of strangers and of those whose role does not suffice', async () => {
+  test('records rejected calls without a valid key or a sufficient role', async () => {
     await world.call('POST', '/tokens', { as: null, json: { name: 'x' } })
     await world.call('PUT', '/state', { as: 'Viewer', json: { enabled: true } })
     const { json } = await world.call('GET', '/audit?event=api.denied')

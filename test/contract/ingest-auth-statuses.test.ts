@@ -10,7 +10,7 @@ afterEach(() => world.close())
 
 interface Example {
   readonly method: string
-  /** `:id` stands for a token, or an API key, that exists. */
+  /** The path, in which `:id` stands for an existing token or API key. */
   readonly path: string
   readonly json?: unknown
   readonly success: number
@@ -53,7 +53,7 @@ const examples: Record<string, Example> = {
 const rows = Object.entries(examples).map(([name, example]) => ({ name, ...example }))
 type Row = (typeof rows)[number]
 
-/** The call as it stands in the table, but for `changes`. */
+/** Makes the call of the row, with `changes`. */
 async function call({ method, path, json }: Row, changes: CallOptions = {}, id?: string): Promise<Called> {
   const sent = json === undefined || 'body' in changes ? {} : { json }
   return await world.call(method, path.replace(':id', id ?? 'no-such-id00'), { ...sent, ...changes })
@@ -74,7 +74,7 @@ describe('every call', () => {
       const answer = await call(row, { as: role }, await freshId(row))
       if (row.roles.includes(role)) {
         expect(answer.status).toBe(row.success)
-        // What is imported may be imported once.
+        // A token can be imported only once.
         if (row.name === 'importToken') break
       } else {
         expect(refusal(answer)).toEqual([403, 'forbidden'])
@@ -101,7 +101,7 @@ describe('every call', () => {
     for (const options of wrong) expect(refusal(await call(row, options, id))).toEqual([401, 'unauthenticated'])
   })
 
-  test('what its description says it can answer, and nothing else, happens', async () => {
+  test('every described answer occurs, and no other', async () => {
     const spare = await world.createToken({ name: 'spare' })
     for (const row of rows) {
       const { name, roles, success } = row
@@ -144,7 +144,7 @@ describe('every call', () => {
     await world.damage('api_keys')
     for (const row of rows) await call(row)
 
-    // Reached in tests of their own, with a store of other rules or full of keys; and a bug of ours cannot be ordered.
+    // Other tests cover these, with other rules or a full store. Unexpected errors (500) cannot be provoked.
     const elsewhere = ['createToken 409', 'importToken 409', 'rotateToken 409', 'createApiKey 409']
     const unseen = world.check.documented.filter((answer) => !world.check.seen.has(answer) && !answer.endsWith(' 500'))
     expect(unseen.filter((answer) => !elsewhere.includes(answer))).toEqual([])
@@ -154,12 +154,12 @@ describe('every call', () => {
 describe('A-6: the order of checks', () => {
   const everythingWrong: CallOptions = { as: null, body: 'x'.repeat(70_000), headers: { 'content-type': 'text/plain' } }
 
-  test('method before key', async () => {
+  test('checks the method before the key', async () => {
     const answer = await world.call('PUT', '/tokens', everythingWrong)
     expect([...refusal(answer), answer.headers.allow]).toEqual([405, 'method_not_allowed', 'GET, HEAD, POST'])
   })
 
-  test('key, role, media type, size, JSON, fields, existence, state: each before the next', async () => {
+  test('checks key, role, media type, size, JSON, fields, existence and state in this order', async () => {
     const { id } = await world.createToken()
     const unknown = '/tokens/no-such-id00'
     const type = { 'content-type': 'application/json' }
@@ -188,14 +188,14 @@ describe('A-6: the order of checks', () => {
     ])
   })
 
-  test('JSON beyond a limit is invalid, and the message says which', async () => {
+  test('rejects JSON beyond a limit, with the limit in the message', async () => {
     const type = { 'content-type': 'application/json' }
     const answer = await world.call('POST', '/tokens', { body: '['.repeat(60_000), headers: type })
     expect(refusal(answer)).toEqual([400, 'invalid_json'])
     expect(JSON.stringify(answer)).toContain('The body is nested deeper than 64.')
   })
 
-  test('a Viewer learns nothing from field errors', async () => {
+  test('does not report field errors to a Viewer', async () => {
     const sent = [{ json: { name: 7 } }, { json: { name: 'x' } }, { body: '{' }]
     const answers = await Promise.all(
       sent.map((options) => world.call('POST', '/tokens', { ...options, as: 'Viewer' })),
@@ -204,12 +204,12 @@ describe('A-6: the order of checks', () => {
   })
 })
 
-describe('the description', () => {
+describe('the OpenAPI document', () => {
   test.each([
     ['an unknown status', { status: 418, text: '{}' }, ['getState does not describe 418']],
     ['a missing field', { text: '{"enabled":true}' }, [expect.stringContaining("must have required property 'mode'")]],
     [
-      'a code of another call',
+      'an error code of another call',
       { status: 401, text: errorText('not_ready') },
       [
         'GET /api/v1/ingest_auth/state: 401 has no www-authenticate',
@@ -226,7 +226,7 @@ describe('the description', () => {
       { path: '/api/v1/ingest_auth/nothing', text: '' },
       [expect.stringContaining('is not described')],
     ],
-  ])('%s does not pass as described', (_case, wrong, problems) => {
+  ])('does not allow %s', (_case, wrong, problems) => {
     const answer = {
       method: 'GET',
       path: '/api/v1/ingest_auth/state',
@@ -234,17 +234,17 @@ describe('the description', () => {
       headers: { 'content-type': 'application/json; charset=utf-8' },
       ...wrong,
     }
-    expect(world.check.problemsOf(answer)).toEqual(problems)
+    expect(world.check.validate(answer)).toEqual(problems)
   })
 
-  test('is served to anyone, and is OpenAPI 3.1', async () => {
+  test('is served without a key, and is valid OpenAPI 3.1', async () => {
     const { status, json } = await world.call('GET', '/api/v1/openapi.json', { as: null })
     expect([status, json.openapi]).toEqual([200, '3.1.0'])
     const result = await new Validator().validate(json)
     expect(result).toMatchObject({ valid: true })
   })
 
-  test('names every call of section 3.1 and those of API keys', async () => {
+  test('describes every call', async () => {
     const { json } = await world.call('GET', '/api/v1/openapi.json')
     const calls = Object.entries(json.paths as Record<string, object>).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replace('/api/v1', '')}`),

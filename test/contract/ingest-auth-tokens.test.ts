@@ -11,7 +11,7 @@ const refusal = ({ status, json }: Called) => [status, json?.error?.code]
 const remove = (id: string) => world.call('DELETE', `/tokens/${id}`)
 
 describe('creating', () => {
-  test('the answer is the one of section 3.2, with the token, its path and its version', async () => {
+  test('returns the token with its path and version', async () => {
     const answer = await world.call('POST', '/tokens', { as: 'Editor', json: { name: ' ci-runners ' } })
     expect(answer.status).toBe(201)
     const { id, token } = answer.json
@@ -57,13 +57,13 @@ describe('creating', () => {
     ],
     [{ name: 'x', signals: [] }, 'invalid_field', [{ field: 'signals', problem: 'too_short', min: 1 }]],
     [[], 'invalid_field', [{ field: '', problem: 'wrong_type', expected: 'object' }]],
-  ])('%j is %s', async (json, code, details) => {
+  ])('rejects %j with %s', async (json, code, details) => {
     const answer = await world.call('POST', '/tokens', { json })
     expect(refusal(answer)).toEqual([400, code])
     expect(answer.json.error.details).toEqual(details)
   })
 
-  test('a name in use is a warning, or a refusal where names are unique', async () => {
+  test('warns if a name is in use, or rejects it if names must be unique', async () => {
     await world.createToken({ name: 'twin' })
     expect((await world.call('POST', '/tokens', { json: { name: 'twin' } })).json.warnings).toEqual(['name_in_use'])
 
@@ -81,7 +81,7 @@ describe('creating', () => {
     await strict.close()
   })
 
-  test('T-16: rotating without a body gives the old token a day', async () => {
+  test('T-16: rotating without a body lets the old token expire after a day', async () => {
     const { id } = await world.createToken()
     const { status, json } = await world.call('POST', `/tokens/${id}/rotate`)
     expect([status, json.supersedes]).toEqual([201, id])
@@ -90,7 +90,7 @@ describe('creating', () => {
 })
 
 describe('listing', () => {
-  test('a Viewer sees neither creators nor tokens', async () => {
+  test('a Viewer cannot see creators and tokens', async () => {
     const { id } = await world.createToken({ name: 'seen' })
     const { json } = await world.call('GET', '/tokens', { as: 'Viewer' })
     expect(json).toHaveLength(1)
@@ -99,7 +99,7 @@ describe('listing', () => {
     expect(json[0]).toMatchObject({ id, expires_in_seconds: null, expires_soon: false })
   })
 
-  test('whole without limit, however many there are', async () => {
+  test('returns all tokens if there is no limit parameter', async () => {
     for (let index = 0; index < 60; index += 1) await world.createToken({ name: `t${index}` })
     const { headers, json } = await world.call('GET', '/tokens')
     expect(json.map(({ name }: { name: string }) => name)).toEqual(
@@ -108,7 +108,7 @@ describe('listing', () => {
     expect([headers['x-total-count'], headers.link]).toEqual(['60', undefined])
   })
 
-  test('the link of a page leads to the next, with the same filter', async () => {
+  test('links to the next page with the same filter', async () => {
     for (const name of ['a1', 'b1', 'a2', 'a3']) await world.createToken({ name })
     const first = await world.call('GET', '/tokens?name=a&limit=2&status=valid')
     expect(first.json.map(({ name }: { name: string }) => name)).toEqual(['a3', 'a2'])
@@ -121,7 +121,7 @@ describe('listing', () => {
     expect(second.headers.link).toBeUndefined()
   })
 
-  test('pages show each token once while others come and go', async () => {
+  test('pages show each token once while others are created and revoked', async () => {
     const ids: string[] = []
     for (let index = 0; index < 12; index += 1) ids.push((await world.createToken({ name: `t${index}` })).id)
     const removed = new Set<string>()
@@ -152,17 +152,17 @@ describe('listing', () => {
     ['limit=ten', 'invalid_field', 'limit'],
     ['status=gone', 'invalid_field', 'status'],
     ['page=2', 'unknown_field', 'page'],
-  ])('%s is %s', async (query, code, field) => {
+  ])('rejects %s with %s', async (query, code, field) => {
     const answer = await world.call('GET', `/tokens?${query}`)
     expect(refusal(answer)).toEqual([400, code])
     expect(answer.json.error.details[0].field).toBe(field)
   })
 
-  test.each(['cursor=x', 'cursor=MTIz4', 'cursor='])('%s is no cursor', async (query) => {
+  test.each(['cursor=x', 'cursor=MTIz4', 'cursor='])('rejects %s as a cursor', async (query) => {
     expect(refusal(await world.call('GET', `/tokens?limit=1&${query}`))).toEqual([400, 'invalid_cursor'])
   })
 
-  test('revoked tokens are shown only when asked for', async () => {
+  test('shows revoked tokens only on request', async () => {
     await world.createToken({ name: 'kept' })
     await remove((await world.createToken({ name: 'gone' })).id)
     const names = async (query: string) =>
@@ -174,7 +174,7 @@ describe('listing', () => {
 })
 
 describe('revoking', () => {
-  test('A-1: the last valid token stays while enforcement is on, and says what to do', async () => {
+  test('A-1: rejects revoking the last valid token while enforcement is on, with remedies', async () => {
     const { id } = await world.createToken()
     await world.enforce(true)
     const answer = await remove(id)
@@ -190,7 +190,7 @@ describe('revoking', () => {
     expect(json[0]).toMatchObject({ event: 'token.revoke_refused', subject_id: id, source: '127.0.0.1' })
   })
 
-  test('A-1: expired and disabled tokens do not count, and can always go', async () => {
+  test('A-1: expired and disabled tokens do not count as valid, and can always be revoked', async () => {
     const { id: ended } = await world.createToken({ expires_at: '2026-11-21T07:04:00Z' })
     const { id: disabled } = await world.createToken()
     const { id: last } = await world.createToken()
@@ -202,7 +202,7 @@ describe('revoking', () => {
     expect((await remove(last)).status).toBe(409)
   })
 
-  test('A-2: of two parallel DELETEs on the last two tokens exactly one succeeds', async () => {
+  test('A-2: exactly one of two parallel DELETEs of the last two tokens succeeds', async () => {
     await world.enforce(true)
     let kept: string | undefined
     for (let round = 0; round < 10; round += 1) {
@@ -214,7 +214,7 @@ describe('revoking', () => {
     }
   })
 
-  test('A-2: disabling is guarded as well, also beside a DELETE', async () => {
+  test('A-2: the last valid token cannot be disabled either, even in parallel with a DELETE', async () => {
     const [one, other] = [await world.createToken(), await world.createToken()]
     await world.enforce(true)
     const answers = await Promise.all([
@@ -224,7 +224,7 @@ describe('revoking', () => {
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(1)
   })
 
-  test('A-3: with enforcement off the last one may go, once', async () => {
+  test('A-3: the last token can be revoked once if enforcement is off', async () => {
     const { id } = await world.createToken()
     const gone = await remove(id)
     expect([gone.status, gone.text, gone.headers['content-type']]).toEqual([204, '', undefined])
@@ -233,7 +233,7 @@ describe('revoking', () => {
 })
 
 describe('changing', () => {
-  test('If-Match lets one of two editors win', async () => {
+  test('If-Match lets only one of two parallel changes succeed', async () => {
     const { id } = await world.createToken()
     const etag = String((await world.call('GET', `/tokens/${id}`)).headers.etag)
     const change = (tenant: string) =>
@@ -245,7 +245,7 @@ describe('changing', () => {
     expect((await world.call('GET', `/tokens/${id}`)).headers.etag).toBe(winner.headers.etag)
   })
 
-  test('the secret can be neither changed nor learnt', async () => {
+  test('the secret can be neither changed nor read', async () => {
     const { id, token } = await world.createToken()
     expect(refusal(await world.call('PATCH', `/tokens/${id}`, { json: { token } }))).toEqual([400, 'unknown_field'])
     const { json } = await world.call('PATCH', `/tokens/${id}`, { json: { name: 'renamed' } })
@@ -254,7 +254,7 @@ describe('changing', () => {
 })
 
 describe('verifying', () => {
-  test('tells the reason, and the id only of a right secret', async () => {
+  test('returns the reason, and the id only for a right secret', async () => {
     const { id, token } = await world.createToken({ signals: ['traces'] })
     const check = async (json: object) => (await world.call('POST', '/tokens/verify', { json })).json
     expect(await check({ token })).toEqual({ valid: true, reason: null, id })

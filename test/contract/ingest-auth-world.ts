@@ -26,13 +26,13 @@ export const startMs = Date.parse('2026-11-21T07:03:00Z')
 const adminKey = 'first-admin-key-of-the-tests'
 
 export interface CallOptions {
-  /** Role whose key is sent; `null` sends none, a string that is no role is sent as it is. Default Admin. */
+  /** The role that has the sent key. `null` sends no key, and any other string is sent as the key. Default: Admin. */
   readonly as?: Role | string | null
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON. */
   readonly json?: unknown
-  /** Sent as it is, with no type but what `headers` says. */
+  /** The body, which is sent unchanged; `headers` must have its type. */
   readonly body?: string | Uint8Array
-  /** A list sends the header that many times. */
+  /** Additional headers. A list sends the header several times. */
   readonly headers?: Readonly<Record<string, string | string[]>>
 }
 
@@ -40,25 +40,25 @@ export interface Called {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: the answer has been held against the API's description already
+  // biome-ignore lint/suspicious/noExplicitAny: the answer has been validated against the OpenAPI document
   readonly json: any
 }
 
-/** A management API on a real socket and a real file, and a client that takes no answer its description does not know. */
+/** A management API on a real socket and a real file, with a client that rejects answers that the OpenAPI document does not allow. */
 export class IngestAuthWorld {
   readonly clock = new ManualClock(startMs)
   readonly directory = mkdtempSync(join(tmpdir(), 'penstock-ingest-auth-'))
   readonly logLines: string[] = []
-  /** Head and body of every answer. */
+  /** The headers and the body of every answer. */
   readonly answers: string[] = []
   readonly check = new ApiDescriptionCheck(managementOpenApi('0.0.0'))
   readonly keys: Record<Role, string> = { Admin: adminKey, Editor: '', Viewer: '' }
-  /** Id of each role's key; who it is in the audit log. */
+  /** The id of each role's key, which identifies the actor in the audit log. */
   readonly keyIds: Record<Role, string> = { Admin: '', Editor: '', Viewer: '' }
-  /** What `GET /readiness` and `require_ready` are told. */
-  readiness: ReadinessReport = noTroubleAhead
+  /** The report that `GET /readiness` and `require_ready` use. */
+  readiness: ReadinessReport = readyReport
   failReadiness: Error | undefined
-  /** Windows the readiness was asked for, in milliseconds. */
+  /** The windows of the requested readiness reports, in milliseconds. */
   readonly windowsMs: number[] = []
   #db: GatewayDb | undefined
   #server: Listening | undefined
@@ -82,7 +82,7 @@ export class IngestAuthWorld {
     this.#db = db
     const nowMs = () => this.clock.nowMs()
     const peppers = await openPeppers(db, { dataDir: this.directory, randomBytes })
-    await ensureFirstAdminKey(db, peppers, { given: adminKey, nowMs: nowMs(), randomBytes })
+    await ensureFirstAdminKey(db, peppers, { configuredKey: adminKey, nowMs: nowMs(), randomBytes })
     const deps: ManagementDeps = {
       strictTransportSeconds: 31_536_000,
       db,
@@ -109,12 +109,12 @@ export class IngestAuthWorld {
     this.keyIds.Admin = json.at(-1).id
   }
 
-  /** From now on the store cannot read it. */
+  /** Damages a table, so that the store cannot read it any more. */
   async damage(table: string): Promise<void> {
     await damageTable(this.db, join(this.directory, 'gateway.db'), table)
   }
 
-  /** `path` below `/api/v1/ingest_auth`, or whole. */
+  /** Makes a call. @param path a path below `/api/v1/ingest_auth`, or one that begins with `/api/` */
   async call(method: string, path: string, options: CallOptions = {}): Promise<Called> {
     const target = path.startsWith('/api/') ? path : `/api/v1/ingest_auth${path}`
     const answer = await request(this.url + target, { method: method as 'GET', ...this.#sent(options) })
@@ -123,7 +123,7 @@ export class IngestAuthWorld {
     const called = { status: answer.statusCode, headers: answer.headers, text }
     const [pathname = ''] = target.split('?')
     if (method !== 'HEAD' && pathname !== '/api/v1/openapi.json') {
-      expect(this.check.problemsOf({ ...called, method, path: pathname })).toEqual([])
+      expect(this.check.validate({ ...called, method, path: pathname })).toEqual([])
     }
     return { ...called, json: text === '' ? undefined : JSON.parse(text) }
   }
@@ -154,7 +154,7 @@ export class IngestAuthWorld {
     expect((await this.call('PUT', '/state', { json: { enabled } })).status).toBe(200)
   }
 
-  /** Everything that lies on the disk. */
+  /** Returns the content of every file of the store. */
   fileBytes(): Buffer[] {
     return readdirSync(this.directory).map((name) => readFileSync(join(this.directory, name)))
   }
@@ -166,7 +166,7 @@ export class IngestAuthWorld {
   }
 }
 
-const noTroubleAhead: ReadinessReport = {
+const readyReport: ReadinessReport = {
   ready: true,
   window_seconds: 86_400,
   observed_since: '2026-11-20T07:00:00Z',

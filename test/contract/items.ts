@@ -1,7 +1,7 @@
 import type { ItemOf, LogRecord, Metric, OtlpRequest, ResourceGroup, ScopeGroup, Signal, Span } from '@penstock/otlp'
 import { pointsOf } from './agent.ts'
 
-/** A span, metric or log record with all that stands around it. */
+/** A span, metric or log record with its resource and scope. */
 export interface PlacedItem {
   readonly resource: ResourceGroup<unknown>['resource']
   readonly resourceSchemaUrl: string
@@ -12,11 +12,11 @@ export interface PlacedItem {
 
 export interface Items {
   readonly byKey: ReadonlyMap<string, PlacedItem>
-  /** Keys that came more than once, each time. */
+  /** The keys that occurred more than once, one entry for each repetition. */
   readonly repeated: readonly string[]
 }
 
-/** The items of some requests, whatever chunks they came in. */
+/** Returns the items of all requests by key, independent of how they are split into requests. */
 export function itemsByKey(requests: readonly OtlpRequest[]): Items {
   const byKey = new Map<string, PlacedItem>()
   const repeated: string[] = []
@@ -34,7 +34,7 @@ export function itemsByKey(requests: readonly OtlpRequest[]): Items {
   return { byKey, repeated }
 }
 
-/** Metrics have no ids; the exemplar of their first point leads to the pipeline or job it was measured on. */
+/** Returns a key for an item. Metrics have no ids; the exemplar of the first point identifies the measured pipeline or job. */
 function keyOf(item: Span | Metric | LogRecord): string {
   if ('spanId' in item) return `${item.traceId} ${item.spanId}`
   const exemplar = pointsOf(item)[0]?.exemplars[0]

@@ -2,25 +2,25 @@ import { signalNames } from '@penstock/otlp'
 import { describe, expect, test } from 'vitest'
 import { compareModels } from './compare-models.ts'
 import { fixtureCases } from './fixture-cases.ts'
-import { Reckoning, sdkLosses } from './known-differences.ts'
+import { DifferenceTally, sdkLosses } from './known-differences.ts'
 
 const { conversion } = fixtureCases().find(({ name }) => name === 'push-pipeline-five-jobs-three-stages')!
 
 describe.each(signalNames)('%s', (signal) => {
-  test('any one value changed is one difference, and nobody excuses it', () => {
+  test('a change of any single value is one difference, and no known one', () => {
     const model = conversion[signal]
     let changes = 0
     for (const changed of changedOnce(model)) {
-      const reckoning = new Reckoning(sdkLosses)
-      reckoning.add('changed', compareModels(model, changed))
-      expect(reckoning.unexplained).toHaveLength(1)
+      const tally = new DifferenceTally(sdkLosses)
+      tally.add('changed', compareModels(model, changed))
+      expect(tally.unexplained).toHaveLength(1)
       changes += 1
     }
     expect(changes).toBe(compareModels(model, model).compared)
     expect(changes).toBeGreaterThan(300)
   })
 
-  test('any list one shorter is noticed', () => {
+  test('detects any list that is one element shorter', () => {
     const model = conversion[signal]
     let changes = 0
     for (const changed of shortenedOnce(model)) {
@@ -36,7 +36,7 @@ type Branch = Readonly<Record<string, unknown>>
 const isBranch = (value: unknown): value is Branch => typeof value === 'object' && value !== null
 const isTagged = (value: Branch): boolean => 'type' in value && 'value' in value
 
-/** Copies of a model, each with one scalar, attribute value or empty list changed. */
+/** Yields copies of a model, each with one scalar, attribute value or empty list changed. */
 function* changedOnce(value: unknown): Generator<unknown> {
   if (!isBranch(value)) yield otherScalar(value)
   else if (isTagged(value)) yield { ...value, value: Array.isArray(value.value) ? [] : otherScalar(value.value) }
@@ -44,7 +44,7 @@ function* changedOnce(value: unknown): Generator<unknown> {
   else yield* withOneChild(value, changedOnce)
 }
 
-/** Copies with the last element of one list gone. */
+/** Yields copies of a model, each without the last element of one list. */
 function* shortenedOnce(value: unknown): Generator<unknown> {
   if (!isBranch(value) || isTagged(value)) return
   if (Array.isArray(value) && value.length > 0) yield value.slice(0, -1)
@@ -68,7 +68,7 @@ function otherScalar(value: unknown): unknown {
     case 'number':
       return value + 1
     case 'bigint':
-      // Further away than doubles of nanoseconds are apart.
+      // More than the distance between two doubles that are nanoseconds since 1970.
       return value + 1_000n
     case 'boolean':
       return !value

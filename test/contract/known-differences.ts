@@ -1,40 +1,40 @@
 import type { AnyValue } from '@penstock/otlp'
 import type { Comparison, Difference } from './compare-models.ts'
 
-/** A difference that is not ours to remove. */
+/** A difference that other software causes, and that we cannot avoid. */
 export interface KnownDifference {
   readonly id: string
   readonly reason: string
   covers(difference: Difference): boolean
 }
 
-/** Beyond it a double does not tell neighbours apart. */
+/** The largest integer up to which doubles represent every integer. */
 const LARGEST_SAFE = 2n ** 53n
 
-/** From here on the nearest double of an int64 is 2^63, which is none. */
+/** The smallest int64 with 2^63 as its nearest double, which is not an int64. */
 const NEXT_TO_2_63 = 2n ** 63n - 512n
 
 const unsetStatus: KnownDifference = {
   id: 'unset status written',
-  reason: 'both hold a status in every span and write it; UNSET without a message means the same as none',
+  reason: 'both write a status for every span; UNSET without a message means the same as no status',
   covers({ path, expected, actual }) {
     const status = actual as { code: number; message: string } | undefined
     return /\.status$/.test(path) && expected === undefined && status?.code === 0 && status.message === ''
   },
 }
 
-/** What the Collector changes of what it was sent. */
+/** The changes that the Collector makes to requests. */
 export const collectorChanges: readonly KnownDifference[] = [unsetStatus]
 
 /**
- * What is lost between our requests and the bytes of an exporter of the OpenTelemetry JS SDK. What the Collector changes
- * is among it.
+ * The differences between our requests and the bytes that exporters of the OpenTelemetry JS SDK write. They include the
+ * changes of the Collector.
  */
 export const sdkLosses: readonly KnownDifference[] = [
   unsetStatus,
   {
     id: 'exemplars',
-    reason: 'data points of the SDK have no place for exemplars, and otlp-transformer writes none',
+    reason: 'data points of the SDK cannot have exemplars, and otlp-transformer writes none',
     covers: ({ path, actual }) => /\.exemplars\.\d+$/.test(path) && actual === undefined,
   },
   {
@@ -45,7 +45,7 @@ export const sdkLosses: readonly KnownDifference[] = [
   },
   {
     id: 'int above 2^53 → nearest double',
-    reason: 'the SDK has no integers but JavaScript numbers; which neighbour is written depends on the encoding',
+    reason: 'the SDK has only JavaScript numbers; the encoding determines which neighbour is written',
     covers: ({ expected, actual }) =>
       isAny(expected, 'int') &&
       (expected.value > LARGEST_SAFE || expected.value < -LARGEST_SAFE) &&
@@ -54,7 +54,7 @@ export const sdkLosses: readonly KnownDifference[] = [
   },
   {
     id: 'int next to 2^63 → largest double below',
-    reason: 'the nearest double is no int64, and receivers refuse a request that holds it in JSON',
+    reason: 'the nearest double is not an int64, and receivers reject a request that has it in JSON',
     covers: ({ expected, actual }) =>
       isAny(expected, 'int') &&
       expected.value >= NEXT_TO_2_63 &&
@@ -67,32 +67,35 @@ function isAny<T extends AnyValue['type']>(value: unknown, type: T): value is Ex
   return typeof value === 'object' && value !== null && 'type' in value && value.type === type
 }
 
-/** What was compared, and what came of it. A test that compares nothing, or excuses what never happens, must fail. */
-export class Reckoning {
+/**
+ * Counts compared values and their differences. A test must fail if nothing was compared, or if a known difference did not
+ * occur.
+ */
+export class DifferenceTally {
   readonly #known: readonly KnownDifference[]
   compared = 0
-  /** Times each known difference was met. */
-  readonly met: Record<string, number>
-  /** Differences that nobody knows, as text; the first few. */
+  /** How often each known difference occurred. */
+  readonly observed: Record<string, number>
+  /** The first 20 unknown differences, as text. */
   readonly unexplained: string[] = []
 
   constructor(known: readonly KnownDifference[]) {
     this.#known = known
-    this.met = Object.fromEntries(known.map(({ id }) => [id, 0]))
+    this.observed = Object.fromEntries(known.map(({ id }) => [id, 0]))
   }
 
   add(where: string, { compared, differences }: Comparison): void {
     this.compared += compared
     for (const difference of differences) {
       const known = this.#known.find((row) => row.covers(difference))
-      if (known !== undefined) this.met[known.id]! += 1
+      if (known !== undefined) this.observed[known.id]! += 1
       else if (this.unexplained.length < 20) this.unexplained.push(`${where}: ${textOf(difference)}`)
     }
   }
 
-  /** Known differences that did not occur: their rows are out of date. */
-  get unmet(): string[] {
-    return Object.keys(this.met).filter((id) => this.met[id] === 0)
+  /** The known differences that did not occur, and can be removed from the list. */
+  get unobserved(): string[] {
+    return Object.keys(this.observed).filter((id) => this.observed[id] === 0)
   }
 }
 

@@ -1,4 +1,4 @@
-// The store and its receiver in a process of their own, to be killed. Arguments: file, credential.
+// Runs the store and its receiver in a process that tests can kill. Arguments: file, credential.
 import { observeServer, openObserve } from '@penstock/observe'
 
 const [file, credential] = process.argv.slice(2)

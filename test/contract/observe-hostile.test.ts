@@ -44,11 +44,11 @@ const repeated = (unit: Uint8Array, times: number) => Buffer.alloc(unit.length *
 function varint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))]
 }
-/** A length-delimited protobuf field. */
+/** Returns a length-delimited protobuf field. */
 const field = (number: number, content: Uint8Array) =>
   Buffer.concat([Buffer.from(varint(number * 8 + 2)), Buffer.from(varint(content.length)), content])
 
-/** An AnyValue that holds arrays or maps, `levels` deep. */
+/** Returns an AnyValue with arrays or maps that are nested `levels` deep. */
 function nestedValue(levels: number, wrap: (inner: Buffer) => Buffer): Buffer {
   let value: Buffer = Buffer.alloc(0)
   for (let level = 0; level < levels; level += 1) value = wrap(value)
@@ -57,7 +57,7 @@ function nestedValue(levels: number, wrap: (inner: Buffer) => Buffer): Buffer {
 const inArray = (value: Buffer) => field(5, field(1, value))
 const inMap = (value: Buffer) => field(6, field(1, field(2, value)))
 
-/** The request with one resource that has this attribute value. */
+/** Returns a request with one resource that has this attribute value. */
 const withAttribute = (value: Buffer) => field(1, field(1, field(1, field(2, value))))
 
 interface HostileBody {
@@ -100,7 +100,7 @@ test.each(cases)('$signal, $encoding, gzip: $why', { timeout: 120_000 }, async (
   expect(peakMemoryBytes()).toBeLessThan(900 * MIB)
 })
 
-test('while hostile bodies are taken apart, other requests are answered', { timeout: 120_000 }, async () => {
+test('answers other requests while it parses hostile bodies', { timeout: 120_000 }, async () => {
   const hostile = gzipSync(jsonList('resourceSpans', 20 * MIB))
   const answers: string[] = []
   const all = Array.from({ length: 5 }, () =>

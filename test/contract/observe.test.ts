@@ -27,7 +27,7 @@ import { OneThreadStore } from '../../packages/observe/src/one-thread-store.case
 import { conversionOf } from '../conversion.ts'
 import { bodiesOf, fixtures } from '../fixtures.ts'
 import { compareModels } from './compare-models.ts'
-import { Reckoning, sdkLosses } from './known-differences.ts'
+import { DifferenceTally, sdkLosses } from './known-differences.ts'
 
 const credential = 'only-for-the-gateway'
 
@@ -48,13 +48,13 @@ afterEach(async () => {
 const goldenFiles = readdirSync(join(fixtures, 'golden'))
 const golden = (name: string) => readFileSync(join(fixtures, 'golden', name))
 
-/** Everything that one stored trace, log list or metric says, as a request again. */
+/** Returns the stored traces, logs or metrics of a request as a request. */
 async function stored(signal: Signal, sent: OtlpRequest): Promise<OtlpRequest> {
   const request = { traces: storedTraces, metrics: storedMetrics, logs: storedLogs }
   return decodeRequest(signal, Buffer.from(JSON.stringify(await request[signal](sent))), 'json')
 }
 
-/** Spans and log records by what tells them apart, metrics point by point, each with its resource and scope. */
+/** Returns spans and log records by their ids, and data points by metric and attributes, each with its resource and scope. */
 function piecesOf(request: OtlpRequest): Map<string, unknown> {
   const pieces = new Map<string, unknown>()
   for (const { resource, scopes, schemaUrl } of request.resources) {
@@ -125,13 +125,13 @@ function seriesRequest(name: string, series: StoredSeries) {
   }
 }
 
-describe('what we export', () => {
-  test('every golden request is kept', async () => {
+describe('requests of Penstock', () => {
+  test('every golden request is stored', async () => {
     const requests = goldenFiles
       .filter((name) => name.endsWith('.json'))
       .flatMap((name) => {
         const signal = name.split('.').at(-2) as Signal
-        // A case of several pipelines has one document for each.
+        // A case with several pipelines has one document for each.
         const documents = golden(name)
           .toString()
           .split(/(?<=^\})\n+(?=\{)/m)
@@ -147,7 +147,7 @@ describe('what we export', () => {
     ['push-pipeline-five-jobs-three-stages', 'canceled-pipeline', 'parent-pipeline-with-bridges'].flatMap((name) =>
       signalNames.map((signal) => ({ name, signal })),
     ),
-  )('$name: $signal come back as they were sent', async ({ name, signal }) => {
+  )('$name: returns $signal as they were sent', async ({ name, signal }) => {
     const sent = decodeRequest(signal, golden(`${name}.${signal}.json`), 'json')
     expect(await store.receiveBody(signal, encodeRequest(signal, sent, 'protobuf'), 'protobuf')).toMatchObject({
       kind: 'kept',
@@ -187,14 +187,14 @@ describe('exporters of the OpenTelemetry SDK', () => {
       await outcome((done) => logs.export(toReadableLogRecords(conversion.logs), done)),
     ]).toEqual(['accepted', 'accepted', 'accepted'])
 
-    const reckoning = new Reckoning(sdkLosses)
+    const tally = new DifferenceTally(sdkLosses)
     for (const signal of signalNames) {
       const expected = piecesOf(conversion[signal])
       const actual = piecesOf(await stored(signal, conversion[signal]))
       expect([...actual.keys()].toSorted()).toEqual([...expected.keys()].toSorted())
-      for (const [key, item] of expected) reckoning.add(key, compareModels(item, actual.get(key)))
+      for (const [key, item] of expected) tally.add(key, compareModels(item, actual.get(key)))
     }
-    expect(reckoning.unexplained).toEqual([])
+    expect(tally.unexplained).toEqual([])
     await Promise.all([traces.shutdown(), metrics.shutdown(), logs.shutdown()])
     await server.close()
   })
@@ -208,7 +208,7 @@ describe('kill -9', () => {
     ],
   })
 
-  test('loses nothing that was acknowledged, at any moment', { timeout: 120_000 }, async () => {
+  test('does not lose acknowledged data at any moment', { timeout: 120_000 }, async () => {
     const acknowledged = new Set<number>()
     let number = 0
     for (const killAfter of [1, 7, 40, 100]) {
@@ -226,7 +226,7 @@ describe('kill -9', () => {
           const body = JSON.stringify(traceOf(mine))
           const { ok } = await fetch(`${url}/v1/traces`, { method: 'POST', headers, body })
           if (ok) acknowledged.add(mine)
-          // More are under way at this very moment.
+          // Other requests are in progress at this moment.
           if (acknowledged.size >= target) child.kill('SIGKILL')
         }
       }

@@ -5,7 +5,7 @@ export interface Sample {
 }
 
 /**
- * The samples of a scraped page.
+ * Returns the samples of a scraped page.
  *
  * @see https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
  */
@@ -18,7 +18,7 @@ export function parsePrometheusText(page: string): Sample[] {
   })
 }
 
-/** Go's way to write numbers. */
+/** Parses a number in the format of Go, which writes infinity as `Inf`. */
 export const numberOf = (text: string): number => Number(text.replace('Inf', 'Infinity'))
 
 function labelsOf(text: string): Record<string, string> {

@@ -1,7 +1,7 @@
 import { type SeriesLabels, seriesKey, type Total } from './expected-totals.ts'
 import { numberOf, type Sample } from './prometheus-text.ts'
 
-/** Our names of the metrics, by what the collector's Prometheus exporter makes of them. */
+/** Our metric names, by the names that the collector's Prometheus exporter gives them. */
 const numbers: Readonly<Record<string, string>> = {
   pipeline_status_total: 'pipeline.status_total',
   cicd_pipeline_run_count_total: 'cicd.pipeline.run.count',
@@ -18,7 +18,7 @@ const histograms: Readonly<Record<string, string>> = {
   cicd_pipeline_task_duration_seconds: 'cicd.pipeline.task.duration',
 }
 
-/** The metrics of a scraped page, as `expectedTotals` has them. */
+/** Returns the metrics of a scraped page in the form of `expectedTotals`. */
 export function totalsOfPage(samples: readonly Sample[]): Map<string, Total> {
   const totals = new Map<string, Total>()
   for (const { name, labels, value } of samples) {

@@ -25,37 +25,37 @@ async function exported(token?: string) {
   return [status, headers.has('retry-after')]
 }
 
-const ended = (path: string, method = 'GET', body = '') =>
+const findCommand = (path: string, method = 'GET', body = '') =>
   commands.find((command) => {
     const [, stated = 'GET'] = /^obs -X (\w+)/.exec(command) ?? []
     return stated === method && command.includes(path) && command.includes(body)
   })
 
-testWithCurl('docs/rollout.md: every command does what the page says, from open to token-only and back', async () => {
+testWithCurl('docs/rollout.md: every command works as described, from no enforcement to enforcement and back', async () => {
   gateway = await startGateway()
   expect(commands).toHaveLength(14)
 
-  const created = await curl(ended('/tokens', 'POST'))
+  const created = await curl(findCommand('/tokens', 'POST'))
   expect(created).toMatchObject({ status: 201, json: { name: 'ci-runners', expires_at: null } })
   const { id, token } = created.json
 
-  expect(await curl(ended('/state', 'PUT', '"report"'))).toMatchObject({ status: 200, json: { mode: 'report' } })
+  expect(await curl(findCommand('/state', 'PUT', '"report"'))).toMatchObject({ status: 200, json: { mode: 'report' } })
   expect([await exported(), await exported(token)]).toEqual([
     [200, false],
     [200, false],
   ])
-  const readiness = await curl(ended('/readiness'))
+  const readiness = await curl(findCommand('/readiness'))
   expect(readiness).toMatchObject({
     status: 200,
     json: { ready: false, requests: 2, would_reject: 1, clients: [{ reason: 'missing', signal: 'traces' }] },
   })
-  expect(await curl(ended('/readiness?window=1h'))).toMatchObject({
+  expect(await curl(findCommand('/readiness?window=1h'))).toMatchObject({
     status: 200,
     json: { ready: false, window_seconds: 3600, blockers: [{ code: 'would_reject' }] },
   })
-  expect(await curl(ended('/state', 'PUT', '"warn"'))).toMatchObject({ status: 200, json: { mode: 'warn' } })
+  expect(await curl(findCommand('/state', 'PUT', '"warn"'))).toMatchObject({ status: 200, json: { mode: 'warn' } })
 
-  const enforce = ended('/state', 'PUT', 'true')!
+  const enforce = findCommand('/state', 'PUT', 'true')!
   expect(await curl(enforce)).toMatchObject({ status: 409, json: { error: { code: 'not_ready' } } })
   expect(await curl(enforce.replace('?require_ready=true&window=1h', ''))).toMatchObject({
     status: 200,
@@ -66,7 +66,7 @@ testWithCurl('docs/rollout.md: every command does what the page says, from open 
     [200, false],
   ])
 
-  expect(await curl(ended('/state', 'PUT', '"grace_seconds":0}'))).toMatchObject({
+  expect(await curl(findCommand('/state', 'PUT', '"grace_seconds":0}'))).toMatchObject({
     status: 200,
     json: { enabled: true, grace_until: null },
   })
@@ -75,48 +75,48 @@ testWithCurl('docs/rollout.md: every command does what the page says, from open 
     [200, false],
   ])
 
-  const rotated = await curl(ended('/rotate', 'POST'), { TOKEN_ID: id })
+  const rotated = await curl(findCommand('/rotate', 'POST'), { TOKEN_ID: id })
   expect(rotated).toMatchObject({ status: 201, json: { name: 'ci-runners', supersedes: id } })
   expect([await exported(token), await exported(rotated.json.token)]).toEqual([
     [200, false],
     [200, false],
   ])
-  expect((await curl(ended('/tokens'))).json).toHaveLength(2)
-  expect(await curl(ended('/tokens/', 'PATCH', '"expires_at":null'), { TOKEN_ID: id })).toMatchObject({
+  expect((await curl(findCommand('/tokens'))).json).toHaveLength(2)
+  expect(await curl(findCommand('/tokens/', 'PATCH', '"expires_at":null'), { TOKEN_ID: id })).toMatchObject({
     status: 200,
     json: { expires_at: null },
   })
-  expect(await curl(ended('/tokens/', 'DELETE'), { TOKEN_ID: id })).toMatchObject({ status: 204 })
-  expect(await curl(ended('/tokens/', 'DELETE'), { TOKEN_ID: rotated.json.id })).toMatchObject({
+  expect(await curl(findCommand('/tokens/', 'DELETE'), { TOKEN_ID: id })).toMatchObject({ status: 204 })
+  expect(await curl(findCommand('/tokens/', 'DELETE'), { TOKEN_ID: rotated.json.id })).toMatchObject({
     status: 409,
     json: { error: { code: 'last_valid_token' } },
   })
 
-  expect(await curl(ended('/state', 'PUT', '{"enabled":false}'))).toMatchObject({ status: 200, json: { mode: 'off' } })
+  expect(await curl(findCommand('/state', 'PUT', '{"enabled":false}'))).toMatchObject({ status: 200, json: { mode: 'off' } })
   expect(await exported()).toEqual([200, false])
 })
 
-testWithCurl('a fresh installation with a token and no stranger is ready at once', async () => {
+testWithCurl('a new installation with a token and without unknown clients is ready immediately', async () => {
   gateway = await startGateway()
-  await curl(ended('/tokens', 'POST'))
-  expect(await curl(ended('/state', 'PUT', 'true'))).toMatchObject({ status: 200, json: { enabled: true } })
+  await curl(findCommand('/tokens', 'POST'))
+  expect(await curl(findCommand('/state', 'PUT', 'true'))).toMatchObject({ status: 200, json: { enabled: true } })
 })
 
-testWithCurl('docs/rollout.md: a limited sender gets 429, and the metric of the page counts it', async () => {
+testWithCurl('docs/rollout.md: a limited sender gets 429, and the documented metric counts it', async () => {
   gateway = await startGateway()
   const { id, token } = await gateway.token()
-  const limit = ended('/tokens/', 'PATCH', '"limits"')!
+  const limit = findCommand('/tokens/', 'PATCH', '"limits"')!
   expect(await curl(limit, { TOKEN_ID: id })).toMatchObject({
     status: 200,
     json: { limits: { all: { second: { requests: 100 }, day: { bytes: 1_073_741_824 } } } },
   })
-  // The page's numbers are out of reach of a short test: the same command with one request a day.
+  // The limits on the page are too high for a short test, so this uses the same command with one request per day.
   await curl(limit.replace('"bytes":1073741824', '"requests":1'), { TOKEN_ID: id })
   expect([await exported(token), await exported(token)]).toEqual([
     [200, false],
     [429, true],
   ])
-  const page = await runAgainst(gateway, ended('/metrics')!, {})
+  const page = await runAgainst(gateway, findCommand('/metrics')!, {})
   expect(page.stdout).toContain(
     `otelcol_ingestauth_token_throttled{limit="all.day.requests",signal="traces",token_id="${id}"} 1`,
   )

@@ -14,7 +14,7 @@ import { describeWithCollector } from '../collector/collector-suite.ts'
 import { type Agent, itemCount, startAgent } from './agent.ts'
 import { compareModels } from './compare-models.ts'
 import { fixtureCases } from './fixture-cases.ts'
-import { Reckoning, sdkLosses } from './known-differences.ts'
+import { DifferenceTally, sdkLosses } from './known-differences.ts'
 
 const exporters = {
   'HTTP/JSON': { traces: JsonTraceExporter, metrics: JsonMetricExporter, logs: JsonLogExporter },
@@ -24,11 +24,11 @@ const exporters = {
 type Transport = keyof typeof exporters
 const transports = Object.keys(exporters) as Transport[]
 
-/** `undefined` when the collector took it, else why not. */
-type Ship = (conversion: Conversion) => Promise<string | undefined>
+/** Exports a conversion, and returns `undefined` if the collector accepted it, or the reason if not. */
+type Send = (conversion: Conversion) => Promise<string | undefined>
 
-/** The three stock exporters of a transport. */
-function shippers(transport: Transport, { collector }: Agent): Record<Signal, Ship> & { shutdown(): Promise<unknown> } {
+/** Returns the three standard exporters of a transport. */
+function sendersOf(transport: Transport, { collector }: Agent): Record<Signal, Send> & { shutdown(): Promise<unknown> } {
   const { traces, metrics, logs } = exporters[transport]
   const urlOf = (signal: Signal) =>
     transport === 'gRPC' ? `http://${collector.grpcEndpoint}` : `${collector.httpEndpoint}/v1/${signal}`
@@ -55,7 +55,7 @@ function result(start: (done: (result: { code: number; error?: Error }) => void)
 
 const cases = fixtureCases()
 
-describeWithCollector('SDK views, by the stock exporters to a collector', () => {
+describeWithCollector('SDK views, sent by the standard exporters to a collector', () => {
   let agent: Agent
 
   beforeEach(async () => {
@@ -63,51 +63,51 @@ describeWithCollector('SDK views, by the stock exporters to a collector', () => 
   })
   afterEach(() => agent.stop())
 
-  test.each(transports)('%s', async (transport) => {
-    const ship = shippers(transport, agent)
-    const reckoning = new Reckoning(sdkLosses)
+  test.each(transports)('all fixtures over %s', async (transport) => {
+    const senders = sendersOf(transport, agent)
+    const tally = new DifferenceTally(sdkLosses)
     for (const signal of signalNames) {
       for (const { name, conversion } of cases) {
-        expect([name, await ship[signal](conversion)]).toEqual([name, undefined])
+        expect([name, await senders[signal](conversion)]).toEqual([name, undefined])
       }
       const items = cases.reduce((sum, { conversion }) => sum + itemCount(conversion[signal]), 0)
       const received = await agent.received(signal, items)
       expect(received).toHaveLength(cases.length)
       cases.forEach(({ name, conversion }, i) => {
-        reckoning.add(`${name}, ${signal}`, compareModels(conversion[signal], received[i]))
+        tally.add(`${name}, ${signal}`, compareModels(conversion[signal], received[i]))
       })
     }
-    await ship.shutdown()
+    await senders.shutdown()
 
-    expect(reckoning.unexplained).toEqual([])
-    expect(reckoning.unmet).toEqual([])
-    expect(reckoning.compared).toBeGreaterThan(140_000)
+    expect(tally.unexplained).toEqual([])
+    expect(tally.unobserved).toEqual([])
+    expect(tally.compared).toBeGreaterThan(140_000)
   })
 
-  test.each(transports)('%s, spans and log records of many pipelines in one export', async (transport) => {
+  test.each(transports)('spans and log records of many pipelines in one export over %s', async (transport) => {
     const batch = cases.slice(0, 100)
     const together = <S extends 'traces' | 'logs'>(signal: S): OtlpRequest<S> => ({
       resources: batch.flatMap(({ conversion }) => (conversion[signal] as OtlpRequest<S>).resources),
     })
-    const ship = shippers(transport, agent)
-    const reckoning = new Reckoning(sdkLosses)
+    const senders = sendersOf(transport, agent)
+    const tally = new DifferenceTally(sdkLosses)
     for (const signal of ['traces', 'logs'] as const) {
       const request = together(signal)
-      expect(await ship[signal]({ ...batch[0]!.conversion, [signal]: request })).toBeUndefined()
+      expect(await senders[signal]({ ...batch[0]!.conversion, [signal]: request })).toBeUndefined()
       const received = await agent.received(signal, itemCount(request))
-      reckoning.add(signal, compareModels([request], received))
+      tally.add(signal, compareModels([request], received))
     }
-    await ship.shutdown()
+    await senders.shutdown()
 
-    expect(reckoning.unexplained).toEqual([])
-    expect(reckoning.compared).toBeGreaterThan(25_000)
+    expect(tally.unexplained).toEqual([])
+    expect(tally.compared).toBeGreaterThan(25_000)
   })
 
-  test('HTTP/JSON, an integer next to 2^63: accepted, as the largest double below', async () => {
-    const ship = shippers('HTTP/JSON', agent)
+  test('an integer next to 2^63 over HTTP/JSON arrives as the largest double below', async () => {
+    const senders = sendersOf('HTTP/JSON', agent)
     const { conversion } = cases.find(({ name }) => name === 'e25-artifact-of-the-largest-int64')!
-    expect(await ship.traces(conversion)).toBeUndefined()
-    await ship.shutdown()
+    expect(await senders.traces(conversion)).toBeUndefined()
+    await senders.shutdown()
 
     const [received] = await agent.received('traces', itemCount(conversion.traces))
     const spans = received!.resources.flatMap(({ scopes }) => scopes.flatMap(({ items }) => items))

@@ -8,7 +8,7 @@ export interface SeriesPoint {
   readonly point: NumberDataPoint | HistogramDataPoint
 }
 
-/** Every data point of some requests, in order. */
+/** Returns every data point of the requests, in order. */
 export function allPoints(requests: readonly OtlpRequest<'metrics'>[]): SeriesPoint[] {
   return requests.flatMap(({ resources }) =>
     resources.flatMap(({ resource: { attributes }, scopes }) =>
@@ -19,10 +19,10 @@ export function allPoints(requests: readonly OtlpRequest<'metrics'>[]): SeriesPo
   )
 }
 
-/** A point of a counter or histogram. */
-export const isAdded = ({ metric }: SeriesPoint): boolean => metric.data?.type !== 'gauge'
+/** Tells whether a point belongs to a counter or histogram, which accumulate, and not to a gauge. */
+export const isAccumulated = ({ metric }: SeriesPoint): boolean => metric.data?.type !== 'gauge'
 
-/** The last point of each series. */
+/** Returns the last point of each series. */
 export function lastTotals(points: readonly SeriesPoint[]): Map<string, Total> {
   return new Map(points.map((each) => [keyOf(each), totalOf(each.point)]))
 }

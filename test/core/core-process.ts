@@ -7,39 +7,39 @@ const bin = createRequire(import.meta.url).resolve('@penstock/cli/bin/penstock.m
 
 export const ROOT_TOKEN = 'root-token-of-the-crash-tests'
 const START_TIMEOUT_MS = 60_000
-/** A commit may wait 30 s for its turn. */
+/** Longer than the 30 s that a commit may wait for the repository's lock. */
 const CALL_TIMEOUT_MS = 45_000
 
 export interface Answer {
   readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: whoever asks knows what is in it
+  // biome-ignore lint/suspicious/noExplicitAny: callers know the shape of the answer
   readonly json: any
 }
 
 export interface ProcessOptions {
-  /** Of PostgreSQL; without it, SQLite in the directory. */
+  /** The URL of a PostgreSQL database; default: SQLite in the data directory. */
   readonly databaseUrl?: string | undefined
   readonly role?: 'core' | 'worker'
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** `penstock serve core`, or another role, as people start it: a process of its own that runs what the build has made. */
+/** A process that runs the built `penstock serve core`, or another role, as users start it. */
 export class CoreProcess implements AsyncDisposable {
   readonly #child: ChildProcess
-  /** Of the API, with the path of its version. */
+  /** The base URL of the API, including `/api/v4`. */
   readonly url: string
   readonly #exited: Promise<unknown>
   #stderr = ''
 
-  /** Resolves once it serves; rejects with what it said when it ends before. */
+  /** Resolves when the process serves requests, and rejects with its log if it ends before. */
   static async start(dataDir: string, options: ProcessOptions = {}): Promise<CoreProcess> {
     const core = new CoreProcess(dataDir, await freePort(), options)
-    const said = once(core.#child.stdout!, 'data', { signal: AbortSignal.timeout(START_TIMEOUT_MS) })
+    const started = once(core.#child.stdout!, 'data', { signal: AbortSignal.timeout(START_TIMEOUT_MS) })
     try {
-      if (await Promise.race([said.then(() => true), core.#exited.then(() => false)])) return core
+      if (await Promise.race([started.then(() => true), core.#exited.then(() => false)])) return core
       throw new Error(`the core did not start: ${core.#stderr}`)
     } catch (error) {
-      said.catch(() => {})
+      started.catch(() => {})
       await core[Symbol.asyncDispose]()
       throw error
     }
@@ -64,19 +64,19 @@ export class CoreProcess implements AsyncDisposable {
       this.#stderr += chunk
     })
     this.#exited = once(this.#child, 'close')
-    endWhenWeEnd(this.#child)
+    killWithParent(this.#child)
   }
 
   get pid(): number {
     return this.#child.pid!
   }
 
-  /** Its log. */
+  /** The log of the process. */
   get stderr(): string {
     return this.#stderr
   }
 
-  /** Rejects when there is no whole answer. */
+  /** Sends a request, and rejects if there is no complete response. */
   async call(method: string, path: string, body?: object): Promise<Answer> {
     const response = await fetch(this.url + path, {
       method,
@@ -88,19 +88,19 @@ export class CoreProcess implements AsyncDisposable {
     return { status: response.status, json: text === '' ? undefined : JSON.parse(text) }
   }
 
-  /** @throws Error for anything but a success */
+  /** Sends a request and returns the body. @throws Error for any status but a success */
   async must(method: string, path: string, body?: object): Promise<Answer['json']> {
     const { status, json } = await this.call(method, path, body)
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(json)}`)
     return json
   }
 
-  /** At once and without a chance to do anything about it. */
+  /** Kills the process with SIGKILL, so that it cannot clean up. */
   kill(): void {
     this.#child.kill('SIGKILL')
   }
 
-  /** In order. */
+  /** Stops the process in order, and waits for its end. */
   async end(): Promise<void> {
     this.#child.kill('SIGTERM')
     await this.#exited
@@ -112,8 +112,8 @@ export class CoreProcess implements AsyncDisposable {
   }
 }
 
-/** However this process ends, its end of the pipe closes. */
-function endWhenWeEnd(child: ChildProcess): void {
+/** Kills the child when this process ends for any reason, which closes the pipe. */
+function killWithParent(child: ChildProcess): void {
   const watcher = spawn('sh', ['-c', `read _; kill -9 ${child.pid}`], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,

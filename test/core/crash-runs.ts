@@ -4,46 +4,46 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Db, openDatabase } from '@penstock/db'
 import { CoreProcess } from './core-process.ts'
-import { contentOf, type Place, type Random, Writer } from './crash-writes.ts'
-import { type Content, type Kind, kinds, Ledger } from './ledger.ts'
-import { databaseFaults, orphans, repositoryFaults, unannouncedCommits } from './stored-faults.ts'
+import { contentOf, type WriteTarget, type Random, Writer } from './crash-writes.ts'
+import { type Content, type Kind, kinds, WriteHistory } from './write-history.ts'
+import { databaseFaults, orphans, repositoryFaults, commitsWithoutEvent } from './stored-data-checks.ts'
 
 const MAX_WRITES_BEFORE_KILL = 40
 const MAX_WRITERS = 12
-/** Of our event loop, in which the core goes on by a few milliseconds at most. */
+/** Turns of the event loop of the test, which give the core a few milliseconds at most. */
 const MAX_TURNS_BEFORE_KILL = 200
-/** The core would have been killed long before. */
+/** A limit that is never reached, because the core is killed before. */
 const MAX_WRITES_OF_ONE = 500
 const PER_PAGE = 100
-/** Of one list; a run writes less than that. */
+/** The limit of pages of one list; a run writes less than that. */
 const MAX_PAGES = 10
 
 export interface CrashResult {
   readonly kills: number
-  /** Writes that were answered. */
+  /** The number of acknowledged writes. */
   readonly acknowledged: number
-  /** Writes that were under way when the core was killed, and how many of them had taken place. */
+  /** The number of writes that were running when the core was killed, and how many of these were stored. */
   readonly unanswered: number
-  readonly takenPlace: number
-  /** From the start of the process to its first line. */
+  readonly unansweredStored: number
+  /** The time from the start of the process to its first line of output. */
   readonly slowestStartMs: number
   readonly faults: readonly string[]
 }
 
 interface Run {
   readonly name: string
-  readonly place: Place
-  readonly ledger: Ledger
-  /** Projects whose removal was acknowledged. */
+  readonly target: WriteTarget
+  readonly history: WriteHistory
+  /** Ids of projects with an acknowledged removal. */
   readonly removedIds: number[]
 }
 
 /**
- * Kills `penstock serve core` in the midst of concurrent writes, starts it again on the same data directory and looks
- * whether everything acknowledged is there and nothing by halves; so often.
+ * Kills `penstock serve core` during concurrent writes, starts it again on the same data directory, and checks that
+ * every acknowledged write is stored and no write is stored partially. Repeats this `runs` times.
  *
- * What each writes, and after how many answers the core is killed, follows from `seed`; how the requests then overlap is up to
- * the machine.
+ * `seed` determines what each writer writes and after how many answers the core is killed. How the requests overlap
+ * depends on the machine.
  */
 export async function crashRuns({
   runs,
@@ -52,43 +52,43 @@ export async function crashRuns({
 }: {
   readonly runs: number
   readonly seed: number
-  /** Of PostgreSQL, which goes on running; without it, SQLite. */
+  /** The URL of a PostgreSQL database, which keeps running; default: SQLite. */
   readonly databaseUrl?: string
 }): Promise<CrashResult> {
   const random = randomFrom(seed)
   const dataDir = mkdtempSync(join(tmpdir(), 'penstock-crash-'))
   const faults: string[] = []
   const done: Run[] = []
-  const counts = { acknowledged: 0, unanswered: 0, takenPlace: 0, slowestStartMs: 0 }
+  const counts = { acknowledged: 0, unanswered: 0, unansweredStored: 0, slowestStartMs: 0 }
   let core = await CoreProcess.start(dataDir, { databaseUrl })
   const db = openDatabase<object>(databaseUrl ?? join(dataDir, 'core.db'))
   try {
-    const userIds = await people(core)
+    const userIds = await createUsers(core)
     for (let index = 0; index < runs; index += 1) {
       const run = {
         name: `r${index}`,
-        place: await placeOf(core, `r${index}`, userIds),
-        ledger: new Ledger(),
+        target: await createTarget(core, `r${index}`, userIds),
+        history: new WriteHistory(),
         removedIds: [],
       }
       done.push(run)
       counts.acknowledged += await writeUntilKilled(core, run, random)
-      counts.unanswered += run.ledger.unanswered
+      counts.unanswered += run.history.unanswered
       await core[Symbol.asyncDispose]()
       faults.push(...faultsLogged(core))
 
-      const beganMs = performance.now()
+      const startMs = performance.now()
       core = await CoreProcess.start(dataDir, { databaseUrl })
-      counts.slowestStartMs = Math.max(counts.slowestStartMs, performance.now() - beganMs)
-      const found = await look(core, db, dataDir, run)
-      counts.takenPlace += found.takenPlace
+      counts.slowestStartMs = Math.max(counts.slowestStartMs, performance.now() - startMs)
+      const found = await check(core, db, dataDir, run)
+      counts.unansweredStored += found.unansweredStored
       faults.push(...found.faults, ...(await databaseFaults(db, dataDir)))
-      // It has to go on where it was, too, with the repository whose lock died with its holder.
-      const writer = new Writer(core, run.place, run.ledger, random, `${run.name}_after`)
+      // Writes must continue to work, also to the repository with a lock of the killed process.
+      const writer = new Writer(core, run.target, run.history, random, `${run.name}_after`)
       for (const kind of kinds) await writer.write(kind)
     }
-    // What an earlier run has left must not fall to a later one.
-    for (const run of done) faults.push(...(await look(core, db, dataDir, run)).faults)
+    // Later runs must not damage the data of earlier ones.
+    for (const run of done) faults.push(...(await check(core, db, dataDir, run)).faults)
     faults.push(...(await databaseFaults(db, dataDir)))
     await core[Symbol.asyncDispose]()
     faults.push(...faultsLogged(core))
@@ -100,10 +100,13 @@ export async function crashRuns({
   }
 }
 
-/** Until so many are answered as the dice say; those under way then stay open. Returns how many were answered. */
+/**
+ * Writes until a random number of writes is acknowledged, kills the core, and returns the number of acknowledged
+ * writes.
+ */
 async function writeUntilKilled(
   core: CoreProcess,
-  { name, place, ledger, removedIds }: Run,
+  { name, target, history, removedIds }: Run,
   random: Random,
 ): Promise<number> {
   const killAfter = 1 + Math.floor(random() * MAX_WRITES_BEFORE_KILL)
@@ -112,51 +115,52 @@ async function writeUntilKilled(
   let acknowledged = 0
   let isKilled = false
   const kill = async () => {
-    // Right after an answer the core is always at much the same place.
+    // A random delay, because the core is always at much the same point right after an answer.
     for (let turn = 0; turn < turns; turn += 1) await nextTurn()
     isKilled = true
     core.kill()
   }
-  const isAnswered = (asked: Promise<unknown>) =>
-    asked.then(
+  const isAnswered = (request: Promise<unknown>) =>
+  request.then(
       () => true,
       (error) => {
-        // Fetch says so when there is no answer, or half of one.
+        // `fetch` throws these if there is no response, or only a part of one.
         if (isKilled && (error instanceof TypeError || error instanceof SyntaxError)) return false
         throw error
       },
     )
-  /** Projects with a first commit come and go. */
-  const removeOn = async () => {
+  /** Creates and removes projects with a first commit. */
+  const createAndRemoveRepeatedly = async () => {
     for (let count = 0; count < MAX_WRITES_OF_ONE && !isKilled; count += 1) {
-      const draft = { name: `gone ${count}`, namespace_id: place.groupId, initialize_with_readme: true }
-      const comeAndGo = async () => {
+      const draft = { name: `removed ${count}`, namespace_id: target.groupId, initialize_with_readme: true }
+      const createAndRemove = async () => {
         const { id } = await core.must('POST', '/projects', draft)
         await core.must('DELETE', `/projects/${id}`)
         removedIds.push(id)
       }
-      if (!(await isAnswered(comeAndGo()))) return
+      if (!(await isAnswered(createAndRemove()))) return
     }
   }
-  const writeOn = async (index: number) => {
-    const writer = new Writer(core, place, ledger, randomFrom(Math.floor(random() * 2 ** 32)), `${name}_${index}`)
+  const writeRepeatedly = async (index: number) => {
+    const writer = new Writer(core, target, history, randomFrom(Math.floor(random() * 2 ** 32)), `${name}_${index}`)
     for (let count = 0; count < MAX_WRITES_OF_ONE && !isKilled; count += 1) {
       if (!(await isAnswered(writer.write()))) return
       acknowledged += 1
       if (acknowledged === killAfter) await kill()
     }
   }
-  await Promise.all([removeOn(), ...Array.from({ length: writers }, (_, index) => writeOn(index))])
+  const writing = Array.from({ length: writers }, (_, index) => writeRepeatedly(index))
+  await Promise.all([createAndRemoveRepeatedly(), ...writing])
   return acknowledged
 }
 
-async function look(
+async function check(
   core: CoreProcess,
   db: Db<object>,
   dataDir: string,
-  { name, place, ledger, removedIds }: Run,
-): Promise<{ faults: string[]; takenPlace: number }> {
-  const { groupId, projectId } = place
+  { name, target, history, removedIds }: Run,
+): Promise<{ faults: string[]; unansweredStored: number }> {
+  const { groupId, projectId } = target
   const commits = await listed(core, `/projects/${projectId}/repository/commits?ref_name=main`)
   const found: Record<Kind, (readonly [string, Content])[]> = {
     issue: (await listed(core, `/projects/${projectId}/issues?scope=all&state=all`)).map((json) => [
@@ -180,19 +184,19 @@ async function look(
   }
   const shown = new Set(commits.map(({ id }) => id))
   const faults = [
-    ...kinds.flatMap((kind) => ledger.faultsOf(kind, found[kind])),
-    ...ledger.shas.filter((sha) => !shown.has(sha)).map((sha) => `commit ${sha} is not shown any more`),
-    ...(await unannouncedCommits(db, ledger.shas)),
+    ...kinds.flatMap((kind) => history.faultsOf(kind, found[kind])),
+    ...history.shas.filter((sha) => !shown.has(sha)).map((sha) => `commit ${sha} is no longer listed`),
+    ...(await commitsWithoutEvent(db, history.shas)),
     ...(await orphans(db, dataDir, removedIds)),
-    ...(await repositoryFaults(dataDir, projectId, ledger.shas)),
+    ...(await repositoryFaults(dataDir, projectId, history.shas)),
   ]
   return {
     faults: faults.map((fault) => `${name}: ${fault}`),
-    takenPlace: kinds.reduce((sum, kind) => sum + ledger.takenPlace(kind, found[kind]), 0),
+    unansweredStored: kinds.reduce((sum, kind) => sum + history.unansweredStored(kind, found[kind]), 0),
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: `contentOf` says what is in them
+// biome-ignore lint/suspicious/noExplicitAny: `contentOf` knows the shape of the items
 async function listed(core: CoreProcess, path: string): Promise<any[]> {
   const items = []
   for (let page = 1; page <= MAX_PAGES; page += 1) {
@@ -206,14 +210,14 @@ async function listed(core: CoreProcess, path: string): Promise<any[]> {
   throw new Error(`${path} has more than ${MAX_PAGES * PER_PAGE}`)
 }
 
-/** Of a core that has ended: what it took for a fault of its own, whatever it answered. */
+/** Returns the errors in the log of a core that has ended. */
 const faultsLogged = (core: CoreProcess): string[] =>
   core.stderr
     .split('\n')
     .filter((line) => /"level":"(?:error|fatal)"/.test(line))
     .map((line) => `logged: ${line}`)
 
-async function people(core: CoreProcess): Promise<number[]> {
+async function createUsers(core: CoreProcess): Promise<number[]> {
   const ids: number[] = [(await core.must('GET', '/user')).id]
   for (const username of ['ada', 'grace']) {
     const profile = { username, name: username, email: `${username}@example.com`, force_random_password: true }
@@ -222,7 +226,7 @@ async function people(core: CoreProcess): Promise<number[]> {
   return ids
 }
 
-async function placeOf(core: CoreProcess, path: string, userIds: readonly number[]): Promise<Place> {
+async function createTarget(core: CoreProcess, path: string, userIds: readonly number[]): Promise<WriteTarget> {
   const { id: groupId } = await core.must('POST', '/groups', { name: path, path })
   for (const user_id of userIds.slice(1)) {
     await core.must('POST', `/groups/${groupId}/members`, { user_id, access_level: 30 })
@@ -231,7 +235,7 @@ async function placeOf(core: CoreProcess, path: string, userIds: readonly number
   return { groupId, projectId, userIds }
 }
 
-/** Mulberry32: numbers in [0, 1). */
+/** Returns a Mulberry32 generator of numbers in [0, 1). */
 function randomFrom(seed: number): Random {
   let state = seed >>> 0
   return () => {

@@ -1,18 +1,18 @@
 import type { Answer, CoreProcess } from './core-process.ts'
-import { type Content, type Kind, kinds, type Ledger } from './ledger.ts'
+import { type Content, type Kind, kinds, type WriteHistory } from './write-history.ts'
 
-/** Where a run writes: a group and a project in it of its own. */
-export interface Place {
+/** The group of a run, and a project in it, to which the run writes. */
+export interface WriteTarget {
   readonly groupId: number
   readonly projectId: number
-  /** Who can be assigned. */
+  /** Users who can be assigned. */
   readonly userIds: readonly number[]
 }
 
 export type Random = () => number
 type Json = Answer['json']
 
-/** Read back from what REST shows, so that what was asked can be compared with it. */
+/** Converts objects from REST to a text that can be compared with the requested content. */
 export const contentOf = {
   issue: ({ title, labels, assignees, state, weight, closed_at }: Json): Content =>
     JSON.stringify({
@@ -25,7 +25,7 @@ export const contentOf = {
     }),
   milestone: ({ description, due_date, state }: Json): Content => JSON.stringify({ description, due_date, state }),
   variable: ({ value, description, raw }: Json): Content => JSON.stringify({ value, description, raw }),
-  /** Of the list of its differences. */
+  /** Converts the list of a commit's diffs. */
   commit: (diffs: Json): Content =>
     JSON.stringify(
       diffs
@@ -36,37 +36,37 @@ export const contentOf = {
     ),
 }
 
-/** One who writes things of their own, one after the other; several of them write at once. */
+/** Writes objects of its own in sequence. Several writers run concurrently. */
 export class Writer {
   readonly #core: CoreProcess
-  readonly #place: Place
-  readonly #ledger: Ledger
+  readonly #target: WriteTarget
+  readonly #history: WriteHistory
   readonly #random: Random
   readonly #name: string
   #count = 0
   #issue: { iid: number; name: string; isClosed: boolean } | undefined
   #milestone: { id: number; name: string; isClosed: boolean } | undefined
   #variable: string | undefined
-  /** Path of the two files of the last commit, without `a` and `b`. */
+  /** The directory with the files `a` and `b` of the last commit. */
   #files: string | undefined
 
-  constructor(core: CoreProcess, place: Place, ledger: Ledger, random: Random, name: string) {
+  constructor(core: CoreProcess, target: WriteTarget, history: WriteHistory, random: Random, name: string) {
     this.#core = core
-    this.#place = place
-    this.#ledger = ledger
+    this.#target = target
+    this.#history = history
     this.#random = random
     this.#name = name
   }
 
-  /** Rejects when no answer comes, and for one that is no success or says something else than was asked. */
+  /** Writes an object. Rejects if there is no answer, and if the answer is not a success with the requested content. */
   write(kind: Kind = this.#oneOf(kinds)): Promise<void> {
     this.#count += 1
     return this[`${kind}Write`]()
   }
 
   private async issueWrite(): Promise<void> {
-    const { projectId, userIds } = this.#place
-    const before = this.#isAgain() ? this.#issue : undefined
+    const { projectId, userIds } = this.#target
+    const before = this.#isUpdate() ? this.#issue : undefined
     const name = before?.name ?? this.#newName()
     const isClosed = before !== undefined && !before.isClosed
     const wanted = {
@@ -82,7 +82,7 @@ export class Writer {
       closed_at: isClosed ? '' : null,
     })
     const path = `/projects/${projectId}/issues`
-    const { iid } = await this.#ask('issue', name, content, () =>
+    const { iid } = await this.#send('issue', name, content, () =>
       before === undefined
         ? this.#core.must('POST', path, { ...wanted, labels: wanted.labels.join(), description: name })
         : this.#core.must('PUT', `${path}/${before.iid}`, {
@@ -95,7 +95,7 @@ export class Writer {
   }
 
   private async milestoneWrite(): Promise<void> {
-    const before = this.#isAgain() ? this.#milestone : undefined
+    const before = this.#isUpdate() ? this.#milestone : undefined
     const name = before?.name ?? this.#newName()
     const isClosed = before !== undefined && !before.isClosed
     const wanted = {
@@ -103,8 +103,8 @@ export class Writer {
       due_date: `2030-01-${String(1 + (this.#count % 28)).padStart(2, '0')}`,
     }
     const content = contentOf.milestone({ ...wanted, state: isClosed ? 'closed' : 'active' })
-    const path = `/groups/${this.#place.groupId}/milestones`
-    const { id } = await this.#ask('milestone', name, content, () =>
+    const path = `/groups/${this.#target.groupId}/milestones`
+    const { id } = await this.#send('milestone', name, content, () =>
       before === undefined
         ? this.#core.must('POST', path, { ...wanted, title: name })
         : this.#core.must('PUT', `${path}/${before.id}`, { ...wanted, state_event: isClosed ? 'close' : 'activate' }),
@@ -113,11 +113,11 @@ export class Writer {
   }
 
   private async variableWrite(): Promise<void> {
-    const before = this.#isAgain() ? this.#variable : undefined
+    const before = this.#isUpdate() ? this.#variable : undefined
     const name = before ?? this.#newName()
     const wanted = { value: `value ${this.#count}`, description: `text ${this.#count}`, raw: this.#count % 2 === 0 }
-    const path = `/projects/${this.#place.projectId}/variables`
-    await this.#ask('variable', name, contentOf.variable(wanted), () =>
+    const path = `/projects/${this.#target.projectId}/variables`
+    await this.#send('variable', name, contentOf.variable(wanted), () =>
       before === undefined
         ? this.#core.must('POST', path, { ...wanted, key: name })
         : this.#core.must('PUT', `${path}/${before}`, wanted),
@@ -125,7 +125,7 @@ export class Writer {
     this.#variable = name
   }
 
-  /** Two new files; of the two of the commit before, one is changed and one goes. */
+  /** Commits two new files, changes one file of the previous commit, and deletes the other. */
   private async commitWrite(): Promise<void> {
     const name = this.#newName()
     const text = `text ${this.#count}`
@@ -146,21 +146,21 @@ export class Writer {
       deleted_file: action === 'delete',
       diff: `+${content?.trimEnd()}`,
     }))
-    const path = `/projects/${this.#place.projectId}/repository/commits`
-    const { id } = await this.#ask('commit', name, contentOf.commit(diffs), () =>
+    const path = `/projects/${this.#target.projectId}/repository/commits`
+    const { id } = await this.#send('commit', name, contentOf.commit(diffs), () =>
       this.#core.must('POST', path, { branch: 'main', commit_message: name, actions }),
     )
-    this.#ledger.shas.push(id)
+    this.#history.shas.push(id)
     this.#files = files
   }
 
-  async #ask(kind: Kind, name: string, content: Content, send: () => Promise<Json>): Promise<Json> {
-    this.#ledger.ask(kind, name, content)
+  async #send(kind: Kind, name: string, content: Content, send: () => Promise<Json>): Promise<Json> {
+    this.#history.request(kind, name, content)
     const json = await send()
-    this.#ledger.acknowledge(kind, name)
-    // A commit's own answer does not tell its files.
+    this.#history.acknowledge(kind, name)
+    // The answer to a commit does not contain its files.
     if (kind !== 'commit' && contentOf[kind](json) !== content) {
-      throw new Error(`${kind} ${name}: asked for ${content}, told ${contentOf[kind](json)}`)
+      throw new Error(`${kind} ${name}: requested ${content}, but the answer is ${contentOf[kind](json)}`)
     }
     return json
   }
@@ -169,7 +169,7 @@ export class Writer {
     return `${this.#name}_${this.#count}`
   }
 
-  #isAgain(): boolean {
+  #isUpdate(): boolean {
     return this.#random() < 0.5
   }
 

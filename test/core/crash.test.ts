@@ -2,7 +2,7 @@ import { temporarySchema } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import { crashRuns } from './crash-runs.ts'
 
-test('killed 20 times in the midst of writes: all that was acknowledged is there, and nothing by halves', async () => {
+test('after 20 kills during writes, all acknowledged writes are stored, and none is stored partially', async () => {
   const serverUrl = process.env.PENSTOCK_TEST_DATABASE_URL
   const schema = serverUrl ? await temporarySchema(serverUrl) : undefined
   const seed = 20_261_121
@@ -14,7 +14,7 @@ test('killed 20 times in the midst of writes: all that was acknowledged is there
   await schema?.remove()
   expect(faults).toEqual([])
   expect(kills).toBe(20)
-  // Else it would have been killed while it had nothing to do.
+  // Fewer would mean that the core was killed while idle.
   expect(acknowledged).toBeGreaterThan(200)
   expect(unanswered).toBeGreaterThan(20)
 }, 300_000)

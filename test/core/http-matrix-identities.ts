@@ -13,37 +13,36 @@ import {
 } from './http-matrix-shapes.ts'
 
 const forbidden: Answer = { status: 403, body: { message: '403 Forbidden' } }
-/** Of where one may not put a project, the platform does not tell whether there is such a place. */
+/** The platform answers a forbidden namespace of a new project like a missing one. */
 const noSuchPlace: Answer = { status: 400, body: { message: { namespace: ['is not valid'] } } }
-/** A bot knows the members of its project or group. */
+/** A bot sees only the members of its project or group. */
 const noSuchUser: Answer = { status: 404, body: { message: '404 User Not Found' } }
 const notByBots = { 'project token': forbidden, 'group token': forbidden }
 const readUser = ['read_user']
 const everyone = { visitors: 'anyone' } as const
-const onAdministrators = { spec: 'platform', may: 'administrators' } as const
+const onAdministrators = { may: 'administrators' } as const
 
-/** Users, groups, projects, members. Who may what in groups and projects is the platform's table of roles. */
+/**
+ * Users, groups, projects and members. Roles in groups and projects are those of the platform's table of permissions.
+ */
 export const identityRows: readonly MatrixRow[] = [
-  { call: 'GET /version', spec: 'platform', may: 'signed in', answer: [200, version], scopes: readUser },
-  { call: 'GET /metadata', spec: 'platform', may: 'signed in', answer: [200, version], scopes: readUser },
+  { call: 'GET /version', may: 'signed in', answer: [200, version], scopes: readUser },
+  { call: 'GET /metadata', may: 'signed in', answer: [200, version], scopes: readUser },
 
   {
     call: 'GET /user',
-    spec: 'rest-part2-details 2.3, 2.4',
     may: 'signed in',
     answer: [200, wholeUser],
     scopes: readUser,
   },
   {
     call: 'GET /user/emails',
-    spec: 'rest-part2-details 2.3',
     may: 'signed in',
     answer: [200, listOf(email)],
     scopes: ['read_user', 'email'],
   },
   {
     call: 'GET /users : by name',
-    spec: 'rest-part2-details 2.3',
     may: 'anyone',
     answer: [200, listOf(user)],
     needs: ['user'],
@@ -52,7 +51,6 @@ export const identityRows: readonly MatrixRow[] = [
   },
   {
     call: 'GET /users : all',
-    spec: 'platform',
     may: 'signed in',
     answer: [200, listOf(user)],
     scopes: readUser,
@@ -65,7 +63,6 @@ export const identityRows: readonly MatrixRow[] = [
   },
   {
     call: 'GET /users/:id',
-    spec: 'interface-1 7; rest-part2-details 2.3',
     may: 'signed in',
     answer: [200, user],
     needs: ['user'],
@@ -74,7 +71,6 @@ export const identityRows: readonly MatrixRow[] = [
   },
   {
     call: 'GET /users/:id/projects',
-    spec: 'rest-part2-details 2.3',
     may: 'anyone',
     answer: [200, listOf(project)],
     needs: ['user'],
@@ -94,10 +90,9 @@ export const identityRows: readonly MatrixRow[] = [
   { call: 'POST /users/:id/activate', ...onAdministrators, answer: [201, done], needs: ['deactivated user'] },
   { call: 'POST /users/:id/deactivate', ...onAdministrators, answer: [201, done], needs: ['user'] },
 
-  { call: 'GET /groups', spec: 'interface-1 1; platform', may: 'anyone', answer: [200, listOf(group)] },
+  { call: 'GET /groups', may: 'anyone', answer: [200, listOf(group)] },
   {
     call: 'POST /groups : at the top',
-    spec: 'platform',
     may: 'signed in',
     answer: [201, group],
     send: { name: '{new}', path: '{new}' },
@@ -105,24 +100,21 @@ export const identityRows: readonly MatrixRow[] = [
   },
   {
     call: 'POST /groups : in a group',
-    spec: 'platform',
     may: { group: 40 },
     answer: [201, group],
     send: { name: 'Sub', path: 'sub', parent_id: '{id}' },
   },
   {
     call: 'GET /groups/:id',
-    spec: 'rest-part2-details 1.5; platform',
     may: { group: 10 },
     ...everyone,
     answer: [200, group],
   },
-  { call: 'PUT /groups/:id', spec: 'platform', may: { group: 50 }, answer: [200, group], send: { description: 'x' } },
-  { call: 'DELETE /groups/:id', spec: 'platform', may: { group: 50 }, answer: [202, accepted] },
+  { call: 'PUT /groups/:id', may: { group: 50 }, answer: [200, group], send: { description: 'x' } },
+  { call: 'DELETE /groups/:id', may: { group: 50 }, answer: [202, accepted] },
   ...(['subgroups', 'descendant_groups'] as const).map(
     (what): MatrixRow => ({
       call: `GET /groups/:id/${what}`,
-      spec: 'platform',
       may: { group: 10 },
       ...everyone,
       answer: [200, listOf(group)],
@@ -131,17 +123,15 @@ export const identityRows: readonly MatrixRow[] = [
   ),
   {
     call: 'GET /groups/:id/projects',
-    spec: 'platform',
     may: { group: 10 },
     ...everyone,
     answer: [200, listOf(project)],
     needs: ['project below'],
   },
 
-  { call: 'GET /projects', spec: 'interface-1 1; platform', may: 'anyone', answer: [200, listOf(project)] },
+  { call: 'GET /projects', may: 'anyone', answer: [200, listOf(project)] },
   {
     call: 'POST /projects : of one’s own',
-    spec: 'platform',
     may: 'signed in',
     answer: [201, project],
     send: { name: '{new}' },
@@ -149,7 +139,6 @@ export const identityRows: readonly MatrixRow[] = [
   },
   {
     call: 'POST /projects : in a group',
-    spec: 'platform',
     may: { group: 30 },
     answer: [201, project],
     send: { name: 'new', namespace_id: '{id}' },
@@ -167,44 +156,40 @@ export const identityRows: readonly MatrixRow[] = [
   },
   {
     call: 'GET /projects/:id',
-    spec: 'rest-part2-details 1.5; platform',
     may: { project: 10 },
     ...everyone,
     answer: [200, project],
   },
   {
     call: 'PUT /projects/:id',
-    spec: 'platform',
     may: { project: 40 },
     answer: [200, project],
     send: { description: 'x' },
   },
   {
     call: 'PUT /projects/:id : its visibility',
-    spec: 'platform',
     may: { project: 50 },
     answer: [200, project],
     send: { visibility: 'internal' },
   },
-  { call: 'DELETE /projects/:id', spec: 'platform', may: { project: 50 }, answer: [202, accepted] },
-  { call: 'POST /projects/:id/archive', spec: 'platform', may: { project: 50 }, answer: [201, project] },
-  { call: 'POST /projects/:id/unarchive', spec: 'platform', may: { project: 50 }, answer: [201, project] },
+  { call: 'DELETE /projects/:id', may: { project: 50 }, answer: [202, accepted] },
+  { call: 'POST /projects/:id/archive', may: { project: 50 }, answer: [201, project] },
+  { call: 'POST /projects/:id/unarchive', may: { project: 50 }, answer: [201, project] },
   {
     call: 'PUT /projects/:id/transfer',
-    spec: 'platform',
     may: { project: 50 },
     answer: [200, project],
-    needs: ['home'],
-    send: { namespace: '{home}' },
-    // A bot is at home in its project only.
+    needs: ['target group'],
+    send: { namespace: '{target}' },
+    // A bot has access to its project only.
     except: { 'project token': { status: 404, body: { message: '404 Namespace Not Found' } } },
   },
 
-  // Those of a project are a Maintainer's business, those of a group an Owner's.
+  // Maintainers manage the members of a project, Owners those of a group.
   ...(['project', 'group'] as const).flatMap((kind): MatrixRow[] => {
     const all = `/${kind}s/:id/members`
-    const reads = { spec: 'platform', may: leastOf(kind, 10), ...everyone } as const
-    const writes = { spec: 'platform', may: leastOf(kind, kind === 'project' ? 40 : 50) } as const
+    const reads = { may: leastOf(kind, 10), ...everyone } as const
+    const writes = { may: leastOf(kind, kind === 'project' ? 40 : 50) } as const
     return [
       { call: `GET ${all}`, ...reads, answer: [200, listOf(member)], needs: ['member'] },
       { call: `GET ${all}/all`, ...reads, answer: [200, listOf(member)] },

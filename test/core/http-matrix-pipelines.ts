@@ -5,13 +5,12 @@ const list = '/projects/:id/pipelines'
 const one = `${list}/:pipeline_id`
 const run = { status: 'success', ref: 'main' }
 
-/** As the platform has it while project-based pipeline visibility is on. */
-const reads = { spec: 'design.md 6; platform', may: { project: 10 }, visitors: 'anyone', needs: ['pipeline'] } as const
+/** As on the platform with project-based pipeline visibility. */
+const reads = { may: { project: 10 }, visitors: 'anyone', needs: ['pipeline'] } as const
 
 export const pipelineRows: readonly MatrixRow[] = [
   {
     call: 'PUT /projects/:id/pipeline_records/:pipeline_id',
-    spec: 'design.md 6',
     may: { project: 30 },
     answer: [201, pipeline],
     at: { pipeline_id: '{id}' },
@@ -20,7 +19,6 @@ export const pipelineRows: readonly MatrixRow[] = [
   },
   {
     call: 'PUT /projects/:id/pipeline_records/:pipeline_id : again',
-    spec: 'design.md 6',
     may: { project: 30 },
     answer: [200, pipeline],
     needs: ['pipeline'],
@@ -34,10 +32,9 @@ export const pipelineRows: readonly MatrixRow[] = [
   { call: `GET ${one}/bridges`, ...reads, answer: [200, listOf(bridge)] },
   { call: 'GET /projects/:id/jobs', ...reads, answer: [200, listOf(job)] },
   { call: 'GET /projects/:id/jobs/:job_id', ...reads, answer: [200, job] },
-  { call: `DELETE ${one}`, spec: 'platform', may: { project: 50 }, answer: [204], needs: ['pipeline'] },
+  { call: `DELETE ${one}`, may: { project: 50 }, answer: [204], needs: ['pipeline'] },
   {
     call: 'GET /projects/:id/pipeline_export',
-    spec: 'interface-1 4.3; who may see its variables',
     may: { project: 40 },
     answer: [200, pipelineExport],
   },

@@ -18,7 +18,6 @@ const commits = { branch: 'main', commit_message: 'Change' }
 
 const reads = (path: string, shape: Shape | 'text', more: Partial<MatrixRow> = {}): MatrixRow => ({
   call: `GET ${path}`,
-  spec: more.job ? 'rest-part2-details 2.6; platform' : 'platform',
   may: { project: 20 },
   visitors: 'anyone',
   answer: [200, shape],
@@ -27,14 +26,13 @@ const reads = (path: string, shape: Shape | 'text', more: Partial<MatrixRow> = {
 })
 const writes = (call: string, answer: MatrixRow['answer'], more: Partial<MatrixRow> = {}): MatrixRow => ({
   call,
-  spec: 'platform',
   may: { project: 30 },
   answer,
   needs: ['repository'],
   ...more,
 })
 
-/** Code is for Reporters and up where it is private, to be changed by Developers and up. */
+/** Reading code of a private project needs the Reporter role, and changing code the Developer role. */
 export const repositoryRows: readonly MatrixRow[] = [
   reads(`${repository}/commits`, listOf(commit)),
   reads(`${repository}/commits/:sha`, commit, { job: true }),

@@ -1,16 +1,16 @@
 import type { Shape } from './http-matrix-shapes.ts'
 
-/** Roles by their codes, interface-2 2.5. */
+/** The access levels of GitLab. */
 export type Level = 10 | 15 | 20 | 25 | 30 | 40 | 50
 
-/** Something that has to be there before it can be asked for or changed. */
+/** An object that must exist before a request. */
 export type Thing =
   | 'blocked user'
   | 'branch'
   | 'confidential issue'
   | 'deactivated user'
   | 'group token'
-  | 'home'
+  | 'target group'
   | 'impersonation token'
   | 'issue'
   | 'label'
@@ -36,49 +36,50 @@ export interface Answer {
   readonly body: unknown
 }
 
-/** Who may do one thing, and what is answered. Written from the specification, not from the code. */
+/** The permission and the answer of one route. Written from the specification, not from the code. */
 export interface MatrixRow {
-  /** As in the list of routes. What comes after ` : ` tells rows of one route apart. */
+  /** Method and path as in the list of routes. A text after ` : ` distinguishes rows of one route. */
   readonly call: string
-  /** Where it is written; `platform`: nowhere, so that what users of the platform's API expect counts (design.md, order of authority). */
-  readonly spec: string
   /**
-   * `anyone`, also without having signed in; whoever has `signed in`; `administrators`; or the least role, in the `group` or
-   * `project` that `:id` names.
+   * Who may call it: `anyone`, including anonymous callers; every `signed in` user; `administrators`; or users with at
+   * least this role in the `group` or `project` of `:id`.
    */
   readonly may: 'anyone' | 'signed in' | 'administrators' | { readonly group: Level } | { readonly project: Level }
-  /** Who has no role may as well where the group or project is public, or once signed in internal; without it, nobody. */
+  /**
+   * Callers without a role who may call it too if the group or project is public, or internal for signed-in users.
+   * Default: none.
+   */
   readonly visitors?: 'anyone' | 'signed in'
-  /** Of success; without a shape the answer has no body; `text`: it is not JSON. */
+  /** The successful answer. Without a shape it has no body; `text` stands for a body that is not JSON. */
   readonly answer: readonly [status: number, shape?: Shape | 'text']
   readonly needs?: readonly Thing[]
   /**
-   * Parameters: of GET and DELETE in the query, else in the body. `{user}` stands for what `needs` has made; within an object,
-   * and alone in its text, it is a number where that is one.
-   */
+    * Parameters, for GET and DELETE in the query, else in the body. `{user}` is replaced by the value that `needs` has
+    * created. Within an object, a text that consists only of it becomes a number if the value is one.
+    */
   readonly send?: Readonly<Record<string, unknown>>
-  /** Parameters in the path, where they are others than `needs` has made. */
+  /** Path parameters that differ from the values that `needs` has created. */
   readonly at?: Readonly<Record<string, string>>
-  /** Takes a job's token, rest-part2-details 2.6. */
+  /** Whether it accepts a job token. */
   readonly job?: true
-  /** Beside `api`, and `read_api` for GET. */
+  /** Accepted scopes besides `api`, and `read_api` for GET. */
   readonly scopes?: readonly string[]
-  /** What some are told instead of what follows from the rest, by the name of the column. */
+  /** Answers that differ from the rules, by the name of the column. */
   readonly except?: Readonly<Record<string, Answer | 'success'>>
-  /** The list may be empty for whoever has just come. */
+  /** Whether the list may be empty for new users. */
   readonly mayBeEmpty?: true
-  /** Ends the credential it is asked with. */
+  /** Whether the request revokes its own credential. */
   readonly endsCredential?: true
 }
 
 export const leastOf = (kind: 'project' | 'group', level: Level): MatrixRow['may'] =>
   kind === 'project' ? { project: level } : { group: level }
 
-/** The least role; `undefined` where none is needed, or none suffices. */
+/** Returns the least role, or `undefined` if none is needed or none suffices. */
 export function levelOf({ may }: MatrixRow): Level | undefined {
   if (typeof may === 'string') return undefined
   return 'group' in may ? may.group : may.project
 }
 
-/** Without what tells rows of one route apart. */
+/** Returns method and path, without the text that distinguishes rows of one route. */
 export const routeOf = ({ call }: MatrixRow): string => call.split(' : ')[0]!

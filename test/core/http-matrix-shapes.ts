@@ -1,4 +1,4 @@
-/** What a value in an answer looks like; with `?` it may be null. Of an object: at least these members, of these kinds. */
+/** The kinds of values in an answer. A kind with `?` may be null. */
 export type Kind = 'int' | 'text' | 'flag' | 'time' | 'date' | 'map'
 export type Shape =
   | Kind
@@ -18,25 +18,25 @@ const kinds: Readonly<Record<Kind, (value: unknown) => boolean>> = {
   map: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 }
 
-/** Where a value differs from its shape; `undefined`: nowhere. */
+/** Returns where a value differs from its shape, or `undefined` if it does not. */
 export function differenceFrom(shape: Shape, value: unknown, at = 'body'): string | undefined {
   if (typeof shape === 'string') {
     if (shape.endsWith('?') && value === null) return undefined
-    return kinds[shape.replace('?', '') as Kind](value) ? undefined : `${at} is no ${shape}`
+    return kinds[shape.replace('?', '') as Kind](value) ? undefined : `${at} is not of the kind ${shape}`
   }
-  if ('is' in shape) return JSON.stringify(value) === JSON.stringify(shape.is) ? undefined : `${at} is another`
+  if ('is' in shape) return JSON.stringify(value) === JSON.stringify(shape.is) ? undefined : `${at} differs`
   if ('listOf' in shape) {
-    if (!Array.isArray(value)) return `${at} is no list`
+    if (!Array.isArray(value)) return `${at} is not a list`
     return firstOf(value.map((item, index) => differenceFrom(shape.listOf, item, `${at}[${index}]`)))
   }
   if (shape.nullable && value === null) return undefined
-  if (!kinds.map(value)) return `${at} is no object`
+  if (!kinds.map(value)) return `${at} is not an object`
   const object = value as Record<string, unknown>
   const members = 'exactly' in shape ? shape.exactly : shape.has
   const tooMany = Object.keys(object).filter((key) =>
     'exactly' in shape ? !Object.hasOwn(members, key) : shape.lacks?.includes(key),
   )
-  if (tooMany.length > 0) return `${at} has ${tooMany}`
+  if (tooMany.length > 0) return `${at} has unexpected members: ${tooMany}`
   return firstOf(Object.entries(members).map(([key, member]) => differenceFrom(member, object[key], `${at}.${key}`)))
 }
 
@@ -44,7 +44,6 @@ const firstOf = (differences: readonly (string | undefined)[]) => differences.fi
 
 export const listOf = (shape: Shape): Shape => ({ listOf: shape })
 
-/** rest-part2-details 1.11 */
 const basicUserMembers = {
   id: 'int',
   username: 'text',
@@ -58,7 +57,7 @@ const basicUserMembers = {
 const basicUser: Shape = { exactly: basicUserMembers }
 const basicUserOrNull: Shape = { exactly: basicUserMembers, nullable: true }
 
-/** Of oneself, and to administrators. */
+/** The user as shown to themselves and to administrators. */
 export const wholeUser: Shape = {
   has: { ...basicUserMembers, created_at: 'time', email: 'text', is_admin: 'flag' },
   lacks: ['password', 'password_hash'],
@@ -68,7 +67,7 @@ export const email: Shape = { has: { id: 'int', email: 'text', confirmed_at: 'ti
 export const done: Shape = { is: true }
 export const accepted: Shape = { is: { message: '202 Accepted' } }
 
-/** rest-part2-details 2.6: the value is told once. */
+/** The members of a token. Its value is shown only when it is created or rotated. */
 const tokenMembers = {
   id: 'int',
   name: 'text',
@@ -127,7 +126,6 @@ export const label: Shape = {
   has: { id: 'int', name: 'text', color: 'text', text_color: 'text', description: 'text?', priority: 'int?' },
 }
 
-/** rest-part2-details 8.1 */
 const milestoneMembers = {
   id: 'int',
   iid: 'int',
@@ -144,10 +142,9 @@ const milestoneMembers = {
 export const groupMilestone: Shape = { exactly: { ...milestoneMembers, group_id: 'int' } }
 export const projectMilestone: Shape = { exactly: { ...milestoneMembers, project_id: 'int' } }
 
-/** rest-part2-details 8.10 */
 export const burndownEvent: Shape = { exactly: { created_at: 'time', weight: 'int?', action: 'text' } }
 
-/** What rest-part2-details 8.8 and 8.9 have in common. */
+/** The members that issues and merge requests share. */
 const issuableMembers = {
   id: 'int',
   iid: 'int',
@@ -180,7 +177,6 @@ const issuableMembers = {
   task_completion_status: { exactly: { count: 'int', completed_count: 'int' } },
 } as const
 
-/** rest-part2-details 8.8 */
 export const issue: Shape = {
   has: {
     ...issuableMembers,
@@ -194,7 +190,6 @@ export const issue: Shape = {
   },
 }
 
-/** rest-part2-details 8.9 */
 export const mergeRequest: Shape = {
   has: {
     ...issuableMembers,
@@ -227,7 +222,7 @@ export const mergeRequest: Shape = {
   },
 }
 
-/** interface-2 2.7, the members that every commit has */
+/** The members that every commit has. */
 export const commit: Shape = {
   has: {
     id: 'text',
@@ -270,7 +265,6 @@ export const file: Shape = {
 }
 export const changedFile: Shape = { exactly: { file_path: 'text', branch: 'text' } }
 
-/** design.md 6 */
 export const variable: Shape = {
   has: {
     key: 'text',
@@ -286,7 +280,7 @@ export const variable: Shape = {
 }
 export const version: Shape = { has: { version: 'text', revision: 'text' } }
 
-/** As the platform has them; what a record leaves out is null. design.md 6 and 7, ruling 1 */
+/** The members that pipelines have on the platform. Fields that a record leaves out are null. */
 const pipelineMembers = {
   id: 'int',
   iid: 'int?',

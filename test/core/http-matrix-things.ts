@@ -20,112 +20,112 @@ import {
   type User,
 } from '@penstock/core'
 import type { Thing } from './http-matrix-row.ts'
-import type { Parent, Stage } from './http-matrix-stage.ts'
+import type { Parent, MatrixServer } from './http-matrix-server.ts'
 
-/** Parameters of paths and bodies, by their names. */
+/** Parameters of paths and bodies by name. */
 export type Values = Readonly<Record<string, string | number>>
 
-interface Making {
-  readonly stage: Stage
-  /** The parent that `:id` names, if the row has one. */
+interface ThingContext {
+  readonly server: MatrixServer
+  /** The group or project of `:id`, if the row has one. */
   readonly parent: Parent | undefined
-  /** Whoever asks, or stands for a bot or nobody. */
+  /** The calling user; for anonymous requests the administrator. */
   readonly caller: User
 }
 
 const FIRST_PIPELINE = 1_000_000
 const WEEK = { startDate: '2026-02-01', dueDate: '2026-02-08' }
 
-/** How each comes to be there, on behalf of the administrator; what can be said of it afterwards. */
-const makers: Readonly<Record<Thing, (making: Making) => Promise<Values>>> = {
-  user: async ({ stage }) => valuesOf(await stage.freshUser()),
-  'blocked user': ({ stage }) => userInState(stage, 'blocked'),
-  'deactivated user': ({ stage }) => userInState(stage, 'deactivated'),
-  'own token': async ({ stage, caller }) => ({ id: (await stage.personalToken(caller, ['api'])).id }),
-  'personal token': async ({ stage }) => ({ id: (await stage.personalToken(await stage.freshUser(), ['api'])).id }),
-  'impersonation token': async ({ stage: { world, root }, stage }) => {
-    const user = await stage.freshUser()
+/** Creates each thing on behalf of the administrator, and returns its parameters. */
+const makers: Readonly<Record<Thing, (context: ThingContext) => Promise<Values>>> = {
+  user: async ({ server }) => valuesOf(await server.createUser()),
+  'blocked user': ({ server }) => userInState(server, 'blocked'),
+  'deactivated user': ({ server }) => userInState(server, 'deactivated'),
+  'own token': async ({ server, caller }) => ({ id: (await server.personalToken(caller, ['api'])).id }),
+  'personal token': async ({ server }) => ({ id: (await server.personalToken(await server.createUser(), ['api'])).id }),
+  'impersonation token': async ({ server: { world, root }, server }) => {
+    const user = await server.createUser()
     const draft = { userId: user.id, name: 'i', scopes: ['api'] }
     const { id } = await world.perform(root, createImpersonationToken, draft)
     return { user_id: user.id, impersonation_token_id: id }
   },
-  'project token': async ({ stage: { world, root }, parent }) => {
+  'project token': async ({ server: { world, root }, parent }) => {
     const draft = { project: parent!.id, name: 'bot', scopes: ['api'], accessLevel: 10 }
     return { token_id: (await world.perform(root, createProjectToken, draft)).id }
   },
-  'group token': async ({ stage: { world, root }, parent }) => {
+  'group token': async ({ server: { world, root }, parent }) => {
     const draft = { group: parent!.id, name: 'bot', scopes: ['api'], accessLevel: 10 }
     return { token_id: (await world.perform(root, createGroupToken, draft)).id }
   },
-  member: async ({ stage, parent }) => {
-    const user = await stage.freshUser()
-    await stage.world.member(parent!, user, 10)
+  member: async ({ server, parent }) => {
+    const user = await server.createUser()
+    await server.world.member(parent!, user, 10)
     return { user_id: user.id }
   },
-  subgroup: async ({ stage, parent }) => {
-    await stage.fresh('group', parent!.visibility, parent as Group)
+  subgroup: async ({ server, parent }) => {
+    await server.create('group', parent!.visibility, parent as Group)
     return {}
   },
-  'project below': async ({ stage, parent }) => {
-    await stage.fresh('project', parent!.visibility, parent as Group)
+  'project below': async ({ server, parent }) => {
+    await server.create('project', parent!.visibility, parent as Group)
     return {}
   },
-  home: async ({ stage }) => ({ home: (await stage.fresh('group', 'private')).id }),
-  label: async ({ stage: { world, root }, parent }) => {
+  'target group': async ({ server }) => ({ target: (await server.create('group', 'private')).id }),
+  label: async ({ server: { world, root }, parent }) => {
     const operations = parent!.kind === 'group' ? groupLabels : projectLabels
     const draft = { parent: parent!.id, name: 'blue', color: '#0000ff' }
     return { label_id: (await world.perform(root, operations.create, draft)).id }
   },
-  milestone: async ({ stage: { world, root }, parent }) => {
+  milestone: async ({ server: { world, root }, parent }) => {
     const operations = parent!.kind === 'group' ? groupMilestones : projectMilestones
     return { milestone_id: (await world.perform(root, operations.create, { parent: parent!.id, title: 'Spring' })).id }
   },
-  'milestone contents': async ({ stage, parent }) => {
-    const { world, root } = stage
+  'milestone contents': async ({ server, parent }) => {
+    const { world, root } = server
     const operations = parent!.kind === 'group' ? groupMilestones : projectMilestones
     const draft = { parent: parent!.id, title: 'Week', ...WEEK }
     const { id: milestoneId } = await world.perform(root, operations.create, draft)
     const project =
-      parent!.kind === 'project' ? parent! : await stage.fresh('project', parent!.visibility, parent as Group)
+      parent!.kind === 'project' ? parent! : await server.create('project', parent!.visibility, parent as Group)
     await world.perform(root, createIssue, { project: project.id, title: 'Sow', milestoneId })
-    await withBranch(stage, project, 'weeds')
+    await withBranch(server, project, 'weeds')
     const mergeRequest = { title: 'Weeds', sourceBranch: 'weeds', targetBranch: 'main', milestoneId }
     await world.perform(root, createMergeRequest, { project: project.id, ...mergeRequest })
     return { milestone_id: milestoneId }
   },
-  'own issue': async (making) => {
-    const values = await makers.issue(making)
-    await giveTo(making, 'issues')
+  'own issue': async (context) => {
+    const values = await makers.issue(context)
+    await setAuthor(context, 'issues')
     return values
   },
-  'own merge request': async (making) => {
-    const values = await makers['merge request'](making)
-    await giveTo(making, 'merge_requests')
+  'own merge request': async (context) => {
+    const values = await makers['merge request'](context)
+    await setAuthor(context, 'merge_requests')
     return values
   },
-  'confidential issue': async ({ stage: { world, root }, parent }) => {
+  'confidential issue': async ({ server: { world, root }, parent }) => {
     const draft = { project: parent!.id, title: 'Poison', confidential: true }
     return { issue_iid: (await world.perform(root, createIssue, draft)).iid }
   },
-  issue: async ({ stage: { world, root }, parent }) => {
+  issue: async ({ server: { world, root }, parent }) => {
     const { iid } = await world.perform(root, createIssue, { project: parent!.id, title: 'Sow' })
     return { issue_iid: iid }
   },
-  'merge request': async ({ stage, parent }) => {
-    const { world, root } = stage
-    await withBranch(stage, parent!)
+  'merge request': async ({ server, parent }) => {
+    const { world, root } = server
+    await withBranch(server, parent!)
     const draft = { project: parent!.id, title: 'Seeds', sourceBranch: 'seeds', targetBranch: 'main' }
     const { iid } = await world.perform(root, createMergeRequest, draft)
     return { merge_request_iid: iid }
   },
-  variable: async ({ stage: { world, root }, parent }) => {
+  variable: async ({ server: { world, root }, parent }) => {
     const draft = { key: 'KEY', value: 'plain' }
     const operations = parent!.kind === 'group' ? groupVariables : projectVariables
     await world.perform(root, operations.create, { parent: parent!.id, ...draft })
     return { key: 'KEY' }
   },
-  pipeline: async ({ stage: { world, root }, parent }) => {
-    // No two projects have pipelines of one id.
+  pipeline: async ({ server: { world, root }, parent }) => {
+    // Each project has its own pipeline id.
     const id = FIRST_PIPELINE + parent!.id
     await world.perform(root, putPipelineRecord, {
       project: parent!.id,
@@ -137,24 +137,24 @@ const makers: Readonly<Record<Thing, (making: Making) => Promise<Values>>> = {
     })
     return { pipeline_id: id, job_id: 380 }
   },
-  repository: ({ stage, parent }) => withRepository(stage, parent!),
-  branch: ({ stage, parent }) => withBranch(stage, parent!),
-  tag: async ({ stage, parent }) => {
-    const values = await withRepository(stage, parent!)
-    await stage.world.perform(stage.root, createTag, { project: parent!.id, tagName: 'v1', ref: 'main' })
+  repository: ({ server, parent }) => withRepository(server, parent!),
+  branch: ({ server, parent }) => withBranch(server, parent!),
+  tag: async ({ server, parent }) => {
+    const values = await withRepository(server, parent!)
+    await server.world.perform(server.root, createTag, { project: parent!.id, tagName: 'v1', ref: 'main' })
     return { ...values, tag_name: 'v1' }
   },
 }
 
-async function withBranch(stage: Stage, project: Parent, branch = 'seeds'): Promise<Values> {
-  const values = await withRepository(stage, project)
-  const { world, root } = stage
-  // It may be there already.
+async function withBranch(server: MatrixServer, project: Parent, branch = 'seeds'): Promise<Values> {
+  const values = await withRepository(server, project)
+  const { world, root } = server
+  // The branch may already exist.
   await world.perform(root, createBranch, { project: project.id, branch, ref: 'main' }).catch(() => {})
   return { ...values, branch }
 }
 
-async function withRepository({ world, root }: Stage, { id: project }: Parent): Promise<Values> {
+async function withRepository({ world, root }: MatrixServer, { id: project }: Parent): Promise<Values> {
   const { items } = await world.perform(root, listCommits, { project })
   if (items.length === 0)
     await world.perform(root, createCommit, {
@@ -167,36 +167,36 @@ async function withRepository({ world, root }: Stage, { id: project }: Parent): 
   return { sha: commitSha, blob: blobSha, file_path: 'README.md' }
 }
 
-/** The only one of the project: as if whoever asks had made it when they could. */
-async function giveTo({ stage, parent, caller }: Making, table: 'issues' | 'merge_requests'): Promise<void> {
-  await stage.world.core.db.write((db) =>
+/** Makes the caller the author of the project's only object, as if they had created it when they were a member. */
+async function setAuthor({ server, parent, caller }: ThingContext, table: 'issues' | 'merge_requests'): Promise<void> {
+  await server.world.core.db.write((db) =>
     db.updateTable(table).set({ author_id: caller.id }).where('project_id', '=', parent!.id).execute(),
   )
 }
 
 const valuesOf = ({ id, username }: User): Values => ({ id, user_id: id, username })
 
-async function userInState(stage: Stage, state: 'blocked' | 'deactivated'): Promise<Values> {
-  const user = await stage.freshUser()
-  await stage.world.core.db.write((db) => db.updateTable('users').set({ state }).where('id', '=', user.id).execute())
+async function userInState(server: MatrixServer, state: 'blocked' | 'deactivated'): Promise<Values> {
+  const user = await server.createUser()
+  await server.world.core.db.write((db) => db.updateTable('users').set({ state }).where('id', '=', user.id).execute())
   return valuesOf(user)
 }
 
-/** By parent and thing: what only is looked at is made once. */
-const made = new WeakMap<Stage, Map<string, Promise<Values>>>()
+/** The things that are only read, by parent and thing, which are created once. */
+const cache = new WeakMap<MatrixServer, Map<string, Promise<Values>>>()
 
 export async function valuesFor(
   things: readonly Thing[],
-  making: Making,
+  context: ThingContext,
   { once }: { readonly once: boolean },
 ): Promise<Values> {
-  const known = made.get(making.stage) ?? new Map<string, Promise<Values>>()
-  made.set(making.stage, known)
+  const known = cache.get(context.server) ?? new Map<string, Promise<Values>>()
+  cache.set(context.server, known)
   const all: Values[] = []
   for (const thing of things) {
-    const { parent, caller } = making
+    const { parent, caller } = context
     const key = `${thing} ${thing === 'own token' ? `user ${caller.id}` : `${parent?.kind} ${parent?.id}`}`
-    const values = (once ? known.get(key) : undefined) ?? makers[thing](making)
+    const values = (once ? known.get(key) : undefined) ?? makers[thing](context)
     if (once) known.set(key, values)
     all.push(await values)
   }

@@ -13,19 +13,19 @@ import {
 const kinds = ['project', 'group'] as const
 const everyone = { visitors: 'anyone' } as const
 
-/** interface-2 4.6, 5; rest-part2-details 8.2: the same of groups and of projects. */
+/** Milestones, with the same routes for groups and projects. */
 const milestoneRows = kinds.flatMap((kind): MatrixRow[] => {
   const all = `/${kind}s/:id/milestones`
   const one = `${all}/:milestone_id`
   const shape = kind === 'group' ? groupMilestone : projectMilestone
-  const reads = { spec: 'rest-part2-details 8.2', may: leastOf(kind, 10), visitors: 'signed in' } as const
+  const reads = { may: leastOf(kind, 10), visitors: 'signed in' } as const
   const needs = ['milestone'] as const
   const contents = ['milestone contents'] as const
   return [
     { call: `GET ${all}`, ...reads, answer: [200, listOf(shape)], needs },
     { call: `GET ${one}`, ...reads, answer: [200, shape], needs },
     { call: `GET ${one}/issues`, ...reads, answer: [200, listOf(issue)], needs: contents },
-    // Guests do not see merge requests of private projects.
+    // Guests cannot see merge requests of private projects.
     {
       call: `GET ${one}/merge_requests`,
       ...reads,
@@ -36,14 +36,12 @@ const milestoneRows = kinds.flatMap((kind): MatrixRow[] => {
     { call: `GET ${one}/burndown_events`, ...reads, answer: [200, listOf(burndownEvent)], needs: contents },
     {
       call: `POST ${all}`,
-      spec: 'rest-part2-details 8.2, 8.5',
       may: leastOf(kind, 15),
       answer: [201, shape],
       send: { title: 'Autumn' },
     },
     {
       call: `PUT ${one}`,
-      spec: 'rest-part2-details 8.2, 8.6; interface-2 3',
       may: leastOf(kind, 15),
       answer: [200, shape],
       needs,
@@ -51,7 +49,6 @@ const milestoneRows = kinds.flatMap((kind): MatrixRow[] => {
     },
     {
       call: `DELETE ${one}`,
-      spec: 'interface-2 5; rest-part2-details 8.2, 8.7',
       may: leastOf(kind, 30),
       answer: [204],
       needs,
@@ -61,8 +58,8 @@ const milestoneRows = kinds.flatMap((kind): MatrixRow[] => {
 
 const labelRows = kinds.flatMap((kind): MatrixRow[] => {
   const all = `/${kind}s/:id/labels`
-  const reads = { spec: 'platform', may: leastOf(kind, 10), ...everyone } as const
-  const writes = { spec: 'platform', may: leastOf(kind, 15), needs: ['label'] } as const
+  const reads = { may: leastOf(kind, 10), ...everyone } as const
+  const writes = { may: leastOf(kind, 15), needs: ['label'] } as const
   return [
     { call: `GET ${all}`, ...reads, answer: [200, listOf(label)], needs: ['label'] },
     { call: `GET ${all}/:label_id`, ...reads, answer: [200, label], needs: ['label'] },
@@ -80,7 +77,6 @@ const scopeAll = { scope: 'all' }
 const issueRows: readonly MatrixRow[] = [
   {
     call: 'GET /issues',
-    spec: 'platform',
     may: 'signed in',
     answer: [200, listOf(issue)],
     send: scopeAll,
@@ -88,7 +84,6 @@ const issueRows: readonly MatrixRow[] = [
   },
   {
     call: 'GET /groups/:id/issues',
-    spec: 'platform',
     may: { group: 10 },
     ...everyone,
     answer: [200, listOf(issue)],
@@ -96,7 +91,6 @@ const issueRows: readonly MatrixRow[] = [
   },
   {
     call: 'GET /projects/:id/issues',
-    spec: 'platform',
     may: { project: 10 },
     ...everyone,
     answer: [200, listOf(issue)],
@@ -104,7 +98,6 @@ const issueRows: readonly MatrixRow[] = [
   },
   {
     call: 'GET /projects/:id/issues/:issue_iid',
-    spec: 'platform',
     may: { project: 10 },
     ...everyone,
     answer: [200, issue],
@@ -112,12 +105,11 @@ const issueRows: readonly MatrixRow[] = [
   },
   {
     call: 'GET /projects/:id/issues/:issue_iid : confidential',
-    spec: 'rest-part2-details 1.5, 8.8; platform',
     may: { project: 15 },
     visitors: 'anyone',
     answer: [200, issue],
     needs: ['confidential issue'],
-    // Whoever sees the project and not the issue hears that there is none.
+    // Callers who can see the project but not the issue are answered as if it did not exist.
     except: {
       'one role below': notFound,
       'stranger, internal': notFound,
@@ -128,7 +120,6 @@ const issueRows: readonly MatrixRow[] = [
   },
   {
     call: 'POST /projects/:id/issues',
-    spec: 'platform',
     may: { project: 10 },
     visitors: 'signed in',
     answer: [201, issue],
@@ -136,7 +127,6 @@ const issueRows: readonly MatrixRow[] = [
   },
   {
     call: 'PUT /projects/:id/issues/:issue_iid',
-    spec: 'platform',
     may: { project: 15 },
     answer: [200, issue],
     needs: ['issue'],
@@ -144,7 +134,6 @@ const issueRows: readonly MatrixRow[] = [
   },
   {
     call: 'PUT /projects/:id/issues/:issue_iid : of the caller',
-    spec: 'platform',
     may: { project: 10 },
     visitors: 'signed in',
     answer: [200, issue],
@@ -153,18 +142,15 @@ const issueRows: readonly MatrixRow[] = [
   },
   {
     call: 'DELETE /projects/:id/issues/:issue_iid',
-    spec: 'platform',
     may: { project: 50 },
     answer: [204],
     needs: ['issue'],
   },
 ]
 
-/** rest-part2-details 2.6 says which of them take a job's token, 9.2 who may change one. */
 const mergeRequestRows: readonly MatrixRow[] = [
   {
     call: 'GET /merge_requests',
-    spec: 'platform',
     may: 'signed in',
     answer: [200, listOf(mergeRequest)],
     send: scopeAll,
@@ -172,7 +158,6 @@ const mergeRequestRows: readonly MatrixRow[] = [
   },
   {
     call: 'GET /groups/:id/merge_requests',
-    spec: 'platform',
     may: { group: 10 },
     ...everyone,
     answer: [200, listOf(mergeRequest)],
@@ -181,7 +166,6 @@ const mergeRequestRows: readonly MatrixRow[] = [
   },
   {
     call: 'GET /projects/:id/merge_requests',
-    spec: 'rest-part2-details 2.6, 9.1; platform',
     may: { project: 20 },
     ...everyone,
     answer: [200, listOf(mergeRequest)],
@@ -190,7 +174,6 @@ const mergeRequestRows: readonly MatrixRow[] = [
   },
   {
     call: 'GET /projects/:id/merge_requests/:merge_request_iid',
-    spec: 'rest-part2-details 2.6, 9.1; platform',
     may: { project: 20 },
     ...everyone,
     answer: [200, mergeRequest],
@@ -199,7 +182,6 @@ const mergeRequestRows: readonly MatrixRow[] = [
   },
   {
     call: 'POST /projects/:id/merge_requests',
-    spec: 'platform',
     may: { project: 30 },
     answer: [201, mergeRequest],
     needs: ['branch'],
@@ -207,7 +189,6 @@ const mergeRequestRows: readonly MatrixRow[] = [
   },
   {
     call: 'PUT /projects/:id/merge_requests/:merge_request_iid',
-    spec: 'rest-part2-details 9.2',
     may: { project: 30 },
     answer: [200, mergeRequest],
     needs: ['merge request'],
@@ -215,7 +196,6 @@ const mergeRequestRows: readonly MatrixRow[] = [
   },
   {
     call: 'PUT /projects/:id/merge_requests/:merge_request_iid : of the caller',
-    spec: 'rest-part2-details 9.2',
     may: { project: 20 },
     visitors: 'signed in',
     answer: [200, mergeRequest],
@@ -224,24 +204,23 @@ const mergeRequestRows: readonly MatrixRow[] = [
   },
   {
     call: 'DELETE /projects/:id/merge_requests/:merge_request_iid',
-    spec: 'platform',
     may: { project: 50 },
     answer: [204],
     needs: ['merge request'],
   },
 ]
 
-/** design.md 6. Of a project a Maintainer's business, of a group an Owner's. */
+/** Maintainers manage the variables of a project, Owners those of a group. */
 const variableRows = kinds.flatMap((kind): MatrixRow[] => {
   const all = `/${kind}s/:id/variables`
-  const given = { spec: 'design.md 6; platform', may: leastOf(kind, kind === 'project' ? 40 : 50) } as const
+  const access = { may: leastOf(kind, kind === 'project' ? 40 : 50) } as const
   const needs = ['variable'] as const
   return [
-    { call: `GET ${all}`, ...given, answer: [200, listOf(variable)], needs },
-    { call: `GET ${all}/:key`, ...given, answer: [200, variable], needs },
-    { call: `POST ${all}`, ...given, answer: [201, variable], send: { key: 'NEW', value: 'x' } },
-    { call: `PUT ${all}/:key`, ...given, answer: [200, variable], needs, send: { value: 'y' } },
-    { call: `DELETE ${all}/:key`, ...given, answer: [204], needs },
+    { call: `GET ${all}`, ...access, answer: [200, listOf(variable)], needs },
+    { call: `GET ${all}/:key`, ...access, answer: [200, variable], needs },
+    { call: `POST ${all}`, ...access, answer: [201, variable], send: { key: 'NEW', value: 'x' } },
+    { call: `PUT ${all}/:key`, ...access, answer: [200, variable], needs, send: { value: 'y' } },
+    { call: `DELETE ${all}/:key`, ...access, answer: [204], needs },
   ]
 })
 

@@ -4,23 +4,23 @@ import { matrix } from './http-matrix.ts'
 import { type Column, columnsOf, isRead } from './http-matrix-columns.ts'
 import { type MatrixRow, routeOf } from './http-matrix-row.ts'
 import { differenceFrom } from './http-matrix-shapes.ts'
-import { parentOf, Stage } from './http-matrix-stage.ts'
+import { parentOf, MatrixServer } from './http-matrix-server.ts'
 import { type Values, valuesFor } from './http-matrix-things.ts'
 
-let stage: Stage
+let server: MatrixServer
 
 beforeAll(async () => {
-  stage = await Stage.open()
+  server = await MatrixServer.open()
 })
 
-afterAll(() => stage.close())
+afterAll(() => server.close())
 
-test('every route is in the matrix, and nothing else is', () => {
+test('the matrix contains every route, and no other', () => {
   const served = areas.flatMap(({ routes }) => routes.map(({ method, path }) => `${method} ${path}`))
   expect([...new Set(matrix.map(routeOf))].sort()).toEqual(served.sort())
 })
 
-test('what deviates from the rules names columns that there are', () => {
+test('exceptions are for existing columns, and column names are unique', () => {
   for (const row of matrix) {
     const names = columnsOf(row).map(({ name }) => name)
     expect(names, row.call).toEqual(expect.arrayContaining(Object.keys(row.except ?? {})))
@@ -28,10 +28,10 @@ test('what deviates from the rules names columns that there are', () => {
   }
 })
 
-/** One row is some thirty requests, and of those that change code each has a repository of its own. */
+/** One row has some thirty requests, and each that changes code has a repository of its own. */
 const ROW_TIMEOUT_MS = 120_000
 
-describe('who may, and what is answered', { timeout: ROW_TIMEOUT_MS }, () => {
+describe('answers by caller and credential', { timeout: ROW_TIMEOUT_MS }, () => {
   test.each(matrix)('$call', async (row) => {
     const [expected, actual]: Record<string, string>[] = [{}, {}]
     for (const column of columnsOf(row)) {
@@ -47,13 +47,13 @@ test.each([
   ['a stranger', false],
   ['an administrator', true],
   ['themselves', true],
-] as const)('the e-mail address of a user and %s', async (who, isShown) => {
-  const user = await stage.freshUser()
-  const askers = { 'a stranger': stage.stranger, 'an administrator': stage.root, themselves: user }
+] as const)('the e-mail address of a user as seen by %s (shown: %s)', async (who, isShown) => {
+  const user = await server.createUser()
+  const callers = { 'a stranger': server.stranger, 'an administrator': server.root, themselves: user }
   const headers =
-    who === 'anonymous' ? {} : { 'PRIVATE-TOKEN': (await stage.personalToken(askers[who], ['read_api'])).value }
-  const one = await (await stage.fetch(`/users/${user.id}`, { headers })).text()
-  const list = await (await stage.fetch(`/users?username=${user.username}`, { headers })).text()
+    who === 'anonymous' ? {} : { 'PRIVATE-TOKEN': (await server.personalToken(callers[who], ['read_api'])).value }
+  const one = await (await server.fetch(`/users/${user.id}`, { headers })).text()
+  const list = await (await server.fetch(`/users?username=${user.username}`, { headers })).text()
   expect([one.includes(user.email), list.includes(user.email)]).toEqual([isShown, isShown])
 })
 
@@ -64,7 +64,7 @@ function expectedOf(row: MatrixRow, { expected }: Column): string {
   return `${expected.status} ${JSON.stringify(expected.body)}${challengeOf(expected)}`
 }
 
-/** interface-1 7: the header that goes with it. */
+/** Returns the expected `WWW-Authenticate` header. */
 function challengeOf({ status, body }: { status: number; body: unknown }): string {
   const { error, error_description, scope } = body as Record<string, string>
   if (error_description === undefined) return ''
@@ -74,23 +74,23 @@ function challengeOf({ status, body }: { status: number; body: unknown }): strin
 }
 
 async function outcomeOf(row: MatrixRow, column: Column): Promise<string> {
-  const { caller, shown } = column
-  const parent = await parentOf(stage, row, column.visibility)
-  const person = stage.personOf(row, shown.sudo === 'least' ? 'least' : caller) ?? stage.root
-  const headers = await stage.headersOf(row, caller, shown, parent)
-  const making = { stage, parent, caller: (await stage.botBehind(headers)) ?? person }
-  const made = await valuesFor(row.needs ?? [], making, { once: isRead(row) })
+  const { caller, credential } = column
+  const parent = await parentOf(server, row, column.visibility)
+  const person = server.userOf(row, credential.sudo === 'least' ? 'least' : caller) ?? server.root
+  const headers = await server.headersOf(row, caller, credential, parent)
+  const context = { server, parent, caller: (await server.botBehind(headers)) ?? person }
+  const created = await valuesFor(row.needs ?? [], context, { once: isRead(row) })
   const values: Values = {
-    new: stage.word('new'),
-    ...made,
+    new: server.word('new'),
+    ...created,
     ...(parent && { id: parent.id }),
-    ...(column.isLost && { id: 999_999 }),
+    ...(column.hasUnknownId && { id: 999_999 }),
   }
-  const before = await stage.changes()
+  const before = await server.changes()
   const reply = await request(row, values, headers)
   const text = await reply.text()
-  const change = (await stage.changes()) === before ? '' : ', something has changed'
-  const leak = caller === 'nobody' || caller === 'stranger' ? leakOf(text, column) : ''
+  const change = (await server.changes()) === before ? '' : ', something has changed'
+  const leak = caller === 'anonymous' || caller === 'stranger' ? leakOf(text, column) : ''
   if (column.expected !== 'success' || reply.status !== row.answer[0]) {
     const challenge = reply.headers.get('www-authenticate')
     return `${reply.status} ${text}${challenge === null ? '' : ` ${challenge}`}${change}${leak}`
@@ -113,13 +113,13 @@ function request(row: MatrixRow, values: Values, headers: Record<string, string>
   })
   if (method === 'GET' || method === 'DELETE') {
     const query = new URLSearchParams(sent.map(([name, value]): [string, string] => [name, String(value)]))
-    return stage.fetch(`${path}${sent.length > 0 ? `?${query}` : ''}`, { method, headers })
+    return server.fetch(`${path}${sent.length > 0 ? `?${query}` : ''}`, { method, headers })
   }
   const body = JSON.stringify(Object.fromEntries(sent))
-  return stage.fetch(path, { method, headers: { ...headers, 'Content-Type': 'application/json' }, body })
+  return server.fetch(path, { method, headers: { ...headers, 'Content-Type': 'application/json' }, body })
 }
 
-/** Where an answer of success is not as it should be. */
+/** Returns how a successful answer differs from the expected one. */
 function differenceOf(row: MatrixRow, { name }: Column, reply: Response, text: string): string | undefined {
   const shape = row.answer[1]
   if (shape === undefined) return text === '' ? undefined : `body ${text}`
@@ -132,6 +132,6 @@ function differenceOf(row: MatrixRow, { name }: Column, reply: Response, text: s
   return differenceFrom(shape, body)
 }
 
-/** Those who have no part in what is private hear nothing of it, of success as little as of failure. */
+/** Detects names of private groups and projects in answers to callers who may not see them, also in failures. */
 const leakOf = (text: string, { visibility }: Column) =>
-  visibility === 'private' && text.includes('hidden') ? `, tells of what is hidden: ${text}` : ''
+  visibility === 'private' && text.includes('hidden') ? `, reveals a hidden name: ${text}` : ''

@@ -6,12 +6,12 @@ import { expect, test } from 'vitest'
 import { CoreProcess } from './core-process.ts'
 
 const WRITERS = 50
-/** Of each kind, by each of them. */
+/** The number of objects of each kind that each writer creates. */
 const ROUNDS = 2
 const kinds = ['issues', 'merge_requests', 'milestones'] as const
 
-/** `PENSTOCK_TEST_DATABASE_URL` makes it PostgreSQL. */
-test('50 who write at once into one project, by two processes: nothing is lost, no number given twice or left out', async () => {
+/** Runs on PostgreSQL if `PENSTOCK_TEST_DATABASE_URL` is set. */
+test('50 concurrent writers to one project through two processes lose no write, and iids are unique without gaps', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'penstock-writers-'))
   const serverUrl = process.env.PENSTOCK_TEST_DATABASE_URL
   const schema = serverUrl ? await temporarySchema(serverUrl) : undefined
@@ -24,7 +24,7 @@ test('50 who write at once into one project, by two processes: nothing is lost, 
     expect([default_branch, empty_repo]).toEqual(['main', false])
     const below = `/projects/${id}`
     const counter = await first.must('POST', `${below}/issues`, { title: 'counted', labels: 'begun' })
-    const made = { issues: [counter.iid], merge_requests: [], milestones: [] } as Record<string, number[]>
+    const created = { issues: [counter.iid], merge_requests: [], milestones: [] } as Record<string, number[]>
     const shas: string[] = []
     const titles: string[] = []
 
@@ -38,10 +38,10 @@ test('50 who write at once into one project, by two processes: nothing is lost, 
             title,
             ...(kind === 'merge_requests' && branches),
           })
-          made[kind]!.push(iid)
+          created[kind]!.push(iid)
         }
         titles.push(title)
-        // Everyone adds one of their own to what all share.
+        // Every writer adds a label of its own to a shared issue.
         await core.must('PUT', `${below}/issues/${counter.iid}`, { add_labels: `by-${title}` })
       }
       const actions = [{ action: 'create', file_path: `files/${writer}`, content: `${writer}` }]
@@ -53,8 +53,8 @@ test('50 who write at once into one project, by two processes: nothing is lost, 
     const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
     const all = WRITERS * ROUNDS
     for (const kind of kinds) {
-      const most = kind === 'issues' ? all + 1 : all
-      expect([kind, made[kind]!.toSorted((a, b) => a - b)]).toEqual([kind, upTo(most)])
+      const total = kind === 'issues' ? all + 1 : all
+      expect([kind, created[kind]!.toSorted((a, b) => a - b)]).toEqual([kind, upTo(total)])
       const listed = await pages(second, `${below}/${kind}?state=all&scope=all`)
       const kept = listed.map(({ title }) => title).filter((title) => title !== 'counted')
       expect([kind, kept.toSorted()]).toEqual([kind, titles.toSorted()])
@@ -77,7 +77,7 @@ test('50 who write at once into one project, by two processes: nothing is lost, 
   }
 }, 300_000)
 
-/** Whose turn does not come within 30 s is told so, and comes again. */
+/** Commits, and tries again while the answer is a conflict because the repository stayed locked for 30 s. */
 async function committed(core: CoreProcess, project: string, commit: object): Promise<string> {
   for (;;) {
     const { status, json } = await core.call('POST', `${project}/repository/commits`, commit)
@@ -86,7 +86,7 @@ async function committed(core: CoreProcess, project: string, commit: object): Pr
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: whoever asks knows what is in them
+// biome-ignore lint/suspicious/noExplicitAny: callers know the shape of the items
 async function pages(core: CoreProcess, path: string): Promise<any[]> {
   const items = []
   for (let page = 1; ; page += 1) {

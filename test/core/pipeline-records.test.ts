@@ -12,7 +12,7 @@ let world: World
 let listening: Listening
 let project: Project
 let token: string
-let heard: DomainEvent[] = []
+let events: DomainEvent[] = []
 
 beforeAll(async () => {
   world = await World.open()
@@ -21,7 +21,7 @@ beforeAll(async () => {
   token = (await world.perform(root, createPersonalToken, { userId: root.id, name: 'test', scopes: ['api'] })).value
   const listener = {
     types: new Set(['pipeline.created', 'pipeline.updated'] as const),
-    onEvent: async (_: unknown, event: DomainEvent) => void heard.push(event),
+    onEvent: async (_: unknown, event: DomainEvent) => void events.push(event),
   }
   const core = { ...world.core, listeners: [listener] }
   listening = await listen(restListener({ core, areas, log: silentLog, rateLimits: 'off' }), {
@@ -42,36 +42,36 @@ const put = (id: string, body: string) =>
     body,
   })
 
-/** Hooks of pipelines that are one body: in the text of the file, as no other has its numbers and escapes. */
+/** Pipeline hooks in files with a single body. The original text is sent, so that its numbers and escapes are kept. */
 const hooks = caseNames
   .map((name) => ({ name, id: /"object_attributes": *\{\s*"id": *(\d+)/.exec(caseText(name))?.[1] }))
   .filter(({ name, id }) => id !== undefined && caseText(name).trimStart().startsWith('{'))
 
-/** Ids of more than 53 bits, which the core does not keep, and a list of jobs that is none. */
-const refused = ['e48-ids-above-two-to-the-53', 'e48-ids-next-to-the-largest-int64', 'builds-an-object']
+/** Ids of more than 53 bits, which the core does not store, and jobs that are not a list. */
+const rejected = ['e48-ids-above-two-to-the-53', 'e48-ids-next-to-the-largest-int64', 'builds-an-object']
 
-test('there are hooks to try', () => {
+test('the fixtures contain pipeline hooks', () => {
   expect(hooks.length).toBeGreaterThan(100)
-  expect(hooks.map(({ name }) => name)).toEqual(expect.arrayContaining(refused))
+  expect(hooks.map(({ name }) => name)).toEqual(expect.arrayContaining(rejected))
 })
 
-test.each(hooks)('what the core takes, the converter reads: $name', async ({ name, id }) => {
-  heard = []
+test.each(hooks)('the converter can read a record that the core accepts: $name', async ({ name, id }) => {
+  events = []
   const text = caseText(name)
   await world.core.db.write((db) => db.deleteFrom('pipelines').execute())
   const reply = await put(id!, text)
   const answer = (await reply.json()) as Record<string, unknown>
-  if (refused.includes(name)) return expect(reply.status).toBe(400)
+  if (rejected.includes(name)) return expect(reply.status).toBe(400)
   expect([reply.status, answer.error]).toEqual([201, undefined])
-  expect(heard.map(({ payload }) => payload)).toEqual([text])
-  const input = readInput(parseLossless(heard[0]!.payload!), { receivedAtNs: undefined })
-  if (input.kind !== 'pipeline') return expect.fail('is no pipeline')
+  expect(events.map(({ payload }) => payload)).toEqual([text])
+  const input = readInput(parseLossless(events[0]!.payload!), { receivedAtNs: undefined })
+  if (input.kind !== 'pipeline') return expect.fail('is not a pipeline')
   const { record } = input
   const asMs = (ns: bigint | undefined) => (ns === undefined ? null : new Date(Number(ns / 1_000_000n)).toISOString())
   expect(answer).toMatchObject({
     id: Number(record.id),
     status: record.status,
-    // Half a pair is no text that a database keeps.
+    // The core replaces lone surrogates, which databases cannot store.
     ref: record.ref?.replaceAll(/\p{Surrogate}/gu, '\ufffd') ?? null,
     source: record.source ?? null,
     created_at: asMs(record.createdAtNs),
@@ -85,7 +85,7 @@ test.each(hooks)('what the core takes, the converter reads: $name', async ({ nam
   )
 })
 
-test('whatever the body, what the core takes the converter reads', async () => {
+test('the converter can read any record that the core accepts', async () => {
   const anything = fc.oneof(
     fc.jsonValue({ maxDepth: 2 }),
     fc.constantFrom<unknown>(0, -1, '', ' ', '31', '2026-01-05 10:00:00 UTC', [], {}, null, true, 31.5),
@@ -120,17 +120,17 @@ test('whatever the body, what the core takes the converter reads', async () => {
     },
     { requiredKeys: [] },
   )
-  let taken = 0
+  let accepted = 0
   await fc.assert(
     fc.asyncProperty(bodies, async (body) => {
       const text = JSON.stringify(body)
       const { status } = await put('31', text)
       expect([200, 201, 400]).toContain(status)
       if (status === 400) return
-      taken++
+      accepted++
       expect(readInput(parseLossless(text), { receivedAtNs: undefined })).toMatchObject({ record: { id: 31n } })
     }),
     { numRuns: 500 },
   )
-  expect(taken).toBeGreaterThan(20)
+  expect(accepted).toBeGreaterThan(20)
 })

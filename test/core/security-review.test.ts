@@ -9,7 +9,7 @@ const folders = [
   ...['../test/core', '../test/cli'],
 ]
 
-test('every test that the security review names is there, once', () => {
+test('every test cited in the security review exists exactly once', () => {
   const review = readFileSync(join(packages, '../docs/security.md'), 'utf8')
   const named = [...review.matchAll(/“(.+?)”/g)].map((match) => match[1]!)
   const tests = folders

@@ -35,14 +35,14 @@ test('With 1,000 silent sockets open, probes and new connections are answered', 
   }
 })
 
-test('the limits are settings, and a refusal has the form of the API', async () => {
+test('the limit of connections is a setting, and a rejection has the format of the API', async () => {
   await using directory = await temporaryDirectory()
   const { stdout } = await serving([], {
     PENSTOCK_DATA_DIR: directory.path,
     PENSTOCK_CORE_MAX_CONNECTIONS_PER_ADDRESS: '1',
   })
   const coreUrl = /(http:\/\/127\.0\.0\.1:\d+)\/api\/v4/.exec(stdout.text)![1]!
-  // A request whose body does not come keeps its connection busy.
+  // A request without its announced body keeps the connection busy.
   const busy = await openSilent(
     coreUrl,
     'POST /api/v4/projects HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n',

@@ -7,7 +7,7 @@ import { CoreProcess, ROOT_TOKEN } from './core-process.ts'
 
 const bin = createRequire(import.meta.url).resolve('@penstock/cli/bin/penstock.mjs')
 
-testWithCurl('the tour of the core, its first steps and ten minutes of GraphQL show what they say', async () => {
+testWithCurl('the commands of the core tour, the first steps and the GraphQL introduction work as documented', async () => {
   const tour = shellBlocks('README.md', '## A tour of the core', '### The sample workspace')
   const firstSteps = shellBlocks('docs/core.md', '## First steps', '## Calling it')
   const record = shellBlocks('docs/core.md', '## Pipelines', '## What holds')
@@ -17,7 +17,7 @@ testWithCurl('the tour of the core, its first steps and ten minutes of GraphQL s
   const dataDir = join(directory.path, 'data')
   await using core = await CoreProcess.start(dataDir)
   const { origin, host } = new URL(core.url)
-  // As with the samples, others have been made before.
+  // Other objects exist before, as with the sample workspace.
   const other = await core.must('POST', '/groups', { name: 'Other', path: 'other' })
   await core.must('POST', `/groups/${other.id}/milestones`, { title: 'Autumn' })
   await core.must('POST', '/users', {
@@ -62,13 +62,13 @@ testWithCurl('the tour of the core, its first steps and ten minutes of GraphQL s
   expect(member).toMatchObject({ username: 'mira', access_level: 30 })
   expect([signedIn.username, garden.path_with_namespace]).toEqual(['mira', 'mira/garden'])
   expect(run).toMatchObject({ id: 31, project_id: project.id, status: 'success', ref: 'main' })
-  const [who, issues, , batch, made, refused] = ofGraphql
+  const [who, issues, , batch, created, refused] = ofGraphql
   expect([who.data.currentUser.username, issues.data.project.issues.nodes[0].title]).toEqual(['root', 'Late frost'])
   expect(batch.map(({ data }: { data: object }) => data)).toEqual([
     { echo: '"root" says: one' },
     { echo: '"root" says: two' },
   ])
-  expect(made.data.createIssue).toEqual({ issue: { iid: '2' }, errors: [] })
+  expect(created.data.createIssue).toEqual({ issue: { iid: '2' }, errors: [] })
   expect([refused.data.createIssue, refused.errors.length]).toEqual([null, 1])
   expect(answers).toHaveLength(20)
 

@@ -101,14 +101,17 @@ describe('artifacts and environment', () => {
     expect(attribute(jobs['wave-3']!, 'job.environment.action')).toBe('stop')
   })
 
-  test.each(['e25-artifact-of-the-largest-int64', 'e25-rest-artifact-of-the-largest-int64'])('edge 25: the artifact size of %s is exact', (name) => {
-    const { jobs } = convertFixture(name)
-    expect(attributes(jobs.unit!)).toMatchObject({
-      'job.artifacts.filename': 'soil-scan.zip',
-      'job.artifacts.size': 9_223_372_036_854_775_807n,
-      'svc.cicd.pipeline.task.artifacts.size': 9_223_372_036_854_775_807n,
-    })
-  })
+  test.each(['e25-artifact-of-the-largest-int64', 'e25-rest-artifact-of-the-largest-int64'])(
+    'edge 25: the artifact size of %s is exact',
+    (name) => {
+      const { jobs } = convertFixture(name)
+      expect(attributes(jobs.unit!)).toMatchObject({
+        'job.artifacts.filename': 'soil-scan.zip',
+        'job.artifacts.size': 9_223_372_036_854_775_807n,
+        'svc.cicd.pipeline.task.artifacts.size': 9_223_372_036_854_775_807n,
+      })
+    },
+  )
 })
 
 describe('names', () => {
@@ -260,9 +263,12 @@ describe('project', () => {
     ['e51-relative-root-install', '5f94e166998d176766b61be75688dc3d'],
     ['e51-host-with-its-own-port', '91acc9eeaf10033c642d0c9b743cc79f'],
     ['e51-upper-case-host-with-default-port', 'ccef9717ec1b372b580f7b26b466aa89'],
-  ])('edge 51: the instance of %s is the lower-case host, with a port only if it is not the default', (name, traceId) => {
-    expect(convertFixture(name).pipeline.traceId).toBe(traceId)
-  })
+  ])(
+    'edge 51: the instance of %s is the lower-case host, with a port only if it is not the default',
+    (name, traceId) => {
+      expect(convertFixture(name).pipeline.traceId).toBe(traceId)
+    },
+  )
 })
 
 test('an optional field of a wrong type is absent and counted, and its neighbors are kept', () => {

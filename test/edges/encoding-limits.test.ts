@@ -204,16 +204,19 @@ describe('edge 52: 10,000 jobs', () => {
       .filter((chunk) => chunk.signal === signal)
       .flatMap(({ body, encoding }) => decodeRequest(signal, body, encoding).resources[0]!.scopes[0]!.items)
 
-  test.each(encodings)('edge 52: bodies have at most 512 items and 1 MiB, and together equal the whole (%s)', (encoding) => {
-    const chunks = chunksOf(encoding)
-    for (const { items, body } of chunks) {
-      expect(items).toBeLessThanOrEqual(512)
-      expect(body.length).toBeLessThanOrEqual(1024 * 1024)
-    }
-    for (const signal of signalNames) {
-      expect(itemsOf(signal, chunks)).toEqual(run.conversion[signal].resources[0]!.scopes[0]!.items)
-    }
-  })
+  test.each(encodings)(
+    'edge 52: bodies have at most 512 items and 1 MiB, and together equal the whole (%s)',
+    (encoding) => {
+      const chunks = chunksOf(encoding)
+      for (const { items, body } of chunks) {
+        expect(items).toBeLessThanOrEqual(512)
+        expect(body.length).toBeLessThanOrEqual(1024 * 1024)
+      }
+      for (const signal of signalNames) {
+        expect(itemsOf(signal, chunks)).toEqual(run.conversion[signal].resources[0]!.scopes[0]!.items)
+      }
+    },
+  )
 
   test('edge 52: every body repeats resource and scope', () => {
     for (const { signal, body, encoding } of chunksOf('protobuf')) {

@@ -78,8 +78,11 @@ export function convertEach(
   })
 }
 
-export const convertEachOfFixture = (name: string, options?: ConvertOptionsInput, receivedAtNs?: bigint): BodyResult[] =>
-  convertEach(bodiesOf(name), options, receivedAtNs)
+export const convertEachOfFixture = (
+  name: string,
+  options?: ConvertOptionsInput,
+  receivedAtNs?: bigint,
+): BodyResult[] => convertEach(bodiesOf(name), options, receivedAtNs)
 
 /** Converts a case that exports exactly one run. */
 export const convertFixture = (name: string, options?: ConvertOptionsInput, receivedAtNs?: bigint): ExportedRun =>

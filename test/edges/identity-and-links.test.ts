@@ -2,9 +2,9 @@ import { parseLossless, RecordError, readInput } from '@penstock/converter'
 import { describe, expect, test } from 'vitest'
 import { bodiesOf } from '../fixtures.ts'
 import {
+  attribute,
   convertEach,
   convertEachOfFixture,
-  attribute,
   convertFixture,
   keysOf,
   type PipelineHook,
@@ -132,7 +132,9 @@ describe('child pipelines', () => {
   })
 
   test('edge 44: a grandchild finds the root through the record of its parent', () => {
-    const runs = convertEachOfFixture('e44-grandchild-arrives-after-child-before-parent').map(({ exported }) => exported!)
+    const runs = convertEachOfFixture('e44-grandchild-arrives-after-child-before-parent').map(
+      ({ exported }) => exported!,
+    )
     for (const run of runs) expect(run.pipeline.traceId).toBe('5442c3ed53bbb1eebd5e3ba1cc5a4e01')
     const [child, grandchild, parent] = runs
     expect(parent!.pipeline.spanId).toBe('9aba97311c05889a')

@@ -86,8 +86,9 @@ describe('bodies', () => {
   test('a pipeline with a name', () =>
     expect(bodyOf('pipeline-with-workflow-name')).toBe('Pipeline success: Tables for the winter season'))
 
-  test.each(['e26-name-null-ref-present', 'e26-name-blank-ref-present'])('edge 26: %s: the body contains the ref', (name) =>
-    expect(bodyOf(name)).toBe('Pipeline success: feature/slack-water'),
+  test.each(['e26-name-null-ref-present', 'e26-name-blank-ref-present'])(
+    'edge 26: %s: the body contains the ref',
+    (name) => expect(bodyOf(name)).toBe('Pipeline success: feature/slack-water'),
   )
 
   test('edge 27: without name and ref, the body contains the id', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
-  convertEachOfFixture,
   at,
   attribute,
   attributes,
   bucketsOf,
+  convertEachOfFixture,
   convertFixture,
   histogramsOf,
   keysOf,

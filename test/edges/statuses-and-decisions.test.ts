@@ -2,12 +2,12 @@ import { StatusCode } from '@penstock/otlp'
 import { describe, expect, test } from 'vitest'
 import { bodiesOf } from '../fixtures.ts'
 import {
-  convertEach,
-  convertEachOfFixture,
   at,
   attribute,
   attributes,
   convertBody,
+  convertEach,
+  convertEachOfFixture,
   convertFixture,
   type ExportedRun,
   hookOf,

@@ -2,10 +2,10 @@ import { RecordError } from '@penstock/converter'
 import { describe, expect, test } from 'vitest'
 import { conversionOf } from '../conversion.ts'
 import {
-  convertEachOfFixture,
   at,
   attribute,
   attributes,
+  convertEachOfFixture,
   convertFixture,
   histogramsOf,
   hookOf,

@@ -140,8 +140,8 @@ test('replay opens dead ones anew, each by its id or all of a reason; the others
   const shown = (await cli.run('export-queue', 'show', '1')).stdout
   expect(shown).toMatch(/^enqueued +2026-02-03T04:05:06\.000Z\nreplayed +20(?!26-02-03T04:05:06)/m)
   const all = (reason: string) => cli.run('export-queue', 'replay', '--all', '--reason', reason)
-  expect(await all('401')).toMatchObject({ exitCode: 0, stderr: 'replayed in all: 0\n' })
-  expect(await all('Gave Up')).toMatchObject({ exitCode: 0, stderr: 'replayed in all: 1\n' })
+  expect(await all('401')).toMatchObject({ exitCode: 0, stderr: 'deliveries replayed: 0\n' })
+  expect(await all('Gave Up')).toMatchObject({ exitCode: 0, stderr: 'deliveries replayed: 1\n' })
   expect((await cli.run('export-queue', 'list')).stdout.split('\n')).toHaveLength(2)
 })
 
@@ -149,7 +149,7 @@ test('drop forgets dead ones, and nothing else', async () => {
   await using cli = await world()
   expect(await cli.run('export-queue', 'drop', '3')).toMatchObject({ exitCode: 0, stderr: 'dropped 3\n' })
   const four = await cli.run('export-queue', 'drop', '4')
-  expect(four).toMatchObject({ exitCode: 1, stderr: 'delivery 4 is open, not dead; --state open takes it\n' })
+  expect(four).toMatchObject({ exitCode: 1, stderr: 'delivery 4 is open, not dead; use --state open to drop it\n' })
   expect((await cli.run('export-queue', 'show', '3')).exitCode).toBe(2)
   expect((await cli.run('export-queue', 'show', '4')).exitCode).toBe(0)
 })
@@ -159,11 +159,11 @@ test('drop forgets open ones where these are meant: by their ids, or all of a so
   const drop = (...args: readonly string[]) => cli.run('export-queue', 'drop', ...args)
   expect(await drop('--state', 'open', '1')).toMatchObject({
     exitCode: 1,
-    stderr: 'delivery 1 is dead, not open; --state dead takes it\n',
+    stderr: 'delivery 1 is dead, not open; use --state dead to drop it\n',
   })
   expect(await drop('99')).toMatchObject({ exitCode: 1, stderr: 'there is no delivery 99\n' })
-  expect(await drop('--source', 'forg')).toMatchObject({ exitCode: 0, stderr: 'dropped in all: 0\n' })
-  expect(await drop('--source', 'forge')).toMatchObject({ exitCode: 0, stderr: 'dropped in all: 1\n' })
+  expect(await drop('--source', 'forg')).toMatchObject({ exitCode: 0, stderr: 'deliveries dropped: 0\n' })
+  expect(await drop('--source', 'forge')).toMatchObject({ exitCode: 0, stderr: 'deliveries dropped: 1\n' })
   expect((await cli.run('export-queue', 'show', '4')).exitCode).toBe(2)
   await cli.run('export-queue', 'replay', '1')
   expect(await drop('--state', 'open', '1')).toMatchObject({ exitCode: 0, stderr: 'dropped 1\n' })
@@ -184,14 +184,14 @@ test('doctor tells of dead ones, and of the commands to look and to replay', asy
 
 test.each([
   [['list', '--state', 'lost'], /Allowed choices are dead, open, delivered/],
-  [['show'], 'which delivery? Name one id'],
+  [['show'], 'the id of one delivery is missing'],
   [['show', 'x'], 'the id of a delivery is a number'],
-  [['replay'], 'which deliveries? Name their ids'],
-  [['replay', '1', '--all'], '--all and ids exclude each other'],
+  [['replay'], 'the ids of deliveries are missing'],
+  [['replay', '1', '--all'], '--all cannot be combined with ids'],
   [['replay', '1', '--reason', '401'], '--reason is for --all'],
   [['drop', '--all'], '--all is for replay'],
-  [['drop', '--state', 'delivered', '2'], 'what has been delivered goes by itself'],
-  [['drop', '--source', 'forge', '4'], '--source and ids exclude each other'],
+  [['drop', '--state', 'delivered', '2'], 'delivered deliveries are removed automatically'],
+  [['drop', '--source', 'forge', '4'], '--source cannot be combined with ids'],
   [['list', '--source', 'forge'], '--source is for drop'],
 ])('penstock export-queue %j is refused in one line', async (args, about) => {
   await using cli = await world()

@@ -55,6 +55,8 @@ describe('P-5: a body that the gateway has read and that is not OTLP', () => {
     const { code, trailers } = await client.unary(Buffer.from([0x0b]), { metadata })
     expect(code).toBe(3)
     const [details] = trailers.get('grpc-status-details-bin')
-    expect(decodeRpcStatus(details as Buffer, 'protobuf')).toEqual(invalidBody('The body is not an OTLP export: wire type 3.'))
+    expect(decodeRpcStatus(details as Buffer, 'protobuf')).toEqual(
+      invalidBody('The body is not an OTLP export: wire type 3.'),
+    )
   })
 })

@@ -3,9 +3,9 @@ import { encodeRpcStatus } from '@penstock/otlp'
 import { Gate, type RecordedRequest, type ScriptedReply, type ScriptedServer } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
 import { accept, itemsOf, startSink } from './accepting-sink.ts'
-import { type ClientKind, type Export, exportOnce, exportWith, grpcClient, type ExportReply } from './export-client.ts'
-import { startGatewayAt } from './stepped-clock.ts'
+import { type ClientKind, type Export, type ExportReply, exportOnce, exportWith, grpcClient } from './export-client.ts'
 import { metricLines } from './metrics-page.ts'
+import { startGatewayAt } from './stepped-clock.ts'
 import { exportBody } from './telemetry.ts'
 
 const startMs = Date.parse('2026-11-21T07:03:00Z')
@@ -46,7 +46,9 @@ async function startHeld(env: Record<string, string> = {}) {
   await gateway.enforce(true)
   const client = grpcClient(gateway.otlpPort)
   const send = (kind: ClientKind, options: Export): Promise<ExportReply> =>
-    kind === 'gRPC' ? exportWith(client, { token, ...options }) : exportOnce(gateway.otlpPort, kind, { token, ...options })
+    kind === 'gRPC'
+      ? exportWith(client, { token, ...options })
+      : exportOnce(gateway.otlpPort, kind, { token, ...options })
   const opener = async (kind: ClientKind) => {
     const first = send(kind, { items: ['opener'] })
     await sink.received(1)

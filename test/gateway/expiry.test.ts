@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { startSink } from './accepting-sink.ts'
 import { clientKinds, exportOnce } from './export-client.ts'
-import { type SteppedGateway, startGatewayAt } from './stepped-clock.ts'
 import { logged, metricLines } from './metrics-page.ts'
+import { type SteppedGateway, startGatewayAt } from './stepped-clock.ts'
 import { until } from './until.ts'
 
 const startMs = Date.parse('2026-11-21T07:03:00Z')
@@ -71,15 +71,19 @@ test('A-5: the warning marks the last valid token, and its expiry affects only i
   })
 })
 
-test.each(clientKinds)('O-9: the reply contains the expiry of a token with less than 7 days left (%s)', async (kind) => {
-  const gateway = await start()
-  const { token } = await gateway.token({ expires_at: endText })
-  const expiryHeader = async () => (await exportOnce(gateway.otlpPort, kind, { token })).headers['x-ingest-token-expires']
-  await gateway.advanceTo(endMs - 7 * DAY_MS)
-  expect(await expiryHeader()).toBeUndefined()
-  await gateway.advanceTo(endMs - 7 * DAY_MS + 1)
-  expect(await expiryHeader()).toBe(endText)
-})
+test.each(clientKinds)(
+  'O-9: the reply contains the expiry of a token with less than 7 days left (%s)',
+  async (kind) => {
+    const gateway = await start()
+    const { token } = await gateway.token({ expires_at: endText })
+    const expiryHeader = async () =>
+      (await exportOnce(gateway.otlpPort, kind, { token })).headers['x-ingest-token-expires']
+    await gateway.advanceTo(endMs - 7 * DAY_MS)
+    expect(await expiryHeader()).toBeUndefined()
+    await gateway.advanceTo(endMs - 7 * DAY_MS + 1)
+    expect(await expiryHeader()).toBe(endText)
+  },
+)
 
 test.each(clientKinds)('O-9, E-5: if configured, replies contain an expiry warning once an hour (%s)', async (kind) => {
   const gateway = await start({ PENSTOCK_WARN_OF_EXPIRY: 'true' })

@@ -59,7 +59,7 @@ async function exportOverHttp(port: number, kind: ClientKind, options: Export): 
   const encoding: Encoding = kind === 'HTTP JSON' ? 'json' : 'protobuf'
   const plain = options.body ?? exportBody(options, encoding)
   const body = gzip ? gzipSync(plain) : plain
-  const options: RequestOptions = {
+  const requestOptions: RequestOptions = {
     host: '127.0.0.1',
     port,
     path: `/v1/${signal}`,
@@ -75,7 +75,7 @@ async function exportOverHttp(port: number, kind: ClientKind, options: Export): 
     ...(tls && { ...tls, servername: 'localhost' }),
   }
   const reply = await new Promise<{ code: number; headers: IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
-    const request = (tls ? httpsRequest : httpRequest)(options, (response) => {
+    const request = (tls ? httpsRequest : httpRequest)(requestOptions, (response) => {
       const parts: Buffer[] = []
       response.on('data', (part: Buffer) => parts.push(part))
       response.on('error', reject)
@@ -141,7 +141,7 @@ export async function exportWith(client: Client, options: Export): Promise<Expor
   const metadata = new Metadata()
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value)
   if (token !== undefined) metadata.set('authorization', `Bearer ${token}`)
-  const options: CallOptions = { deadline: Date.now() + deadlineMs }
+  const callOptions: CallOptions = { deadline: Date.now() + deadlineMs }
   const identity = (bytes: Buffer) => bytes
   const body = Buffer.from(options.body ?? exportBody(options, 'protobuf'))
   return await new Promise((resolve) => {
@@ -152,7 +152,7 @@ export async function exportWith(client: Client, options: Export): Promise<Expor
       identity,
       body,
       metadata,
-      options,
+      callOptions,
       (error: ServiceError | null, reply?: Buffer) => {
         const details = error?.metadata.get('grpc-status-details-bin')[0] as Buffer | undefined
         const delayMs = details && decodeRpcStatus(details, 'protobuf').retryDelayMs

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { itemsOf, startSink } from './accepting-sink.ts'
 import { clientKinds, exportOnce, okCode } from './export-client.ts'
-import { startGatewayAt } from './stepped-clock.ts'
 import { metricLines } from './metrics-page.ts'
+import { startGatewayAt } from './stepped-clock.ts'
 
 const startMs = Date.parse('2026-11-21T07:03:00Z')
 

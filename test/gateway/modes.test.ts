@@ -4,9 +4,9 @@ import { Gate } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
 import { accept, startSink } from './accepting-sink.ts'
 import { clientKinds, exportOnce, exportWith, grpcClient, okCode } from './export-client.ts'
-import { startGatewayAt } from './stepped-clock.ts'
 import { metricLines } from './metrics-page.ts'
 import { startGateway } from './running-gateway.ts'
+import { startGatewayAt } from './stepped-clock.ts'
 import { exportBody } from './telemetry.ts'
 
 const startMs = Date.parse('2026-11-21T07:03:00Z')
@@ -203,39 +203,45 @@ test('E-7: enforcement stays on however many requests are refused', async () => 
   expect(sink.requests).toHaveLength(0)
 })
 
-test.each(clientKinds)('E-8: a token expires exactly at its expiry, and the refusal names the reason (%s)', async (kind) => {
-  const sink = await startSink()
-  const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
-  const { id, token } = await gateway.token({ expires_at: '2026-11-21T07:03:10.500Z' })
-  await gateway.enforce(true)
-  await gateway.advanceTo(startMs + 10_499)
-  expect((await exportOnce(gateway.otlpPort, kind, { token })).code).toBe(okCode[kind])
-  await gateway.advanceTo(startMs + 10_500)
-  expect(await exportOnce(gateway.otlpPort, kind, { token })).toMatchObject({
-    code: kind === 'gRPC' ? 16 : 401,
-    message: `The ingest token ${id} has expired.`,
-  })
-  const wrongSecret = await gateway.token()
-  const forged = await exportOnce(gateway.otlpPort, kind, { token: wrongSecret.token.replace(/.{6}$/, 'AAAAAA') })
-  expect(forged.message).toBe('The ingest token is not valid.')
-})
+test.each(clientKinds)(
+  'E-8: a token expires exactly at its expiry, and the refusal names the reason (%s)',
+  async (kind) => {
+    const sink = await startSink()
+    const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
+    const { id, token } = await gateway.token({ expires_at: '2026-11-21T07:03:10.500Z' })
+    await gateway.enforce(true)
+    await gateway.advanceTo(startMs + 10_499)
+    expect((await exportOnce(gateway.otlpPort, kind, { token })).code).toBe(okCode[kind])
+    await gateway.advanceTo(startMs + 10_500)
+    expect(await exportOnce(gateway.otlpPort, kind, { token })).toMatchObject({
+      code: kind === 'gRPC' ? 16 : 401,
+      message: `The ingest token ${id} has expired.`,
+    })
+    const wrongSecret = await gateway.token()
+    const forged = await exportOnce(gateway.otlpPort, kind, { token: wrongSecret.token.replace(/.{6}$/, 'AAAAAA') })
+    expect(forged.message).toBe('The ingest token is not valid.')
+  },
+)
 
-test.each(['off', 'report', 'warn'] as const)('E-9: in mode %s a token still determines limits, tenant and attribution', async (mode) => {
-  const sink = await startSink()
-  const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url, PENSTOCK_TENANT_HEADER: 'true' })
-  await setMode(gateway, mode)
-  const { id, token } = await gateway.token({
-    name: 'ci-runners',
-    tenant: 'blue',
-    limits: { all: { day: { requests: 1 } } },
-  })
-  expect((await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token })).code).toBe(200)
-  const over = await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token })
-  expect([over.code, over.message]).toEqual([429, `The ingest token ${id} is over its limit all.day.requests.`])
-  expect(sink.requests[0]!.headers).toMatchObject({
-    'x-ingest-token-id': id,
-    'x-ingest-token-name': 'ci-runners',
-    'x-ingest-auth': 'verified',
-    'x-scope-orgid': 'blue',
-  })
-})
+test.each(['off', 'report', 'warn'] as const)(
+  'E-9: in mode %s a token still determines limits, tenant and attribution',
+  async (mode) => {
+    const sink = await startSink()
+    const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url, PENSTOCK_TENANT_HEADER: 'true' })
+    await setMode(gateway, mode)
+    const { id, token } = await gateway.token({
+      name: 'ci-runners',
+      tenant: 'blue',
+      limits: { all: { day: { requests: 1 } } },
+    })
+    expect((await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token })).code).toBe(200)
+    const over = await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token })
+    expect([over.code, over.message]).toEqual([429, `The ingest token ${id} is over its limit all.day.requests.`])
+    expect(sink.requests[0]!.headers).toMatchObject({
+      'x-ingest-token-id': id,
+      'x-ingest-token-name': 'ci-runners',
+      'x-ingest-auth': 'verified',
+      'x-scope-orgid': 'blue',
+    })
+  },
+)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { startSink } from './accepting-sink.ts'
 import { exportOnce } from './export-client.ts'
-import { startGatewayAt } from './stepped-clock.ts'
 import { startGateway } from './running-gateway.ts'
+import { startGatewayAt } from './stepped-clock.ts'
 import { until } from './until.ts'
 
 const startMs = Date.parse('2026-11-21T07:03:00Z')

@@ -120,7 +120,10 @@ test('X-13: new connections get a renewed certificate, open ones continue, and a
   // As Kubernetes and certbot do it: another file replaces the old one.
   renameSync(second.keyFile, served.keyFile)
   renameSync(second.certFile, served.certFile)
-  await until('the new certificate is used', async () => (await shownName(gateway.otlpPort, authority.cert)) === 'second')
+  await until(
+    'the new certificate is used',
+    async () => (await shownName(gateway.otlpPort, authority.cert)) === 'second',
+  )
   expect(await send()).toBe(200)
 
   copyFileSync(first.keyFile, served.keyFile)

@@ -47,7 +47,8 @@ export async function toggleUnderLoad(
       if (sent.number !== phase.number || sent.number % 2 === 1) return
       checked[sent.isEnforced ? 'on' : 'off'] += 1
       const expected = sent.isEnforced ? 401 : 200
-      if (status !== expected) unexpectedAnswers.push(`${status} instead of ${expected} after change ${sent.number / 2}`)
+      if (status !== expected)
+        unexpectedAnswers.push(`${status} instead of ${expected} after change ${sent.number / 2}`)
     },
   })
   let slowestChangeMs = 0

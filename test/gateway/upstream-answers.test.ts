@@ -2,7 +2,7 @@ import { encodeExportResponse, encodeRpcStatus } from '@penstock/otlp'
 import { refusedUrl, type ScriptedReply } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import { startSink } from './accepting-sink.ts'
-import { type ClientKind, clientKinds, exportOnce, type ExportReply } from './export-client.ts'
+import { type ClientKind, clientKinds, type ExportReply, exportOnce } from './export-client.ts'
 import { logged } from './metrics-page.ts'
 import { startGateway } from './running-gateway.ts'
 
@@ -166,7 +166,9 @@ test.each(clientKinds.flatMap((kind) => ['true', 'false'].map((coalesce) => [kin
       answers[name] = toRow(answer, kind)
       if (kind !== 'gRPC') types.add(answer.headers['content-type'])
     }
-    expect(answers).toEqual(Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, expectedOf(row, kind)])))
+    expect(answers).toEqual(
+      Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, expectedOf(row, kind)])),
+    )
     // P-5: the encoding is that of the request, whatever the upstream used.
     if (kind !== 'gRPC')
       expect([...types]).toEqual([kind === 'HTTP JSON' ? 'application/json' : 'application/x-protobuf'])

@@ -3,7 +3,7 @@ import type { RecordedRequest, ScriptedReply } from '@penstock/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { accept, itemsOf, startSink } from './accepting-sink.ts'
-import { clientKinds, exportOnce, exportWith, grpcClient, type ExportReply } from './export-client.ts'
+import { clientKinds, type ExportReply, exportOnce, exportWith, grpcClient } from './export-client.ts'
 import { startGateway } from './running-gateway.ts'
 
 const protobuf = { 'content-type': 'application/x-protobuf' }

@@ -8,7 +8,7 @@ import {
   reply,
   trailersOnly,
 } from '../../packages/gateway/src/upstream/grpc-script.case.ts'
-import { type ClientKind, clientKinds, exportOnce, type ExportReply } from './export-client.ts'
+import { type ClientKind, clientKinds, type ExportReply, exportOnce } from './export-client.ts'
 import { startGateway } from './running-gateway.ts'
 import { itemsIn } from './telemetry.ts'
 

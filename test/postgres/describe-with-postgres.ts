@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { type PostgresServer, postgresBinaries, startPostgres, whereLookedFor } from './postgres-server.ts'
+import { type PostgresServer, postgresBinaries, searchedPath, startPostgres } from './postgres-server.ts'
 
 /**
- * A suite that needs a PostgreSQL server: the one of the run if there is one, else one of its own. It always runs in CI,
- * where a missing one is a failed test; elsewhere it is skipped, and the reason printed.
+ * Describes a suite that needs a PostgreSQL server: that of the whole run, or else one of its own. In CI the suite
+ * fails if PostgreSQL is not installed; elsewhere it is skipped with a printed reason.
  */
 export function describeWithPostgres(name: string, suite: (serverUrl: () => string) => void): void {
-  const given = process.env.PENSTOCK_TEST_DATABASE_URL
-  if (given) {
-    describe(name, () => suite(() => given))
+  const sharedUrl = process.env.PENSTOCK_TEST_DATABASE_URL
+  if (sharedUrl) {
+    describe(name, () => suite(() => sharedUrl))
   } else if (postgresBinaries() !== undefined) {
     describe(name, () => {
       let server: PostgresServer | undefined
@@ -20,10 +20,10 @@ export function describeWithPostgres(name: string, suite: (serverUrl: () => stri
     })
   } else if (process.env.CI) {
     test(name, () => {
-      throw new Error(`CI installs PostgreSQL before the tests; looked for ${whereLookedFor}`)
+      throw new Error(`CI must install PostgreSQL before the tests; searched ${searchedPath}`)
     })
   } else {
-    console.warn(`skipped: "${name}" needs PostgreSQL; looked for ${whereLookedFor}`)
+    console.warn(`skipped: "${name}" needs PostgreSQL; searched ${searchedPath}`)
     describe.skip(name, () => suite(() => ''))
   }
 }

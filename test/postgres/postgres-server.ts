@@ -8,14 +8,14 @@ import { createInterface } from 'node:readline'
 
 export interface PostgresServer {
   readonly url: string
-  /** Ends it at once, whoever is connected, and removes its files. Safe to call again. */
+  /** Stops the server immediately, even with open connections, and removes its files. May be called again. */
   stop(): Promise<void>
 }
 
 const deadlineMs = 60_000
 const superuser = 'penstock'
 
-/** What makes a test's server fast: its files are gone after the test anyway. */
+/** Settings for speed instead of durability, because the files are removed after the test. */
 const settings = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -25,15 +25,15 @@ const settings = {
   // Dropping a schema locks each of its tables and indexes.
   max_locks_per_transaction: '512',
   log_statement: 'none',
-  // Above it stands only what ends a session; this still says when it is ready.
+  // Higher levels do not log that the server is ready.
   log_min_messages: 'log',
 }
 
 const versionsHome = '/usr/lib/postgresql'
 
-export const whereLookedFor = `${versionsHome}/*/bin`
+export const searchedPath = `${versionsHome}/*/bin`
 
-/** Of the newest version that is installed. */
+/** Returns the directory with the programs of the newest installed version. */
 export function postgresBinaries(): string | undefined {
   if (!existsSync(versionsHome)) return undefined
   return readdirSync(versionsHome)
@@ -42,10 +42,10 @@ export function postgresBinaries(): string | undefined {
     .find((bin) => existsSync(join(bin, 'initdb')) && existsSync(join(bin, 'postgres')))
 }
 
-/** Starts a server with a new, empty cluster, reachable only by a socket in a directory of its own. */
+/** Starts a server with a new, empty cluster that listens only on a socket in its own directory. */
 export async function startPostgres(): Promise<PostgresServer> {
   const bin = postgresBinaries()
-  if (bin === undefined) throw new Error(`PostgreSQL is not installed; looked for ${whereLookedFor}`)
+  if (bin === undefined) throw new Error(`PostgreSQL is not installed; searched ${searchedPath}`)
   const directory = await mkdtemp(join(tmpdir(), 'penstock-pg-'))
   const data = join(directory, 'data')
   const owner = unprivileged()
@@ -53,19 +53,19 @@ export async function startPostgres(): Promise<PostgresServer> {
   const options: SpawnOptions = { ...owner, cwd: directory, env: { LC_ALL: 'C', TZ: 'UTC' } }
   try {
     const initdb = ['--pgdata', data, '--username', superuser, '--auth', 'trust', '--encoding', 'UTF8', '--locale', 'C']
-    await ran(join(bin, 'initdb'), [...initdb, '--no-sync', '--no-instructions'], options)
+    await run(join(bin, 'initdb'), [...initdb, '--no-sync', '--no-instructions'], options)
   } catch (error) {
     await rm(directory, { recursive: true, force: true })
     throw error
   }
 
-  const given = Object.entries({ ...settings, unix_socket_directories: directory })
-  const args = ['-D', data, ...given.flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+  const serverSettings = Object.entries({ ...settings, unix_socket_directories: directory })
+  const args = ['-D', data, ...serverSettings.flatMap(([name, value]) => ['-c', `${name}=${value}`])]
   const child = spawn(join(bin, 'postgres'), args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] })
-  stopWhenWeEnd(child, directory)
+  stopWithParent(child, directory)
   const ended = once(child, 'close').catch(() => {})
   const stop = async () => {
-    // Immediately: it takes its processes with it and writes nothing more.
+    // SIGQUIT stops the server with all its processes immediately, without writing.
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGQUIT')
     const timer = setTimeout(() => child.kill('SIGKILL'), deadlineMs)
     await ended
@@ -81,25 +81,25 @@ export async function startPostgres(): Promise<PostgresServer> {
   return { url: `postgresql:///postgres?host=${encodeURIComponent(directory)}&user=${superuser}`, stop }
 }
 
-/** PostgreSQL refuses to run as root. */
+/** Returns the ids of the user `postgres` if this process runs as root, because PostgreSQL does not run as root. */
 function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
 
-async function ran(command: string, args: readonly string[], options: SpawnOptions): Promise<void> {
+async function run(command: string, args: readonly string[], options: SpawnOptions): Promise<void> {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (said += chunk))
+  let output = ''
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk))
   const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`${command} ended with ${code}:\n${said}`)
+  if (code !== 0) throw new Error(`${command} exited with ${code}:\n${output}`)
 }
 
 async function ready(child: ChildProcess): Promise<void> {
   let log = ''
   await new Promise<void>((resolve, reject) => {
-    const fail = (how: string) => reject(new Error(`postgres did not start${how}:\n${log}`))
+    const fail = (detail: string) => reject(new Error(`postgres did not start${detail}:\n${log}`))
     const timer = setTimeout(() => fail(' in time'), deadlineMs)
     createInterface({ input: child.stderr! }).on('line', (line) => {
       if (log.length < 100_000) log += `${line}\n`
@@ -112,8 +112,8 @@ async function ready(child: ChildProcess): Promise<void> {
   })
 }
 
-/** However this process ends, its end of the pipe closes; killed by a signal, it could not do anything more itself. */
-function stopWhenWeEnd(child: ChildProcess, directory: string): void {
+/** Stops the server when this process ends, even if it is killed: a watcher waits until its pipe is closed. */
+function stopWithParent(child: ChildProcess, directory: string): void {
   const watcher = spawn('sh', ['-c', `read _; kill -QUIT ${child.pid}; sleep 1; rm -rf "$0"`, directory], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,

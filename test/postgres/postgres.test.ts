@@ -17,7 +17,7 @@ describeWithPostgres('PostgreSQL', (serverUrl) => {
     return { open: (options) => openPostgres(location, options), remove }
   })
 
-  describe('of its own', () => {
+  describe('behaviour that only PostgreSQL has', () => {
     let schema: TemporaryDatabase
     let db: Db<Tables>
 
@@ -42,7 +42,7 @@ describeWithPostgres('PostgreSQL', (serverUrl) => {
       into.write((tx) => tx.insertInto('notes').values({ id, text: 'note' }).execute())
     const ids = async () =>
       (await db.read.selectFrom('notes').select('id').orderBy('id').execute()).map((row) => row.id)
-    const whether = (attempt: Promise<unknown>) => attempt.then(() => 'worked', isUnavailable)
+    const outcomeOf = (attempt: Promise<unknown>) => attempt.then(() => 'worked', isUnavailable)
     const backendOf = async (on: Kysely<Tables>) =>
       (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(on)).rows[0]!.pid
     const terminate = (pid: number) => sql`select pg_terminate_backend(${sql.lit(pid)}, 5000)`.execute(db.read)
@@ -52,7 +52,7 @@ describeWithPostgres('PostgreSQL', (serverUrl) => {
       return work(other).finally(() => other.close())
     }
 
-    test('what tables there are is told while a schema of others is dropped', async () => {
+    test('tables can be listed while another schema is dropped', async () => {
       const theirs = await temporarySchema(serverUrl())
       const other = openPostgres<object>(theirs.location)
       await other.write((tx) => tx.schema.createTable('pages').addColumn('id', 'integer').execute())
@@ -68,7 +68,7 @@ describeWithPostgres('PostgreSQL', (serverUrl) => {
       expect(tables.map(({ name }) => name)).toEqual(['notes'])
     })
 
-    test('a write whose statement failed is not passed off as kept', async () => {
+    test('a write fails if a statement in it failed, even if the error was caught', async () => {
       await insert(1)
       const swallowing = db.write(async (tx) => {
         await tx.insertInto('notes').values({ id: 2, text: 'before' }).execute()
@@ -83,82 +83,82 @@ describeWithPostgres('PostgreSQL', (serverUrl) => {
       expect(await ids()).toEqual([1, 3])
     })
 
-    test('a connection that ends inside a write: it fails, nothing of it is kept, and the next one works', async () => {
+    test('a write fails and is rolled back if its connection ends, and the next write works', async () => {
       const broken = db.write(async (tx) => {
         await tx.insertInto('notes').values({ id: 1, text: 'half' }).execute()
         await terminate(await backendOf(tx))
         await tx.insertInto('notes').values({ id: 2, text: 'half' }).execute()
       })
-      expect(await whether(broken)).toBe(true)
+      expect(await outcomeOf(broken)).toBe(true)
       await insert(3)
       expect(await ids()).toEqual([3])
     })
 
-    test('connections that end while nobody uses them are replaced', async () => {
+    test('connections that end while idle are replaced', async () => {
       const others = await db.write((tx) => backendOf(tx))
       await terminate(others)
       await insert(1)
       expect(await ids()).toEqual([1])
     })
 
-    test('a writer waits for that of another process no longer than it may', async () => {
+    test('a writer waits for the writer of another process no longer than the limit', async () => {
       await withOptions({ lockLimitMs: 50 }, async (other) => {
-        const refused = await db.write(() => whether(insert(1, other)))
+        const refused = await db.write(() => outcomeOf(insert(1, other)))
         expect(refused).toBe(true)
         await insert(2, other)
       })
       expect(await ids()).toEqual([2])
     })
 
-    test('writers of other schemas are not waited for', async () => {
+    test('a writer does not wait for writers of other schemas', async () => {
       const elsewhere = await temporarySchema(serverUrl())
       const neighbour = openPostgres<Tables>(elsewhere.location, { lockLimitMs: 50 })
-      expect(await db.write(() => whether(neighbour.write(async () => {})))).toBe('worked')
+      expect(await db.write(() => outcomeOf(neighbour.write(async () => {})))).toBe('worked')
       await neighbour.close()
       await elsewhere.remove()
     })
 
-    test('a statement takes no longer than it may; a migration as long as it takes', async () => {
+    test('statements have a time limit, and migrations have none', async () => {
       await withOptions({ statementLimitMs: 50, lockLimitMs: 50 }, async (other) => {
         const slow = (on: Kysely<Tables>) => sql`select pg_sleep(0.2)`.execute(on)
-        expect(await whether(slow(other.read))).toBe(true)
-        expect(await whether(other.write(slow))).toBe(true)
+        expect(await outcomeOf(slow(other.read))).toBe(true)
+        expect(await outcomeOf(other.write(slow))).toBe(true)
         const holding = db.write(slow)
         const migrated = migrate(other, {
           '0001_slow': { up: async (tx) => void (await sql`select pg_sleep(0.2)`.execute(tx)) },
         })
-        expect(await whether(Promise.all([holding, migrated]))).toBe('worked')
+        expect(await outcomeOf(Promise.all([holding, migrated]))).toBe('worked')
       })
     })
 
-    test('a server that falls silent is given up, and the next write finds another connection', async () => {
+    test('a write fails if the server stops responding, and the next write uses another connection', async () => {
       const relay = await Relay.to(schema.location)
       const through = openPostgres<Tables>(relay.url, { statementLimitMs: 100 })
       await insert(1, through)
       const attempt = through.write(async (tx) => {
-        relay.fallSilent()
+        relay.stopForwarding()
         await tx.insertInto('notes').values({ id: 2, text: 'lost' }).execute()
       })
-      expect(await whether(attempt)).toBe(true)
-      relay.forget()
+      expect(await outcomeOf(attempt)).toBe(true)
+      relay.closeConnections()
       await insert(3, through)
       await through.close()
       relay.close()
       expect(await ids()).toEqual([1, 3])
     })
 
-    test('what befalls a connection after the pool has ended it is no trouble of a write on the next', async () => {
+    test('an error of a connection that the pool has closed does not affect a write on the next one', async () => {
       const relay = await Relay.to(schema.location)
       const through = openPostgres<Tables>(relay.url)
-      // To have the first socket at hand; it connects as ever.
+      // The spy captures the first socket, which connects as usual.
       const connecting = vi.spyOn(Socket.prototype, 'connect')
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
       onTestFinished(() => void vi.useRealTimers())
       await insert(1, through)
       const socket = connecting.mock.contexts[0] as Socket
       connecting.mockRestore()
-      // It is waited for the other side to end it too.
-      relay.fallSilent()
+      // The pool waits until the other side closes the connection too.
+      relay.stopForwarding()
       vi.advanceTimersByTime(60_000)
       vi.useRealTimers()
       await through.write(async (tx) => {
@@ -171,17 +171,17 @@ describeWithPostgres('PostgreSQL', (serverUrl) => {
       expect(await ids()).toEqual([1, 2])
     })
 
-    test('a connection that ends while its write asks nothing of it ends the write', async () => {
+    test('a write fails if its connection ends between two statements', async () => {
       const broken = db.write(async (tx) => {
         await terminate(await backendOf(tx))
         await new Promise(() => {})
       })
-      expect(await whether(broken)).toBe(true)
+      expect(await outcomeOf(broken)).toBe(true)
       await insert(1)
       expect(await ids()).toEqual([1])
     })
 
-    test('integers have 64 bits also where they are added later', async () => {
+    test('integer columns that are added later have 64 bits too', async () => {
       await db.write((tx) => tx.schema.alterTable('notes').addColumn('bytes', 'integer').execute())
       await db.write((tx) => sql`insert into notes values (1, 'big', 5000000000)`.execute(tx))
       const { rows } = await sql<{ bytes: number }>`select bytes from notes`.execute(db.read)
@@ -189,9 +189,9 @@ describeWithPostgres('PostgreSQL', (serverUrl) => {
     })
   })
 
-  test('who cannot get in: unavailable', async () => {
+  test('a missing database is reported as unavailable', async () => {
     const url = new URL(serverUrl())
-    url.pathname = '/nobody_made_this'
+    url.pathname = '/missing_database'
     const db = openPostgres<Tables>(url.href)
     const refused = await sql`select 1`.execute(db.read).catch((error: unknown) => error)
     expect([(refused as { code?: string }).code, isUnavailable(refused)]).toEqual(['3D000', true])
@@ -199,7 +199,7 @@ describeWithPostgres('PostgreSQL', (serverUrl) => {
   })
 })
 
-test('nobody listens: unavailable, and no word of the password', async () => {
+test('an unreachable server is reported as unavailable, without the password', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }
@@ -212,12 +212,12 @@ test('nobody listens: unavailable, and no word of the password', async () => {
   await db.close()
 })
 
-test('what is no URL is refused, without a word of it', () => {
+test('an invalid URL is rejected, without the password in the error', () => {
   const open = () => openDatabase('postgres://penstock:s3cret@[no')
   expect(open).toThrow(expect.toSatisfy((error: Error) => !/s3cret/.test(`${error.stack}${JSON.stringify(error)}`)))
 })
 
-/** Stands between a client and the server's socket, and can stop passing anything on. */
+/** A proxy between a client and the server's socket, which can stop forwarding. */
 class Relay {
   readonly #server = createServer()
   readonly #sockets = new Set<Socket>()
@@ -249,18 +249,18 @@ class Relay {
     return this.#url.href
   }
 
-  fallSilent(): void {
+  stopForwarding(): void {
     for (const socket of this.#sockets) socket.unpipe().pause()
   }
 
-  /** What was silent is gone: the server learns of it. */
-  forget(): void {
+  /** Closes all connections, which the server notices. */
+  closeConnections(): void {
     for (const socket of this.#sockets) socket.destroy()
     this.#sockets.clear()
   }
 
   close(): void {
-    this.forget()
+    this.closeConnections()
     this.#server.close()
   }
 }

@@ -4,5 +4,5 @@ import base from '../../vitest.config.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** `npm run test:postgres`: what keeps its data in a `World` does it on PostgreSQL. */
-export default mergeConfig(base, defineConfig({ root, test: { root, globalSetup: ['test/postgres/one-server.ts'] } }))
+/** The configuration of `npm run test:postgres`: tests that store data in a `World` store it in PostgreSQL. */
+export default mergeConfig(base, defineConfig({ root, test: { root, globalSetup: ['test/postgres/shared-server.ts'] } }))

@@ -1,10 +1,10 @@
 import { perSignal, type Signal } from '@penstock/otlp'
 import type { Outstanding } from './record-stream.ts'
 
-/** Which signals of one record have been accepted in full: chunks are still being made while the first are under way. */
+/** Records which signals of one record have been accepted completely. Chunks are still being made while the first are being sent. */
 export class Acceptance {
   readonly #outstanding: Outstanding
-  /** Chunks without a delivery; one that has failed stays, and so its signal is never accepted. */
+  /** The chunks that are not delivered yet. A failed chunk stays here, so its signal is never accepted. */
   readonly #open = perSignal(() => 0)
   #allMade = false
 
@@ -21,7 +21,7 @@ export class Acceptance {
     if (this.#allMade && this.#open[signal] === 0) this.#outstanding.accepted(signal)
   }
 
-  /** A signal of which there is nothing to send counts as accepted. */
+  /** Returns the accepted signals. A signal without chunks counts as accepted. */
   allMade(): void {
     this.#allMade = true
     for (const signal of this.#outstanding.signals) {

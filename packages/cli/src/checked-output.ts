@@ -43,7 +43,7 @@ function textOf({ result, isJobGroup }: Checked): string[] {
   const warnings = warningLines(result.warnings)
   if (result.kind !== 'job hook') return [...pipelineLines(result, isJobGroup), ...warnings]
   return [
-    `job hook of job ${result.jobId}: adds to pipeline ${result.pipelineId}, whose pipeline hook must follow`,
+    `job hook of job ${result.jobId}: adds to pipeline ${result.pipelineId}, and is not exported by itself; the pipeline hook must follow`,
     ...warnings,
   ]
 }
@@ -80,7 +80,7 @@ export function checkedAsJson(checked: Checked): string {
   return `${JSON.stringify({ file, line, index, ...jsonOf(checked) })}\n`
 }
 
-/** Returns a result as JSON has it. Ids are strings, because they may be above 2^53. */
+/** Returns the JSON object for a result. Ids are strings, because they may be above 2^53. */
 function jsonOf({ result, isJobGroup }: Checked) {
   if (result instanceof OtherHookError) {
     return { recognised_as: 'other hook', event: unquoted(result.event), exported: false, skipped_because: otherHook }

@@ -49,7 +49,7 @@ const hasModes = process.platform !== 'win32'
 
 /**
  * Creates the data directory if it is missing, and closes it and the entries that penstock keeps in it to other users.
- * Files that this process creates from now on are open to their owner only, whatever the umask at its start.
+ * Files that this process creates later are open to their owner only, with any initial umask.
  *
  * The directory itself keeps its mode if it holds other entries too, or if another user owns it, as with a mounted
  * volume; the log says so.
@@ -63,7 +63,7 @@ export function prepareDataDirectory(dataDir: string, log: Log): void {
   orRefuse(`cannot use the data directory ${dataDir}`, () => mkdirSync(dataDir, { recursive: true, mode: 0o700 }))
   const names = hasModes ? closeDirectory(dataDir) : []
   if (names.length > 0) {
-    const message = 'other users could read the data directory; it is its owner’s alone now'
+    const message = 'other users could read the data directory; it is now accessible only to its owner'
     log.warn({ event: 'data_directory.closed', directory: dataDir, names }, message)
   }
   const access = directoryAccess(dataDir)
@@ -98,7 +98,7 @@ export function directoryAccess(dataDir: string): DirectoryAccess {
   return { kind: 'open', why, mode: (mode & 0o777).toString(8), otherNames }
 }
 
-/** Lists the entries of penstock in the data directory that users other than the owner may read or change; empty on Windows. */
+/** Returns the entries of penstock in the data directory that users other than the owner may read or change; empty on Windows. */
 export function listOpenEntries(dataDir: string): OpenEntry[] {
   if (!hasModes || !existsSync(dataDir)) return []
   return readdirSync(dataDir)

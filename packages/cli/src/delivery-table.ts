@@ -16,10 +16,10 @@ const columns: readonly Column[] = [
 ]
 
 /**
- * One line per signal, then what the receiver had to say.
+ * Returns a table with one line per signal, followed by the messages of the receiver.
  *
- * Bytes are as sent, compressed, each request once. `rejected` is what the receiver refused out of requests it took, in its
- * own count (data points where items are metrics); `failed` is what it did not take, or was not sent.
+ * Bytes are compressed bytes, counting each request once. `rejected` are items that the receiver refused in accepted
+ * requests, in its own unit (data points if items are metrics); `failed` are items that were not accepted or not sent.
  */
 export function deliveryTable(
   totals: Readonly<Record<Signal, SignalTotals>>,

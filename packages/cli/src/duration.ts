@@ -1,6 +1,6 @@
 const NS_PER_SECOND = 1_000_000_000n
 
-/** `173ms`, `31.7s`, `4m 57s`, `1h 02m`, `2d 03h`; two units at most. */
+/** Returns a duration with at most two units: `173ms`, `31.7s`, `4m 57s`, `1h 02m`, `2d 03h`. */
 export function formatDuration(ns: bigint): string {
   const seconds = Number(ns) / Number(NS_PER_SECOND)
   if (seconds < 0.9995) return ns === 0n ? '0s' : `${Math.max(Math.round(seconds * 1_000), 1)}ms`
@@ -14,7 +14,7 @@ export function formatDuration(ns: bigint): string {
 
 const twoDigits = (value: number): string => String(value).padStart(2, '0')
 
-/** `2026-02-11 09:20:14 UTC` */
+/** Returns a time such as `2026-02-11 09:20:14 UTC`. */
 export function formatTime(ns: bigint): string {
   const date = new Date(Number(ns / 1_000_000n))
   return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`

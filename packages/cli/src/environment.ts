@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock, Random } from '@penstock/runtime'
 
-/** All that a command may know of the process it runs in. */
+/** The process as a command sees it. */
 export interface Environment {
   readonly stdin: Readable
   readonly stdout: OutputStream
@@ -9,26 +9,26 @@ export interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly random: Random
-  /** Aborts when the user wants to stop; the reason is then `Interrupted`. */
+  /** Aborts when the user stops the command. The reason is then `Interrupted`. */
   readonly signal: AbortSignal
-  /** Where `show --sample` finds its pipelines. */
+  /** The directory with the pipelines of `show --sample`. */
   readonly samplesDirectory: string
 }
 
-/** A terminal says so, and how wide it is. */
+/** An output stream. A terminal has `isTTY` and its width in columns. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number | undefined }
 
 export const exitCodes = {
   ok: 0,
-  /** A record was refused, something was not accepted, or the output could not be written. */
+  /** A record was refused, a request was not accepted, or the output could not be written. */
   incomplete: 1,
-  /** What was typed cannot work; nothing has been done. */
+  /** An argument or a flag is invalid; the command has not done anything. */
   usage: 2,
-  /** What shells say of a process that SIGINT ended. */
+  /** The exit code of shells for a process that SIGINT ended. */
   interrupted: 130,
 } as const
 
-/** What was typed cannot work. A line for each problem, for the person who typed it; one as a rule. */
+/** The error for invalid arguments, flags or settings. The message has one line per problem. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly lines: readonly string[]
@@ -39,17 +39,17 @@ export class UsageError extends Error {
   }
 }
 
-/** Something that was made could not be written. The message is one line for the person who waits for it. */
+/** The error for output that cannot be written. The message is one line. */
 export class OutputError extends Error {
   override readonly name = 'OutputError'
 }
 
-/** Whoever read our output has stopped, as `head` does; no failure, but no reason to go on either. */
+/** The error for output that the reader has closed, as `head` does. It is not a failure, but the command stops. */
 export class OutputClosed extends Error {
   override readonly name = 'OutputClosed'
 }
 
-/** Why `Environment.signal` has aborted. */
+/** The reason with which `Environment.signal` aborts. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
   readonly by: 'SIGINT' | 'SIGTERM'

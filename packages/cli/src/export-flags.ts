@@ -7,25 +7,25 @@ import { addInputFlags, encodingOption, inputSettings, integerFrom, signalsOptio
 import { exportToken, signalChoice } from './settings.ts'
 import { formatCount, printable } from './wording.ts'
 
-/** Where to deliver and how: what all commands that export have in common. */
+/** Adds the flags of all commands that export: the receiver and the settings of the delivery. */
 export function addExportFlags(command: Command): Command {
   command
     .addOption(new Option('--endpoint <url>', 'OTLP/HTTP base URL; /v1/traces and so on are appended'))
     .addOption(new Option('--token <token>', 'bearer token'))
-    .addOption(signalsOption(' (default: those of SVC_OBSERVABILITY_EXPORT, else all)'))
+    .addOption(signalsOption(' (default: the signals in SVC_OBSERVABILITY_EXPORT, else all)'))
     .addOption(encodingOption('protobuf'))
     .addOption(
-      new Option('--concurrency <requests>', 'requests under way at once').argParser(integerFrom(1, 64)).default(4),
+      new Option('--concurrency <requests>', 'number of concurrent requests').argParser(integerFrom(1, 64)).default(4),
     )
-    .addOption(secondsOption('--timeout <seconds>', 'how long one attempt may take', DEFAULT_ATTEMPT_TIMEOUT_MS))
+    .addOption(secondsOption('--timeout <seconds>', 'timeout of one attempt', DEFAULT_ATTEMPT_TIMEOUT_MS))
     .addOption(
-      secondsOption('--retry-for <seconds>', 'how long a request is tried again', defaultExportRetry.giveUpAfterMs),
+      secondsOption('--retry-for <seconds>', 'time after which a request is no longer retried', defaultExportRetry.giveUpAfterMs),
     )
   return addInputFlags(command)
 }
 
 /**
- * What the flags ask for; `undefined` when the environment says that nothing is to be exported.
+ * Returns the settings from the flags; `undefined` if the environment turns the export off.
  *
  * @throws {UsageError}
  */
@@ -35,7 +35,7 @@ export function exportSettings(flags: OptionValues, environment: Environment): E
   if (signals.length === 0) return undefined
   const settings = inputSettings(flags, environment)
   const endpoint: string | undefined = flags.endpoint ?? env.PENSTOCK_EXPORT_ENDPOINT
-  if (!endpoint) throw new UsageError('where to? Name the receiver with --endpoint or PENSTOCK_EXPORT_ENDPOINT')
+  if (!endpoint) throw new UsageError('no receiver was named; set --endpoint or PENSTOCK_EXPORT_ENDPOINT')
   return {
     ...settings,
     endpoint,
@@ -49,7 +49,7 @@ export function exportSettings(flags: OptionValues, environment: Environment): E
   }
 }
 
-/** What jobs are told, and people told of it where it is not as they may think. */
+/** Returns the signals from the variable for CI jobs. Prints a warning for unknown signals and a note if there are none. */
 function chosenSignals({ env, stderr }: Environment): readonly Signal[] {
   const choice = signalChoice(env)
   if (choice === undefined) return signalNames
@@ -62,7 +62,7 @@ function chosenSignals({ env, stderr }: Environment): readonly Signal[] {
   return signals
 }
 
-/** Typed in seconds, kept in milliseconds. */
+/** Returns an option that is written in seconds and stored in milliseconds. */
 function secondsOption(flag: string, about: string, fallbackMs: number): Option {
   return new Option(flag, about).argParser(parseSeconds).default(fallbackMs, String(fallbackMs / 1_000))
 }

@@ -37,17 +37,17 @@ export interface ExportSettings extends InputSettings {
   readonly stateFile: string | undefined
 }
 
-/** Notices of retries beyond these are left to the table. */
+/** The number of printed retry notices. The table contains the number of all retries. */
 const RETRY_NOTICES = 20
 
 interface ExportParts {
   readonly endpoint: OtlpEndpoint
   readonly run: RecordRun
-  /** Ends the reading of `run` too. */
+  /** Stops the export, and also the reading of `run`. */
   readonly stops: DeliveryStops
 }
 
-/** Converts and delivers what a run over the inputs yields. */
+/** Converts and delivers the records of a run over the inputs. */
 export class ExportRun {
   readonly #settings: ExportSettings
   readonly #environment: Environment
@@ -63,7 +63,7 @@ export class ExportRun {
   #windows: MetricWindows | undefined
   #notices = 0
 
-  /** @throws {UsageError} when the state of earlier runs cannot be read */
+  /** @throws {UsageError} if the state of earlier runs cannot be read */
   static async open(settings: ExportSettings, environment: Environment, parts: ExportParts): Promise<ExportRun> {
     const run = new ExportRun(settings, environment, parts)
     await run.#openWindows()
@@ -83,12 +83,12 @@ export class ExportRun {
     return this.#complete
   }
 
-  /** @throws {OutputError} when running totals cannot be written */
+  /** @throws {OutputError} if running totals cannot be written */
   async perform(): Promise<void> {
     const chunks = this.#chunks()
     try {
       await this.#deliver(chunks)
-      // Left in the middle of a window, it has that to end.
+      // If the export stops in the middle of a window, the window must still be finished.
       await chunks.return(undefined)
       if (!this.#stops.all.aborted) await this.#windows?.flush()
     } finally {
@@ -96,7 +96,7 @@ export class ExportRun {
     }
   }
 
-  /** The table, and a last line that says how it went. */
+  /** Returns the table and a last line with the result. */
   result(): string[] {
     const { reason } = this.#stops
     const ending = reason === undefined ? '' : `; stopped: ${this.#interrupted ? 'interrupted' : reason}`
@@ -105,18 +105,18 @@ export class ExportRun {
   }
 
   get #verdict(): string {
-    if (!this.complete) return 'not everything was accepted'
+    if (!this.complete) return 'some items were not accepted'
     const isWhole = this.#run.report.exitCode === exitCodes.ok
     const isNothing = Object.values(this.#totals).every((totals) => totals.items === 0)
     if (isNothing) return isWhole ? 'nothing to send' : 'nothing was sent'
-    return isWhole ? 'everything accepted' : 'all that was sent was accepted'
+    return isWhole ? 'everything accepted' : 'everything that was sent was accepted'
   }
 
   get #interrupted(): boolean {
     return this.#environment.signal.aborted
   }
 
-  /** For metrics that are merged over several pipelines. */
+  /** Creates the windows for metrics that are merged over several pipelines. */
   async #openWindows(): Promise<void> {
     const { options, signals, stateFile } = this.#settings
     const { clock } = this.#environment
@@ -148,7 +148,7 @@ export class ExportRun {
         this.#acceptances.get(chunk)?.delivered(chunk.signal)
         onDelivered(chunk)
       },
-      onRetry: (notice) => this.#tellRetry(notice),
+      onRetry: (notice) => this.#printRetry(notice),
     })
     const before = this.#totals
     this.#totals = perSignal((signal) => addTotals(before[signal], report.totals[signal]))
@@ -156,11 +156,11 @@ export class ExportRun {
     return report
   }
 
-  /** A stop is an end like any other, so that the table still tells what has been done. */
+  /** Yields the chunks until the end or a stop. A stop ends normally, so that the table is still printed. */
   async *#chunks(): AsyncGenerator<EncodedChunk> {
     try {
       for await (const record of this.#run.records()) {
-        // Reading a record takes time too, and not every record becomes a chunk.
+        // The stop is also checked per record, because reading takes time and not every record has a chunk.
         await setImmediate()
         yield* this.#chunksOf(record)
         if (this.#windows?.full) await this.#windows.flush()
@@ -170,7 +170,7 @@ export class ExportRun {
     }
   }
 
-  /** Only the first step can fail, so a record that is refused has sent nothing. */
+  /** Yields the chunks of a record. Only the first step can fail, so nothing of a refused record is sent. */
   *#chunksOf(placed: PlacedRecord): Generator<EncodedChunk> {
     const { options } = this.#settings
     const wanted = placed.outstanding?.signals ?? this.#settings.signals
@@ -186,7 +186,7 @@ export class ExportRun {
     }
   }
 
-  /** The same chunks; whoever keeps account of the record hears which signals of it have been accepted. */
+  /** Yields the same chunks, and reports the accepted signals of the record to its `outstanding` callback. */
   *#accountedFor<R>(chunks: Generator<EncodedChunk, R>, { outstanding }: PlacedRecord): Generator<EncodedChunk, R> {
     if (outstanding === undefined) return yield* chunks
     const acceptance = new Acceptance(outstanding)
@@ -206,7 +206,7 @@ export class ExportRun {
     if (advice !== undefined) this.#advice.add(advice)
   }
 
-  #tellRetry({ attemptsMade, waitMs, reason }: Parameters<NonNullable<DeliverAllOptions['onRetry']>>[0]): void {
+  #printRetry({ attemptsMade, waitMs, reason }: Parameters<NonNullable<DeliverAllOptions['onRetry']>>[0]): void {
     this.#notices += 1
     if (this.#notices > RETRY_NOTICES) return
     const wait = `${(waitMs / 1_000).toFixed(1)} s`

@@ -11,7 +11,7 @@ const SIGN_BYTES = 6
 interface Encoding {
   /** The bytes that an input in this encoding begins with. */
   readonly sign: readonly number[]
-  /** Decodes the input, or says why this encoding is refused. */
+  /** The decoder, or the reason why this encoding is refused. */
   readonly decode: ((source: Bytes) => Bytes) | string
 }
 
@@ -19,7 +19,7 @@ const brace = 0x7b
 const bracket = 0x5b
 
 /**
- * The encodings, in the order in which they are tried: a longer signature stands before one that it begins with.
+ * The encodings, in the order in which they are tried: a longer signature precedes a shorter one that it begins with.
  * PowerShell writes UTF-16 with a byte order mark; text without a mark is recognised by the NUL beside its first
  * bracket.
  */
@@ -60,7 +60,7 @@ function decodedBy(encoding: Encoding | undefined, bytes: Bytes): Bytes {
   return encoding.decode(bytes)
 }
 
-/** Returns the encoding that the first bytes show, and all bytes. */
+/** Returns the encoding that the first bytes indicate, and all bytes. */
 async function recognized(source: Bytes): Promise<{ encoding: Encoding | undefined; bytes: Bytes }> {
   const parts = source[Symbol.asyncIterator]()
   const head: Uint8Array[] = []

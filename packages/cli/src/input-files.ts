@@ -7,13 +7,13 @@ import { orUsageError } from './system-error.ts'
 
 /** One input, not opened yet. */
 export interface InputFile {
-  /** As messages call it. */
+  /** The name in messages. */
   readonly name: string
-  /** Of a regular file. */
+  /** The length of a regular file. */
   readonly bytes: number | undefined
-  /** Its name says NDJSON. */
+  /** Whether the name ends with an NDJSON extension. */
   readonly ndjson: boolean
-  /** The name says gzip, so `bytes` is not the length of the content. */
+  /** Whether the name ends with `.gz`, so that `bytes` is not the length of the content. */
   readonly compressed?: boolean
   /** Whether `open` may be called more than once. */
   readonly rereadable?: boolean
@@ -22,7 +22,7 @@ export interface InputFile {
 
 const ndjsonName = /\.(?:ndjson|jsonl)(?:\.gz)?$/i
 const compressedName = /\.gz$/i
-/** What is read of a directory. */
+/** Matches the files that are read from a directory. */
 const recordFileName = /\.(?:json|ndjson|jsonl)(?:\.gz)?$/i
 
 /**

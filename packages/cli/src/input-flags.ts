@@ -14,17 +14,17 @@ export interface InputSettings {
   readonly holdsStreams: boolean
 }
 
-/** What all commands that read records have in common. */
+/** Adds the flags of all commands that read records. */
 export function addInputFlags(command: Command): Command {
   command
     .addOption(
       new Option(
         '--received-at <time>',
-        'when the records were received, ISO 8601 (default: the end of each pipeline)',
+        'time of receipt of the records, ISO 8601 (default: the end of each pipeline)',
       ).argParser(parseTime),
     )
     .addOption(
-      new Option('--max-file-bytes <bytes>', 'longest single JSON document that is read; NDJSON is limited by the line')
+      new Option('--max-file-bytes <bytes>', 'length limit of one JSON document, or of one line of NDJSON')
         .argParser(integerFrom(1, constants.MAX_STRING_LENGTH))
         .default(defaultMaxDocumentBytes, String(defaultMaxDocumentBytes)),
     )
@@ -49,16 +49,16 @@ export function inputSettings(flags: OptionValues, environment: Environment): In
   }
 }
 
-/** `fallback`: where that is not a constant, in words. */
+/** Returns the flag `--signals`. `fallback` describes the default in words if it is not constant. */
 export function signalsOption(fallback = ''): Option {
-  return new Option('--signals <list>', `which signals, with commas between${fallback}`).argParser(parseSignals)
+  return new Option('--signals <list>', `signals, separated by commas${fallback}`).argParser(parseSignals)
 }
 
 export function encodingOption(fallback: Encoding): Option {
   return new Option('--encoding <encoding>', 'encoding of the requests').choices(['json', 'protobuf']).default(fallback)
 }
 
-/** In our order, whatever the order asked for. */
+/** Returns the signals in the order of `signalNames`, independently of the order in the text. */
 function parseSignals(text: string): Signal[] {
   const words = text.split(',').map((word) => word.trim().toLowerCase())
   for (const word of words) {

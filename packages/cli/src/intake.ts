@@ -24,7 +24,7 @@ import { PipelineLinks } from './pipeline-links.ts'
 import { PipelinesToCome } from './pipelines-to-come.ts'
 import { RecentMap } from './recent-map.ts'
 
-/** What becomes of a body. */
+/** The decision about a body. */
 export type Admission = Admitted | Skipped
 
 export interface Admitted extends AdmittedRecord {
@@ -32,26 +32,26 @@ export interface Admitted extends AdmittedRecord {
   readonly rootId: bigint
 }
 
-/** No failure: there is nothing to export, or not yet, or not again. */
+/** A body that is not exported, or not yet, or not again. This is not a failure. */
 interface Skipped {
   readonly kind: 'skip'
   readonly reason: string
 }
 
-/** Pipelines whose root, or whose export, is remembered. Beyond them a redelivery is exported again, under the same ids. */
+/** The number of pipelines with a stored root and export. A redelivery of an older one is exported again with the same ids. */
 export const rememberedPipelines = 100_000
 /**
- * Jobs of earlier exports that are remembered under `reexport`, of all pipelines together; the pipelines exported longest ago
- * are forgotten with theirs.
+ * The number of stored jobs of earlier exports under `reexport`, for all pipelines together. The pipelines that were
+ * exported least recently are evicted with their jobs.
  */
 export const rememberedExportedJobs = 1_000_000
-/** Jobs of which a hook is kept until their pipeline comes. */
+/** The number of jobs with a stored hook that waits for its pipeline. */
 const rememberedJobs = 100_000
 
 /**
- * Decides whether each body is converted, remembered or refused, by what the run has learnt so far.
+ * Decides whether each body is converted, stored or refused, based on the bodies that were read before.
  *
- * Inputs that can be read twice are surveyed first: then a pipeline finds its parent, its bridge and its job hooks in
+ * Inputs that can be read twice are surveyed first, so that a pipeline finds its parent, its bridge and its job hooks in
  * any order.
  */
 export class Intake {
@@ -69,7 +69,7 @@ export class Intake {
   readonly #jobEvents = new JobEvents(rememberedJobs)
   readonly #pipelinesToCome = new PipelinesToCome(rememberedPipelines)
 
-  /** `nowNs` stands in as receipt time for records that have no time at all. */
+  /** `nowNs` is the receipt time of records without any time. */
   constructor(options: ConvertOptions, receivedAtNs: bigint | undefined, nowNs: () => bigint) {
     this.#options = options
     this.#receivedAtNs = receivedAtNs
@@ -77,7 +77,7 @@ export class Intake {
     this.#links = new PipelineLinks(options, rememberedPipelines)
   }
 
-  /** Learns from a body before any body is admitted. Bodies that are no records are left for `admit` to refuse. */
+  /** Reads a body of the survey, before any body is admitted. Invalid bodies are ignored here, because `admit` refuses them. */
   survey(body: unknown): void {
     const input = this.#readable(body)
     if (input?.kind === 'pipeline') this.#links.learnRecord(input.record)
@@ -97,7 +97,7 @@ export class Intake {
     return input.kind === 'job' ? this.#admitJob(input.event) : this.#admitPipeline(input)
   }
 
-  /** Says that an admitted record has been exported. Its pipeline is not admitted again, unless `reexport` says so. */
+  /** Records that an admitted record has been exported. Its pipeline is not admitted again, except under `reexport`. */
   remember(admitted: Admitted): void {
     this.#exports.set(this.#keyOf(admitted.record), toEarlierExport(admitted, admitted.rootId, this.#options))
   }
@@ -153,5 +153,5 @@ export class Intake {
 
 const timelessWarning: Warning = {
   path: '',
-  reason: 'has no time at all; stands at the time of reading, or give --received-at',
+  reason: 'has no time; the time of reading is used, unless --received-at is set',
 }

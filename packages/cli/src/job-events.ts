@@ -1,11 +1,11 @@
 import { type JobEvent, mergedJobEvents, type PipelineRecord, rootKey } from '@penstock/converter'
 import { RecentMap } from './recent-map.ts'
 
-/** Job hooks that wait for the hook of their pipeline: one event per job, with all that its hooks have told. */
+/** Job hooks that wait for the hook of their pipeline: one event per job, merged from all its hooks. */
 export class JobEvents {
   readonly #events: RecentMap<string, JobEvent>
 
-  /** Beyond `capacity` jobs, what was heard of longest ago is forgotten. */
+  /** @param capacity the maximum number of jobs; the least recently updated are evicted */
   constructor(capacity: number) {
     this.#events = new RecentMap({ entries: capacity })
   }

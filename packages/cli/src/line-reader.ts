@@ -1,17 +1,17 @@
 const lineFeed = 0x0a
 
 export interface Line {
-  /** From 1. */
+  /** The line number, counted from 1. */
   readonly number: number
-  /** Without the line feed; `undefined` when the line is longer than allowed. */
+  /** The bytes without the line feed; `undefined` if the line is too long. */
   readonly bytes: Buffer | undefined
 }
 
-/** Lines of a byte stream, of which no more than one is held. */
+/** Reads the lines of a byte stream and holds at most one line in memory. */
 export class LineReader {
   readonly #parts: AsyncIterator<Uint8Array>
   readonly #maxBytes: number
-  /** Read and not yet handed out. */
+  /** The bytes that were read and not returned yet. */
   #held: Buffer = Buffer.alloc(0)
   #number = 0
 
@@ -20,7 +20,7 @@ export class LineReader {
     this.#maxBytes = maxBytes
   }
 
-  /** The next line; `undefined` at the end. The rest of a line that is too long is only read by `skipLine`. */
+  /** Returns the next line; `undefined` at the end. Call `skipLine` to read the rest of a line that is too long. */
   async next(): Promise<Line | undefined> {
     const pieces: Buffer[] = []
     let bytes = 0
@@ -46,7 +46,7 @@ export class LineReader {
     }
   }
 
-  /** All that is left; `undefined` when it is more than `maxBytes`. */
+  /** Returns all remaining bytes; `undefined` if they are more than `maxBytes`. */
   async rest(maxBytes: number): Promise<Buffer | undefined> {
     const pieces: Buffer[] = []
     let bytes = 0
@@ -59,7 +59,7 @@ export class LineReader {
     return Buffer.concat(pieces)
   }
 
-  /** Closes the source, read to its end or not. */
+  /** Closes the source, which need not be read to its end. */
   async close(): Promise<void> {
     await this.#parts.return?.()
   }

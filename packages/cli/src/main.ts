@@ -5,14 +5,14 @@ import { Interrupted } from './environment.ts'
 import { runProgram } from './program.ts'
 
 const interruption = new AbortController()
-/** Once only: whoever is in a hurry presses twice and ends the process. */
+/** Each signal is handled once, so that a second Ctrl-C ends the process. */
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => interruption.abort(new Interrupted(signal)))
-/** The write that fails says so where it was made; without a listener Node would end the process with a stack trace. */
+/** Failed writes are reported by `write`. Without a listener, Node would end the process with a stack trace. */
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
 process.exitCode = await runProgram(process.argv.slice(2), {
-  /** Opening it has effects of its own, so not unless it is asked for. */
+  /** Standard input is opened only when a command reads it, because opening it has side effects. */
   get stdin() {
     return process.stdin
   },

@@ -11,9 +11,9 @@ import {
 import { dataPointsIn } from './signal-items.ts'
 
 interface WindowLimits {
-  /** Pipelines whose metrics are merged into one export. */
+  /** The number of pipelines with metrics that are merged into one export. */
   readonly pipelines: number
-  /** Data points held until then. */
+  /** The number of data points that are held for one export. */
   readonly dataPoints: number
 }
 
@@ -27,17 +27,17 @@ interface WindowOptions {
     chunks: Iterable<EncodedChunk>,
     onDelivered: (chunk: EncodedChunk) => void,
   ) => Promise<DeliveryReport>
-  /** Called after every window of which something has been accepted. */
+  /** Called after each window with accepted metrics. */
   readonly save: (state: AccumulatorState) => Promise<void>
   readonly limits?: WindowLimits
 }
 
 /**
- * Metrics under `windowed` and `cumulative`: the points of several pipelines, merged per stream, exported when a window is
- * full and at the end.
+ * Exports metrics under `windowed` and `cumulative`: the points of several pipelines are merged per stream and exported
+ * when a window is full, and at the end.
  *
- * The state advances with what the receiver took, chunk by chunk: a window has at least one per project. A chunk that it
- * did not take is lost, as single requests are, and counts nowhere.
+ * The state advances with each accepted chunk; a window has at least one chunk per project. A chunk that is not accepted
+ * is lost and not added to any total.
  */
 export class MetricWindows {
   readonly #options: WindowOptions
@@ -53,7 +53,7 @@ export class MetricWindows {
     this.#state = options.state
   }
 
-  /** Adds the metrics of one pipeline, as `convert` has them. */
+  /** Adds the metrics of one pipeline, as returned by `convert`. */
   add(request: OtlpRequest<'metrics'>): void {
     this.#open.push(...request.resources)
     this.#pipelines += 1
@@ -64,7 +64,7 @@ export class MetricWindows {
     return this.#pipelines >= this.#limits.pipelines || this.#dataPoints >= this.#limits.dataPoints
   }
 
-  /** Exports the open window; `undefined` when nothing is in it. */
+  /** Exports the open window; returns `undefined` if it is empty. */
   async flush(): Promise<DeliveryReport | undefined> {
     if (this.#pipelines === 0) return undefined
     const { encoder, nowNs, deliver, save } = this.#options
@@ -85,7 +85,7 @@ export class MetricWindows {
   }
 }
 
-/** `next` for the streams that were delivered, `state` for the others; in order of last export, as the accumulator keeps it. */
+/** Returns `next` for the delivered streams and `state` for the others, in the accumulator's order of last export. */
 function advanced(state: AccumulatorState, next: AccumulatorState, delivered: ReadonlySet<string>): AccumulatorState {
   const streams = new Map<string, StreamState>()
   for (const [key, stream] of state.streams) {
@@ -97,7 +97,7 @@ function advanced(state: AccumulatorState, next: AccumulatorState, delivered: Re
   return { ...next, streams }
 }
 
-/** A window in chunks, which knows of each that is under way what is in it. */
+/** The chunks of a window. It stores the streams of each chunk that is being sent. */
 class WindowChunks implements Iterable<EncodedChunk> {
   readonly #request: OtlpRequest<'metrics'>
   readonly #encoder: RequestEncoder
@@ -131,7 +131,7 @@ class WindowChunks implements Iterable<EncodedChunk> {
     }
   }
 
-  /** The streams with a point in the chunk, which is forgotten then. */
+  /** Returns the streams with a point in the chunk, and removes the chunk. */
   take(chunk: EncodedChunk): readonly string[] {
     const streams = this.#streams.get(chunk) ?? []
     this.#streams.delete(chunk)
@@ -139,7 +139,7 @@ class WindowChunks implements Iterable<EncodedChunk> {
   }
 }
 
-/** As the accumulator names them. */
+/** Returns the keys that the accumulator has for the streams of a request. */
 function streamsIn(request: OtlpRequest<'metrics'>): string[] {
   const { state } = accumulate(newAccumulator('windowed', 0n), request, 0n, { maxStreams: Number.POSITIVE_INFINITY })
   return [...state.streams.keys()]

@@ -13,7 +13,7 @@ import { UsageError } from './environment.ts'
 
 type OptionName = keyof ConvertOptions
 
-/** Options that are known by another name on the command line. */
+/** Options with another name on the command line. */
 const flagNames: { readonly [K in OptionName]?: string } = { resourceServiceName: 'service-name' }
 
 const rows = Object.entries(optionTable) as [OptionName, OptionRow][]
@@ -23,7 +23,7 @@ const heading = 'Conversion options:'
 export function addConversionFlags(command: Command, names?: readonly OptionName[]): Command {
   const choices = Object.keys(profiles)
   command.addOption(
-    new Option('--profile <profile>', 'sets groups of the options below; a flag of its own wins')
+    new Option('--profile <profile>', 'sets groups of the options below; a separate flag takes precedence')
       .choices(choices)
       .helpGroup(heading),
   )
@@ -34,16 +34,16 @@ export function addConversionFlags(command: Command, names?: readonly OptionName
   return command
 }
 
-/** For what makes a point per pipeline and nothing else. */
-export function takeNoWindows(command: Command): void {
+/** Restricts `--metrics-mode` for commands that make one point per pipeline. */
+export function allowPerRunOnly(command: Command): void {
   const flag = `--${flagName('metricsMode')}`
   command.options.find(({ long }) => long === flag)!.choices(['per-run'])
 }
 
 /**
- * The options that the flags ask for.
+ * Returns the conversion options from the flags.
  *
- * @param serviceName the service's own name: default of the vendor namespace and of the provider
+ * @param serviceName the name of the service, which is the default of the vendor namespace and of the provider
  * @throws {UsageError}
  */
 export function conversionOptions(flags: OptionValues, serviceName: string): ConvertOptions {
@@ -63,7 +63,7 @@ export function conversionOptions(flags: OptionValues, serviceName: string): Con
   }
 }
 
-/** A boolean gets both forms, for a profile may have set it; help shows the one that changes the default. */
+/** Returns the flags of an option. A boolean gets both forms, because a profile may have set it; help shows the form that changes the default. */
 function flagsOf(name: OptionName, row: OptionRow): Option[] {
   const flag = flagName(name)
   if (row.shape.kind !== 'boolean') return [valueFlag(flag, row)]
@@ -90,12 +90,12 @@ function parseBounds(text: string): string | number[] {
   if (text === 'native' || text === 'fine') return text
   const bounds = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)))
   if (bounds.some(Number.isNaN))
-    throw new InvalidArgumentError('It must be native, fine or numbers with commas between.')
+    throw new InvalidArgumentError('It must be native, fine or numbers separated by commas.')
   return bounds
 }
 
 const flagName = (name: OptionName): string =>
   flagNames[name] ?? name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
-/** Under which commander keeps the value. */
+/** Returns the key under which commander stores the value. */
 const attributeName = (name: OptionName): string => new Option(`--${flagName(name)}`).attributeName()

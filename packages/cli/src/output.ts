@@ -2,7 +2,7 @@ import { OutputClosed, type OutputStream } from './environment.ts'
 import { orOutputError } from './system-error.ts'
 
 /**
- * Resolves once the stream has taken the bytes, so that a slow reader slows us down.
+ * Writes to the stream and resolves when it has accepted the bytes, so that a slow reader slows down the command.
  *
  * @throws {OutputClosed}
  * @throws {OutputError}

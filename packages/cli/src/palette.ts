@@ -10,7 +10,7 @@ const codes: Readonly<Record<Style, number>> = {
   magenta: 35,
 }
 
-/** Gives a text its looks, or leaves it as it is. */
+/** Returns a text with the escape codes of a style, or unchanged if colors are off. */
 export type Palette = (style: Style, text: string) => string
 
 export const plain: Palette = (_, text) => text

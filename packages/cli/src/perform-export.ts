@@ -7,7 +7,7 @@ import { write } from './output.ts'
 import type { RecordRun } from './record-run.ts'
 
 /**
- * Delivers the records of the run that `open` makes, and prints what became of them.
+ * Delivers the records of the run that `open` creates, and prints the result.
  *
  * @returns the exit code: 0 only if everything was accepted
  */
@@ -43,7 +43,7 @@ export async function performExport(
   }
 }
 
-/** Whether everything was accepted does not depend on who reads the table. */
+/** Writes the text. Closed output is ignored, because it does not affect the result of the export. */
 async function writeIfWanted(stdout: Environment['stdout'], text: string): Promise<void> {
   try {
     await write(stdout, text)

@@ -23,11 +23,11 @@ interface KnownPipeline {
 }
 
 /**
- * Learns from records and job hooks which pipeline started which.
+ * Collects from records and job hooks which pipeline started which.
  *
  * Hooks name the upstream pipeline in the downstream one; a REST API names the downstream pipeline in the bridges of
- * the upstream one. Only `capacity` pipelines and as many bridges are remembered; the least recently mentioned are
- * forgotten first.
+ * the upstream one. At most `capacity` pipelines and as many bridges are stored; the least recently mentioned are evicted
+ * first.
  */
 export class PipelineLinks {
   readonly #options: ConvertOptions
@@ -69,7 +69,7 @@ export class PipelineLinks {
     }
   }
 
-  /** Returns the record, completed with what other records say about its upstream pipeline. */
+  /** Returns the record, completed with what other records contain about its upstream pipeline. */
   completed(record: PipelineRecord): PipelineRecord {
     const instance = recordInstance(record, this.#options)
     const learnt = this.#pipelines.get(rootKey(instance, record.id))?.upstream
@@ -123,7 +123,7 @@ export class PipelineLinks {
   }
 }
 
-/** Returns what one source says about the upstream pipeline, with the bridge of the other source if only that one names it. */
+/** Merges what two sources contain about the upstream pipeline: the first one, with the bridge of the second if the first has none. */
 function mergedUpstream(
   one: UpstreamPipeline | undefined,
   other: UpstreamPipeline | undefined,

@@ -1,12 +1,12 @@
 import { rootKey } from '@penstock/converter'
 import { RecentMap } from './recent-map.ts'
 
-/** The pipelines that are known from job hooks alone. They cannot be converted before their own hook arrives. */
+/** The pipelines that are known only from job hooks. They cannot be converted before their own hook arrives. */
 export class PipelinesToCome {
   readonly #waiting: RecentMap<string, bigint>
   readonly #arrived: RecentMap<string, true>
 
-  /** @param capacity how many pipelines are remembered; the least recently mentioned are forgotten first */
+  /** @param capacity the maximum number of pipelines; the least recently mentioned are evicted first */
   constructor(capacity: number) {
     this.#waiting = new RecentMap({ entries: capacity })
     this.#arrived = new RecentMap({ entries: capacity })

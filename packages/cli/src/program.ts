@@ -45,13 +45,13 @@ Examples:
   $ penstock convert hook.json | jq .
   $ penstock export hooks.ndjson --endpoint http://127.0.0.1:4318
 
-penstock <command> --help tells the rest.
+Run penstock <command> --help for the arguments and flags of a command.
 `
 
 /**
- * Does what the arguments ask for.
+ * Runs the command that the arguments name.
  *
- * @returns the exit code; only bugs are thrown
+ * @returns the exit code; throws only for bugs
  */
 export async function runProgram(args: readonly string[], environment: Environment): Promise<number> {
   let exitCode: number = exitCodes.ok
@@ -97,12 +97,12 @@ function newProgram({ stdout, stderr }: Environment): Command {
     })
 }
 
-/** Asked for, help and version are an answer; help instead of a command is a complaint. */
+/** Returns the exit code of a commander error: 0 if help or version was requested, else that of a usage error. */
 function exitCodeOf({ code }: CommanderError): number {
   return code === 'commander.helpDisplayed' || code === 'commander.version' ? exitCodes.ok : exitCodes.usage
 }
 
-/** A flag with a slip in its name may be followed by a secret: `'--tokn=secret'` → `'--tokn'`. */
+/** Removes the value of a flag, because a misspelled flag may have a secret: `'--tokn=secret'` → `'--tokn'`. */
 const withoutValues = (text: string): string => text.replace(/'(-[^'=]*)=.*'/s, "'$1'")
 
 const onOneLine = (text: string): string => printable(text.trim().replaceAll('\n', ' '))

@@ -2,12 +2,12 @@ import type { Clock } from '@penstock/runtime'
 import type { OutputStream } from './environment.ts'
 import { counted, formatBytes, formatCount } from './wording.ts'
 
-/** A bar that is redrawn on a terminal; a line now and then elsewhere. */
+/** The form of the progress: a redrawn bar on a terminal, a line every few seconds otherwise. */
 type ProgressMode = 'bar' | 'lines' | 'none'
 
-/** Runs shorter than this show nothing. */
+/** The duration of a run before progress is shown. */
 const quietMs = { bar: 500, lines: 10_000, none: Number.POSITIVE_INFINITY }
-/** Between two updates. */
+/** The time between two updates. */
 const intervalMs = { bar: 100, lines: 10_000, none: Number.POSITIVE_INFINITY }
 
 const barCells = 24
@@ -16,14 +16,14 @@ const clearLine = '\r\u001b[K'
 interface ProgressOptions {
   readonly stderr: OutputStream
   readonly clock: Clock
-  /** What is being done: `converting`. */
+  /** The activity in the text, such as `converting`. */
   readonly activity: string
-  /** Length of all inputs, where all are known. */
+  /** The length of all inputs, if all are known. */
   readonly totalBytes: number | undefined
   readonly mode: ProgressMode
 }
 
-/** How far a run has come, on standard error. */
+/** Shows the progress of a run on standard error. */
 export class Progress {
   readonly #options: ProgressOptions
   #nextMs: number
@@ -37,7 +37,7 @@ export class Progress {
     this.#nextMs = options.clock.nowMs() + quietMs[options.mode]
   }
 
-  /** So many more records are to come; not every source can tell. */
+  /** Adds to the expected number of records, which not every source knows. */
   expect(records: number): void {
     this.#expected += records
   }
@@ -52,7 +52,7 @@ export class Progress {
     this.#update()
   }
 
-  /** A line that stays, above the bar. */
+  /** Prints a permanent line above the bar. */
   print(line: string): void {
     this.#clear()
     this.#options.stderr.write(`${line}\n`)

@@ -3,8 +3,8 @@ import { type Reading, readBodies } from './record-stream.ts'
 import { groupedJobs } from './rest-job-groups.ts'
 
 /**
- * Yields the records of a file in the form in which every command takes them: captured requests as their body, REST jobs
- * as one bundle per pipeline.
+ * Yields the records of a file in the form that every command reads: captured requests as their body, REST jobs as one
+ * bundle per pipeline.
  */
 export function readRecords(
   file: InputFile,

@@ -1,10 +1,10 @@
 interface RecentLimits<V> {
   readonly entries: number
-  /** Of all values together; a single one may be beyond it. */
+  /** The maximum weight of all values together. A single value may exceed it. */
   readonly weight?: { readonly max: number; readonly of: (value: V) => number }
 }
 
-/** A map within limits: beyond them, what was set longest ago is forgotten. */
+/** A map with limits. Entries that were set least recently are evicted first. */
 export class RecentMap<K, V> extends Map<K, V> {
   readonly #limits: RecentLimits<V>
   #weight = 0

@@ -9,11 +9,11 @@ import type { Outstanding, Place, Reading } from './record-stream.ts'
 import { Report } from './report.ts'
 import { counted, formatCount } from './wording.ts'
 
-/** Where records come from. */
+/** A source of records. */
 export interface RecordSource {
-  /** As messages call it. */
+  /** The name in messages. */
   readonly name: string
-  /** In order; what is wrong with the source itself is a fault among them. */
+  /** Yields the readings in order. An error of the source itself is one of them, with the kind `fault`. */
   readings(progress: Progress): AsyncIterable<Reading>
   /** Whether `readings` may be called a second time, for two passes. */
   readonly rereadable?: boolean
@@ -24,33 +24,33 @@ export interface RecordSource {
 interface RunSettings {
   readonly options: ConvertOptions
   readonly receivedAtNs: bigint | undefined
-  /** For people who wait: `converting`. */
+  /** The activity shown in the progress, such as `converting`. */
   readonly activity: string
   /** Whether standard output goes to the same terminal, where a bar would get in its way. */
   readonly printsToTerminal: boolean
 }
 
 interface FileRunSettings extends RunSettings {
-  /** Files, directories, `-`. */
+  /** Files, directories or `-`. */
   readonly inputs: readonly string[]
   readonly maxDocumentBytes: number
-  /** Holds streams in memory until their end, so that they are read in two passes as files are. */
+  /** Whether streams are held in memory until their end, so that they can be read in two passes like files. */
   readonly holdsStreams: boolean
-  /** Ends the reading, as an interruption does. */
+  /** Ends the reading in the same way as an interruption. */
   readonly stop?: AbortSignal
 }
 
-/** A record to export, and where it stands. */
+/** A record to export, and its place in the input. */
 export interface PlacedRecord extends Admitted {
   readonly place: Place
   readonly outstanding: Outstanding | undefined
 }
 
 /**
- * Reads all inputs and does the work that all commands share before and after their own part.
+ * Reads all inputs and does the work that all commands share.
  *
- * Files are read twice, so that the order of records makes no difference: the first pass learns how pipelines belong
- * together, the second yields them.
+ * Files are read twice, so that the order of records does not matter: the first pass collects the links between
+ * pipelines, the second pass yields the records.
  */
 export class RecordRun {
   readonly report: Report
@@ -74,7 +74,7 @@ export class RecordRun {
     return new RecordRun(settings, environment, sources, totalBytes(files))
   }
 
-  /** `bytes`: the length of all sources, where it is known. */
+  /** `bytes` is the length of all sources, if it is known. */
   constructor(
     settings: RunSettings,
     environment: Environment,
@@ -92,7 +92,7 @@ export class RecordRun {
     this.report = new Report((line) => this.progress.print(line))
   }
 
-  /** The records to export, one at a time and in order; the report hears of the others. */
+  /** Yields the records to export in order. The others are added to the report. */
   async *records(): AsyncGenerator<PlacedRecord> {
     await this.#survey()
     for (const source of this.#sources) {
@@ -114,7 +114,7 @@ export class RecordRun {
     }
   }
 
-  /** `work`, or `undefined` when the record turns out to be unusable, which is reported. */
+  /** Returns the result of `work`; `undefined` if the record turns out to be unusable, which is reported. */
   refusing<T>(place: Place, work: () => T): T | undefined {
     try {
       return work()
@@ -126,7 +126,7 @@ export class RecordRun {
     }
   }
 
-  /** A record has been converted; `tally` says what that has changed. */
+  /** Counts a converted record and reports the changes in `tally`. */
   exported(record: PlacedRecord, tally: Tally): void {
     this.#intake.remember(record)
     this.report.export()
@@ -134,7 +134,7 @@ export class RecordRun {
     this.report.warn(record.place, { items, total: items.length })
   }
 
-  /** Takes the progress away and prints the summary. */
+  /** Removes the progress and prints the summary. */
   end(verb: string): void {
     this.progress.end()
     this.report.pipelinesToCome(this.#intake.pipelinesToCome)
@@ -142,7 +142,7 @@ export class RecordRun {
     if (summary !== undefined) this.progress.print(summary)
   }
 
-  /** Runs the first pass. The second one reports what is wrong with an input. */
+  /** Runs the first pass. The second pass reports errors of the inputs. */
   async #survey(): Promise<void> {
     const progress = this.#surveyProgress
     for (const source of this.#sources.filter(({ rereadable }) => rereadable)) {
@@ -155,7 +155,7 @@ export class RecordRun {
     this.#intake.surveyed()
   }
 
-  /** Warnings matter only where something is made of the record. */
+  /** Tells whether the record is admitted, and reports its warnings only in that case. */
   #isAdmitted(place: Place, admission: Admission): admission is Admitted {
     if (admission.kind === 'skip') this.report.skip(place, admission.reason)
     else this.report.warn(place, admission.warnings)

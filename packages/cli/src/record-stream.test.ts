@@ -38,9 +38,9 @@ describe('one document', () => {
       readings: ['begins with the headers of an HTTP answer, not with JSON; save its body alone'],
     },
     { text: '[\n]', readings: ['is an empty list, without a record'] },
-    { text: '', readings: ['holds no record'] },
-    { text: ' \r\n\t\n', readings: ['holds no record'] },
-    { text: '\ufeff', readings: ['holds no record'] },
+    { text: '', readings: ['contains no record'] },
+    { text: ' \r\n\t\n', readings: ['contains no record'] },
+    { text: '\ufeff', readings: ['contains no record'] },
     { text: '\n\n{\n"a":1,\n}', readings: ['5:1 is not valid JSON'] },
     { text: '{\n"a":', readings: ['2:5 ends before the JSON is complete'] },
     {

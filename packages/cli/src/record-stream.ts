@@ -7,16 +7,16 @@ import { type Line, LineReader } from './line-reader.ts'
 import { isSystemError, systemReason } from './system-error.ts'
 import { formatCount } from './wording.ts'
 
-/** Where a body stands. */
+/** The place of a body in the input. */
 export interface Place {
   readonly file: string
-  /** Of NDJSON, from 1. */
+  /** The line of NDJSON, counted from 1. */
   readonly line: number | undefined
-  /** In a list, from 0. */
+  /** The index in a list, counted from 0. */
   readonly index: number | undefined
 }
 
-/** A parsed body, or why there is none. */
+/** A parsed body, or the error if there is none. */
 export type Reading =
   | {
       readonly kind: 'body'
@@ -24,22 +24,22 @@ export type Reading =
       readonly body: unknown
       /** The length of the document that begins with this body. */
       readonly documentBytes?: number
-      /** Undefined: all signals, and nobody keeps account. */
+      /** The signals to deliver; `undefined` for all signals without a record of their acceptance. */
       readonly outstanding?: Outstanding | undefined
       /** Whether the body was put together from jobs of the REST API. */
       readonly isJobGroup?: boolean
     }
   | { readonly kind: 'fault'; readonly place: Place; readonly error: RecordError }
 
-/** What of a record is still to be delivered, for whoever keeps account of it. */
+/** The signals of a record that are still to be delivered, and the callback that records their acceptance. */
 export interface Outstanding {
   readonly signals: readonly Signal[]
-  /** All that the record has of the signal has been accepted; rejected items count as told. */
+  /** Called when all items of the signal have been accepted. Items that the receiver rejected count as accepted. */
   accepted(signal: Signal): void
 }
 
 interface ReadLimits {
-  /** Length of one JSON document: a file, or a line of NDJSON. NDJSON as a whole may be of any length. */
+  /** The maximum length of one JSON document: a file, or a line of NDJSON. NDJSON as a whole may have any length. */
   readonly maxDocumentBytes: number
 }
 
@@ -48,7 +48,7 @@ export const defaultMaxDocumentBytes = 64 * 1024 * 1024
 /**
  * Yields the bodies of a file in order: one JSON value, the items of a JSON array, or one of these per line (NDJSON).
  *
- * If the first line is valid JSON by itself, the file is read line by line, whatever its length; else it is one
+ * If the first line is valid JSON by itself, the file is read line by line and may have any length; otherwise it is one
  * document. A file with an NDJSON name is always read by lines. At most one document is held in memory.
  *
  * Files compressed with gzip are inflated, UTF-16 is transcoded; `onRead` counts the bytes as they are in the file.
@@ -84,7 +84,7 @@ async function* observed(
 async function* readingsOf(file: InputFile, reader: LineReader, limits: ReadLimits): AsyncGenerator<Reading> {
   const first = await nextFilledLine(reader)
   if (first === undefined) {
-    yield fault(placeOf(file), new RecordError('', 'holds no record'))
+    yield fault(placeOf(file), new RecordError('', 'contains no record'))
     return
   }
   const reading = readLine(file, first, limits)
@@ -119,7 +119,7 @@ interface DocumentStart {
   readonly limits: ReadLimits
 }
 
-/** A regular file tells its length beforehand: one that is too long is not read. */
+/** Reads a document. A regular file that is too long is not read, because its length is known. */
 async function* readDocument(
   file: InputFile,
   reader: LineReader,
@@ -141,7 +141,7 @@ async function* readDocument(
   }
 }
 
-/** An object that breaks off, above a whole one: NDJSON whose first line is cut. */
+/** Tells whether the input is NDJSON with a truncated first line: an incomplete object above a complete one. */
 function isDamagedNdjson(first: Buffer, rest: Buffer): boolean {
   const end = rest.indexOf('\n')
   const second = end < 0 ? rest : rest.subarray(0, end)
@@ -168,11 +168,11 @@ async function nextFilledLine(reader: LineReader): Promise<Line | undefined> {
   return line
 }
 
-/** A byte order mark alone is no content. */
+/** Tells whether a line has content. A byte order mark alone is no content. */
 const isFilled = (bytes: Buffer): boolean =>
   bytes.some((byte, at) => !blanks.includes(byte) && byte !== byteOrderMark[at])
 
-/** As JSON has them. */
+/** The bytes that are blanks in JSON. */
 const blanks = [...Buffer.from(' \t\r\n')]
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 
@@ -181,7 +181,7 @@ function readLine(file: InputFile, { number, bytes }: Line, limits: ReadLimits):
   return bytes === undefined ? fault(place, tooLong(limits)) : parsed(place, bytes, number)
 }
 
-/** `firstLine` is where `bytes` begins in its file. */
+/** Parses a document. `firstLine` is the line of the file in which `bytes` begins. */
 function parsed(place: Place, bytes: Buffer, firstLine: number): Reading {
   if (!isUtf8(bytes)) return fault(place, new RecordError('', 'is not JSON in UTF-8'))
   try {

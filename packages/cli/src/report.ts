@@ -3,15 +3,15 @@ import { exitCodes } from './environment.ts'
 import type { Place } from './record-stream.ts'
 import { counted, formatCount, printable } from './wording.ts'
 
-/** Of each sort and file, so that a flood of remarks does not bury what matters. Refusals are always told. */
+/** The number of printed remarks of each kind per file, so that they do not hide refusals. Refusals are always printed. */
 const remarksPerFile = 20
 
 type Remark = 'skipped' | 'warning'
 
-/** How many other events are counted by name; further ones are counted together. */
+/** The number of other events that are counted by name. Further events are counted together. */
 const namedEvents = 10
 
-/** Tells people, line by line, what happened to each record, and keeps count of it. */
+/** Prints a line for each record that is skipped or refused, and counts all records. */
 export class Report {
   readonly #print: (line: string) => void
   readonly #inFile: Record<Remark, number> = { skipped: 0, warning: 0 }
@@ -56,9 +56,9 @@ export class Report {
     this.#inFile.warning += total - items.length
   }
 
-  /** What was not told of the file that has come to its end. */
+  /** Prints the number of remarks about the file that were not printed. */
   endFile(file: string): void {
-    this.#tellOtherHooks(file)
+    this.#printOtherHooks(file)
     const unnamed = (remark: Remark) => this.#inFile[remark] - remarksPerFile
     if (unnamed('skipped') > 0) this.#print(printable(`${file}: … and ${formatCount(unnamed('skipped'))} more skipped`))
     if (unnamed('warning') > 0) this.#print(printable(`${file}: … and ${counted(unnamed('warning'), 'more warning')}`))
@@ -74,7 +74,7 @@ export class Report {
     if (unnamed > 0) this.#print(`… and ${counted(unnamed, 'more pipeline')} of which only job hooks came`)
   }
 
-  /** `3 converted, 1 skipped, 2 refused`; `undefined` when that goes without saying. */
+  /** Returns `3 converted, 1 skipped, 2 refused`; `undefined` if there is nothing to report. */
   summary(verb: string): string | undefined {
     const all = this.#exported + this.#skipped + this.#refused
     if (all <= 1 || all === this.#exported) return undefined
@@ -84,7 +84,7 @@ export class Report {
       .join(', ')
   }
 
-  #tellOtherHooks(file: string): void {
+  #printOtherHooks(file: string): void {
     const counts = [...this.#otherHooks].sort(([, a], [, b]) => b - a)
     const total = counts.reduce((sum, [, count]) => sum + count, 0)
     if (total === 0) return

@@ -7,13 +7,13 @@ import { write } from './output.ts'
 import { RecentMap } from './recent-map.ts'
 import { orOutputError, orUsageError } from './system-error.ts'
 
-/** Where converted requests go, pipeline by pipeline. */
+/** The destination of converted requests. */
 export interface RequestOutput {
   /** @throws {OutputError} */
   put(pipelineId: bigint, requests: ReadonlyMap<Signal, Uint8Array>): Promise<void>
 }
 
-/** One request per line. In protobuf, requests of one signal in a row are a request again, so nothing parts them. */
+/** Returns an output with one request per line. In protobuf, concatenated requests of one signal are a valid request, so there is no separator. */
 export function streamOutput(stdout: OutputStream, encoding: Encoding): RequestOutput {
   return {
     async put(_, requests) {
@@ -25,10 +25,10 @@ export function streamOutput(stdout: OutputStream, encoding: Encoding): RequestO
 }
 
 /**
- * Files `<pipeline id>.<signal>.json|pb`. Another pipeline of the same id in the same run (of another instance, or a later
- * completion) gets a number: `31.2.traces.json`. Files of earlier runs are replaced.
+ * Returns an output that writes files `<pipeline id>.<signal>.json|pb`. Another pipeline with the same id in the same run
+ * (from another instance, or a later completion) gets a number: `31.2.traces.json`. Files of earlier runs are replaced.
  *
- * @throws {UsageError} when the directory cannot be made
+ * @throws {UsageError} if the directory cannot be created
  */
 export async function directoryOutput(directory: string, encoding: Encoding): Promise<RequestOutput> {
   const extension = encoding === 'json' ? 'json' : 'pb'

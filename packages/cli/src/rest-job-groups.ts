@@ -12,8 +12,8 @@ interface Series {
 const newSeries = (): Series => ({ places: [], jobs: [], bytes: 0 })
 
 /**
- * Yields other bodies unchanged, and joins consecutive REST jobs into one bundle per pipeline, however they are spread
- * over lists and lines.
+ * Yields other bodies unchanged, and joins consecutive REST jobs into one bundle per pipeline. The jobs may be in several
+ * lists and lines.
  *
  * A series is held in memory until it ends. A series is refused if its documents are longer than `maxBytes`.
  */
@@ -40,7 +40,7 @@ export async function* groupedJobs(readings: AsyncIterable<Reading>, maxBytes: n
 function* readingsOf({ places, jobs, bytes }: Series, maxBytes: number): Generator<Reading> {
   const [first] = places
   if (first !== undefined && bytes > maxBytes) {
-    const reason = `begins a series of REST jobs longer than ${formatCount(maxBytes)} bytes (--max-file-bytes); give the jobs of each pipeline as a file of its own`
+    const reason = `begins a series of REST jobs longer than ${formatCount(maxBytes)} bytes (--max-file-bytes); pass the jobs of each pipeline in a separate file`
     yield { kind: 'fault', place: first, error: new RecordError('', reason) }
     return
   }

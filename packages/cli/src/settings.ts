@@ -3,36 +3,34 @@ import { type Environment, UsageError } from './environment.ts'
 
 type Variables = Environment['env']
 
-/** The service's own name inside identifiers; everything that is spelled with it follows. */
+/** Returns the name of the service in identifiers. Variables, attribute keys and metrics are derived from it. */
 export function serviceNameOf(env: Variables): string {
   const name = env.PENSTOCK_SERVICE_NAME || 'svc'
   if (/^[a-z][a-z0-9_]*$/.test(name)) return name
   throw new UsageError('PENSTOCK_SERVICE_NAME must be lower-case letters, digits and _, and start with a letter')
 }
 
-/** The variable in which CI jobs find the export token. */
+/** Returns the name of the variable that contains the export token in CI jobs. */
 function tokenVariable(serviceName: string): string {
   return `${serviceName.toUpperCase()}_OBSERVABILITY_TOKEN`
 }
 
-/** '' or absent: no token. */
+/** Returns the export token; `undefined` if the variable is empty or not set. */
 export function exportToken(env: Variables): string | undefined {
   return env.PENSTOCK_EXPORT_TOKEN || env[tokenVariable(serviceNameOf(env))]
 }
 
 interface SignalChoice {
-  /** The variable it stands in. */
+  /** The name of the variable. */
   readonly variable: string
-  /** In our order; none: the export is off. */
+  /** The signals in the order of `signalNames`. If there are none, the export is off. */
   readonly signals: readonly Signal[]
-  /** What is no signal. */
+  /** The words that are not signals. */
   readonly unknownWords: readonly string[]
 }
 
 /**
- * The signals that CI jobs are told to export; undefined when they are told nothing.
- *
- * @see spec/interface-1.md 4.3, spec/pipeline-telemetry.md 6.3
+ * Returns the signals that the variable for CI jobs selects; `undefined` if it is not set.
  */
 export function signalChoice(env: Variables): SignalChoice | undefined {
   const variable = `${serviceNameOf(env).toUpperCase()}_OBSERVABILITY_EXPORT`

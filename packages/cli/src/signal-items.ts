@@ -1,6 +1,6 @@
 import type { OtlpRequest, Signal } from '@penstock/otlp'
 
-/** What the items of a request are called. A request of metrics is counted in metrics when sent. */
+/** The nouns for the items of a request. Sent requests of metrics are counted in metrics, not in data points. */
 export const itemNouns: Readonly<Record<Signal, string>> = { traces: 'span', metrics: 'metric', logs: 'log record' }
 
 export function itemsIn(request: OtlpRequest): number {

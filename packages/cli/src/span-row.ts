@@ -9,17 +9,17 @@ export interface SpanRow {
   readonly isPipeline: boolean
   /** The number after the name: `#31` for a pipeline, `#2` for a job's second attempt, '' for most jobs. */
   readonly number: string
-  /** Undefined for pipelines and stages. */
+  /** The identity of a job; `undefined` for pipelines and stages. */
   readonly job: JobIdentity | undefined
   /** The reason of a failure, such as `script_failure`. */
   readonly detail: string
   readonly detailStyle: Style
   readonly stage: string
-  /** Of a pipeline: branch or tag. */
+  /** The branch or tag of a pipeline. */
   readonly ref: string
-  /** How long it waited for a runner. */
+  /** The time for which the job waited for a runner. */
   readonly queuedNs: bigint
-  /** False for a job that never ran: it has a place in time, but no length. */
+  /** False for a job that never ran, which has a time but no length. */
   readonly executed: boolean
 }
 
@@ -37,7 +37,7 @@ export interface Mark {
   readonly meaning: string
 }
 
-/** Signs without an emoji form, so that every terminal shows them one column wide. */
+/** The marks. Their signs have no emoji form, so that every terminal shows them one column wide. */
 export const marks = {
   success: { sign: '✓', style: 'green', meaning: 'passed' },
   failed: { sign: '✗', style: 'red', meaning: 'failed' },
@@ -48,7 +48,7 @@ export const marks = {
   other: { sign: '•', style: 'blue', meaning: 'other' },
 } as const satisfies Record<string, Mark>
 
-/** @param extensions whether spans have our own keys, one of which tells that a job never ran */
+/** @param extensions whether spans have our own keys; one of them marks a job that never ran */
 export function spanRow(span: Span, extensions: boolean): SpanRow {
   const attributes = new Map(span.attributes.map((attribute) => [attribute.key, attribute]))
   if (attributes.has('pipeline.id')) return pipelineRow(span, attributes)
@@ -73,7 +73,7 @@ function pipelineRow(span: Span, attributes: Attributes): SpanRow {
   }
 }
 
-/** A job, a bridge, or a stage, which has no status of its own. */
+/** Returns the row of a job, a bridge, or a stage, which has no status. */
 function jobRow(span: Span, attributes: Attributes, neverRan: boolean): SpanRow {
   const status = textOf(attributes, 'job.status')
   const allowed = attributes.get('job.allow_failure')?.value === true
@@ -108,7 +108,7 @@ const saysNeverRan = (span: Span): boolean => valueOfOurs(span, '.cicd.pipeline.
 const valueOfOurs = ({ attributes }: Span, keyEnd: string): unknown =>
   attributes.find(({ key }) => key.endsWith(keyEnd))?.value
 
-/** A guess: a job that was canceled in the moment it started looks the same. */
+/** Tells whether a job probably never ran. A job that was canceled at the moment of its start looks the same. */
 function seemsNeverRun({ startTimeUnixNano, endTimeUnixNano }: Span, attributes: Attributes): boolean {
   const status = textOf(attributes, 'job.status')
   const isInstant = startTimeUnixNano === endTimeUnixNano

@@ -6,7 +6,7 @@ import type { SpanNode } from './span-tree.ts'
 export interface TreeRow {
   readonly span: Span
   readonly row: SpanRow
-  /** The lines of the tree that stand before the mark. */
+  /** The tree lines before the mark. */
   readonly branch: string
   /** True for an attempt of a job that a later attempt has replaced. */
   readonly isReplaced: boolean
@@ -52,7 +52,7 @@ function groupAttempts(nodes: readonly DescribedNode[]): DescribedNode[][] {
   return [...groups.values()]
 }
 
-/** Numbers the attempts of a job by id where the source does not number them, because ids grow. */
+/** Numbers the attempts of a job by id if the source does not, because ids grow. */
 function numberAttempts(attempts: readonly DescribedNode[]): DescribedNode[] {
   const idOf = ({ row }: DescribedNode) => row.job?.id ?? 0n
   return attempts

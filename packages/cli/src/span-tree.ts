@@ -7,13 +7,13 @@ export interface SpanNode {
 
 export interface Trace {
   readonly traceId: string
-  /** Spans whose parent is not at hand, too, and of parents that form a cycle one. */
+  /** The spans without a parent or with a missing one, and one span of each cycle of parents. */
   readonly roots: readonly SpanNode[]
   readonly startNs: bigint
   readonly endNs: bigint
 }
 
-/** Spans by trace, in order of first appearance; siblings by start, then as given. */
+/** Groups spans by trace in order of first appearance. Siblings are ordered by start, then as given. */
 export function tracesOf(spans: readonly Span[]): Trace[] {
   const byTrace = new Map<string, Span[]>()
   for (const span of spans) {

@@ -5,7 +5,7 @@ import { type AccumulatorState, newAccumulator, type StreamState } from '@pensto
 import { UsageError } from './environment.ts'
 import { isSystemError, orOutputError, orUsageError } from './system-error.ts'
 
-/** Says what the file is, and in which form. */
+/** The name and version of the file format. */
 const format = 'penstock cumulative metrics 1'
 
 interface StateDocument {
@@ -16,10 +16,10 @@ interface StateDocument {
 }
 
 /**
- * Running totals of earlier runs; fresh ones where there is no file yet.
+ * Reads the running totals of earlier runs; returns new ones if there is no file yet.
  *
- * @throws {UsageError} for a file that is none of ours (starting from zero again is for people to decide), and for a place
- * where it could not be written
+ * @throws {UsageError} if the file has another format, because only the user may decide to start from zero, or if its
+ * directory is not writable
  */
 export async function loadState(path: string, nowNs: bigint): Promise<AccumulatorState> {
   await orUsageError(`cannot write to ${dirname(path)}`, access(dirname(path), constants.W_OK))
@@ -27,13 +27,13 @@ export async function loadState(path: string, nowNs: bigint): Promise<Accumulato
   if (text === undefined) return newAccumulator('cumulative', nowNs)
   const document = parseDocument(text)
   if (document === undefined) {
-    throw new UsageError(`${path} is no state file of penstock export; remove it to start from zero`)
+    throw new UsageError(`${path} is not a state file of penstock export; remove it to start from zero`)
   }
   return { mode: 'cumulative', startNs: document.startNs, lastNs: document.lastNs, streams: new Map(document.streams) }
 }
 
 /**
- * Complete or not at all, also when the machine stops half-way.
+ * Writes the totals atomically, so that a crash leaves either the old or the new file.
  *
  * @throws {OutputError}
  */
@@ -76,7 +76,7 @@ function parseDocument(text: string): StateDocument | undefined {
   }
 }
 
-/** No object of the state has keys that others have chosen, so the tag cannot be mistaken. */
+/** The key that marks a BigInt. It is unambiguous, because no object of the state has keys from input. */
 const tag = 'bigint'
 
 function tagBigInts(_key: string, value: unknown): unknown {

@@ -1,23 +1,23 @@
 import { getSystemErrorMap } from 'node:util'
 import { OutputError, UsageError } from './environment.ts'
 
-/** The operating system has refused something. */
+/** Tells whether an error comes from the operating system. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'errno' in error && 'code' in error
 }
 
-/** `no such file or directory`; Node's own message repeats the path and the system call. */
+/** Returns the reason alone, such as `no such file or directory`. Node's message also contains the path and the system call. */
 export function systemReason(error: NodeJS.ErrnoException): string {
   const [, reason] = getSystemErrorMap().get(error.errno ?? 0) ?? []
   return reason ?? error.code ?? 'unknown reason'
 }
 
-/** The result of `work`, done before anything else; what the operating system refuses becomes `what: reason`. */
+/** Returns the result of `work`, and throws system errors as a `UsageError` with the message `what: reason`. */
 export function orUsageError<T>(what: string, work: Promise<T>): Promise<T> {
   return orError(UsageError, what, work)
 }
 
-/** The same for what is written in the course of a run. */
+/** Does the same as `orUsageError` with an `OutputError`, for files that are written during a run. */
 export function orOutputError<T>(what: string, work: Promise<T>): Promise<T> {
   return orError(OutputError, what, work)
 }

@@ -5,7 +5,7 @@ export interface Column {
   readonly align: 'left' | 'right'
 }
 
-/** Lines of a table, columns as wide as what is in them. */
+/** Returns the lines of a table. Each column is as wide as its widest cell. */
 export function textTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
   const lines = [columns.map((column) => column.title), ...rows]
   const widths = columns.map((_, at) => Math.max(...lines.map((cells) => displayWidth(cells[at] ?? ''))))

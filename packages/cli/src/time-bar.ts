@@ -1,4 +1,4 @@
-/** A stretch of a time axis that is drawn `cells` characters wide. */
+/** A time axis that is drawn `cells` characters wide. */
 export interface Axis {
   readonly startNs: bigint
   readonly endNs: bigint
@@ -6,28 +6,28 @@ export interface Axis {
 }
 
 const EIGHTHS = 8
-/** Blocks that are filled from the left, by eighths. */
+/** The characters that are filled from the left by eighths. */
 const leftBlocks = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█']
 
-/** Eighths of a cell from the left edge of the axis. */
+/** Returns the distance of a time from the left edge of the axis in eighths of a cell. */
 function positionOf(axis: Axis, timeNs: bigint): number {
   const lengthNs = Number(axis.endNs - axis.startNs)
   const share = lengthNs === 0 ? 0 : Number(timeNs - axis.startNs) / lengthNs
   return Math.round(Math.min(Math.max(share, 0), 1) * axis.cells * EIGHTHS)
 }
 
-/** The cell in which a moment lies. */
+/** Returns the cell of a time. */
 export function cellOf(axis: Axis, timeNs: bigint): number {
   return Math.min(Math.floor(positionOf(axis, timeNs) / EIGHTHS), axis.cells - 1)
 }
 
 interface Bar {
-  /** Cells before the bar. */
+  /** The number of cells before the bar. */
   readonly offset: number
   readonly blocks: string
 }
 
-/** However short a span is, something of it shows. */
+/** Returns the bar of a span. Even the shortest span has a visible bar. */
 export function barOf(axis: Axis, startNs: bigint, endNs: bigint): Bar {
   const last = axis.cells * EIGHTHS
   const from = Math.min(positionOf(axis, startNs), last - 1)
@@ -41,7 +41,7 @@ export function barOf(axis: Axis, startNs: bigint, endNs: bigint): Bar {
   return { offset, blocks }
 }
 
-/** Unicode fills a cell from the right by half and by an eighth only; what comes nearest is taken. */
+/** Returns the nearest block character. Unicode has only a half and an eighth of a cell filled from the right. */
 function blockOf(begin: number, end: number): string {
   if (begin <= 1) return leftBlocks[end] ?? ''
   if (end < EIGHTHS) return leftBlocks[Math.max(end - begin, 1)] ?? ''
@@ -58,10 +58,10 @@ const tickSeconds = [
   ...[1, 2, 3, 6, 12].map((count) => count * hour),
   ...[1, 2, 7, 14, 28, 91, 365].map((count) => count * day),
 ]
-/** Room for a label and air. */
+/** The minimum number of cells per label. */
 const cellsPerTick = 7
 
-/** Round times since the start, each where it belongs on the axis: `0s       1m       2m`. */
+/** Returns labels with round times since the start at their positions: `0s       1m       2m`. */
 export function tickLabels(axis: Axis): string {
   const lengthSeconds = Number(axis.endNs - axis.startNs) / Number(SECOND_NS)
   const mostTicks = Math.max(Math.floor(axis.cells / cellsPerTick), 1)

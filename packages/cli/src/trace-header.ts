@@ -5,7 +5,7 @@ import { marks } from './span-row.ts'
 import type { TreeRow } from './span-rows.ts'
 import { counted, printable } from './wording.ts'
 
-/** How many failed jobs are named; the others are counted. */
+/** The number of failed jobs that are named. The others are counted. */
 const failuresNamed = 5
 const labelWidth = 'request  '.length
 const shaDigits = 8
@@ -14,7 +14,7 @@ interface HeaderLine {
   readonly label: string
   readonly text: string
   readonly style?: Style
-  /** Not truncated, so that a terminal can open the URL. */
+  /** Whether the text is not truncated, so that a terminal can open a URL. */
   readonly whole?: true
 }
 

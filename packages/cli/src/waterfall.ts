@@ -10,16 +10,16 @@ import { traceHeader } from './trace-header.ts'
 import { counted } from './wording.ts'
 
 interface WaterfallOptions {
-  /** Columns of the terminal. */
+  /** The columns of the terminal. */
   readonly width: number
   readonly palette: Palette
-  /** As the spans were converted. */
+  /** The option with which the spans were converted. */
   readonly extensions: boolean
 }
 
-/** Rows of one trace; what is beyond them is only counted. */
+/** The number of drawn rows per trace. Further rows are only counted. */
 const rowsPerTrace = 200
-/** With fewer columns than this, lines wrap. */
+/** The minimum width. Lines wrap on narrower terminals. */
 const minWidth = 60
 const maxStageWidth = 12
 const durationWidth = 7
@@ -121,7 +121,7 @@ function label({ branch, row }: TreeRow, width: number, palette: Palette): strin
   return `${palette('dim', branch)}${palette(row.mark.style, row.mark.sign)} ${styledName}${number}${suffix}${rest}`
 }
 
-/** Waiting for a runner is drawn before the bar, as far as there are whole cells for it. */
+/** Returns the bar of a row. The wait for a runner is drawn before it if it fills whole cells. */
 function bar({ span, row }: TreeRow, axis: Axis, { palette, barMarks }: Drawing): string {
   const { startTimeUnixNano: startNs, endTimeUnixNano: endNs } = span
   if (!row.executed) {

@@ -1,18 +1,18 @@
 const grouped = new Intl.NumberFormat('en-US')
 
-/** 12,345 */
+/** Returns a number such as `12,345`. */
 export function formatCount(count: number): string {
   return grouped.format(count)
 }
 
-/** `1 span`, `2 spans`. */
+/** Returns a number with its noun: `1 span`, `2 spans`. */
 export function counted(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB']
 
-/** Powers of 1,000, as disks and networks count: `812 B`, `4.1 kB`. */
+/** Returns a size in powers of 1,000: `812 B`, `4.1 kB`. */
 export function formatBytes(bytes: number): string {
   let value = bytes
   let unit = 0
@@ -23,10 +23,10 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(value < 9.95 ? 1 : 0)} ${byteUnits[unit]}`
 }
 
-/** Control and format characters could steer a terminal; joiners and emoji tags are part of what people write. */
+/** Matches control and format characters, which could control a terminal. Joiners and emoji tags are allowed, because texts need them. */
 const unprintable = /(?!\u200c|\u200d|[\u{e0020}-\u{e007f}])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu
 
-/** A stranger's text, fit for a line on a terminal. */
+/** Returns untrusted text with its control characters escaped, so that it can be printed as one line on a terminal. */
 export function printable(text: string): string {
   return text.replaceAll(unprintable, '\ufffd')
 }

@@ -36,7 +36,7 @@ describe('compiling', () => {
   const keysOf = (options: { vendorNamespace: string; extensions: boolean; extraAttributes: boolean }) =>
     compileTable(table, options).rows.flatMap(({ keys }) => keys)
 
-  test('spells out the namespace', () => {
+  test('replaces svc by the vendor namespace', () => {
     expect(keysOf({ vendorNamespace: 'gitlab', extensions: true, extraAttributes: false })).toEqual([
       'tap.name',
       'gitlab.tap.name',
@@ -51,13 +51,13 @@ describe('compiling', () => {
     expect(keysOf({ vendorNamespace: 'svc', extensions: false, extraAttributes: false })).not.toContain('svc.tap.open')
   })
 
-  test('leaves the table itself as it was', () => {
+  test('does not change the table', () => {
     expect(table[0]!.keys).toEqual(['tap.name', 'svc.tap.name'])
     expect(table).toHaveLength(5)
   })
 })
 
-test('every row in table order, each key with the declared type', () => {
+test('returns every row in table order, each key with the declared type', () => {
   const tap = { colours: ['red', 'blue'], open: false, number: 7n, litres: 3, name: 'north' }
   expect(attributesOf(tap)).toEqual([
     { key: 'tap.name', type: 'string', value: 'north' },
@@ -76,13 +76,13 @@ test('every row in table order, each key with the declared type', () => {
   ])
 })
 
-test('lists of one table are independent of each other', () => {
+test('returns lists that are independent of each other', () => {
   const first = attributesOf({ name: 'north', number: 1n })
   expect(attributesOf({ number: 2n }).map(({ value }) => value)).toEqual([2n])
   expect(first.map(({ value }) => value)).toEqual(['north', 'north', 1n])
 })
 
-test('a truncated value does not replace the remembered attributes', () => {
+test('does not reuse the attributes of a truncated value', () => {
   const tally = newTally()
   expect(attributesOf({ name: 'north' }, tally)[0]?.value).toBe('north')
   expect(attributesOf({ name: 'x'.repeat(5000) }, tally)[0]?.value).toBe('x'.repeat(4096))
@@ -90,7 +90,7 @@ test('a truncated value does not replace the remembered attributes', () => {
   expect(tally.truncatedTexts).toBe(1)
 })
 
-describe('no value, no attribute', () => {
+describe('a row without a value gives no attribute', () => {
   test.each<[string, Tap]>([
     ['nothing', {}],
     ['undefined', { name: undefined }],
@@ -109,28 +109,28 @@ describe('no value, no attribute', () => {
   ])('%s is a value', (_what, tap, value) => expect(valuesOf(tap)).toEqual([value]))
 })
 
-describe('what has to be changed is counted', () => {
-  test('a text over 4,096 bytes, once however many keys carry it', () => {
+describe('changed values are counted', () => {
+  test('counts a text over 4,096 bytes once, even if it has several keys', () => {
     const tally = newTally()
     const [first, second] = attributesOf({ name: 'ü'.repeat(2049) }, tally)
     expect([first!.value, second!.value]).toEqual(['ü'.repeat(2048), 'ü'.repeat(2048)])
     expect(tally).toEqual({ truncatedTexts: 1, droppedElements: 0, adjustedSpans: 0 })
   })
 
-  test('a text of 4,096 bytes is whole', () => {
+  test('does not cut a text of 4,096 bytes', () => {
     const tally = newTally()
     expect(attributesOf({ name: 'x'.repeat(4096) }, tally)[0]!.value).toBe('x'.repeat(4096))
     expect(tally.truncatedTexts).toBe(0)
   })
 
-  test('elements after the 128th', () => {
+  test('counts the elements after the 128th', () => {
     const tally = newTally()
     const colours = Array.from({ length: 130 }, (_, i) => `colour ${i}`)
     expect(attributesOf({ colours }, tally)[0]!.value).toHaveLength(128)
     expect(tally.droppedElements).toBe(2)
   })
 
-  test('a long element of a list', () => {
+  test('counts a list element that is too long', () => {
     const tally = newTally()
     const [{ value }] = attributesOf({ colours: ['red', 'x'.repeat(5000)] }, tally) as [KeyValue]
     expect(value).toEqual([

@@ -14,25 +14,30 @@ export type AttributeType = keyof ValueByType
  * One source value and the keys that carry it, legacy key first. The declared type picks the OTLP variant, whatever the
  * value looks like, so that a key has one type everywhere.
  *
- * `undefined`, blank text, an empty list and a non-finite number mean: no attribute.
+* The attribute is left out if the value is `undefined`, blank text, an empty list or a non-finite number.
  */
 export type AttributeRow<Context> = {
   [T in AttributeType]: {
     readonly keys: readonly [string, ...string[]]
     readonly type: T
     readonly from: (context: Context) => ValueByType[T] | undefined
-    /** A key of ours that the interface does not list; the option `extensions` leaves it out. */
+    /** Set for a key of our own that the interface does not list. The option `extensions: false` leaves it out. */
     readonly extension?: true
     /** Set for a key that only the option `extraAttributes` adds. */
     readonly extra?: true
+    /**
+     * Set for a value that is known while the job runs. `jobTraceContext` passes it to the tools of the job, under the
+     * last key.
+     */
+    readonly knownInJob?: true
     /**
      * The fields of a pipeline hook that the value is read from; one of them is enough. Rows without this list depend
      * on the state of the run, which every payload contains.
      */
     readonly needs?: readonly [string, ...string[]]
-    /** Tells whether the run can have the attribute at all; without it, always. */
+    /** Tells whether the run can have the attribute at all. Without it, every run can. */
     readonly applies?: (context: Context) => boolean
-    /** When the attribute is missing, in the words of the documentation. */
+    /** The condition under which the attribute is missing. It is printed in `docs/telemetry.md`. */
     readonly absent: string
   }
 }[AttributeType]
@@ -45,7 +50,7 @@ export interface TableOptions {
   readonly extraAttributes: boolean
 }
 
-/** `svc.` at the front stands for the vendor namespace. */
+/** Returns the key with the vendor namespace in place of a leading `svc.`. */
 export function vendorKey(key: string, vendorNamespace: string): string {
   return key.startsWith('svc.') ? vendorNamespace + key.slice('svc'.length) : key
 }
@@ -53,14 +58,14 @@ export function vendorKey(key: string, vendorNamespace: string): string {
 /** A table with its keys spelled out for one configuration. */
 export interface CompiledTable<Context> {
   readonly rows: readonly CompiledRow<Context>[]
-  /** A buffer in which a list is built before it is copied, which costs less than an array that grows. */
+  /** A buffer in which a list of attributes is built before it is copied. This costs less than growing a new array. */
   readonly scratch: KeyValue[]
 }
 
 type CompiledRow<Context> = AttributeRow<Context> & {
   /**
-   * The last raw value, and the attributes made from it. Most values of a job equal those of the job before; the same
-   * objects are not cleaned again here, nor encoded again later. A value that had to be truncated is not kept, so that
+   * The last raw value, and the attributes made from it. Most values of a job equal those of the previous job. Reusing
+   * the attribute objects saves cleaning them here and encoding them later. A truncated value is not stored, so that
    * every truncation is counted.
    */
   lastRaw: unknown
@@ -106,7 +111,7 @@ export function attributesFrom<Context>(table: CompiledTable<Context>, context: 
   return scratch.slice(0, count)
 }
 
-/** Equal texts and numbers, or lists of equal texts. */
+/** Tells whether two raw values are equal texts or numbers, or lists of equal texts. */
 function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
@@ -117,7 +122,7 @@ const changesIn = (tally: Tally): number => tally.truncatedTexts + tally.dropped
 
 const tagByType = { string: 'string', int: 'int', double: 'double', bool: 'bool', 'string[]': 'array' } as const
 
-/** Returns the value as an attribute holds it; `undefined` if the attribute is left out. */
+/** Returns the value in the form that an attribute has; `undefined` if the attribute is left out. */
 function cleanValue(type: AttributeType, raw: ValueByType[AttributeType], tally: Tally): KeyValue['value'] | undefined {
   switch (type) {
     case 'string':

@@ -69,8 +69,8 @@ function pointsOf(conversion: Conversion): (NumberDataPoint | HistogramDataPoint
   })
 }
 
-describe('whatever a forge sends', () => {
-  test('reading and converting end in a conversion or a RecordError with a path', () => {
+describe('for every payload', () => {
+  test('reading and converting return a conversion or throw a RecordError with a path', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -107,7 +107,7 @@ describe('whatever a forge sends', () => {
     )
   })
 
-  test('every span but the first hangs below another span of the request, the first below none or a remote one', () => {
+  test('the first span has no parent or a remote one, and the others have a parent in the request', () => {
     fc.assert(
       fc.property(conversions, ({ conversion }) => {
         const [pipeline, ...others] = spansOf(conversion)
@@ -118,7 +118,7 @@ describe('whatever a forge sends', () => {
     )
   })
 
-  test('log records point at spans of the request', () => {
+  test('log records refer to spans of the request', () => {
     fc.assert(
       fc.property(conversions, ({ conversion }) => {
         const known = new Set(spansOf(conversion).map((span) => span.spanId))
@@ -208,7 +208,7 @@ describe('whatever a forge sends', () => {
   })
 })
 
-test('a pipeline of more stages than a request may hold points goes in several parts', () => {
+test('splits the metrics of a pipeline with more stages than a request may have points', () => {
   const builds = Array.from({ length: 25 }, (_, i) => ({ id: i + 1, status: 'success', stage: `s${i}`, duration: 1 }))
   const record = recordOf({ object_attributes: { id: 1, status: 'success' }, builds })
   const options = {

@@ -22,26 +22,25 @@ import type { Tally } from './text.ts'
 import { jobSpan, pipelineSpan, stageSpans } from './traces/spans.ts'
 import { PRODUCT_VERSION } from './version.ts'
 
-/** Three requests, each complete in itself; signals are delivered, and fail, independently. */
+/** One complete request per signal. The signals are delivered independently, so one can fail while the others succeed. */
 export interface Conversion {
   readonly traces: OtlpRequest<'traces'>
   readonly metrics: OtlpRequest<'metrics'>
   readonly logs: OtlpRequest<'logs'>
-  /** What had to be changed on the way. */
+  /** The number of values that the conversion had to change. */
   readonly tally: Tally
 }
 
 const defaultOptions = resolveOptions()
 
 /**
- * One finished pipeline as OTLP traces, metrics and logs.
+ * Returns one finished pipeline as OTLP traces, metrics and logs.
  *
- * Pure: the same record and options give the same output, on every machine. Metrics are `per-run` points; `accumulate`
- * makes the other modes of them. Whether a record should be converted at all is `exportDecision`'s to say.
+ * The function is pure: the same record and options give the same output on every machine. Metrics are `per-run` points;
+ * `accumulate` turns them into the other modes. `exportDecision` tells whether a record should be converted at all.
  *
- * @param options from `resolveOptions`; keep the object, what follows from it is worked out once
- * @throws {RecordError} when neither the record nor its receipt has any time
- * @see spec/interface-1.md 2.2 to 2.4, spec/pipeline-telemetry.md 3 to 5
+ * @param options from `resolveOptions`. Pass the same object every time: the plan derived from it is cached per object.
+ * @throws {RecordError} if the record has no time and no receipt time
  */
 export function convert(record: PipelineRecord, options: ConvertOptions = defaultOptions): Conversion {
   const run = pipelineRun(record, planOf(options))
@@ -60,12 +59,12 @@ export function convert(record: PipelineRecord, options: ConvertOptions = defaul
   }
 }
 
-/** Of the spans of `convert`, without making them. */
+/** Returns the trace id that the spans of `convert` have, without building the spans. */
 export function traceIdOf(record: PipelineRecord, options: ConvertOptions = defaultOptions): string {
   return traceId(record, planOf(options))
 }
 
-/** The metrics of `convert` alone, for callers that accumulate them. */
+/** Returns only the metrics of `convert`, for callers that accumulate them. */
 export function convertMetrics(
   record: PipelineRecord,
   options: ConvertOptions = defaultOptions,
@@ -81,11 +80,11 @@ export interface ChunkOptions {
 }
 
 /**
- * The same conversion as encoded requests of bounded size, one job at a time: memory and time between two chunks do not
- * grow with the pipeline. Chunks of different signals alternate; those of one signal come in order.
+ * Converts a record job by job and yields encoded requests of bounded size, so that memory and time between two chunks
+ * do not grow with the pipeline. Chunks of different signals alternate; the chunks of one signal come in order.
  *
- * @returns the tally, once everything has been yielded
- * @throws {RecordError} as `convert`
+ * @returns the tally, after the last chunk
+ * @throws {RecordError} if the record has no time and no receipt time
  */
 export function* convertChunks(
   record: PipelineRecord,
@@ -122,11 +121,11 @@ export function* convertChunks(
 
 interface Part {
   readonly span: Span
-  /** Stage spans have none. */
+  /** `undefined` for a stage span. */
   readonly logRecord: LogRecord | undefined
 }
 
-/** Spans and log records in output order: pipeline, stages, jobs. A log record shares its span's attribute objects. */
+/** Yields spans and log records in output order: pipeline, stages, jobs. A log record shares its span's attribute objects. */
 function* parts(run: PipelineRun): Generator<Part> {
   const { plan, tally } = run
   const attributes = attributesFrom(plan.pipelineAttributes, run, tally)
@@ -139,7 +138,7 @@ function* parts(run: PipelineRun): Generator<Part> {
   }
 }
 
-/** Resource and scope of each signal. Metrics of single runs name their trace on the resource. */
+/** Returns the resource and scope of each signal. Under `per-run`, the resource of metrics contains the trace id. */
 function headersOf(run: PipelineRun): Record<Signal, ChunkHeader> {
   const { plan, options, tally } = run
   const resource: Resource = {

@@ -38,22 +38,22 @@ describe('by default', () => {
     expect(exportDecision(pipeline(status, { finished_at }), resolveOptions())).toEqual(decision)
   })
 
-  test.each(['success', 'failed', 'canceled', 'skipped'])('%s without an end', (status) => {
+  test.each(['success', 'failed', 'canceled', 'skipped'])('exports the status %s without an end', (status) => {
     expect(exportDecision(pipeline(status), resolveOptions())).toEqual(EXPORT)
   })
 })
 
-describe('on request', () => {
-  test.each(['manual', 'scheduled'])('exportBlocked: %s', (status) => {
+describe('with options', () => {
+  test.each(['manual', 'scheduled'])('exportBlocked exports the status %s', (status) => {
     expect(exportDecision(pipeline(status), everything)).toEqual(EXPORT)
   })
 
-  test('exportUnknown: only with an end', () => {
+  test('exportUnknown exports an unknown status only if the pipeline has an end', () => {
     expect(exportDecision(pipeline('foo', { finished_at }), everything)).toEqual(EXPORT)
     expect(exportDecision(pipeline('foo'), everything)).toEqual(skip('unknown status, not finished'))
   })
 
-  test.each(['created', 'pending', 'running', 'canceling'])('%s stays behind', (status) => {
+  test.each(['created', 'pending', 'running', 'canceling'])('skips the status %s', (status) => {
     expect(exportDecision(pipeline(status, { finished_at }), everything)).toEqual(skip(`not final (${status})`))
   })
 })
@@ -61,13 +61,13 @@ describe('on request', () => {
 describe('after an earlier export', () => {
   const later = (status: string) => ({ ...pipeline(status), previousExport: { jobIds: new Set([380n]) } })
 
-  test('nothing more by default, whatever the status', () => {
+  test('skips every status by default', () => {
     for (const status of ['success', 'failed', 'running', 'manual', 'foo']) {
       expect(exportDecision(later(status), everything)).toEqual(skip('already exported'))
     }
   })
 
-  test.each(['replace', 'link'] as const)('reexport: %s: a completion, and nothing on the way to it', (reexport) => {
+  test.each(['replace', 'link'] as const)('reexport: %s exports a later completion, and skips the statuses before it', (reexport) => {
     const options = resolveOptions({ reexport })
     expect(exportDecision(later('success'), options)).toEqual(EXPORT)
     expect(exportDecision(later('running'), options)).toEqual(skip('not final (running)'))

@@ -9,9 +9,8 @@ const skip = (reason: string): ExportDecision => ({ kind: 'skip', reason })
 const includes = (list: readonly string[], word: string): boolean => list.includes(word)
 
 /**
- * Whether a record is telemetry yet: one export per pipeline, when it has finished.
- *
- * @see spec/interface-1.md 6, spec/pipeline-telemetry.md 1.4, 2.6, edge cases 1 to 5
+ * Decides whether a record is exported. A pipeline is exported once, when it has finished; options extend this to
+ * blocked pipelines, unknown statuses and later completions.
  */
 export function exportDecision(record: PipelineRecord, options: ConvertOptions): ExportDecision {
   const { status } = record

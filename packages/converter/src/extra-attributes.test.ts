@@ -54,18 +54,18 @@ test('extraAttributes adds coverage, configuration errors, status of the ref and
   for (const key of keys) expect(lint).not.toHaveProperty([key])
 })
 
-test('they are left out by default', () => {
+test('the attributes are left out by default', () => {
   for (const attributes of attributesOf(body, {})) {
     for (const key of keys) expect(attributes).not.toHaveProperty([key])
   }
 })
 
-test('their keys are in the vendor namespace', () => {
+test('the keys have the vendor namespace', () => {
   const [run] = attributesOf(body, { extraAttributes: true, vendorNamespace: 'gitlab' })
   expect(run).toHaveProperty(['gitlab.cicd.pipeline.run.coverage'])
 })
 
-test('a hook says why its configuration could not be read, too', () => {
+test('the error of an unreadable configuration is also read from a hook', () => {
   const { pipeline } = body
   const [run] = attributesOf({ object_attributes: pipeline }, { extraAttributes: true })
   expect(run).toMatchObject({

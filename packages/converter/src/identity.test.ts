@@ -5,7 +5,7 @@ import { hashedIds, instanceOf, nativeIds, projectInstance } from './identity.ts
 const instance = 'ci.example.com'
 const job = (id: bigint) => ({ id, bridge: false })
 
-describe('hashed ids: the vectors of spec/pipeline-telemetry.md 2.2', () => {
+describe('hashed ids: literal vectors', () => {
   test.each([
     [hashedIds.traceId(instance, 31n), 'f09bd275a66f6824d2b176f2a52ef4b6'],
     [hashedIds.pipelineSpanId(instance, 31n, 31n), '57597f4a8354785e'],
@@ -18,7 +18,7 @@ describe('hashed ids: the vectors of spec/pipeline-telemetry.md 2.2', () => {
     expect(hashedIds.jobSpanId(instance, 31n, { id: 380n, bridge: true })).toBe('7844386fb3f17be8')
   })
 
-  test('different parts never glue to the same id', () => {
+  test('different parts never result in the same id', () => {
     const ids = fc.bigInt({ min: 1n, max: 999n })
     fc.assert(
       fc.property(
@@ -35,7 +35,7 @@ describe('hashed ids: the vectors of spec/pipeline-telemetry.md 2.2', () => {
   })
 })
 
-describe('native ids: the vectors of spec/pipeline-telemetry.md 2.3', () => {
+describe('native ids: literal vectors', () => {
   test.each([
     [nativeIds.pipelineSpanId(instance, 100n, 123n), 'ce2155075864c58b'],
     [nativeIds.jobSpanId(instance, 100n, job(1n)), '0352fd9ca0a1e4b2'],
@@ -52,7 +52,7 @@ test.each([
   [undefined, ''],
 ])('instance of %s', (webUrl, expected) => expect(instanceOf(webUrl)).toBe(expected))
 
-test('a project without a URL has an instance of its own', () => {
+test('a project without a URL gets its own instance', () => {
   expect(projectInstance({ id: 42n, path: 'g/p' })).toBe('project 42')
   expect(projectInstance({ path: 'g/p' })).toMatch(/^project [0-9a-f]{32}$/)
   expect(projectInstance({ path: 'g/p' })).not.toBe(projectInstance({ path: 'g/q' }))

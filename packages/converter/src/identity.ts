@@ -1,15 +1,13 @@
 import { hash } from 'node:crypto'
 
 /**
- * Trace and span ids, derived from the identity of the run alone, so that a job, a child pipeline and a second export
- * all arrive at the same ids without asking anyone.
- *
- * @see spec/pipeline-telemetry.md 2
+ * Derives trace and span ids from the identity of the run alone, so that a job, a child pipeline and a second export
+ * compute the same ids without communicating.
  */
 export interface IdScheme {
   readonly traceFlags: number
   traceId(instance: string, rootId: bigint): string
-  /** `completedAtNs` only for a later completion that gets a span of its own (`reexport: link`). */
+  /** `completedAtNs` is passed only for a later completion that gets its own span (`reexport: link`). */
   pipelineSpanId(instance: string, rootId: bigint, pipelineId: bigint, completedAtNs?: bigint): string
   jobSpanId(instance: string, rootId: bigint, job: { readonly id: bigint; readonly bridge: boolean }): string
   stageSpanId(instance: string, pipelineId: bigint, stage: string): string
@@ -20,13 +18,13 @@ const TRACE_ID_DIGITS = 32
 const SPAN_ID_DIGITS = 16
 const allZeros = '0'.repeat(TRACE_ID_DIGITS)
 
-/** Sampled, and W3C level 2 random: the rightmost 7 bytes are uniform. */
+/** The flag `sampled`, and the flag `random` of W3C trace context level 2: the rightmost 7 bytes are uniformly distributed. */
 const HASHED_FLAGS = 0x03
 const NATIVE_FLAGS = 0x01
 
 /**
- * `tuple`: kind, instance and ids, each on a line. The tag in front is a constant of the scheme and follows no setting;
- * its version is the second line.
+ * Returns the first digits of the hash of `tuple`, which has the kind, the instance and the ids on one line each. The
+ * tag `svc-ci` and the version of the scheme precede it. They are constants that no setting changes.
  */
 function hashedId(digits: number, tuple: string): string {
   const id = sha256(`svc-ci\n1\n${tuple}`).slice(0, digits)
@@ -48,11 +46,11 @@ export const hashedIds: IdScheme = {
   traceState: () => '',
 }
 
-/** Ids beyond the width keep their low digits, which are the ones that differ. */
+/** Returns the id in hexadecimal, padded to `digits`. A longer id keeps its low digits, because those differ between ids. */
 const padded = (id: bigint, digits: number): string => id.toString(16).padStart(digits, '0').slice(-digits)
 const nativeHash = (text: string): string => sha256(text).slice(0, SPAN_ID_DIGITS)
 
-/** For runners and jobs that already carry the forge's own trace context (section 2.3). */
+/** The ids that the forge gives to its own traces, for runners and jobs that already use its trace context. */
 export const nativeIds: IdScheme = {
   traceFlags: NATIVE_FLAGS,
   traceId: (_instance, rootId) => padded(rootId, TRACE_ID_DIGITS),
@@ -61,23 +59,23 @@ export const nativeIds: IdScheme = {
   jobSpanId: (_instance, rootId, job) =>
     job.bridge ? padded(job.id, SPAN_ID_DIGITS) : nativeHash(`${rootId}:${job.id}:export`),
   stageSpanId: (_instance, pipelineId, stage) => nativeHash(`stage:${pipelineId}:${stage}`),
-  // Explicit randomness: samplers that honour it decide as they would under hashed ids.
+  // The explicit randomness value `rv` makes consistent samplers decide as they would with hashed ids.
   traceState: (instance, rootId) => `ot=rv:${hashedIds.traceId(instance, rootId).slice(-14)}`,
 }
 
 export const idSchemes = { hashed: hashedIds, native: nativeIds } as const
 
-/** A stable stand-in for a user under `user: hash`: 63 bits for ids, 16 hex digits for names. */
+/** Returns 16 hex digits that replace a user's id or name under `user: hash`. The same user always gets the same digits. */
 export function pseudonym(instance: string, kind: 'id' | 'username', value: string): string {
   return hashedId(SPAN_ID_DIGITS, `user-${kind}\n${instance}\n${value}`)
 }
 
-/** Returns the host (with a port that is not the default one) of a web URL; '' when there is none. */
+/** Returns the host of a web URL, with the port if it is not the default one; '' if there is no valid URL. */
 export function instanceOf(webUrl: string | undefined): string {
   return webUrl !== undefined && URL.canParse(webUrl) ? new URL(webUrl).host : ''
 }
 
-/** The prefix of instances that stand for a project. A host contains no blank, so no URL gives such an instance. */
+/** The prefix of instances that stand for a project. A host contains no blank, so no URL results in such an instance. */
 export const projectInstancePrefix = 'project '
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ConvertOptionsInput, OptionError, optionTable, profiles, resolveOptions } from './options.ts'
 
-/** Section 12: defaults first. */
+/** The documented defaults. */
 const defaults = {
   resourceServiceName: undefined,
   environment: 'production',
@@ -34,7 +34,7 @@ const defaults = {
   commitMessage: 'include',
 }
 
-/** What a caller without types may hand over. */
+/** Resolves options of any type, as a caller without TypeScript may pass them. */
 const resolve = (given: Record<string, unknown>) => resolveOptions(given as ConvertOptionsInput)
 
 test('the defaults', () => {
@@ -43,12 +43,12 @@ test('the defaults', () => {
   expect(resolveOptions({ profile: 'default' })).toEqual(defaults)
 })
 
-test('the table names every option and says what it is about', () => {
+test('the table contains every option with a description', () => {
   expect(Object.keys(optionTable)).toEqual(Object.keys(defaults))
   for (const { about } of Object.values(optionTable)) expect(about).not.toBe('')
 })
 
-test('what is given is taken, the rest stays', () => {
+test('uses the given values, and defaults for the rest', () => {
   const given = { environment: 'staging', bounds: [1, 2.5, 10], refLabel: '^main$', user: 'hash' } as const
   expect(resolveOptions(given)).toEqual({ ...defaults, ...given })
 })
@@ -75,13 +75,13 @@ describe('profiles', () => {
     for (const profile of Object.values(profiles)) expect(() => resolve(profile)).not.toThrow()
   })
 
-  test('what is given beats the profile, in whatever order it is written', () => {
+  test('given options override the profile, in any order', () => {
     expect(resolveOptions({ spanKind: 'semconv', profile: 'native' }).spanKind).toBe('semconv')
     expect(resolveOptions({ profile: 'native', spanKind: 'semconv' }).spanKind).toBe('semconv')
     expect(resolveOptions({ profile: 'native', extensions: true }).extensions).toBe(true)
   })
 
-  test('undefined says nothing: neither against a default nor against a profile', () => {
+  test('undefined overrides neither a default nor a profile', () => {
     expect(resolveOptions({ environment: undefined, profile: undefined })).toEqual(defaults)
     expect(resolveOptions({ profile: 'native', spanKind: undefined }).spanKind).toBe('internal')
   })
@@ -93,7 +93,7 @@ describe('profiles', () => {
 })
 
 describe('refusals', () => {
-  test.each(['spanname', 'encoding', '', 'constructor', 'toString', '__proto__'])('no option is called %j', (name) => {
+  test.each(['spanname', 'encoding', '', 'constructor', 'toString', '__proto__'])('refuses an unknown option %j', (name) => {
     const given = Object.fromEntries([[name, true]])
     expect(() => resolve(given)).toThrow(OptionError)
     expect(() => resolve(given)).toThrow(`option ${name}: no such option`)
@@ -126,11 +126,11 @@ describe('refusals', () => {
       Array.from({ length: 201 }, (_, i) => i + 1),
       'must be native, fine or up to 200 ascending numbers above 0',
     ],
-  ])('%s may not be %j', (name, value, reason) => {
+  ])('refuses for %s the value %j', (name, value, reason) => {
     expect(() => resolve({ [name]: value })).toThrow(`option ${name}: ${reason}`)
   })
 
-  test('the error names the option for those who print flags', () => {
+  test('the error has the option, so that callers can print the flag', () => {
     try {
       resolve({ user: 'mask' })
       expect.unreachable()
@@ -139,7 +139,7 @@ describe('refusals', () => {
     }
   })
 
-  test('200 bounds are not too many', () => {
+  test('accepts 200 bounds', () => {
     const bounds = Array.from({ length: 200 }, (_, i) => i + 0.5)
     expect(resolveOptions({ bounds }).bounds).toEqual(bounds)
   })

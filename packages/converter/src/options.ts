@@ -1,16 +1,14 @@
 /**
- * Every choice a user has over the conversion, as a table: validation, command-line flags and `docs/telemetry.md` all
- * come from it.
- *
- * @see spec/pipeline-telemetry.md 12
+ * The options of the conversion. `optionTable` describes each one; validation, command-line flags and
+ * `docs/telemetry.md` are derived from it.
  */
 export interface ConvertOptions {
-  /** `service.name` of everything; without it the project's name. */
+  /** The `service.name` of all resources. Default: the project's name. */
   readonly resourceServiceName: string | undefined
   readonly environment: string
   readonly vendorNamespace: string
   readonly providerName: string
-  /** The instance that hashed ids contain; without it see `recordInstance`. */
+  /** The instance that hashed ids contain. `recordInstance` describes the default. */
   readonly instanceId: string | undefined
   readonly idScheme: 'hashed' | 'native'
   readonly spanNames: 'semconv' | 'native'
@@ -41,7 +39,7 @@ export interface ConvertOptions {
 
 export type Profile = 'default' | 'native' | 'strict'
 
-/** What a caller may write: any subset, and a profile that sets the rest. */
+/** A subset of the options, and a profile that sets the rest. */
 export type ConvertOptionsInput = { readonly [K in keyof ConvertOptions]?: ConvertOptions[K] | undefined } & {
   readonly profile?: Profile | undefined
 }
@@ -113,7 +111,7 @@ export const optionTable = {
     'a pipeline started by another project: own trace with a link, or the same trace',
   ),
   stageSpans: flag('a span per stage between the pipeline and its jobs'),
-  extensions: flag('keys of our own beside those of the interface', true),
+  extensions: flag('additional keys that the interface does not list', true),
   extraAttributes: flag('coverage, required runner tags, status of the ref and configuration errors as attributes'),
   skipNeverRan: flag('no span and no log record for jobs that never ran'),
   exportBlocked: flag('export pipelines that wait for a person (manual, scheduled)'),
@@ -128,7 +126,7 @@ export const optionTable = {
   commitMessage: choice(['include', 'title', 'omit'], 'commit messages'),
 } satisfies { readonly [K in keyof ConvertOptions]: OptionRow<ConvertOptions[K]> }
 
-/** Groups of options: `native` gives what GitLab's own export gives, `strict` follows semconv to the letter. */
+/** Groups of options: `native` reproduces GitLab's own export, `strict` follows semconv exactly. */
 export const profiles = {
   default: {},
   native: {
@@ -143,7 +141,7 @@ export const profiles = {
   strict: { successStatus: 'unset', refinedResults: true },
 } as const satisfies Record<Profile, ConvertOptionsInput>
 
-/** An option has no such name or no such value. `option` is the key of `ConvertOptions`. */
+/** The error for an unknown option or an invalid value. `option` is the key of `ConvertOptions`. */
 export class OptionError extends Error {
   override readonly name = 'OptionError'
   readonly option: string
@@ -154,7 +152,7 @@ export class OptionError extends Error {
 }
 
 /**
- * Defaults, then the profile, then what was given.
+* Returns the defaults, overridden by the profile and then by the given options.
  *
  * @throws {OptionError} for an unknown name or a value out of range
  */
@@ -169,14 +167,14 @@ export function resolveOptions(input: ConvertOptionsInput = {}): ConvertOptions 
     const row = Object.hasOwn(optionTable, name) ? (optionTable as Record<string, OptionRow>)[name] : undefined
     if (row === undefined) throw new OptionError(name, 'no such option')
     if (value === undefined) continue
-    const problem = problemWith(row.shape, value)
+    const problem = validateValue(row.shape, value)
     if (problem) throw new OptionError(name, problem)
     resolved[name] = value
   }
   return resolved as unknown as ConvertOptions
 }
 
-function problemWith(shape: Shape, value: unknown): string | undefined {
+function validateValue(shape: Shape, value: unknown): string | undefined {
   switch (shape.kind) {
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'must be true or false'

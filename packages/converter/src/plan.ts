@@ -11,7 +11,7 @@ import { type LinkContext, linkAttributes } from './traces/link-attributes.ts'
 import { pipelineAttributes } from './traces/pipeline-attributes.ts'
 import { type StageContext, stageAttributes } from './traces/stage-attributes.ts'
 
-/** What follows from the options alone, worked out once for all records converted with them. */
+/** The values derived from the options alone, computed once for all records that are converted with them. */
 export interface ConversionPlan {
   readonly options: ConvertOptions
   readonly ids: IdScheme

@@ -1,26 +1,24 @@
 /**
- * The converter's input: one pipeline run and its jobs, in our words, already normalised by an adapter of `sources/`.
+ * The converter's input: one pipeline run and its jobs, normalised by an adapter in `sources/`.
  *
- * Everything unusable in the foreign payload is `undefined` here: null, blank text, unparsable dates, negative
- * durations, an all-zero `before_sha`. Times are BigInt nanoseconds since 1970 and never 0; durations are seconds.
- *
- * @see spec/pipeline-telemetry.md 1
+ * Every unusable value of the payload is `undefined` here: null, blank text, unparsable dates, negative durations, an
+ * all-zero `before_sha`. Times are BigInt nanoseconds since 1970 and never 0; durations are seconds.
  */
 export interface PipelineRecord {
-  /** Above 0. Instance-wide. */
+  /** Above 0, and unique within the instance. */
   readonly id: bigint
   readonly iid: bigint | undefined
   readonly name: string | undefined
-  /** Canonical lower-case status; aliases are resolved, unknown words kept. */
+  /** The canonical lower-case status. Aliases are resolved; unknown words are kept. */
   readonly status: string
   readonly detailedStatus: string | undefined
   readonly ref: string | undefined
   readonly tag: boolean | undefined
   readonly sha: string | undefined
   readonly beforeSha: string | undefined
-  /** What triggered it: push, schedule, merge_request_event, … (open set). */
+  /** The trigger: `push`, `schedule`, `merge_request_event`, … (open set). */
   readonly source: string | undefined
-  /** Declared stages in order, also those without jobs. */
+  /** The declared stages in order, including stages without jobs. */
   readonly stages: readonly string[]
   readonly createdAtNs: bigint | undefined
   /** REST only. */
@@ -32,16 +30,16 @@ export interface PipelineRecord {
   readonly durationSeconds: number | undefined
   readonly queuedSeconds: number | undefined
   readonly protectedRef: boolean | undefined
-  /** Web URL of the pipeline, given or derived from the project's. */
+  /** The web URL of the pipeline, given or derived from the project's URL. */
   readonly url: string | undefined
   readonly failureReason: string | undefined
-  /** How the ref's pipelines went: `fixed`, `still_failing`, … (open set). */
+  /** The status of the ref compared with the previous pipeline: `fixed`, `still_failing`, … (open set). */
   readonly refStatusName?: string | undefined
   /** The messages of the parser if the configuration could not be read. */
   readonly yamlErrors?: string | undefined
   /** The coverage in percent. */
   readonly coverage?: number | undefined
-  /** The root of the pipeline tree, when the source or the caller's root map knows it. */
+  /** The root of the pipeline tree, if the source or the caller's root map contains it. */
   readonly rootPipelineId: bigint | undefined
   readonly upstream: UpstreamPipeline | undefined
   readonly mergeRequest: MergeRequestRecord | undefined
@@ -52,9 +50,9 @@ export interface PipelineRecord {
   readonly jobs: readonly JobRecord[]
   /** Set if the list of jobs is unreadable, so that their number is unknown. */
   readonly jobsUnreadable?: true | undefined
-  /** Whether the source lists bridges at all; decides what a child pipeline may point at (section 2.5). */
+  /** Whether the source lists bridges. If not, a child pipeline has the parent pipeline as its parent, not a bridge. */
   readonly bridgesListed: boolean
-  /** When the record reached us. Set by the intake; without it the pipeline's end stands in. */
+  /** The time of receipt, set by the intake. Without it, the pipeline's end is used. */
   readonly receivedAtNs: bigint | undefined
   /**
    * The instance that ids are hashed with instead of the option `instanceId` and the host of the project's URL. It is
@@ -62,11 +60,11 @@ export interface PipelineRecord {
    * `idScheme: native`.
    */
   readonly instance?: string | undefined
-  /** What an earlier completion of the same pipeline already exported; absent on the first one. */
+  /** The jobs that an earlier completion of the same pipeline already exported; absent on the first completion. */
   readonly previousExport?: PreviousExport
 }
 
-/** @see spec/pipeline-telemetry.md 2.6 */
+/** The jobs of an earlier completion. Their spans are not sent again. */
 export interface PreviousExport {
   readonly jobIds: ReadonlySet<bigint>
 }
@@ -83,23 +81,23 @@ export interface ProjectRecord {
 /** The pipeline that started this one through a bridge job. */
 export interface UpstreamPipeline {
   readonly pipelineId: bigint
-  /** The root of its tree, when the caller's root map knows it. */
+  /** The root of its tree, if the caller's root map contains it. */
   readonly rootPipelineId?: bigint
-  /** `bridge_id ?? job_id`: the bridge whose span is the parent or link target. */
+  /** `bridge_id ?? job_id`: the bridge with the span that is the parent or link target. */
   readonly bridgeId: bigint | undefined
-  /** True when it lives in another project; its downstream has a trace of its own, unless `multiProject` joins them. */
+  /** True if it belongs to another project. Its downstream then has its own trace, unless `multiProject` joins them. */
   readonly otherProject: boolean
   readonly projectWebUrl: string | undefined
   readonly projectId?: bigint | undefined
   readonly projectPath?: string | undefined
-  /** Whether the parent's record lists the bridge, if the caller knows that record; it decides under `bridgeSource: auto`. */
+  /** Whether the parent's record lists the bridge, if the caller has that record. It decides under `bridgeSource: auto`. */
   readonly bridgeListed?: boolean | undefined
   /** The `instance` of the upstream pipeline's record. */
   readonly instance?: string | undefined
   /**
-   * The caller's knowledge about the upstream pipeline, if it belongs to another project. `recorded`: that project has
-   * recorded it. `expected`: that project has not, so its trace is not joined. `unknown`: there is no such project, so
-   * nothing is linked to it. Without it, the record is believed.
+   * The caller's knowledge about an upstream pipeline of another project. `recorded`: that project has recorded the
+   * pipeline. `expected`: that project has not recorded it yet, so its trace is not joined. `unknown`: there is no such
+   * project, so there is no link. Without this field, the converter relies on the record.
    */
   readonly standing?: 'recorded' | 'expected' | 'unknown' | undefined
 }
@@ -145,7 +143,7 @@ export interface JobRecord {
   readonly finishedAtNs: bigint | undefined
   readonly durationSeconds: number | undefined
   readonly queuedSeconds: number | undefined
-  /** Only kept when the status is failed. */
+  /** Set only if the status is `failed`. */
   readonly failureReason: string | undefined
   readonly when: string | undefined
   readonly manual: boolean | undefined
@@ -161,11 +159,11 @@ export interface JobRecord {
   readonly requiredTags?: readonly string[] | undefined
   /** The pipeline that a bridge has started; undefined for other jobs. */
   readonly downstream?: DownstreamPipeline | undefined
-  /** 1 for the first attempt, when the source tells (`retries_count`) or lists every attempt. */
+  /** 1 for the first attempt. It is known if the source contains `retries_count` or lists every attempt. */
   readonly attempt: number | undefined
-  /** The attempt before this one, when it is among the record's jobs. */
+  /** The attempt before this one, if it is among the record's jobs. */
   readonly previousAttemptId: bigint | undefined
-  /** False for attempts that a later one of the same name and stage replaced; those do not count in totals. */
+  /** False for an attempt that a later one of the same name and stage has replaced. Totals do not count it. */
   readonly effective: boolean
 }
 
@@ -173,7 +171,7 @@ export interface RunnerRecord {
   readonly id: bigint | undefined
   readonly description: string | undefined
   readonly tags: readonly string[]
-  /** instance_type, group_type, project_type. */
+  /** `instance_type`, `group_type` or `project_type`. */
   readonly type: string | undefined
   readonly active: boolean | undefined
   readonly isShared: boolean | undefined

@@ -12,10 +12,10 @@ import {
   ATTR_VCS_REPOSITORY_URL_FULL,
 } from './semconv.ts'
 
-/** The version of the telemetry's shape, a constant of the interface; not the product's version. */
+/** The version of the telemetry's format: a constant of the interface, independent of the product's version. */
 const TELEMETRY_VERSION = '1.0.0'
 
-/** @see spec/interface-1.md 2.2, spec/pipeline-telemetry.md 3.3 */
+/** Attributes of the resource of all signals. */
 export const resourceAttributes: AttributeTable<PipelineRun> = [
   {
     keys: [ATTR_SERVICE_NAME],
@@ -32,10 +32,11 @@ export const resourceAttributes: AttributeTable<PipelineRun> = [
     from: ({ options }) => options.environment,
     absent: 'never',
   },
-  { keys: [ATTR_VCS_PROVIDER_NAME], type: 'string', from: ({ options }) => options.providerName, absent: 'never' },
+  { keys: [ATTR_VCS_PROVIDER_NAME], type: 'string', knownInJob: true, from: ({ options }) => options.providerName, absent: 'never' },
   {
     keys: [ATTR_VCS_REPOSITORY_NAME],
     type: 'string',
+    knownInJob: true,
     from: ({ record }) => record.project.name,
     needs: ['project.name'],
     absent: 'unknown',
@@ -43,6 +44,7 @@ export const resourceAttributes: AttributeTable<PipelineRun> = [
   {
     keys: [ATTR_SVC_REPOSITORY_ID],
     type: 'string',
+    knownInJob: true,
     from: ({ record }) => record.project.id?.toString(),
     needs: ['project.id'],
     absent: 'unknown',
@@ -50,6 +52,7 @@ export const resourceAttributes: AttributeTable<PipelineRun> = [
   {
     keys: [ATTR_VCS_REPOSITORY_URL_FULL],
     type: 'string',
+    knownInJob: true,
     from: ({ record }) => record.project.webUrl,
     needs: ['project.web_url', 'object_attributes.url'],
     absent: 'unknown',
@@ -57,6 +60,7 @@ export const resourceAttributes: AttributeTable<PipelineRun> = [
   {
     keys: [ATTR_VCS_OWNER_NAME],
     type: 'string',
+    knownInJob: true,
     from: ({ record }) => ownerOf(record.project.path),
     needs: ['project.path_with_namespace'],
     absent: 'path unknown or of one segment',

@@ -7,7 +7,7 @@ import { entryOf, OTHER_ERROR, refinedResultByReason, resultByStatus } from './s
 import { newTally, type Tally } from './text.ts'
 import { type JobTimes, jobTimes, pipelineTimes, type SpanTimes } from './traces/span-times.ts'
 
-/** One record under one plan: everything that several signals need, worked out once. */
+/** One record with its plan, and the derived values that several signals need, computed once. */
 export interface PipelineRun {
   readonly plan: ConversionPlan
   readonly options: ConvertOptions
@@ -18,35 +18,35 @@ export interface PipelineRun {
   /** The ids of the run's trace and of its parent span: those of another project if it joins the trace of that project. */
   readonly trace: IdSpace
   readonly rootId: bigint
-  /** False when the root is only guessed from the direct parent. */
+  /** False if the root pipeline is unknown and the direct parent is used instead. */
   readonly rootResolved: boolean
   readonly traceId: string
   readonly spanId: string
   readonly traceState: string
   readonly times: SpanTimes
-  /** When the record reached us, else the pipeline's end: `observedTimeUnixNano`. */
+  /** `observedTimeUnixNano`: the time of receipt, or the pipeline's end if that is unknown. */
   readonly observedNs: bigint
   readonly result: string | undefined
   /** Set exactly when the pipeline failed. */
   readonly errorType: string | undefined
   readonly refType: 'tag' | 'branch' | undefined
   readonly user: UserRecord | undefined
-  /** The instance that pseudonyms of users are hashed with; found once per run, because it is parsed from a URL. */
+  /** The instance that pseudonyms of users are hashed with. It is computed once per run, because it is parsed from a URL. */
   readonly userInstance: string
   /** The jobs that get a span and a log record, in order. */
   readonly exportedJobs: readonly JobRecord[]
   readonly tally: Tally
 }
 
-/** The instance in which ids are unique, and the scheme that makes them. */
+/** The instance in which ids are unique, and the scheme that derives them. */
 export interface IdSpace {
   readonly ids: IdScheme
   readonly instance: string
 }
 
 /**
- * Returns the id space of records with an instance of their own. They are always hashed: the scheme `native` would make
- * ids from the numbers alone.
+ * Returns the id space of records with an instance of their own. They are always hashed: the scheme `native` ignores
+ * the instance.
  */
 export const ownSpace = (instance: string): IdSpace => ({ ids: hashedIds, instance })
 
@@ -77,7 +77,7 @@ export interface JobRun {
   readonly user: UserRecord | undefined
 }
 
-/** @throws {RecordError} when neither the record nor its receipt has any time */
+/** @throws {RecordError} if the record has no time and no receipt time */
 export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): PipelineRun {
   const { options } = plan
   const times = pipelineTimes(record)
@@ -155,16 +155,16 @@ export function upstreamInstance(
   return projectInstance({ id: upstream.projectId, path: upstream.projectPath }) || instance
 }
 
-/** Jobs whose failure fails the pipeline. Earlier attempts of a retried job have been forgiven. */
+/** Returns the jobs that made the pipeline fail. Attempts that were retried do not count. */
 export function failedJobs(record: PipelineRecord): JobRecord[] {
   return record.jobs.filter((job) => job.status === 'failed' && !job.allowFailure && job.effective)
 }
 
-/** @see spec/pipeline-telemetry.md 2.5 */
+/** Returns the root pipeline of the trace. It is not resolved if only the direct parent is known. */
 function traceRoot(record: PipelineRecord, options: ConvertOptions): { id: bigint; resolved: boolean } {
   const upstream = joinedUpstream(record, options)
   if (upstream?.otherProject) {
-    // Its own root, which the source may name, is that of a trace it does not have.
+    // The source may name a root in this project. It is ignored, because this pipeline joins another project's trace.
     return { id: upstreamRootId(upstream), resolved: upstream.rootPipelineId !== undefined }
   }
   if (record.rootPipelineId !== undefined) return { id: record.rootPipelineId, resolved: true }
@@ -180,10 +180,10 @@ function traceInstance(record: PipelineRecord, options: ConvertOptions): string 
   return isForeign ? upstreamInstance(upstream, instance, options) : instance
 }
 
-/** The root of the upstream pipeline's tree; the pipeline itself where nobody knows better. */
+/** Returns the root of the upstream pipeline's tree, or the upstream pipeline itself if its root is unknown. */
 export const upstreamRootId = (upstream: UpstreamPipeline): bigint => upstream.rootPipelineId ?? upstream.pipelineId
 
-/** The upstream pipeline whose trace this one joins, if it joins one. */
+/** Returns the upstream pipeline that this one shares a trace with; `undefined` if it has its own trace. */
 export function joinedUpstream(record: PipelineRecord, options: ConvertOptions) {
   const { upstream } = record
   if (upstream === undefined || upstream.pipelineId === record.id) return undefined
@@ -210,7 +210,7 @@ function resultOf(status: string, errorType: string | undefined, options: Conver
   return refined ?? entryOf(resultByStatus, status)
 }
 
-/** Triggers that only branches have. */
+/** Trigger types that occur only for branches. */
 const mergeRequestSources: ReadonlySet<string> = new Set(['merge_request_event', 'external_pull_request_event'])
 
 function refTypeOf(record: PipelineRecord): 'tag' | 'branch' | undefined {
@@ -231,7 +231,7 @@ function maskedUser(user: UserRecord | undefined, instance: string, options: Con
   if (user === undefined || options.user === 'include') return user
   if (options.user === 'omit') return undefined
   return {
-    // One bit less than the hash: the attribute is a signed 64-bit integer.
+    // The attribute is a signed 64-bit integer, so one bit of the hash is dropped.
     id: user.id === undefined ? undefined : BigInt(`0x${pseudonym(instance, 'id', String(user.id))}`) >> 1n,
     username: user.username === undefined ? undefined : pseudonym(instance, 'username', user.username),
   }

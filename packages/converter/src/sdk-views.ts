@@ -32,10 +32,10 @@ import {
 } from '@penstock/otlp'
 
 /**
- * The same telemetry as objects of the OpenTelemetry JS SDK, so that any exporter written for it can ship them.
+ * Returns spans as objects of the OpenTelemetry JS SDK, so that any exporter written for the SDK can send them.
  *
- * What the SDK's shapes cannot say is lost here, and only here: integers above 2^53 become the nearest double, those
- * next to 2^63 the largest below it, exemplars have no place, and an integral double is indistinguishable from an integer.
+ * The SDK's types lose information: integers above 2^53 become the nearest double below 2^63, exemplars are dropped, and
+ * an integral double cannot be distinguished from an integer.
  */
 export function toReadableSpans(request: OtlpRequest<'traces'>): ReadableSpan[] {
   return request.resources.flatMap((group) => {
@@ -47,7 +47,7 @@ export function toReadableSpans(request: OtlpRequest<'traces'>): ReadableSpan[] 
   })
 }
 
-/** One per resource: that is the unit of a `PushMetricExporter`. */
+/** Returns one object per resource, which is the unit that a `PushMetricExporter` accepts. */
 export function toResourceMetrics(request: OtlpRequest<'metrics'>): ResourceMetrics[] {
   return request.resources.map((group) => ({
     resource: resourceOf(group),
@@ -130,7 +130,7 @@ function metricData(metric: Metric): SdkMetricData[] {
     case 'gauge': {
       const descriptor = { name, description, unit, valueType: valueTypeOf(data.dataPoints) }
       const dataPoints = data.dataPoints.map(numberPoint)
-      // A gauge has no temporality; the SDK's type asks for one all the same.
+      // A gauge has no temporality, but the SDK's type requires one.
       const aggregationTemporality = SdkTemporality.CUMULATIVE
       return [{ descriptor, aggregationTemporality, dataPointType: DataPointType.GAUGE, dataPoints }]
     }
@@ -182,7 +182,7 @@ function pointFrame(point: NumberDataPoint | HistogramDataPoint) {
   }
 }
 
-/** `[seconds, nanoseconds]`. */
+/** Returns `[seconds, nanoseconds]`. */
 function hrTime(ns: bigint): HrTime {
   return [Number(ns / 1_000_000_000n), Number(ns % 1_000_000_000n)]
 }
@@ -197,8 +197,8 @@ const scopeOf = <Item>({ scope, schemaUrl }: ScopeGroup<Item>): InstrumentationS
 })
 
 /**
- * The largest int64 values are nearest to 2^63, which is none: the JSON exporters would write it all the same, and a
- * collector refuse the whole request.
+ * Returns the integer as a double. The largest int64 values round to 2^63, which is not an int64: JSON exporters would
+ * write it, and a Collector would reject the whole request.
  */
 const numberOf = (int64: bigint): number => Math.min(Number(int64), LARGEST_INT64_DOUBLE)
 const LARGEST_INT64_DOUBLE = 2 ** 63 - 1024

@@ -1,5 +1,5 @@
 /**
- * Every name the converter emits: the semantic-convention constants in use, and the names of our own beside them.
+* The names that the converter emits: constants of the semantic conventions, and our own names.
  *
  * `svc.` stands for the vendor namespace; `attribute-table.ts` replaces it when another one is configured.
  */
@@ -39,10 +39,10 @@ export {
   METRIC_CICD_PIPELINE_RUN_ERRORS,
 } from '@opentelemetry/semantic-conventions/incubating'
 
-/** The registry version our names follow. */
+/** The version of the semantic-convention registry that the names follow. */
 export const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.44.0'
 
-// Not in the registry; emitted because the interface lists them (spec/pipeline-telemetry.md 9).
+// Not in the registry. They are emitted because the product's interface lists them.
 export const ATTR_CICD_PIPELINE_TASK_RUN_STATE = 'cicd.pipeline.task.run.state'
 export const METRIC_CICD_PIPELINE_RUN_COUNT = 'cicd.pipeline.run.count'
 export const METRIC_CICD_PIPELINE_TASK_TOTAL = 'cicd.pipeline.task.total'
@@ -53,7 +53,7 @@ export const ATTR_SVC_TRACE_ID = 'svc.cicd.pipeline.trace_id'
 export const ATTR_SVC_TRIGGER_TYPE = 'svc.cicd.pipeline.trigger.type'
 export const METRIC_SVC_RUN_QUEUED_DURATION = 'svc.cicd.pipeline.run.queued_duration'
 
-// Extensions: keys of ours that the interface does not list (option `extensions`).
+// Extensions: our own keys that the interface does not list (option `extensions`).
 export const ATTR_SVC_LINK_TYPE = 'svc.cicd.link.type'
 export const ATTR_SVC_ROOT_RESOLVED = 'svc.cicd.root.resolved'
 export const ATTR_SVC_TIMESTAMPS_ADJUSTED = 'svc.cicd.timestamps.adjusted'

@@ -1,10 +1,10 @@
 import { StatusCode } from '@penstock/otlp'
 import type { FinishedStatus, KnownStatus } from './sources/status.ts'
 
-/** Waiting for a person or a clock. */
+/** The statuses of pipelines and jobs that wait for a person or for a scheduled time. */
 export const blockedStatuses = ['manual', 'scheduled'] as const
 
-/** Status → `cicd.pipeline.result` and `cicd.pipeline.task.run.result`; others have none. @see interface-1 2.2 */
+/** Status → `cicd.pipeline.result` and `cicd.pipeline.task.run.result`; others have none. */
 export const resultByStatus: Readonly<Record<string, string>> = {
   success: 'success',
   failed: 'failure',
@@ -12,7 +12,7 @@ export const resultByStatus: Readonly<Record<string, string>> = {
   skipped: 'skip',
 } satisfies Record<FinishedStatus, string>
 
-/** Status → `cicd.pipeline.run.state` and `cicd.pipeline.task.run.state`; others have none. @see interface-1 2.2 */
+/** Status → `cicd.pipeline.run.state` and `cicd.pipeline.task.run.state`; others have none. */
 export const stateByStatus: Readonly<Record<string, string>> = {
   pending: 'pending',
   waiting_for_resource: 'pending',
@@ -22,7 +22,7 @@ export const stateByStatus: Readonly<Record<string, string>> = {
   canceling: 'executing',
 } satisfies Partial<Record<KnownStatus, string>>
 
-/** Option `refinedResults`: failures that are not the pipeline author's. @see spec/pipeline-telemetry.md 3.6 */
+/** Failure reason → result under the option `refinedResults`, for failures that the pipeline's author did not cause. */
 export const refinedResultByReason: Readonly<Record<string, string>> = {
   job_execution_timeout: 'timeout',
   stuck_or_timeout_failure: 'timeout',
@@ -35,7 +35,7 @@ export const refinedResultByReason: Readonly<Record<string, string>> = {
   ci_quota_exceeded: 'error',
 }
 
-/** Merge request state → `vcs.change.state`; a draft is `wip` while it can still change. */
+/** Merge request state → `vcs.change.state`. An open draft is `wip` instead. */
 export const changeStateByState: Readonly<Record<string, string>> = {
   opened: 'open',
   locked: 'open',
@@ -43,12 +43,12 @@ export const changeStateByState: Readonly<Record<string, string>> = {
   closed: 'closed',
 }
 
-/** The entry for a word from outside, where `constructor` and its kin are words like any other. */
+/** Returns the entry for an untrusted word. Inherited properties such as `constructor` do not count. */
 export function entryOf<Value>(table: Readonly<Record<string, Value>>, word: string): Value | undefined {
   return Object.hasOwn(table, word) ? table[word] : undefined
 }
 
-/** Jobs that have not run, whatever their times claim. */
+/** The statuses of jobs that have not run, even if they have a start time. */
 const neverRunStatuses: ReadonlySet<string> = new Set<KnownStatus>([
   'skipped',
   'created',
@@ -58,14 +58,14 @@ const neverRunStatuses: ReadonlySet<string> = new Set<KnownStatus>([
   'waiting_for_resource',
   'waiting_for_callback',
 ])
-export const isNeverRun = (status: string): boolean => neverRunStatuses.has(status)
+export const hasNeverRun = (status: string): boolean => neverRunStatuses.has(status)
 
 export interface SpanStatusOptions {
   readonly successStatus: 'ok' | 'unset'
   readonly canceledAsError: boolean
 }
 
-/** Status → span status code. @see spec/pipeline-telemetry.md 3.2 */
+/** Returns the span status code for a status. */
 export function statusCodeOf(status: string, options: SpanStatusOptions): number {
   switch (status) {
     case 'success':
@@ -80,5 +80,5 @@ export function statusCodeOf(status: string, options: SpanStatusOptions): number
   }
 }
 
-/** `error.type` where no reason is known. */
+/** The `error.type` of a failure without a known reason. */
 export const OTHER_ERROR = '_OTHER'

@@ -3,16 +3,16 @@ import { expect, test } from 'vitest'
 import { cleanText, newTally } from './text.ts'
 
 test.each([
-  { name: 'short text stays', text: 'build 🚀 ١٢', maxBytes: 4096, expected: 'build 🚀 ١٢', truncated: 0 },
+  { name: 'a short text is unchanged', text: 'build 🚀 ١٢', maxBytes: 4096, expected: 'build 🚀 ١٢', truncated: 0 },
   {
-    name: 'edge 31: NUL goes, a lone surrogate becomes U+FFFD',
+    name: 'edge 31: NUL is removed, a lone surrogate becomes U+FFFD',
     text: 'a\0b\ud83d',
     maxBytes: 4096,
     expected: 'ab\ufffd',
     truncated: 0,
   },
   { name: 'edge 30: a code point is never split', text: 'aé🚀', maxBytes: 6, expected: 'aé', truncated: 1 },
-  { name: 'exactly full', text: 'aé🚀', maxBytes: 7, expected: 'aé🚀', truncated: 0 },
+  { name: 'a text of exactly the limit is not cut', text: 'aé🚀', maxBytes: 7, expected: 'aé🚀', truncated: 0 },
 ])('$name', ({ text, maxBytes, expected, truncated }) => {
   const tally = newTally()
   expect(cleanText(text, maxBytes, tally)).toBe(expected)

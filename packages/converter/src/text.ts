@@ -1,12 +1,13 @@
-/** UTF-8 bytes a string attribute may have, and a span name or log body. @see spec/pipeline-telemetry.md 6.3 */
+/** The maximum number of UTF-8 bytes of a string attribute. */
 export const MAX_VALUE_BYTES = 4_096
+/** The maximum number of UTF-8 bytes of a span name or log body. */
 export const MAX_NAME_BYTES = 1_024
 export const MAX_ARRAY_ELEMENTS = 128
 
-/** A UTF-16 code unit takes at most 3 bytes in UTF-8, so shorter texts need no counting. */
+/** The maximum number of UTF-8 bytes per UTF-16 code unit. Texts that fit with this factor need no counting. */
 const BYTES_PER_UNIT = 3
 
-/** What the conversion had to change; the caller's only sign that output and input differ. */
+/** The number of values that the conversion changed. It is the only indication that output and input differ. */
 export interface Tally {
   truncatedTexts: number
   droppedElements: number
@@ -15,7 +16,7 @@ export interface Tally {
 
 export const newTally = (): Tally => ({ truncatedTexts: 0, droppedElements: 0, adjustedSpans: 0 })
 
-/** Without NUL and lone surrogates, and cut on a code-point boundary at `maxBytes` of UTF-8. */
+/** Returns the text without NUL and lone surrogates, cut at a code point so that it has at most `maxBytes` in UTF-8. */
 export function cleanText(text: string, maxBytes: number, tally: Tally): string {
   let clean = text.isWellFormed() ? text : text.toWellFormed()
   if (clean.includes('\0')) clean = clean.replaceAll('\0', '')
@@ -24,7 +25,7 @@ export function cleanText(text: string, maxBytes: number, tally: Tally): string 
   return clean.slice(0, unitsWithin(clean, maxBytes))
 }
 
-/** UTF-16 length of the longest prefix of whole code points that fits `maxBytes`. */
+/** Returns the UTF-16 length of the longest prefix of whole code points that fits into `maxBytes`. */
 function unitsWithin(text: string, maxBytes: number): number {
   let bytes = 0
   let units = 0

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { PRODUCT_VERSION } from './version.ts'
 
-test('is that of the package', () => {
+test('is the version of the package', () => {
   const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as object
   expect(manifest).toMatchObject({ version: PRODUCT_VERSION })
 })

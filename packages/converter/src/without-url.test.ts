@@ -22,7 +22,7 @@ function spanOf(fields: object, options: ConvertOptionsInput = {}) {
 }
 
 describe('records without any URL', () => {
-  test('of different projects share no ids', () => {
+  test('have different ids in different projects', () => {
     const spans = [
       spanOf({ project: { id: 1 } }),
       spanOf({ project: { id: 2 } }),
@@ -33,7 +33,7 @@ describe('records without any URL', () => {
     for (const key of ['traceId', 'spanId'] as const) expect(new Set(spans.map((span) => span[key])).size).toBe(5)
   })
 
-  test('of one project share them, whatever else the record says', () => {
+  test('have the same ids in one project, with any other fields', () => {
     const one = spanOf({ project: { id: 1, path_with_namespace: 'g/p' } })
     expect(spanOf({ project: { id: 1 } })).toMatchObject({ traceId: one.traceId, spanId: one.spanId })
   })
@@ -55,7 +55,7 @@ describe('records without any URL', () => {
     expect(spanOf(downstream).links).toMatchObject([{ traceId, spanId }])
   })
 
-  test('or joins it', () => {
+  test('a pipeline of another project joins that trace under same-trace', () => {
     const { traceId, spanId } = spanOf(upstream)
     const joined = spanOf(downstream, { multiProject: 'same-trace' })
     expect(joined).toMatchObject({ traceId, parentSpanId: spanId })
@@ -63,7 +63,7 @@ describe('records without any URL', () => {
   })
 })
 
-describe('where the instance comes from', () => {
+describe('the source of the instance', () => {
   const url = 'https://url.example.com/g/p/-/pipelines/31'
   test.each<[string, object, string]>([
     ['the URL of the project', { project: { id: 1, web_url: 'https://web.example.com/g/p' } }, 'web.example.com'],

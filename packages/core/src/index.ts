@@ -39,7 +39,7 @@ export {
   type DescribedMergeRequest,
   type MergeRequest,
   type MergeRequestOrder,
-  mergeHindranceOf,
+  mergeBlocker,
   mergeRequestStates,
 } from './merge-requests/merge-request.ts'
 export * from './merge-requests/merge-request-branches.ts'
@@ -74,14 +74,14 @@ export type { IssuedToken } from './oauth/oauth-token-store.ts'
 export {
   type ExportSettings,
   type ExportSignal,
-  exportSettingsFor,
-  exportSettingsOf,
+  loadExportSettings,
+  parseExportSettings,
   exportSignals,
   exportVariableKeys,
 } from './pipelines/export-settings.ts'
 export type {} from './pipelines/global-number-store.ts'
 export type {} from './pipelines/job-store.ts'
-export * from './pipelines/jobs-of-each.ts'
+export * from './pipelines/job-listings.ts'
 export {
   type BridgeOfPipeline,
   type JobOfPipeline,
@@ -97,20 +97,20 @@ export * from './pipelines/pipeline-changes.ts'
 export * from './pipelines/pipeline-operations.ts'
 export { isComplete, type PipelineStatus, pipelineStatuses } from './pipelines/pipeline-status.ts'
 export type {} from './pipelines/pipeline-store.ts'
-export * from './pipelines/pipelines-of-each.ts'
+export * from './pipelines/pipeline-listings.ts'
 export { type JobGroup, jobGroupsOf, type Stage } from './pipelines/stage.ts'
 export * from './pipelines/status-wording.ts'
 export * from './pipelines/trace-instance-store.ts'
 export * from './projects/project.ts'
 export { browseProjects } from './projects/project-listings.ts'
-export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/project-lists-of-each.ts'
+export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/projects-of-parents.ts'
 export * from './projects/project-operations.ts'
 export {
   groupsOfProjects,
-  type PlaceOfProject,
-  placesOfProjects,
+  type NamespaceOwner,
+  namespaceOwnersOfProjects,
   viewsOfProjects,
-} from './projects/project-places.ts'
+} from './projects/project-relations.ts'
 export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'
 export type { Namespace, ProjectView } from './projects/project-view.ts'
 export { type Branch, createBranch, getBranch, listBranches, removeBranch } from './repositories/branch-operations.ts'
@@ -121,7 +121,7 @@ export {
   getCommit,
   listCommitDiffs,
   listCommits,
-  type SingleCommit,
+  type CommitWithStats,
 } from './repositories/commit-operations.ts'
 export type { Committer } from './repositories/commit-to-branch.ts'
 export {

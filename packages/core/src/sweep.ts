@@ -1,4 +1,4 @@
-import { type Log, Repeating } from '@penstock/runtime'
+import { type Log, RepeatingTask } from '@penstock/runtime'
 import type { Core, Tx } from './kit/context.ts'
 import { DAY_MS } from './kit/day.ts'
 import { deleteEventsBefore } from './kit/event.ts'
@@ -16,12 +16,12 @@ export interface Retention {
 
 const EVERY_MS = 3_600_000
 /** The limit of one transaction, because other writers wait until it ends. */
-const EVENTS_AT_ONCE = 1_000
+const EVENTS_PER_TRANSACTION = 1_000
 
 /** Starts a sweep now, because the process may not live for an hour, and then one every hour until `end` is called. */
-export function startSweeping(core: Core, retention: Retention, log: Log): Repeating {
+export function startSweeping(core: Core, retention: Retention, log: Log): RepeatingTask {
   const pace = { everyMs: EVERY_MS, firstAfterMs: 0, clock: core.clock, log }
-  return new Repeating('sweep.failed', pace, () => sweep(core, retention))
+  return new RepeatingTask('sweep.failed', pace, () => sweep(core, retention))
 }
 
 /**
@@ -40,7 +40,7 @@ export async function sweep(core: Core, { eventDays }: Retention): Promise<void>
   ]
   for (const deleteExpired of deletions) await write(deleteExpired)
   const beforeMs = core.clock.nowMs() - eventDays * DAY_MS
-  while ((await write((tx) => deleteEventsBefore(tx, beforeMs, EVENTS_AT_ONCE))) === EVENTS_AT_ONCE);
+  while ((await write((tx) => deleteEventsBefore(tx, beforeMs, EVENTS_PER_TRANSACTION))) === EVENTS_PER_TRANSACTION);
   await sweepRepositories(core)
   await measureRepositories(core)
 }

@@ -44,8 +44,8 @@ function idsIn(path: string): number[] {
   return ids as number[]
 }
 
-test('while it is written to, what was committed before is in the copy, and nothing by half', async () => {
-  // Some 500 pages: five steps of the copy, with writes in between.
+test('a copy made during writes has everything committed before, and no partial transaction', async () => {
+  // About 500 pages, which the copy reads in five steps, with writes in between.
   for (let id = 0; id < 500; id += 1) await add(id)
   let isCopying = true
   const copied = backup(file(), copy()).finally(() => {
@@ -53,7 +53,7 @@ test('while it is written to, what was committed before is in the copy, and noth
   })
   let next = 500
   for (; isCopying; next += 2) {
-    // A write comes to its end without the event loop, which the copy needs.
+    // A write ends without a turn of the event loop, but the copy needs one.
     await new Promise((resolve) => setImmediate(resolve))
     await db.write(async (tx) => {
       await tx.insertInto('notes').values({ id: next, text: 'pair' }).execute()
@@ -71,18 +71,18 @@ test('while it is written to, what was committed before is in the copy, and noth
   expect(readdirSync(directory).filter((name) => name.startsWith('copy'))).toEqual(['copy.db'])
 })
 
-test('nobody else may read it', async () => {
+test('only the owner can read the copy', async () => {
   await backup(file(), copy())
   expect(statSync(copy()).mode & 0o777).toBe(0o600)
 })
 
-test('an existing target stays as it is', async () => {
+test('rejects an existing target and leaves it unchanged', async () => {
   writeFileSync(copy(), 'mine')
-  await expect(backup(file(), copy())).rejects.toThrow(`${copy()} exists already`)
+  await expect(backup(file(), copy())).rejects.toThrow(`${copy()} already exists`)
   expect(statSync(copy()).size).toBe(4)
 })
 
-test('what is not there is not made', async () => {
+test('creates neither a missing database nor a missing directory', async () => {
   await expect(backup(join(directory, 'nothing.db'), copy())).rejects.toThrow()
   await expect(backup(file(), join(directory, 'nowhere', 'copy.db'))).rejects.toThrow('nowhere')
   expect([existsSync(join(directory, 'nothing.db')), existsSync(copy())]).toEqual([false, false])
@@ -95,13 +95,13 @@ test('a damaged database leaves no copy', async () => {
   expect(readdirSync(directory).filter((name) => name.startsWith('copy'))).toEqual([])
 })
 
-test('of PostgreSQL: says what does it, and not the password', async () => {
+test('for PostgreSQL, names pg_dump and does not print the password', async () => {
   const refused = await backup('postgres://penstock:s3cret@db.example/penstock', copy()).catch(String)
   expect(refused).toMatch(/pg_dump/)
   expect(refused).not.toMatch(/s3cret/)
 })
 
-test('opens while a write is going on', async () => {
+test('can run while a write is in progress', async () => {
   await add(1)
   await db.write(async (tx) => {
     await sql`delete from notes`.execute(tx)

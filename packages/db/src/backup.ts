@@ -5,28 +5,28 @@ import Sqlite from 'better-sqlite3'
 import { isPostgresUrl } from './open-database.ts'
 
 /**
- * Copies the SQLite file as it is now, while it is in use, to the new file `to`, which is there when it is complete, and
- * never before; only its owner may read it.
+ * Copies an SQLite file to the new file `to` while it is in use. The copy is a snapshot of the moment the backup began.
+ * `to` appears only when the copy is complete, and only its owner can read it.
  *
- * @throws when there is no such database, when it is one of PostgreSQL, and when `to` exists
+ * @throws if the database does not exist, if it is a PostgreSQL database, or if `to` exists
  */
 export async function backup(location: string, to: string): Promise<void> {
   if (isPostgresUrl(location)) {
     throw new Error(
-      'PostgreSQL has its own backup: pg_dump --format=custom --file=FILE URL, to be restored with pg_restore',
+      'PostgreSQL databases are backed up with pg_dump --format=custom --file=FILE URL, and restored with pg_restore',
     )
   }
-  if (existsSync(to)) throw new Error(`${to} exists already`)
+  if (existsSync(to)) throw new Error(`${to} already exists`)
   const database = new Sqlite(location, { fileMustExist: true })
-  // Of nobody else's reading until it has its name.
-  const aside = await mkdtemp(`${to}.partial-`).catch((error) => {
+  // mkdtemp makes a directory that only its owner can read.
+  const partialDirectory = await mkdtemp(`${to}.partial-`).catch((error) => {
     database.close()
     throw error
   })
   try {
-    const copy = join(aside, 'copy')
+    const copy = join(partialDirectory, 'copy')
     await (await open(copy, 'wx', 0o600)).close()
-    // What is read in one transaction stays as it is. Without it, the copy would begin anew after each write.
+    // The open transaction keeps the snapshot. Without it, SQLite would restart the copy after each write.
     database.exec('begin')
     database.prepare('select count(*) from sqlite_schema').get()
     await database.backup(copy)
@@ -35,7 +35,7 @@ export async function backup(location: string, to: string): Promise<void> {
     await flush(dirname(to))
   } finally {
     database.close()
-    await rm(aside, { recursive: true, force: true })
+    await rm(partialDirectory, { recursive: true, force: true })
   }
 }
 

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Generated, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Db, MOST_WRITES } from './db.ts'
+import { type Db, MAX_PENDING_WRITES } from './db.ts'
 import { addFolded, folded, foldedSql } from './folded-text.ts'
-import { RowInsertion } from './insert-rows.ts'
+import { RowInsertion } from './row-insertion.ts'
 import { type Migrations, migrate, NewerVersionError } from './migrate.ts'
 import { isUnavailable } from './open-database.ts'
 import { tableWithId } from './table-with-id.ts'
@@ -13,9 +13,9 @@ interface Tables {
   pages: { id: Generated<number>; note_id: number }
 }
 
-/** A new, empty database, which several may open, as several processes would. */
-export interface Place {
-  open<T>(options?: { readonly standstillLimitMs: number }): Db<T>
+/** A new, empty database that can be opened several times, as several processes would open it. */
+export interface TestDatabase {
+  open<T>(options?: { readonly idleLimitMs: number }): Db<T>
   remove(): Promise<void>
 }
 
@@ -35,21 +35,21 @@ const first: Migrations = {
   },
 }
 
-/** What every implementation of `Db` does alike. */
-export function describeDb(name: string, newPlace: () => Promise<Place>): void {
+/** Declares the tests that every implementation of `Db` must pass. */
+export function describeDb(name: string, createDatabase: () => Promise<TestDatabase>): void {
   describe(name, () => {
-    let place: Place
+    let database: TestDatabase
     let db: Db<Tables>
 
     beforeEach(async () => {
-      place = await newPlace()
-      db = place.open()
+      database = await createDatabase()
+      db = database.open()
       await migrate(db, first)
     })
 
     afterEach(async () => {
       await db.close()
-      await place.remove()
+      await database.remove()
     })
 
     const texts = async (of: Db<Tables> = db) =>
@@ -59,7 +59,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
       into.write((tx) => tx.insertInto('notes').values({ id, text, bytes: 0 }).execute())
 
     describe('writing', () => {
-      test('a committed write is there for readers, and its result for the writer', async () => {
+      test('readers see a committed write, and the writer gets its result', async () => {
         const text = await db.write(async (tx) => {
           const values = { id: 1, text: 'kept', bytes: 0 }
           return (await tx.insertInto('notes').values(values).returning('text').executeTakeFirstOrThrow()).text
@@ -67,7 +67,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect([text, ...(await texts())]).toEqual(['kept', 'kept'])
       })
 
-      test('a failing write leaves nothing, and takes nothing of its neighbours with it', async () => {
+      test('rolls back a failing write without affecting the writes before and after it', async () => {
         const before = insert(1, 'before')
         const failing = db.write(async (tx) => {
           await tx.insertInto('notes').values({ id: 2, text: 'half', bytes: 0 }).execute()
@@ -79,7 +79,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(await texts()).toEqual(['before', 'after'])
       })
 
-      test('writes happen in the order they are asked for', async () => {
+      test('runs writes in the order in which they were submitted', async () => {
         await Promise.all(
           Array.from({ length: 10 }, (_, asked) =>
             db.write(async (tx) => {
@@ -97,9 +97,9 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(await texts()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
       })
 
-      test('of more writes at once than may wait those that come last are refused, and the next one is not', async () => {
+      test('rejects writes beyond the maximum number of pending writes, and accepts new ones afterwards', async () => {
         let begun = 0
-        const writes = Array.from({ length: MOST_WRITES + 2 }, () =>
+        const writes = Array.from({ length: MAX_PENDING_WRITES + 2 }, () =>
           db
             .write(async () => {
               begun += 1
@@ -108,13 +108,13 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         )
         const outcomes = await Promise.all(writes)
         expect(outcomes.slice(-3)).toEqual(['done', true, true])
-        expect([begun, outcomes.filter((outcome) => outcome === 'done').length]).toEqual([MOST_WRITES, MOST_WRITES])
+        expect([begun, outcomes.filter((outcome) => outcome === 'done').length]).toEqual([MAX_PENDING_WRITES, MAX_PENDING_WRITES])
         await insert(1, 'after')
         expect(await texts()).toEqual(['after'])
       })
 
-      test('50 writers of five processes at once: no update is lost, no number given twice', async () => {
-        const others = Array.from({ length: 4 }, () => place.open<Tables>())
+      test('50 concurrent writers on five connections lose no update and assign no number twice', async () => {
+        const others = Array.from({ length: 4 }, () => database.open<Tables>())
         const handles = [db, ...others]
         await insert(0, 'counter')
         const numbers = await Promise.all(
@@ -137,8 +137,8 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(await texts()).toEqual(['counter', ...upToFifty.map(String)])
       })
 
-      test('work that stands still is given up, with what it says later; a write of its own, for which it waits, has its turn', async () => {
-        const other = place.open<Tables>({ standstillLimitMs: 250 })
+      test('aborts a write that waits for another write, rejects its later statements, and runs the other write', async () => {
+        const other = database.open<Tables>({ idleLimitMs: 250 })
         let inner: Promise<unknown> | undefined
         let later: Promise<unknown> | undefined
         const outer = other.write(async (tx) => {
@@ -155,8 +155,8 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(await texts()).toEqual(['inner'])
       })
 
-      test('work that goes on asking may take longer than that', async () => {
-        const other = place.open<Tables>({ standstillLimitMs: 400 })
+      test('does not abort a write that keeps running statements for longer than the idle limit', async () => {
+        const other = database.open<Tables>({ idleLimitMs: 400 })
         const kept = other.write(async (tx) => {
           const endMs = performance.now() + 600
           for (let id = 0; performance.now() < endMs; id += 1) {
@@ -169,7 +169,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         await other.close()
       })
 
-      test('several statements at once inside a write', async () => {
+      test('runs concurrent statements inside a write', async () => {
         await db.write(async (tx) => {
           const rows = Array.from({ length: 5 }, (_, id) => ({ id, text: `n${id}`, bytes: 0 }))
           await Promise.all(rows.map((row) => tx.insertInto('notes').values(row).execute()))
@@ -177,7 +177,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(await texts()).toEqual(['n0', 'n1', 'n2', 'n3', 'n4'])
       })
 
-      test('of several at once one may fail: nothing of them is kept, however long the others go on', async () => {
+      test('keeps nothing of a write in which one of several concurrent statements fails', async () => {
         const going: Promise<unknown>[] = []
         const failing = db.write((tx) => {
           const add = (id: number) => tx.insertInto('notes').values({ id, text: 'half', bytes: 0 }).execute()
@@ -194,7 +194,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(await texts()).toEqual(['after'])
       })
 
-      test('many rows at once, whatever their number; those that are there already are not counted', async () => {
+      test('inserts any number of rows, and does not count rows that existed already', async () => {
         const notes = new RowInsertion<Tables, Tables['notes']>(['id', 'text', 'bytes'], (tx, rows) =>
           tx
             .insertInto('notes')
@@ -212,7 +212,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         )
       })
 
-      test('a reference to nothing is refused, and cascades work', async () => {
+      test('enforces foreign keys, and cascades deletions', async () => {
         await insert(1, 'note')
         const addPage = (note_id: number) => db.write((tx) => tx.insertInto('pages').values({ note_id }).execute())
         await addPage(1)
@@ -221,8 +221,8 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(await db.read.selectFrom('pages').selectAll().execute()).toEqual([])
       })
 
-      test('close waits for what has been asked for; twice is once', async () => {
-        const other = place.open<Tables>()
+      test('close waits for pending writes, and may be called twice', async () => {
+        const other = database.open<Tables>()
         const writes = [insert(1, 'first', other), insert(2, 'second', other)]
         await other.close()
         await other.close()
@@ -239,7 +239,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(await texts()).toEqual([])
       })
 
-      test('inside a write, a reader goes on and sees what was committed before', async () => {
+      test('during a write, readers see what was committed before', async () => {
         await insert(1, 'old')
         const seen = await db.write(async (tx) => {
           await tx.updateTable('notes').set({ text: 'new' }).execute()
@@ -249,13 +249,13 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(await texts()).toEqual(['new'])
       })
 
-      test('many readers at once', async () => {
+      test('serves many readers at the same time', async () => {
         await insert(1, 'note')
         const answers = await Promise.all(Array.from({ length: 50 }, () => texts()))
         expect(new Set(answers.flat())).toEqual(new Set(['note']))
       })
 
-      test('numbers are numbers, truth is 0 or 1', async () => {
+      test('returns numbers as JavaScript numbers, and booleans as 0 or 1', async () => {
         await db.write((tx) =>
           tx
             .insertInto('notes')
@@ -287,12 +287,12 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(Number(numUpdatedRows)).toBe(2)
       })
 
-      test('an integer has more than 32 bits: an id that nobody has is not found', async () => {
+      test('finds no row for an id beyond 32 bits, because integers have 64 bits', async () => {
         const ask = (id: number) => db.read.selectFrom('pages').select('id').where('id', '=', id).execute()
         expect([await ask(4_294_967_296), await ask(Number.MAX_SAFE_INTEGER)]).toEqual([[], []])
       })
 
-      test('a statement that is wrong, or in conflict, is no fault of the database', async () => {
+      test('does not report the database as unavailable if a statement is wrong or violates a constraint', async () => {
         await insert(1, 'one')
         const unavailable = async (attempt: Promise<unknown>) => attempt.then(() => 'worked', isUnavailable)
         expect(await unavailable(insert(1, 'again'))).toBe(false)
@@ -300,7 +300,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
       })
     })
 
-    test('an id is never given again', async () => {
+    test('never reuses an id', async () => {
       await insert(1, 'note')
       const add = () =>
         db.write(async (tx) => tx.insertInto('pages').values({ note_id: 1 }).returning('id').executeTakeFirstOrThrow())
@@ -309,7 +309,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
       expect(await add()).toEqual({ id: 3 })
     })
 
-    test('folds letters as `folded` does: of Latin, Greek, Cyrillic, Armenian, Hebrew', async () => {
+    test('the SQL function folds Latin, Greek, Cyrillic, Armenian and Hebrew letters like `folded`', async () => {
       await migrate(db, { ...first, '0002_folded': { up: addFolded } })
       const foldedByDatabase = async (text: string | null) => {
         const { rows } = await sql<{ text: string | null }>`select ${foldedSql(sql`${text}`)} as text`.execute(db.read)
@@ -336,7 +336,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         },
       })
 
-      test('applies each migration once, and later ones on top', async () => {
+      test('applies each migration once, and later ones after it', async () => {
         const second = { ...first, '0002_one': insertedBy(1, 'made once') }
         await migrate(db, second)
         await migrate(db, second)
@@ -344,8 +344,8 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(await texts()).toEqual(['made once', 'added'])
       })
 
-      test('several that start at once migrate once', async () => {
-        const fresh = await newPlace()
+      test('processes that start at the same time apply each migration once', async () => {
+        const fresh = await createDatabase()
         const handles = Array.from({ length: 5 }, () => fresh.open<Tables>())
         const migrations = { ...first, '0002_one': insertedBy(1, 'made once') }
         await Promise.all(handles.map((handle) => migrate(handle, migrations)))
@@ -354,7 +354,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         await fresh.remove()
       })
 
-      test('one that fails leaves nothing of itself or of those before it', async () => {
+      test('a migration that fails rolls back the migrations before it too', async () => {
         const broken: Migrations[string] = {
           up: async (tx) => {
             await tx.schema.createTable('half').addColumn('id', 'integer').execute()
@@ -369,7 +369,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         expect(await texts()).toEqual(['made once'])
       })
 
-      test('one whose statement fails says which error it was', async () => {
+      test('passes on the error of a failing statement in a migration', async () => {
         const wrong: Migrations[string] = {
           up: async (tx) => {
             await sql`insert into nowhere (id) values (1)`.execute(tx)
@@ -378,7 +378,7 @@ export function describeDb(name: string, newPlace: () => Promise<Place>): void {
         await expect(migrate(db, { ...first, '0002_wrong': wrong })).rejects.toThrow('nowhere')
       })
 
-      test('refuses a database made by a newer version', async () => {
+      test('rejects a database that a newer version has migrated', async () => {
         await migrate(db, { ...first, '0002_later': { up: async () => {} } })
         const refused = migrate(db, first)
         await expect(refused).rejects.toBeInstanceOf(NewerVersionError)

@@ -1,32 +1,32 @@
 import type { Kysely, Transaction } from 'kysely'
 
-/** At work and waiting together: what a client would wait for longer than it has patience. */
-export const MOST_WRITES = 1_000
+/** The maximum number of writes that run or wait in one process. With more, clients would time out before their turn. */
+export const MAX_PENDING_WRITES = 1_000
 
 /**
- * A database of tables `Tables`. Everything is async, so that another database is a setting and not a rewrite.
+ * A database with the tables `Tables`. Every method is async, so that SQLite and PostgreSQL have the same interface.
  *
- * Nothing outside the database may be awaited inside `write`, nor another `write`: every other writer waits meanwhile, and
- * work that stands still, which is to ask nothing of the database, is given up after 30 s. A statement that fails inside `write`
- * has to end it: SQLite would go on, PostgreSQL keeps nothing of such a transaction.
+ * Inside `write`, await only queries of its own transaction: all other writers wait meanwhile, and work that runs no
+ * statement for 30 s is aborted. If a statement fails inside `write`, the work must fail too: SQLite would commit the rest,
+ * but PostgreSQL rolls back such a transaction.
  */
 export interface Db<Tables> {
-  /** For queries outside any transaction; sees what has been committed, and cannot write. */
+  /** Runs queries outside any transaction. It sees committed data only, and cannot write. */
   readonly read: Kysely<Tables>
   /**
-   * Runs `work` in a transaction of its own, after those asked for before, and never beside another one of any process.
-   * A rejection rolls it back and is passed on; statements that come after its end are refused. While `MOST_WRITES` of this
-   * process are unfinished, one more is refused with an error that is `isUnavailable`.
+   * Runs `work` in a transaction, after all earlier writes, and never at the same time as a write of any process. If `work`
+   * rejects, the transaction is rolled back and the error is passed on. Statements after the end of `work` fail. If
+   * `MAX_PENDING_WRITES` of this process are unfinished, `write` rejects with an error that satisfies `isUnavailable`.
    */
   write<Result>(work: (tx: Transaction<Tables>) => Promise<Result>, options?: WriteOptions): Promise<Result>
-  /** Waits for the writes asked for before. */
+  /** Closes the database after all earlier writes are done. */
   close(): Promise<void>
 }
 
 export interface WriteOptions {
   /**
-   * Lifts the limits of PostgreSQL on a statement and on the wait for the writers of other processes, and that of SQLite on
-   * work that stands still; it has none on a statement, and keeps its own on the wait.
+   * Lifts time limits, for migrations. On PostgreSQL: the limits on a statement and on the wait for writers of other
+   * processes. On SQLite: the limit on work that runs no statement; the limit on the wait for other processes stays.
    */
-  readonly unhurried?: boolean
+  readonly noTimeout?: boolean
 }

@@ -3,47 +3,47 @@ import Sqlite from 'better-sqlite3'
 import { isBusy } from './grouped-writes.ts'
 
 export type FileLock =
-  | { readonly kind: 'taken'; release(): void }
-  /** The process that has it, as far as that can be told. */
+  | { readonly kind: 'acquired'; release(): void }
+  /** `processId` is the process that holds the lock, or `undefined` if it is unknown. */
   | { readonly kind: 'held'; readonly processId: number | undefined }
 
-/** For whoever asks at the same moment who holds it. */
+/** How long to wait for another process that reads the holder's process id at the same moment. */
 const BUSY_TIMEOUT_MS = 1_000
 
 /**
- * Takes `file`, made if need be, for this process alone. However the process ends, the operating system lets go of it then;
- * the file itself stays, and means nothing.
+ * Locks `file` for this process, and creates it if necessary. The operating system releases the lock when the process ends,
+ * even after a crash. The file stays; without a lock it has no meaning.
  *
- * The lock is that of a writer of SQLite, beside whom others can read; what they read is who he is.
+ * The lock is SQLite's write lock. Other processes can still read the file, and find the holder's process id in it.
  *
- * @throws SqliteError for a file that cannot be used, or is something else
+ * @throws SqliteError if the file cannot be used or is not a lock file
  */
 export function lockFile(file: string): FileLock {
   const database = new Sqlite(file, { timeout: 0 })
-  let hasTold = false
-  let isTaken = false
+  let hasWrittenId = false
+  let isAcquired = false
   try {
     database.pragma('synchronous = OFF')
     database.exec('begin immediate')
     database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
-    // Only what has been committed can be read, and between the two somebody else may come.
+    // The process id must be committed to be readable. Another process may take the lock between the two transactions.
     database.exec(`pragma user_version = ${process.pid}; commit`)
-    hasTold = true
+    hasWrittenId = true
     database.exec('begin immediate')
-    isTaken = true
-    return { kind: 'taken', release: () => void database.close() }
+    isAcquired = true
+    return { kind: 'acquired', release: () => void database.close() }
   } catch (error) {
     if (!isBusy(error)) throw error
-    const processId = holderOf(database)
-    // Ours is there when somebody came between the two, and has not told his own yet.
-    return { kind: 'held', processId: hasTold && processId === process.pid ? undefined : processId }
+    const processId = findHolder(database)
+    // If another process took the lock in between and has not written its id yet, the file still has our own id.
+    return { kind: 'held', processId: hasWrittenId && processId === process.pid ? undefined : processId }
   } finally {
-    if (!isTaken) database.close()
+    if (!isAcquired) database.close()
   }
 }
 
-function holderOf(database: Sqlite.Database): number | undefined {
-  // It was our commit that somebody kept waiting, who only reads.
+function findHolder(database: Sqlite.Database): number | undefined {
+  // Our own commit failed because of a reader, so no other process holds the lock.
   if (database.inTransaction) return undefined
   try {
     return (database.pragma('user_version', { simple: true }) as number) || undefined

@@ -1,22 +1,22 @@
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely'
 
 /**
- * Text without the difference between capital and small letters, whatever the alphabet: for `ÄÖÜ` what it is for `äöü`, and
- * all three sigmas are one. `ß` is no `ss`, and an accent counts.
+ * Returns text in lower case, for comparisons that ignore case in any alphabet: `ÄÖÜ` equals `äöü`, and all forms of sigma
+ * are equal. `ß` differs from `ss`, and accents count.
  *
- * SQLite calls it under the name `folded`, on every connection; PostgreSQL has a function of that name which does the same,
- * once `addFolded` has been in a migration. What the databases themselves call `lower` differs: SQLite's knows ASCII alone,
- * PostgreSQL's depends on the locale it was made with.
+ * SQLite connections have this as the SQL function `folded`. PostgreSQL has an equivalent function after a migration has
+ * called `addFolded`. The SQL function `lower` is not used, because SQLite's handles only ASCII, and PostgreSQL's depends on
+ * the locale of the database.
  */
 export const folded = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ')
 
-/** For queries: `folded` of a column or a value. */
+/** Returns SQL that applies `folded` to a column or a value. */
 export const foldedSql = (text: RawBuilder<unknown>): RawBuilder<string> => sql<string>`folded(${text})`
 
-/** The collations that know every alphabet, the best first: of ICU, or built in from PostgreSQL 17 on. */
+/** The collations that handle every alphabet, in order of preference: from ICU, or built in since PostgreSQL 17. */
 const collations = ['und-x-icu', 'pg_c_utf8']
 
-/** For a migration. A PostgreSQL that has none of the collations folds as its own locale does. */
+/** Creates the SQL function `folded` in PostgreSQL; call it in a migration. Without these collations, it uses the locale's. */
 export async function addFolded(db: Kysely<unknown>): Promise<void> {
   if (!(db.getExecutor().adapter instanceof PostgresAdapter)) return
   const { rows } = await sql<{ name: string }>`

@@ -34,7 +34,7 @@ const insert =
 
 const ids = async () => (await db.read.selectFrom('notes').select('id').orderBy('id').execute()).map(({ id }) => id)
 
-/** What became of each: that it was kept, or whether it is to be tried again. */
+/** Returns the outcome of each write: committed, to be retried, or rejected. */
 const outcomes = (writes: readonly Promise<unknown>[]) =>
   Promise.all(
     writes.map((write) =>
@@ -46,13 +46,13 @@ const outcomes = (writes: readonly Promise<unknown>[]) =>
   )
 
 describe('a group', () => {
-  // By the clock it takes in what waits, and lets others have their turns.
+  // The clock decides how long a group accepts writes and how long it yields to the event loop.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
   afterEach(() => void vi.useRealTimers())
 
   const LONGER_THAN_A_GROUP_MS = 11
 
-  test('is committed together, and each is over only then', async () => {
+  test('is committed together, and its writes resolve only then', async () => {
     const seen: number[][] = []
     const writes = [1, 2].map((id) =>
       db.write(async (tx) => {
@@ -65,7 +65,7 @@ describe('a group', () => {
     expect(seen).toEqual([[], [], [1, 2]])
   })
 
-  test('a failure too is told only then: what it collided with is there to be read', async () => {
+  test('rejects a failed write only after the commit, when the conflicting row can be read', async () => {
     const first = db.write(insert(1))
     const seen = db.write(insert(1)).catch(ids)
     await Promise.all([first, db.write(() => nextTurn())])
@@ -73,22 +73,22 @@ describe('a group', () => {
   })
 
   test.each(['kept', 'failing'])(
-    'takes in no more when it has taken its time, and others have their turn: %s',
+    'accepts no more writes after its time, and yields to the event loop: %s',
     async (kind) => {
       const order: string[] = []
       const slow = (name: string) =>
         db.write(async () => {
           order.push(name)
-          setImmediate(() => order.push('somebody else'))
+          setImmediate(() => order.push('event loop'))
           vi.advanceTimersByTime(LONGER_THAN_A_GROUP_MS)
           if (kind === 'failing') throw new Error('no')
         })
       await Promise.allSettled([slow('first'), slow('second')])
-      expect(order).toEqual(['first', 'somebody else', 'second'])
+      expect(order).toEqual(['first', 'event loop', 'second'])
     },
   )
 
-  test('lets more than one connection be accepted before the next', async () => {
+  test('lets more than one connection be accepted before the next group', async () => {
     const connections = 16
     let accepted = 0
     const allIn = new AbortController()
@@ -110,7 +110,7 @@ describe('a group', () => {
     expect(groups).toBeLessThan(connections / 4)
   })
 
-  test('that the database gives up: whoever caused it is told why, the others to try again, and those behind go on', async () => {
+  test('that the database rolls back: rejects the cause, asks the others to retry, and continues with later writes', async () => {
     await db.write(insert(1))
     const writes = [
       db.write(insert(2)),
@@ -121,7 +121,7 @@ describe('a group', () => {
     expect(await ids()).toEqual([1, 3])
   })
 
-  test('that cannot be committed fails together', async () => {
+  test('rejects all its writes if the commit fails', async () => {
     await db.write(async (tx) => {
       await sql`create table pages (note_id integer references notes (id) deferrable initially deferred)`.execute(tx)
     })
@@ -131,7 +131,7 @@ describe('a group', () => {
     expect(await ids()).toEqual([2])
   })
 
-  test('on a full disk: nothing is kept of those that are told so, even where one writes on; the next one is', async () => {
+  test('on a full disk, rejects its writes and keeps none of them, and the next write works', async () => {
     await db.write((tx) => sql`pragma max_page_count = 8`.execute(tx))
     const writes = [
       db.write(insert(1)),
@@ -146,7 +146,7 @@ describe('a group', () => {
 })
 
 test.each(Array.from({ length: 12 }, (_, steps) => steps))(
-  'a statement that comes %i steps after its write has failed is not kept',
+  'a statement %i steps after its write has failed is rejected',
   async (steps) => {
     let straggler: Promise<unknown> | undefined
     const failing = db.write(async (tx) => {
@@ -163,7 +163,7 @@ test.each(Array.from({ length: 12 }, (_, steps) => steps))(
   },
 )
 
-test('a write cannot stream: left halfway, its statement would hold up everyone', async () => {
+test('rejects streaming in a write, because an unfinished statement would block all writers', async () => {
   await db.write(insert(1))
   const writes = [
     db.write(insert(2)),
@@ -177,15 +177,15 @@ test('a write cannot stream: left halfway, its statement would hold up everyone'
   expect(await ids()).toEqual([1, 2, 4])
 })
 
-test('work may take its time where nobody is to hurry', async () => {
-  const hurried = openSqlite<Tables>(join(directory, 'test.db'), { standstillLimitMs: 50 })
-  const patient = () => new Promise((resolve) => setTimeout(resolve, 60))
-  const writes = [hurried.write(patient, { unhurried: true }), hurried.write(patient), hurried.write(insert(1))]
+test('noTimeout lifts the idle limit', async () => {
+  const limited = openSqlite<Tables>(join(directory, 'test.db'), { idleLimitMs: 50 })
+  const waits = () => new Promise((resolve) => setTimeout(resolve, 60))
+  const writes = [limited.write(waits, { noTimeout: true }), limited.write(waits), limited.write(insert(1))]
   expect(await outcomes(writes)).toEqual(['kept', 'unavailable', 'kept'])
-  await hurried.close()
+  await limited.close()
 })
 
-test('closing waits for writes that wait', async () => {
+test('close waits for queued writes', async () => {
   const writes = [db.write(() => nextTurn()), db.write(insert(1))]
   await db.close()
   expect(await outcomes(writes)).toEqual(['kept', 'kept'])
@@ -193,7 +193,7 @@ test('closing waits for writes that wait', async () => {
   expect(await ids()).toEqual([1])
 })
 
-test('pages are given back between two groups, and writes beside it are kept', async () => {
+test('reclaim runs between two groups, and does not affect writes', async () => {
   const writes = [db.write(insert(1)), db.reclaim(1), db.write(insert(2)), db.reclaim(1)]
   expect(await outcomes(writes)).toEqual(['kept', 'kept', 'kept', 'kept'])
   expect(await ids()).toEqual([1, 2])

@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import type { Kysely, Transaction } from 'kysely'
-import { MOST_WRITES, type WriteOptions } from './db.ts'
-import { givenUp, type SavepointDriver } from './savepoint-driver.ts'
-import { QueueFullError, Turns } from './turns.ts'
+import { MAX_PENDING_WRITES, type WriteOptions } from './db.ts'
+import { writeAborted, type SavepointDriver } from './savepoint-driver.ts'
+import { QueueFullError, SerialQueue } from './serial-queue.ts'
 
-/** So long a transaction takes in further writes that wait. Each is over only when all are committed. */
+/** How long a transaction accepts further waiting writes. Each write is done only when the whole group is committed. */
 const GROUP_MS = 10
-/** Of the event loop, after each transaction: in one of them Node accepts no more than one connection. */
-const TURNS_BETWEEN = 8
+/** How many turns the event loop gets after each transaction. It needs several: Node accepts one connection per turn. */
+const TURNS_AFTER_GROUP = 8
 const BUSY_TIMEOUT_MS = 5_000
-/** Between two tries to begin while another process writes; the last one repeats. */
+/** The delays between attempts to begin a transaction while another process writes; the last one repeats. */
 const beginDelaysMs = [1, 2, 5, 10, 15, 20, 25]
 
 interface Write<Tables> {
@@ -20,49 +20,49 @@ interface Write<Tables> {
   readonly reject: (reason: unknown) => void
 }
 
-/** What becomes of a write if its group is committed. */
+/** The result of a write, which `settle` reports to its caller after the group is committed. */
 interface Outcome<Tables> {
   readonly write: Write<Tables>
-  readonly tell: () => void
+  readonly settle: () => void
 }
 
 /**
- * Writes one after another, those that wait for each other in one transaction, each between savepoints: the disk is waited
- * for once for all of them. To whoever asks it is as if each had a transaction of its own.
+ * Runs writes one after another, and commits waiting writes together, so that they share one wait for the disk. Each write
+ * runs in a savepoint, so that for its caller it behaves like a separate transaction.
  */
 export class GroupedWrites<Tables> {
   readonly #database: Sqlite.Database
   readonly #writer: Kysely<Tables>
   readonly #driver: Pick<SavepointDriver, 'lastStatementMs'>
-  readonly #standstillLimitMs: number
-  readonly #turns = new Turns()
+  readonly #idleLimitMs: number
+  readonly #queue = new SerialQueue()
   readonly #waiting: Write<Tables>[] = []
   #unfinished = 0
   #isGroupDue = false
 
-  /** @param writer on `database`, driven by `driver` */
+  /** @param writer the Kysely instance that uses `database` through `driver` */
   constructor(
     database: Sqlite.Database,
     writer: Kysely<Tables>,
     driver: Pick<SavepointDriver, 'lastStatementMs'>,
-    standstillLimitMs: number,
+    idleLimitMs: number,
   ) {
     this.#database = database
     this.#writer = writer
     this.#driver = driver
-    this.#standstillLimitMs = standstillLimitMs
+    this.#idleLimitMs = idleLimitMs
   }
 
-  /** Rejects with `QueueFullError` at once, without having begun the work, when as many as may be are unfinished. */
-  async take<Result>(
+  /** Runs `work` in its turn. Rejects with `QueueFullError` if `MAX_PENDING_WRITES` are unfinished; `work` is then not run. */
+  async write<Result>(
     work: (tx: Transaction<Tables>) => Promise<Result>,
-    { unhurried = false }: WriteOptions = {},
+    { noTimeout = false }: WriteOptions = {},
   ): Promise<Result> {
-    if (this.#unfinished >= MOST_WRITES) throw new QueueFullError()
+    if (this.#unfinished >= MAX_PENDING_WRITES) throw new QueueFullError()
     this.#unfinished += 1
     try {
       return await new Promise<Result>((resolve, reject) => {
-        this.#waiting.push({ work, limitMs: unhurried ? undefined : this.#standstillLimitMs, resolve, reject })
+        this.#waiting.push({ work, limitMs: noTimeout ? undefined : this.#idleLimitMs, resolve, reject })
         this.#planGroup()
       })
     } finally {
@@ -70,31 +70,31 @@ export class GroupedWrites<Tables> {
     }
   }
 
-  /** What cannot be part of a transaction. */
-  alone(work: () => void): Promise<void> {
-    return this.#turns.take(async () => work())
+  /** Runs `work` outside any transaction, and not at the same time as any write. */
+  runExclusive(work: () => void): Promise<void> {
+    return this.#queue.run(async () => work())
   }
 
-  /** Resolves when what has been asked for so far is over. */
-  async over(): Promise<void> {
-    do await this.#turns.over()
+  /** Resolves when all work that was submitted before this call is done. */
+  async drain(): Promise<void> {
+    do await this.#queue.drain()
     while (this.#isGroupDue)
   }
 
   #planGroup(): void {
     if (this.#isGroupDue) return
     this.#isGroupDue = true
-    this.#turns.take(() => this.#group()).catch(() => {})
+    this.#queue.run(() => this.#group()).catch(() => {})
   }
 
   async #group(): Promise<void> {
     try {
       await this.#begin()
       const beganMs = performance.now()
-      await this.#writeThoseThatWait()
-      await letOthers(performance.now() - beganMs)
+      await this.#writeGroup()
+      await yieldToEventLoop(performance.now() - beganMs)
     } catch (error) {
-      // It has waited longest. Those behind it have a try of their own.
+      // Only the write that has waited longest fails. The others get a new attempt.
       this.#waiting.shift()?.reject(error)
     } finally {
       this.#isGroupDue = false
@@ -102,12 +102,12 @@ export class GroupedWrites<Tables> {
     }
   }
 
-  /** The wait is ours and not SQLite's, which would stop the whole event loop meanwhile. */
+  /** Begins a transaction. It waits here and not with SQLite's busy timeout, which would block the event loop. */
   async #begin(): Promise<void> {
     let waitedMs = 0
     for (let tries = 0; ; tries += 1) {
       try {
-        // With the lock from the start: what begins by reading fails as soon as another process has written in between.
+        // `immediate` takes the write lock now. A transaction that begins by reading could fail at its first write.
         this.#database.exec('begin immediate')
         return
       } catch (error) {
@@ -119,15 +119,15 @@ export class GroupedWrites<Tables> {
     }
   }
 
-  async #writeThoseThatWait(): Promise<void> {
+  async #writeGroup(): Promise<void> {
     const outcomes: Outcome<Tables>[] = []
     const fullAtMs = performance.now() + GROUP_MS
     while (this.#waiting.length > 0 && (outcomes.length === 0 || performance.now() < fullAtMs)) {
       const outcome = await this.#run(this.#waiting.shift()!)
       if (!this.#database.inTransaction) {
-        // A full disk, for one, ends the transaction and takes along everything in it.
-        outcome.tell()
-        for (const { write } of outcomes) write.reject(givenUp())
+        // Some errors, such as a full disk, make SQLite roll back the whole transaction.
+        outcome.settle()
+        for (const { write } of outcomes) write.reject(writeAborted())
         return
       }
       outcomes.push(outcome)
@@ -139,45 +139,45 @@ export class GroupedWrites<Tables> {
       if (this.#database.inTransaction) this.#database.exec('rollback')
       return
     }
-    for (const { tell } of outcomes) tell()
+    for (const { settle } of outcomes) settle()
   }
 
-  /** A failure is told as late as a success: what it was found to collide with may not be committed yet. */
+  /** Runs one write. A failure, too, is reported only after the commit, because the row it conflicts with may be in the group. */
   async #run(write: Write<Tables>): Promise<Outcome<Tables>> {
     try {
       const result = await this.#writer.transaction().execute((tx) => this.#withinLimit(write.work(tx), write.limitMs))
-      return { write, tell: () => write.resolve(result as never) }
+      return { write, settle: () => write.resolve(result as never) }
     } catch (error) {
-      return { write, tell: () => write.reject(error) }
+      return { write, settle: () => write.reject(error) }
     }
   }
 
-  /** The limit is that of the time between two statements, as on PostgreSQL. */
+  /** Rejects when `work` runs no statement for `limitMs`, like `idle_in_transaction_session_timeout` of PostgreSQL. */
   async #withinLimit<Result>(work: Promise<Result>, limitMs: number | undefined): Promise<Result> {
     if (limitMs === undefined) return work
     const beganMs = performance.now()
     let timer: NodeJS.Timeout | undefined
-    const standstill = new Promise<never>((_, reject) => {
-      const look = () => {
+    const idleTooLong = new Promise<never>((_, reject) => {
+      const check = () => {
         const leftMs = Math.max(beganMs, this.#driver.lastStatementMs) + limitMs - performance.now()
-        if (leftMs > 0) timer = setTimeout(look, leftMs)
-        else reject(givenUp(`it stood still for ${limitMs} ms`))
+        if (leftMs > 0) timer = setTimeout(check, leftMs)
+        else reject(writeAborted(`it ran no statement for ${limitMs} ms`))
       }
-      timer = setTimeout(look, limitMs)
+      timer = setTimeout(check, limitMs)
     })
-    return Promise.race([work, standstill]).finally(() => clearTimeout(timer))
+    return Promise.race([work, idleTooLong]).finally(() => clearTimeout(timer))
   }
 }
 
-/** For as long as they had to wait at most, but for one turn in any case. */
-async function letOthers(forMs: number): Promise<void> {
-  const untilMs = performance.now() + forMs
-  for (let turns = 0; turns < TURNS_BETWEEN; turns += 1) {
+/** Lets the event loop run for up to `TURNS_AFTER_GROUP` turns, and for at most `maxMs` after the first turn. */
+async function yieldToEventLoop(maxMs: number): Promise<void> {
+  const untilMs = performance.now() + maxMs
+  for (let turns = 0; turns < TURNS_AFTER_GROUP; turns += 1) {
     await nextTurn()
     if (performance.now() >= untilMs) return
   }
 }
 
-/** `SQLITE_BUSY` and its extended codes. */
+/** Tells whether an error is `SQLITE_BUSY` or one of its extended codes. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')

@@ -13,62 +13,60 @@ import {
 } from 'kysely'
 import type { Db } from './db.ts'
 
-/** By name, `0001_…`; applied in the order of the names. Append-only: what has been released is never changed. */
+/** The migrations by name (`0001_…`), which are applied in the order of their names. Never change a released migration. */
 export type Migrations = Readonly<Record<string, Migration>>
 
 /**
- * Applies the migrations that the database has not seen.
+ * Applies the pending migrations, all in one write transaction. Either all are applied or none. If several processes start
+ * at the same time, one migrates while the others wait and then find nothing to do.
  *
- * All of them in one write transaction: they happen wholly or not at all, and of several processes that start at once
- * one migrates while the others wait and then find nothing to do.
- *
- * Throws when one fails, and `NewerVersionError` when the database has seen one that is not listed.
+ * @throws the error of a migration that fails; NewerVersionError if an applied migration is not in `migrations`
  */
 export async function migrate<Tables>(db: Db<Tables>, migrations: Migrations): Promise<void> {
   const work = async (tx: Transaction<Tables>) => {
-    refuseNewer(await appliedTo(tx), migrations)
+    requireKnownMigrations(await appliedMigrations(tx), migrations)
     const migrator = new Migrator({
-      db: inside(tx),
+      db: asDatabase(tx),
       provider: { getMigrations: async () => ({ ...migrations }) },
-      // The order it would insist on otherwise is that of the clock at the time, which may have stepped back.
+      // Otherwise Kysely checks the order by the times at which migrations ran, and the clock may have stepped back.
       allowUnorderedMigrations: true,
       disableTransactions: true,
     })
     const { error } = await migrator.migrateToLatest()
     if (error !== undefined) throw error
   }
-  await db.write(work, { unhurried: true })
+  await db.write(work, { noTimeout: true })
 }
 
-/** Names of those the database has not seen; changes nothing. @throws NewerVersionError */
+/** Returns the names of the migrations that are not applied yet, and changes nothing. @throws NewerVersionError */
 export async function pendingMigrations<Tables>(
   db: Pick<Db<Tables>, 'read'>,
   migrations: Migrations,
 ): Promise<string[]> {
-  const applied = await appliedTo(db.read)
-  refuseNewer(applied, migrations)
+  const applied = await appliedMigrations(db.read)
+  requireKnownMigrations(applied, migrations)
   return Object.keys(migrations).filter((name) => !applied.includes(name))
 }
 
-/** The database was made by a newer version. */
+/** The error for a database that a newer version of Penstock has migrated. */
 export class NewerVersionError extends Error {
   override readonly name = 'NewerVersionError'
 }
 
-function refuseNewer(applied: readonly string[], migrations: Migrations): void {
+function requireKnownMigrations(applied: readonly string[], migrations: Migrations): void {
   const unknown = applied.find((name) => !Object.hasOwn(migrations, name))
-  if (unknown !== undefined) throw new NewerVersionError(`a newer version has made this database (it has ${unknown})`)
+  if (unknown !== undefined) throw new NewerVersionError(`a newer version of Penstock has migrated this database (it has ${unknown})`)
 }
 
-async function appliedTo<Tables>(db: Kysely<Tables>): Promise<string[]> {
+async function appliedMigrations<Tables>(db: Kysely<Tables>): Promise<string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
   if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return []
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db)
   return rows.map(({ name }) => name)
 }
 
-/** The migrator wants a database that can reserve a connection; a transaction is one already. */
-function inside<Tables>(tx: Transaction<Tables>): Kysely<unknown> {
+/** Adapts a transaction to the migrator, which expects a database from which it can reserve a connection. */
+function asDatabase<Tables>(tx: Transaction<Tables>): Kysely<unknown> {
   const executor = tx.getExecutor()
   const connection: DatabaseConnection = {
     executeQuery: async <Row>(query: CompiledQuery) => (await tx.executeQuery(query)) as QueryResult<Row>,
@@ -77,7 +75,7 @@ function inside<Tables>(tx: Transaction<Tables>): Kysely<unknown> {
     },
   }
   const refuseNesting = async () => {
-    throw new Error('A migration runs inside a transaction already')
+    throw new Error('A migration already runs inside a transaction')
   }
   const driver: Driver = {
     init: async () => {},
@@ -98,7 +96,7 @@ function inside<Tables>(tx: Transaction<Tables>): Kysely<unknown> {
   })
 }
 
-/** The transaction is the lock. */
+/** Removes the migration lock from an adapter, because the write transaction already excludes other migrators. */
 function withoutLock(adapter: DialectAdapter): DialectAdapter {
   const nothing = { value: async () => {} }
   return Object.create(adapter, { acquireMigrationLock: nothing, releaseMigrationLock: nothing })

@@ -1,23 +1,23 @@
 import type { Db } from './db.ts'
-import { isPostgresUnavailable, isPostgresUnfit, openPostgres } from './postgres.ts'
-import { isSqliteUnavailable, openSqlite, openSqliteToRead } from './sqlite.ts'
-import { QueueFullError } from './turns.ts'
+import { isPostgresUnavailable, isPostgresInvalidValue, openPostgres } from './postgres.ts'
+import { isSqliteUnavailable, openSqlite, openSqliteReadOnly } from './sqlite.ts'
+import { QueueFullError } from './serial-queue.ts'
 
-/** `postgres://…` or `postgresql://…`; anything else is the path of an SQLite file. */
+/** Tells whether a location is a PostgreSQL URL (`postgres://…`, `postgresql://…`). Other locations are SQLite files. */
 export const isPostgresUrl = (location: string): boolean => /^postgres(?:ql)?:\/\//i.test(location)
 
 export function openDatabase<Tables>(location: string): Db<Tables> {
   return isPostgresUrl(location) ? openPostgres(location) : openSqlite(location)
 }
 
-/** To look only; an SQLite file must be there. */
-export function openToRead<Tables>(location: string): Pick<Db<Tables>, 'read' | 'close'> {
-  return isPostgresUrl(location) ? openPostgres(location) : openSqliteToRead(location)
+/** Opens a database for reading only; an SQLite file must exist. */
+export function openReadOnly<Tables>(location: string): Pick<Db<Tables>, 'read' | 'close'> {
+  return isPostgresUrl(location) ? openPostgres(location) : openSqliteReadOnly(location)
 }
 
-/** Whether a query failed because the database cannot serve at present, and not because of what was asked. */
+/** Tells whether an error means that the database is unavailable at present, and not that the query is wrong. */
 export const isUnavailable = (error: unknown): boolean =>
   error instanceof QueueFullError || isSqliteUnavailable(error) || isPostgresUnavailable(error)
 
-/** Whether a query failed because of a value of the wrong kind, which SQLite takes and finds nothing by. */
-export const isUnfit = (error: unknown): boolean => isPostgresUnfit(error)
+/** Tells whether a query failed because a value has the wrong type. Only PostgreSQL fails; SQLite finds no rows instead. */
+export const isInvalidValue = (error: unknown): boolean => isPostgresInvalidValue(error)

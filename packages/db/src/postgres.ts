@@ -15,55 +15,55 @@ import {
   type TableMetadata,
 } from 'kysely'
 import pg from 'pg'
-import { type Db, MOST_WRITES } from './db.ts'
-import { Turns } from './turns.ts'
+import { type Db, MAX_PENDING_WRITES } from './db.ts'
+import { SerialQueue } from './serial-queue.ts'
 
 export interface PostgresOptions {
-  /** How long a statement may take. */
+  /** The time limit for a statement. */
   readonly statementLimitMs?: number
-  /** How long a writer waits for those of other processes, and anyone for a lock. */
+  /** The time limit for the wait for any lock, including a writer's wait for writers of other processes. */
   readonly lockLimitMs?: number
-  /** How long a write may ask nothing of the database. */
-  readonly standstillLimitMs?: number
+  /** How long a write may run no statement. */
+  readonly idleLimitMs?: number
 }
 
 const STATEMENT_LIMIT_MS = 30_000
 const LOCK_LIMIT_MS = 5_000
-/** A process that stands still inside a transaction would keep every other from writing. */
-const STANDSTILL_LIMIT_MS = 30_000
-/** Beyond the statement's limit, after which the server should have answered: whoever is silent then is gone. */
+/** The default for `idleLimitMs`. A process that stops inside a transaction would block all other writers. */
+const IDLE_LIMIT_MS = 30_000
+/** How long after the statement limit a silent server is considered unreachable. It should have reported an error by then. */
 const SILENCE_LIMIT_MS = 1_000
-/** Also for a connection of the pool to become free. */
+/** The time limit for a new connection, and for the wait for a free connection of the pool. */
 const CONNECT_LIMIT_MS = 5_000
 const KEEP_ALIVE_DELAY_MS = 10_000
 const READING_CONNECTIONS = 10
-/** With the schema it makes the key of the lock that writers take; any number, but for ever. */
+/** The first part of the advisory lock's key; the second is the schema. An arbitrary number that must never change. */
 const WRITER_LOCK = 1_885_697_139
 
 /**
- * The database that a `postgres://` URL names; its tables are those of the connection's first schema. Connects when it is
- * first asked something.
+ * Opens a PostgreSQL database by its URL. The tables are in the first schema of the connection's search path. The first
+ * query connects.
  *
- * Behaves as SQLite does: one writer at a time, in this process by a queue, among processes by an advisory lock of the
- * database and schema. A writer that does not get its turn within 5 s, and a statement that takes 30 s, fail. Columns
- * declared `integer` have 64 bits; numbers are numbers, and truth is 0 or 1.
+ * It behaves like SQLite: one writer at a time, ensured by a queue within the process and by an advisory lock per database
+ * and schema between processes. A writer that waits longer than 5 s fails, and so does a statement that takes longer than
+ * 30 s. Columns declared as `integer` have 64 bits, all numbers are JavaScript numbers, and booleans are 0 or 1.
  *
- * @throws when the URL is none
+ * @throws if the URL is invalid
  */
 export function openPostgres<Tables>(
   url: string,
   {
     statementLimitMs = STATEMENT_LIMIT_MS,
     lockLimitMs = LOCK_LIMIT_MS,
-    standstillLimitMs = STANDSTILL_LIMIT_MS,
+    idleLimitMs = IDLE_LIMIT_MS,
   }: PostgresOptions = {},
 ): Db<Tables> {
-  // Never in the message: it holds a password.
-  if (!URL.canParse(url)) throw new Error('The URL of the PostgreSQL database cannot be read')
+  // The message does not quote the URL, because it contains a password.
+  if (!URL.canParse(url)) throw new Error('The URL of the PostgreSQL database is invalid')
   const limits = [
     `set statement_timeout = ${statementLimitMs}`,
     `set lock_timeout = ${lockLimitMs}`,
-    `set idle_in_transaction_session_timeout = ${standstillLimitMs}`,
+    `set idle_in_transaction_session_timeout = ${idleLimitMs}`,
   ]
   const answerLimitMs = statementLimitMs + SILENCE_LIMIT_MS
   const reading = new ConnectionPool(url, READING_CONNECTIONS, [...limits, 'set default_transaction_read_only = on'])
@@ -73,17 +73,17 @@ export function openPostgres<Tables>(
       pool: { connect: () => reading.connect(answerLimitMs), end: () => reading.end() },
     }),
   })
-  const turns = new Turns(MOST_WRITES)
+  const queue = new SerialQueue(MAX_PENDING_WRITES)
   return {
     read,
-    write: (work, { unhurried = false } = {}) =>
-      turns.take(async () => {
-        const connection = await writing.connect(unhurried ? undefined : answerLimitMs)
+    write: (work, { noTimeout = false } = {}) =>
+      queue.run(async () => {
+        const connection = await writing.connect(noTimeout ? undefined : answerLimitMs)
         const writer = new Kysely<Tables>({ dialect: new Dialect({ pool: poolOf(connection) }) })
-        // At any higher level the wait for the lock would decide what is seen, and not the moment after it.
+        // At a higher isolation level, the snapshot would be taken before the wait for the lock and miss other commits.
         const transaction = writer.transaction().setIsolationLevel('read committed').setAccessMode('read write')
         return transaction.execute(async (tx) => {
-          if (unhurried) {
+          if (noTimeout) {
             await sql`select set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)`.execute(
               tx,
             )
@@ -91,19 +91,19 @@ export function openPostgres<Tables>(
           await sql`select pg_advisory_xact_lock(${sql.lit(WRITER_LOCK)}, hashtext(coalesce(current_schema(), '')))`.execute(
             tx,
           )
-          // Work that asks nothing of the connection would not hear of its end, and keep its turn for ever.
+          // Work that runs no statement would not notice a broken connection and would block the queue forever.
           return Promise.race([work(tx), connection.broken])
         })
       }),
     async close() {
-      await turns.over()
+      await queue.drain()
       await read.destroy()
       await writing.end()
     },
   }
 }
 
-/** The server is not there, or fell silent. What it has been told last may have happened. */
+/** The error for a server that is unreachable or does not answer. The last statement may have been executed. */
 class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 }
@@ -121,7 +121,7 @@ class ConnectionPool {
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
       types: { getTypeParser: parserOf },
       onConnect: async (client) => {
-        // One that breaks while nobody listens, as on the way from the pool to its user, says so to the process, which would end.
+        // Without a listener, a connection that breaks between pool and user would emit an unhandled error and end the process.
         client.on('error', () => {})
         await client.query(settings.join('; '))
       },
@@ -129,38 +129,38 @@ class ConnectionPool {
     this.#pool.on('error', () => {})
   }
 
-  /** With a limit on each answer; without one it waits for ever. */
+  /** Returns a connection. @param limitMs the time limit for each answer; `undefined` for none */
   async connect(limitMs: number | undefined): Promise<Connection> {
-    return new Connection(await this.#pool.connect().catch(throwTold), limitMs)
+    return new Connection(await this.#pool.connect().catch(throwConnectionError), limitMs)
   }
 
-  /** Twice is once. */
+  /** Closes the pool; may be called more than once. */
   end(): Promise<void> {
     this.#ended ??= this.#pool.end()
     return this.#ended
   }
 }
 
-/** For Kysely, which gives it back after its transaction. */
+/** Returns a pool with one connection, for Kysely, which releases the connection after the transaction. */
 const poolOf = (connection: Connection): PostgresPool => ({ connect: async () => connection, end: async () => {} })
 
-/** One use of a connection, which goes back to the pool afterwards unless it is broken. */
+/** A connection between its checkout and its release. A broken connection does not return to the pool. */
 class Connection implements PostgresPoolClient {
-  /** Rejects when it breaks, also while nothing is asked of it. */
+  /** Rejects when the connection breaks, even if no query is running. */
   readonly broken: Promise<never>
   readonly #client: pg.PoolClient
   readonly #limitMs: number | undefined
-  /** pg wants one query at a time. */
-  readonly #turns = new Turns()
+  /** Queues queries, because pg runs one at a time. */
+  readonly #queue = new SerialQueue()
   #broken: ConnectionError | undefined
-  #isOver = false
+  #hasEnded = false
   #onError = (_: unknown): void => {}
 
   constructor(client: pg.PoolClient, limitMs: number | undefined) {
     this.#client = client
     this.#limitMs = limitMs
     this.broken = new Promise((_, reject) => {
-      this.#onError = (error) => reject(asTold(error))
+      this.#onError = (error) => reject(classifyError(error))
     })
     this.broken.catch(() => {})
     client.on('error', this.#onError)
@@ -170,22 +170,22 @@ class Connection implements PostgresPoolClient {
   query(): never
   query<Row>(text?: string, values: readonly unknown[] = []): Promise<PostgresQueryResult<Row>> {
     if (text === undefined) throw new Error('Cursors are not used')
-    // Of statements asked for at once one may fail, which ends the write, and what comes later would be committed by itself.
+    // If one of several concurrent statements fails, the write ends. A statement after that would be committed by itself.
     const isEnd = text === 'commit' || text === 'rollback'
-    if (this.#isOver && !isEnd) throw new Error('The write that this statement belongs to is over')
-    this.#isOver = isEnd
-    return this.#turns.take(async () => {
-      // Behind a query that is never answered the next would wait as long.
+    if (this.#hasEnded && !isEnd) throw new Error('The write that this statement belongs to has ended')
+    this.#hasEnded = isEnd
+    return this.#queue.run(async () => {
+      // On a connection that does not answer, the next query would only wait for its own timeout.
       if (this.#broken !== undefined) throw this.#broken
       const query = { text, values: [...values], ...(this.#limitMs !== undefined && { query_timeout: this.#limitMs }) }
       const result = await this.#client.query(query).catch((error: unknown) => {
-        const told = asTold(error)
-        if (told instanceof ConnectionError) this.#broken = told
-        throw told
+        const cause = classifyError(error)
+        if (cause instanceof ConnectionError) this.#broken = cause
+        throw cause
       })
-      // The server's answer to the commit of a transaction in which something failed: it has rolled it back.
+      // If a statement has failed, the server answers a commit with ROLLBACK.
       if (text === 'commit' && result.command !== 'COMMIT') {
-        throw new Error('Nothing was kept: a statement of the transaction had failed')
+        throw new Error('The transaction was rolled back because one of its statements had failed')
       }
       return result as unknown as PostgresQueryResult<Row>
     })
@@ -197,19 +197,19 @@ class Connection implements PostgresPoolClient {
   }
 }
 
-/** What the server says has a code; values that cannot be sent are the caller's fault; the rest befell the connection. */
-function asTold(error: unknown): unknown {
+/** Returns errors of the server and errors about values that cannot be sent unchanged; others become a ConnectionError. */
+function classifyError(error: unknown): unknown {
   if (error instanceof pg.DatabaseError || error instanceof TypeError || error instanceof RangeError) return error
   return new ConnectionError('The database cannot be reached', { cause: error })
 }
 
-const throwTold = (error: unknown): never => {
-  throw asTold(error)
+const throwConnectionError = (error: unknown): never => {
+  throw classifyError(error)
 }
 
 const { BOOL, INT8, NUMERIC } = pg.types.builtins
 
-/** Sums of integers are numeric; we have no other numerics. */
+/** The parsers for types that pg would return differently. `numeric` occurs only as the sum of integers. */
 const parsers: Readonly<Record<number, (text: string) => number>> = {
   [BOOL]: (text) => (text === 't' ? 1 : 0),
   [INT8]: Number,
@@ -220,44 +220,44 @@ const parserOf: typeof pg.types.getTypeParser = (type: number, format?: 'text' |
   (format !== 'binary' && parsers[type]) || pg.types.getTypeParser(type, format as 'text')
 
 /**
- * Classes of SQLSTATE that are not the question's fault: connection, authorization, no such database, transaction rolled
- * back, resources, operator intervention (a statement's limit too), system and internal errors; and single codes: lock not
- * available, read-only (a standby), idle in transaction.
+ * The SQLSTATE codes that are not caused by the query. Classes: connection, authorization, unknown database, transaction
+ * rollback, resources, operator intervention (including statement timeouts), system and internal errors. Single codes: lock
+ * not available, read-only (a standby), idle in transaction.
  *
  * @see PostgreSQL documentation, appendix A
  */
 const unavailableStates = /^(?:08|28|3D|40|53|57|58|XX|55P03|25006|25P03)/
 
-/** Not to be reached, busy for too long, full, shutting down. */
+/** Tells whether the server is unreachable, busy for too long, out of resources, or shutting down. */
 export const isPostgresUnavailable = (error: unknown): boolean =>
   error instanceof ConnectionError || (error instanceof pg.DatabaseError && unavailableStates.test(error.code ?? ''))
 
-/** A value that its column could not hold: text for a number, a number beyond its kind. Class 22 of SQLSTATE. */
-export const isPostgresUnfit = (error: unknown): boolean =>
+/** Tells whether a value does not fit its column, such as text for a number or a number out of range (SQLSTATE class 22). */
+export const isPostgresInvalidValue = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code?.startsWith('22') === true
 
 class Dialect extends PostgresDialect {
   override createQueryCompiler(): PostgresQueryCompiler {
-    return new WideIntegers()
+    return new BigintQueryCompiler()
   }
 
   override createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
-    return new FirstSchema(db)
+    return new CurrentSchemaIntrospector(db)
   }
 }
 
-/** An integer of SQLite has 64 bits; with 32, asking for a number beyond them would be an error instead of nothing found. */
-class WideIntegers extends PostgresQueryCompiler {
+/** Creates `integer` columns as `bigint`, like SQLite's. With 32 bits, a query for a larger number would be an error. */
+class BigintQueryCompiler extends PostgresQueryCompiler {
   protected override visitDataType(node: DataTypeNode): void {
     this.append(node.dataType === 'integer' ? 'bigint' : node.dataType)
   }
 }
 
 /**
- * Tells the tables of the connection's first schema, without their columns. The library's own looks at every schema of the
- * database, and fails when one that is not ours is dropped meanwhile.
+ * Lists the tables of the current schema, without their columns. Kysely's own introspector reads every schema of the
+ * database, and fails if another one is dropped meanwhile.
  */
-class FirstSchema extends PostgresIntrospector {
+class CurrentSchemaIntrospector extends PostgresIntrospector {
   readonly #db: Kysely<unknown>
 
   constructor(db: Kysely<unknown>) {

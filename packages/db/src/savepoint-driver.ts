@@ -7,10 +7,10 @@ import {
   SqliteDriver,
 } from 'kysely'
 
-/** A transaction of whoever writes is what lies between two savepoints of the one that is open on the connection. */
+/** Maps each Kysely transaction to a savepoint of the transaction that is open on the connection. */
 export class SavepointDriver extends SqliteDriver {
   readonly #database: Sqlite.Database
-  /** By `performance.now()`: when the latest statement of a write was over. */
+  /** The time at which the latest statement of a write ended, by `performance.now()`. */
   lastStatementMs = 0
   #shared: DatabaseConnection | undefined
 
@@ -47,7 +47,7 @@ class Savepoint implements DatabaseConnection {
   readonly #driver: SavepointDriver
   readonly #database: Sqlite.Database
   readonly #shared: DatabaseConnection
-  #isOver = false
+  #hasEnded = false
 
   constructor(driver: SavepointDriver, database: Sqlite.Database, shared: DatabaseConnection) {
     this.#driver = driver
@@ -60,35 +60,35 @@ class Savepoint implements DatabaseConnection {
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    // Of statements asked for at once one may fail, which ends the write, and the others come when a neighbour has begun.
-    if (this.#isOver) throw new Error('The write that this statement belongs to is over')
-    // It would be committed by itself.
-    if (!this.#database.inTransaction) throw givenUp()
+    // If one of several concurrent statements fails, the write ends, and the next write may have begun before the others run.
+    if (this.#hasEnded) throw new Error('The write that this statement belongs to has ended')
+    // Outside a transaction, the statement would be committed by itself.
+    if (!this.#database.inTransaction) throw writeAborted()
     try {
-      // Over when it returns.
+      // better-sqlite3 is synchronous: the statement is done when this call returns.
       return this.#shared.executeQuery(query)
     } finally {
       this.#driver.lastStatementMs = performance.now()
     }
   }
 
-  // biome-ignore lint/correctness/useYield: the port wants a generator
+  // biome-ignore lint/correctness/useYield: the interface requires a generator
   async *streamQuery<Row>(): AsyncGenerator<QueryResult<Row>> {
-    throw new Error('A write cannot stream: until the last row is read the connection takes no other statement')
+    throw new Error('A write cannot stream: the connection runs no other statement until the last row is read')
   }
 
   release(): void {
-    this.#isOver = true
-    if (!this.#database.inTransaction) throw givenUp()
+    this.#hasEnded = true
+    if (!this.#database.inTransaction) throw writeAborted()
     this.#database.exec('release a_write')
   }
 
   rollBack(): void {
-    this.#isOver = true
+    this.#hasEnded = true
     if (this.#database.inTransaction) this.#database.exec('rollback to a_write; release a_write')
   }
 }
 
-/** The transaction is no more, and whoever wrote in it has to write again. */
-export const givenUp = (why = 'the database ended its transaction'): Error =>
-  new Sqlite.SqliteError(`The write was given up: ${why}`, 'SQLITE_ABORT_ROLLBACK')
+/** Returns the error for a write in a transaction that was rolled back; the caller has to repeat the write. */
+export const writeAborted = (why = 'the database ended its transaction'): Error =>
+  new Sqlite.SqliteError(`The write was aborted: ${why}`, 'SQLITE_ABORT_ROLLBACK')

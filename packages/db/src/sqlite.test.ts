@@ -40,12 +40,12 @@ describeDb('SQLite', async () => {
   }
 })
 
-test('readers do not take turns, and so have no transactions', async () => {
+test('readers share a connection, so transactions are rejected', async () => {
   await expect(db.read.transaction().execute(async () => {})).rejects.toThrow('Reading has no transactions')
   expect(await Promise.all([texts(), texts(), texts()])).toEqual([[], [], []])
 })
 
-test('many reads in a row leave the event loop its turns', async () => {
+test('many reads in a row do not block the event loop', async () => {
   const most = 20_000
   let hasTurned = false
   setImmediate(() => {
@@ -56,7 +56,7 @@ test('many reads in a row leave the event loop its turns', async () => {
   expect(reads).toBeLessThan(most)
 })
 
-/** Takes the write lock of a file, says so, and gives it back with a row when its input ends. */
+/** Takes the write lock of a file, prints `held`, and inserts a row and releases the lock when its input ends. */
 const holder = `
   const database = require('better-sqlite3')(process.argv[1])
   database.exec('begin immediate')
@@ -74,7 +74,7 @@ async function holding() {
   return child
 }
 
-test('of writers that another process keeps waiting too long the first is told, and the next has its own time', async () => {
+test('if another process holds the lock too long, the first writer fails and the next one gets the full time', async () => {
   const child = await holding()
   const first = db.write((tx) => tx.insertInto('notes').values({ id: 2, text: 'first' }).execute())
   const second = db.write((tx) => tx.insertInto('notes').values({ id: 3, text: 'second' }).execute())
@@ -85,7 +85,7 @@ test('of writers that another process keeps waiting too long the first is told, 
   expect(await texts()).toEqual(['theirs', 'second'])
 })
 
-test('a writer waits for another process without stopping the event loop', async () => {
+test('a writer waits for another process without blocking the event loop', async () => {
   const child = await holding()
   const seen: string[] = []
   const write = db.write(async (tx) => {
@@ -101,7 +101,7 @@ test('a writer waits for another process without stopping the event loop', async
   expect(await texts()).toEqual(['theirs', 'ours'])
 })
 
-test('a file can be created by many at once', async () => {
+test('several processes can create the file at the same time', async () => {
   const creator = `
     const [, file] = process.argv
     process.stdout.write('ready')
@@ -118,7 +118,7 @@ test('a file can be created by many at once', async () => {
   await Promise.all(handles.map((handle) => handle.close()))
 })
 
-test('tells a database that cannot serve from a query that cannot be served', async () => {
+test('distinguishes an unavailable database from a wrong query', async () => {
   await db.write((tx) => tx.schema.createIndex('notes_by_id').unique().on('notes').column('id').execute())
   const insert = () => db.write((tx) => tx.insertInto('notes').values({ id: 1, text: 'x' }).execute())
   await insert()
@@ -138,11 +138,11 @@ test.each([
   'SQLITE_IOERR_READ',
   'SQLITE_NOTADB',
   'SQLITE_READONLY_DBMOVED',
-])('%s: the database cannot serve', (code) => {
+])('%s means that the database is unavailable', (code) => {
   expect(isUnavailable(new Sqlite.SqliteError('x', code))).toBe(true)
 })
 
-test('limits are part of the text, which is prepared only once then', () => {
+test('limits are literals in the SQL text, so that the statement is prepared only once', () => {
   const query = db.read.selectFrom('notes').select('id').where('id', '=', 7)
   expect(query.limit(21).offset(40).compile()).toMatchObject({
     sql: 'select "id" from "notes" where "id" = ? limit 21 offset ?',

@@ -16,47 +16,47 @@ import {
 import type { Db } from './db.ts'
 import { folded } from './folded-text.ts'
 import { GroupedWrites, isBusy } from './grouped-writes.ts'
-import { withKeptStatements } from './kept-statements.ts'
+import { withStatementCache } from './statement-cache.ts'
 import { SavepointDriver } from './savepoint-driver.ts'
 
 export interface SqliteOptions {
-  /** Lets `reclaim` shrink the file. Only a file without tables takes it on. */
+  /** Lets `reclaim` shrink the file. Takes effect only when the file has no tables yet. */
   readonly reclaimable?: boolean
   /**
-   * What a committed write survives: the loss of power (the default), or only that of the process. The latter waits for
-   * no disk, which for whoever writes on the event loop of a data path is a wait of everyone.
+   * Selects what a committed write survives: a power failure (the default), or only a crash of the process. The latter does
+   * not wait for the disk, which matters if writes run on an event loop that also serves traffic.
    */
   readonly survives?: 'power-loss' | 'process-loss'
-  /** How long a write may ask nothing of the database; one that asks nothing for longer is given up. */
-  readonly standstillLimitMs?: number
+  /** How long a write may run no statement before it is aborted. */
+  readonly idleLimitMs?: number
 }
 
 export interface SqliteDb<Tables> extends Db<Tables> {
   /**
-   * Gives up to `maxPages` pages that hold nothing back to the file system, between two groups of writes. Of a file
-   * that was not made `reclaimable` it gives nothing back.
+   * Returns up to `maxPages` unused pages to the file system, between two groups of writes. Does nothing unless the file was
+   * created as `reclaimable`.
    */
   reclaim(maxPages: number): Promise<void>
 }
 
 const BUSY_TIMEOUT_MS = 5_000
-const STANDSTILL_LIMIT_MS = 30_000
+const IDLE_LIMIT_MS = 30_000
 const WAL_TRIES = 200
 const WAL_DELAY_MS = 5
 
 /**
  * Opens or creates an SQLite file.
  *
- * Writers queue on a connection of their own: better-sqlite3 is synchronous, so on a shared one the statements of a
- * neighbour would land inside an open transaction and vanish with its rollback. Writers of other processes take turns
- * too: one that does not get its turn within 5 s fails with `SQLITE_BUSY`.
+ * Writers queue on a separate connection: better-sqlite3 is synchronous, so on a shared connection the statements of other
+ * callers would run inside an open transaction and be lost if it rolls back. Processes take turns too: a writer that waits
+ * longer than 5 s for another process fails with `SQLITE_BUSY`.
  */
 export function openSqlite<Tables>(
   file: string,
-  { reclaimable = false, survives = 'power-loss', standstillLimitMs = STANDSTILL_LIMIT_MS }: SqliteOptions = {},
+  { reclaimable = false, survives = 'power-loss', idleLimitMs = IDLE_LIMIT_MS }: SqliteOptions = {},
 ): SqliteDb<Tables> {
   const writing = open(file)
-  // The change of the journal's mode writes the first page, and what that page does not say cannot be said later.
+  // Must precede the change of the journal mode, which writes the first page; auto_vacuum cannot be set after that.
   if (reclaimable) writing.pragma('auto_vacuum = INCREMENTAL')
   useWriteAheadLog(writing)
   writing.pragma(`synchronous = ${survives === 'power-loss' ? 'FULL' : 'NORMAL'}`)
@@ -64,23 +64,23 @@ export function openSqlite<Tables>(
   writing.pragma('busy_timeout = 0')
   const reading = open(file)
   reading.pragma('query_only = ON')
-  const config = { database: withKeptStatements(writing) }
+  const config = { database: withStatementCache(writing) }
   const driver = new SavepointDriver(config, writing)
-  const writer = new Kysely<Tables>({ dialect: new DrivenDialect(config, () => driver) })
+  const writer = new Kysely<Tables>({ dialect: new DialectWithDriver(config, () => driver) })
   const read = new Kysely<Tables>({
-    dialect: new DrivenDialect({ database: withKeptStatements(reading) }, (config) => new ReadingDriver(config)),
+    dialect: new DialectWithDriver({ database: withStatementCache(reading) }, (config) => new SharedReadDriver(config)),
   })
-  const writes = new GroupedWrites(writing, writer, driver, standstillLimitMs)
+  const writes = new GroupedWrites(writing, writer, driver, idleLimitMs)
   return {
     read,
-    write: (work, options) => writes.take(work, options),
+    write: (work, options) => writes.write(work, options),
     reclaim(maxPages) {
-      // Not through Kysely: the pragma gives back one page per step, and a statement without columns is stepped once.
+      // Kysely would step a statement without columns only once, but this pragma frees one page per step.
       const statements = `pragma incremental_vacuum(${maxPages}); pragma wal_checkpoint(truncate)`
-      return writes.alone(() => void writing.exec(statements))
+      return writes.runExclusive(() => void writing.exec(statements))
     },
     async close() {
-      await writes.over()
+      await writes.drain()
       await read.destroy()
       await writer.destroy()
     },
@@ -93,12 +93,12 @@ const open = (file: string) =>
   )
 
 /**
- * To look only, at a file that is there: nothing in it changes, nor beside it.
+ * Opens an existing SQLite file for reading only. Neither the file nor the files beside it change.
  *
- * @throws SqliteError when there is none
+ * @throws SqliteError if the file does not exist
  */
-export function openSqliteToRead<Tables>(file: string): Pick<Db<Tables>, 'read' | 'close'> {
-  // Where nobody has it open there is no log. SQLite makes one to read, and only one who might write takes it away again.
+export function openSqliteReadOnly<Tables>(file: string): Pick<Db<Tables>, 'read' | 'close'> {
+  // Without a write-ahead log, SQLite creates one even for reading. Only a connection that may write removes it again.
   const database = new Sqlite(file, {
     readonly: existsSync(`${file}-wal`),
     fileMustExist: true,
@@ -110,8 +110,8 @@ export function openSqliteToRead<Tables>(file: string): Pick<Db<Tables>, 'read' 
 }
 
 /**
- * Of two processes that create the file at once, SQLite lets one change the mode and fails the other at once, whatever
- * its timeout.
+ * Switches to the write-ahead log, with retries: if two processes create the file at the same time, SQLite lets one change
+ * the mode and fails the other immediately, in spite of the timeout.
  */
 function useWriteAheadLog(database: Sqlite.Database): void {
   for (let tries = 1; ; tries += 1) {
@@ -125,7 +125,7 @@ function useWriteAheadLog(database: Sqlite.Database): void {
   }
 }
 
-class DrivenDialect extends SqliteDialect {
+class DialectWithDriver extends SqliteDialect {
   readonly #driver: () => Driver
 
   constructor(config: SqliteDialectConfig, driver: (config: SqliteDialectConfig) => Driver) {
@@ -138,12 +138,12 @@ class DrivenDialect extends SqliteDialect {
   }
 
   override createQueryCompiler(): QueryCompiler {
-    return new WrittenLimitCompiler()
+    return new LiteralLimitCompiler()
   }
 }
 
-/** Writes limits out: SQLite looks at one that is bound to plan for it, and therefore prepares the statement anew every time. */
-class WrittenLimitCompiler extends SqliteQueryCompiler {
+/** Writes limits as literals. If a limit is a parameter, SQLite prepares the statement again for every value. */
+class LiteralLimitCompiler extends SqliteQueryCompiler {
   protected override visitLimit(node: LimitNode): void {
     const { limit } = node
     if (ValueNode.is(limit) && Number.isSafeInteger(limit.value)) this.append(`limit ${limit.value}`)
@@ -151,17 +151,17 @@ class WrittenLimitCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** So long may be read before the event loop gets its turn: until then no timer goes off and nobody is listened to. */
+/** How long queries may run before the event loop gets a turn. Until then, no timer fires and no request is read. */
 const READ_WITHOUT_TURN_MS = 10
 
 /**
- * Lets everyone read on the one connection without taking turns. A query is over before anything else runs, so there is
- * nothing to wait for but the event loop, which many queries in a row would keep from everything else; and Kysely wakes
- * everyone who waits whenever one is done, which for a crowd costs more than to read.
+ * Lets all readers share one connection without a queue. A query is done before any other code runs, so readers never
+ * conflict; they only yield to the event loop from time to time. Kysely's own queue wakes every waiting reader after each
+ * query, which costs more than the queries if there are many readers.
  */
-class ReadingDriver extends SqliteDriver {
+class SharedReadDriver extends SqliteDriver {
   #connection: DatabaseConnection | undefined
-  /** When the first read of this turn of the event loop began. */
+  /** The time at which the first read of this turn of the event loop began. */
   #beganMs: number | undefined
 
   override async init(): Promise<void> {
@@ -170,7 +170,7 @@ class ReadingDriver extends SqliteDriver {
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    // Of those who wait, the one who comes first may take up the next turn too.
+    // A loop, because the first waiting reader to continue may use up the next turn as well.
     while (this.#beganMs !== undefined && performance.now() - this.#beganMs > READ_WITHOUT_TURN_MS) await nextTurn()
     if (this.#beganMs === undefined) {
       this.#beganMs = performance.now()
@@ -184,13 +184,13 @@ class ReadingDriver extends SqliteDriver {
   override async releaseConnection(): Promise<void> {}
 
   override async beginTransaction(): Promise<void> {
-    throw new Error('Reading has no transactions: others read on the same connection meanwhile')
+    throw new Error('Reading has no transactions: other readers share the connection')
   }
 }
 
-/** Faults of what was asked, not of the database. */
-const faultsOfTheQuestion = /^SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG|AUTH|MISUSE)/
+/** The codes of errors in a query or its values. Other codes are errors of the database. */
+const queryErrorCodes = /^SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG|AUTH|MISUSE)/
 
-/** Taken for too long, disk full, unreadable. */
+/** Tells whether the database is locked for too long, out of space, or unreadable. */
 export const isSqliteUnavailable = (error: unknown): boolean =>
-  error instanceof Sqlite.SqliteError && !faultsOfTheQuestion.test(error.code)
+  error instanceof Sqlite.SqliteError && !queryErrorCodes.test(error.code)

@@ -1,11 +1,11 @@
-import { type JobNews, mergedJobEvents } from '@penstock/converter'
+import { type JobEnrichment, mergedJobEvents } from '@penstock/converter'
 import type { Transaction } from 'kysely'
 import type { ExporterTables } from './export-tables.ts'
 
 type Tx = Transaction<ExporterTables>
 
 /** `pipeline`: key of its row in `export_pipelines`. */
-export async function keepJobNews(tx: Tx, pipeline: string, news: JobNews, nowMs: number): Promise<void> {
+export async function keepJobNews(tx: Tx, pipeline: string, news: JobEnrichment, nowMs: number): Promise<void> {
   const id = String(news.jobId)
   const row = await tx
     .selectFrom('export_job_hooks')
@@ -62,18 +62,18 @@ export async function deleteJobNewsBefore(tx: Tx, beforeMs: number, limit: numbe
   return Number(result.numDeletedRows)
 }
 
-function jobNewsText({ jobId, failureReason, retriesCount, runner, environment }: JobNews): string {
+function jobNewsText({ jobId, failureReason, retriesCount, runner, environment }: JobEnrichment): string {
   const kept = { jobId, failureReason, retriesCount, runner, environment }
   return JSON.stringify(kept, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
 }
 
-interface JobNewsJson extends Pick<JobNews, 'failureReason' | 'retriesCount' | 'environment'> {
+interface JobNewsJson extends Pick<JobEnrichment, 'failureReason' | 'retriesCount' | 'environment'> {
   readonly jobId: string
-  readonly runner?: Omit<NonNullable<JobNews['runner']>, 'id'> & { readonly id?: string }
+  readonly runner?: Omit<NonNullable<JobEnrichment['runner']>, 'id'> & { readonly id?: string }
 }
 
 /** @param text JSON, a list */
-export function readJobNews(text: string, pipelineId: bigint): JobNews[] {
+export function readJobNews(text: string, pipelineId: bigint): JobEnrichment[] {
   return (JSON.parse(text) as JobNewsJson[]).map(({ jobId, runner, failureReason, retriesCount, environment }) => ({
     pipelineId,
     jobId: BigInt(jobId),

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Core, isFromOurPage, watchedReads } from '@penstock/core'
-import { captchaAnswerIn, pageProofIn, type Reply, type RouteRequest, sessionSecretIn } from '@penstock/http'
+import { captchaAnswerIn, csrfProofIn, type Reply, type RouteRequest, sessionSecretIn } from '@penstock/http'
 import type { ExecutionResult } from 'graphql'
 import { BlobData } from './blob-data.ts'
 import type { Caller } from './caller.ts'
@@ -76,7 +76,7 @@ function requireWayToChange({ method, raw }: RouteRequest, caller: Caller, { set
   if (method !== 'POST') throw new GraphqlRefusal(422, 'Mutations are forbidden in GET requests')
   if (!caller.isSession) return
   const secret = sessionSecretIn(raw.headers, settings.serviceName)
-  if (secret === undefined || !isFromOurPage(secret, pageProofIn(raw.headers))) {
+  if (secret === undefined || !isFromOurPage(secret, csrfProofIn(raw.headers))) {
     throw new GraphqlRefusal(422, "Can't verify CSRF token authenticity.")
   }
 }

@@ -12,7 +12,7 @@ import {
 import {
   bearerTokenIn,
   type Incoming,
-  pageProofIn,
+  csrfProofIn,
   parameterText,
   type RouteRequest,
   sessionSecretIn,
@@ -95,7 +95,7 @@ async function callerBy(core: Core, headers: IncomingHttpHeaders, parameters: Pa
     privateToken,
     takesJobTokens: false,
     sessionSecret: sessionSecretIn(headers, core.settings.serviceName),
-    proof: pageProofIn(headers),
+    proof: csrfProofIn(headers),
     // What a session changes is looked at again, when it is known whether it changes something.
     changesNothing: true,
   })

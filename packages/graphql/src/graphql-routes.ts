@@ -133,5 +133,5 @@ function reshape({ status, headers, ...reply }: Reply, error: unknown): Reply {
   return { status, ...withHeaders, ...reply } as Reply
 }
 
-const isCompressed = ({ wrong }: RequestProblem): boolean =>
-  wrong.kind === 'unsupported_media_type' && wrong.contentEncoding !== undefined
+const isCompressed = ({ problem }: RequestProblem): boolean =>
+  problem.kind === 'unsupported_media_type' && problem.contentEncoding !== undefined

@@ -5,7 +5,7 @@ import {
   listLabelsOfEachMergeRequest,
   type MergeRequest,
   type MergeRequestPermissions,
-  mergeHindranceOf,
+  mergeBlocker,
   permissionsOfEachMergeRequest,
   targetBranchesOfMergeRequests,
 } from '@penstock/core'
@@ -109,7 +109,7 @@ export function addMergeRequests(kit: Kit): void {
         resolve: () => 'unchecked',
       }),
       mergeStatusEnum: t.field({ type: mergeStatus, resolve: () => 'unchecked' as const }),
-      detailedMergeStatus: t.field({ type: detailedMergeStatus, resolve: mergeHindranceOf }),
+      detailedMergeStatus: t.field({ type: detailedMergeStatus, resolve: mergeBlocker }),
       userPermissions: t.field({
         type: 'MergeRequestPermissions',
         nullable: false,

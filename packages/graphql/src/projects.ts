@@ -5,7 +5,7 @@ import {
   listMergeRequestsOfEachProject,
   locateProject,
   type Project,
-  placesOfProjects,
+  namespaceOwnersOfProjects,
   viewsOfProjects,
 } from '@penstock/core'
 import { html } from '@penstock/http'
@@ -78,7 +78,7 @@ export function addProjects(kit: Kit): void {
       }),
       namespace: t.field({
         type: 'Namespace',
-        resolve: (project, _args, context) => ask(context, placesOfProjects, project),
+        resolve: (project, _args, context) => ask(context, namespaceOwnersOfProjects, project),
       }),
       forkedFrom: t.field({ type: 'Project', resolve: () => null }),
       maxAccessLevel: t.field({

@@ -1,13 +1,13 @@
 import { maxHeaderSize, STATUS_CODES } from 'node:http'
 import type { HeadProblem } from './request-head.ts'
 
-/** The error that Node's parser reports with `clientError`. */
+/** The error that Node's HTTP parser reports with the event `clientError`. */
 export interface BrokenRequest extends NodeJS.ErrnoException {
-  /** The bytes that were parsed last. */
+  /** The bytes that the parser read last. */
   readonly rawPacket?: Buffer
 }
 
-/** The form in which an API writes errors that its listener answers before the API sees the request. */
+/** The format of error responses that the listener sends before the API sees the request. */
 export interface RefusalForm {
   readonly contentType: string
   body(problem: HeadProblem): string
@@ -24,11 +24,11 @@ const problems: Readonly<Record<string, HeadProblem>> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'The headers are too long.' },
 }
 const targetTooLong: HeadProblem = { status: 414, message: 'The request target is too long.' }
-const malformed: HeadProblem = { status: 400, message: 'This is not a request in HTTP/1.1.' }
+const malformed: HeadProblem = { status: 400, message: 'This is not an HTTP/1.1 request.' }
 
 /**
- * Returns Node's status for a broken request, but 414 for a first line that is too long, which Node reports as too many
- * headers.
+ * Returns the status and message for a request that Node could not parse. The status is Node's, except 414 for a first
+ * line that is too long: Node reports that as a header overflow.
  */
 export function brokenRequestProblem({ code = '', rawPacket }: BrokenRequest): HeadProblem {
   const packet = rawPacket?.toString('latin1') ?? ''
@@ -48,7 +48,7 @@ export function refusalHeaders(body: string, { contentType }: RefusalForm): Read
   }
 }
 
-/** Returns a whole HTTP response as text. */
+/** Returns a complete HTTP/1.1 response as text. */
 export function refusalText(problem: HeadProblem, form: RefusalForm, more: Readonly<Record<string, string>> = {}) {
   const body = form.body(problem)
   const headers = Object.entries({ ...refusalHeaders(body, form), ...more }).map(([name, value]) => `${name}: ${value}`)

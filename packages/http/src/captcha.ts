@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { headerIn } from './credentials.ts'
 
-/** What someone sends again with, whose request was taken for spam. */
+/** The solved CAPTCHA that a client sends when it repeats a request that was rejected as spam. */
 export interface CaptchaAnswer {
   readonly response: string
   readonly spamLogId: number
 }
 
-/** @see spec/interface-1.md 4.1 */
+/** Returns the CAPTCHA answer in the headers of a request, or `undefined` if it is missing or incomplete. */
 export function captchaAnswerIn(headers: IncomingHttpHeaders, serviceName: string): CaptchaAnswer | undefined {
   const response = headerIn(headers, `x-${serviceName}-captcha-response`)
   const spamLogId = headerIn(headers, `x-${serviceName}-spam-log-id`)

@@ -18,7 +18,7 @@ const admitted = (connectionClass: 'general' | 'reserve', evicted?: string) => (
   evicted,
 })
 
-test('a full table gives the place of the connection that has waited longest', () => {
+test('a full table evicts the connection that has waited longest', () => {
   const table = tableOf()
   expect(['a', 'b', 'c'].map((name) => table.add(name, name))).toEqual(Array(3).fill(admitted('general')))
   begin(table, 'a')
@@ -26,7 +26,7 @@ test('a full table gives the place of the connection that has waited longest', (
   expect(table.add('e', 'e')).toEqual(admitted('general', 'c'))
 })
 
-test('connections that are leaving go first, then those without a first request, then idle ones, never busy ones', () => {
+test('evicts leaving connections first, then those without a request, then idle ones, and never busy ones', () => {
   const table = tableOf()
   for (const name of ['idle', 'waiting', 'leaving']) table.add(name, name)
   begin(table, 'idle')
@@ -52,12 +52,12 @@ test('an address at its limit evicts its own connections, and enters the reserve
   expect(table.add('fourth', 'a')).toEqual(admitted('reserve'))
 })
 
-test('an exempt address has only the limit of all addresses', () => {
+test('an exempt address is subject only to the limit for all addresses', () => {
   const table = tableOf()
   expect(['a', 'b', 'c'].map((name) => table.add(name, undefined))).toEqual(Array(3).fill(admitted('general')))
 })
 
-test('a full reserve evicts its oldest connection without a request, and refuses when it is busy', () => {
+test('a full reserve evicts its oldest connection without a request, and refuses new ones if all are busy', () => {
   const table = tableOf({ maxConnections: 0 })
   expect(table.add('first', 'a')).toEqual(admitted('reserve'))
   expect(table.add('second', 'a')).toEqual(admitted('reserve', 'first'))
@@ -76,7 +76,7 @@ test('a reserved connection becomes a general one when there is room', () => {
   expect(table.add('third', 'c')).toEqual(admitted('general', 'second'))
 })
 
-test('whatever happens, no limit is exceeded', () => {
+test('exceeds no limit in any sequence of operations', () => {
   const step = fc.record({
     kind: fc.constantFrom('add', 'remove', 'active', 'leaving', 'class'),
     id: fc.nat(30),
@@ -107,7 +107,7 @@ test('whatever happens, no limit is exceeded', () => {
   )
 })
 
-test('a search of a full table looks at few connections, and at others the next time', () => {
+test('a search of a full table examines few connections, and other ones the next time', () => {
   let looks = 0
   const table = new ConnectionTable<number>({ maxConnections: 200, maxPerAddress: 200, reserve: 9 }, (id) => {
     looks += 1

@@ -1,32 +1,32 @@
 export interface ConnectionLimits {
-  /** The highest number of connections of all addresses together. */
+  /** The maximum number of connections from all addresses together. */
   readonly maxConnections: number
-  /** The highest number of connections of one IPv4 address, or of one IPv6 network of 64 bits. */
+  /** The maximum number of connections from one IPv4 address, or from one IPv6 /64 network. */
   readonly maxPerAddress: number
-  /** The number of connections beyond these limits that are kept for health probes. */
+  /** The number of connections beyond these limits that are reserved for health probes. */
   readonly reserve: number
 }
 
 /**
- * The progress of a connection: it has not sent the head of a request yet (`waiting`), it has (`active`), or it is
- * being closed after an error answer (`leaving`).
+ * The progress of a connection: `waiting` until it has sent the head of a first request, `active` afterwards, and
+ * `leaving` while it is closed after an error response.
  */
 export type ConnectionState = 'leaving' | 'waiting' | 'active'
 
-/** The class of a connection. `general`: any request is served. `reserve`: only health probes are. */
+/** The class of a connection: `general` connections may send any request, `reserve` connections only health probes. */
 export type ConnectionClass = 'general' | 'reserve'
 
 export type ConnectionAdmission<Connection> =
   | {
       readonly admitted: true
       readonly class: ConnectionClass
-      /** The connection to close so that this one fits. */
+      /** The connection that the caller must close to make room for this one. */
       readonly evicted: Connection | undefined
     }
   | { readonly admitted: false }
 
 interface Entry {
-  /** The address that is counted; `undefined` if it has no limit of its own. */
+  /** The address that the limit per address counts; `undefined` if the address is exempt. */
   readonly address: string | undefined
   state: ConnectionState
   class: ConnectionClass
@@ -34,29 +34,34 @@ interface Entry {
 
 type Queues<Connection> = Readonly<Record<ConnectionState, Set<Connection>>>
 
-/** How many active connections are searched for an idle one, so that a full table costs little. */
-const MAX_LOOKS = 64
+/** How many active connections one search for an idle connection examines, so that `add` stays cheap in a full table. */
+const MAX_EXAMINED = 64
 
 /**
- * Decides which connections a listener keeps. A new connection takes the place of the oldest one without a request under
- * way, of its own address if that address is at its limit, else of any address. If all are busy, it enters the reserve.
+ * Decides which connections a listener keeps. If there is no room, a new connection replaces the oldest connection that
+ * has no request in progress: one from the same address if that address is at its limit, otherwise one from any address.
+ * If all are busy, the new connection enters the reserve.
  */
 export class ConnectionTable<Connection> {
   readonly #limits: ConnectionLimits
   readonly #isBusy: (connection: Connection) => boolean
   readonly #entries = new Map<Connection, Entry>()
-  /** The connections by state, each in the order in which they entered it. */
+  /** The connections by class and state, in the order in which they entered the state. */
   readonly #queues: Readonly<Record<ConnectionClass, Queues<Connection>>> = { general: queues(), reserve: queues() }
   readonly #byAddress = new Map<string, Set<Connection>>()
   #generalCount = 0
 
-  /** @param isBusy whether a connection has a request under way; such a connection is never evicted */
+  /** @param isBusy tells whether a connection has a request in progress; such a connection is never evicted */
   constructor(limits: ConnectionLimits, isBusy: (connection: Connection) => boolean) {
     this.#limits = limits
     this.#isBusy = isBusy
   }
 
-  /** @param address `undefined` if the limit per address does not apply */
+  /**
+   * Adds a connection, or refuses it if there is no room and nothing can be evicted.
+   *
+   * @param address `undefined` if the limit per address does not apply
+   */
   add(connection: Connection, address: string | undefined): ConnectionAdmission<Connection> {
     const evicted = this.#hasRoom(address) ? undefined : this.#evictable(address)
     if (evicted !== undefined) this.remove(evicted)
@@ -86,7 +91,7 @@ export class ConnectionTable<Connection> {
     entry.state = state
   }
 
-  /** Returns the class of a connection after moving it out of the reserve if there is room by now. */
+  /** Moves the connection out of the reserve if there is room now, and returns its class. */
   classOf(connection: Connection): ConnectionClass {
     const entry = this.#entries.get(connection)
     if (entry === undefined) return 'reserve'
@@ -117,14 +122,14 @@ export class ConnectionTable<Connection> {
   #firstOf({ leaving, waiting, active }: Queues<Connection>): Connection | undefined {
     for (const connection of leaving) return connection
     for (const connection of waiting) return connection
-    let looks = Math.min(active.size, MAX_LOOKS)
+    let examinable = Math.min(active.size, MAX_EXAMINED)
     for (const connection of active) {
-      if (looks === 0) return undefined
+      if (examinable === 0) return undefined
       if (!this.#isBusy(connection)) return connection
-      // Busy ones go to the end, so that the next search looks at others.
+      // Busy connections move to the end, so that the next search examines other ones.
       active.delete(connection)
       active.add(connection)
-      looks -= 1
+      examinable -= 1
     }
     return undefined
   }

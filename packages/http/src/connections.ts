@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { subscriberOf, unmapped } from '@penstock/runtime'
+import { subscriberOf, unmapIpv4 } from '@penstock/runtime'
 import { type ConnectionClass, type ConnectionLimits, ConnectionTable } from './connection-table.ts'
 
 interface OpenConnection {
   /** The unfinished responses, in the order of their requests. */
   readonly responses: Set<ServerResponse>
-  /** The response to the latest request, while it is not finished. */
+  /** The response to the latest request, until it is finished. */
   lastResponse: ServerResponse | undefined
   timer: NodeJS.Timeout | undefined
 }
@@ -15,14 +15,14 @@ export interface ConnectionsOptions {
   readonly limits: ConnectionLimits
   /** Tells whether the limit per address does not apply to this address. */
   readonly isExempt: (address: string) => boolean
-  /** Called with the address of a new connection that evicts another, is refused, or enters the reserve, as a limit is reached. */
+  /** Called when a limit is reached: with the address of a connection that evicts another, is refused, or enters the reserve. */
   readonly onLimit: (address: string) => void
 }
 
 /** The time in which a connection in the reserve has to send the head of its request. */
 const RESERVE_HEAD_MS = 1_000
-/** The time in which a client can read an error answer before its connection is destroyed. */
-const LEAVING_MS = 1_000
+/** The time that a client has to read an error response before its connection is destroyed. */
+const CLOSE_GRACE_MS = 1_000
 
 /** The open sockets of a listener: admits, evicts and destroys them as a `ConnectionTable` decides. */
 export class Connections {
@@ -36,7 +36,7 @@ export class Connections {
   }
 
   add(socket: Socket): void {
-    const address = unmapped(socket.remoteAddress ?? '')
+    const address = unmapIpv4(socket.remoteAddress ?? '')
     const admission = this.#table.add(socket, this.#options.isExempt(address) ? undefined : subscriberOf(address))
     if (!admission.admitted || admission.evicted !== undefined || admission.class === 'reserve') {
       this.#options.onLimit(address)
@@ -56,7 +56,7 @@ export class Connections {
     admission.evicted?.destroy()
   }
 
-  /** Returns the class of the connection, and counts the request as under way until `onEnd` is called. */
+  /** Registers a request as in progress, until `onEnd` is called, and returns the class of its connection. */
   requestBegan({ socket }: IncomingMessage, response: ServerResponse, onEnd: () => void): ConnectionClass {
     const connection = this.#open.get(socket)
     if (connection === undefined) return 'reserve'
@@ -84,10 +84,10 @@ export class Connections {
     return this.#open.get(socket)?.lastResponse
   }
 
-  /** Sends a last answer, and destroys the socket whether or not the client closes it. */
+  /** Sends a final response and destroys the socket soon after, even if the client does not close it. */
   end(socket: Socket, answer: string): void {
     this.#table.setState(socket, 'leaving')
-    this.#destroyAfter(socket, LEAVING_MS)
+    this.#destroyAfter(socket, CLOSE_GRACE_MS)
     socket.end(answer)
   }
 
@@ -108,7 +108,7 @@ export class Connections {
     if (connection === undefined) return
     clearTimeout(connection.timer)
     const timer = setTimeout(() => {
-      // After a pause of the process, data that has arrived meanwhile is read first.
+      // If the process was paused, this first reads the data that has arrived in the meantime.
       setImmediate(() => {
         if (connection.timer === timer) socket.destroy()
       })

@@ -1,13 +1,16 @@
 import { MalformedForm } from './malformed-form.ts'
 
-/** As Node has them: names in lower case. */
+/** The headers of a request, with names in lower case, as Node provides them. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** What follows `Bearer`, even what no token looks like: it is shown as one. `undefined` for none. */
+/**
+ * Returns the text after `Bearer`, or `undefined` if the header has another form. The text is returned even if it cannot
+ * be a token, so that the caller can reject it as one.
+ */
 export const bearerTokenIn = (authorization: unknown): string | undefined =>
   typeof authorization === 'string' ? /^ *bearer +(\S.*?) *$/i.exec(authorization)?.[1] : undefined
 
-/** A parameter's text. Blank is none. A number, as JSON may have it, is its digits. */
+/** Returns the trimmed text of a parameter, or `undefined` if it is blank. A JSON number is converted to text. */
 export function parameterText(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
@@ -25,21 +28,24 @@ export function singleParameter(parameters: Readonly<Record<string, unknown>>, n
   return parameterText(value)
 }
 
-/** As sessions and visitors have them. */
-const secretForm = /^[0-9a-f]{64}$/
+/** The format of the secrets of sessions and visitors. */
+const secretFormat = /^[0-9a-f]{64}$/
 
 export const sessionCookieName = (serviceName: string): string => `_${serviceName}_session`
 
-/** What the browser's cookie holds, a session or not; `undefined` for none, or for what none of ours could be. */
+/**
+ * Returns the secret in the session cookie, or `undefined` if there is none or it has the wrong format. The session may
+ * not exist.
+ */
 export function sessionSecretIn(headers: Headers, serviceName: string): string | undefined {
   const start = `${sessionCookieName(serviceName)}=`
   const pairs = (headerIn(headers, 'cookie') ?? '').split(';').map((pair) => pair.trim())
   const value = pairs.find((pair) => pair.startsWith(start))?.slice(start.length)
-  return value !== undefined && secretForm.test(value) ? value : undefined
+  return value !== undefined && secretFormat.test(value) ? value : undefined
 }
 
-/** What shows that a request comes from a page of ours. */
-export const pageProofIn = (headers: Headers) => ({
+/** Returns the headers that can prove that one of this service's own pages sent the request. */
+export const csrfProofIn = (headers: Headers) => ({
   csrfToken: headerIn(headers, 'x-csrf-token'),
   fetchSite: headerIn(headers, 'sec-fetch-site'),
 })

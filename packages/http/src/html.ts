@@ -1,4 +1,4 @@
-/** A piece of HTML in which everything that came from outside has been escaped. */
+/** A piece of HTML in which all untrusted values are escaped. */
 export class Html {
   readonly text: string
 
@@ -7,12 +7,15 @@ export class Html {
   }
 }
 
-/** Puts values into HTML: as text, in elements and in quoted attributes; other pieces, or lists of them, as they are. */
+/**
+ * Builds HTML from a template. Strings are escaped, for use in elements and in quoted attributes. `Html` values and lists
+ * of them are inserted unchanged.
+ */
 export function html(strings: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
-  return new Html(strings.reduce((before, piece, index) => before + inHtml(values[index - 1]!) + piece))
+  return new Html(strings.reduce((before, piece, index) => before + escaped(values[index - 1]!) + piece))
 }
 
-function inHtml(value: string | Html | readonly Html[]): string {
-  if (typeof value === 'string') return value.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+function escaped(value: string | Html | readonly Html[]): string {
+  if (typeof value === 'string') return value.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
   return value instanceof Html ? value.text : value.map((piece) => piece.text).join('')
 }

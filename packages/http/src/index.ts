@@ -4,7 +4,7 @@ export { type ConnectionLimits, ConnectionTable } from './connection-table.ts'
 export {
   bearerTokenIn,
   headerIn,
-  pageProofIn,
+  csrfProofIn,
   parameterText,
   sessionCookieName,
   sessionSecretIn,
@@ -16,9 +16,9 @@ export { listenerFull } from './listener-full.ts'
 export { MalformedForm } from './malformed-form.ts'
 export { type ApiDescription, openApiDocument } from './openapi.ts'
 export type { FormRules } from './read-body.ts'
-export { defaultJsonLimits, parseJson, readBytes, requireIdentity } from './read-json.ts'
+export { defaultJsonLimits, parseJson, readBytes, requireUncompressed } from './read-json.ts'
 export type { FormEntry, UploadedFile } from './read-multipart.ts'
-export { RequestProblem, type Wrong } from './request-problem.ts'
+export { type RequestErrorKind, RequestProblem } from './request-problem.ts'
 export {
   type Admitted,
   guarded,

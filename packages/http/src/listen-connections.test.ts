@@ -43,7 +43,7 @@ async function received(socket: Socket): Promise<string> {
   return text
 }
 
-/** Resolves when the server has destroyed the connection: only then further bytes of the client are answered with a reset. */
+/** Resolves when the server has destroyed the connection: only then does it answer further bytes with a reset. */
 async function destroyed(socket: Socket): Promise<void> {
   const sending = setInterval(() => socket.write('x'), 20)
   closing.push(() => clearInterval(sending))
@@ -58,9 +58,9 @@ const times = (count: number) => Array.from({ length: count }, (_, index) => ind
 
 describe('connections without a request', () => {
   test.each([
-    ['of one address', {}],
-    ['of a proxy', { isExempt: () => true }],
-  ])('1,000 silent sockets %s shut no client out', async (_, options) => {
+    ['from one address', {}],
+    ['from a proxy', { isExempt: () => true }],
+  ])('1,000 silent sockets %s do not lock out other clients', async (_, options) => {
     const server = await serve(options)
     await Promise.all(times(1_000).map(() => open(server)))
     const answers = await Promise.all(times(20).map(() => exchange(server, get('/livez'))))
@@ -71,14 +71,14 @@ describe('connections without a request', () => {
     ['half a head', 'GET / HTTP/1.1\r\nHo'],
     ['no HTTP', '\x16\x03\x01\r\n\r\n'],
     ['an endless first line', `GET /${'a'.repeat(20_000)}`],
-  ])('1,000 sockets with %s shut no client out', async (_, text) => {
+  ])('1,000 sockets with %s do not lock out other clients', async (_, text) => {
     const server = await serve()
     const sockets = await Promise.all(times(1_000).map(() => open(server, text)))
     for (const socket of sockets) socket.resume()
     expect(statusOf(await exchange(server, get('/livez')))).toBe(200)
   })
 
-  test('after a broken request the socket is closed even if the client leaves its side open', async () => {
+  test('closes the socket after a broken request even if the client keeps its side open', async () => {
     const server = await serve()
     const socket = await open(server, 'nonsense\r\n\r\n')
     expect(await received(socket)).toMatch(/^HTTP\/1.1 400 [\s\S]*Connection: close/)
@@ -86,26 +86,26 @@ describe('connections without a request', () => {
   })
 
   test.each([
-    ['a silent one', '', ''],
-    ['one with half a head', 'GET / HTTP/1.1\r\nHost: h\r\n', 'HTTP/1.1 408'],
-  ])('%s is closed when its time is over', async (_, sent, answer) => {
+    ['a silent connection', '', ''],
+    ['a connection with an incomplete head', 'GET / HTTP/1.1\r\nHost: h\r\n', 'HTTP/1.1 408'],
+  ])('closes %s after the time limit for the head', async (_, sent, answer) => {
     const server = await serve({ times: { headMs: 100 } })
     const socket = await open(server, sent)
     expect((await received(socket)).slice(0, 12)).toBe(answer)
     await destroyed(socket)
   })
 
-  test('a client that does not read its answer is closed', async () => {
+  test('closes the connection of a client that does not read its response', async () => {
     const server = await serve({ times: { stallMs: 200 } }, (_request, response) => {
       response.end(Buffer.alloc(64 * 1024 * 1024))
     })
     const socket = await open(server, get('/'))
     await once(socket, 'readable')
-    // The rest of the answer waits in the server, which is closed only when that connection is gone.
+    // The rest of the response waits in the server, and `close` resolves only when the connection is gone.
     await server.close()
   })
 
-  test('a handler may take longer than a client may be silent', async () => {
+  test('a handler may take longer than the stall limit for clients', async () => {
     const server = await serve({ times: { stallMs: 500 } }, (_request, response) => {
       setTimeout(() => response.end('late'), 1_200)
     })
@@ -114,7 +114,7 @@ describe('connections without a request', () => {
 })
 
 describe('connections with a request', () => {
-  /** Starts a server that answers `/slow` when the gate opens, and other paths at once. */
+  /** Starts a server that answers `/slow` when the gate opens, and other paths immediately. */
   async function withBusy(limits: NonNullable<ListenOptions['limits']>, busy: number, log = silentLog) {
     const gate = new Gate()
     const arrived = new Gate()
@@ -132,7 +132,7 @@ describe('connections with a request', () => {
     return { server, slow, gate }
   }
 
-  test('fill the general room: probes are answered from the reserve, other requests with 503', async () => {
+  test('fill the table: probes are served from the reserve, and other requests get 503', async () => {
     const { server, slow, gate } = await withBusy({ maxConnections: 3 }, 3)
     expect(await exchange(server, get('/livez'))).toMatch(/^HTTP\/1.1 200 [\s\S]*served$/)
     expect(await exchange(server, get('/else'))).toMatch(/^HTTP\/1.1 503 [\s\S]*Retry-After: 1/)
@@ -141,7 +141,7 @@ describe('connections with a request', () => {
     expect(statusOf(await exchange(server, get('/else')))).toBe(200)
   })
 
-  test('are logged when a further one enters the reserve: which listener, which limits, and from where', async () => {
+  test('are logged with listener, limits and source when another connection enters the reserve', async () => {
     const lines: Record<string, unknown>[] = []
     const log = jsonLog({ write: (line) => lines.push(JSON.parse(line)) }, () => 0)
     const { server } = await withBusy({ maxConnections: 1, maxPerAddress: 5 }, 1, log)
@@ -158,20 +158,20 @@ describe('connections with a request', () => {
     ])
   })
 
-  test('of one address leave it the probes, and a proxy everything', async () => {
+  test('up to the limit per address: further requests get 503, and probes are served', async () => {
     const { server } = await withBusy({ maxPerAddress: 2 }, 2)
     expect(statusOf(await exchange(server, get('/else')))).toBe(503)
     expect(statusOf(await exchange(server, get('/livez')))).toBe(200)
   })
 
-  test('a silent connection in the reserve is closed, and never keeps a probe out', async () => {
+  test('silent connections in the reserve are closed and do not block probes', async () => {
     const { server } = await withBusy({ maxConnections: 1, reserve: 2 }, 1)
     const silent = await Promise.all(times(10).map(() => open(server)))
     expect(statusOf(await exchange(server, get('/livez')))).toBe(200)
     await Promise.all(silent.map(destroyed))
   })
 
-  test('requests sent ahead on one connection are worked on one after another, and only 32 are accepted', async () => {
+  test('runs pipelined requests one after another, and accepts only 32', async () => {
     const gate = new Gate()
     let started = 0
     let underWay = 0
@@ -191,7 +191,7 @@ describe('connections with a request', () => {
     expect({ started, most }).toEqual({ started: 32, most: 1 })
   })
 
-  test('a broken request behind one that is not answered yet gets no answer in its place', async () => {
+  test('sends no error for a broken request while an earlier request is unanswered', async () => {
     const gate = new Gate()
     const server = await serve({}, async (_request, response) => {
       await gate.opened

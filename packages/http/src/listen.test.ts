@@ -7,7 +7,7 @@ import { listen } from './listen.ts'
 
 const anywhere = { host: '127.0.0.1', port: 0 }
 
-test('says where it listens', async () => {
+test('returns the bound port and its URL', async () => {
   const server = await listen((_request, response) => response.end('here'), anywhere)
   expect(server.port).toBeGreaterThan(0)
   expect(server.url).toBe(`http://127.0.0.1:${server.port}`)
@@ -15,7 +15,7 @@ test('says where it listens', async () => {
   await server.close()
 })
 
-test('an address that is taken is an error with its code', async () => {
+test('rejects with EADDRINUSE if the address is in use', async () => {
   const server = await listen((_request, response) => response.end(), anywhere)
   await expect(listen((_request, response) => response.end(), server)).rejects.toMatchObject({ code: 'EADDRINUSE' })
   await server.close()
@@ -31,7 +31,7 @@ test('tells clients that it keeps idle connections for longer than proxies do', 
   await server.close()
 })
 
-test('a connection too many is closed at once; when another has gone there is room again', async () => {
+test('closes a connection beyond the limit, and accepts new ones after another has ended', async () => {
   const arrived = new Gate()
   const limits = { maxConnections: 1, reserve: 0 }
   const handler: RequestListener = (request, response) => {
@@ -50,7 +50,7 @@ test('a connection too many is closed at once; when another has gone there is ro
   await server.close()
 })
 
-test('closing waits for the request under way, whose connection then ends, and cuts idle ones at once', async () => {
+test('close waits for the request in progress, ends its connection, and closes idle connections immediately', async () => {
   const arrived = new Gate()
   const answer = new Gate()
   const server = await listen(async (_request, response) => {
@@ -84,19 +84,19 @@ test('closing waits for the request under way, whose connection then ends, and c
   agent.destroy()
 })
 
-test('what does not end by itself is cut off when patience ends', async () => {
+test('close destroys the remaining connections when its signal aborts', async () => {
   const arrived = new Gate()
   const server = await listen(() => arrived.open(), anywhere)
   const failed = expect(fetch(server.url)).rejects.toThrow()
   await arrived.opened
-  const patience = new AbortController()
-  const closing = server.close(patience.signal)
-  patience.abort()
+  const abort = new AbortController()
+  const closing = server.close(abort.signal)
+  abort.abort()
   await closing
   await failed
 })
 
-test('who closes it a second time waits as long as the first', async () => {
+test('a second call of close waits as long as the first', async () => {
   const arrived = new Gate()
   const answer = new Gate()
   const server = await listen(async (_request, response) => {

@@ -17,59 +17,58 @@ import { type HeadProblem, headProblem, originForm } from './request-head.ts'
 
 export interface Listening {
   readonly host: string
-  /** The bound port, also if any free port was requested. */
+  /** The port that is bound, also if port 0 was requested. */
   readonly port: number
   /** `http://host:port`, an IPv6 address in brackets. */
   readonly url: string
   /**
-   * Accepts no more connections, closes idle ones, and resolves when every request under way is answered. The remaining
-   * ones are cut off when `giveUp` aborts.
+   * Stops accepting connections, closes idle ones, and resolves when every request in progress is answered. When `abort`
+   * fires, the remaining connections are destroyed.
    */
-  close(giveUp?: AbortSignal): Promise<void>
+  close(abort?: AbortSignal): Promise<void>
 }
 
 export interface ListenTimes {
-  /** The time from the first byte of a request, or from the start of a silent connection, to the end of the head. */
+  /** The time limit for the head of a request, from its first byte, or from the start of a connection that sends nothing. */
   readonly headMs: number
-  /** The time for a whole request; all requests are small. */
+  /** The time limit for a whole request. It can be short because all requests are small. */
   readonly requestMs: number
-  /** The time in which a client may read nothing of its answer, or send nothing of its body. */
+  /** How long a client may stop reading the response or sending the body. */
   readonly stallMs: number
 }
 
 export interface ListenOptions {
   readonly limits?: Partial<ConnectionLimits>
   readonly times?: Partial<ListenTimes>
-  /** Tells whether an address has no limit of its own, because it is a trusted proxy for many clients. Default: none. */
+  /** Tells whether the limit per address is lifted for an address: a trusted proxy serves many clients. Default: never. */
   readonly isExempt?: (address: string) => boolean
-  /** The paths that are also answered to connections in the reserve. */
+  /** The paths that are served on connections in the reserve. */
   readonly probePaths?: readonly string[]
-  /** The form of errors that are found before the handler sees the request. Default: plain text. */
+  /** The format of errors that are sent before the handler sees the request. Default: plain text. */
   readonly refusalForm?: RefusalForm
   readonly log?: Log
 }
 
 const defaultConnectionLimits: ConnectionLimits = { maxConnections: 1_000, maxPerAddress: 256, reserve: 32 }
 const defaultTimes: ListenTimes = { headMs: 10_000, requestMs: 30_000, stallMs: 60_000 }
-/** The interval at which Node looks for late requests. */
-const CHECK_MS = 1_000
+/** The interval at which Node checks for requests that exceed their time limits. */
+const CHECK_INTERVAL_MS = 1_000
 /**
- * The time an idle connection is kept: longer than proxies keep theirs, so that the proxy closes it and never sends a
- * request into a closing connection.
+ * How long an idle connection is kept. This is longer than common proxies keep theirs, so that the proxy closes the
+ * connection first and never sends a request into one that is being closed.
  */
 const KEEP_ALIVE_MS = 75_000
-/** Requests of one connection that are accepted before they are answered. */
+/** The number of unanswered requests that one connection may have. */
 const MAX_PIPELINED = 32
-/** The interval between log lines that say that the limits are reached. */
-const LOG_EVERY_MS = 60_000
+/** The minimum interval between log lines about reached limits. */
+const LOG_INTERVAL_MS = 60_000
 
-const pipelinedTooMany: HeadProblem = { status: 503, message: 'Too many requests were sent ahead of their answers.' }
-const noRoom: HeadProblem = { status: 503, message: 'The server has too many connections.' }
-const noTunnel: HeadProblem = { status: 405, message: 'This server is no proxy.' }
+const tooManyPipelined: HeadProblem = { status: 503, message: 'The connection has too many unanswered requests.' }
+const tooManyConnections: HeadProblem = { status: 503, message: 'The server has too many connections.' }
+const connectNotSupported: HeadProblem = { status: 405, message: 'This server is not a proxy.' }
 
 /**
- * Serves HTTP/1.1. No connection is held without a bound: `ConnectionTable` limits the number of connections, and
- * `ListenTimes` their time.
+ * Serves HTTP/1.1. `ConnectionTable` limits the number of connections, and `ListenTimes` limits how long each may take.
  *
  * @throws the system's error (`code` EADDRINUSE, EACCES …) if the address cannot be bound
  */
@@ -83,11 +82,11 @@ export async function listen(
   const server = createServer({
     headersTimeout: times.headMs,
     requestTimeout: times.requestMs,
-    connectionsCheckingInterval: CHECK_MS,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
   server.timeout = times.stallMs
-  // Node drops further headers without an error. Their bytes are limited, and `headProblem` limits their number.
+  // With a limit, Node would drop further headers without an error. Node limits their bytes, `headProblem` their number.
   server.maxHeadersCount = 0
   const limits = { ...defaultConnectionLimits, ...options.limits }
   let listening = address
@@ -100,7 +99,7 @@ export async function listen(
   server.on('request', (request, response) => {
     const { socket } = request
     const pipelined = connections.responsesOf(socket).size
-    // Ignored: the connection ends with the refusal of an earlier request.
+    // An earlier request was refused, and the connection ends with that refusal.
     if (pipelined > MAX_PIPELINED) return
     const previous = connections.unfinishedResponseOf(socket)
     const connectionClass = connections.requestBegan(request, response, () => {
@@ -110,18 +109,18 @@ export async function listen(
     request.url = originForm(request.url ?? '')
     const problem =
       headProblem(request.url, request.rawHeaders) ??
-      (pipelined === MAX_PIPELINED ? pipelinedTooMany : undefined) ??
-      (connectionClass === 'reserve' && !probePaths.includes(pathOf(request.url)) ? noRoom : undefined)
+      (pipelined === MAX_PIPELINED ? tooManyPipelined : undefined) ??
+      (connectionClass === 'reserve' && !probePaths.includes(pathOf(request.url)) ? tooManyConnections : undefined)
     if (problem !== undefined) return refuse(response, problem, refusalForm)
     if (connectionClass === 'reserve') response.shouldKeepAlive = false
     startAfter(previous, socket, () => handler(request, response))
   })
   server.on('connect', (_request, socket) =>
-    connections.end(socket as Socket, refusalText(noTunnel, refusalForm, { Allow: 'GET' })),
+    connections.end(socket as Socket, refusalText(connectNotSupported, refusalForm, { Allow: 'GET' })),
   )
   server.on('timeout', (socket) => {
     const responses = connections.responsesOf(socket)
-    // While a handler works, nothing is sent or received either, and that is not the client's fault.
+    // While a handler works, nothing is sent or received either; that is not the client's fault.
     if (responses.size === 0 || socket.writableLength > 0) socket.destroy()
   })
   server.on('clientError', (error: BrokenRequest, stream) => {
@@ -140,16 +139,16 @@ export async function listen(
   listening = { host: bound.address, port: bound.port }
   const closed = new Promise<void>((resolve) => server.once('close', resolve))
 
-  const close = async (giveUp?: AbortSignal): Promise<void> => {
+  const close = async (abort?: AbortSignal): Promise<void> => {
     if (server.listening) server.close()
-    const cut = () => server.closeAllConnections()
-    if (giveUp?.aborted) cut()
-    else giveUp?.addEventListener('abort', cut, { once: true })
-    // Node's own notion of idle leaves out connections that never sent a byte, such as a browser opens ahead.
+    const destroyAll = () => server.closeAllConnections()
+    if (abort?.aborted) destroyAll()
+    else abort?.addEventListener('abort', destroyAll, { once: true })
+    // Node does not count connections as idle that never sent a byte, such as those that browsers open in advance.
     connections.destroyWithoutRequest()
     for (const response of connections.unfinished()) if (!response.headersSent) response.shouldKeepAlive = false
     await closed
-    giveUp?.removeEventListener('abort', cut)
+    abort?.removeEventListener('abort', destroyAll)
   }
 
   return {
@@ -160,7 +159,10 @@ export async function listen(
   }
 }
 
-/** Tells whether the client would take an answer written now for the answer to the broken request, not to one before it. */
+/**
+ * Tells whether an error response may be written now: only if the client cannot mistake it for the response to an earlier
+ * request on the same connection.
+ */
 function mayAnswerBroken(responses: ReadonlySet<ServerResponse>): boolean {
   const [current, ...further] = responses
   if (current === undefined) return true
@@ -168,8 +170,8 @@ function mayAnswerBroken(responses: ReadonlySet<ServerResponse>): boolean {
 }
 
 /**
- * Starts the work on a request once the answer before it is sent, so that a connection holds one answer at a time however
- * many requests it sends ahead and however slowly it reads. Does nothing if the connection ends with that answer.
+ * Starts the work on a request when the previous response is sent. A connection therefore holds one response at a time,
+ * even if it pipelines many requests and reads slowly. Does nothing if the connection ends with the previous response.
  */
 function startAfter(previous: ServerResponse | undefined, socket: Socket, start: () => void): void {
   if (previous === undefined) start()
@@ -194,7 +196,7 @@ function limitLog(log: Log | undefined, lineOf: (source: string) => ListenerFull
     isQuiet = true
     setTimeout(() => {
       isQuiet = false
-    }, LOG_EVERY_MS).unref()
+    }, LOG_INTERVAL_MS).unref()
     const { fields, message } = lineOf(source)
     log.warn(fields, message)
   }

@@ -1,15 +1,15 @@
 import type { ConnectionLimits } from './connection-table.ts'
 
-/** The log line of a listener that reaches a limit on its connections. */
+/** A log line about a listener that has reached a connection limit. */
 export interface ListenerFull {
   readonly fields: Readonly<Record<string, unknown>>
   readonly message: string
 }
 
 /**
- * Returns the log line of a listener that has reached a limit on its connections.
+ * Returns the log line for a listener that has reached a connection limit.
  *
- * @param source address of the connection that came last
+ * @param source the address of the latest connection
  */
 export function listenerFull(
   { host, port }: { readonly host: string; readonly port: number },
@@ -25,7 +25,7 @@ export function listenerFull(
       source,
     },
     message:
-      'a limit of connections is reached (maxConnections, or maxConnectionsPerAddress for one address): connections without ' +
-      'a request are closed, and if all have one, requests on further connections get 503',
+      'the listener has reached a connection limit (maxConnections, or maxConnectionsPerAddress for one address): connections ' +
+      'without a request are closed, and if all have one, requests on further connections get 503',
   }
 }

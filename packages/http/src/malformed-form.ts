@@ -1,6 +1,6 @@
 /**
- * A query or a form that cannot be taken apart: text that is no UTF-8, a boundary that is missing, more entries than
- * anyone needs. Only applications whose routes take forms have to put it into words.
+ * The error for a query or form that cannot be parsed: it is not UTF-8, has no boundary, or has too many entries. Only an
+ * application with routes that accept forms has to handle it in `renderError`.
  */
 export class MalformedForm extends Error {
   override readonly name = 'MalformedForm'

@@ -42,7 +42,7 @@ const routes: Route<undefined, 'anyone' | 'editors'>[] = [
   { method: 'GET', path: '/hidden', access: 'anyone', handle: () => ({ status: 200 }) },
 ]
 
-test('describes routes from their schemas: requests as sent, answers as they arrive', () => {
+test('describes routes by their schemas: requests before parsing, responses after it', () => {
   const document = openApiDocument(routes, {
     info: { title: 'Things', version: '1.2.3' },
     securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'KEY' } },

@@ -7,23 +7,23 @@ export interface ApiDescription<Access> {
   readonly info: { readonly title: string; readonly version: string; readonly description?: string }
   readonly tags?: readonly { readonly name: string; readonly description: string }[]
   readonly securitySchemes: Readonly<Record<string, Json>>
-  /** Names of the schemes, any one of which opens a route; none, or `undefined` among them: it is open to all. */
+  /** Returns the names of the accepted schemes. An empty list, or `undefined` in it, means that no credential is needed. */
   security(access: Access): readonly (string | undefined)[]
-  /** Says more of a schema than zod can: changes the JSON Schema it has made. */
+  /** Changes the JSON Schema that zod has generated, to add what zod cannot express. */
   refine?(schema: z.core.$ZodType, json: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void
 }
 
-/** What the parts of a document share while it is made. */
-interface Making {
+/** The state that is shared while a document is generated. */
+interface Generation {
   readonly components: Record<string, unknown>
   readonly refine: ApiDescription<never>['refine']
 }
 
 /**
- * The OpenAPI 3.1 document of the documented routes, from the very schemas that check their requests.
+ * Returns the OpenAPI 3.1 document of the documented routes, generated from the schemas that validate their requests.
  *
- * A schema with `.meta({ id })` becomes a component and is referred to; ids are unique over all routes. Requests are
- * described as they are sent, answers as they arrive.
+ * A schema with `.meta({ id })` becomes a component that others refer to; ids are unique over all routes. Requests are
+ * described before parsing (zod's input), responses after it (zod's output).
  */
 export function openApiDocument<Access>(routes: readonly RouteShape<Access>[], api: ApiDescription<Access>): Json {
   const components: Record<string, unknown> = {}
@@ -45,12 +45,12 @@ export function openApiDocument<Access>(routes: readonly RouteShape<Access>[], a
   }
 }
 
-function operationOf<Access>(route: RouteShape<Access>, api: ApiDescription<Access>, making: Making): Json {
+function operationOf<Access>(route: RouteShape<Access>, api: ApiDescription<Access>, generation: Generation): Json {
   const { operationId, tag, summary, description, responses } = route.documentation!
   const parameters = [
-    ...parametersOf('path', route.params, making),
-    ...parametersOf('query', route.query, making),
-    ...parametersOf('header', route.headers, making),
+    ...parametersOf('path', route.params, generation),
+    ...parametersOf('query', route.query, generation),
+    ...parametersOf('header', route.headers, generation),
   ]
   return {
     operationId,
@@ -62,16 +62,16 @@ function operationOf<Access>(route: RouteShape<Access>, api: ApiDescription<Acce
     ...(route.body && {
       requestBody: {
         required: !route.body.safeParse(undefined).success,
-        content: requestContent(schemaOf(route.body, 'input', making), route.forms !== undefined),
+        content: requestContent(schemaOf(route.body, 'input', generation), route.forms !== undefined),
       },
     }),
-    responses: Object.fromEntries(Object.entries(responses).map(([status, row]) => [status, responseOf(row, making)])),
+    responses: Object.fromEntries(Object.entries(responses).map(([status, row]) => [status, responseOf(row, generation)])),
   }
 }
 
-function parametersOf(place: 'path' | 'query' | 'header', schema: z.ZodType | undefined, making: Making): Json[] {
+function parametersOf(place: 'path' | 'query' | 'header', schema: z.ZodType | undefined, generation: Generation): Json[] {
   if (schema === undefined) return []
-  const { properties = {}, required = [] } = schemaOf(schema, 'input', making) as {
+  const { properties = {}, required = [] } = schemaOf(schema, 'input', generation) as {
     properties?: Record<string, Json>
     required?: string[]
   }
@@ -84,7 +84,7 @@ function parametersOf(place: 'path' | 'query' | 'header', schema: z.ZodType | un
   }))
 }
 
-function responseOf({ description, body, headers, contentType, links }: ResponseRow, making: Making): Json {
+function responseOf({ description, body, headers, contentType, links }: ResponseRow, generation: Generation): Json {
   return {
     description,
     ...(headers && {
@@ -92,7 +92,7 @@ function responseOf({ description, body, headers, contentType, links }: Response
         Object.entries(headers).map(([name, meaning]) => [name, { description: meaning, schema: { type: 'string' } }]),
       ),
     }),
-    ...(body && { content: { [contentType ?? 'application/json']: { schema: schemaOf(body, 'output', making) } } }),
+    ...(body && { content: { [contentType ?? 'application/json']: { schema: schemaOf(body, 'output', generation) } } }),
     ...(links && { links }),
   }
 }
@@ -105,8 +105,8 @@ function requestContent(schema: unknown, takesForms: boolean): Json {
   return Object.fromEntries(types.map((type) => [type, { schema }]))
 }
 
-function schemaOf(schema: z.ZodType, io: 'input' | 'output', making: Making): Json {
-  const { components, refine } = making
+function schemaOf(schema: z.ZodType, io: 'input' | 'output', generation: Generation): Json {
+  const { components, refine } = generation
   const {
     $schema: _,
     $defs = {},
@@ -116,20 +116,20 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', making: Making): Js
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => refine?.(zodSchema, jsonSchema, io),
   })
-  for (const [id, definition] of Object.entries($defs)) components[id] = referringToComponents(definition)
-  return referringToComponents(rest) as Json
+  for (const [id, definition] of Object.entries($defs)) components[id] = withComponentReferences(definition)
+  return withComponentReferences(rest) as Json
 }
 
-/** zod keeps named schemas beside the one that uses them; OpenAPI keeps them in one place. */
-function referringToComponents(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(referringToComponents)
+/** Rewrites zod's references, which point beside the schema, to the place where OpenAPI keeps all components. */
+function withComponentReferences(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withComponentReferences)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
       key,
       key === '$ref' && typeof inner === 'string'
         ? inner.replace(/^#\/\$defs\//, '#/components/schemas/')
-        : referringToComponents(inner),
+        : withComponentReferences(inner),
     ]),
   )
 }

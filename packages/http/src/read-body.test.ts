@@ -18,17 +18,17 @@ const route = (method: 'POST' | 'DELETE'): Route<undefined, undefined> => ({
     status: 200,
     json: {
       body,
-      form: form?.map(([name, value]) => [name, typeof value === 'string' ? value : told(value)]),
+      form: form?.map(([name, value]) => [name, typeof value === 'string' ? value : fileJson(value)]),
     },
   }),
 })
-const told = ({ fileName, contentType, bytes }: UploadedFile) => [fileName, contentType, Buffer.from(bytes).toString()]
+const fileJson = ({ fileName, contentType, bytes }: UploadedFile) => [fileName, contentType, Buffer.from(bytes).toString()]
 
 let server: Listening
 
 beforeEach(async () => {
   const renderError = (error: unknown) => {
-    if (error instanceof RequestProblem) return { status: 400, json: error.wrong.kind }
+    if (error instanceof RequestProblem) return { status: 400, json: error.problem.kind }
     return { status: 400, json: error instanceof MalformedForm ? 'malformed' : 'bug' }
   }
   const options = { renderError, headers: {}, bodyLimitBytes: 500, log: silentLog }
@@ -47,7 +47,7 @@ async function send(body: string | FormData | Blob | null, type?: string, method
 
 const urlencoded = 'application/x-www-form-urlencoded'
 
-test('a form is read for any method, with every value and in its order', async () => {
+test('reads a form for any method, with all values in order', async () => {
   expect(await send('a=1&b[]=x+y&b[]=%C3%BC&c&a=2&__proto__=z', urlencoded, 'DELETE')).toEqual({
     body: JSON.parse('{"a":["1","2"],"b[]":["x y","ü"],"c":"","__proto__":"z"}'),
     form: [
@@ -61,12 +61,12 @@ test('a form is read for any method, with every value and in its order', async (
   })
 })
 
-test('JSON is read beside forms', async () => {
+test('reads JSON on a route that accepts forms', async () => {
   expect(await send('{"a":[1]}', 'application/json')).toEqual({ body: { a: [1] } })
 })
 
 test.each([['application/json'], [urlencoded], ['multipart/form-data; boundary=x'], ['text/plain']])(
-  'an empty body is none, even as %s',
+  'treats an empty body of type %s as missing',
   async (type) => {
     expect(await send(null, type)).toEqual({})
     const pieces = new ReadableStream({ start: (controller) => controller.close() })
@@ -76,7 +76,7 @@ test.each([['application/json'], [urlencoded], ['multipart/form-data; boundary=x
   },
 )
 
-test('parts are fields and files', async () => {
+test('reads the fields and files of a multipart body', async () => {
   const form = new FormData()
   form.append('title', 'grün')
   form.append('file', new Blob(['0123456789'], { type: 'image/png' }), 'größe.png')
@@ -91,7 +91,7 @@ test('parts are fields and files', async () => {
   })
 })
 
-test('bounds: of a body, of a file, of entries', async () => {
+test('limits the size of a file and of a body', async () => {
   const form = new FormData()
   form.append('file', new Blob(['01234567890']), 'x')
   expect(await send(form)).toBe('body_too_large')
@@ -104,10 +104,10 @@ test.each([
   ['--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1', 'multipart/form-data; boundary=x'],
   ['--x\r\nContent-Disposition: form-data; name=""\r\n\r\n1\r\n--x--\r\n', 'multipart/form-data; boundary=x'],
   ['--x\r\nContent-Disposition: form-data; filename="a"\r\n\r\n1\r\n--x--\r\n', 'multipart/form-data; boundary=x'],
-])('%j as %s is malformed', async (body, type) => {
+])('rejects %j as %s as malformed', async (body, type) => {
   expect(await send(new Blob([body]), type)).toBe('malformed')
 })
 
-test('any other type is refused', async () => {
+test('rejects any other media type', async () => {
   expect(await send('a', 'text/plain')).toBe('unsupported_media_type')
 })

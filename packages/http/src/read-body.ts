@@ -2,20 +2,20 @@ import type { IncomingMessage } from 'node:http'
 import {
   isWithoutBody,
   type JsonBodyLimits,
-  parseInTurn,
+  parseJsonYielding,
   readBytes,
   readJsonBytes,
-  requireIdentity,
+  requireUncompressed,
 } from './read-json.ts'
 import { type FormEntry, multipartEntries } from './read-multipart.ts'
 import { RequestProblem } from './request-problem.ts'
 import { urlEncodedEntries, utf8Text } from './urlencoded.ts'
 
-/** The limits of one route's bodies, which may be JSON or forms. */
+/** The rules for the bodies of one route, which may be JSON or forms. */
 export interface FormRules extends Partial<JsonBodyLimits> {
-  /** The highest number of bytes of each file; files are held in memory. Default: 1 MiB. */
+  /** The maximum size of each file; files are held in memory. Default: 1 MiB. */
   readonly fileLimitBytes?: number
-  /** Set if only JSON is accepted and not parsed, because the route reads its bytes. */
+  /** Set if the route accepts only JSON and parses the bytes itself. */
   readonly keepsBytes?: true
 }
 
@@ -24,16 +24,15 @@ const DEFAULT_FILE_LIMIT_BYTES = 1024 * 1024
 export interface Body {
   readonly body: unknown
   readonly form?: readonly FormEntry[]
-  /** The unparsed JSON, if the route keeps it. It is within the limits on JSON, and may be malformed. */
+  /** The unparsed JSON, if the route has `keepsBytes`. It is within the limits on JSON, but may be malformed. */
   readonly bytes?: Buffer
 }
 
 /**
- * Returns the body as JSON, application/x-www-form-urlencoded or multipart/form-data. An empty body counts as none,
- * whatever its type. A body without a type is read as a form, which is what `curl -d` sends. A route that keeps the
- * bytes accepts JSON only.
+ * Reads a body of type application/json, application/x-www-form-urlencoded or multipart/form-data. An empty body of any
+ * type is treated as a missing body. A body without a type is read as a form. A route with `keepsBytes` accepts only JSON.
  *
- * @param limits the limits of the application, used where `rules` have none; for a form without its files
+ * @param limits the application's limits, used if `rules` has none; the size limit of a form does not include its files
  * @throws RequestProblem: unsupported_media_type, then body_too_large or json_beyond_limit, then invalid_json;
  *   MalformedForm; ClientGone
  */
@@ -41,7 +40,7 @@ export async function readBody(request: IncomingMessage, limits: JsonBodyLimits,
   if (isWithoutBody(request)) return { body: undefined }
   const { 'content-type': contentType = '' } = request.headers
   const type = contentType.split(';', 1)[0]!.trim().toLowerCase()
-  requireIdentity(request)
+  requireUncompressed(request)
   const { limitBytes, jsonLimits }: JsonBodyLimits = { ...limits, ...rules }
   if (rules.keepsBytes && type !== 'application/json') {
     throw new RequestProblem({ kind: 'unsupported_media_type' }, { Accept: 'application/json' })
@@ -50,7 +49,7 @@ export async function readBody(request: IncomingMessage, limits: JsonBodyLimits,
     case 'application/json': {
       const bytes = await readJsonBytes(request, { limitBytes, jsonLimits })
       if (bytes.length === 0) return { body: undefined }
-      return rules.keepsBytes ? { body: undefined, bytes } : { body: await parseInTurn(bytes) }
+      return rules.keepsBytes ? { body: undefined, bytes } : { body: await parseJsonYielding(bytes) }
     }
     case '':
     case 'application/x-www-form-urlencoded':
@@ -69,10 +68,10 @@ export async function readBody(request: IncomingMessage, limits: JsonBodyLimits,
   }
 }
 
-const formBody = (entries: readonly FormEntry[]): Body => ({ body: byName(entries), form: entries })
+const formBody = (entries: readonly FormEntry[]): Body => ({ body: groupByName(entries), form: entries })
 
-/** A name that came more than once has all its values. */
-export function byName<Value extends string | object>(
+/** Groups entries by name. A name that occurs more than once gets a list of its values. */
+export function groupByName<Value extends string | object>(
   entries: readonly (readonly [string, Value])[],
 ): Readonly<Record<string, Value | readonly Value[]>> {
   const values = new Map<string, Value | Value[]>()
@@ -82,6 +81,6 @@ export function byName<Value extends string | object>(
     else if (Array.isArray(before)) before.push(value)
     else values.set(name, [before, value])
   }
-  // From entries, so that a parameter named __proto__ is one like any other.
+  // Object.fromEntries treats a parameter named __proto__ like any other.
   return Object.fromEntries(values)
 }

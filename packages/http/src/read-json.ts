@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type JsonLimits, JsonScanner } from '@penstock/json'
 import { RequestProblem } from './request-problem.ts'
 
-/** Limits that are enough for ordinary API requests; a route that takes thousands of items needs limits of its own. */
+/** The limits for ordinary API requests. A route that accepts thousands of items needs higher limits. */
 export const defaultJsonLimits: JsonLimits = { containers: 10_000, values: 20_000, depth: 64 }
 
 /** The limits on a JSON body. */
@@ -12,32 +12,36 @@ export interface JsonBodyLimits {
   readonly jsonLimits: JsonLimits
 }
 
-/** The client broke off; nobody is left to be told anything. */
+/** The error for a client that disconnected before its body was complete. No response can be sent. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone'
 }
 
 /**
- * Returns the JSON value of a body within `limits`, or `undefined` if it is empty and not `needed`.
+ * Returns the JSON value of a body within `limits`, or `undefined` if the body is missing and not `required`.
  *
- * A body that is too large is read only until that shows; Node discards the rest after the answer. The limits on JSON
- * are checked on its bytes as they arrive, because they protect from the cost of parsing.
+ * Reading stops as soon as a body turns out to be too large; Node discards the rest after the response. The limits on
+ * JSON are checked while the bytes arrive, because they protect from the cost of parsing.
  *
  * @throws RequestProblem: unsupported_media_type, then body_too_large or json_beyond_limit, then invalid_json;
  *   ClientGone
  */
-export async function readJson(request: IncomingMessage, limits: JsonBodyLimits, needed: boolean): Promise<unknown> {
-  if (!needed && isWithoutBody(request)) return undefined
+export async function readJson(request: IncomingMessage, limits: JsonBodyLimits, required: boolean): Promise<unknown> {
+  if (!required && isWithoutBody(request)) return undefined
   requireJson(request)
-  return parseInTurn(await readJsonBytes(request, limits))
+  return parseJsonYielding(await readJsonBytes(request, limits))
 }
 
 export function isWithoutBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
 }
 
-/** @throws RequestProblem unsupported_media_type for a body that is compressed */
-export function requireIdentity({ headers }: IncomingMessage): void {
+/**
+ * Rejects a compressed body.
+ *
+ * @throws RequestProblem unsupported_media_type
+ */
+export function requireUncompressed({ headers }: IncomingMessage): void {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (coding !== 'identity') {
     throw new RequestProblem(
@@ -48,7 +52,7 @@ export function requireIdentity({ headers }: IncomingMessage): void {
 }
 
 function requireJson(request: IncomingMessage): void {
-  requireIdentity(request)
+  requireUncompressed(request)
   const { headers } = request
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';')
   const charsets = parameters.map((text) => /^\s*charset\s*=\s*"?([^"]*?)"?\s*$/.exec(text)?.[1] ?? 'utf-8')
@@ -65,7 +69,7 @@ export function readJsonBytes(request: IncomingMessage, { limitBytes, jsonLimits
   return readBytes(request, limitBytes, jsonGuard(jsonLimits))
 }
 
-/** Returns a check for the chunks of one JSON body. It throws RequestProblem json_beyond_limit when a limit is exceeded. */
+/** Returns a function that checks each chunk of a JSON body, and throws RequestProblem json_beyond_limit above a limit. */
 function jsonGuard(limits: JsonLimits): (chunk: Uint8Array) => void {
   const scanner = new JsonScanner(limits)
   return (chunk) => {
@@ -77,13 +81,13 @@ function jsonGuard(limits: JsonLimits): (chunk: Uint8Array) => void {
 /**
  * Reads a body of at most `limitBytes`.
  *
- * @param take called with each chunk before it is kept; an error that it throws ends the reading
- * @throws RequestProblem body_too_large; ClientGone; errors of `take`
+ * @param onChunk called with each chunk before it is stored; reading ends if it throws
+ * @throws RequestProblem body_too_large; ClientGone; errors of `onChunk`
  */
 export function readBytes(
   request: IncomingMessage,
   limitBytes: number,
-  take: (chunk: Buffer) => void = () => {},
+  onChunk: (chunk: Buffer) => void = () => {},
 ): Promise<Buffer> {
   const tooLarge = () => new RequestProblem({ kind: 'body_too_large', limitBytes })
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) return Promise.reject(tooLarge())
@@ -95,7 +99,7 @@ export function readBytes(
       bytes += chunk.length
       try {
         if (bytes > limitBytes) throw tooLarge()
-        take(chunk)
+        onChunk(chunk)
         chunks.push(chunk)
       } catch (error) {
         chunks = undefined
@@ -108,17 +112,17 @@ export function readBytes(
   })
 }
 
-/** The length from which a text is parsed in a turn of its own; parsing it takes milliseconds. */
-const OWN_TURN_BYTES = 64 * 1024
+/** The size above which a text is parsed in a separate turn of the event loop, because parsing it takes milliseconds. */
+const SEPARATE_TURN_BYTES = 64 * 1024
 
 /**
- * Returns the value of a JSON text. A large one is parsed in a separate turn of the event loop, because the rest of a
- * request also takes time in proportion to it.
+ * Returns the value of a JSON text. A large text is parsed in a separate turn of the event loop, because the work before
+ * and after parsing also takes time in proportion to its size.
  *
  * @throws RequestProblem invalid_json
  */
-export async function parseInTurn(bytes: Uint8Array): Promise<unknown> {
-  if (bytes.length <= OWN_TURN_BYTES) return parseJson(bytes).value
+export async function parseJsonYielding(bytes: Uint8Array): Promise<unknown> {
+  if (bytes.length <= SEPARATE_TURN_BYTES) return parseJson(bytes).value
   await setImmediate()
   const { value } = parseJson(bytes)
   await setImmediate()
@@ -126,7 +130,7 @@ export async function parseInTurn(bytes: Uint8Array): Promise<unknown> {
 }
 
 /**
- * Returns the value of a JSON text, and the text.
+ * Decodes and parses a JSON text, and returns both the text and its value.
  *
  * @throws RequestProblem invalid_json
  */
@@ -135,7 +139,7 @@ export function parseJson(bytes: Uint8Array): { readonly text: string; readonly 
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     return { text, value: JSON.parse(text) }
   } catch {
-    // The parser's message quotes the body.
+    // The parser's own error is dropped because its message quotes the body.
     throw new RequestProblem({ kind: 'invalid_json' })
   }
 }

@@ -3,9 +3,9 @@ import { MalformedForm } from './malformed-form.ts'
 import { RequestProblem } from './request-problem.ts'
 import { MAX_FORM_ENTRIES, utf8Text } from './urlencoded.ts'
 
-/** A file that came with a form, in memory. */
+/** A file in a form, held in memory. */
 export interface UploadedFile {
-  /** Its last segment alone, as sent; may be empty. */
+  /** The last segment of the file name that the client sent; may be empty. */
   readonly fileName: string
   readonly contentType: string
   readonly bytes: Uint8Array
@@ -17,10 +17,10 @@ const MAX_NAME_BYTES = 1_024
 const MAX_HEADERS_OF_PART = 20
 
 /**
- * The parts of a multipart/form-data body, in their order.
+ * Parses a multipart/form-data body and returns its parts in the order in which they were sent.
  *
- * @param contentType with its boundary
- * @throws MalformedForm; RequestProblem body_too_large, for a file above `fileLimitBytes`
+ * @param contentType the Content-Type header, including its boundary
+ * @throws MalformedForm; RequestProblem body_too_large for a file larger than `fileLimitBytes`
  */
 export function multipartEntries(
   bytes: Uint8Array,
@@ -43,7 +43,7 @@ export function multipartEntries(
         return malformed('a file has no name')
       }
       const chunks: Uint8Array[] = []
-      // The place is taken at once: files end later than they begin.
+      // Reserves the position now, because the file may end after later parts have begun.
       const at = entries.push([name, '']) - 1
       stream.on('data', (chunk: Uint8Array) => chunks.push(chunk))
       stream.on('limit', () => reject(new RequestProblem({ kind: 'body_too_large', limitBytes: fileLimitBytes })))
@@ -69,13 +69,13 @@ function parserOf(contentType: string, fileLimitBytes: number): busboy.Busboy {
   try {
     return busboy({
       headers: { 'content-type': contentType },
-      // Bytes as they are: the parser would put a replacement character where the text is no UTF-8, and not say so.
+      // Latin-1 keeps the bytes unchanged. With UTF-8, the parser would silently replace invalid sequences.
       defCharset: 'latin1',
       defParamCharset: 'latin1',
       limits: {
         fieldNameSize: MAX_NAME_BYTES,
         fieldSize: Number.POSITIVE_INFINITY,
-        // One more than allowed, because the parser says so when it has reached the limit, not when it is above it.
+        // One more than allowed, because the parser reports a limit when it is reached, not when it is exceeded.
         fileSize: fileLimitBytes + 1,
         parts: MAX_FORM_ENTRIES + 1,
         headerPairs: MAX_HEADERS_OF_PART,
@@ -91,7 +91,10 @@ function decodedEntry([name, value]: FormEntry): FormEntry {
   return [fromLatin1(name), { ...value, fileName: fromLatin1(value.fileName) }]
 }
 
-/** A part that names a character set of its own has been decoded already, which shows where a character is above 255. */
+/**
+ * Decodes the UTF-8 bytes of a Latin-1 string. If the part named another character set, the parser has already decoded
+ * it; that shows by characters above 255.
+ */
 function fromLatin1(text: string): string {
   return /^[\0-\xff]*$/.test(text) ? utf8Text(Buffer.from(text, 'latin1')) : text
 }

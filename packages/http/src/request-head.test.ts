@@ -33,49 +33,49 @@ const fillers = (count: number) => Array.from({ length: count }, (_, index) => `
 const own = ['Host: h', 'Connection: close']
 
 describe('number of headers', () => {
-  test.each([MAX_HEADERS + 1, 1_001, 2_100])('%i of them are refused, none is dropped', async (count) => {
+  test.each([MAX_HEADERS + 1, 1_001, 2_100])('rejects %i headers, and does not drop any silently', async (count) => {
     const lines = fillers(count - own.length - 1)
     expect((await send('GET / HTTP/1.1', ...own, ...lines, 'X-Forwarded-For: 192.0.2.7'))[0]).toBe(431)
   })
 
-  test('up to the limit all are seen', async () => {
+  test('passes on all headers up to the limit', async () => {
     const lines = fillers(MAX_HEADERS - own.length - 1)
     expect(await send('GET /a HTTP/1.1', ...own, ...lines, 'X-Forwarded-For: 192.0.2.7')).toEqual([200, '/a 192.0.2.7'])
   })
 })
 
-describe('headers that mean one value', () => {
+describe('headers with a single value', () => {
   test.each([
     ['Host', 'h', 'h'],
     ['Host', 'h', 'other'],
     ['authorization', 'Bearer a', 'Bearer b'],
     ['Content-Type', 'application/json', 'text/plain'],
     ['Content-Length', '0', '0'],
-  ])('%s twice is refused', async (name, first, second) => {
+  ])('rejects a repeated %s', async (name, first, second) => {
     const host = name === 'Host' ? [] : ['Host: h']
     const lines = [...host, `${name}: ${first}`, `${name.toUpperCase()}: ${second}`]
     expect((await send('POST / HTTP/1.1', 'Connection: close', ...lines))[0]).toBe(400)
   })
 
-  test('the refusal has the form of the API', async () => {
+  test('sends the error in the format of the API', async () => {
     const [, body] = await send('GET / HTTP/1.1', ...own, 'host: h')
-    expect(JSON.parse(body)).toEqual({ status: 400, message: 'The header host may be sent once only.' })
+    expect(JSON.parse(body)).toEqual({ status: 400, message: 'The header host may be sent only once.' })
   })
 
-  test('two Host headers over HTTP/1.0 are refused as well, and none is needed there', async () => {
+  test('rejects two Host headers over HTTP/1.0, which requires none', async () => {
     expect((await send('GET / HTTP/1.0', 'Host: h', 'Host: i'))[0]).toBe(400)
     expect((await send('GET / HTTP/1.0'))[0]).toBe(200)
     expect((await send('GET / HTTP/1.1', 'Connection: close'))[0]).toBe(400)
   })
 })
 
-describe('what else a request can be', () => {
+describe('unusual requests', () => {
   test.each([
     ['http://other.example/a/b?c=d', '/a/b?c=d'],
     ['HTTPS://other.example', '/'],
     ['http://other.example?c', '/?c'],
     ['//other.example/a', '//other.example/a'],
-  ])('the target %s is %s', async (target, url) => {
+  ])('reads the target %s as %s', async (target, url) => {
     expect(await send(`GET ${target} HTTP/1.1`, ...own)).toEqual([200, `${url} undefined`])
   })
 
@@ -101,7 +101,7 @@ describe('what else a request can be', () => {
     ['an upgrade', ['GET / HTTP/1.1', 'Host: h', 'Connection: Upgrade, close', 'Upgrade: websocket']],
     ['OPTIONS *', ['OPTIONS * HTTP/1.1', ...own]],
     ['a chunk extension', ['POST / HTTP/1.1', ...own, 'Transfer-Encoding: chunked', '', '1;a=b', 'x', '0', 'X-T: t']],
-  ])('%s is an ordinary request', async (_, lines) => {
+  ])('serves %s like an ordinary request', async (_, lines) => {
     expect((await send(...lines))[0]).toBe(200)
   })
 })

@@ -1,15 +1,15 @@
-/** A problem with the head of a request, which a listener answers before any application sees the request. */
+/** A problem with the head of a request, which the listener answers before the application sees the request. */
 export interface HeadProblem {
   readonly status: number
   readonly message: string
 }
 
-/** The highest number of headers. Node would drop headers beyond its limit without an error, so this limit is our own. */
+/** The maximum number of headers. Node's own limit is not used, because Node drops further headers without an error. */
 export const MAX_HEADERS = 200
 
 /**
- * Headers that may come once. Node keeps the first and drops the others, so a proxy in front could act on a different
- * one than we do.
+ * The headers that a request may have only once. Node keeps the first and drops the others, so a proxy in front could use
+ * a different value than this server.
  */
 const singleHeaders: ReadonlySet<string> = new Set([
   'authorization',
@@ -20,23 +20,24 @@ const singleHeaders: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the problem with the head of a request, if there is one. `rawHeaders` are names and values in turn, as Node
- * has them.
+ * Returns the problem with the head of a request, or `undefined` if there is none.
+ *
+ * @param rawHeaders names and values alternating, as in Node's `rawHeaders`
  */
 export function headProblem(target: string, rawHeaders: readonly string[]): HeadProblem | undefined {
-  // A proxy in front may end the path there, or treat it as part of the path.
-  if (target.includes('#')) return { status: 400, message: 'A request target has no fragment.' }
+  // Proxies disagree on whether the path ends at the fragment.
+  if (target.includes('#')) return { status: 400, message: 'A request target must not have a fragment.' }
   if (rawHeaders.length > 2 * MAX_HEADERS) {
-    return { status: 431, message: `A request may have ${MAX_HEADERS} headers at most.` }
+    return { status: 431, message: `A request may have at most ${MAX_HEADERS} headers.` }
   }
   const seen = new Set<string>()
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase()
     if (!singleHeaders.has(name)) continue
     if (name === 'transfer-encoding' && rawHeaders[at + 1]!.trim().toLowerCase() !== 'chunked') {
-      return { status: 400, message: 'Of transfer codings only chunked is understood.' }
+      return { status: 400, message: 'The only supported transfer coding is chunked.' }
     }
-    if (seen.has(name)) return { status: 400, message: `The header ${name} may be sent once only.` }
+    if (seen.has(name)) return { status: 400, message: `The header ${name} may be sent only once.` }
     seen.add(name)
   }
   return undefined

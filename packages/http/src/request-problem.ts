@@ -1,26 +1,26 @@
 import type { JsonLimit } from '@penstock/json'
 
-/** What a request can get wrong before any rule of the application is asked. */
-export type Wrong =
+/** The errors that a request can have before any rule of the application is checked. */
+export type RequestErrorKind =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'method_not_allowed' }
-  /** `contentEncoding` names the refused compression; if it is missing, the media type is refused. */
+  /** The media type is not supported; or, if `contentEncoding` is set, that compression is not supported. */
   | { readonly kind: 'unsupported_media_type'; readonly contentEncoding?: string }
   | { readonly kind: 'body_too_large'; readonly limitBytes: number }
   | { readonly kind: 'invalid_json' }
-  /** JSON that is short enough in bytes, but exceeds a limit on its content. */
+  /** The JSON body is within the size limit, but exceeds another limit. */
   | { readonly kind: 'json_beyond_limit'; readonly limit: JsonLimit; readonly most: number }
 
-/** Thrown by the kit, put into words and a status by the application's `renderError`. */
+/** The error that this package throws for a bad request. The application's `renderError` turns it into a response. */
 export class RequestProblem extends Error {
   override readonly name = 'RequestProblem'
-  readonly wrong: Wrong
-  /** What the answer must carry: `Allow`, `Accept-Encoding`. */
+  readonly problem: RequestErrorKind
+  /** Headers that the response must have: `Allow`, `Accept-Encoding`. */
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(wrong: Wrong, headers: Readonly<Record<string, string>> = {}) {
-    super(wrong.kind)
-    this.wrong = wrong
+  constructor(problem: RequestErrorKind, headers: Readonly<Record<string, string>> = {}) {
+    super(problem.kind)
+    this.problem = problem
     this.headers = headers
   }
 }

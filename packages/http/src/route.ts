@@ -5,53 +5,56 @@ import type { FormEntry } from './read-multipart.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What is known of a request before its body. */
+/** A request before its body is read. */
 export interface Incoming {
   readonly method: string
-  /** As sent, without the query. */
+  /** The path as sent, without the query. */
   readonly path: string
-  /** With its `?`, or ''. */
+  /** The query with its `?`, or ''. */
   readonly search: string
-  /** Address of the caller, as trusted proxies tell it, else of the peer; IPv4 in its own form, never mapped into IPv6. */
+  /**
+   * The address of the client, from X-Forwarded-For if the peer is a trusted proxy, otherwise of the peer. IPv4 addresses
+   * are in dotted form, never mapped into IPv6.
+   */
   readonly source: string
-  /** Also in the answer's `X-Request-Id`. */
+  /** The id that is also in the response's `X-Request-Id`. */
   readonly requestId: string
   readonly raw: IncomingMessage
 }
 
-/** A request that has been let in. Whoever handles it validates: the kit has only taken it apart. */
+/** A request that the route's guard has admitted. It is parsed but not validated; the handler has to validate it. */
 export interface RouteRequest extends Incoming {
-  /** Decoded. */
+  /** The decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>
-  /** A name that came more than once has them all. */
+  /** The parameters of the query; a name that occurs more than once has a list of its values. */
   readonly query: Readonly<Record<string, string | readonly string[]>>
   /**
-   * Parsed JSON, when the route has a body schema; `undefined` when the request has no body and need not have one. A form,
-   * where the route takes forms, is an object too: a name that came more than once has all its values.
+   * The parsed JSON if the route has a body schema; `undefined` if the body is optional and missing. If the route accepts
+   * forms, a form is an object too, and a name that occurs more than once has a list of its values.
    */
   readonly body: unknown
-  /** What that form was made of, in its order. */
+  /** The entries of the form, in the order in which they were sent. */
   readonly form?: readonly FormEntry[]
-  /** The unparsed bytes of a JSON body, if the route keeps them. */
+  /** The unparsed bytes of a JSON body, if the route has `keepsBytes`. */
   readonly bytes?: Buffer
 }
 
-/** An answer: JSON, other content, or no body at all. */
+/** A response: JSON, other content, or no body. */
 export type Reply = { readonly status: number; readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly json?: unknown; readonly content?: never; readonly contentType?: never }
   | { readonly json?: never; readonly content: string | Uint8Array; readonly contentType: string }
 )
 
-/** What OpenAPI says of one answer. */
+/** The description of one response in OpenAPI. */
 export interface ResponseRow {
   readonly description: string
-  /** An answer without one has none. */
+  /** Missing if the response has no body. */
   readonly body?: z.ZodType
   /** Default: application/json. */
   readonly contentType?: string
-  /** Name → meaning. */
+  /** Descriptions by header name. */
   readonly headers?: Readonly<Record<string, string>>
-  /** By name: what can be called next, and which of its parameters come from where, as OpenAPI's expressions. */
+  /** The operations that can follow, by link name, with runtime expressions of OpenAPI for their parameters. */
   readonly links?: Readonly<Record<string, { operationId: string; parameters: Readonly<Record<string, string>> }>>
 }
 
@@ -60,59 +63,63 @@ export interface RouteDocumentation {
   readonly tag: string
   readonly summary: string
   readonly description?: string
-  /** By status, errors included. */
+  /** The responses by status, including errors. */
   readonly responses: Readonly<Record<number, ResponseRow>>
 }
 
 /**
- * What one call of an API looks like; `Access` is what the application wants to know of it before it lets anyone in.
+ * The description of one API call. `Access` is the data that the application's guard needs to admit or reject a request.
  *
- * The schemas are those of the operation behind the route. The operation validates with them; here they describe the
- * request in OpenAPI, and `body` says that there is one to read. A body schema that accepts `undefined` makes it optional.
+ * The schemas belong to the operation behind the route, which validates with them. Here they only describe the request in
+ * OpenAPI, except that a body is read only if `body` is set. A body schema that accepts `undefined` makes the body optional.
  */
 export interface RouteShape<Access> {
-  /** `*`: any. */
+  /** `*` matches every method. */
   readonly method: Method | '*'
-  /** `/tokens/:id`; a parameter holds one segment. */
+  /** The path, such as `/tokens/:id`. A parameter matches one segment. */
   readonly path: string
   readonly access: Access
   readonly params?: z.ZodType
   readonly query?: z.ZodType
   readonly headers?: z.ZodType
   readonly body?: z.ZodType
-  /** The body may also be a form. */
+  /** Set if the body may also be a form. */
   readonly forms?: FormRules
-  /** Without it, the route is served but is no part of the published API. */
+  /** Missing if the route is served without being part of the published API. */
   readonly documentation?: RouteDocumentation
 }
 
-/** One call of an API, as data; `Context` is what the application makes of a caller it has let in. */
+/** One API call as data. `Context` is what the application's guard returns for an admitted caller. */
 export interface Route<Context, Access> extends RouteShape<Access> {
   handle(request: RouteRequest, context: Context): Promise<Reply> | Reply
 }
 
-/** A route with its guard in front, ready to be served beside those of other guards. */
+/** A route combined with its guard, so that routes with different guards can be served together. */
 export interface ServedRoute {
   readonly method: Method | '*'
   readonly path: string
   readonly body: z.ZodType | undefined
   readonly forms?: FormRules
-  /** Lets the request in, before anything of it is read, or throws. */
+  /** Admits the request before its body is read, or throws. */
   admit(incoming: Incoming): Promise<Admitted>
-  /** Puts the application's answer to a failure of this route into the route's own form. */
+  /** Converts the application's error response into the format of this route. */
   reshape?(reply: Reply, error: unknown): Reply
 }
 
-/** What is done for whoever has been let in. */
+/** An admitted request: its handler, and the limits for its body. */
 export interface Admitted {
   handle(request: RouteRequest): Promise<Reply> | Reply
-  /** How much of a body they may send, where that is not the route's. */
+  /** The limits for the body of this caller, instead of the route's. */
   readonly forms?: FormRules
-  /** Thrown instead of `body_too_large` and `json_beyond_limit`. */
+  /** The error that replaces `body_too_large` and `json_beyond_limit`. */
   readonly beyondLimit?: unknown
 }
 
-/** `enter` finds out who calls, and whether they may; it throws to refuse. */
+/**
+ * Combines routes with a guard.
+ *
+ * @param enter identifies the caller and returns the context for the handler; throws to reject the request
+ */
 export function guarded<Context, Access>(
   routes: readonly Route<Context, Access>[],
   enter: (incoming: Incoming, access: Access) => Promise<Context> | Context,
@@ -129,7 +136,7 @@ export function guarded<Context, Access>(
   }))
 }
 
-/** Routes for anyone. */
+/** Returns routes without a guard, which are open to everyone. */
 export function unguarded(routes: readonly Route<undefined, unknown>[]): ServedRoute[] {
   return guarded(routes, () => undefined)
 }

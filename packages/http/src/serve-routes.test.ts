@@ -4,7 +4,7 @@ import { jsonLog, silentLog } from '@penstock/runtime'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Listening, listen } from './listen.ts'
-import { RequestProblem, type Wrong } from './request-problem.ts'
+import { type RequestErrorKind, RequestProblem } from './request-problem.ts'
 import { guarded, type Incoming, type Reply, type Route, unguarded } from './route.ts'
 import { apiHeaders, serveRoutes } from './serve-routes.ts'
 
@@ -15,15 +15,15 @@ const statusOf = {
   body_too_large: 413,
   invalid_json: 400,
   json_beyond_limit: 422,
-} satisfies Record<Wrong['kind'], number>
+} satisfies Record<RequestErrorKind['kind'], number>
 
 class Refused extends Error {}
 
 function renderError(error: unknown, { requestId }: Incoming): Reply {
   if (error instanceof Refused) return { status: 401, json: { wrong: 'unauthenticated', requestId } }
   if (!(error instanceof RequestProblem)) return { status: 500, json: { wrong: 'internal', requestId } }
-  const { wrong, headers } = error
-  return { status: statusOf[wrong.kind], headers, json: { wrong: wrong.kind, requestId } }
+  const { problem, headers } = error
+  return { status: statusOf[problem.kind], headers, json: { wrong: problem.kind, requestId } }
 }
 
 const echo = (method: 'GET' | 'POST' | '*', path: string, body?: z.ZodType): Route<string, string> => ({
@@ -40,7 +40,7 @@ const routes: Route<string, string>[] = [
   echo('POST', '/things/:id/turn', z.object({}).optional()),
   echo('GET', '/things/:id'),
   echo('*', '/any'),
-  { method: 'GET', path: '/bug', access: 'any', handle: () => Promise.reject(new Error('of ours')) },
+  { method: 'GET', path: '/bug', access: 'any', handle: () => Promise.reject(new Error('internal detail')) },
   { method: 'GET', path: '/nothing', access: 'any', handle: () => ({ status: 204 }) },
   {
     method: 'GET',
@@ -93,30 +93,30 @@ const json = (body: string | Uint8Array, type = 'application/json') => ({
   headers: { 'content-type': type },
 })
 
-describe('taking a request apart', () => {
-  test('parameters of the path are decoded, those of the query keep every value', async () => {
+describe('parsing a request', () => {
+  test('decodes path parameters, and keeps every value of query parameters', async () => {
     const answer = await call('/things/a%2Fb%20c?x=1&x=2&__proto__=y&z=')
     expect(answer.text).toBe('{"caller":"ann","params":{"id":"a/b c"},"query":{"x":["1","2"],"__proto__":"y","z":""}}')
   })
 
-  test('a path that cannot be decoded stays as it is', async () => {
+  test('keeps a path that cannot be decoded', async () => {
     expect((await call('/things/%ff')).json().params).toEqual({ id: '%ff' })
   })
 
   test.each(['application/json', 'Application/JSON; Charset=UTF-8', 'application/json;charset="utf-8"; x=y'])(
-    'a body of type %s is parsed',
+    'parses a body of type %s',
     async (type) => {
       expect((await call('/things', json('\ufeff{"ü":[1]}', type))).json().body).toEqual({ ü: [1] })
     },
   )
 
-  test('a body that need not be there may be missing', async () => {
+  test('accepts a missing body if it is optional', async () => {
     expect((await call('/things/7/turn', { method: 'POST' })).text).toBe(
       '{"caller":"ann","params":{"id":"7"},"query":{}}',
     )
   })
 
-  test('a route for any method takes any body as none', async () => {
+  test('ignores the body on a route without a body schema, for any method', async () => {
     for (const method of ['GET', 'POST', 'PROPFIND']) {
       expect((await call('/any', { method })).status).toBe(200)
     }
@@ -124,22 +124,22 @@ describe('taking a request apart', () => {
   })
 })
 
-describe('refusing', () => {
+describe('errors', () => {
   test.each([
     ['an unknown path', '/no', {}, 404],
-    ['a path with a slash behind it', '/things/', {}, 404],
-    ['another case', '/Things', {}, 404],
+    ['a path with a trailing slash', '/things/', {}, 404],
+    ['a path in another case', '/Things', {}, 404],
     ['another method', '/things', { method: 'DELETE' }, 405],
     ['a form', '/things', json('a=1', 'application/x-www-form-urlencoded'), 415],
-    ['a look-alike of JSON', '/things', json('{}', 'application/jsonp'), 415],
+    ['a media type similar to JSON', '/things', json('{}', 'application/jsonp'), 415],
     ['another charset', '/things', json('{}', 'application/json; charset=iso-8859-1'), 415],
     ['a body without type', '/things', json(new Uint8Array([0x7b, 0x7d]), ''), 415],
-    ['no body where there must be one', '/things', { method: 'POST' }, 415],
-    ['an empty body where there must be one', '/things', json(''), 400],
-    ['half a value', '/things', json('{"a":'), 400],
+    ['a missing body that is required', '/things', { method: 'POST' }, 415],
+    ['an empty body that is required', '/things', json(''), 400],
+    ['an incomplete value', '/things', json('{"a":'), 400],
     ['two values', '/things', json('{} {}'), 400],
     ['bytes that are not UTF-8', '/things', json(new Uint8Array([0x22, 0xff, 0x22])), 400],
-    ['an optional body that is no JSON', '/things/7/turn', json('x'), 400],
+    ['an optional body that is not JSON', '/things/7/turn', json('x'), 400],
     ['65 537 bytes', '/things', json(`"${'a'.repeat(65_535)}"`), 413],
   ])('%s', async (_case, path, init, status) => {
     const answer = await call(path, init)
@@ -152,13 +152,13 @@ describe('refusing', () => {
     ['nested deeper', `${'['.repeat(65)}${']'.repeat(65)}`, 422],
     ['as many empty objects as the limit on containers', `[${'{},'.repeat(9_998)}{}]`, 200],
     ['more empty objects', `[${'{},'.repeat(9_999)}{}]`, 422],
-    ['no JSON after an excess', '['.repeat(1_000), 422],
+    ['beyond a limit, and also malformed', '['.repeat(1_000), 422],
     ['too large, and beyond the limits on JSON', `[${'{},'.repeat(30_000)}{}]`, 413],
   ])('JSON that is %s', async (_case, body, status) => {
     expect((await call('/things', json(body))).status).toBe(status)
   })
 
-  test('JSON beyond a limit is refused before the body has arrived', async () => {
+  test('rejects JSON beyond a limit before the body has arrived', async () => {
     const socket = connect(Number(new URL((await start()).url).port), '127.0.0.1')
     const head = 'POST /things HTTP/1.1\r\nhost: x\r\nx-caller: ann\r\ncontent-type: application/json\r\n'
     socket.write(`${head}content-length: 1000\r\n\r\n${'['.repeat(100)}`)
@@ -167,11 +167,11 @@ describe('refusing', () => {
     socket.destroy()
   })
 
-  test('65 536 bytes are just enough', async () => {
+  test('accepts a body of 65 536 bytes', async () => {
     expect((await call('/things', json(`"${'a'.repeat(65_534)}"`))).status).toBe(200)
   })
 
-  test('a compressed body names what would do', async () => {
+  test('rejects a compressed body and names the accepted encoding', async () => {
     const answer = await call('/things', {
       ...json('{}'),
       headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
@@ -179,7 +179,7 @@ describe('refusing', () => {
     expect([answer.status, answer.headers.get('accept-encoding')]).toEqual([415, 'identity'])
   })
 
-  test('a body that never says its size is cut at the limit', async () => {
+  test('limits the size of a body without Content-Length', async () => {
     const chunk = new TextEncoder().encode('a'.repeat(16_384))
     let sent = 0
     const body = new ReadableStream({
@@ -192,11 +192,11 @@ describe('refusing', () => {
     expect(answer.json().wrong).toBe('body_too_large')
   })
 
-  test('405 tells every method of the path', async () => {
+  test('405 lists every method of the path', async () => {
     expect((await call('/things', { method: 'DELETE' })).headers.get('allow')).toBe('GET, HEAD, POST')
   })
 
-  test('the guard is asked before anything of the request is read, but after the method', async () => {
+  test('calls the guard after checking the method and before reading the body', async () => {
     const { url } = await start()
     const status = async (method: string) => {
       const response = await fetch(`${url}/things`, { method, body: 'no json', headers: { connection: 'close' } })
@@ -206,8 +206,8 @@ describe('refusing', () => {
   })
 })
 
-describe('answering', () => {
-  test('every answer has the same headers, those of its reply besides', async () => {
+describe('responses', () => {
+  test('every response has the common headers besides those of its reply', async () => {
     for (const path of ['/things', '/no', '/text', '/nothing']) {
       const { headers } = await call(path)
       expect(Object.fromEntries(headers)).toMatchObject({
@@ -220,7 +220,7 @@ describe('answering', () => {
     }
   })
 
-  test('text is sent as its type, and nothing as nothing', async () => {
+  test('sends text with its content type, and an empty reply without a body and type', async () => {
     const text = await call('/text')
     expect([text.text, text.headers.get('content-type'), text.headers.get('vary')]).toEqual([
       'up 1\n',
@@ -231,12 +231,12 @@ describe('answering', () => {
     expect([nothing.status, nothing.text, nothing.headers.get('content-type')]).toEqual([204, '', null])
   })
 
-  test('HEAD is GET without a body', async () => {
+  test('answers HEAD like GET, without a body', async () => {
     const head = await call('/things', { method: 'HEAD' })
     expect([head.status, head.text]).toEqual([200, ''])
   })
 
-  test('a sound request id is kept, any other replaced', async () => {
+  test('keeps a valid request id and replaces any other', async () => {
     const idFor = async (sent: string) =>
       (await call('/things', { headers: { 'x-request-id': sent } })).headers.get('x-request-id')
     expect(await idFor('build-17.3')).toBe('build-17.3')
@@ -244,21 +244,21 @@ describe('answering', () => {
     expect(await idFor('a b')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('a bug is logged by the row of its route, and told to nobody else', async () => {
+  test('logs an unexpected error with the path of the route, and does not send it to the client', async () => {
     const answer = await call('/bug?token=psin_x')
     expect(answer.status).toBe(500)
-    expect(answer.text).not.toContain('of ours')
+    expect(answer.text).not.toContain('internal detail')
     expect(lines).toHaveLength(1)
     expect(JSON.parse(lines[0]!)).toMatchObject({
       event: 'http.request_failed',
       route: '/bug',
       status: 500,
-      error: 'of ours',
+      error: 'internal detail',
     })
     expect(lines[0]).not.toContain('psin_x')
   })
 
-  test('a client that breaks off its body leaves no trace', async () => {
+  test('logs nothing if a client disconnects while sending its body', async () => {
     const { port } = await start()
     const socket = connect(port, '127.0.0.1')
     socket.write(
@@ -270,7 +270,7 @@ describe('answering', () => {
     expect(lines).toEqual([])
   })
 
-  test('routes of several guards are served side by side', async () => {
+  test('serves routes with different guards together', async () => {
     const open: Route<undefined, undefined>[] = [
       {
         method: 'GET',

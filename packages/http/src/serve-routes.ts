@@ -2,36 +2,36 @@ import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, METHODS, type RequestListener } from 'node:http'
 import Router, { type RouterContext } from '@koa/router'
 import type { JsonLimits } from '@penstock/json'
-import { type Log, type TrustedProxies, unmapped } from '@penstock/runtime'
+import { type Log, type TrustedProxies, unmapIpv4 } from '@penstock/runtime'
 import Koa from 'koa'
-import { type Body, byName, readBody } from './read-body.ts'
+import { type Body, groupByName, readBody } from './read-body.ts'
 import { ClientGone, defaultJsonLimits, readJson } from './read-json.ts'
-import { RequestProblem, type Wrong } from './request-problem.ts'
+import { type RequestErrorKind, RequestProblem } from './request-problem.ts'
 import type { Admitted, Incoming, Reply, RouteRequest, ServedRoute } from './route.ts'
 
 export interface ServeOptions {
-  /** Every failure, the kit's `RequestProblem`s and whatever guards and handlers throw, in the API's own form. */
+  /** Turns every error into a response in the API's format: `RequestProblem`, and what guards and handlers throw. */
   renderError(error: unknown, incoming: Incoming): Reply
-  /** On every answer, unless its reply says otherwise. */
+  /** The headers of every response, unless the reply overrides them. */
   readonly headers: Readonly<Record<string, string>>
-  /** Default 64 KiB. */
+  /** The maximum size of a body. Default: 64 KiB. */
   readonly bodyLimitBytes?: number
-  /** The limits on JSON bodies of routes that have no limits of their own. Default: `defaultJsonLimits`. */
+  /** The limits on JSON bodies, for routes that do not set them. Default: `defaultJsonLimits`. */
   readonly jsonLimits?: JsonLimits
   readonly log: Log
-  /** Asked where no route fits the path and method, before they are refused; an answer from here is the answer. */
+  /** Called if no route matches the path and method. If it returns `undefined`, the response is 404 or 405. */
   unmatched?(incoming: Incoming): Promise<Reply | undefined>
-  /** The last word on every answer, refusals included. */
+  /** Called with every reply, including errors, and returns the reply that is sent. */
   finish?(reply: Reply, incoming: Incoming): Reply
-  /** `/things/` is `/things`. */
+  /** Set if `/things/` matches the route `/things`. */
   readonly takesTrailingSlash?: boolean
-  /** Whose X-Forwarded-For is believed. */
+  /** The proxies that are trusted to set X-Forwarded-For. */
   readonly trustedProxies?: TrustedProxies
-  /** OPTIONS of a path that has no such route: 204 with Allow. */
+  /** Set if OPTIONS is answered with 204 and Allow on paths that have no route for it. */
   readonly answersOptions?: boolean
 }
 
-/** For answers that are data: nothing may keep, sniff, frame or run them. */
+/** Headers for responses that are data: they may not be cached, sniffed, framed or executed. */
 export const apiHeaders: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -46,15 +46,15 @@ export function strictTransportHeaders(isHttps: boolean, seconds: number): Reado
 }
 
 const DEFAULT_BODY_LIMIT_BYTES = 64 * 1024
-const beyondLimit: ReadonlySet<Wrong['kind']> = new Set(['body_too_large', 'json_beyond_limit'])
-/** Shorter than any token or key of ours, so that none can travel on in the place of an id. */
+const beyondLimit: ReadonlySet<RequestErrorKind['kind']> = new Set(['body_too_large', 'json_beyond_limit'])
+/** Accepts only ids that are shorter than every token and key of Penstock, so that no secret is passed on as a request id. */
 const acceptableRequestId = /^[0-9A-Za-z._-]{1,64}$/
 
 /**
- * Serves `routes`; where two match, the first does.
+ * Serves `routes`. If two match, the first one is used.
  *
- * Order of checks: path (404), method (405 with Allow), the route's guard, media type (415), size (413), limits on JSON, JSON or form (400),
- * then the handler. Bodies are never logged. HEAD is served wherever GET is.
+ * The checks run in this order: path (404), method (405 with Allow), the route's guard, media type (415), size (413), limits
+ * on JSON, JSON or form syntax (400), then the handler. Bodies are never logged. HEAD is served for every GET route.
  */
 export function serveRoutes(routes: readonly ServedRoute[], options: ServeOptions): RequestListener {
   const { renderError, bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, jsonLimits = defaultJsonLimits, log } = options
@@ -75,7 +75,7 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
       if (forms !== undefined) return await readBody(request, limits, forms)
       return { body: await readJson(request, limits, needsBody) }
     } catch (error) {
-      const isBeyond = error instanceof RequestProblem && beyondLimit.has(error.wrong.kind)
+      const isBeyond = error instanceof RequestProblem && beyondLimit.has(error.problem.kind)
       throw (isBeyond && admitted.beyondLimit) || error
     }
   }
@@ -86,7 +86,7 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
     const methods = route.method === '*' ? METHODS : route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]
     const needsBody = route.body !== undefined && !route.body.safeParse(undefined).success
     router.register(route.path, methods, async (context: RouterContext) => {
-      // The row's path, not the request's: what someone typed in the place of an id may be a secret.
+      // The log gets the route's path and not the request's, because a client may put a secret in place of an id.
       context.state.route = route.path
       context.state.reshape = route.reshape
       const incoming: Incoming = context.state.incoming
@@ -109,8 +109,8 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
       await next()
     } catch (error) {
       if (error instanceof ClientGone) return
-      const plain = renderError(error, incoming)
-      const reply: Reply = context.state.reshape?.(plain, error) ?? plain
+      const rendered = renderError(error, incoming)
+      const reply: Reply = context.state.reshape?.(rendered, error) ?? rendered
       if (reply.status >= 500) logFailure(log, error, context, reply.status)
       finish(context, incoming, reply)
     }
@@ -133,8 +133,8 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
 
 function incomingOf(context: Koa.Context, proxies: TrustedProxies | undefined): Incoming {
   const { remoteAddress = '' } = context.req.socket
-  const peer = unmapped(remoteAddress)
-  // Several headers of that name are one list.
+  const peer = unmapIpv4(remoteAddress)
+  // Repeated headers form one list.
   const forwardedFor = context.req.headersDistinct['x-forwarded-for']?.join()
   return {
     method: context.method,
@@ -152,7 +152,7 @@ function requestIdOf({ headers }: IncomingMessage): string | undefined {
 }
 
 function queryOf(search: string): RouteRequest['query'] {
-  return byName([...new URLSearchParams(search)])
+  return groupByName([...new URLSearchParams(search)])
 }
 
 function send(context: Koa.Context, reply: Reply): void {
@@ -162,22 +162,22 @@ function send(context: Koa.Context, reply: Reply): void {
     context.body = JSON.stringify(reply.json)
     context.type = 'application/json; charset=utf-8'
   } else if (reply.content !== undefined) {
-    // Before the body, for which koa would look for a type of its own.
+    // The type is set before the body, because koa would otherwise choose one.
     context.set('Content-Type', reply.contentType)
     context.body = typeof reply.content === 'string' ? reply.content : bufferOver(reply.content)
   } else {
     context.body = null
-    // koa turns "no body" into 204 on its own.
+    // koa sets 204 when the body becomes null, so the status is set again.
     context.status = reply.status
   }
 }
 
-/** Returns a view of the same memory, so that an answer which many clients get is stored once. */
+/** Returns a Buffer over the same memory, so that content which many clients receive is stored only once. */
 const bufferOver = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
 function logFailure(log: Log, error: unknown, { method, state }: Koa.Context, status: number): void {
-  // Of a failure that was put into an answer's words, what it was.
+  // If the error was converted for the response, its cause is the original error.
   const { message, stack, code } = ((error as Error).cause ?? error) as Partial<NodeJS.ErrnoException>
   log.error(
     {

@@ -24,12 +24,12 @@ test.each([
   expect(urlEncodedEntries(text)).toEqual(entries)
 })
 
-test('a thousand entries at most', () => {
+test('accepts at most 1,000 entries', () => {
   expect(urlEncodedEntries('a&'.repeat(1_000))).toHaveLength(1_000)
   expect(() => urlEncodedEntries('a&'.repeat(1_001))).toThrow(MalformedForm)
 })
 
-test('empty parts are no entries, however many there are', () => {
+test('does not count empty parts as entries', () => {
   expect(urlEncodedEntries(`${'&'.repeat(1_001)}a=1${'&'.repeat(5_000)}b=2`)).toEqual([
     ['a', '1'],
     ['b', '2'],

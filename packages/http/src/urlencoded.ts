@@ -1,12 +1,12 @@
 import { MalformedForm } from './malformed-form.ts'
 
-/** Of a query or a form. */
+/** The maximum number of entries in a query or a form. */
 export const MAX_FORM_ENTRIES = 1_000
 
 /**
- * The entries of a query (without its `?`) or of an application/x-www-form-urlencoded body, in their order.
+ * Parses a query (without its `?`) or an application/x-www-form-urlencoded body, and returns its entries in order.
  *
- * @throws MalformedForm for what is no UTF-8 when decoded, and above MAX_FORM_ENTRIES
+ * @throws MalformedForm if the decoded text is not UTF-8, or if there are more than MAX_FORM_ENTRIES
  */
 export function urlEncodedEntries(text: string): (readonly [name: string, value: string])[] {
   const entries: (readonly [name: string, value: string])[] = []
@@ -29,14 +29,14 @@ function entryOf(part: string): readonly [name: string, value: string] {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The value of a hexadecimal digit by its byte; -1 for other bytes. */
+/** Maps the byte of a hexadecimal digit to its value, and other bytes to -1. */
 const hexDigits = new Int8Array(256).fill(-1)
 for (const [value, digit] of [...'0123456789abcdef'].entries()) {
   hexDigits[digit.charCodeAt(0)] = value
   hexDigits[digit.toUpperCase().charCodeAt(0)] = value
 }
 
-/** Returns the decoded text. Unlike `decodeURIComponent`, leaves a `%` that begins no escape unchanged. */
+/** Decodes `+` and percent escapes. Unlike `decodeURIComponent`, it keeps a `%` that does not begin a valid escape. */
 function decoded(text: string): string {
   const spaced = text.replaceAll('+', ' ')
   if (!spaced.includes('%')) return spaced
@@ -53,7 +53,7 @@ function decoded(text: string): string {
   return utf8Text(bytes.subarray(0, length))
 }
 
-/** @throws MalformedForm */
+/** Decodes UTF-8. @throws MalformedForm for invalid UTF-8 */
 export function utf8Text(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)

@@ -6,7 +6,7 @@ const excesses = {
   depth: (most) => `is nested deeper than ${most}`,
 } satisfies Record<JsonLimit, (most: string) => string>
 
-/** Returns how a JSON text exceeds a limit, as the end of a sentence: "has more than 50,000 values". */
+/** Describes how a JSON text exceeds a limit, as the predicate of a sentence: "has more than 50,000 values". */
 export function jsonExcess(limit: JsonLimit, most: number): string {
   return excesses[limit](most.toLocaleString('en-US'))
 }

@@ -4,7 +4,7 @@ import { exceededJsonLimit, type JsonLimit, type JsonLimits, JsonScanner } from 
 
 type Counts = Record<JsonLimit, number>
 
-/** Counts on the parsed value, with an explicit stack so that deep values do not overflow the call stack. */
+/** Counts in the parsed value, with an explicit stack so that deep values do not overflow the call stack. */
 function referenceCounts(root: unknown): Counts {
   const counts: Counts = { containers: 0, values: 0, depth: 0 }
   const open = [{ value: root, depth: 0 }]
@@ -50,7 +50,7 @@ describe('counts', () => {
     expect(scannedCounts(text)).toEqual(expected)
   })
 
-  test('equal those of the parsed value, whatever the strings hold', () => {
+  test('equal those of the parsed value for strings with any characters', () => {
     const hard = fc.string({ unit: fc.constantFrom('"', '\\', '[', ',', '{', 'ü', '\u0000', 'abcdefghijklm') })
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(
@@ -74,7 +74,7 @@ describe('counts', () => {
     )
   })
 
-  test('are never fewer than those of the parsed value, for any text that parses', () => {
+  test('are never lower than those of the parsed value, for any valid text', () => {
     const token = fc.constantFrom('[', ']', '{', '}', '"', ',', ':', '"a":', '1', ' ', '\\', '\\"', 'null', '[]', '"b"')
     const texts = fc.oneof(
       fc.json(),
@@ -104,20 +104,20 @@ describe('limits', () => {
     ['[[1],2]', { containers: 1 }, 'containers'],
     ['[[1],2]', { values: 3 }, 'values'],
     ['[[1],2]', { depth: 1 }, 'depth'],
-    // The limit that is exceeded first is named.
+    // The result is the limit that is exceeded first.
     ['[1,2,[3]]', { values: 2, depth: 1 }, 'values'],
     ['[[3],1,2]', { values: 2, depth: 1 }, 'depth'],
   ])('%s within %j: %s', (text, limits, expected) => {
     expect(exceededJsonLimit(Buffer.from(text), { ...unlimited, ...limits })).toBe(expected)
   })
 
-  test('an excess stays: what follows it is not read', () => {
+  test('does not read bytes after a limit is exceeded', () => {
     const scanner = new JsonScanner({ ...unlimited, depth: 1 })
     expect(scanner.write(Buffer.from('[['))).toBe('depth')
     expect(scanner.write(Buffer.from(']]'))).toBe('depth')
   })
 
-  test('the attack that the limits are for: millions of empty objects, or of open brackets', () => {
+  test('detects the attacks that the limits prevent: millions of empty objects, open brackets or values', () => {
     const limits = { containers: 1_000_000, values: 2_000_000, depth: 64 }
     expect(exceededJsonLimit(Buffer.from(`{"resourceSpans":[${'{},'.repeat(2 ** 20)}{}]}`), limits)).toBe('containers')
     expect(exceededJsonLimit(Buffer.from('['.repeat(2 ** 20)), limits)).toBe('depth')
@@ -125,7 +125,7 @@ describe('limits', () => {
   })
 })
 
-test('bytes may be split anywhere', () => {
+test('the result does not depend on how the bytes are split into chunks', () => {
   const text = fc.oneof(
     fc.json(),
     fc.string({ unit: fc.constantFrom('"', '\\', '[', ']', ',', 'ü', 'abcdefghijklmnop'), maxLength: 40 }),
@@ -146,13 +146,13 @@ test('bytes may be split anywhere', () => {
   )
 })
 
-test('an empty chunk between a backslash and what it escapes changes nothing', () => {
+test('ignores an empty chunk between a backslash and the escaped character', () => {
   const scanner = new JsonScanner({ ...unlimited, containers: 1 })
   for (const chunk of ['["\\', '', '"[["]']) expect(scanner.write(Buffer.from(chunk))).toBeUndefined()
   expect(scanner.write(Buffer.from('['))).toBe('containers')
 })
 
-test('malformed bytes end in an answer', () => {
+test('returns a result for malformed bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       const limits = { containers: 3, values: 5, depth: 2 }

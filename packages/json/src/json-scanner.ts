@@ -1,10 +1,10 @@
-/** The highest counts that a JSON text may have. `Infinity` allows any number. */
+/** The maximum counts for a JSON text. `Infinity` allows any number. */
 export interface JsonLimits {
-  /** Arrays and objects. */
+  /** The number of arrays and objects. */
   readonly containers: number
-  /** Arrays, objects, strings, numbers and literals, the outermost included. The names of members do not count. */
+  /** The number of arrays, objects, strings, numbers and literals, including the outermost. Member names do not count. */
   readonly values: number
-  /** Arrays and objects that are open at the same time: 0 for `1`, 1 for `[]`, 2 for `[{}]`. */
+  /** The number of arrays and objects that are open at the same time: 0 for `1`, 1 for `[]`, 2 for `[{}]`. */
   readonly depth: number
 }
 
@@ -14,7 +14,7 @@ const QUOTE = 0x22
 const COMMA = 0x2c
 const BACKSLASH = 0x5c
 
-/** The class of a byte outside of strings. */
+/** The class of a byte outside strings. */
 const OTHER = 0
 const BLANK = 1
 const QUOTED = 2
@@ -29,15 +29,15 @@ for (const byte of [0x5d, 0x7d]) kinds[byte] = CLOSING
 kinds[QUOTE] = QUOTED
 kinds[COMMA] = SEPARATOR
 
-/** The length that the fast loop expects of strings: most are shorter, and a native search is faster for the others. */
+/** The length up to which strings are scanned byte by byte. Most strings are shorter; a native search is faster for longer ones. */
 const SHORT_STRING_BYTES = 48
 
 /**
- * Counts containers, values and depth of a JSON text as its bytes arrive, and stops at the first limit that they
- * exceed.
+ * Counts the containers, values and depth of a JSON text while its bytes arrive, and stops at the first limit that is
+ * exceeded.
  *
- * For a text that `JSON.parse` accepts the counts are exact, except that a repeated member counts each time, because
- * each is parsed. Malformed text is not detected: its counts cover only the part that a parser reads before it fails.
+ * For text that `JSON.parse` accepts, the counts are exact, except that a repeated member counts each time, because each
+ * is parsed. Malformed text is not detected; its counts are exact only for the part that a parser reads before it fails.
  *
  * Memory is constant, and time is proportional to the bytes. Bytes may be split anywhere.
  */
@@ -47,10 +47,10 @@ export class JsonScanner {
   #containers = 0
   #values = 0
   #depth = 0
-  /** No token has been seen since the start of the text or of the innermost container. */
+  /** True until a token follows the start of the text or of the innermost container. */
   #isEmpty = true
   #inString = false
-  /** The next byte follows a backslash in a string. */
+  /** True if the next byte follows a backslash in a string. */
   #isEscaped = false
 
   constructor(limits: JsonLimits) {
@@ -62,7 +62,7 @@ export class JsonScanner {
     return this.#exceeded
   }
 
-  /** Returns the first limit that the bytes so far exceed, or `undefined`. Bytes after an excess are not read. */
+  /** Returns the first limit that the bytes so far exceed, or `undefined`. Bytes after that point are not read. */
   write(chunk: Uint8Array): JsonLimit | undefined {
     if (this.#exceeded !== undefined || chunk.length === 0) return this.#exceeded
     const { containers: mostContainers, values: mostValues, depth: mostDepth } = this.#limits
@@ -109,7 +109,7 @@ export class JsonScanner {
     return exceeded
   }
 
-  /** Returns the index after the string's closing quote, or the chunk's length if the string goes on in the next chunk. */
+  /** Returns the index after the string's closing quote, or the chunk's length if the string continues in the next chunk. */
   #endOfString(chunk: Uint8Array, from: number): number {
     const end = chunk.length
     let at = from
@@ -142,7 +142,7 @@ export class JsonScanner {
         return quoteAt + 1
       }
     }
-    // One past the end: the chunk ended with a backslash that escapes the next chunk's first byte.
+    // `at` is one past the end if the chunk ended with a backslash that escapes the next chunk's first byte.
     this.#isEscaped = at > end
     return end
   }
@@ -151,8 +151,8 @@ export class JsonScanner {
 /**
  * Returns the first limit that `bytes` exceed, or `undefined` if they are within all.
  *
- * Takes 2 to 5 ms per MB. Several MB take longer than a turn of the event loop should, so give large bodies to a
- * `JsonScanner` as they arrive.
+ * Takes 2 to 5 ms per MB. Several MB would block the event loop for too long, so pass large bodies to a `JsonScanner`
+ * while they arrive.
  */
 export function exceededJsonLimit(bytes: Uint8Array, limits: JsonLimits): JsonLimit | undefined {
   return new JsonScanner(limits).write(bytes)

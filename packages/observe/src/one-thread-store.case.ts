@@ -1,4 +1,4 @@
-import { migrate, openToRead } from '@penstock/db'
+import { migrate, openReadOnly } from '@penstock/db'
 import type { Encoding, Signal } from '@penstock/otlp'
 import { type Clock, silentLog } from '@penstock/runtime'
 import type { Delivery, Receipt } from './delivery.ts'
@@ -36,7 +36,7 @@ export function questionsTo(answer: (question: Question) => Promise<Answer | und
 /** A store that does the work of its threads on the thread of the test, with the clock of the test. */
 export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'answer'> {
   readonly #writer: StoreWriter
-  readonly #reader: ReturnType<typeof openToRead<ObserveTables>>
+  readonly #reader: ReturnType<typeof openReadOnly<ObserveTables>>
   readonly limits: ObserveLimits
   readonly asked: ReturnType<typeof questionsTo>
 
@@ -49,7 +49,7 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
 
   private constructor(file: string, clock: Clock, limits: ObserveLimits) {
     this.#writer = openStoreWriter({ file, clock, limits, log: silentLog })
-    this.#reader = openToRead<ObserveTables>(file)
+    this.#reader = openReadOnly<ObserveTables>(file)
     this.limits = limits
     this.asked = questionsTo((question) => this.answer(question))
   }

@@ -1,12 +1,12 @@
 // The entry point of the thread that answers queries. A long query, or a long answer, delays only other queries.
-import { openToRead } from '@penstock/db'
+import { openReadOnly } from '@penstock/db'
 import type { ObserveLimits } from './observe-limits.ts'
 import { type Answer, answerQuestion, type Question } from './questions.ts'
 import type { ObserveTables } from './tables.ts'
 import { serveThread } from './thread-messages.ts'
 
 serveThread<{ file: string; limits: ObserveLimits }, Question, Answer | undefined>(({ file, limits }) => {
-  const db = openToRead<ObserveTables>(file)
+  const db = openReadOnly<ObserveTables>(file)
   let last: Promise<unknown> = Promise.resolve()
   return {
     answer(question) {

@@ -18,7 +18,7 @@ import type {
   SpanLink,
 } from './types.ts'
 
-/** Everything the model can hold, within the ranges it promises. Text is well formed. */
+// Arbitraries of all values that the model can contain, within its ranges. Texts are well formed.
 
 const text = fc.oneof(
   { weight: 4, arbitrary: fc.string({ unit: 'grapheme', maxLength: 20 }) },

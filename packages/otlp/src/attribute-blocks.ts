@@ -1,35 +1,34 @@
-/** A stretch of the pool. */
+/** A range of bytes in the pool. */
 export interface Block {
   readonly end: number
   readonly length: number
 }
 
-/** What one attribute key was encoded to. */
+/** The encoded form of one attribute key. */
 export interface KeyBlocks {
   readonly name: string
-  /** The field `key` of a KeyValue, tag and length included. */
+  /** The field `key` of a KeyValue, including tag and length. */
   readonly key: Block
-  /** The value that this key stood beside last: a text, an integer, or a list by identity, for values never change. */
+  /** The last value of this key: a text, an integer, or a list, which is compared by identity because values never change. */
   value: unknown
-  /** The whole KeyValue with that value, its length in front; made when the value comes a second time. */
+  /** The whole KeyValue with that value, preceded by its length. It is stored when the value occurs a second time. */
   pair: Block | undefined
-  /** What was looked up after it the last time. */
+  /** The key that was looked up after this one the last time. */
   next: KeyBlocks | undefined
 }
 
 const INITIAL_BYTES = 4 * 1024
 const MAX_BYTES = 128 * 1024
-/** Longer ones would push out many short ones. */
+/** The length of the longest stored block. A longer one would evict many short ones. */
 export const MAX_BLOCK_BYTES = 256
-/** Blocks are copied four bytes at a time, from their end; what is read in front of one must exist. */
+/** The size of a copied word. Blocks are copied from their end, so the bytes before a block must exist. */
 const WORD_BYTES = 4
 
 /**
- * Encoded keys, and encoded pairs of a key and the value it had last.
+ * A cache of encoded keys, and of encoded pairs of a key and its last value.
  *
- * Keys come from a small vocabulary, and a key that does not describe one job alone keeps its value for a whole
- * pipeline, often for the next one too; copying takes a quarter of the time of encoding. When the pool is full,
- * everything is forgotten and learnt anew.
+ * There are few different keys, and most values are the same for all jobs of a pipeline, often also for the next
+ * pipeline. Copying takes a quarter of the time of encoding. When the pool is full, it is cleared.
  */
 export class AttributeBlocks {
   readonly #byKey = new Map<string, KeyBlocks>()
@@ -38,7 +37,7 @@ export class AttributeBlocks {
   #used = WORD_BYTES
   #found: KeyBlocks | undefined
 
-  /** Lists of one kind have the same keys in the same order, so the key after the last one is nearly always known. */
+  /** Returns the entry of a key. Lists of one kind have the same keys in the same order, so the next key is usually predicted. */
   find(key: string): KeyBlocks | undefined {
     const expected = this.#found?.next
     if (expected?.name === key) {
@@ -51,17 +50,17 @@ export class AttributeBlocks {
     return found
   }
 
-  /** `encoded` is at most `MAX_BLOCK_BYTES` long, here and below. */
-  learnKey(key: string, encoded: Uint8Array): void {
+  /** Stores a key. `encoded` is at most `MAX_BLOCK_BYTES` long, here and below. */
+  storeKey(key: string, encoded: Uint8Array): void {
     const block = this.#store(encoded)
     this.#byKey.set(key, { name: key, key: block, value: undefined, pair: undefined, next: undefined })
   }
 
-  learnPair(blocks: KeyBlocks, encoded: Uint8Array): void {
+  storePair(blocks: KeyBlocks, encoded: Uint8Array): void {
     blocks.pair = this.#store(encoded)
   }
 
-  /** Copies a block so that it ends at `end`, spoiling up to three bytes in front of it; returns where it starts. */
+  /** Copies a block so that it ends at `end`, and returns its start. Up to three bytes before the start are overwritten. */
   copyBefore(target: DataView, end: number, block: Block): number {
     const start = end - block.length
     let from = block.end

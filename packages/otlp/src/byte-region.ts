@@ -1,11 +1,11 @@
 const INITIAL_BYTES = 32 * 1024
 
-/** A buffer filled from its start, growing as needed. */
+/** A buffer that is filled from its start and grows as needed. */
 export class ByteRegion {
   #buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
   length = 0
 
-  /** Claims the next `bytes`: where they start in the buffer that `buffer` is from now on. */
+  /** Reserves the next `bytes` and returns their offset in `buffer`, which may be another buffer than before. */
   claim(bytes: number): number {
     const at = this.length
     const needed = at + bytes
@@ -31,7 +31,7 @@ export class ByteRegion {
     this.#buffer.set(bytes, at)
   }
 
-  /** What has been filled; valid until the next claim. */
+  /** Returns the filled bytes, which are valid until the next claim. */
   view(): Uint8Array {
     return new Uint8Array(this.#buffer.buffer, 0, this.length)
   }

@@ -1,7 +1,7 @@
-/** Bytes that are no valid OTLP request, or exceed a limit of the reader. The input is never echoed. */
+/** The error for bytes that are not a valid OTLP request or exceed a limit. It never contains the input. */
 export class OtlpDecodeError extends Error {
   override readonly name = 'OtlpDecodeError'
-  /** Where, in JSON names: `resourceSpans[0].scopeSpans[0].spans[3].traceId`; '' for the body as a whole. */
+  /** The path in JSON names, such as `resourceSpans[0].scopeSpans[0].spans[3].traceId`; '' for the whole body. */
   readonly path: string
   readonly reason: string
   constructor(path: string, reason: string) {
@@ -11,7 +11,7 @@ export class OtlpDecodeError extends Error {
   }
 }
 
-/** A refusal on its way up; every level it passes adds its segment in front of the path. */
+/** The error inside the decoder. Each level that rethrows it adds its segment to the front of the path. */
 class Refusal extends Error {
   readonly segments: string[] = []
 }
@@ -20,13 +20,13 @@ export function refuse(reason: string): never {
   throw new Refusal(reason)
 }
 
-/** The error to throw on from the level called `segment` (`name` or `[3]`, `""` for one without a name). */
+/** Returns the error to rethrow from the level `segment` (`name` or `[3]`, `""` for a level without a name). */
 export function within(error: unknown, segment: string): unknown {
   if (error instanceof Refusal && segment !== '') error.segments.unshift(segment)
   return error
 }
 
-/** Runs a decoder; what it refuses becomes an `OtlpDecodeError`. */
+/** Runs a decoder and throws its refusals as `OtlpDecodeError`. */
 export function reportingRefusals<T>(decode: () => T): T {
   try {
     return decode()

@@ -1,15 +1,15 @@
 import type { JsonLimits } from '@penstock/json'
 import { refuse } from './decode-error.ts'
 
-/** What a decoder takes from a stranger. */
+/** The limits of a decoder for untrusted input. */
 export interface DecodeLimits {
-  /** Length of the body. Default 64 MiB, as the OTLP specification recommends. */
+  /** The length of the body. Default 64 MiB, as the OTLP specification recommends. */
   readonly maxBytes: number
-  /** Lists inside lists of an AnyValue; a plain value has depth 1. Default 32. */
+  /** The nesting of lists in an AnyValue; a plain value has depth 1. Default 32. */
   readonly maxDepth: number
   /**
-   * Elements of all lists together: spans, attributes, points, bucket counts, array values. A list element can be two
-   * bytes long, so the length of the body alone does not bound the memory it turns into. Default one million.
+   * The number of elements in all lists: spans, attributes, points, bucket counts, array values. A list element can be
+   * two bytes long, so the length of the body does not bound the memory of the decoded model. Default one million.
    */
   readonly maxElements: number
 }
@@ -28,7 +28,7 @@ const VALUES_PER_ELEMENT = 8
  */
 const CONTAINERS_PER_LEVEL = 4
 const CONTAINERS_AROUND_A_VALUE = 16
-/** The number of containers and values that a small request may always have, however few elements a caller allows. */
+/** The number of containers and values that a request may always have, even if the caller allows few elements. */
 const SMALL_REQUEST = 1_000
 
 /**
@@ -43,7 +43,7 @@ export function jsonLimits({ maxDepth, maxElements }: Pick<DecodeLimits, 'maxDep
   }
 }
 
-/** What is left of the limits during one decoding. */
+/** The remaining limits during one decoding. */
 export class DecodeBudget {
   readonly maxDepth: number
   readonly json: JsonLimits
@@ -62,7 +62,7 @@ export class DecodeBudget {
     if (this.#elementsLeft < 0) refuse('too many list elements in one request')
   }
 
-  /** `depth` of the AnyValue about to be read, 1 for one that stands in no other. */
+  /** Checks the `depth` of the AnyValue that is about to be read; 1 for a value that is not nested. */
   enter(depth: number): void {
     if (depth > this.maxDepth) refuse(`nested deeper than ${this.maxDepth} levels`)
   }

@@ -5,16 +5,16 @@ import { decodeRequest } from './decode-request.ts'
 import type { Encoding } from './encoding.ts'
 import type { AnyValue, LogRecord, Metric, Signal, Span } from './types.ts'
 
-/** A protobuf field of length-delimited type; its parts are numbers, strings or other fields. */
+/** Returns a protobuf field of length-delimited type. Its parts are numbers, strings or other fields. */
 function field(number: number, ...parts: (number | string | readonly number[])[]): number[] {
   const inside = parts.flatMap((part) =>
     typeof part === 'number' ? [part] : typeof part === 'string' ? [...Buffer.from(part)] : [...part],
   )
-  if (inside.length > 127) throw new Error('the tests get by with one byte of length')
+  if (inside.length > 127) throw new Error('a length must fit into one byte')
   return [(number << 3) | 2, inside.length, ...inside]
 }
 
-/** The request that holds nothing but the fields of one item. */
+/** Returns a request with the fields of one item. */
 const requestWith = (...item: (readonly number[])[]) => Uint8Array.from(field(1, field(2, field(2, ...item))))
 
 function spanFrom(...fields: (readonly number[])[]): Span {
@@ -47,7 +47,7 @@ function refusal(decode: () => unknown): { path: string; reason: string } {
   throw new Error('was not refused')
 }
 
-describe('protobuf, lenient where the wire format is', () => {
+describe('protobuf that is accepted', () => {
   test('no bytes are a request without resources', () => {
     expect(decodeRequest('logs', new Uint8Array(0), 'protobuf')).toEqual({ resources: [] })
   })
@@ -62,11 +62,11 @@ describe('protobuf, lenient where the wire format is', () => {
     expect(span.name).toBe('a')
   })
 
-  test('of a field given twice the last one counts', () => {
+  test('the last value of a repeated scalar field is used', () => {
     expect(spanFrom(field(5, 'first'), field(5, 'last')).name).toBe('last')
   })
 
-  test('a sub-message given twice is merged', () => {
+  test('a repeated sub-message is merged', () => {
     expect(spanFrom(field(15, field(2, 'why')), field(15, [0x18, 2])).status).toEqual({ message: 'why', code: 2 })
   })
 
@@ -101,7 +101,7 @@ describe('protobuf, lenient where the wire format is', () => {
   })
 })
 
-test('what is decoded does not alias the body', () => {
+test('decoded bytes do not alias the body', () => {
   const body = requestWith(field(9, field(2, field(7, 1, 2, 3))))
   const [attribute] = decodeRequest('traces', body, 'protobuf').resources[0]!.scopes[0]!.items[0]!.attributes
   body.fill(0)
@@ -164,8 +164,8 @@ describe('protobuf that is refused', () => {
   })
 })
 
-describe('JSON, lenient where OTLP is', () => {
-  test('unknown keys are ignored, snake_case ones among them; null is absence', () => {
+describe('JSON that is accepted', () => {
+  test('unknown keys, including snake_case keys, are ignored, and null means absent', () => {
     expect(spanFromJson('{"trace_id":"00","surprise":{"a":[1]},"status":null,"events":null,"name":"a"}')).toMatchObject(
       {
         traceId: '',
@@ -319,7 +319,7 @@ describe.each<Encoding>(['protobuf', 'json'])('limits in %s', (encoding) => {
   const decode = (body: Uint8Array, limits: Partial<DecodeLimits>, signal: Signal = 'traces') =>
     decodeRequest(signal, body, encoding, limits)
 
-  test('maxDepth: as deep is fine, one deeper is not', () => {
+  test('maxDepth: values of this depth are accepted, deeper ones are refused', () => {
     const { nested } = bodyOf[encoding]
     expect(() => decode(nested(3), { maxDepth: 3 })).not.toThrow()
     expect(refusal(() => decode(nested(4), { maxDepth: 3 })).reason).toBe('nested deeper than 3 levels')

@@ -10,11 +10,11 @@ import { schema } from './schema.ts'
 import type { OtlpRequest, Signal } from './types.ts'
 
 /**
- * An Export*ServiceRequest out of a body.
+ * Decodes a body as an Export*ServiceRequest.
  *
- * Strict: wrong types, wrong lengths of ids, integers out of range, invalid UTF-8 and anything over a limit throw
- * `OtlpDecodeError` with the path. Lenient where OTLP asks for it: unknown fields are skipped, 64-bit integers in JSON
- * may be numbers, hex digits may be upper case, packed fields may come unpacked. Whether ids are present is not looked at.
+ * Wrong types, wrong lengths of ids, integers out of range, invalid UTF-8 and exceeded limits throw `OtlpDecodeError`
+ * with the path. The decoder is lenient where OTLP requires it: unknown fields are skipped, 64-bit integers in JSON may
+ * be numbers, hex digits may be upper case, packed fields may be unpacked. Missing ids are not checked.
  *
  * @see https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
  */
@@ -27,7 +27,7 @@ export function decodeRequest<S extends Signal>(
   return decodeMessage(schema[signal].request as Message<OtlpRequest<S>>, bytes, encoding, limits)
 }
 
-/** Any message of a table; for a request this is `decodeRequest`. */
+/** Decodes any message of a table. Requests are decoded by `decodeRequest`. */
 export function decodeMessage<T>(
   message: Message<T>,
   bytes: Uint8Array,

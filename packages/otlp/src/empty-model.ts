@@ -3,7 +3,7 @@ import { scalarKind } from './scalar-kinds.ts'
 
 const compiled = new Map<Message, () => Model>()
 
-/** Makes messages none of whose fields is set. Lists and required sub-messages are fresh, for a decoder to fill. */
+/** Returns a function that makes messages without set fields. Lists and required sub-messages are new, so a decoder can fill them. */
 export function emptyModelOf(message: Message): () => Model {
   const known = compiled.get(message)
   if (known) return known

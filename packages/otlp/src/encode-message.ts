@@ -5,7 +5,7 @@ import { JsonAttributes } from './json-encode-attributes.ts'
 import { protobufWriterOf } from './protobuf-encode.ts'
 import { ProtobufWriter } from './protobuf-writer.ts'
 
-/** Any message of a table, in memory of its own. Requests go through `RequestEncoder`, which keeps its scratch memory. */
+/** Encodes any message of a table into new memory. Requests use `RequestEncoder`, which reuses its scratch memory. */
 export function encodeMessage<T>(message: Message<T>, model: T, encoding: Encoding): Uint8Array {
   if (encoding === 'json') return new Uint8Array(Buffer.from(jsonTextOf(message)(model, new JsonAttributes())))
   const writer = new ProtobufWriter()

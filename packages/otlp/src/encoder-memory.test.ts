@@ -6,7 +6,7 @@ import { encodeRequest, RequestEncoder } from './request-encoder.ts'
 import { emptyResource, emptyScope } from './schema.ts'
 import type { ItemOf, KeyValue, OtlpRequest, Signal } from './types.ts'
 
-/** What an encoder remembers must never show: a used one writes what a new one would. */
+// An encoder caches what it has written. A used encoder must write the same bytes as a new one.
 
 function requestOf<S extends Signal>(list: readonly ItemOf[S][]): OtlpRequest<S> {
   return {
@@ -20,13 +20,13 @@ function* lengths(attributes: readonly KeyValue[]): Generator<readonly KeyValue[
   for (let from = 0; from < attributes.length; from += 7) yield attributes.slice(from)
 }
 
-/** One number instead of a difference of two long arrays, which takes minutes to print. */
+/** Compares bytes with a single number, because printing the difference of two long arrays takes minutes. */
 function expectSame(actual: Uint8Array, expected: Uint8Array): void {
   expect(Buffer.compare(actual, expected)).toBe(0)
 }
 
 describe.each<Encoding>(['protobuf', 'json'])('%s', (encoding) => {
-  test('attributes shared by identity, in front of, behind and between others', () => {
+  test('attributes shared by identity, before, after and between others', () => {
     const attributeLists = fc.array(keyValues, { minLength: 16, maxLength: 40 })
     fc.assert(
       fc.property(
@@ -64,7 +64,7 @@ describe.each<Encoding>(['protobuf', 'json'])('%s', (encoding) => {
     )
   })
 
-  test('keys that come again, with the same value, another value, another type', () => {
+  test('repeated keys with the same value, another value, another type', () => {
     const key = fc.constantFrom('', 'a', 'job.name', 'cicd.pipeline.task.run.result', 'ключ', 'k'.repeat(300))
     const text = fc.constantFrom('', 'success', 'failure', 'naïve 🚀', 'x'.repeat(90), 'y'.repeat(400))
     const any = fc.oneof(
@@ -82,7 +82,7 @@ describe.each<Encoding>(['protobuf', 'json'])('%s', (encoding) => {
     )
   })
 
-  test('more keys and lists than are remembered', () => {
+  test('more keys and lists than the cache stores', () => {
     const record = fc.sample(items('logs'), { seed: 1, numRuns: 1 })[0] as ItemOf['logs']
     const encoder = new RequestEncoder(encoding)
     const lists = Array.from({ length: 300 }, (_, list) =>
@@ -96,7 +96,7 @@ describe.each<Encoding>(['protobuf', 'json'])('%s', (encoding) => {
     for (const _ of [1, 2, 3]) expectSame(encoder.encode('logs', request), expected)
   })
 
-  test('bodies stay as they are while the encoder goes on', () => {
+  test('returned bodies do not change when the encoder is used again', () => {
     const header = { resource: emptyResource, scope: emptyScope, resourceSchemaUrl: '', scopeSchemaUrl: '' }
     const [first, second] = fc.sample(items('traces'), { seed: 2, numRuns: 2 }) as [ItemOf['traces'], ItemOf['traces']]
     const encoder = new RequestEncoder(encoding)
@@ -110,7 +110,7 @@ describe.each<Encoding>(['protobuf', 'json'])('%s', (encoding) => {
     expect(writer.end()).toBeUndefined()
   })
 
-  test('an item that cannot be encoded leaves the chunk as it was', () => {
+  test('an item that cannot be encoded does not change the chunk', () => {
     const header = { resource: emptyResource, scope: emptyScope, resourceSchemaUrl: '', scopeSchemaUrl: '' }
     const [span] = fc.sample(items('traces'), { seed: 3, numRuns: 1 }) as [ItemOf['traces']]
     const writer = new RequestEncoder(encoding).chunks('traces', header)

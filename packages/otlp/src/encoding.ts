@@ -1,7 +1,7 @@
 /** The two encodings of OTLP. */
 export type Encoding = 'protobuf' | 'json'
 
-/** What `Content-Type` says of a body in this encoding. */
+/** The `Content-Type` of each encoding. */
 export const contentTypes: Readonly<Record<Encoding, string>> = {
   protobuf: 'application/x-protobuf',
   json: 'application/json',

@@ -15,7 +15,7 @@ import type {
   Span,
 } from './types.ts'
 
-/** Bytes and JSON below are written by hand from the proto files; the code under test made none of them. */
+// The bytes and the JSON below were written by hand from the proto files, not by the code under test.
 
 const traceId = '0102030405060708090a0b0c0d0e0f10'
 const spanId = 'a1a2a3a4a5a6a7a8'
@@ -164,7 +164,7 @@ const examples = [
     `{"traceId":"${traceId}","spanId":"${spanId}","traceState":"t","parentSpanId":"${spanId}","name":"a","kind":1,"events":[{"timeUnixNano":"5","name":"e","droppedAttributesCount":1}],"links":[{"traceId":"${traceId}","spanId":"${spanId}","flags":768}],"droppedLinksCount":128}`,
   ),
   example(
-    'a log record whose attribute has no value',
+    'a log record with an attribute without a value',
     schema.logs.item,
     logRecord,
     `09 01 00 00 00 00 00 00 00
@@ -180,7 +180,7 @@ const examples = [
     `{"timeUnixNano":"1","observedTimeUnixNano":"2","severityNumber":9,"severityText":"INFO","body":{"stringValue":"b"},"attributes":[{"key":"k","value":{}}],"flags":1,"traceId":"${traceId}","spanId":"${spanId}","eventName":"e"}`,
   ),
   example(
-    'a gauge whose integral value stays a double, with an exemplar',
+    'a gauge with an integral double value and an exemplar',
     schema.metrics.item,
     metric('g', 's', {
       type: 'gauge',
@@ -224,7 +224,7 @@ const examples = [
     '{"name":"c","sum":{"dataPoints":[{"timeUnixNano":"1","asInt":"3"}],"aggregationTemporality":2,"isMonotonic":true}}',
   ),
   example(
-    'a histogram: a sum of 0 is written, a missing minimum is not',
+    'a histogram with a sum of 0 and no minimum',
     schema.metrics.item,
     metric('h', '', { type: 'histogram', dataPoints: [histogramPoint], aggregationTemporality: 1 }),
     `0a 01 68

@@ -21,12 +21,12 @@ test.each([
   expect(decodeExportResponse(signal, Buffer.from(json), 'json')).toEqual(partial)
 })
 
-test('full success is no bytes in protobuf and {} in JSON', () => {
+test('full success is encoded as no bytes in protobuf and as {} in JSON', () => {
   expect(encodeExportResponse('logs', undefined, 'protobuf')).toHaveLength(0)
   expect(Buffer.from(encodeExportResponse('logs', undefined, 'json')).toString()).toBe('{}')
 })
 
-describe('full success comes in many forms', () => {
+describe('full success is decoded from', () => {
   test.each(['', '{}', '{"partialSuccess":{}}', '{"partialSuccess":null}', '{"partialSuccess":{"rejectedSpans":0}}'])(
     'JSON %j',
     (body) => expect(decodeExportResponse('traces', Buffer.from(body), 'json')).toBeUndefined(),
@@ -47,7 +47,7 @@ test('anything else is refused with a path', () => {
   expect(() => decodeExportResponse('traces', body, 'json')).toThrow('partialSuccess.rejectedSpans: must be an integer')
 })
 
-test('every partial success comes back', () => {
+test('every partial success is decoded to what was encoded', () => {
   const partials = fc.record({ rejected: fc.bigInt(1n, 2n ** 63n - 1n), message: fc.string({ unit: 'grapheme' }) })
   fc.assert(
     fc.property(

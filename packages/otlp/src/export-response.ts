@@ -8,7 +8,7 @@ import type { Signal } from './types.ts'
 
 /** Export*PartialSuccess. `rejected` 0 with a message is a warning: everything was accepted. */
 export interface PartialSuccess {
-  /** Spans, data points or log records. */
+  /** The number of rejected spans, data points or log records. */
   readonly rejected: bigint
   readonly message: string
 }
@@ -31,7 +31,7 @@ const responses: Readonly<Record<Signal, Message<ExportResponse>>> = {
   logs: responseMessage('logs'),
 }
 
-/** Body of an Export*ServiceResponse; without a partial success no bytes in protobuf, `{}` in JSON. */
+/** Returns the body of an Export*ServiceResponse. Without a partial success it is empty in protobuf and `{}` in JSON. */
 export function encodeExportResponse(
   signal: Signal,
   partialSuccess: PartialSuccess | undefined,
@@ -41,9 +41,10 @@ export function encodeExportResponse(
 }
 
 /**
- * The partial success in the body of a 2xx answer; `undefined` when all was accepted without remark, which an empty
- * body says in either encoding. Throws `OtlpDecodeError`.
+ * Returns the partial success in the body of a 2xx answer. It is `undefined` if everything was accepted without a
+ * message; an empty body means the same in both encodings.
  *
+ * @throws {OtlpDecodeError} for an invalid body
  * @see https://opentelemetry.io/docs/specs/otlp/#partial-success
  */
 export function decodeExportResponse(
@@ -54,6 +55,6 @@ export function decodeExportResponse(
 ): PartialSuccess | undefined {
   if (bytes.length === 0) return undefined
   const { partialSuccess } = decodeMessage(responses[signal], bytes, encoding, limits)
-  const saysNothing = partialSuccess?.rejected === 0n && partialSuccess.message === ''
-  return saysNothing ? undefined : partialSuccess
+  const isFullSuccess = partialSuccess?.rejected === 0n && partialSuccess.message === ''
+  return isFullSuccess ? undefined : partialSuccess
 }

@@ -2,24 +2,24 @@ import type { ScalarKindName, ScalarValue } from './scalar-kinds.ts'
 import type { AnyValue, KeyValue } from './types.ts'
 
 /**
- * The vocabulary of `schema.ts`: what one field of an OTLP message can be.
+ * The forms that a field of an OTLP message can have in `schema.ts`.
  *
- * A field knows its number in protobuf; its name in JSON is the name of the property it stands under, unless `json`
- * says otherwise. Both encodings, in both directions, are derived from these descriptions.
+ * A field has its number in protobuf. Its name in JSON is `json`, or the name of its property if `json` is missing. Both
+ * encodings, in both directions, are derived from these descriptions.
  */
 export type FieldForm =
   | { readonly form: 'scalar'; readonly number: number; readonly kind: ScalarKindName }
-  /** A repeated scalar: packed when written, packed or not when read. */
+  /** A repeated scalar. It is written packed, and read packed or unpacked. */
   | { readonly form: 'packed'; readonly number: number; readonly kind: ScalarKindName }
-  /** A sub-message. `required`: the model has no word for its absence and holds an empty one instead. */
+  /** A sub-message. With `required`, the model contains an empty message if it is absent. */
   | { readonly form: 'message'; readonly number: number; readonly message: Message; readonly required: boolean }
   | { readonly form: 'list'; readonly number: number; readonly message: Message }
   /** A repeated common.v1.KeyValue. */
   | { readonly form: 'attributes'; readonly number: number }
   | { readonly form: 'anyValue'; readonly number: number }
-  /** A oneof of scalars, in the model `{ type, value }`. */
+  /** A oneof of scalars. In the model it is `{ type, value }`. */
   | { readonly form: 'scalarOneof'; readonly arms: readonly ScalarArm[] }
-  /** A oneof of messages, in the model the message itself with a `type`. */
+  /** A oneof of messages. In the model it is the message with a `type`. */
   | { readonly form: 'messageOneof'; readonly arms: readonly MessageArm[] }
 
 export interface ScalarArm {
@@ -35,7 +35,7 @@ export interface MessageArm {
   readonly message: Message
 }
 
-/** A field whose value in the model has the type `Value`; `model` exists for the compiler only. */
+/** A field with a value of type `Value` in the model. `model` exists only for type checking. */
 export type Field<Value = never> = FieldForm & {
   readonly json?: string
   readonly model?: (value: Value) => Value
@@ -44,21 +44,21 @@ export type Field<Value = never> = FieldForm & {
 export type NamedField = FieldForm & {
   /** The property in the model. */
   readonly property: string
-  /** The key in JSON; a oneof has none of its own. */
+  /** The key in JSON. It is unused for a oneof. */
   readonly json: string
 }
 
-/** One OTLP message: its fields in the order of the proto file, which is the order of JSON keys. */
+/** One OTLP message. Its fields are in the order of the proto file, which is the order of JSON keys. */
 export interface Message<Model = unknown> {
   readonly name: string
   readonly fields: readonly NamedField[]
   readonly model?: (model: Model) => Model
 }
 
-/** A message seen by code that walks its table. */
+/** A message as seen by code that is derived from its table. */
 export type Model = Record<string, unknown>
 
-/** Declares a message. Every property of the model needs a field, and of the right type. */
+/** Declares a message. Every property of the model needs a field of its type. */
 export function message<T>(
   name: string,
   fields: { readonly [K in Exclude<keyof T, 'type'>]-?: Field<T[K]> },

@@ -1,4 +1,4 @@
-/** google.rpc.Code: what gRPC calls its codes. */
+/** The codes of google.rpc.Code by name. */
 export const GrpcCode = {
   OK: 0,
   CANCELLED: 1,
@@ -22,7 +22,7 @@ export type GrpcCodeName = keyof typeof GrpcCode
 
 const names = Object.keys(GrpcCode) as GrpcCodeName[]
 
-/** `undefined` for a number that gRPC does not define. */
+/** Returns the name of a code; `undefined` for a number that gRPC does not define. */
 export function grpcCodeName(code: number): GrpcCodeName | undefined {
   return names[code]
 }

@@ -1,10 +1,11 @@
-/** Value of a lower-case hex digit by its character code, 255 for anything else. */
+/** The value of a lower-case hex digit by its character code; 255 for other characters. */
 const digitValues = new Uint8Array(128).fill(255)
 for (let value = 0; value < 16; value += 1) digitValues['0123456789abcdef'.charCodeAt(value)] = value
 
 /**
- * Writes the bytes that `digits` spell. The model promises ids of the right length in lower-case hex, so anything else
- * is a bug of the caller: TypeError.
+ * Writes the bytes of the hex text `digits`.
+ *
+ * @throws {TypeError} if the text is not lower-case hex of the right length, which is a bug of the caller
  */
 export function bytesOfHex(digits: string, byteCount: number, into: Uint8Array, at: number): void {
   if (digits.length !== byteCount * 2)
@@ -21,7 +22,7 @@ export function bytesOfHex(digits: string, byteCount: number, into: Uint8Array, 
 
 const lowerHex = /^[0-9a-f]*$/
 
-/** Throws what `bytesOfHex` would throw. */
+/** Validates a hex text. @throws {TypeError} in the same cases as `bytesOfHex` */
 export function requireHex(digits: string, byteCount: number): void {
   if (digits.length !== byteCount * 2)
     throw new TypeError(`an id of ${byteCount} bytes has ${byteCount * 2} hex digits`)

@@ -8,7 +8,7 @@ import { encodeRequest } from './request-encoder.ts'
 import { signalNames } from './signals.ts'
 import type { Signal } from './types.ts'
 
-/** Decoding ends in a request or an OtlpDecodeError. A request that came out can go in again. */
+/** Expects a request that can be encoded and decoded again, or an OtlpDecodeError. */
 function expectRequestOrRefusal(signal: Signal, bytes: Uint8Array, encoding: Encoding): void {
   try {
     const request = decodeRequest(signal, bytes, encoding)
@@ -21,7 +21,7 @@ function expectRequestOrRefusal(signal: Signal, bytes: Uint8Array, encoding: Enc
 const signal = fc.constantFrom(...signalNames)
 const encodings: Encoding[] = ['protobuf', 'json']
 
-/** A few bytes of a valid body overwritten, removed or repeated. */
+/** Changes to a few bytes of a valid body: overwritten, removed or inserted. */
 const edits = fc.array(
   fc.record({
     at: fc.double({ min: 0, max: 0.999, noNaN: true }),
@@ -89,19 +89,19 @@ const otlpLikeJson = fc.letrec((tie) => ({
   ),
 })).node
 
-test('JSON that knows the keys but not the types', () => {
+test('JSON with valid keys and random types', () => {
   fc.assert(
     fc.property(otlpLikeJson, (json) => expectRequestOrRefusal('traces', Buffer.from(JSON.stringify(json)), 'json')),
     { numRuns: 1000 },
   )
 })
 
-test('a hundred thousand nested brackets, known and unknown', () => {
+test('a hundred thousand nested brackets in known and unknown members', () => {
   const brackets = '['.repeat(100_000) + ']'.repeat(100_000)
   expectRequestOrRefusal('traces', Buffer.from(`{"unknown":${brackets},"resourceSpans":${brackets}}`), 'json')
 })
 
-test('a bomb of two-byte elements stops at the limit', () => {
+test('decoding many two-byte elements stops at the limit', () => {
   const bomb = Buffer.alloc(8 * 1024 * 1024, Uint8Array.of(0x0a, 0x00))
   expect(() => decodeRequest('traces', bomb, 'protobuf')).toThrow(/too many list elements/)
 })
@@ -118,7 +118,7 @@ test.each([
   expect(parse).not.toHaveBeenCalled()
 })
 
-describe('what the limits of a model allow, those of its JSON allow too', () => {
+describe('requests within the limits of the model are within the limits of its JSON', () => {
   const limits = { maxElements: 11_000, maxDepth: 32 }
   const attribute = (key: number) => ({ key: `${key}`, value: { stringValue: 'v' } })
   const attributes = Array.from({ length: 9 }, (_, key) => attribute(key))

@@ -1,6 +1,6 @@
 /**
- * What an encoder must not be given silently: a number that the wire would truncate. The model promises these ranges,
- * so a RangeError here is a bug of the caller.
+ * Range checks of an encoder: without them, the wire format would silently truncate a number. A RangeError is a bug of
+ * the caller.
  */
 
 export function requireInt32(value: number): number {

@@ -14,7 +14,7 @@ const chunk = (signal: Signal, encoding: 'protobuf' | 'json' = 'protobuf') => ({
   body: encodeRequest(signal, { resources: [] }, encoding),
 })
 
-test.each(signalNames)('what is joined reads as the resources of all, in their order: %s', (signal) => {
+test.each(signalNames)('joined chunks decode to the resources of all chunks in order: %s', (signal) => {
   fc.assert(
     fc.property(fc.array(requests(signal), { minLength: 1, maxLength: 4 }), (models) => {
       const joined = joinChunks(
@@ -33,7 +33,7 @@ test.each(signalNames)('what is joined reads as the resources of all, in their o
   )
 })
 
-test('one alone stays what it is, in any encoding', () => {
+test('a single chunk is unchanged in any encoding', () => {
   const alone = chunk('logs', 'json')
   expect(joinChunks([alone])).toBe(alone)
 })

@@ -1,10 +1,10 @@
 import type { EncodedChunk } from './request-encoder.ts'
 
 /**
- * One request with the items of all, which are of one signal and encoding. A protobuf request is nothing but repeated
- * fields, so that two in a row are one. JSON is not, and comes alone.
+ * Joins protobuf chunks of one signal into one request. A request consists only of repeated fields, so the concatenation
+ * of two requests is a request. JSON cannot be joined; a single chunk is returned unchanged.
  *
- * @see Protocol Buffers, "Encoding", Last One Wins; spec/otlp-gateway.md 6
+ * @see https://protobuf.dev/programming-guides/encoding/#last-one-wins
  */
 export function joinChunks(chunks: readonly EncodedChunk[]): EncodedChunk {
   const [first] = chunks

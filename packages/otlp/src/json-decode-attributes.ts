@@ -11,7 +11,7 @@ for (const type of Object.keys(anyValueArms) as ArmType[]) typesByName.set(anyVa
 
 const EMPTY: AnyValue = { type: 'empty', value: undefined }
 
-/** `depth`: how deep the attribute's AnyValue stands, 1 for an attribute of an item. */
+/** Reads an attribute. `depth` is the depth of its AnyValue, 1 for an attribute of an item. */
 export function attributeFromJson(json: unknown, budget: DecodeBudget, depth: number): KeyValue {
   const object = objectFromJson(json)
   const key = memberOf(object, keyValueFields.key.json, scalarKinds.string.fromJson) ?? ''
@@ -19,7 +19,7 @@ export function attributeFromJson(json: unknown, budget: DecodeBudget, depth: nu
   return { key, type: any.type, value: any.value } as KeyValue
 }
 
-/** `depth`: how many AnyValues this one stands in, itself included. */
+/** Reads an AnyValue. `depth` is the number of AnyValues around it, including itself. */
 export function anyValueFromJson(json: unknown, budget: DecodeBudget, depth: number): AnyValue {
   budget.enter(depth)
   const object = objectFromJson(json)
@@ -56,7 +56,7 @@ function values<T>(json: unknown, budget: DecodeBudget, fromJson: (json: unknown
   return memberOf(objectFromJson(json), valuesField.json, (list) => arrayFromJson(list, budget, fromJson)) ?? []
 }
 
-/** `undefined` for a member that is absent or null. */
+/** Reads a member of an object; `undefined` if it is absent or null. */
 function memberOf<T>(object: JsonObject, name: string, fromJson: (json: unknown) => T): T | undefined {
   const json = object[name]
   if (json === undefined || json === null) return undefined

@@ -17,13 +17,13 @@ const VALUES = `{"${valuesField.json}":[`
 
 const MAX_KEYS = 2048
 
-/** Writes attributes as JSON, remembering what one encoder has written before. */
+/** Writes attributes as JSON and caches what it has written. Each encoder has its own instance. */
 export class JsonAttributes {
   readonly #runs = new AttributeRuns<string>()
-  /** Everything in front of a value, by key. */
+  /** The text before a value, by key. */
   readonly #fronts = new Map<string, string>()
 
-  /** The elements of a repeated KeyValue, without the brackets. A key is always written, even an empty one. */
+  /** Returns the elements of a repeated KeyValue without the brackets. A key is always written, even if it is empty. */
   listText(attributes: readonly KeyValue[]): string {
     const run = this.#runs.findSuffix(attributes)
     if (run !== undefined) {
@@ -56,7 +56,7 @@ export class JsonAttributes {
     }
   }
 
-  /** The first `count` of the attributes. */
+  /** Returns the first `count` attributes. */
   #eachText(attributes: readonly KeyValue[], count: number): string {
     let text = ''
     for (let index = 0; index < count; index += 1) {

@@ -3,15 +3,15 @@ import type { JsonAttributes } from './json-encode-attributes.ts'
 import { scalarKind } from './scalar-kinds.ts'
 import type { AnyValue, KeyValue } from './types.ts'
 
-/** One member of an object (`"name":value`), or '' when the field is left out. */
+/** Returns one member of an object (`"name":value`), or '' if the field is left out. */
 type MemberText = (model: Model, attributes: JsonAttributes) => string
 
-/** `attributes` belongs to the encoder at work. */
+/** Returns a message as JSON. `attributes` belongs to the encoder. */
 export type MessageText<T> = (model: T, attributes: JsonAttributes) => string
 
 const compiled = new Map<Message, MessageText<Model>>()
 
-/** Canonical OTLP/JSON of a message, derived from its table. Members come in the order of the proto file. */
+/** Returns the writer of canonical OTLP/JSON for a message, derived from its table. Members are in the order of the proto file. */
 export function jsonTextOf<T>(message: Message<T>): MessageText<T> {
   const known = compiled.get(message as Message)
   if (known) return known as never

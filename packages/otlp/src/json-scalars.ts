@@ -2,12 +2,12 @@ import { refuse } from './decode-error.ts'
 
 const needsNoEscape = /^[ !#-[\]-~]*$/
 
-/** A JSON string; a lone surrogate becomes U+FFFD, as it does in UTF-8. */
+/** Returns a JSON string. A lone surrogate becomes U+FFFD, as in UTF-8. */
 export function textOf(text: string): string {
   return needsNoEscape.test(text) ? `"${text}"` : JSON.stringify(text.toWellFormed())
 }
 
-/** A double as proto3 JSON writes it: a number, or one of three words in quotes. */
+/** Returns a double as in proto3 JSON: a number, or "NaN", "Infinity" or "-Infinity" in quotes. */
 export function doubleText(value: number): string {
   if (!Number.isFinite(value)) return `"${value}"`
   return Object.is(value, -0) ? '-0' : String(value)
@@ -24,7 +24,7 @@ const doubleWords: Readonly<Record<string, number>> = {
   '-Infinity': Number.NEGATIVE_INFINITY,
 }
 
-/** A number, a decimal string or one of the words; a number too large for a double is refused, not rounded to Infinity. */
+/** Reads a double from a number, a decimal string or a word. A number that is too large is refused, not rounded to Infinity. */
 export function doubleFromJson(json: unknown): number {
   if (typeof json === 'string' && Object.hasOwn(doubleWords, json)) return doubleWords[json] as number
   const value = typeof json === 'string' && decimal.test(json) ? Number(json) : json
@@ -40,7 +40,7 @@ export interface Range<N> {
 const integer = /^-?(0|[1-9]\d*)$/
 const INT64_DIGITS = 20
 
-/** A 64-bit integer: a decimal string, or a number without a fraction. */
+/** Reads a 64-bit integer from a decimal string or a number without a fraction. */
 export function longFromJson(json: unknown, { min, max }: Range<bigint>): bigint {
   if (typeof json === 'number' ? !Number.isInteger(json) : !isIntegerText(json)) {
     return refuse('must be an integer or a decimal string')
@@ -53,21 +53,21 @@ function isIntegerText(json: unknown): boolean {
   return typeof json === 'string' && json.length <= INT64_DIGITS && integer.test(json)
 }
 
-/** A 32-bit integer: a number without a fraction, or a decimal string. */
+/** Reads a 32-bit integer from a number without a fraction or a decimal string. */
 export function integerFromJson(json: unknown, range: Range<number>): number {
   if (!isIntegerText(json)) return enumFromJson(json, range)
   return enumFromJson(Number(json), range)
 }
 
-/** An enum: its number. OTLP/JSON forbids the names. */
+/** Reads an enum from its number. OTLP/JSON forbids names. */
 export function enumFromJson(json: unknown, { min, max }: Range<number>): number {
   if (typeof json !== 'number' || !Number.isInteger(json)) return refuse('must be an integer')
   if (json < min || json > max) return refuse('out of range')
-  // -0 is an integer too
+  // -0 becomes 0
   return json + 0
 }
 
-/** Standard or URL-safe alphabet, with or without padding, as proto3 JSON accepts; nothing else in between. */
+/** Reads base64 in the standard or URL-safe alphabet, with or without padding, as in proto3 JSON. Other characters are refused. */
 export function bytesFromJson(json: unknown): Uint8Array {
   if (typeof json !== 'string') return refuse('must be a base64 string')
   const bytes = Buffer.from(json, 'base64')

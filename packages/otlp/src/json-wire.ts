@@ -55,8 +55,8 @@ export class JsonWire implements Wire {
 }
 
 /**
- * Opens and closes the object that is `head`'s members, then the list `name`, then `tail`'s members. Both are objects
- * of their own: `{}` when there are no members.
+ * Returns the text before and after the elements of the list `name` in an object that has the members of `head`, then
+ * the list, then the members of `tail`. `head` and `tail` are JSON objects; `{}` has no members.
  */
 function around(name: string, head: string, tail: string): [open: string, close: string] {
   const membersBefore = head === '{}' ? '{' : `${head.slice(0, -1)},`

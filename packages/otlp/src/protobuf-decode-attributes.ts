@@ -6,7 +6,7 @@ import type { AnyValue, KeyValue } from './types.ts'
 
 const { LENGTH_DELIMITED, VARINT, FIXED64 } = WireType
 
-/** An AnyValue while it is read; the last member of the oneof wins. */
+/** An AnyValue that is being read. The last member of the oneof is used. */
 export interface OpenValue {
   type: AnyValue['type']
   value: unknown
@@ -16,7 +16,7 @@ interface OpenAttribute extends OpenValue {
   key: string
 }
 
-/** Reads one KeyValue, length first. `depth`: how deep its AnyValue stands, 1 for an attribute. */
+/** Reads one KeyValue, including its length. `depth` is the depth of its AnyValue, 1 for an attribute. */
 export function readAttribute(reader: ProtobufReader, depth: number): KeyValue {
   reader.budget.takeElement()
   const attribute: OpenAttribute = { key: '', type: 'empty', value: undefined }
@@ -48,7 +48,7 @@ export function readAttribute(reader: ProtobufReader, depth: number): KeyValue {
   return attribute as KeyValue
 }
 
-/** Reads one AnyValue, length first, into what earlier pieces of the same message have left. */
+/** Reads one AnyValue, including its length, and merges it into the pieces of the same value that were read before. */
 export function readAnyValueInto(any: OpenValue, reader: ProtobufReader, depth: number): void {
   reader.budget.enter(depth)
   const outerEnd = reader.enter()

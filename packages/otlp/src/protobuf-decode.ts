@@ -8,9 +8,9 @@ import { type ScalarKind, scalarKind } from './scalar-kinds.ts'
 
 interface FieldReader {
   readonly number: number
-  /** For error paths. */
+  /** The name in error paths. */
   readonly json: string
-  /** The list the element goes to, if it goes to one. */
+  /** Returns the list that the element is appended to; missing for other fields. */
   readonly listProperty: string | undefined
   read(reader: ProtobufReader, wireType: number, model: Model): void
 }
@@ -19,14 +19,14 @@ type MessageReader = (reader: ProtobufReader, model: Model) => void
 
 const compiled = new Map<Message, MessageReader>()
 
-/** Reads one whole message: the bytes from the reader's position to its end. */
+/** Reads a message from the reader's position to its end. */
 export function readMessage<T>(message: Message<T>, reader: ProtobufReader): T {
   const model = emptyModelOf(message as Message)()
   messageReaderOf(message as Message)(reader, model)
   return model as T
 }
 
-/** Reads fields into a model until the innermost open message ends; a second reading merges, as protobuf says. */
+/** Returns a function that reads fields into a model until the innermost open message ends. Repeated messages are merged, as in protobuf. */
 function messageReaderOf(message: Message): MessageReader {
   const known = compiled.get(message)
   if (known) return known
@@ -99,7 +99,7 @@ function scalarReader(property: string, kind: ScalarKind<unknown>): Read {
   }
 }
 
-/** Packed or one by one: a reader must take both. */
+/** Reads a repeated scalar, packed or unpacked: protobuf requires readers to accept both. */
 function packedReader(property: string, kind: ScalarKind<unknown>): Read {
   return (reader, wireType, model) => {
     const values = model[property] as unknown[]
@@ -167,7 +167,7 @@ function scalarArmReader(property: string, type: string, kind: ScalarKind<unknow
   }
 }
 
-/** The same member again merges into what is there; another member replaces it. */
+/** Reads a member of a oneof. The same member is merged into the existing one; another member replaces it. */
 function messageArmReader(property: string, type: string, message: Message): Read {
   const readFields = messageReaderOf(message)
   const emptyModel = emptyModelOf(message)

@@ -16,7 +16,7 @@ const ARRAY = tagOf(anyValueArms.array.number, LENGTH_DELIMITED)
 const KVLIST = tagOf(anyValueArms.kvlist.number, LENGTH_DELIMITED)
 const BYTES = tagOf(anyValueArms.bytes.number, LENGTH_DELIMITED)
 
-/** The shortest list worth comparing; encoding a shorter one again is faster. */
+/** The length of the shortest list that is compared. Encoding a shorter one again is faster. */
 const MIN_REMEMBERED = 16
 
 /** Writes a repeated KeyValue, each element under `tag`, which takes one byte. */
@@ -31,10 +31,10 @@ function writeEach(writer: ProtobufWriter, tag: number, attributes: readonly Key
   }
 }
 
-/** Room for tags, lengths, a scalar value, and what `copyBefore` may spoil. */
+/** The number of bytes for tags, lengths, a scalar value, and the bytes that `copyBefore` may overwrite. */
 const PAIR_OVERHEAD = 48
 
-/** The hot path: the buffer is written to directly, from the end of the KeyValue to its tag. */
+/** Writes one KeyValue, from its end to its tag. This is the hot path, so it writes to the buffer directly. */
 function writeAttribute(writer: ProtobufWriter, tag: number, attribute: KeyValue): void {
   const { key } = attribute
   writer.reserve(key.length * 3 + PAIR_OVERHEAD)
@@ -108,7 +108,7 @@ function writeContainer(writer: ProtobufWriter, tag: number, attribute: KeyValue
   const before = writer.written
   writeAnyValue(writer, attribute)
   writer.reserve(key.length * 3 + PAIR_OVERHEAD)
-  // Looked up again: the values in between may have emptied the pool.
+  // The key is looked up again, because encoding the values may have cleared the pool.
   const known = writer.blocks.find(key)
   writer.start = pairBefore(writer, writer.start, writer.buffer.length - before, key, known)
   rememberPair(writer, known, value, writer.written - before)
@@ -120,18 +120,18 @@ function writePair(writer: ProtobufWriter, tag: number, pair: Block): void {
   writer.buffer[--writer.start] = tag
 }
 
-/** A value that comes a second time is likely to come again: its pair, the newest `bytes`, is kept. */
+/** Stores the pair, which is the newest `bytes`, if the value occurred a second time: it is then likely to occur again. */
 function rememberPair(writer: ProtobufWriter, known: KeyBlocks | undefined, value: unknown, bytes: number): void {
   if (known === undefined || bytes > MAX_BLOCK_BYTES) return
   if (known.value === value) {
-    writer.blocks.learnPair(known, writer.bytesBetween(writer.start, writer.start + bytes))
+    writer.blocks.storePair(known, writer.bytesBetween(writer.start, writer.start + bytes))
   } else {
     known.value = value
     known.pair = undefined
   }
 }
 
-/** What of a KeyValue stands in front of its AnyValue, whose inside is [at, end): two lengths and the key. */
+/** Writes the part of a KeyValue before its AnyValue: two lengths and the key. The contents of the AnyValue are at [at, end). */
 function pairBefore(
   writer: ProtobufWriter,
   at: number,
@@ -146,18 +146,18 @@ function pairBefore(
   return varintBefore(buffer, front, end - front)
 }
 
-/** Writes the field `key` and has it remembered. */
+/** Writes the field `key` and stores it in the cache. */
 function keyBefore(writer: ProtobufWriter, end: number, key: string): number {
   const { buffer, blocks } = writer
   if (key === '') return end
   let at = utf8Before(buffer, end, key)
   at = varintBefore(buffer, at, end - at)
   buffer[--at] = KEY
-  if (end - at <= MAX_BLOCK_BYTES) blocks.learnKey(key, writer.bytesBetween(at, end))
+  if (end - at <= MAX_BLOCK_BYTES) blocks.storeKey(key, writer.bytesBetween(at, end))
   return at
 }
 
-/** Writes the inside of an AnyValue. */
+/** Writes the contents of an AnyValue, without tag and length. */
 export function writeAnyValue(writer: ProtobufWriter, any: AnyValue): void {
   switch (any.type) {
     case 'string':

@@ -14,7 +14,7 @@ interface FieldWriter {
 
 const compiled = new Map<Message, MessageWriter>()
 
-/** The writer of a message, derived from its table. Fields come out in the order of their numbers. */
+/** Returns the writer of a message, derived from its table. Fields are written in the order of their numbers. */
 export function protobufWriterOf<T>(message: Message<T>): (writer: ProtobufWriter, model: T) => void {
   const known = compiled.get(message as Message)
   if (known) return known as never

@@ -1,25 +1,25 @@
 import type { ProtobufWriter } from './protobuf-writer.ts'
 import type { KeyValue } from './types.ts'
 
-/** The longest list that is remembered. */
+/** The length of the longest list that is stored. */
 const MAX_BYTES = 64 * 1024
-/** The shortest run of equal elements worth copying; encoding fewer is faster. */
+/** The length of the shortest run of equal elements that is copied. Encoding fewer elements is faster. */
 const MIN_RUN = 2
 /** The size of a copied word. Short runs are copied from their end, so the bytes before a run must exist. */
 const WORD_BYTES = 4
-/** The length from which a native copy is faster than a loop. */
+/** The number of bytes from which a native copy is faster than a loop. */
 const NATIVE_COPY_FROM = 160
 
 /**
- * The attribute list that was encoded last, with its bytes. Most attributes of a job are those of the job before. A log
- * record has two attributes of its own and then those of its span, the same objects each time. Values of the model
- * never change, so the same objects have the same bytes, which are copied run by run.
+ * The attribute list that was encoded last, with its bytes. Most attributes of a job equal those of the previous job. A
+ * log record has two attributes of its own, followed by the attribute objects of its span. Values of the model never
+ * change, so the same objects have the same bytes, which are copied run by run.
  *
- *     before:  [ a b c d e f … ]     remembered
+ *     before:  [ a b c d e f … ]     stored
  *     now:     [ a b X d e f … ]     X is encoded, the others are copied in two runs
  *
- * One list is enough for a caller that encodes span and log record of a job one after the other; remembering more keeps
- * young objects alive and costs the garbage collector more than the copies save.
+ * One list is enough for a caller that encodes span and log record of a job one after the other. Storing more lists keeps
+ * young objects alive, which costs the garbage collector more than the copies save.
  */
 export class LastList {
   #attributes: readonly KeyValue[] = []
@@ -64,7 +64,7 @@ export class LastList {
     starts.length = attributes.length + 1
     starts[attributes.length] = 0
     let run = firstRun
-    /** The end of the unused part of the remembered list. */
+    /** The end of the unused part of the stored list. */
     let lastEnd = last.length
     for (let end = attributes.length; end > 0; run = sameAtEnd(attributes, end, last, lastEnd)) {
       if (run >= MIN_RUN) {

@@ -1,6 +1,6 @@
 import type { ProtobufWriter } from './protobuf-writer.ts'
 
-/** The longest member that is remembered. */
+/** The length of the longest member that is stored. */
 const MAX_BYTES = 64 * 1024
 
 /**
@@ -12,14 +12,14 @@ export class LastMember {
   #buffer = new Uint8Array(4 * 1024)
   #length = 0
 
-  /** Copies the bytes of the remembered member, tag and length included, if `model` is that member; returns whether it is. */
+  /** Copies the bytes of the stored member, including tag and length, if `model` is that member. Returns whether it is. */
   copyTo(writer: ProtobufWriter, model: object): boolean {
     if (this.#model !== model) return false
     writer.raw(new Uint8Array(this.#buffer.buffer, 0, this.#length))
     return true
   }
 
-  /** Remembers the bytes that were written since `before`. */
+  /** Stores the bytes that were written since `before`. */
   remember(writer: ProtobufWriter, model: object, before: number): void {
     const length = writer.written - before
     this.#model = length > MAX_BYTES ? undefined : model

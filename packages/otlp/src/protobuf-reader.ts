@@ -5,13 +5,13 @@ import { WireType } from './protobuf-writer.ts'
 const TWO_TO_28 = 0x1000_0000
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Reads forward through a protobuf message; everything that does not fit is refused. */
+/** Reads a protobuf message from start to end, and refuses invalid bytes. */
 export class ProtobufReader {
   readonly budget: DecodeBudget
   readonly #bytes: Buffer
   readonly #view: DataView
   position = 0
-  /** Where the innermost open message ends. */
+  /** The end of the innermost open message. */
   end: number
 
   constructor(bytes: Uint8Array, budget: DecodeBudget) {
@@ -21,7 +21,7 @@ export class ProtobufReader {
     this.end = bytes.length
   }
 
-  /** Claims the next `bytes` and returns where they start. */
+  /** Consumes the next `bytes` and returns their offset. */
   #take(bytes: number): number {
     const at = this.position
     if (bytes > this.end - at) refuse('ends in the middle of a field')
@@ -33,14 +33,14 @@ export class ProtobufReader {
     return this.#bytes[this.#take(1)] as number
   }
 
-  /** Field number and wire type of the next field; the number is at least 1. */
+  /** Reads the field number, which is at least 1, and the wire type of the next field. */
   tag(): number {
     const tag = this.varint()
     if (tag > 0xffff_ffff || tag < 8) refuse('not a protobuf field')
     return tag
   }
 
-  /** A varint as a number: exact up to 2^53, above that only known to be large. */
+  /** Reads a varint as a number. It is exact up to 2^53, and only approximate above. */
   varint(): number {
     const first = this.#byte()
     if (first < 0x80) return first
@@ -56,7 +56,7 @@ export class ProtobufReader {
     return refuse('varint longer than 64 bits')
   }
 
-  /** A varint of 64 bits, unsigned. */
+  /** Reads a varint as an unsigned 64-bit integer. */
   varint64(): bigint {
     const start = this.position
     const value = this.varint()
@@ -68,7 +68,7 @@ export class ProtobufReader {
     return exact
   }
 
-  /** The low 32 bits of a varint, unsigned: what protobuf makes of a longer one in a field of 32 bits. */
+  /** Reads the low 32 bits of a varint, unsigned. Protobuf truncates a longer varint in a 32-bit field in the same way. */
   varint32(): number {
     const start = this.position
     const value = this.varint()
@@ -104,14 +104,14 @@ export class ProtobufReader {
     return bytes.toString('latin1', at, this.position)
   }
 
-  /** A copy: the model does not hang on to the body. */
+  /** Reads bytes as a copy, so that the model does not keep the body in memory. */
   bytes(): Uint8Array {
     const length = this.length()
     const at = this.#take(length)
     return new Uint8Array(this.#bytes.subarray(at, this.position))
   }
 
-  /** Hex digits of an id of `byteCount` bytes, '' for an empty one. */
+  /** Reads an id of `byteCount` bytes as hex digits; '' for an empty id. */
   id(byteCount: number): string {
     const length = this.length()
     if (length !== 0 && length !== byteCount) refuse(`${length} bytes long instead of ${byteCount}`)
@@ -125,7 +125,7 @@ export class ProtobufReader {
     return length
   }
 
-  /** Enters a length-delimited field; give the result to `leave`. */
+  /** Enters a length-delimited field. Pass the result to `leave`. */
   enter(): number {
     const outerEnd = this.end
     const length = this.length()
@@ -141,7 +141,7 @@ export class ProtobufReader {
     if (actual !== expected) refuse(`wire type ${actual} where ${expected} belongs`)
   }
 
-  /** Passes over the value of an unknown field. */
+  /** Skips the value of an unknown field. */
   skip(wireType: number): void {
     switch (wireType) {
       case WireType.VARINT:

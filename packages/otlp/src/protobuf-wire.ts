@@ -14,7 +14,7 @@ const NOTHING = new Uint8Array(0)
 
 export class ProtobufWire implements Wire {
   readonly #writer = new ProtobufWriter()
-  /** Apart from `#writer`, so that a frame can be closed while an item waits there. */
+  /** The writer of frames. It is separate from `#writer`, so that a frame can be closed while `#writer` contains an item. */
   readonly #frameWriter = new ProtobufWriter()
 
   request<S extends Signal>(signal: S, request: OtlpRequest<S>): Uint8Array {
@@ -34,7 +34,7 @@ export class ProtobufWire implements Wire {
   }
 
   /**
-   * Body of a chunk, with the fields of either group in the order of their numbers:
+   * The body of a chunk. The fields of both groups are in the order of their numbers:
    *
    *     RESOURCES len | resource | SCOPES len | scope | items … | scope schema URL | resource schema URL
    *                     group.before            group.before       group.after        group.after
@@ -81,7 +81,7 @@ function encode<T>(writer: ProtobufWriter, message: Message<T>, model: T): Uint8
   return new Uint8Array(writer.bytesView())
 }
 
-/** Length of a sub-message in the field of its parent; the three list tags take one byte each. */
+/** Returns the length of a sub-message as a field of its parent. The three list tags take one byte each. */
 function messageBytes(insideBytes: number): number {
   return 1 + varintBytes(insideBytes) + insideBytes
 }

@@ -40,7 +40,7 @@ test.each([
   { name: 'a low surrogate at the start', text: '\ude80a' },
   { name: 'two high surrogates before a low one', text: '\ud83d\ud83d\ude80' },
   { name: 'surrogates the wrong way round', text: '\ude80\ud83d' },
-])('$name: what is lone becomes U+FFFD, in short and in long text', ({ text }) => {
+])('$name: lone surrogates become U+FFFD in short and in long texts', ({ text }) => {
   for (const padding of ['', 'x'.repeat(200)]) {
     const expected = Buffer.from((text + padding).toWellFormed())
     const hex = written((writer) => writer.text(text + padding))
@@ -48,7 +48,7 @@ test.each([
   }
 })
 
-test('text of any length and script is its UTF-8 with its length in front', () => {
+test('a text of any length and script is written as its length and its UTF-8', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 90 }), { maxLength: 4 }), (texts) => {
       const expected = texts.map((text) => {
@@ -64,7 +64,7 @@ test('text of any length and script is its UTF-8 with its length in front', () =
   )
 })
 
-test('growing keeps what is written', () => {
+test('growing the buffer keeps the written bytes', () => {
   const hex = written((writer) => {
     writer.double(1.5)
     writer.raw(new Uint8Array(100_000))

@@ -3,7 +3,7 @@ import { bytesOfHex } from './hex.ts'
 import { LastList } from './protobuf-last-list.ts'
 import { LastMember } from './protobuf-last-member.ts'
 
-/** Protobuf wire types that OTLP uses. 3 and 4 (groups) it never does; 6 and 7 do not exist. */
+/** The protobuf wire types in OTLP. OTLP has no groups (3 and 4); 6 and 7 do not exist. */
 export const WireType = { VARINT: 0, FIXED64: 1, LENGTH_DELIMITED: 2, FIXED32: 5 } as const
 export type WireType = (typeof WireType)[keyof typeof WireType]
 
@@ -13,40 +13,40 @@ export function tagOf(fieldNumber: number, wireType: WireType): number {
 
 const INITIAL_BYTES = 16 * 1024
 const MAX_KEPT_BYTES = 4 * 1024 * 1024
-/** From this many UTF-16 units on, the native UTF-8 writer beats a loop over units. */
+/** The number of UTF-16 units from which the native UTF-8 writer is faster than a loop over units. */
 const NATIVE_UTF8_FROM = 80
 const TWO_TO_28 = 0x1000_0000
 
 /**
- * A buffer filled from its end, so that the length of a sub-message is known when its prefix is due:
+ * A buffer that is filled from its end, so that the length of a sub-message is known when its prefix is written:
  *
  *     0            start                    buffer.length
  *     | free ...   | written, newest first  |
  *
- * Everything is therefore written in reverse: last field first, and of each field the value, then the length, then the
- * tag. `written` counts from the end and survives growth; absolute offsets do not.
+ * Everything is therefore written in reverse: the last field first, and for each field the value, then the length, then
+ * the tag. `written` counts from the end and stays valid when the buffer grows; absolute offsets do not.
  */
 export class ProtobufWriter {
   buffer: Buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
   view: DataView = new DataView(this.buffer.buffer)
-  /** What has been written of attributes before, by this writer. */
+  /** The attributes that this writer has written before. */
   readonly blocks = new AttributeBlocks()
   readonly lastList = new LastList()
   readonly lastMember = new LastMember()
-  /** Offset of the newest byte. */
+  /** The offset of the newest byte. */
   start: number = INITIAL_BYTES
 
   get written(): number {
     return this.buffer.length - this.start
   }
 
-  /** Starts afresh. The buffer is kept, unless something unusually long has been in it. */
+  /** Discards the written bytes. The buffer is kept unless it has grown unusually large. */
   reset(): void {
     if (this.buffer.length > MAX_KEPT_BYTES) this.#use(Buffer.allocUnsafeSlow(INITIAL_BYTES))
     this.start = this.buffer.length
   }
 
-  /** The written bytes, valid until the next write. */
+  /** Returns the written bytes, which are valid until the next write. */
   bytesView(): Uint8Array {
     return this.bytesBetween(this.start, this.buffer.length)
   }
@@ -55,7 +55,7 @@ export class ProtobufWriter {
     return new Uint8Array(this.buffer.buffer, start, end - start)
   }
 
-  /** Makes room for `bytes` more; hot code calls this once and then writes to `buffer` itself. */
+  /** Makes room for `bytes` more. Hot code calls this once and then writes to `buffer` directly. */
   reserve(bytes: number): void {
     if (this.start >= bytes) return
     const { written } = this
@@ -71,7 +71,7 @@ export class ProtobufWriter {
     this.view = new DataView(buffer.buffer)
   }
 
-  /** `value`: a safe integer, 0 or above. */
+  /** Writes a varint. `value` is a safe integer, 0 or above. */
   varint(value: number): void {
     this.reserve(8)
     this.start = varintBefore(this.buffer, this.start, value)
@@ -86,7 +86,7 @@ export class ProtobufWriter {
     }
   }
 
-  /** The prefix of a sub-message: `written` was `writtenBefore` when its last byte was due. */
+  /** Writes tag and length of a sub-message. `writtenBefore` is the value of `written` before the sub-message was written. */
   closeMessage(tag: number, writtenBefore: number): void {
     this.varint(this.written - writtenBefore)
     this.tag(tag)
@@ -115,7 +115,7 @@ export class ProtobufWriter {
     this.view.setFloat64(this.start, value, true)
   }
 
-  /** UTF-8 with its length in front; a lone surrogate is written as U+FFFD. */
+  /** Writes a text as UTF-8, preceded by its length. A lone surrogate is written as U+FFFD. */
   text(text: string): void {
     this.reserve(text.length * 3 + 5)
     const end = this.start
@@ -123,7 +123,7 @@ export class ProtobufWriter {
     this.start = varintBefore(this.buffer, start, end - start)
   }
 
-  /** Bytes with their length in front. */
+  /** Writes bytes, preceded by their length. */
   lengthDelimited(bytes: Uint8Array): void {
     this.raw(bytes)
     this.varint(bytes.length)
@@ -135,7 +135,7 @@ export class ProtobufWriter {
     this.buffer.set(bytes, this.start)
   }
 
-  /** An id with its length in front. `digits`: lower-case hex, `byteCount` bytes of it. */
+  /** Writes an id, preceded by its length. `digits` are `byteCount` bytes as lower-case hex. */
   id(digits: string, byteCount: number): void {
     this.reserve(byteCount + 1)
     this.start -= byteCount
@@ -144,7 +144,7 @@ export class ProtobufWriter {
   }
 }
 
-/** Writes the varint that ends at `end`; returns where it starts. `value` is a safe integer, 0 or above. */
+/** Writes a varint that ends at `end`, and returns its start. `value` is a safe integer, 0 or above. */
 export function varintBefore(buffer: Buffer, end: number, value: number): number {
   let at = end
   if (value < 0x80) {
@@ -164,14 +164,14 @@ export function varintBefore(buffer: Buffer, end: number, value: number): number
   return at
 }
 
-/** Length of a varint. */
+/** Returns the length of a varint. */
 export function varintBytes(value: number): number {
   let bytes = 1
   for (let limit = 0x80; value >= limit; limit *= 0x80) bytes += 1
   return bytes
 }
 
-/** `value`: an int64 or a uint64; a negative one takes ten bytes, as protobuf prescribes. */
+/** Writes the varint of an int64 or a uint64 that ends at `end`, and returns its start. A negative one takes ten bytes. */
 export function varint64Before(buffer: Buffer, end: number, value: bigint): number {
   const asNumber = Number(value)
   if (asNumber >= 0 && asNumber <= Number.MAX_SAFE_INTEGER) return varintBefore(buffer, end, asNumber)
@@ -179,14 +179,14 @@ export function varint64Before(buffer: Buffer, end: number, value: bigint): numb
   return splitVarintBefore(buffer, end, Number(unsigned >> 28n), Number(unsigned & 0xfff_ffffn))
 }
 
-/** The varint of `high` · 2²⁸ + `low`. */
+/** Writes the varint of `high` · 2²⁸ + `low`. */
 function splitVarintBefore(buffer: Buffer, end: number, high: number, low: number): number {
   let at = varintBefore(buffer, end, high)
   for (let shift = 21; shift >= 0; shift -= 7) buffer[--at] = ((low >>> shift) & 0x7f) | 0x80
   return at
 }
 
-/** Writes the UTF-8 that ends at `end`; returns where it starts. Needs room for three bytes per unit of `text`. */
+/** Writes UTF-8 that ends at `end`, and returns its start. It needs room for three bytes per unit of `text`. */
 export function utf8Before(buffer: Buffer, end: number, text: string): number {
   if (text.length >= NATIVE_UTF8_FROM) {
     const start = end - Buffer.byteLength(text)

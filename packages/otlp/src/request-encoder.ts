@@ -6,13 +6,13 @@ import type { ItemOf, OtlpRequest, Signal } from './types.ts'
 import type { ChunkHeader, Frame, Wire } from './wire.ts'
 
 export interface ChunkLimits {
-  /** Spans, metrics or log records in one body. */
+  /** The number of spans, metrics or log records in one body. */
   readonly maxItems: number
-  /** Length of one body; a single item beyond it goes alone. */
+  /** The length of one body in bytes. An item that is longer gets its own body. */
   readonly maxBytes: number
 }
 
-/** As spec/pipeline-telemetry.md section 6.2 advises; receivers limit the body before compression. */
+/** Limits that common receivers accept: they limit the length of the uncompressed body. */
 export const defaultChunkLimits: ChunkLimits = { maxItems: 512, maxBytes: 1024 * 1024 }
 
 export interface EncodedChunk {
@@ -23,16 +23,16 @@ export interface EncodedChunk {
   readonly body: Uint8Array
 }
 
-/** Takes items one by one. Every body is what `RequestEncoder.encode` would make of the same items. */
+/** Accepts items one by one. Each body equals the result of `RequestEncoder.encode` for the same items. */
 export interface ChunkWriter<S extends Signal> {
-  /** The chunk that was finished because `item` would have broken a limit. */
+  /** Adds an item. Returns the previous chunk if it was finished because `item` would have exceeded a limit. */
   add(item: ItemOf[S]): EncodedChunk | undefined
-  /** What is left; `undefined` when nothing is. The writer starts afresh. */
+  /** Returns the last chunk; `undefined` if there are no more items. The writer can then be used again. */
   end(): EncodedChunk | undefined
 }
 
 /**
- * Encodes requests, whole or in chunks. Holds scratch memory, so keep one per thread of work; everything it returns
+ * Encodes requests, whole or in chunks. It has scratch memory, so create it once and use it again. All returned memory
  * belongs to the caller. Several chunk writers of one encoder may be open at a time.
  */
 export class RequestEncoder {
@@ -45,7 +45,7 @@ export class RequestEncoder {
     this.#wire = encoding === 'protobuf' ? new ProtobufWire() : new JsonWire()
   }
 
-  /** The whole request in one body, however long. */
+  /** Encodes the whole request in one body of any length. */
   encode<S extends Signal>(signal: S, request: OtlpRequest<S>): Uint8Array {
     return this.#wire.request(signal, request)
   }
@@ -67,11 +67,11 @@ class WireChunkWriter<S extends Signal> implements ChunkWriter<S> {
   readonly #encoding: Encoding
   readonly #signal: S
   readonly #frame: Frame
-  /** The length of a body without items; a body with items is at most `MAX_LENGTH_GROWTH` longer than this and its items. */
+  /** The length of a body without items. A body is at most `MAX_LENGTH_GROWTH` longer than this plus its items. */
   readonly #emptyBytes: number
   readonly #limits: ChunkLimits
   readonly #regions: RegionPool
-  /** The items of the open chunk, encoded, with their separators; `undefined` when there are none. */
+  /** The encoded items of the open chunk, with separators; `undefined` if there are none. */
   #region: ByteRegion | undefined
   #items = 0
 
@@ -122,7 +122,7 @@ class WireChunkWriter<S extends Signal> implements ChunkWriter<S> {
     const { maxItems, maxBytes } = this.#limits
     if (this.#items >= maxItems) return false
     const itemsBytes = this.#region.length + this.#frame.separator.length + itemBytes
-    // The exact length is computed only where it decides.
+    // The exact length is computed only if the estimate is not sufficient.
     return (
       this.#emptyBytes + itemsBytes + MAX_LENGTH_GROWTH <= maxBytes || this.#frame.bodyBytes(itemsBytes) <= maxBytes
     )
@@ -142,7 +142,7 @@ function assemble(frame: Frame, items: Uint8Array): Uint8Array {
 const MAX_KEPT_REGIONS = 4
 const MAX_KEPT_BYTES = 4 * 1024 * 1024
 
-/** Regions that no writer uses at the moment. */
+/** The regions that no writer is using. */
 class RegionPool {
   readonly #free: ByteRegion[] = []
 

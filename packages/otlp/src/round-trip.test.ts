@@ -8,7 +8,7 @@ import { signalNames } from './signals.ts'
 const cases = signalNames.flatMap((signal) => (['protobuf', 'json'] as const).map((encoding) => ({ signal, encoding })))
 
 describe.each(cases)('$signal in $encoding', ({ signal, encoding }) => {
-  test('decodes to the very model that was encoded', () => {
+  test('decodes to the model that was encoded', () => {
     const encoder = new RequestEncoder(encoding)
     fc.assert(
       fc.property(requests(signal), (request) => {
@@ -17,7 +17,7 @@ describe.each(cases)('$signal in $encoding', ({ signal, encoding }) => {
     )
   })
 
-  test('chunks are what whole requests of the same items would be', () => {
+  test('chunks equal whole requests of the same items', () => {
     fc.assert(
       fc.property(
         chunkHeaders,

@@ -9,7 +9,7 @@ test('a plain status', () => {
   expect(Buffer.from(encodeRpcStatus(status, 'json')).toString()).toBe('{"code":16,"message":"no"}')
 })
 
-test('a retry delay travels as google.rpc.RetryInfo', () => {
+test('a retry delay is encoded as google.rpc.RetryInfo', () => {
   const status = { code: GrpcCode.UNAVAILABLE, message: '', retryDelayMs: 1500 }
   const type = 'type.googleapis.com/google.rpc.RetryInfo'
   const any = Buffer.concat([
@@ -24,7 +24,7 @@ test('a retry delay travels as google.rpc.RetryInfo', () => {
   )
 })
 
-test('a field that is wrong travels as google.rpc.BadRequest, after the retry delay', () => {
+test('an invalid field is encoded as google.rpc.BadRequest, after the retry delay', () => {
   const fieldViolations = [{ field: 'body', description: 'not gzip' }]
   const status = { code: GrpcCode.INVALID_ARGUMENT, message: 'm', retryDelayMs: undefined, fieldViolations }
   const type = 'type.googleapis.com/google.rpc.BadRequest'
@@ -45,12 +45,12 @@ test('a field that is wrong travels as google.rpc.BadRequest, after the retry de
   )
 })
 
-test('details that are not ours are skipped', () => {
+test('unknown details are skipped', () => {
   const body = '{"code":3,"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"r"}]}'
   expect(decodeRpcStatus(Buffer.from(body), 'json')).toEqual({ code: 3, message: 'm', retryDelayMs: undefined })
 })
 
-test('every status comes back', () => {
+test('every status is decoded to what was encoded', () => {
   const statuses = fc.record({
     code: fc.integer(),
     message: fc.string({ unit: 'grapheme' }),

@@ -4,19 +4,19 @@ import { encodeMessage } from './encode-message.ts'
 import type { Encoding } from './encoding.ts'
 import { list, type Message, message, optional, scalar } from './field.ts'
 
-/** google.rpc.Status: the body of every refused OTLP/HTTP request, and gRPC's `grpc-status-details-bin`. */
+/** A google.rpc.Status: the body of every refused OTLP/HTTP request, and gRPC's `grpc-status-details-bin`. */
 export interface RpcStatus {
-  /** A value of `GrpcCode`; unknown numbers survive. */
+  /** A value of `GrpcCode`. Unknown numbers are kept. */
   readonly code: number
   readonly message: string
-  /** google.rpc.RetryInfo, the only detail that OTLP gives a meaning, in whole milliseconds; `undefined` when there is none. */
+  /** The delay of google.rpc.RetryInfo, the only detail with a meaning in OTLP, in whole milliseconds. */
   readonly retryDelayMs: number | undefined
-  /** google.rpc.BadRequest, which OTLP wants to see beside a 400; absent when there is none. */
+  /** The violations of google.rpc.BadRequest, which OTLP recommends for status 400. */
   readonly fieldViolations?: readonly FieldViolation[]
 }
 
 export interface FieldViolation {
-  /** Path to the field of the request; `body` is all of it. */
+  /** The path of the field in the request; `body` for the whole request. */
   readonly field: string
   readonly description: string
 }
@@ -24,7 +24,7 @@ export interface FieldViolation {
 const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo'
 const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest'
 
-/** google.protobuf.Any differs between the encodings: bytes under a type in protobuf, the message's own keys in JSON. */
+/** A status with details. A google.protobuf.Any is a type and bytes in protobuf, and a type and the keys of the message in JSON. */
 interface StatusWith<Detail> {
   readonly code: number
   readonly message: string
@@ -55,7 +55,7 @@ const protobufStatus = statusMessage(
   }),
 )
 
-/** The keys of every detail that we know; those of another type are empty. */
+/** The keys of all known details. Keys of other detail types are empty. */
 interface JsonDetail {
   readonly typeUrl: string
   readonly retryDelay: string
@@ -100,7 +100,7 @@ export function encodeRpcStatus(status: RpcStatus, encoding: Encoding): Uint8Arr
   return encodeMessage(protobufStatus, { code, message, details }, 'protobuf')
 }
 
-/** Throws `OtlpDecodeError`. Details other than RetryInfo and BadRequest are skipped. */
+/** Decodes a status. Details other than RetryInfo and BadRequest are skipped. @throws {OtlpDecodeError} for an invalid body */
 export function decodeRpcStatus(bytes: Uint8Array, encoding: Encoding, limits: Partial<DecodeLimits> = {}): RpcStatus {
   if (encoding === 'json') {
     const { code, message, details } = decodeMessage(jsonStatus, bytes, encoding, limits)
@@ -135,7 +135,7 @@ function decodeRetryInfo(bytes: Uint8Array, limits: Partial<DecodeLimits>): numb
   return retryDelay && Number(retryDelay.seconds) * 1000 + Math.round(retryDelay.nanos / 1_000_000)
 }
 
-/** `1.5s`, the JSON form of a google.protobuf.Duration. */
+/** Returns the milliseconds of a google.protobuf.Duration in JSON, such as `1.5s`. */
 function durationMs(text: string): number | undefined {
   const seconds = /^(-?\d+(?:\.\d{1,9})?)s$/.exec(text)?.[1]
   return seconds === undefined ? undefined : Math.round(Number(seconds) * 1000)

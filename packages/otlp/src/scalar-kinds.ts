@@ -15,12 +15,12 @@ import {
 import type { ProtobufReader } from './protobuf-reader.ts'
 import { type ProtobufWriter, WireType } from './protobuf-writer.ts'
 
-/** One kind of scalar on the wire: what it looks like in either encoding, in both directions. */
+/** One kind of scalar on the wire, with its reader and writer in each encoding. */
 export interface ScalarKind<V> {
   readonly wireType: WireType
   /** The value of a field that is not on the wire. */
   readonly absent: V
-  /** Whether the value is left out of an encoding (outside of a oneof, which writes whatever it holds). */
+  /** Tells whether the value is left out of an encoding. A member of a oneof is always written. */
   isAbsent(value: V): boolean
   write(writer: ProtobufWriter, value: V): void
   read(reader: ProtobufReader): V
@@ -102,7 +102,7 @@ const int32: ScalarKind<number> = {
 
 const enumeration: ScalarKind<number> = { ...int32, fromJson: (json) => enumFromJson(json, INT32) }
 
-/** Zigzag: 0, -1, 1, -2, … travel as 0, 1, 2, 3, … */
+/** The zigzag encoding of 0, -1, 1, -2, … is 0, 1, 2, 3, … */
 const sint32: ScalarKind<number> = {
   ...int32,
   write: (writer, value) => writer.varint(((requireInt32(value) << 1) ^ (value >> 31)) >>> 0),
@@ -166,7 +166,7 @@ const sfixed64: ScalarKind<bigint> = {
 const double: ScalarKind<number> = {
   wireType: WireType.FIXED64,
   absent: 0,
-  // protobuf leaves out +0 only: -0 has a sign to carry
+  // protobuf leaves out +0 only, because -0 has a sign
   isAbsent: (value) => Object.is(value, 0),
   write: (writer, value) => writer.double(value),
   read: (reader) => reader.double(),
@@ -174,7 +174,7 @@ const double: ScalarKind<number> = {
   fromJson: doubleFromJson,
 }
 
-/** A double with presence: 0 is a value, `undefined` is none. */
+/** A double with presence: 0 is a value, `undefined` means absent. */
 const optionalDouble: ScalarKind<number | undefined> = {
   ...double,
   absent: undefined,
@@ -205,7 +205,7 @@ export const scalarKinds = {
 export type ScalarKindName = keyof typeof scalarKinds
 export type ScalarValue<K extends ScalarKindName> = (typeof scalarKinds)[K] extends ScalarKind<infer V> ? V : never
 
-/** The kind for code that takes values as they come. */
+/** Returns a kind for code that does not know the type of its values. */
 export function scalarKind(name: ScalarKindName): ScalarKind<unknown> {
   return scalarKinds[name] as ScalarKind<unknown>
 }

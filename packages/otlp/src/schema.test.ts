@@ -22,14 +22,14 @@ function messagesIn(message: Message): Message[] {
 
 const messages = new Set(signalNames.flatMap((signal) => messagesIn(schema[signal].request as Message)))
 
-test.each([...messages])('$name: no number and no JSON name twice', ({ fields }) => {
+test.each([...messages])('$name: numbers and JSON names are unique', ({ fields }) => {
   const numbers = fields.flatMap(numbersOf)
   expect(new Set(numbers).size).toBe(numbers.length)
   const names = fields.flatMap(jsonNamesOf)
   expect(new Set(names).size).toBe(names.length)
 })
 
-test('attribute lists have numbers whose tag takes one byte, as their writer assumes', () => {
+test('the tags of attribute lists take one byte, as their writer assumes', () => {
   for (const { fields } of messages) {
     for (const field of fields) {
       if (field.form === 'attributes') expect(field.number).toBeLessThan(16)

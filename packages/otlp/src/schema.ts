@@ -38,13 +38,13 @@ import type {
 } from './types.ts'
 
 /**
- * Every OTLP message once, as opentelemetry-proto 1.9 has it: field numbers, wire kinds, JSON names. Properties of the
- * model that are not in a table cannot travel, and the compiler asks for each of them.
+ * The tables of all OTLP messages of opentelemetry-proto 1.9: field numbers, wire kinds, JSON names. The compiler checks
+ * that every property of the model is in its table.
  *
- * KeyValue and AnyValue, the hot ones, stand below as plain constants for the hand-written code in `*-attributes.ts`.
+ * KeyValue and AnyValue are plain constants, because hot hand-written code in `*-attributes.ts` uses them.
  */
 
-/** common.v1.AnyValue: the members of its oneof. */
+/** The members of the oneof in common.v1.AnyValue. */
 export const anyValueArms = {
   string: { number: 1, json: 'stringValue' },
   bool: { number: 2, json: 'boolValue' },
@@ -55,10 +55,10 @@ export const anyValueArms = {
   bytes: { number: 7, json: 'bytesValue' },
 } as const
 
-/** common.v1.KeyValue */
+/** The fields of common.v1.KeyValue. */
 export const keyValueFields = { key: { number: 1, json: 'key' }, value: { number: 2, json: 'value' } } as const
 
-/** common.v1.ArrayValue and common.v1.KeyValueList: the only field of either. */
+/** The only field of common.v1.ArrayValue and of common.v1.KeyValueList. */
 export const valuesField = { number: 1, json: 'values' } as const
 
 const resource = message<Resource>('Resource', {
@@ -73,7 +73,7 @@ const instrumentationScope = message<InstrumentationScope>('InstrumentationScope
   droppedAttributesCount: scalar(4, 'uint32'),
 })
 
-/** What the model holds when a group says nothing about its resource or scope; neither is then encoded. */
+/** The resource and scope of a group that has none. They are not encoded. */
 export const emptyResource: Resource = { attributes: [], droppedAttributesCount: 0 }
 export const emptyScope: InstrumentationScope = { name: '', version: '', attributes: [], droppedAttributesCount: 0 }
 
@@ -131,7 +131,7 @@ const logRecord = message<LogRecord>('LogRecord', {
   eventName: scalar(12, 'string'),
 })
 
-/** The oneof of NumberDataPoint and Exemplar; only the number of `asDouble` differs. */
+/** Returns the oneof of NumberDataPoint and Exemplar, which differ in the number of `asDouble`. */
 function numberValue(numbers: { asDouble: number; asInt: number }): Field<NumberValue | undefined> {
   return scalarOneof<NumberValue>(
     { type: 'double', number: numbers.asDouble, kind: 'double', json: 'asDouble' },
@@ -242,7 +242,7 @@ const metric = message<Metric>('Metric', {
   metadata: attributes(12),
 })
 
-/** The four levels of one signal's request. */
+/** The four levels of the request of one signal. */
 export interface SignalSchema<S extends Signal> {
   readonly request: Message<OtlpRequest<S>>
   readonly resourceGroup: Message<ResourceGroup<ItemOf[S]>>
@@ -250,7 +250,7 @@ export interface SignalSchema<S extends Signal> {
   readonly item: Message<ItemOf[S]>
 }
 
-/** Numbers of the three nested lists, the same in all signals. */
+/** The field numbers of the three nested lists, which are the same in all signals. */
 export const listNumbers = { resources: 1, scopes: 2, items: 2 } as const
 
 function signalSchema<S extends Signal>(signal: S, item: Message<ItemOf[S]>): SignalSchema<S> {

@@ -1,14 +1,14 @@
 import type { Signal } from './types.ts'
 
-/** Where one signal goes and what its messages are called. */
+/** The destination of one signal, and the names in its messages. */
 export interface SignalRow {
-  /** Path appended to an OTLP/HTTP base URL. */
+  /** The path that is appended to an OTLP/HTTP base URL. */
   readonly httpPath: string
-  /** Full gRPC method. */
+  /** The full name of the gRPC method. */
   readonly grpcMethod: string
-  /** OTLP/JSON names of the three nested lists of a request. */
+  /** The OTLP/JSON names of the three nested lists of a request. */
   readonly json: { readonly resources: string; readonly scopes: string; readonly items: string }
-  /** Name of the rejected counter in the JSON of a partial success (protobuf: field 1 for all three). */
+  /** The JSON name of the rejected counter in a partial success. In protobuf it is field 1 for all signals. */
   readonly rejectedKey: string
 }
 
@@ -33,10 +33,10 @@ export const signals = {
   },
 } as const satisfies Record<Signal, SignalRow>
 
-/** In the order every listing and output uses. */
+/** The signals in the order of all lists and outputs. */
 export const signalNames = Object.keys(signals) as Signal[]
 
-/** One value per signal, made in listing order. */
+/** Returns an object with one value per signal, made in the order of `signalNames`. */
 export function perSignal<Value>(make: (signal: Signal) => Value): Record<Signal, Value> {
   return Object.fromEntries(signalNames.map((signal) => [signal, make(signal)])) as Record<Signal, Value>
 }

@@ -10,7 +10,7 @@ test.each([
   expect(toHrTime(nanoseconds)).toEqual(hrTime)
 })
 
-test('there and back', () => {
+test('fromHrTime is the inverse of toHrTime', () => {
   fc.assert(
     fc.property(fc.bigInt(-(2n ** 63n), 2n ** 64n), (nanoseconds) => {
       expect(fromHrTime(toHrTime(nanoseconds))).toBe(nanoseconds)

@@ -15,9 +15,9 @@ import { toHrTime } from './time.ts'
 import type { ItemOf, KeyValue, LogRecord, Metric, MetricData, OtlpRequest, Signal, Span } from './types.ts'
 
 /**
- * The OpenTelemetry JavaScript serialisers, a second implementation: what they write must be decoded to the very model
- * that we encode. Their known divergences are kept out of the inputs (spec/pipeline-telemetry.md section 13): integral
- * doubles, integers and times beyond 2^53, non-finite numbers in JSON, exemplars.
+ * The OpenTelemetry JavaScript serialisers are a second implementation. Their bytes must be decoded to the model that we
+ * encode. The inputs leave out their known deviations from OTLP: integral doubles, integers and times beyond 2^53,
+ * non-finite numbers in JSON, exemplars.
  */
 const serializers = {
   traces: { protobuf: ProtobufTraceSerializer, json: JsonTraceSerializer },
@@ -25,7 +25,7 @@ const serializers = {
   logs: { protobuf: ProtobufLogsSerializer, json: JsonLogsSerializer },
 } as const
 
-/** What the SDK would hand over, beside the same in our model. */
+/** An object of the SDK, and the same in our model. */
 interface Twin<Model> {
   readonly sdk: Record<string, unknown>
   readonly model: Model
@@ -50,7 +50,7 @@ const anyValue: fc.Arbitrary<{ sdk: unknown; model: object }> = fc.oneof(
     model: { type: 'array', value: values.map((value) => ({ type: 'string', value })) },
   })),
 )
-/** Keys that no JavaScript object reorders. */
+/** Attributes with keys that JavaScript objects keep in order. */
 const attributes = fc
   .uniqueArray(
     fc.tuple(
@@ -270,7 +270,7 @@ function requestOf<S extends Signal>(around: Surroundings, items: readonly ItemO
   return { resources: [{ resource, scopes: [{ scope, items, schemaUrl }], schemaUrl: '' }] }
 }
 
-/** The argument that the serialiser of a signal takes. */
+/** Returns the argument for the serialiser of a signal. */
 function sdkInput(signal: Signal, around: Surroundings, items: Record<string, unknown>[]): unknown {
   const resource = { attributes: around.attributes.sdk }
   const scope = { name: around.name, version: around.version, schemaUrl: around.schemaUrl }

@@ -1,16 +1,16 @@
 /**
- * The OTLP model, proto 1.9: what opentelemetry/proto/{common,resource,trace,metrics,logs}/v1 say, as TypeScript data.
+ * The OTLP model of opentelemetry/proto/{common,resource,trace,metrics,logs}/v1, proto 1.9, as TypeScript data.
  *
  * Conventions, so that two decodings of one message are deeply equal:
- * - a field without presence in proto3 is always here; its default ('' / 0 / 0n / []) means "not set";
- * - a field with presence (`optional`, oneof members, sub-messages) is `undefined` when not set;
+ * - a field without presence in proto3 is always set; its default ('' / 0 / 0n / []) means "not set";
+ * - a field with presence (`optional`, oneof members, sub-messages) is `undefined` if it is not set;
  * - ids are lower-case hex strings, '' when not set; 64-bit integers and nanoseconds are BigInt.
  */
 
-/** The three signals; everything that differs between them is a row of `signals.ts`. */
+/** The three signals. `signals.ts` has a row for each. */
 export type Signal = 'traces' | 'metrics' | 'logs'
 
-/** common.v1.AnyValue. The tag picks the wire variant, so 3 and 3.5 both stay doubles. `empty` is OTLP's null. */
+/** common.v1.AnyValue. `type` selects the wire variant, so 3 and 3.5 both stay doubles. `empty` is OTLP's null. */
 export type AnyValue =
   | { readonly type: 'string'; readonly value: string }
   | { readonly type: 'bool'; readonly value: boolean }
@@ -52,7 +52,7 @@ export interface Span {
   /** Low 8 bits: W3C trace flags; bit 8: is_remote known; bit 9: parent is remote. */
   readonly flags: number
   readonly name: string
-  /** A value of `SpanKind`; unknown numbers survive. */
+  /** A value of `SpanKind`. Unknown numbers are kept. */
   readonly kind: number
   readonly startTimeUnixNano: bigint
   readonly endTimeUnixNano: bigint
@@ -149,7 +149,7 @@ export interface HistogramDataPoint {
   readonly timeUnixNano: bigint
   readonly count: bigint
   readonly sum: number | undefined
-  /** One more than `explicitBounds`, or none at all. */
+  /** One more than `explicitBounds`, or none. */
   readonly bucketCounts: readonly bigint[]
   /** Inclusive upper bounds, ascending. */
   readonly explicitBounds: readonly number[]
@@ -207,7 +207,7 @@ export interface ItemOf {
 
 /**
  * An ExportTraceServiceRequest, ExportMetricsServiceRequest or ExportLogsServiceRequest. The three messages differ only
- * in the type of the innermost list and in field names (`signals.ts`), so one shape serves them all.
+ * in the type of the innermost list and in field names (`signals.ts`), so one type is sufficient.
  */
 export interface OtlpRequest<S extends Signal = Signal> {
   readonly resources: readonly ResourceGroup<ItemOf[S]>[]

@@ -1,7 +1,7 @@
 import type { ByteRegion } from './byte-region.ts'
 import type { InstrumentationScope, ItemOf, OtlpRequest, Resource, Signal } from './types.ts'
 
-/** What stands around the items of a chunk: one resource, one scope, and where their schemas are. */
+/** The parts around the items of a chunk: one resource, one scope, and the URLs of their schemas. */
 export interface ChunkHeader {
   readonly resource: Resource
   readonly scope: InstrumentationScope
@@ -9,23 +9,23 @@ export interface ChunkHeader {
   readonly scopeSchemaUrl: string
 }
 
-/** One encoding's way to write a request, whole or piece by piece. Implemented by `ProtobufWire` and `JsonWire`. */
+/** Writes requests in one encoding, whole or item by item. Implemented by `ProtobufWire` and `JsonWire`. */
 export interface Wire {
-  /** The body of a request, in memory of its own. */
+  /** Returns the body of a request in new memory. */
   request<S extends Signal>(signal: S, request: OtlpRequest<S>): Uint8Array
   frame(signal: Signal, header: ChunkHeader): Frame
-  /** Encodes one item as it stands in the innermost list, for `appendItem` to take; returns its length in bytes. */
+  /** Encodes one item of the innermost list for `appendItem`, and returns its length in bytes. */
   encodeItem<S extends Signal>(signal: S, item: ItemOf[S]): number
-  /** Appends the item that was encoded last. */
+  /** Appends the last encoded item. */
   appendItem(region: ByteRegion): void
 }
 
-/** A request with a hole where the items go: `before`, items with a separator between them, `after`. */
+/** A request without its items: `before`, then the items with separators, then `after`. */
 export interface Frame {
   readonly separator: Uint8Array
   readonly after: Uint8Array
-  /** In protobuf the lengths in front depend on what follows; `itemsBytes` counts separators too. */
+  /** Returns the bytes before the items. In protobuf they contain lengths that depend on `itemsBytes`, which includes separators. */
   before(itemsBytes: number): Uint8Array
-  /** Length of the whole body. */
+  /** Returns the length of the whole body. */
   bodyBytes(itemsBytes: number): number
 }

@@ -40,7 +40,7 @@ const forMira = async (json: object = {}) =>
   (await call('POST', `users/${mira.id}/personal_access_tokens`, { json: { name: 'ci', scopes: ['api'], ...json } }))
     .body
 
-test('a personal token from its beginning to its end', async () => {
+test('creates, shows, rotates, revokes and lists personal tokens', async () => {
   const { token, ...shown } = await forMira({
     scopes: ['self_rotate'],
     expires_at: '2026-03-01',
@@ -79,11 +79,11 @@ test.each([
   [{ scopes: ['sudo'] }, { message: { scopes: ['can only contain available scopes'] } }],
   [{ expires_at: '2028-01-01' }, { message: { expires_at: ['must be before 2027-02-04'] } }],
   [{ expires_at: 'soon' }, { error: 'expires_at is invalid' }],
-])('%j is refused', async (given, expected) => {
-  expect(await forMira(given)).toEqual(expected)
+])('rejects a token with %j', async (fields, expected) => {
+  expect(await forMira(fields)).toEqual(expected)
 })
 
-test('impersonation tokens are administrators’ business', async () => {
+test('only administrators can create and see impersonation tokens', async () => {
   const { token: mine } = await forMira()
   const path = `users/${mira.id}/impersonation_tokens`
   const json = { name: 'ghost', scopes: ['api'] }
@@ -101,7 +101,7 @@ test('impersonation tokens are administrators’ business', async () => {
   expect(await call('GET', `${path}/99`)).toEqual(unknown)
 })
 
-test.each(['project', 'group'] as const)('tokens of a %s', async (kind) => {
+test.each(['project', 'group'] as const)('creates, rotates and revokes access tokens of a %s', async (kind) => {
   const group = await world.group('ops')
   const subject = kind === 'group' ? group : await world.project('tools', group)
   await world.member(subject, mira, accessLevels.owner)

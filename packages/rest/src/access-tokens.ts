@@ -40,9 +40,9 @@ const tokenSchema = z.object({
   last_used_at: z.iso.datetime().nullable(),
   active: z.boolean(),
   expires_at: z.iso.date().nullable(),
-  // Of an impersonation token.
+  // Only for impersonation tokens.
   impersonation: z.boolean().optional(),
-  // Of a project or group token.
+  // Only for project and group tokens.
   access_level: z.int().optional(),
   resource_type: z.enum(['project', 'group']).optional(),
   resource_id: z.int().optional(),
@@ -74,22 +74,22 @@ const issuedShape: Shape<IssuedAccessToken> = {
 }
 
 const rotated = { shape: issuedShape, status: 200 } as const
-/** A token may always be allowed to do this one thing for itself. */
-const byItself = { scopes: ['self_rotate'] } as const
+/** A token with the scope `self_rotate` may revoke and rotate itself. */
+const selfRotate = { scopes: ['self_rotate'] } as const
 
-const tokensOfPeople = [
+const personalTokenRoutes = [
   route({
     method: 'GET',
     path: '/personal_access_tokens',
     operation: listPersonalTokens,
-    summary: 'Personal access tokens of the caller, or for administrators of everyone.',
+    summary: 'List personal access tokens: those of the caller, or those of all users for administrators.',
     shape: tokenShape,
   }),
   route({
     method: 'GET',
     path: '/personal_access_tokens/self',
     operation: getOwnToken,
-    summary: 'The token that the request carries.',
+    summary: 'Get the token that authenticates the request.',
     scopes: ['read_user', 'self_rotate'],
     shape: tokenShape,
   }),
@@ -97,42 +97,42 @@ const tokensOfPeople = [
     method: 'DELETE',
     path: '/personal_access_tokens/self',
     operation: revokeOwnToken,
-    summary: 'Revokes the token that the request carries.',
-    ...byItself,
+    summary: 'Revoke the token that authenticates the request.',
+    ...selfRotate,
   }),
   route({
     method: 'POST',
     path: '/personal_access_tokens/self/rotate',
     operation: rotateOwnToken,
-    summary: 'Puts a new token in the place of the one that the request carries.',
-    ...byItself,
+    summary: 'Replace the token that authenticates the request with a new one.',
+    ...selfRotate,
     ...rotated,
   }),
   route({
     method: 'GET',
     path: '/personal_access_tokens/:id',
     operation: getPersonalToken,
-    summary: 'One personal access token.',
+    summary: 'Get a personal access token.',
     shape: tokenShape,
   }),
   route({
     method: 'DELETE',
     path: '/personal_access_tokens/:id',
     operation: revokePersonalToken,
-    summary: 'Revokes a personal access token.',
+    summary: 'Revoke a personal access token.',
   }),
   route({
     method: 'POST',
     path: '/personal_access_tokens/:id/rotate',
     operation: rotatePersonalToken,
-    summary: 'Puts a new token in the place of a personal access token.',
+    summary: 'Replace a personal access token with a new one.',
     ...rotated,
   }),
   route({
     method: 'POST',
     path: '/users/:user_id/personal_access_tokens',
     operation: createPersonalToken,
-    summary: 'Makes a personal access token for a user.',
+    summary: 'Create a personal access token for a user.',
     shape: issuedShape,
   }),
   route({
@@ -140,7 +140,7 @@ const tokensOfPeople = [
     path: '/users/:user_id/impersonation_tokens',
     operation: listImpersonationTokens,
     scopes: ['read_user'],
-    summary: 'Impersonation tokens of a user.',
+    summary: 'List the impersonation tokens of a user.',
     shape: tokenShape,
   }),
   route({
@@ -148,33 +148,33 @@ const tokensOfPeople = [
     path: '/users/:user_id/impersonation_tokens/:impersonation_token_id',
     operation: getImpersonationToken,
     scopes: ['read_user'],
-    summary: 'One impersonation token.',
+    summary: 'Get an impersonation token.',
     shape: tokenShape,
   }),
   route({
     method: 'POST',
     path: '/users/:user_id/impersonation_tokens',
     operation: createImpersonationToken,
-    summary: 'Makes an impersonation token for a user.',
+    summary: 'Create an impersonation token for a user.',
     shape: issuedShape,
   }),
   route({
     method: 'DELETE',
     path: '/users/:user_id/impersonation_tokens/:impersonation_token_id',
     operation: revokeImpersonationToken,
-    summary: 'Revokes an impersonation token.',
+    summary: 'Revoke an impersonation token.',
   }),
 ]
 
 const ofProject = { names: { project: 'id' } } as const
 const ofGroup = { names: { group: 'id' } } as const
 
-const tokensOfProjects = [
+const projectTokenRoutes = [
   route({
     method: 'GET',
     path: '/projects/:id/access_tokens',
     operation: listProjectTokens,
-    summary: 'Access tokens of a project.',
+    summary: 'List the access tokens of a project.',
     shape: tokenShape,
     ...ofProject,
   }),
@@ -182,7 +182,7 @@ const tokensOfProjects = [
     method: 'POST',
     path: '/projects/:id/access_tokens',
     operation: createProjectToken,
-    summary: 'Makes an access token of a project, with a bot that is a member of it.',
+    summary: 'Create an access token for a project, with a bot user that becomes a member of the project.',
     shape: issuedShape,
     ...ofProject,
   }),
@@ -190,16 +190,16 @@ const tokensOfProjects = [
     method: 'POST',
     path: '/projects/:id/access_tokens/self/rotate',
     operation: rotateOwnProjectToken,
-    summary: 'Puts a new token in the place of the one that the request carries.',
+    summary: 'Replace the token that authenticates the request with a new one.',
     ...ofProject,
-    ...byItself,
+    ...selfRotate,
     ...rotated,
   }),
   route({
     method: 'GET',
     path: '/projects/:id/access_tokens/:token_id',
     operation: getProjectToken,
-    summary: 'One access token of a project.',
+    summary: 'Get an access token of a project.',
     shape: tokenShape,
     ...ofProject,
   }),
@@ -207,25 +207,25 @@ const tokensOfProjects = [
     method: 'DELETE',
     path: '/projects/:id/access_tokens/:token_id',
     operation: revokeProjectToken,
-    summary: 'Revokes an access token of a project.',
+    summary: 'Revoke an access token of a project.',
     ...ofProject,
   }),
   route({
     method: 'POST',
     path: '/projects/:id/access_tokens/:token_id/rotate',
     operation: rotateProjectToken,
-    summary: 'Puts a new token in the place of an access token of a project.',
+    summary: 'Replace an access token of a project with a new one.',
     ...ofProject,
     ...rotated,
   }),
 ]
 
-const tokensOfGroups = [
+const groupTokenRoutes = [
   route({
     method: 'GET',
     path: '/groups/:id/access_tokens',
     operation: listGroupTokens,
-    summary: 'Access tokens of a group.',
+    summary: 'List the access tokens of a group.',
     shape: tokenShape,
     ...ofGroup,
   }),
@@ -233,7 +233,7 @@ const tokensOfGroups = [
     method: 'POST',
     path: '/groups/:id/access_tokens',
     operation: createGroupToken,
-    summary: 'Makes an access token of a group, with a bot that is a member of it.',
+    summary: 'Create an access token for a group, with a bot user that becomes a member of the group.',
     shape: issuedShape,
     ...ofGroup,
   }),
@@ -241,16 +241,16 @@ const tokensOfGroups = [
     method: 'POST',
     path: '/groups/:id/access_tokens/self/rotate',
     operation: rotateOwnGroupToken,
-    summary: 'Puts a new token in the place of the one that the request carries.',
+    summary: 'Replace the token that authenticates the request with a new one.',
     ...ofGroup,
-    ...byItself,
+    ...selfRotate,
     ...rotated,
   }),
   route({
     method: 'GET',
     path: '/groups/:id/access_tokens/:token_id',
     operation: getGroupToken,
-    summary: 'One access token of a group.',
+    summary: 'Get an access token of a group.',
     shape: tokenShape,
     ...ofGroup,
   }),
@@ -258,14 +258,14 @@ const tokensOfGroups = [
     method: 'DELETE',
     path: '/groups/:id/access_tokens/:token_id',
     operation: revokeGroupToken,
-    summary: 'Revokes an access token of a group.',
+    summary: 'Revoke an access token of a group.',
     ...ofGroup,
   }),
   route({
     method: 'POST',
     path: '/groups/:id/access_tokens/:token_id/rotate',
     operation: rotateGroupToken,
-    summary: 'Puts a new token in the place of an access token of a group.',
+    summary: 'Replace an access token of a group with a new one.',
     ...ofGroup,
     ...rotated,
   }),
@@ -273,5 +273,5 @@ const tokensOfGroups = [
 
 export const accessTokensArea: Area = {
   tag: 'Access tokens',
-  routes: [...tokensOfPeople, ...tokensOfProjects, ...tokensOfGroups],
+  routes: [...personalTokenRoutes, ...projectTokenRoutes, ...groupTokenRoutes],
 }

@@ -13,7 +13,7 @@ import { usersArea } from './users.ts'
 import { variablesArea } from './variables.ts'
 import { versionArea } from './version.ts'
 
-/** Every area of the REST API. Where two routes match, the first does. */
+/** Every area of the REST API. If two routes match a request, the first one is used. */
 export const areas: readonly Area[] = [
   accessTokensArea,
   usersArea,

@@ -30,7 +30,7 @@ afterEach(async () => {
   await world.close()
 })
 
-/** Status, and which count the request was the how many-th of. */
+/** Returns the status, the throttle that counted the request, and its count. */
 async function call(path: string, init: RequestInit = {}) {
   const response = await fetch(`${server.url}/api/v4${path}`, init)
   await response.text()
@@ -39,28 +39,28 @@ async function call(path: string, init: RequestInit = {}) {
 }
 const inBody = (fields: Record<string, string>) => ({ method: 'POST', body: new URLSearchParams(fields) })
 
-test('whoever shows their credential in the body is counted as a user, and not as an address', async () => {
+test('a credential in the body is counted for the user and not for the address', async () => {
   const block = () => call(`/users/${mira.id}/block`, inBody({ private_token: token }))
   for (const count of ['1', '2', '3']) expect(await block()).toEqual([201, 'authenticated', count])
   expect(await block()).toEqual([429, 'authenticated', '4'])
   expect(await call('/users?username=mira')).toEqual([200, 'unauthenticated', '1'])
 })
 
-test('a credential in the body that nobody knows is counted for the address', async () => {
+test('an unknown credential in the body is counted for the address', async () => {
   const guess = () => call(`/users/${mira.id}/block`, inBody({ private_token: 'guess' }))
   expect(await guess()).toEqual([401, 'unauthenticated', '1'])
   expect(await guess()).toEqual([401, 'unauthenticated', '2'])
   expect((await guess())[0]).toBe(429)
 })
 
-test('with sudo the administrator is counted, whoever they act as', async () => {
+test('with sudo, requests are counted for the administrator', async () => {
   const as = (sudo: string) => call('/user', { headers: { 'private-token': token, sudo } })
   const counts = [await as('mira'), await as('root'), await call('/user', { headers: { 'private-token': token } })]
   expect(counts).toEqual(['1', '2', '3'].map((count) => [200, 'authenticated', count]))
   expect((await as('mira'))[0]).toBe(429)
 })
 
-test('a known credential that is refused for its scope or for sudo is counted for its user, not for the address', async () => {
+test('a valid credential that lacks a scope or may not use sudo is counted for its user', async () => {
   const reader = (
     await world.perform(root, createPersonalToken, { userId: mira.id, name: 'ci', scopes: ['read_user'] })
   ).value

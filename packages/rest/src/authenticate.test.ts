@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000
 let world: World
 let root: User
 let mira: User
-/** Values by what they are. */
+/** Credentials by name. */
 let values: Record<string, string>
 
 beforeEach(async () => {
@@ -55,11 +55,11 @@ beforeEach(async () => {
 
 afterEach(() => world.close())
 
-const personal = async (user: User, scopes: string[], given: object = {}) =>
-  (await world.perform(root, createPersonalToken, { userId: user.id, name: 'ci', scopes, ...given })).value
+const personal = async (user: User, scopes: string[], more: object = {}) =>
+  (await world.perform(root, createPersonalToken, { userId: user.id, name: 'ci', scopes, ...more })).value
 
 const password = 'correct horse'
-/** Of that password; cheap. */
+/** A hash of `password` with cheap parameters. */
 const passwordHash = '$argon2id$v=19$m=1024,p=1,t=2$QUFBQUFBQUFBQUFBQUFBQQ$LthcQ44d3/9Q12bbVUAELoSTNWs0q1Rcx7tFAjyV5hU'
 
 async function oauth({ username }: User, scope: string): Promise<string> {
@@ -72,9 +72,9 @@ async function session({ username }: User): Promise<string> {
   return outcome.kind === 'signed_in' ? outcome.sessionSecret : expect.unreachable()
 }
 
-type Given = Partial<CredentialRequest> & { readonly access?: Partial<EndpointAccess> }
+type RequestParts = Partial<CredentialRequest> & { readonly access?: Partial<EndpointAccess> }
 
-/** `{mira}` in a header or parameter stands for the value of that name. */
+/** Replaces `{mira}` in a header or parameter by the credential of that name. */
 const filled = (record: Readonly<Record<string, unknown>> = {}) =>
   Object.fromEntries(
     Object.entries(record).map(([name, text]) => [
@@ -83,21 +83,21 @@ const filled = (record: Readonly<Record<string, unknown>> = {}) =>
     ]),
   )
 
-const ask = ({ method = 'GET', headers, parameters, access }: Given) =>
+const ask = ({ method = 'GET', headers, parameters, access }: RequestParts) =>
   authenticate(
     world.core,
     { method, headers: filled(headers) as CredentialRequest['headers'], parameters: filled(parameters), source: '::1' },
-    { scopes: [], takesJobTokens: false, asks: true, ...access },
+    { scopes: [], takesJobTokens: false, authenticates: true, ...access },
   )
 
-/** Username, or `nobody`, or the status of the refusal. */
-const who = (given: Given) =>
-  ask(given).then(
-    ({ actor }) => actor?.username.replace(/_[0-9a-f]{32}$/, '_hex') ?? 'nobody',
+/** Returns the username, `anonymous`, or the status of the error. */
+const who = (request: RequestParts) =>
+  ask(request).then(
+    ({ actor }) => actor?.username.replace(/_[0-9a-f]{32}$/, '_hex') ?? 'anonymous',
     (error: RestError) => error.status,
   )
-const refusalOf = (given: Given) =>
-  ask(given).then(
+const refusalOf = (request: RequestParts) =>
+  ask(request).then(
     () => expect.unreachable(),
     (error) => {
       if (!(error instanceof RestError)) throw error
@@ -108,9 +108,9 @@ const refusalOf = (given: Given) =>
 
 const jobs = { takesJobTokens: true }
 
-describe('where a credential is looked for (2.1)', () => {
-  test.each<[string, Given, string | number]>([
-    ['nothing', {}, 'nobody'],
+describe('places of a credential', () => {
+  test.each<[string, RequestParts, string | number]>([
+    ['nothing', {}, 'anonymous'],
     ['personal, in its header', { headers: { 'private-token': '{mira}' } }, 'mira'],
     ['personal, as parameter', { parameters: { private_token: '{mira}' } }, 'mira'],
     ['personal, as Bearer', { headers: { authorization: 'Bearer {mira}' } }, 'mira'],
@@ -119,7 +119,7 @@ describe('where a credential is looked for (2.1)', () => {
     ['OAuth, as Bearer', { headers: { authorization: 'Bearer {oauth}' } }, 'root'],
     ['OAuth, as parameter', { parameters: { access_token: '{oauth}' } }, 'root'],
     ['OAuth, as bearer_token', { parameters: { bearer_token: '{oauth}' } }, 'root'],
-    ['OAuth where only a personal one may stand', { headers: { 'private-token': '{oauth}' } }, 401],
+    ['OAuth in the header for personal tokens', { headers: { 'private-token': '{oauth}' } }, 401],
     [
       'a known OAuth token before a personal one',
       { headers: { authorization: 'Bearer {oauth}', 'private-token': '{mira}' } },
@@ -136,30 +136,30 @@ describe('where a credential is looked for (2.1)', () => {
       'root',
     ],
     [
-      'an unknown one is an error, whatever comes later',
+      'an unknown one is an error even if a valid one follows',
       { parameters: { private_token: '{unknown}' }, headers: { 'private-token': '{mira}' } },
       401,
     ],
     ['unknown, in the header', { headers: { 'private-token': '{unknown}' } }, 401],
     ['unknown, as Bearer', { headers: { authorization: 'Bearer {unknown}' } }, 401],
-    ['no token at all, as Bearer', { headers: { authorization: 'Bearer {mira} {mira}' } }, 401],
+    ['malformed, as Bearer', { headers: { authorization: 'Bearer {mira} {mira}' } }, 401],
     [
-      'no token at all, as Bearer, gives way to a personal token',
+      'malformed, as Bearer, gives way to a personal token',
       { headers: { authorization: 'Bearer a b', 'private-token': '{mira}' } },
       'mira',
     ],
-    ['too long to be one', { headers: { 'private-token': 'x'.repeat(257) } }, 401],
-    ['blank is none', { headers: { 'private-token': ' ', authorization: 'Bearer ' } }, 'nobody'],
-    ['unknown, where nobody asks', { headers: { 'private-token': '{unknown}' }, access: { asks: false } }, 'nobody'],
-    ['a deploy token in its header is not read', { headers: { 'deploy-token': '{mira}' } }, 'nobody'],
-    ['Basic is not read', { headers: { authorization: `Basic ${btoa('mira:secret')}` } }, 'nobody'],
+    ['too long', { headers: { 'private-token': 'x'.repeat(257) } }, 401],
+    ['blank is ignored', { headers: { 'private-token': ' ', authorization: 'Bearer ' } }, 'anonymous'],
+    ['unknown, on an endpoint that ignores credentials', { headers: { 'private-token': '{unknown}' }, access: { authenticates: false } }, 'anonymous'],
+    ['a deploy token in its header is ignored', { headers: { 'deploy-token': '{mira}' } }, 'anonymous'],
+    ['Basic is ignored', { headers: { authorization: `Basic ${btoa('mira:secret')}` } }, 'anonymous'],
     ['job, in its header', { headers: { 'job-token': '{job}' }, access: jobs }, 'mira'],
     ['job, as job_token', { parameters: { job_token: '{job}' }, access: jobs }, 'mira'],
     ['job, as token', { parameters: { token: '{job}' }, access: jobs }, 'mira'],
     ['job, as Bearer', { headers: { authorization: 'Bearer {job}' }, access: jobs }, 'mira'],
-    ['job, where none is taken', { headers: { 'job-token': '{job}' } }, 'nobody'],
-    ['job as Bearer, where none is taken', { headers: { authorization: 'Bearer {job}' } }, 'nobody'],
-    ['job in the place of a personal one', { headers: { 'private-token': '{job}' }, access: jobs }, 401],
+    ['job, on an endpoint without job tokens', { headers: { 'job-token': '{job}' } }, 'anonymous'],
+    ['job as Bearer, on an endpoint without job tokens', { headers: { authorization: 'Bearer {job}' } }, 'anonymous'],
+    ['job in the header for personal tokens', { headers: { 'private-token': '{job}' }, access: jobs }, 401],
     ['job that has ended', { headers: { 'job-token': '{endedJob}' }, access: jobs }, 401],
     ['job that has ended, as Bearer', { headers: { authorization: 'Bearer {endedJob}' }, access: jobs }, 401],
     ['job unknown', { headers: { 'job-token': '{unknown}' }, access: jobs }, 401],
@@ -169,35 +169,35 @@ describe('where a credential is looked for (2.1)', () => {
       'root',
     ],
     ['session', { headers: { cookie: 'a=b; _svc_session={session}' } }, 'mira'],
-    ['session unknown', { headers: { cookie: '_svc_session={unknown}' } }, 'nobody'],
-    ['session of another service', { headers: { cookie: '_other_session={session}' } }, 'nobody'],
-    ['session that changes something', { method: 'POST', headers: { cookie: '_svc_session={session}' } }, 'nobody'],
+    ['session unknown', { headers: { cookie: '_svc_session={unknown}' } }, 'anonymous'],
+    ['session of another service', { headers: { cookie: '_other_session={session}' } }, 'anonymous'],
+    ['session without a CSRF token for POST', { method: 'POST', headers: { cookie: '_svc_session={session}' } }, 'anonymous'],
     [
-      'session that changes something from a page of ours',
+      'session with its CSRF token for POST',
       { method: 'POST', headers: { cookie: '_svc_session={session}', 'x-csrf-token': '{csrf}' } },
       'mira',
     ],
     [
-      'session with a wrong proof',
+      'session with a wrong CSRF token',
       { method: 'DELETE', headers: { cookie: '_svc_session={session}', 'x-csrf-token': 'ab' } },
-      'nobody',
+      'anonymous',
     ],
     [
-      'session that changes something, where the browser names another site',
+      'session with its CSRF token for POST from another site',
       {
         method: 'POST',
         headers: { cookie: '_svc_session={session}', 'x-csrf-token': '{csrf}', 'sec-fetch-site': 'same-site' },
       },
-      'nobody',
+      'anonymous',
     ],
     ['a token before a session', { headers: { 'private-token': '{root}', cookie: '_svc_session={session}' } }, 'root'],
-  ])('%s', async (_, given, expected) => {
-    expect(await who(given)).toBe(expected)
+  ])('%s', async (_, request, expected) => {
+    expect(await who(request)).toBe(expected)
   })
 
-  test('one in the header and one as parameter is one too many', async () => {
-    const given = { headers: { authorization: 'Bearer {oauth}' }, parameters: { access_token: '{oauth}' } }
-    expect(await refusalOf(given)).toEqual({
+  test('rejects a request with tokens in both the header and a parameter', async () => {
+    const request = { headers: { authorization: 'Bearer {oauth}' }, parameters: { access_token: '{oauth}' } }
+    expect(await refusalOf(request)).toEqual({
       status: 400,
       body: {
         error: 'invalid_request',
@@ -207,12 +207,12 @@ describe('where a credential is looked for (2.1)', () => {
     })
   })
 
-  test('an unknown one is answered with the text of the interface', async () => {
+  test('answers an unknown token with 401 Unauthorized', async () => {
     const { status, body } = await refusalOf({ headers: { 'private-token': '{unknown}' } })
     expect([status, body]).toEqual([401, { message: '401 Unauthorized' }])
   })
 
-  test('one that cannot be a token is answered as an invalid one', async () => {
+  test('answers a malformed Bearer token with invalid_token', async () => {
     expect(await refusalOf({ headers: { authorization: 'Bearer a b' } })).toEqual({
       status: 401,
       body: { message: '401 Unauthorized', error: 'invalid_token', error_description: 'Token is malformed.' },
@@ -220,27 +220,27 @@ describe('where a credential is looked for (2.1)', () => {
     })
   })
 
-  test('of another project than its own a job’s token sees what nobody sees', async () => {
+  test('a job token has no rights in other projects, even if its user is an administrator', async () => {
     const project = await world.project('other', await world.group('web'))
     const { actor } = await ask({ headers: { 'job-token': '{rootJob}' }, access: jobs })
     const standing = await standingOf({ db: world.core.db.read, nowMs: world.clock.nowMs() }, actor, project)
     expect(standing).toMatchObject({ level: 0, isSignedIn: false, isAdministrator: false })
   })
 
-  test('what an endpoint about the shown token needs comes with the actor', async () => {
+  test('the actor has the id of its token, for endpoints about that token', async () => {
     const { actor } = await ask({ headers: { 'private-token': '{reader}' } })
     expect(await world.perform(actor, getOwnToken, {})).toMatchObject({ scopes: ['read_api'] })
   })
 })
 
-describe('a token that is known but may not be used (2.2)', () => {
+describe('a known token that is rejected', () => {
   const REALM = 'Bearer realm="Protected by OAuth 2.0"'
   const invalid = (text: string) => ({
     status: 401,
     body: { message: '401 Unauthorized', error: 'invalid_token', error_description: text },
     header: `${REALM}, error="invalid_token", error_description="${text}"`,
   })
-  const tooNarrow = (scope: string) => {
+  const insufficientScope = (scope: string) => {
     const text = 'The request requires higher privileges than provided by the access token.'
     return {
       status: 403,
@@ -250,9 +250,9 @@ describe('a token that is known but may not be used (2.2)', () => {
   }
   const EXPIRED = 'Token is expired. You can either do re-authorization or token refresh.'
   const REVOKED = 'Token was revoked. You have to re-authorize from the user.'
-  const shown = (value: string): Given => ({ headers: { 'private-token': value } })
+  const shown = (value: string): RequestParts => ({ headers: { 'private-token': value } })
 
-  test('expired, even when it is revoked as well', async () => {
+  test('expired, even if it is revoked as well', async () => {
     const token = await world.perform(mira, rotatePersonalToken, { id: 1, expiresAt: '2026-02-04' })
     await world.perform(mira, revokePersonalToken, { id: token.id })
     expect(await refusalOf(shown(token.value))).toEqual(invalid(REVOKED))
@@ -260,41 +260,41 @@ describe('a token that is known but may not be used (2.2)', () => {
     expect(await refusalOf(shown(token.value))).toEqual(invalid(EXPIRED))
   })
 
-  test('OAuth, expired', async () => {
+  test('an expired OAuth token', async () => {
     world.clock.advance(7_200_000)
     expect(await refusalOf({ headers: { authorization: 'Bearer {oauth}' } })).toEqual(invalid(EXPIRED))
   })
 
-  test('revoked comes before the scope; a rotated one takes its successors along', async () => {
+  test('revoked, before its scope is checked; using a rotated token revokes its successors', async () => {
     const { value } = await world.perform(mira, rotatePersonalToken, { id: 1 })
     expect(await who(shown(value))).toBe('mira')
     expect(await refusalOf({ ...shown('{mira}'), method: 'POST' })).toEqual(invalid(REVOKED))
     expect(await refusalOf(shown(value))).toEqual(invalid(REVOKED))
   })
 
-  test.each<[string, Given, string]>([
+  test.each<[string, RequestParts, string]>([
     ['POST', { ...shown('{reader}'), method: 'POST' }, 'api'],
     ['GET', shown('{rootSudo}'), 'api read_api'],
     ['HEAD', { ...shown('{rootSudo}'), method: 'HEAD' }, 'api read_api'],
-    ['with one of its own', { ...shown('{rootSudo}'), access: { scopes: ['read_user'] } }, 'api read_api read_user'],
-  ])('lacks a scope: %s', async (_, given, scope) => {
-    expect(await refusalOf(given)).toEqual(tooNarrow(scope))
+    ['an endpoint with another scope', { ...shown('{rootSudo}'), access: { scopes: ['read_user'] } }, 'api read_api read_user'],
+  ])('lacks a scope: %s', async (_, request, scope) => {
+    expect(await refusalOf(request)).toEqual(insufficientScope(scope))
   })
 
-  test('read_api reads, and a scope of the endpoint’s own suffices', async () => {
+  test('accepts read_api for reading, and the scope of an endpoint for that endpoint', async () => {
     expect(await who(shown('{reader}'))).toBe('mira')
     expect(await who({ ...shown('{reader}'), method: 'HEAD' })).toBe('mira')
     values.user = await personal(mira, ['read_user'])
     expect(await who({ ...shown('{user}'), access: { scopes: ['read_user'] } })).toBe('mira')
   })
 
-  test('impersonation counts while impersonation is on', async () => {
+  test('an impersonation token after impersonation was disabled', async () => {
     const input = { userId: mira.id, name: 'ghost', scopes: ['api'] }
     const { value } = await world.perform(root, createImpersonationToken, input)
     expect(await who(shown(value))).toBe('mira')
     const core = { ...world.core, settings: { ...world.core.settings, impersonationEnabled: false } }
     const request = { method: 'GET', headers: { 'private-token': value }, parameters: {}, source: '::1' }
-    const refused = authenticate(core, request, { scopes: [], takesJobTokens: false, asks: true })
+    const refused = authenticate(core, request, { scopes: [], takesJobTokens: false, authenticates: true })
     expect(await refused.catch(({ body }: RestError) => body)).toMatchObject({
       error_description: 'Token is an impersonation token but impersonation was disabled.',
     })
@@ -315,37 +315,37 @@ describe('a token that is known but may not be used (2.2)', () => {
   })
 })
 
-describe('sudo (2.4)', () => {
-  const as = (sudo: unknown, value: string): Given => ({ parameters: { sudo }, headers: { 'private-token': value } })
-  const oauthAs = (sudo: string, value: string): Given => ({ headers: { authorization: `Bearer ${value}`, sudo } })
+describe('sudo', () => {
+  const as = (sudo: unknown, value: string): RequestParts => ({ parameters: { sudo }, headers: { 'private-token': value } })
+  const oauthAs = (sudo: string, value: string): RequestParts => ({ headers: { authorization: `Bearer ${value}`, sudo } })
 
-  test.each<[string, () => Given, string]>([
+  test.each<[string, () => RequestParts, string]>([
     ['by name', () => as('mira', '{rootSudo}'), 'mira'],
     ['in any letter case', () => as('MiRa', '{rootSudo}'), 'mira'],
     ['by id', () => as(String(mira.id), '{rootSudo}'), 'mira'],
-    ['by id, as JSON has it', () => as(mira.id, '{rootSudo}'), 'mira'],
+    ['by id as a JSON number', () => as(mira.id, '{rootSudo}'), 'mira'],
     [
       'the parameter before the header',
       () => ({ ...as('mira', ''), headers: { 'private-token': '{rootSudo}', sudo: 'root' } }),
       'mira',
     ],
     ['with OAuth, in the header', () => oauthAs('mira', '{oauthSudo}'), 'mira'],
-    ['its own scope suffices for a change', () => ({ ...as('mira', '{rootSudo}'), method: 'POST' }), 'mira'],
-    ['blank is none', () => as('', '{root}'), 'root'],
-  ])('%s', async (_, given, expected) => {
-    expect(await who(given())).toBe(expected)
+    ['only the scope sudo is needed for POST', () => ({ ...as('mira', '{rootSudo}'), method: 'POST' }), 'mira'],
+    ['blank is ignored', () => as('', '{root}'), 'root'],
+  ])('%s', async (_, request, expected) => {
+    expect(await who(request())).toBe(expected)
   })
 
-  test('the administrator behind it is named beside the actor', async () => {
+  test('returns the id of the administrator besides the actor', async () => {
     expect(await ask(as('mira', '{rootSudo}'))).toMatchObject({ actor: { id: mira.id }, sudoerId: root.id })
     expect(await ask(as('', '{root}'))).not.toHaveProperty('sudoerId')
   })
 
-  test('ends with the rights of the administrator', async () => {
+  test('is rejected after the user is no longer an administrator', async () => {
     expect(await who(oauthAs('mira', '{oauthSudo}'))).toBe('mira')
     await world.core.db.write((db) => db.updateTable('users').set({ is_admin: 0 }).where('id', '=', root.id).execute())
-    for (const given of [as('mira', '{rootSudo}'), oauthAs('mira', '{oauthSudo}')])
-      expect(await refusalOf(given)).toMatchObject({ status: 403, body: notAdmin })
+    for (const request of [as('mira', '{rootSudo}'), oauthAs('mira', '{oauthSudo}')])
+      expect(await refusalOf(request)).toMatchObject({ status: 403, body: notAdmin })
   })
 
   const notAdmin = { message: '403 Forbidden - Must be admin to use sudo' }
@@ -359,50 +359,50 @@ describe('sudo (2.4)', () => {
   }
   const ghost = { message: '404 User with ID or username ghost Not Found' }
 
-  test.each<[string, Given, number, object]>([
-    ['nobody', { parameters: { sudo: 'mira' } }, 401, { message: '401 Unauthorized' }],
-    ['no administrator, before the scope', as('root', '{mira}'), 403, notAdmin],
+  test.each<[string, RequestParts, number, object]>([
+    ['anonymous', { parameters: { sudo: 'mira' } }, 401, { message: '401 Unauthorized' }],
+    ['a user who is not an administrator, before the scope', as('root', '{mira}'), 403, notAdmin],
     ['a bot', as('root', '{bot}'), 403, notAdmin],
     ['a session', { parameters: { sudo: 'mira' }, headers: { cookie: '_svc_session={rootSession}' } }, 403, wrongKind],
     ['a job', { parameters: { sudo: 'ghost' }, headers: { 'job-token': '{rootJob}' }, access: jobs }, 403, wrongKind],
-    ['without the scope, before the user', as('ghost', '{root}'), 403, noScope],
+    ['a token without the scope, before the user', as('ghost', '{root}'), 403, noScope],
     ['OAuth without the scope', oauthAs('mira', '{oauth}'), 403, noScope],
-    ['a user there is not', as('ghost', '{rootSudo}'), 404, ghost],
+    ['an unknown username', as('ghost', '{rootSudo}'), 404, ghost],
     [
-      'an id there is not',
+      'an unknown id',
       as('99999999999999999999', '{rootSudo}'),
       404,
       { message: '404 User with ID or username 99999999999999999999 Not Found' },
     ],
-  ])('%s is refused', async (_, given, status, body) => {
-    expect(await refusalOf(given)).toMatchObject({ status, body })
+  ])('rejects %s', async (_, request, status, body) => {
+    expect(await refusalOf(request)).toMatchObject({ status, body })
   })
 })
 
-describe('while admin mode is on (2.3)', () => {
-  /** Whether the actor has the rights of an administrator. */
+describe('with admin mode', () => {
+  /** Tells whether the actor has the rights of an administrator. */
   async function isAdministrator(headers: Record<string, string>, parameters: Record<string, string> = {}) {
     const core = { ...world.core, settings: { ...world.core.settings, adminMode: true } }
     const request = { method: 'GET', headers: filled(headers) as Record<string, string>, parameters, source: '::1' }
-    const access = { scopes: [], takesJobTokens: true, asks: true }
+    const access = { scopes: [], takesJobTokens: true, authenticates: true }
     const answer = await authenticate(core, request, access).catch((error: RestError) => error)
     return answer instanceof RestError ? answer.body : answer.actor?.isAdministrator
   }
 
   test.each<[string, Record<string, string>, boolean]>([
-    ['a token without its scope', { 'private-token': '{root}' }, false],
-    ['a token with it', { 'private-token': '{rootAdmin}' }, true],
-    ['OAuth without it', { authorization: 'Bearer {oauth}' }, false],
-    ['OAuth with it', { authorization: 'Bearer {oauthAdmin}' }, true],
+    ['a token without the scope admin_mode', { 'private-token': '{root}' }, false],
+    ['a token with the scope', { 'private-token': '{rootAdmin}' }, true],
+    ['OAuth without the scope', { authorization: 'Bearer {oauth}' }, false],
+    ['OAuth with the scope', { authorization: 'Bearer {oauthAdmin}' }, true],
     ['a job', { 'job-token': '{rootJob}' }, false],
-    ['a session, which cannot have it', { cookie: '_svc_session={rootSession}' }, false],
+    ['a session, which has no scopes', { cookie: '_svc_session={rootSession}' }, false],
   ])('%s', async (_, headers, expected) => {
     values.rootAdmin = await personal(root, ['api', 'admin_mode'])
     values.oauthAdmin = await oauth(root, 'api admin_mode')
     expect(await isAdministrator(headers)).toBe(expected)
   })
 
-  test('sudo is a right of administrators too', async () => {
+  test('sudo also needs the scope admin_mode', async () => {
     const [without, both] = [await personal(root, ['sudo']), await personal(root, ['sudo', 'admin_mode'])]
     expect(await isAdministrator({ 'private-token': without }, { sudo: 'root' })).toEqual({
       message: '403 Forbidden - Must be admin to use sudo',

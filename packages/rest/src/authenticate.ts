@@ -11,51 +11,51 @@ import {
   sudo,
   type User,
 } from '@penstock/core'
-import { pageProofIn, parameterText, sessionSecretIn, singleParameter } from '@penstock/http'
+import { csrfProofIn, parameterText, sessionSecretIn, singleParameter } from '@penstock/http'
 import { oauthTokenIn } from './bearer-token.ts'
 import { CallerRefusal, RestError } from './rest-error.ts'
 
-/** As much of a request as tells who asks. */
+/** The parts of a request that can carry credentials. */
 export interface CredentialRequest {
   readonly method: string
-  /** As Node has them: names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Of query and body together. */
+  /** The parameters of the query and the body together. */
   readonly parameters: Readonly<Record<string, unknown>>
-  /** Address of the caller. */
+  /** The address of the client. */
   readonly source: string
 }
 
-/** What an endpoint wants to know of a credential. */
+/** The credentials that an endpoint accepts. */
 export interface EndpointAccess {
-  /** Beside `api`, and `read_api` for GET and HEAD. */
+  /** The accepted scopes besides `api`, and besides `read_api` for GET and HEAD. */
   readonly scopes: readonly string[]
   readonly takesJobTokens: boolean
-  /** False: it never asks who the caller is, and whatever they show is ignored. */
-  readonly asks: boolean
+  /** False if the endpoint ignores all credentials. */
+  readonly authenticates: boolean
 }
 
 export interface Caller {
   readonly actor: Actor
-  /** The administrator who acts as the actor, by sudo. */
+  /** The administrator who acts as the actor by sudo. */
   readonly sudoerId?: number
 }
 
 /**
- * Who asks. An actor that is `undefined` has shown nothing; whether that suffices is the operation's business.
+ * Returns the caller of a request. The actor is `undefined` if the request has no credential; the operation decides whether
+ * that is sufficient.
  *
- * @throws RestError with the answer to a credential that is unknown or may not be used
- * @see spec/rest-part2-details.md 2.1 to 2.4
+ * @throws RestError for a credential that is unknown or may not be used here
  */
 export async function authenticate(core: Core, request: CredentialRequest, access: EndpointAccess): Promise<Caller> {
-  if (!access.asks) return { actor: undefined }
+  if (!access.authenticates) return { actor: undefined }
   const changesNothing = request.method === 'GET' || request.method === 'HEAD'
   const tokens = tokensIn(request, access)
   const found = await identify(core, {
     ...tokens,
     takesJobTokens: access.takesJobTokens,
     sessionSecret: sessionSecretIn(request.headers, core.settings.serviceName),
-    proof: pageProofIn(request.headers),
+    proof: csrfProofIn(request.headers),
     changesNothing,
   })
   if (found === 'unknown') throw /\s/.test(tokens.bearer ?? '') ? invalidToken('Token is malformed.') : unauthorized()
@@ -65,12 +65,12 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
     return { actor: undefined }
   }
   const accepted = [...new Set(['api', ...(changesNothing ? ['read_api'] : []), ...access.scopes])]
-  // With sudo, its own scope is the one that counts.
+  // With sudo, only the scope `sudo` matters, and `sudo()` checks it.
   const refusal = await admit(core, found, target === undefined ? accepted : undefined)
   if (refusal !== undefined) throw refusalOf(found, answers[refusal](accepted, core))
   const accessTokenId = accessTokenIdOf(found)
   const jobProjectId = found.projectId
-  const user = target === undefined ? found.user! : await actedAs(core, found, target)
+  const user = target === undefined ? found.user! : await sudoUser(core, found, target)
   return {
     actor: {
       ...actingUser(user),
@@ -81,18 +81,18 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
   }
 }
 
-/** Returns the possible credentials, one of each kind, from the first place that has one. */
+/** Returns the credentials of each kind, each from the first place that has one. */
 const tokensIn = ({ headers, parameters }: CredentialRequest, { takesJobTokens }: EndpointAccess) => ({
   bearer: oauthTokenIn(headers.authorization, parameters),
   privateToken: singleParameter(parameters, 'private_token') ?? parameterText(headers['private-token']),
   jobToken:
     singleParameter(parameters, 'job_token') ??
-    // For other operations `token` is an ordinary parameter.
+    // For other operations, `token` is an ordinary parameter.
     (takesJobTokens ? singleParameter(parameters, 'token') : undefined) ??
     parameterText(headers['job-token']),
 })
 
-async function actedAs(core: Core, found: Authenticated, target: string): Promise<User> {
+async function sudoUser(core: Core, found: Authenticated, target: string): Promise<User> {
   const user = await sudo(core, found, target)
   if (typeof user === 'string') throw refusalOf(found, sudoAnswers[user](target))
   return user
@@ -122,7 +122,7 @@ function insufficientScope(accepted: readonly string[]): RestError {
   )
 }
 
-/** @see spec/rest-part2-details.md 2.2 */
+/** The error response for each reason to reject a known credential. GitLab clients match on these texts. */
 const answers: Readonly<Record<Refusal, (accepted: readonly string[], core: Core) => RestError>> = {
   unauthenticated: unauthorized,
   expired: () => invalidToken('Token is expired. You can either do re-authorization or token refresh.'),
@@ -138,7 +138,7 @@ const answers: Readonly<Record<Refusal, (accepted: readonly string[], core: Core
     ),
 }
 
-/** @see spec/rest-part2-details.md 2.4 */
+/** The error response for each reason to reject sudo. GitLab clients match on these texts. */
 const sudoAnswers: Readonly<Record<SudoRefusal, (target: string) => RestError>> = {
   not_administrator: () => forbidden('Must be admin to use sudo'),
   wrong_credential: () => forbidden('Must be authenticated using an OAuth or personal access token to use sudo'),
@@ -146,7 +146,7 @@ const sudoAnswers: Readonly<Record<SudoRefusal, (target: string) => RestError>> 
   no_such_user: (target) => new RestError(404, { message: `404 User with ID or username ${target} Not Found` }),
 }
 
-/** Names the user of a credential that is valid, but not for this request. Other refusals count for the address. */
+/** Adds the user to the refusal of a valid credential, so that the throttle counts the user and not the address. */
 function refusalOf({ user }: Authenticated, { status, body, headers }: RestError): RestError {
   if (user === undefined || status === 401) return new RestError(status, body, headers)
   return new CallerRefusal(user.id, status, body, headers)

@@ -4,7 +4,7 @@ import type { JsonContext, Shape } from './route.ts'
 
 const states = [...userStates, 'ldap_blocked', 'blocked_pending_approval'] as const
 
-/** A user as embedded in other things. @see spec/rest-part2-details.md 1.11 */
+/** A user as embedded in other resources. */
 export const basicUserShape = {
   schema: z.object({
     id: z.int(),
@@ -22,7 +22,7 @@ export const basicUserShape = {
     public_email: user.publicEmail ?? null,
     name: user.name,
     state: user.state,
-    // Nothing locks an account but an administrator, which is `state`.
+    // Accounts are never locked automatically; a block by an administrator shows in `state`.
     locked: false,
     avatar_url: null,
     web_url: `${externalUrl}/${user.username}`,

@@ -2,10 +2,11 @@ import { bearerTokenIn, singleParameter } from '@penstock/http'
 import { RestError } from './rest-error.ts'
 
 /**
- * An OAuth token, in the first place in which there is one.
+ * Returns the OAuth token of a request, from the first place that has one: the parameter `access_token`, the header, or the
+ * parameter `bearer_token`.
  *
- * @throws RestError 400 for one in the header and one as parameter
- * @see RFC 6750 2; spec/rest-part2-details.md 2.1
+ * @throws RestError 400 if both the header and the parameter `access_token` have a token
+ * @see RFC 6750, section 2
  */
 export function oauthTokenIn(
   authorization: unknown,

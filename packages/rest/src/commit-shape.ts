@@ -1,8 +1,8 @@
-import { type Commit, type SingleCommit, signatureTime, type Trailer } from '@penstock/core'
+import { type Commit, type CommitWithStats, signatureTime, type Trailer } from '@penstock/core'
 import { z } from 'zod'
 import type { JsonContext, Shape } from './route.ts'
 
-/** The first fifteen, which every commit has. */
+/** The fields of every commit, in the order in which they are sent. */
 export const commitFields = {
   id: z.string(),
   short_id: z.string(),
@@ -22,7 +22,6 @@ export const commitFields = {
 }
 const statsFields = { stats: z.object({ additions: z.int(), deletions: z.int(), total: z.int() }).optional() }
 
-/** @see spec/interface-2.md 2.7 */
 export function commitJson({ sha, author, committer, ...commit }: Commit, { externalUrl }: JsonContext) {
   return {
     id: sha,
@@ -42,7 +41,7 @@ export function commitJson({ sha, author, committer, ...commit }: Commit, { exte
   }
 }
 
-/** Of a key that is there several times, `trailers` has the last value. */
+/** Returns the trailers. If a key occurs more than once, `trailers` has its last value, and `extended_trailers` all of them. */
 function trailersJson(trailers: readonly Trailer[]) {
   const keys = [...new Set(trailers.map(({ key }) => key))]
   const valuesOf = (wanted: string) => trailers.filter(({ key }) => key === wanted).map(({ value }) => value)
@@ -52,15 +51,15 @@ function trailersJson(trailers: readonly Trailer[]) {
   }
 }
 
-const statsJson = ({ stats }: SingleCommit) =>
+const statsJson = ({ stats }: CommitWithStats) =>
   stats && { stats: { ...stats, total: stats.additions + stats.deletions } }
 
-export const commitShape: Shape<SingleCommit> = {
+export const commitShape: Shape<CommitWithStats> = {
   schema: z.object({ ...commitFields, ...statsFields }),
   of: (commit, context) => ({ ...commitJson(commit, context), ...statsJson(commit) }),
 }
 
-export const singleCommitShape: Shape<SingleCommit> = {
+export const singleCommitShape: Shape<CommitWithStats> = {
   schema: z.object({
     ...commitFields,
     ...statsFields,

@@ -3,9 +3,9 @@ import { RequestProblem } from '@penstock/http'
 import { readDocument } from './document.ts'
 import { pipelinesArea } from './pipelines.ts'
 
-/** A document to be read in a worker thread. */
+/** A document that a worker thread reads. */
 export interface DocumentTask {
-  /** The name of the row's operation. */
+  /** The name of the route's operation. */
   readonly operation: string
   readonly bytes: Uint8Array
   readonly inPath: object
@@ -15,19 +15,19 @@ export interface DocumentTask {
 export type DocumentPart =
   | { readonly kind: 'invalid_json' }
   | { readonly kind: 'refused'; readonly failure: Failure }
-  /** The input without the items of its long lists, which follow. */
+  /** The input with empty lists in place of the long ones, the items of which follow as parts. */
   | { readonly kind: 'input'; readonly input: object }
   | { readonly kind: 'items'; readonly key: string; readonly items: readonly unknown[] }
 
-/** How many items one part holds; receiving that many takes about a millisecond. */
+/** The number of items in one part; receiving that many takes about a millisecond. */
 const ITEMS_PER_PART = 500
 
-/** The rows with bodies that may be large enough to be read by a thread. */
+/** The routes that accept documents, by the names of their operations. */
 const rows = new Map(
   pipelinesArea.routes.filter(({ bodyTextAs }) => bodyTextAs !== undefined).map((row) => [row.operation.name, row]),
 )
 
-/** Reads a document, in the worker thread. */
+/** Reads a document in the worker thread, and yields its validated input in parts. */
 export function* documentParts({ operation, bytes, inPath }: DocumentTask): Generator<DocumentPart> {
   let input: object
   try {
@@ -50,13 +50,14 @@ export function* documentParts({ operation, bytes, inPath }: DocumentTask): Gene
 }
 
 function refusalOf(error: unknown): DocumentPart {
-  if (error instanceof RequestProblem && error.wrong.kind === 'invalid_json') return { kind: 'invalid_json' }
+  if (error instanceof RequestProblem && error.problem.kind === 'invalid_json') return { kind: 'invalid_json' }
   if (error instanceof DomainError) return { kind: 'refused', failure: error.failure }
   throw error
 }
 
 /**
- * Joins the parts of a validated input, in the main thread.
+ * Joins the parts of a validated input in the main thread.
+ *
  * @throws the errors of `readDocument`
  */
 export function joinDocument(parts: readonly DocumentPart[]): object {

@@ -19,7 +19,7 @@ const record = (padding: number) =>
   )
 const inPath = { project: 'ops/tools', pipelineId: 31 }
 
-test('a large document is read in another thread, with the result that it has here', async () => {
+test('reads a large document in the worker thread, with the same result as on the event loop', async () => {
   const [{ value: small }, { value: large }] = [
     await reader.read(row, record(0), inPath),
     await reader.read(row, record(70_000), inPath),
@@ -29,7 +29,7 @@ test('a large document is read in another thread, with the result that it has he
   expect(large).toMatchObject({ payload: record(70_000).toString(), project: 'ops/tools' })
 })
 
-test('large documents beyond the queue are unavailable for a second, and the others are read', async () => {
+test('rejects large documents beyond the queue as unavailable, and reads the others', async () => {
   const all = Array.from({ length: 11 }, () => reader.read(row, record(70_000), inPath))
   const outcomes = await Promise.allSettled(all)
   const refused = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason.failure] : []))

@@ -5,19 +5,16 @@ import { readDocument } from './document.ts'
 import { type DocumentPart, type DocumentTask, joinDocument } from './document-parts.ts'
 import type { RestRoute } from './route.ts'
 
-/** The extension of this file: `.ts` if the sources run directly, `.js` if they are built. */
+/** The extension of this file: `.ts` when running from source, `.js` when built. */
 const ownExtension = extname(import.meta.url)
-/**
- * The length up to which a body is read on the event loop: that takes a few milliseconds, which is less than a thread
- * boundary costs.
- */
+/** The size up to which a body is read on the event loop. That takes a few milliseconds, less than a transfer to a thread. */
 const INLINE_BYTES = 64 * 1024
 const THREADS = 1
-/** How many large documents may wait, each of up to 16 MiB. */
+/** The maximum number of large documents, of up to 16 MiB each, that wait for the thread. */
 const MAX_WAITING = 8
 const RETRY_AFTER_SECONDS = 1
 
-/** Reads and validates request bodies that are documents: small ones at once, large ones in a worker thread. */
+/** Reads and validates request bodies that are documents: small ones on the event loop, large ones in a worker thread. */
 export class DocumentReader {
   readonly #pool = new WorkerPool<DocumentTask, DocumentPart>({
     script: new URL(`./document-worker${ownExtension}`, import.meta.url),
@@ -26,10 +23,10 @@ export class DocumentReader {
   })
 
   /**
-   * Returns the input of the row's operation. Large bytes that do not share their buffer are moved to the thread, and
-   * are empty afterwards.
+   * Returns the validated input for the route's operation. A large `bytes` that does not share its buffer is transferred to
+   * the thread, and is empty afterwards.
    *
-   * @param inPath the parameters of the path, by the operation's names
+   * @param inPath the parameters of the path, with the operation's names
    * @throws RequestProblem invalid_json; DomainError `parameters`, or `unavailable` if too many large documents wait
    */
   async read(row: RestRoute, bytes: Buffer, inPath: object): Promise<ValidatedInput<RestRoute['operation']['input']>> {

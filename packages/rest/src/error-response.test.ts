@@ -1,9 +1,9 @@
 import { DomainError, type Failure, type ParameterProblem } from '@penstock/core'
 import { expect, test } from 'vitest'
-import { restErrorOf } from './error-response.ts'
+import { toRestError } from './error-response.ts'
 
 const answer = (failure: Failure, row = {}) => {
-  const { status, body } = restErrorOf(new DomainError(failure), row)
+  const { status, body } = toRestError(new DomainError(failure), row)
   return [status, body]
 }
 
@@ -45,7 +45,7 @@ test.each<[Failure, number, unknown]>([
   expect(answer(failure)).toEqual([status, body])
 })
 
-test('an area has words of its own for what is invalid', () => {
+test('formats validation errors with the function of the route', () => {
   const invalid = (fields: object) => `Failed: ${JSON.stringify(fields)}`
   expect(answer({ code: 'invalid', fields: { dueDate: ['x'] } }, { invalid })).toEqual([
     400,
@@ -53,8 +53,8 @@ test('an area has words of its own for what is invalid', () => {
   ])
 })
 
-test('Retry-After is whole seconds, and one at least', () => {
-  const { headers } = restErrorOf(new DomainError({ code: 'too_often', retryAfterSeconds: 0.2 }))
+test('Retry-After is in whole seconds, and at least 1', () => {
+  const { headers } = toRestError(new DomainError({ code: 'too_often', retryAfterSeconds: 0.2 }))
   expect(headers).toEqual({ 'Retry-After': '1' })
 })
 

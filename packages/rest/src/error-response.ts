@@ -1,13 +1,13 @@
 import type { Failure, ParameterProblem } from '@penstock/core'
 import { asFailure, DomainError, describeStorageFull } from '@penstock/core'
-import { type Incoming, MalformedForm, type Reply, RequestProblem, type Wrong } from '@penstock/http'
+import { type Incoming, MalformedForm, type Reply, type RequestErrorKind, RequestProblem } from '@penstock/http'
 import { jsonExcess } from '@penstock/json'
 import { restName, restPath } from './parameter-names.ts'
 import { badRequest } from './request-parameters.ts'
 import { RestError } from './rest-error.ts'
 import type { RestRoute } from './route.ts'
 
-/** How a row names its parameters, and what it says in its own words. */
+/** The parts of a route that affect error messages. */
 type Wording = Pick<RestRoute, 'names' | 'invalid' | 'emptyWhenMissing'>
 
 interface Answer {
@@ -16,9 +16,9 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What is said on which failure of an operation. @see spec/rest-part2-details.md 1.5, 1.8 B */
+/** The response for each failure of an operation. GitLab clients match on these statuses and texts. */
 const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: Code }>, row: Wording) => Answer } = {
-  parameters: ({ problems }, row) => ({ status: 400, body: { error: complaints(problems, row) } }),
+  parameters: ({ problems }, row) => ({ status: 400, body: { error: describeProblems(problems, row) } }),
   invalid: ({ fields }, row) => ({ status: 400, body: { message: invalidMessage(fields, row) } }),
   refused: ({ message }) => ({ status: 400, body: { message } }),
   unauthenticated: () => ({ status: 401, body: { message: '401 Unauthorized' } }),
@@ -79,30 +79,30 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(Math.max(1, Math.ceil(seconds))) })
 
-export function restErrorOf({ failure, cause }: DomainError, row: Wording = {}): RestError {
-  // Each code's function takes its own failure, which the type of a lookup cannot say.
+export function toRestError({ failure, cause }: DomainError, row: Wording = {}): RestError {
+  // The cast is needed because TypeScript cannot relate the function found by a code to the failure with that code.
   const answer = answers[failure.code] as (failure: Failure, row: Wording) => Answer
   const { status, body, headers } = answer(failure, row)
   return new RestError(status, body, headers, { cause })
 }
 
-/** Every failure as an answer. What is not one of ours is a bug: its answer says nothing, the log all. */
+/** Returns the response for any error. An unexpected error gets a 500 without details; the log has them. */
 export function renderError(thrown: unknown, incoming: Incoming): Reply {
   const error = asFailure(thrown)
-  if (error instanceof RestError) return replyOf(error)
-  if (error instanceof DomainError) return replyOf(restErrorOf(error))
-  if (error instanceof RequestProblem) return replyOf(requestError(error, incoming))
-  if (error instanceof MalformedForm) return replyOf(badRequest())
-  return replyOf(new RestError(500, { message: '500 Internal Server Error' }))
+  if (error instanceof RestError) return toReply(error)
+  if (error instanceof DomainError) return toReply(toRestError(error))
+  if (error instanceof RequestProblem) return toReply(requestError(error, incoming))
+  if (error instanceof MalformedForm) return toReply(badRequest())
+  return toReply(new RestError(500, { message: '500 Internal Server Error' }))
 }
 
-/** As exact as the platform's, line feeds and the blank at the end included. */
+/** The text of GitLab's error, including its line feeds and trailing blank. */
 const BROKEN_JSON =
   '\nProblem:\n  message body does not match declared format\nResolution:\n  ' +
   "when specifying application/json as content-type, you must pass valid application/json in the request's 'body' "
 
 const requestAnswers: {
-  readonly [Kind in Wrong['kind']]: (incoming: Incoming, wrong: Extract<Wrong, { kind: Kind }>) => Answer
+  readonly [Kind in RequestErrorKind['kind']]: (incoming: Incoming, problem: Extract<RequestErrorKind, { kind: Kind }>) => Answer
 } = {
   not_found: () => ({ status: 404, body: { error: '404 Not Found' } }),
   method_not_allowed: () => ({ status: 405, body: { error: '405 Not Allowed' } }),
@@ -119,14 +119,14 @@ const requestAnswers: {
   json_beyond_limit: (_, { limit, most }) => ({ status: 400, body: { error: `JSON ${jsonExcess(limit, most)}` } }),
 }
 
-function requestError({ wrong, headers }: RequestProblem, incoming: Incoming): RestError {
-  // The type of a table lookup cannot say that each function gets the problem of its own kind.
-  const answer = requestAnswers[wrong.kind] as (incoming: Incoming, wrong: Wrong) => Answer
-  const { status, body } = answer(incoming, wrong)
+function requestError({ problem, headers }: RequestProblem, incoming: Incoming): RestError {
+  // The cast is needed because TypeScript cannot relate the function found by a kind to the problem of that kind.
+  const answer = requestAnswers[problem.kind] as (incoming: Incoming, problem: RequestErrorKind) => Answer
+  const { status, body } = answer(incoming, problem)
   return new RestError(status, body, headers)
 }
 
-function replyOf({ status, body, headers }: RestError): Reply {
+function toReply({ status, body, headers }: RestError): Reply {
   return typeof body === 'string'
     ? { status, headers, content: body, contentType: 'text/plain' }
     : { status, headers, json: body }
@@ -145,7 +145,7 @@ const texts = {
   all_or_none: 'provide all or none of parameters',
 } satisfies Record<ParameterProblem['problem'], string>
 
-function complaints(problems: readonly ParameterProblem[], row: Wording): string {
+function describeProblems(problems: readonly ParameterProblem[], row: Wording): string {
   const all = problems.flatMap(({ path, problem, names }) => {
     const subject = names?.map((name) => restName(name, row.names)).join(', ') ?? restPath(path, row.names)
     const isBoth = problem === 'missing' && row.emptyWhenMissing?.includes(subject)

@@ -11,8 +11,8 @@ import {
   visibilities,
 } from '@penstock/core'
 import { z } from 'zod'
-import { acceptedShape } from './accepted.ts'
-import { printedMap } from './printed-map.ts'
+import { acceptedShape } from './accepted-shape.ts'
+import { fieldErrorText } from './field-error-text.ts'
 import { projectShape } from './project-shape.ts'
 import { type Area, route, type Shape } from './route.ts'
 
@@ -55,22 +55,22 @@ const shape = groupShape
 export const groupsArea: Area = {
   tag: 'Groups',
   routes: [
-    route({ method: 'GET', path: '/groups', operation: listGroups, summary: 'Groups', shape }),
+    route({ method: 'GET', path: '/groups', operation: listGroups, summary: 'List groups.', shape }),
     route({
       method: 'POST',
       path: '/groups',
       operation: createGroup,
-      summary: 'Creates a group, or a subgroup with parent_id',
+      summary: 'Create a group, or a subgroup if parent_id is set.',
       shape,
-      invalid: printedMap('Failed to save group'),
+      invalid: fieldErrorText('Failed to save group'),
     }),
-    route({ method: 'GET', path: '/groups/:id', operation: showGroup, summary: 'One group', names, shape }),
-    route({ method: 'PUT', path: '/groups/:id', operation: updateGroup, summary: 'Changes a group', names, shape }),
+    route({ method: 'GET', path: '/groups/:id', operation: showGroup, summary: 'Get a group.', names, shape }),
+    route({ method: 'PUT', path: '/groups/:id', operation: updateGroup, summary: 'Update a group.', names, shape }),
     route({
       method: 'DELETE',
       path: '/groups/:id',
       operation: removeGroup,
-      summary: 'Removes a group and everything below it',
+      summary: 'Delete a group and everything in it.',
       names,
       status: 202,
       shape: acceptedShape,
@@ -79,7 +79,7 @@ export const groupsArea: Area = {
       method: 'GET',
       path: '/groups/:id/subgroups',
       operation: listSubgroups,
-      summary: 'Groups directly in a group',
+      summary: 'List the direct subgroups of a group.',
       names,
       shape,
     }),
@@ -87,7 +87,7 @@ export const groupsArea: Area = {
       method: 'GET',
       path: '/groups/:id/descendant_groups',
       operation: listDescendantGroups,
-      summary: 'Groups anywhere below a group',
+      summary: 'List all descendant groups of a group.',
       names,
       shape,
     }),
@@ -95,7 +95,7 @@ export const groupsArea: Area = {
       method: 'GET',
       path: '/groups/:id/projects',
       operation: listGroupProjects,
-      summary: 'Projects in a group',
+      summary: 'List the projects of a group.',
       names,
       shape: projectShape,
     }),

@@ -38,7 +38,7 @@ async function call(method: string, path: string, json?: object) {
   return { status: reply.status, headers: reply.headers, body: isJson ? JSON.parse(text) : text }
 }
 
-test('from a user to a member of a project, and away again', async () => {
+test('creates, changes and deletes a user, group, project and member', async () => {
   const person = { email: 'noor@example.test', username: 'noor', name: 'Noor Elm', password: 'correct horse' }
   const user = await call('POST', 'users', person)
   expect(user).toMatchObject({ status: 201, body: { id: 2, state: 'active', email: 'noor@example.test' } })
@@ -83,7 +83,7 @@ test('from a user to a member of a project, and away again', async () => {
   expect(await call('GET', `projects/${project.body.id}`)).toMatchObject({ status: 404 })
 })
 
-test('lists by key have no counts', async () => {
+test('lists with keyset pagination have no total', async () => {
   await world.user('mira')
   const page = await call('GET', 'users?pagination=keyset&per_page=1')
   expect(page.body.map(({ username }: { username: string }) => username)).toEqual(['mira'])
@@ -91,7 +91,7 @@ test('lists by key have no counts', async () => {
   expect(page.headers.get('link')).toContain('cursor=')
 })
 
-test('one’s own e-mail address, also with a token that is for nothing else', async () => {
+test('a token with the scope email lists the own e-mail address, and nothing else', async () => {
   const root = await world.user('root2', { isAdministrator: true })
   const person = { email: 'noor@example.test', username: 'noor', name: 'Noor Elm', password: 'correct horse' }
   const { user } = await world.perform(root, createUser, person)

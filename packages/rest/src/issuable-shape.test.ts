@@ -17,9 +17,9 @@ async function projectWithOwner() {
   return { mira, tools: await world.project('tools', await world.group('ops')) }
 }
 
-test('an issue has the fields of 8.8, in their order', async () => {
+test('an issue has the fields of GitLab in their order', async () => {
   const { mira, tools } = await projectWithOwner()
-  const input = { project: tools.id, title: 'Broken', description: '- [x] found\n- [ ] mended', assigneeId: mira.id }
+  const input = { project: tools.id, title: 'Broken', description: '- [x] found\n- [ ] fixed', assigneeId: mira.id }
   const json = issueShape.of(await world.perform(mira, createIssue, input), context)
   expect(Object.keys(json).join(' ')).toBe(
     'id iid project_id title description state created_at updated_at closed_at closed_by labels milestone assignees ' +
@@ -37,14 +37,14 @@ test('an issue has the fields of 8.8, in their order', async () => {
   })
 })
 
-test('the boxes of a description are those that begin a line, whatever lies between', async () => {
+test('counts the checkboxes at the beginning of lines in a description', async () => {
   const { mira, tools } = await projectWithOwner()
   const description = `- [ ] one${'\n'.repeat(500_000)}  2. [X] two\n-\n[ ] no\ntext - [x] no`
   const issue = await world.perform(mira, createIssue, { project: tools.id, title: 'x', description })
   expect(issueShape.of(issue, context)).toMatchObject({ task_completion_status: { count: 2, completed_count: 1 } })
 })
 
-test('a merge request has the fields of 8.9, in their order', async () => {
+test('a merge request has the fields of GitLab in their order', async () => {
   const { mira, tools } = await projectWithOwner()
   const input = { project: tools.id, title: 'Draft: Retry', sourceBranch: 'retry', targetBranch: 'main' }
   const json = mergeRequestShape.of(await world.perform(mira, createMergeRequest, input), context)

@@ -4,7 +4,7 @@ import { basicUserShape } from './basic-user.ts'
 import { milestoneShape } from './milestone-shape.ts'
 import type { JsonContext } from './route.ts'
 
-/** What issues and merge requests show alike. Nobody can vote, comment or track time yet. */
+/** The fields that issues and merge requests share. Votes, comments and time tracking do not exist yet. */
 export const issuableSchema = {
   id: z.int(),
   iid: z.int(),
@@ -34,7 +34,7 @@ export const issuableSchema = {
   task_completion_status: z.object({ count: z.int(), completed_count: z.int() }),
 }
 
-/** In no particular order: the shapes take what they show from here. */
+/** Returns the values of the shared fields. The shapes of issues and merge requests pick from them, in their own order. */
 export function issuableJson(item: DescribedIssuable, segment: 'issues' | 'merge_requests', context: JsonContext) {
   const assignees = item.assignees.map((user) => basicUserShape.of(user, context))
   const tasks = taskCompletionOf(item)

@@ -14,7 +14,7 @@ import { type Area, type JsonContext, route, type Shape } from './route.ts'
 
 const same = issuableSchema
 
-/** @see spec/rest-part2-details.md 8.8 */
+/** An issue, with its fields in the order of GitLab's API. */
 export const issueShape = {
   schema: z.object({
     id: same.id,
@@ -135,7 +135,7 @@ export const issuesArea: Area = {
       operation: updateIssue,
       names: inProject,
       shape: issueShape,
-      summary: 'Change, close or reopen an issue.',
+      summary: 'Update, close or reopen an issue.',
     }),
     route({
       method: 'DELETE',

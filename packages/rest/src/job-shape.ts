@@ -32,7 +32,7 @@ const commonFields = {
   user: recordedUserShape.schema,
   commit: commitSchema,
   pipeline: pipelineSummaryShape.schema,
-  /** Only of a job that has failed. */
+  /** Only for failed jobs. */
   failure_reason: z.string().optional(),
   when: z.string().nullable(),
   manual: z.boolean().nullable(),

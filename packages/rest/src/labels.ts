@@ -76,7 +76,7 @@ function rows(base: '/projects' | '/groups', labels: typeof projectLabels, shape
       shape,
       invalid: withTitle,
       endsInName: true,
-      summary: `Change a label of a ${kind}.`,
+      summary: `Update a label of a ${kind}.`,
     }),
     route({
       method: 'PUT',
@@ -85,7 +85,7 @@ function rows(base: '/projects' | '/groups', labels: typeof projectLabels, shape
       names,
       shape,
       invalid: withTitle,
-      summary: `Change a label of a ${kind}, named in a parameter.`,
+      summary: `Update a label of a ${kind}. A parameter names the label.`,
     }),
     route({
       method: 'DELETE',
@@ -100,12 +100,12 @@ function rows(base: '/projects' | '/groups', labels: typeof projectLabels, shape
       path: list,
       operation: labels.remove,
       names,
-      summary: `Delete a label of a ${kind}, named in a parameter.`,
+      summary: `Delete a label of a ${kind}. A parameter names the label.`,
     }),
   ]
 }
 
-/** What is a name everywhere else is a title in what is said of a wrong one. */
+/** Reports errors of `name` under `title`, as GitLab does for labels. */
 function withTitle({ name, ...others }: Readonly<Record<string, readonly string[]>>) {
   return { ...(name !== undefined && { title: name }), ...others }
 }

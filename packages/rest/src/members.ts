@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { basicUserShape } from './basic-user.ts'
 import { type Area, type RestRoute, route, type Shape } from './route.ts'
 
-/** `id` is that of the user. */
+/** A member. The field `id` is the id of the user. */
 const memberShape: Shape<Member> = {
   schema: basicUserShape.schema.extend({
     access_level: z.int(),
@@ -27,7 +27,7 @@ export const membersArea: Area = {
   routes: [...rows('groups', 'group', groupMembers), ...rows('projects', 'project', projectMembers)],
 }
 
-/** `/members/all` stands before `/members/:user_id`, which it would match. */
+/** Returns the routes. `/members/all` precedes `/members/:user_id`, which would match it too. */
 function rows(
   collection: 'groups' | 'projects',
   noun: 'group' | 'project',
@@ -41,7 +41,7 @@ function rows(
       method: 'GET',
       path: `${all}/all`,
       operation: operations.listAll,
-      summary: `Members of a ${noun}, those of the groups above included`,
+      summary: `List the members of a ${noun}, including members inherited from parent groups.`,
       names,
       shape,
     }),
@@ -49,16 +49,16 @@ function rows(
       method: 'GET',
       path: `${all}/all/:user_id`,
       operation: operations.showAll,
-      summary: `One member of a ${noun} or of the groups above`,
+      summary: `Get a member of a ${noun}, including members inherited from parent groups.`,
       names,
       shape,
     }),
-    route({ method: 'GET', path: all, operation: operations.list, summary: `Members of a ${noun}`, names, shape }),
+    route({ method: 'GET', path: all, operation: operations.list, summary: `List the members of a ${noun}.`, names, shape }),
     route({
       method: 'POST',
       path: all,
       operation: operations.add,
-      summary: `Makes a user a member of a ${noun}`,
+      summary: `Add a member to a ${noun}.`,
       names,
       shape,
     }),
@@ -66,7 +66,7 @@ function rows(
       method: 'GET',
       path: `${all}/:user_id`,
       operation: operations.show,
-      summary: `One member of a ${noun}`,
+      summary: `Get a member of a ${noun}.`,
       names,
       shape,
     }),
@@ -74,7 +74,7 @@ function rows(
       method: 'PUT',
       path: `${all}/:user_id`,
       operation: operations.update,
-      summary: `Changes the role of a member of a ${noun}`,
+      summary: `Update a member of a ${noun}.`,
       names,
       shape,
     }),
@@ -82,7 +82,7 @@ function rows(
       method: 'DELETE',
       path: `${all}/:user_id`,
       operation: operations.remove,
-      summary: `Takes a member out of a ${noun}`,
+      summary: `Remove a member from a ${noun}.`,
       names,
     }),
   ]

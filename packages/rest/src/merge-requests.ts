@@ -5,7 +5,7 @@ import {
   listGroupMergeRequests,
   listMergeRequests,
   listProjectMergeRequests,
-  mergeHindranceOf,
+  mergeBlocker,
   mergeRequestStates,
   removeMergeRequest,
   updateMergeRequest,
@@ -17,7 +17,7 @@ import { type Area, type JsonContext, route, type Shape } from './route.ts'
 
 const same = issuableSchema
 
-/** @see spec/rest-part2-details.md 8.9 */
+/** A merge request, with its fields in the order of GitLab's API. */
 export const mergeRequestShape = {
   schema: z.object({
     id: same.id,
@@ -107,9 +107,9 @@ export const mergeRequestShape = {
       work_in_progress: mergeRequest.isDraft,
       milestone: json.milestone,
       merge_when_pipeline_succeeds: false,
-      // Nothing looks into the branches before a merge.
+      // The branches are not checked for conflicts before a merge.
       merge_status: 'unchecked',
-      detailed_merge_status: mergeHindranceOf(mergeRequest),
+      detailed_merge_status: mergeBlocker(mergeRequest),
       merge_after: null,
       sha: mergeRequest.sha ?? null,
       merge_commit_sha: null,
@@ -185,7 +185,7 @@ export const mergeRequestsArea: Area = {
       operation: updateMergeRequest,
       names: inProject,
       shape: mergeRequestShape,
-      summary: 'Change, close or reopen a merge request.',
+      summary: 'Update, close or reopen a merge request.',
     }),
     route({
       method: 'DELETE',

@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { milestonesArea } from './milestones.ts'
 import { restListener } from './serve-rest.ts'
 
-/** Nothing here changes what the others find: one world for all. */
+/** All tests share one world, because none changes what the others read. */
 let world: World
 let server: Server
 let mira: User
@@ -68,17 +68,17 @@ afterAll(async () => {
   await world.close()
 })
 
-async function call(request: string, token: keyof typeof tokens | 'nobody' = 'developer') {
+async function call(request: string, token: keyof typeof tokens | 'anonymous' = 'developer') {
   const [method, path] = request.split(' ') as [string, string]
   const reply = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4/${path}`, {
     method,
-    headers: token === 'nobody' ? {} : { 'private-token': tokens[token] },
+    headers: token === 'anonymous' ? {} : { 'private-token': tokens[token] },
   })
   const text = await reply.text()
   return { status: reply.status, headers: reply.headers, body: text === '' ? undefined : JSON.parse(text) }
 }
-const answer = async (...given: Parameters<typeof call>) => {
-  const { status, body } = await call(...given)
+const answer = async (...request: Parameters<typeof call>) => {
+  const { status, body } = await call(...request)
   return [status, body]
 }
 
@@ -96,15 +96,15 @@ const every = (group: string) => [
   `DELETE groups/${group}/milestones/${spring}`,
 ]
 
-describe('what is answered to whom', () => {
+describe('permissions', () => {
   test.each([...every('ops'), ...every('web'), ...every('nope'), 'GET groups/ops/milestones?state=open'])(
-    '%s: 401 to nobody in particular',
+    '%s: 401 for an anonymous caller',
     async (request) => {
-      expect(await answer(request, 'nobody')).toEqual([401, { message: '401 Unauthorized' }])
+      expect(await answer(request, 'anonymous')).toEqual([401, { message: '401 Unauthorized' }])
     },
   )
 
-  test.each(every('ops'))('%s: 404 to who cannot see the group', async (request) => {
+  test.each(every('ops'))('%s: 404 for a user who cannot see the group', async (request) => {
     expect(await answer(request, 'stranger')).toEqual([404, { message: '404 Group Not Found' }])
   })
 
@@ -118,32 +118,32 @@ describe('what is answered to whom', () => {
   })
 
   test.each([...one('ops', 99), `DELETE ${all}/99`, `DELETE ${all}/x`, ...one('web', spring).slice(0, 4)])(
-    '%s: 404, there is no such milestone',
+    '%s: 404 for an unknown milestone',
     async (request) => {
       expect(await answer(request)).toEqual([404, { message: '404 Not found' }])
     },
   )
 
-  test.each([...one('ops', 'x'), ...one('nope', 'x')])('%s: 400, before the group is looked for', async (request) => {
+  test.each([...one('ops', 'x'), ...one('nope', 'x')])('%s: 400 for an invalid id, before the group is looked up', async (request) => {
     expect(await answer(request)).toEqual([400, { error: 'milestone_id is invalid' }])
   })
 
-  test('a token that reads does not write', async () => {
+  test('a token with read_api can list, but not create', async () => {
     expect((await call(`GET ${all}`, 'reader')).status).toBe(200)
     expect((await call(`POST ${all}?title=x`, 'reader')).status).toBe(403)
   })
 })
 
-describe('how a group is named', () => {
-  test.each(['1', 'ops', 'OPS'])('%s', async (group) => {
+describe('paths', () => {
+  test.each(['1', 'ops', 'OPS'])('finds the group %s', async (group) => {
     expect(await call(`GET groups/${group}/milestones/1`)).toMatchObject({ status: 200, body: { title: 'Spring' } })
   })
 
-  test.each(['GET groups/1/milestones/1.json', 'GET groups/1/milestones/1/'])('%s', async (request) => {
+  test.each(['GET groups/1/milestones/1.json', 'GET groups/1/milestones/1/'])('accepts %s', async (request) => {
     expect(await call(request)).toMatchObject({ status: 200, body: { title: 'Spring' } })
   })
 
-  test('HEAD answers as GET does, without the body', async () => {
+  test('answers HEAD with the headers of GET', async () => {
     const { status, headers, body } = await call(`HEAD ${all}`)
     expect([status, headers.get('x-total'), body]).toEqual([200, '2', undefined])
   })
@@ -171,7 +171,7 @@ test.each([
   ['page=2&per_page=1', ['Undated']],
   ['page=9', []],
   ['unknown=1', ['Spring', 'Undated']],
-])('list, %s', async (query, titles) => {
+])('lists milestones with %s', async (query, titles) => {
   const { status, body } = await call(`GET ${all}?${query}`)
   expect([status, body.map(({ title }: { title: string }) => title)]).toEqual([200, titles])
 })
@@ -187,11 +187,11 @@ test.each([
   ['start_date=2026-01-01&end_date=2026-13-01', 'end_date is invalid'],
   ['per_page=0', 'per_page has a value not allowed'],
   ['page=x&state=open', 'state does not have a valid value, page is invalid'],
-])('list, %s: 400', async (query, error) => {
+])('rejects a list with %s', async (query, error) => {
   expect(await answer(`GET ${all}?${query}`)).toEqual([400, { error }])
 })
 
-test('issues: pages of those that the caller may see, each with its milestone', async () => {
+test('issues: pages of the issues that the caller may see, each with its milestone', async () => {
   const { status, headers, body } = await call(`GET ${all}/1/issues`, 'guest')
   expect([status, headers.get('x-total'), body.length]).toEqual([200, '1', 1])
   expect(body[0]).toMatchObject({
@@ -202,14 +202,14 @@ test('issues: pages of those that the caller may see, each with its milestone', 
   expect((await call(`GET ${all}/1/issues?per_page=1`)).headers.get('x-next-page')).toBe('2')
 })
 
-test('merge requests: pages of those that the caller may see', async () => {
+test('merge requests: pages of the merge requests that the caller may see', async () => {
   const { headers, body } = await call(`GET ${all}/1/merge_requests`)
   expect(headers.get('x-total')).toBe('1')
   expect(body).toMatchObject([{ title: 'Retry', source_branch: 'retry', milestone: { id: 1 } }])
   expect(await answer(`GET ${all}/1/merge_requests`, 'guest')).toEqual([200, []])
 })
 
-test('burndown events: all of them, without pages', async () => {
+test('burndown events: the complete list without pages', async () => {
   const { headers, body } = await call(`GET ${all}/1/burndown_events?per_page=1`, 'guest')
   expect(headers.get('x-total')).toBeNull()
   expect(JSON.stringify(body)).toBe(

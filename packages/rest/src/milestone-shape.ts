@@ -2,7 +2,7 @@ import { type DescribedMilestone, isMilestoneExpired, type Milestone, milestoneS
 import { z } from 'zod'
 import type { Shape } from './route.ts'
 
-/** @see spec/rest-part2-details.md 8.1 */
+/** A milestone, with its fields in the order of GitLab's API. */
 export const milestoneShape: Shape<DescribedMilestone> = {
   schema: z.object({
     id: z.int(),

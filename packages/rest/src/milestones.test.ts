@@ -10,7 +10,7 @@ import { restListener } from './serve-rest.ts'
 let world: World
 let server: Server
 let ops: Group
-/** By role, of `ops`. */
+/** Tokens of members of the group `ops`, by role. */
 let tokens: Record<'developer' | 'planner', string>
 
 beforeEach(async () => {
@@ -33,12 +33,12 @@ afterEach(async () => {
   await world.close()
 })
 
-interface Given {
+interface CallOptions {
   readonly json?: object
   readonly token?: string
 }
 
-async function call(method: string, path: string, { json, token = tokens.developer }: Given = {}) {
+async function call(method: string, path: string, { json, token = tokens.developer }: CallOptions = {}) {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4/${path}`
   const reply = await fetch(url, {
     method,
@@ -52,12 +52,12 @@ async function call(method: string, path: string, { json, token = tokens.develop
 const all = 'groups/ops/milestones'
 const add = async (title: string, fields: object = {}): Promise<number> =>
   (await call('POST', all, { json: { title, ...fields } })).body.id
-const answer = async (method: string, path: string, given?: Given) => {
-  const { status, body } = await call(method, path, given)
+const answer = async (method: string, path: string, options?: CallOptions) => {
+  const { status, body } = await call(method, path, options)
   return [status, body]
 }
 
-test('a milestone, its keys in their order', async () => {
+test('a milestone has the fields of GitLab in their order', async () => {
   const json = { title: 'Spring', start_date: '2026-03-01', due_date: '2026-05-31' }
   const { status, body } = await call('POST', all, { json })
   expect(status).toBe(201)
@@ -70,7 +70,7 @@ test('a milestone, its keys in their order', async () => {
   expect(await answer('GET', `${all}/1`)).toEqual([200, JSON.parse(expected)])
 })
 
-test('of a project: another parent and another URL', async () => {
+test('a milestone of a project has a project_id and the URL of the project', async () => {
   const project = await world.project('tools', ops)
   const { status, body } = await call('POST', 'projects/ops%2Ftools/milestones', { json: { title: 'v1' } })
   expect([status, body.project_id, body.group_id]).toEqual([201, project.id, undefined])
@@ -79,7 +79,7 @@ test('of a project: another parent and another URL', async () => {
   expect(below.body).toEqual([body])
 })
 
-test('expired from the day after the due date, closed or not', async () => {
+test('a milestone is expired from the day after its due date', async () => {
   await add('today', { due_date: '2026-02-03' })
   await add('yesterday', { due_date: '2026-02-02' })
   const { body } = await call('GET', all)
@@ -90,7 +90,7 @@ test('expired from the day after the due date, closed or not', async () => {
 })
 
 describe('list', () => {
-  test('pages, filtered as REST says it', async () => {
+  test('has pages and filters', async () => {
     const ids = [await add('Spring one'), await add('Spring two'), await add('Autumn')]
     const { headers, body } = await call('GET', `${all}?search_title=two+spring&per_page=1`)
     expect(body).toMatchObject([{ id: ids[1] }])
@@ -114,7 +114,7 @@ describe('list', () => {
   })
 })
 
-describe('refusals', () => {
+describe('errors', () => {
   test.each([
     [{}, { error: 'title is missing' }],
     [{ title: 'x', due_date: 'soon' }, { error: 'due_date is invalid' }],
@@ -133,12 +133,12 @@ describe('refusals', () => {
       { title: 'x', start_date: '10000-01-01' },
       { message: 'Failed to create milestone {:start_date=>["date must not be after 9999-12-31"]}' },
     ],
-  ])('create %j', async (json, body) => {
+  ])('of creating %j', async (json, body) => {
     await add('taken')
     expect(await answer('POST', all, { json })).toEqual([400, body])
   })
 
-  test('update', async () => {
+  test('of updating', async () => {
     const one = `${all}/${await add('x')}`
     await add('taken')
     expect(await answer('PUT', one, { json: { state_event: 'reopen' } })).toEqual([
@@ -153,7 +153,7 @@ describe('refusals', () => {
     ])
   })
 
-  test('who, and which', async () => {
+  test('of missing permissions and unknown ids', async () => {
     const id = await add('x')
     expect(await answer('GET', all, { token: '' })).toEqual([401, { message: '401 Unauthorized' }])
     expect(await answer('GET', 'groups/nope/milestones')).toEqual([404, { message: '404 Group Not Found' }])
@@ -165,7 +165,7 @@ describe('refusals', () => {
   })
 })
 
-test('closes, clears and is removed; an empty change changes nothing', async () => {
+test('closes, clears and deletes a milestone; an empty update changes nothing', async () => {
   const id = await add('x', { description: 'y', due_date: '2026-05-31' })
   const one = `${all}/${id}`
   const { status, body } = await call('PUT', one, { json: { state_event: 'close', description: null, due_date: '' } })

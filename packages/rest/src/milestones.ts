@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { issueShape } from './issues.ts'
 import { mergeRequestShape } from './merge-requests.ts'
 import { milestoneShape } from './milestone-shape.ts'
-import { printedMap } from './printed-map.ts'
+import { fieldErrorText } from './field-error-text.ts'
 import { type Area, type RestRoute, route, type Shape } from './route.ts'
 
 const burndownEventShape: Shape<BurndownEvent> = {
@@ -15,7 +15,6 @@ const burndownEventShape: Shape<BurndownEvent> = {
   of: ({ atMs, weight, action }) => ({ created_at: new Date(atMs).toISOString(), weight: weight ?? null, action }),
 }
 
-/** @see spec/rest-part2-details.md 8 */
 export const milestonesArea: Area = {
   tag: 'Milestones',
   routes: [...routesOf('group', groupMilestones), ...routesOf('project', projectMilestones)],
@@ -30,7 +29,7 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupMilestone
       method: 'GET',
       path: all,
       operation: operations.list,
-      summary: `The milestones of a ${parent}, the soonest due first`,
+      summary: `List the milestones of a ${parent}, by due date.`,
       names,
       shape: milestoneShape,
     }),
@@ -38,7 +37,7 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupMilestone
       method: 'GET',
       path: one,
       operation: operations.get,
-      summary: `A milestone of a ${parent}`,
+      summary: `Get a milestone of a ${parent}.`,
       names,
       shape: milestoneShape,
     }),
@@ -46,32 +45,32 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupMilestone
       method: 'POST',
       path: all,
       operation: operations.create,
-      summary: `Adds a milestone to a ${parent}`,
+      summary: `Create a milestone in a ${parent}.`,
       names,
       shape: milestoneShape,
-      invalid: printedMap('Failed to create milestone'),
+      invalid: fieldErrorText('Failed to create milestone'),
     }),
     route({
       method: 'PUT',
       path: one,
       operation: operations.update,
-      summary: `Changes a milestone of a ${parent}`,
+      summary: `Update a milestone of a ${parent}.`,
       names,
       shape: milestoneShape,
-      invalid: printedMap('Failed to update milestone'),
+      invalid: fieldErrorText('Failed to update milestone'),
     }),
     route({
       method: 'DELETE',
       path: one,
       operation: operations.remove,
-      summary: `Removes a milestone of a ${parent}`,
+      summary: `Delete a milestone of a ${parent}.`,
       names,
     }),
     route({
       method: 'GET',
       path: `${one}/issues`,
       operation: operations.issues,
-      summary: `The issues of a milestone of a ${parent}, the most urgent first`,
+      summary: `List the issues of a milestone of a ${parent}, most urgent first.`,
       names,
       shape: issueShape,
     }),
@@ -79,7 +78,7 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupMilestone
       method: 'GET',
       path: `${one}/merge_requests`,
       operation: operations.mergeRequests,
-      summary: `The merge requests of a milestone of a ${parent}, the most urgent first`,
+      summary: `List the merge requests of a milestone of a ${parent}, most urgent first.`,
       names,
       shape: mergeRequestShape,
     }),
@@ -87,7 +86,7 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupMilestone
       method: 'GET',
       path: `${one}/burndown_events`,
       operation: operations.burndownEvents,
-      summary: `When the issues of a milestone of a ${parent} were created, closed and reopened`,
+      summary: `List the burndown events of a milestone of a ${parent}: when its issues were created, closed and reopened.`,
       names,
       shape: burndownEventShape,
       isList: true,

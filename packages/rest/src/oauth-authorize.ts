@@ -10,29 +10,29 @@ import { html, type Reply, type RouteRequest, type ServedRoute, unguarded } from
 import { z } from 'zod'
 import { descriptionOf } from './oauth-refusal.ts'
 import { pageReply, redirectReply } from './page.ts'
-import { csrfFieldFor, isOurForm, SMALL_FORM } from './session-cookie.ts'
+import { csrfFieldFor, isOurForm, SMALL_FORM_LIMITS } from './session-cookie.ts'
 import { fieldsOf, hiddenFields, signedInUser, signInUrl } from './sign-in.ts'
 
 const PATH = '/oauth/authorize'
 
-/** The page on which a user allows an application to act for them, and what its form does. */
+/** Returns the routes of the page on which a user authorizes an application, and of its form. */
 export function authorizeRoutes(core: Core): ServedRoute[] {
   const body = z.unknown()
   return unguarded([
-    { method: 'GET', path: PATH, access: undefined, handle: (request) => ask(core, request) },
+    { method: 'GET', path: PATH, access: undefined, handle: (request) => showConsent(core, request) },
     {
       method: 'POST',
       path: PATH,
       access: undefined,
       body,
-      forms: SMALL_FORM,
-      handle: (request) => decide(core, request),
+      forms: SMALL_FORM_LIMITS,
+      handle: (request) => handleDecision(core, request),
     },
   ])
 }
 
-/** What goes from the request into the form, and comes back with the decision. */
-const carried = [
+/** The parameters that the form repeats from the request, and sends back with the decision. */
+const forwardedNames = [
   'client_id',
   'redirect_uri',
   'response_type',
@@ -41,27 +41,27 @@ const carried = [
   'code_challenge',
   'code_challenge_method',
 ] as const
-type Carried = Readonly<Partial<Record<(typeof carried)[number], string>>>
+type ForwardedParameters = Readonly<Partial<Record<(typeof forwardedNames)[number], string>>>
 
-/** What is wrong with the request itself is said before anyone signs in for it. */
-async function ask(core: Core, request: RouteRequest): Promise<Reply> {
-  const parameters = carriedIn(request.query)
+/** Shows the page. Errors in the request itself are reported before the user has to sign in. */
+async function showConsent(core: Core, request: RouteRequest): Promise<Reply> {
+  const parameters = forwardedParameters(request.query)
   const signedIn = await signedInUser(core, request)
-  return answer(core, parameters, signedIn?.user, async (authorization) => {
+  return withAuthorization(core, parameters, signedIn?.user, async (authorization) => {
     if (signedIn === undefined) return redirectReply(signInUrl(core, PATH + request.search))
     return consentPage(core, signedIn, parameters, authorization)
   })
 }
 
-/** Neither a code nor a refusal is sent anywhere unless the form was ours: another site could not even ask. */
-async function decide(core: Core, request: RouteRequest): Promise<Reply> {
+/** Handles the decision. It redirects to the application only if the page of this service sent the form. */
+async function handleDecision(core: Core, request: RouteRequest): Promise<Reply> {
   const fields = fieldsOf(request.body)
-  const parameters = carriedIn(fields)
+  const parameters = forwardedParameters(fields)
   const signedIn = await signedInUser(core, request)
   if (!isOurForm(request, signedIn?.secret, fields.csrf_token) || signedIn === undefined) {
-    return errorPage(403, 'The form had expired. Go back to the application and try again.')
+    return errorPage(403, 'The form has expired. Go back to the application and try again.')
   }
-  return answer(core, parameters, signedIn.user, async (authorization) => {
+  return withAuthorization(core, parameters, signedIn.user, async (authorization) => {
     const { redirectUri } = authorization
     if (fields.decision !== 'allow') {
       const error_description = 'The resource owner or authorization server denied the request.'
@@ -72,14 +72,18 @@ async function decide(core: Core, request: RouteRequest): Promise<Reply> {
   })
 }
 
-async function answer(
+/**
+ * Checks the request and calls `proceed` with the authorization. Errors are sent to the application, or shown to the user if
+ * the application or its redirect URI is unknown.
+ */
+async function withAuthorization(
   core: Core,
-  parameters: Carried,
+  parameters: ForwardedParameters,
   user: User | undefined,
   proceed: (authorization: Authorization) => Promise<Reply>,
 ): Promise<Reply> {
   try {
-    const asked = {
+    const request = {
       clientId: parameters.client_id,
       redirectUri: parameters.redirect_uri,
       responseType: parameters.response_type,
@@ -87,7 +91,7 @@ async function answer(
       codeChallenge: parameters.code_challenge,
       codeChallengeMethod: parameters.code_challenge_method,
     }
-    const checked = await checkAuthorization(core, asked, user)
+    const checked = await checkAuthorization(core, request, user)
     if (checked.kind === 'consent_needed') return await proceed(checked.authorization)
     const { refusal, redirectUri } = checked
     const error = { error: refusal.code, error_description: descriptionOf(refusal) }
@@ -98,7 +102,7 @@ async function answer(
   }
 }
 
-function backToApplication(redirectUri: string, answer: Record<string, string>, { state }: Carried): Reply {
+function backToApplication(redirectUri: string, answer: Record<string, string>, { state }: ForwardedParameters): Reply {
   const query = new URLSearchParams({ ...answer, ...(state !== undefined && { state }) })
   return redirectReply(`${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`)
 }
@@ -106,7 +110,7 @@ function backToApplication(redirectUri: string, answer: Record<string, string>, 
 function consentPage(
   core: Core,
   { user, secret }: { readonly user: User; readonly secret: string },
-  parameters: Carried,
+  parameters: ForwardedParameters,
   { application, scopes, redirectUri }: Authorization,
 ): Reply {
   const action = core.settings.externalUrl + PATH
@@ -118,7 +122,7 @@ function consentPage(
     body: html`<p>You are signed in as ${user.username}. ${application.name} asks for access to your account:</p>
 <ul>
 ${scopes.map((scope) => html`<li>${scope}</li>\n`)}</ul>
-<p>You will be led to ${redirectUri}</p>
+<p>You will be redirected to ${redirectUri}</p>
 <form method="post" action="${action}">
 ${hiddenFields([csrfFieldFor(secret), ...fields])}
 <p><button name="decision" value="allow">Authorize</button> <button name="decision" value="deny">Deny</button></p>
@@ -129,8 +133,8 @@ ${hiddenFields([csrfFieldFor(secret), ...fields])}
 const errorPage = (status: number, text: string): Reply =>
   pageReply({ status, title: 'Cannot authorize', body: html`<p>${text}</p>` })
 
-/** Empty ones are none; of one that came twice there is none either. */
-function carriedIn(source: Readonly<Record<string, unknown>>): Carried {
+/** Returns the forwarded parameters of a request, without those that are empty or occur more than once. */
+function forwardedParameters(source: Readonly<Record<string, unknown>>): ForwardedParameters {
   const fields = fieldsOf(source)
-  return Object.fromEntries(carried.flatMap((name) => (fields[name] ? [[name, fields[name]]] : [])))
+  return Object.fromEntries(forwardedNames.flatMap((name) => (fields[name] ? [[name, fields[name]]] : [])))
 }

@@ -1,7 +1,7 @@
 import type { OAuthRefusal, OAuthRefusalCode } from '@penstock/core'
 import type { Reply } from '@penstock/http'
 
-/** @see spec/rest-part2-details.md 2.5 */
+/** The texts of Doorkeeper, GitLab's OAuth library, which clients may match on. Only `too_many_tokens` is an addition. */
 const descriptions: Readonly<Record<OAuthRefusalCode, string>> = {
   invalid_request:
     'The request is missing a required parameter, includes an unsupported parameter value, or is otherwise malformed.',
@@ -13,7 +13,7 @@ const descriptions: Readonly<Record<OAuthRefusalCode, string>> = {
   unauthorized_client: 'The client is not authorized to revoke this token.',
   unsupported_grant_type: 'The authorization grant type is not supported by the authorization server.',
   unsupported_response_type: 'The authorization server does not support this response type.',
-  too_many_tokens: 'The user has more tokens of this application than there may be. Revoke some of them first.',
+  too_many_tokens: 'The user has too many tokens for this application. Revoke some of them first.',
 }
 
 export function descriptionOf({ code, missing }: OAuthRefusal): string {

@@ -3,17 +3,17 @@ import { type Reply, type RouteRequest, type ServedRoute, unguarded } from '@pen
 import { z } from 'zod'
 import { oauthTokenIn } from './bearer-token.ts'
 import { invalidTokenReply, refusalReply } from './oauth-refusal.ts'
-import { SMALL_FORM } from './session-cookie.ts'
+import { SMALL_FORM_LIMITS } from './session-cookie.ts'
 import { fieldsOf } from './sign-in.ts'
 
 const PATH = '/oauth/userinfo'
 
-/** Who has signed in, for an application that asks. @see OpenID Connect Core 1.0, 5.3; spec/rest-part2-details.md 1.10, 2.3 */
+/** Returns the routes of the OpenID Connect UserInfo endpoint. @see OpenID Connect Core 1.0, section 5.3 */
 export function userinfoRoutes(core: Core): ServedRoute[] {
-  const handle = (request: RouteRequest) => tell(core, request)
+  const handle = (request: RouteRequest) => userInfo(core, request)
   return unguarded([
     { method: 'GET', path: PATH, access: undefined, handle },
-    { method: 'POST', path: PATH, access: undefined, body: z.unknown(), forms: SMALL_FORM, handle },
+    { method: 'POST', path: PATH, access: undefined, body: z.unknown(), forms: SMALL_FORM_LIMITS, handle },
   ])
 }
 
@@ -23,7 +23,7 @@ interface Subject {
   readonly externalUrl: string
 }
 
-/** Whose scopes it takes to be told what; nothing is told of what a user does not have. */
+/** The claims, each with the scopes of which one is required. A claim is left out if the user has no value for it. */
 const claims: readonly { readonly name: string; readonly scopes: readonly string[]; of(subject: Subject): unknown }[] =
   [
     { name: 'sub', scopes: ['openid', 'email'], of: ({ user }) => String(user.id) },
@@ -31,7 +31,7 @@ const claims: readonly { readonly name: string; readonly scopes: readonly string
     { name: 'nickname', scopes: ['openid'], of: ({ user }) => user.username },
     { name: 'preferred_username', scopes: ['openid'], of: ({ user }) => user.username },
     { name: 'email', scopes: ['openid', 'email'], of: (subject) => emailOf(subject) },
-    // Only administrators set addresses, and vouch for them.
+    // Addresses are always verified, because only administrators set them.
     {
       name: 'email_verified',
       scopes: ['openid', 'email'],
@@ -43,7 +43,7 @@ const claims: readonly { readonly name: string; readonly scopes: readonly string
 const emailOf = ({ user, scopes }: Subject): string | undefined =>
   scopes.includes('email') ? user.email : user.publicEmail
 
-async function tell(core: Core, request: RouteRequest): Promise<Reply> {
+async function userInfo(core: Core, request: RouteRequest): Promise<Reply> {
   const presented = oauthTokenIn(request.raw.headers.authorization, { ...request.query, ...fieldsOf(request.body) })
   const found = presented === undefined ? undefined : await findOAuthToken(core, presented)
   if (found === undefined) return invalidTokenReply('invalid')
@@ -55,10 +55,10 @@ async function tell(core: Core, request: RouteRequest): Promise<Reply> {
     return invalidTokenReply(refusal === 'expired' || refusal === 'revoked' ? refusal : 'invalid')
   }
   const subject = { user: found.user, scopes: found.scopes, externalUrl: core.settings.externalUrl }
-  const told = claims.filter(({ scopes }) => scopes.some((scope) => found.scopes.includes(scope)))
+  const granted = claims.filter(({ scopes }) => scopes.some((scope) => found.scopes.includes(scope)))
   return {
     status: 200,
     headers: { 'Cache-Control': 'no-store', Pragma: 'no-cache' },
-    json: Object.fromEntries(told.map(({ name, of }) => [name, of(subject)])),
+    json: Object.fromEntries(granted.map(({ name, of }) => [name, of(subject)])),
   }
 }

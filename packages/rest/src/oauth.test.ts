@@ -96,13 +96,13 @@ describe('POST /oauth/token', () => {
     created_at: CREATED_AT,
   }
 
-  test('a code gives a pair of tokens, which nothing may keep', async () => {
+  test('issues a pair of tokens for a code, with Cache-Control no-store', async () => {
     const { status, headers, body } = await post('/oauth/token', { ...(await forCode()), ...credentials() })
     expect([status, body]).toEqual([200, issued])
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  test('the client may use HTTP Basic, and the parameters may be JSON', async () => {
+  test('accepts HTTP Basic for the client, and JSON parameters', async () => {
     const { status, body } = await send('/oauth/token', {
       method: 'POST',
       headers: { ...basic(board.uid, board.secret), 'Content-Type': 'application/json' },
@@ -111,7 +111,7 @@ describe('POST /oauth/token', () => {
     expect([status, body]).toEqual([200, issued])
   })
 
-  test('a refresh token gives another pair', async () => {
+  test('issues another pair of tokens for a refresh token', async () => {
     const { refresh_token } = await newTokens()
     const parameters = { grant_type: 'refresh_token', refresh_token, redirect_uri: CALLBACK, ...credentials() }
     const { status, body } = await post('/oauth/token', parameters)
@@ -119,7 +119,7 @@ describe('POST /oauth/token', () => {
     expect(body).not.toMatchObject({ refresh_token })
   })
 
-  test('a password gives a pair, an application for itself gets an access token alone', async () => {
+  test('issues a pair of tokens for a password, and only an access token for client_credentials', async () => {
     const byPassword = { grant_type: 'password', username: 'mira', password: 'correct horse 1' }
     expect((await post('/oauth/token', byPassword)).body).toEqual({ ...issued, scope: 'api' })
     const { refresh_token: _, ...alone } = issued
@@ -145,7 +145,7 @@ describe('POST /oauth/token', () => {
     ],
     [{ grant_type: 'refresh_token', refresh_token: 'no', client }, 400, 'invalid_grant', invalidGrant],
     [{ grant_type: 'password', username: 'mira', password: 'no' }, 400, 'invalid_grant', invalidGrant],
-    [{ grant_type: 'password', username: 'nobody', password: 'no' }, 400, 'invalid_grant', invalidGrant],
+    [{ grant_type: 'password', username: 'unknown', password: 'no' }, 400, 'invalid_grant', invalidGrant],
     [{ grant_type: 'authorization_code', code: 'no' }, 401, 'invalid_client', invalidClient],
     [{ grant_type: 'client_credentials', client_id: 'no', client_secret: 'no' }, 401, 'invalid_client', invalidClient],
     [
@@ -176,7 +176,7 @@ describe('POST /oauth/token', () => {
     )
   })
 
-  test('a wrong secret, in Basic as well; and what cannot be read as Basic', async () => {
+  test('rejects a wrong secret in the parameters or in Basic, and malformed Basic', async () => {
     const fields = { grant_type: 'client_credentials' }
     const answers = [
       await post('/oauth/token', { ...fields, client_id: board.uid, client_secret: 'no' }),
@@ -187,7 +187,7 @@ describe('POST /oauth/token', () => {
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401])
   })
 
-  test('a parameter that comes twice, or is no text, is refused; the query counts for nothing', async () => {
+  test('rejects a parameter that is repeated or not text, and ignores the query', async () => {
     const twice = await send('/oauth/token', {
       method: 'POST',
       body: new URLSearchParams([
@@ -208,7 +208,7 @@ describe('POST /oauth/token', () => {
     expect(inQuery.body).toMatchObject({ error_description: 'Missing required parameter: grant_type.' })
   })
 
-  test('too many wrong passwords: 429 with Retry-After, also for the right one', async () => {
+  test('answers 429 with Retry-After after too many wrong passwords, even to the right one', async () => {
     const fields = { grant_type: 'password', username: 'mira', password: 'no' }
     for (let count = 0; count < 10; count += 1) await post('/oauth/token', fields)
     const { status, headers, body } = await post('/oauth/token', { ...fields, password: 'correct horse 1' })
@@ -221,7 +221,7 @@ describe('POST /oauth/token', () => {
 })
 
 describe('POST /oauth/revoke', () => {
-  test('ends the token, and says the same of one that is unknown', async () => {
+  test('revokes a token, and sends the same response for an unknown one', async () => {
     const { access_token, refresh_token } = await newTokens()
     const { status, body } = await post('/oauth/revoke', { token: access_token, ...credentials() })
     expect([status, body]).toEqual([200, {}])
@@ -232,7 +232,7 @@ describe('POST /oauth/revoke', () => {
     expect(await post('/oauth/revoke', { token: 'unknown', ...credentials() })).toMatchObject({ status: 200, body: {} })
   })
 
-  test('the wrong client: 403', async () => {
+  test('answers 403 to a wrong client', async () => {
     const { access_token: token } = await newTokens()
     for (const client of [{}, { client_id: board.uid, client_secret: 'no' }]) {
       const { status, body } = await post('/oauth/revoke', { token, ...client })
@@ -243,7 +243,7 @@ describe('POST /oauth/revoke', () => {
     expect(without.body).toMatchObject({ error_description: 'Missing required parameter: token.' })
   })
 
-  test('a token that was got without a client may be ended without one', async () => {
+  test('revokes a token that was issued without a client without one', async () => {
     const byPassword = { grant_type: 'password', username: 'mira', password: 'correct horse 1' }
     const { access_token: token } = (await post('/oauth/token', byPassword)).body as Tokens
     expect((await post('/oauth/revoke', { token })).status).toBe(200)
@@ -252,7 +252,7 @@ describe('POST /oauth/revoke', () => {
 })
 
 describe('GET /oauth/token/info', () => {
-  test('tells its holder about a token', async () => {
+  test('returns the data of the token that authenticates the request', async () => {
     const { access_token } = await newTokens()
     await world.clock.advance(1_080_000)
     const expected = {
@@ -268,7 +268,7 @@ describe('GET /oauth/token/info', () => {
     expect((await send(`/oauth/token/info?access_token=${access_token}`)).body).toEqual(expected)
   })
 
-  test('a token that does not count, and one that comes twice', async () => {
+  test('rejects a token that is expired, missing or sent twice', async () => {
     const { access_token } = await newTokens()
     const both = await send(`/oauth/token/info?access_token=${access_token}`, { headers: bearer(access_token) })
     expect([both.status, both.body]).toEqual([
@@ -292,7 +292,7 @@ describe('GET /oauth/token/info', () => {
 })
 
 describe('POST /oauth/introspect', () => {
-  test('tells the application about its token', async () => {
+  test('returns the data of a token to its application', async () => {
     const { access_token: token, refresh_token } = await newTokens()
     const answer = {
       active: true,
@@ -309,7 +309,7 @@ describe('POST /oauth/introspect', () => {
     expect((await post('/oauth/introspect', { token: refresh_token, ...credentials() })).body).toEqual(endless)
   })
 
-  test('what has ended or is unknown is not active; who is not known is told nothing', async () => {
+  test('reports expired and unknown tokens as inactive, and rejects unknown clients', async () => {
     const { access_token: token } = await newTokens()
     for (const client of [{}, { client_id: board.uid }, { client_id: board.uid, client_secret: 'no' }]) {
       const { status, body } = await post('/oauth/introspect', { token, ...client })
@@ -343,7 +343,7 @@ describe('/oauth/userinfo', () => {
     ['openid', openid],
     ['openid email', { ...openid, ...address }],
     ['email', { sub: openid.sub, ...address }],
-  ])('with the scopes %s', async (scope, expected) => {
+  ])('returns the claims for the scopes %s', async (scope, expected) => {
     const token = await tokenOf(scope)
     for (const init of [{}, { method: 'POST' }]) {
       const { status, headers, body } = await userinfo(token, init)
@@ -354,32 +354,32 @@ describe('/oauth/userinfo', () => {
     expect(inForm.body).toMatchObject({ sub: String(mira.id) })
   })
 
-  test('a public address needs no scope of its own', async () => {
+  test('returns a public address without the scope email', async () => {
     const changed = { public_email: 'mira@public.example.test' }
     await world.core.db.write((db) => db.updateTable('users').set(changed).where('id', '=', mira.id).execute())
     const { body } = await userinfo(await tokenOf('openid'))
     expect(body).toMatchObject({ email: 'mira@public.example.test', email_verified: true })
   })
 
-  test('what is no token, has ended or has another scope is refused', async () => {
+  test('rejects a token that is unknown, revoked, expired or lacks the scope', async () => {
     const [narrow, token] = [await tokenOf('api'), await tokenOf('openid')]
-    const told = async (shown: string) => {
+    const answer = async (shown: string) => {
       const { status, body } = await userinfo(shown)
       return [status, (body as { error: string; error_description: string }).error_description]
     }
-    expect(await told('no')).toEqual([401, 'The access token is invalid'])
-    expect(await told(narrow)).toEqual([
+    expect(await answer('no')).toEqual([401, 'The access token is invalid'])
+    expect(await answer(narrow)).toEqual([
       403,
       'The request requires higher privileges than provided by the access token.',
     ])
     expect((await send('/oauth/userinfo')).status).toBe(401)
     await post('/oauth/revoke', { token })
-    expect(await told(token)).toEqual([401, 'The access token was revoked'])
+    expect(await answer(token)).toEqual([401, 'The access token was revoked'])
     const other = await tokenOf('openid')
     world.clock.advance(7_200_000)
-    expect(await told(other)).toEqual([401, 'The access token expired'])
+    expect(await answer(other)).toEqual([401, 'The access token expired'])
     const last = await tokenOf('openid')
     await world.core.db.write((db) => db.updateTable('users').set({ state: 'blocked' }).execute())
-    expect(await told(last)).toEqual([401, 'The access token is invalid'])
+    expect(await answer(last)).toEqual([401, 'The access token is invalid'])
   })
 })

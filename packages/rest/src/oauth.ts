@@ -13,12 +13,12 @@ import { oauthTokenIn } from './bearer-token.ts'
 import { authorizeRoutes } from './oauth-authorize.ts'
 import { descriptionOf, invalidTokenReply, refusalReply } from './oauth-refusal.ts'
 import { userinfoRoutes } from './oauth-userinfo.ts'
-import { SMALL_FORM } from './session-cookie.ts'
+import { SMALL_FORM_LIMITS } from './session-cookie.ts'
 
 /**
- * OAuth 2.0, outside `/api/v4`.
+ * Returns the OAuth 2.0 routes, which are outside `/api/v4`.
  *
- * @see spec/rest-part2-details.md 2.5; RFC 6749, 7009, 7636, 7662
+ * @see RFC 6749, 7009, 7636, 7662
  */
 export function oauthRoutes(core: Core): ServedRoute[] {
   const post = (path: string, answer: (request: RouteRequest) => Promise<Reply>) => ({
@@ -26,15 +26,15 @@ export function oauthRoutes(core: Core): ServedRoute[] {
     path,
     access: undefined,
     body: z.unknown(),
-    forms: SMALL_FORM,
-    handle: (request: RouteRequest) => answer(request).catch(refused),
+    forms: SMALL_FORM_LIMITS,
+    handle: (request: RouteRequest) => answer(request).catch(oauthError),
   })
   return [
     ...unguarded([
       post('/oauth/token', (request) => issue(core, request)),
       post('/oauth/revoke', (request) => revoke(core, request)),
       post('/oauth/introspect', (request) => introspect(core, request)),
-      { method: 'GET', path: '/oauth/token/info', access: undefined, handle: (request) => describe(core, request) },
+      { method: 'GET', path: '/oauth/token/info', access: undefined, handle: (request) => tokenInfo(core, request) },
     ]),
     ...userinfoRoutes(core),
     ...authorizeRoutes(core),
@@ -81,9 +81,9 @@ async function revoke(core: Core, request: RouteRequest): Promise<Reply> {
 async function introspect(core: Core, request: RouteRequest): Promise<Reply> {
   const parameters = parametersOf(request.body)
   const accessToken = oauthTokenIn(request.raw.headers.authorization, {})
-  const asker = accessToken === undefined ? credentialsIn(request, parameters) : { accessToken }
+  const authentication = accessToken === undefined ? credentialsIn(request, parameters) : { accessToken }
   if (parameters.token === undefined) throw new OAuthRefusal('invalid_request', 'token')
-  const info = await introspectOAuthToken(core, asker, parameters.token)
+  const info = await introspectOAuthToken(core, authentication, parameters.token)
   if (info === undefined) return { status: 200, headers: noStore, json: { active: false } }
   return {
     status: 200,
@@ -99,7 +99,7 @@ async function introspect(core: Core, request: RouteRequest): Promise<Reply> {
   }
 }
 
-async function describe(core: Core, request: RouteRequest): Promise<Reply> {
+async function tokenInfo(core: Core, request: RouteRequest): Promise<Reply> {
   const presented = oauthTokenIn(request.raw.headers.authorization, request.query)
   const info = presented === undefined ? undefined : await describeOAuthToken(core, presented)
   if (info?.state !== 'valid') return invalidTokenReply(info?.state ?? 'invalid')
@@ -119,26 +119,26 @@ async function describe(core: Core, request: RouteRequest): Promise<Reply> {
   }
 }
 
-/** Those that were sent; one without a value was not. @throws OAuthRefusal for one that came twice, or is no text */
+/** Returns the parameters that have a value. @throws OAuthRefusal for a parameter that is repeated or is not text */
 function parametersOf(body: unknown): Readonly<Partial<Record<string, string>>> {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   const entries = Object.entries(isObject ? body : {}).filter(([, value]) => value !== null && value !== '')
-  for (const [, value] of entries) if (!isSoundText(value)) throw new OAuthRefusal('invalid_request')
+  for (const [, value] of entries) if (!isValidText(value)) throw new OAuthRefusal('invalid_request')
   return Object.fromEntries(entries)
 }
 
-const isSoundText = (value: unknown): boolean =>
+const isValidText = (value: unknown): boolean =>
   typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
 
-/** Of HTTP Basic, else of the parameters. @see RFC 6749 2.3.1 */
+/** Returns the client's credentials, from HTTP Basic or else from the parameters. @see RFC 6749, section 2.3.1 */
 function credentialsIn({ raw }: Incoming, parameters: Readonly<Partial<Record<string, string>>>): ClientCredentials {
   const encoded = /^basic +([\w+/=-]+) *$/i.exec(raw.headers.authorization ?? '')?.[1]
   if (encoded === undefined) return { clientId: parameters.client_id, clientSecret: parameters.client_secret }
   const pair = Buffer.from(encoded, 'base64').toString('utf8')
   const colon = pair.indexOf(':')
   const [clientId, clientSecret] = [pair.slice(0, Math.max(colon, 0)), pair.slice(colon + 1)].map(formDecoded)
-  if (colon === -1 || !isSoundText(clientId) || !isSoundText(clientSecret)) throw new OAuthRefusal('invalid_client')
-  // Who has no secret writes none behind the colon.
+  if (colon === -1 || !isValidText(clientId) || !isValidText(clientSecret)) throw new OAuthRefusal('invalid_client')
+  // A client without a secret sends nothing after the colon.
   return { clientId, clientSecret: clientSecret === '' ? undefined : clientSecret }
 }
 
@@ -150,7 +150,7 @@ function formDecoded(text: string): string | undefined {
   }
 }
 
-function refused(error: unknown): Reply {
+function oauthError(error: unknown): Reply {
   if (error instanceof OAuthRefusal) {
     const status = error.code === 'invalid_client' ? 401 : error.code === 'unauthorized_client' ? 403 : 400
     return refusalReply(error.code, descriptionOf(error), status)

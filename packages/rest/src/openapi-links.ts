@@ -1,19 +1,19 @@
 import type { ResponseRow, RouteShape } from '@penstock/http'
 import type { RestRoute } from './route.ts'
 import { shapeOf } from './schema-traits.ts'
-import { statusOf } from './served-row.ts'
+import { successStatus } from './served-row.ts'
 
 type Documented = RouteShape<RestRoute>
 type Links = NonNullable<ResponseRow['links']>
 
-/** From each call that makes a thing to the calls about that thing: a row below its path with one more parameter. */
+/** Adds OpenAPI links from each call that creates a resource to the calls for that resource, which have one more parameter. */
 export function withLinks(routes: readonly Documented[]): Documented[] {
   return routes.map((route) => {
     const { documentation, access: row } = route
-    const made = documentation!.responses[statusOf(row)]!
+    const success = documentation!.responses[successStatus(row)]!
     const links = linksFrom(route, routes)
     if (Object.keys(links).length === 0) return route
-    const responses = { ...documentation!.responses, [statusOf(row)]: { ...made, links } }
+    const responses = { ...documentation!.responses, [successStatus(row)]: { ...success, links } }
     return { ...route, documentation: { ...documentation!, responses } }
   })
 }
@@ -33,6 +33,6 @@ function linksFrom({ method, path, access: row }: Documented, routes: readonly D
   return Object.fromEntries(links)
 }
 
-/** `issue_iid` is the `iid` of an issue, a `branch` its name, a `sha` the id of a commit. */
+/** Returns the response field for a path parameter: `iid` for `issue_iid`, `name` for `branch`, `id` for a commit's `sha`. */
 const memberFor = (parameter: string, members: readonly string[]): string | undefined =>
   [parameter, parameter.split('_').at(-1)!, 'name', 'id'].find((name) => members.includes(name))

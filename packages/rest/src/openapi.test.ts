@@ -44,7 +44,7 @@ const document = restOpenApi(
   'svc',
 ) as { paths: Record<string, Record<string, Record<string, unknown>>> }
 
-test('names are those of REST, at every depth; types are told', () => {
+test('describes parameters by their REST names at every depth, with their types', () => {
   const { get, post } = document.paths['/api/v4/groups/{id}/things']!
   expect((get!.parameters as { name: string; in: string }[]).map((one) => `${one.in} ${one.name}`)).toEqual([
     'path id',
@@ -70,7 +70,7 @@ test('names are those of REST, at every depth; types are told', () => {
   })
 })
 
-test('what only headers tell is no parameter', () => {
+test('does not describe input from headers as a parameter', () => {
   const { paths } = restOpenApi(areas, 'svc') as typeof document
   const { post } = paths['/api/v4/projects/{id}/issues']!
   const { schema } = (post!.requestBody as { content: Record<string, { schema: { properties: object } }> }).content[
@@ -80,7 +80,7 @@ test('what only headers tell is no parameter', () => {
   expect(schema.properties).not.toHaveProperty('captcha')
 })
 
-test('a call has its statuses, its security and an id of its own', () => {
+test('describes the statuses, security and unique id of each call', () => {
   const { get, post } = document.paths['/api/v4/groups/{id}/things']!
   expect(Object.keys(get!.responses as object)).toEqual(
     expect.arrayContaining(['200', '400', '401', '403', '404', '429']),
@@ -96,14 +96,14 @@ test('a call has its statuses, its security and an id of its own', () => {
   ])
 })
 
-test('every call of all areas has an id of its own, in one case', () => {
+test('every call of all areas has a unique id in camelCase', () => {
   const { paths } = restOpenApi(areas, 'svc') as typeof document
   const ids = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId))
   expect(ids.filter((id) => !/^[a-z]+(?:[A-Z][a-z0-9]*)*$/.test(String(id)))).toEqual([])
   expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([])
 })
 
-test('links lead from what is made to the calls about it', () => {
+test('links from calls that create a resource to the calls for that resource', () => {
   const { paths } = restOpenApi(areas, 'svc') as unknown as { paths: typeof document.paths }
   const links = (path: string) =>
     (paths[`/api/v4${path}`]!.post!.responses as Record<string, { links?: Record<string, unknown> }>)['201']!.links
@@ -125,7 +125,7 @@ test('links lead from what is made to the calls about it', () => {
   expect(links('/users/{id}/block')).toBeUndefined()
 })
 
-test('an answer is described as what comes: a list without pages, JSON beside headers, a raw file', () => {
+test('describes the content of responses: a list without pages, JSON with headers, a raw file', () => {
   const { paths } = restOpenApi(areas, 'svc') as unknown as { paths: typeof document.paths }
   const contentOf = (path: string) =>
     (paths[`/api/v4${path}`]!.get!.responses as Record<string, { content: object }>)['200']!.content
@@ -139,9 +139,9 @@ test('an answer is described as what comes: a list without pages, JSON beside he
 })
 
 test.each([
-  ['these', document],
+  ['the test area', document],
   ['all areas', restOpenApi(areas, 'svc')],
-])('the document of %s is OpenAPI', async (_, one) => {
+])('the document of %s is valid OpenAPI', async (_, one) => {
   const result = await new Validator().validate(JSON.parse(JSON.stringify(one)))
   expect([result.errors, result.valid]).toEqual([undefined, true])
 })

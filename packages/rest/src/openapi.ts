@@ -3,22 +3,22 @@ import { z } from 'zod'
 import { withLinks } from './openapi-links.ts'
 import { parametersOf, snakeCase } from './parameter-names.ts'
 import { API_PREFIX, type Area, type RestRoute } from './route.ts'
-import { isDay, isFile, isMoment, traitsOf } from './schema-traits.ts'
-import { statusOf } from './served-row.ts'
+import { isDay, isFile, isDateOrTime, traitsOf } from './schema-traits.ts'
+import { successStatus } from './served-row.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The OpenAPI 3.1 document of the areas, from the schemas that check their requests and the shapes that make their answers. */
+/** Returns the OpenAPI 3.1 document of the areas, generated from the schemas that validate requests and from the shapes. */
 export function restOpenApi(areas: readonly Area[], serviceName: string): Json {
   const routes = areas.flatMap(({ tag, routes }) => routes.map((row) => routeShape(tag, row)))
-  return openApiDocument(withLinks(withIds(routes)), {
+  return openApiDocument(withLinks(withUniqueIds(routes)), {
     info: {
       title: 'Penstock REST API',
       version: 'v4',
       description:
-        'Parameters may come in the query, in a form or in JSON, whatever the method; the path wins over the body, the body over the query.',
+        'Every method accepts parameters in the query, in a form or in JSON. The path takes precedence over the body, and the body over the query.',
     },
-    tags: areas.map(({ tag }) => ({ name: tag, description: `Calls about ${tag}` })),
+    tags: areas.map(({ tag }) => ({ name: tag, description: `${tag} API` })),
     securitySchemes: {
       privateToken: { type: 'apiKey', in: 'header', name: 'PRIVATE-TOKEN' },
       privateTokenParameter: { type: 'apiKey', in: 'query', name: 'private_token' },
@@ -29,7 +29,7 @@ export function restOpenApi(areas: readonly Area[], serviceName: string): Json {
     },
     security: ({ operation, takesJobTokens, ignoresCredentials }) => {
       if (ignoresCredentials) return []
-      const nobody = operation.caller === 'anyone' ? [undefined] : []
+      const anonymous = operation.caller === 'anyone' ? [undefined] : []
       return [
         'privateToken',
         'privateTokenParameter',
@@ -37,18 +37,18 @@ export function restOpenApi(areas: readonly Area[], serviceName: string): Json {
         'accessTokenParameter',
         ...(takesJobTokens ? ['jobToken'] : []),
         'session',
-        ...nobody,
+        ...anonymous,
       ]
     },
     refine(schema, json, io) {
-      // Within a parameter too, names are in snake_case outside.
+      // REST uses snake_case also for names within a parameter.
       if (io === 'input' && json.properties !== undefined) {
         json.properties = Object.fromEntries(
           Object.entries(json.properties).map(([name, inner]) => [snakeCase(name), inner]),
         )
         if (json.required !== undefined) json.required = json.required.map(snakeCase)
       }
-      if (isMoment(schema)) json.format = isDay(schema) ? 'date' : 'date-time'
+      if (isDateOrTime(schema)) json.format = isDay(schema) ? 'date' : 'date-time'
       if (isFile(schema)) {
         for (const key of Object.keys(json)) delete json[key]
         Object.assign(json, { type: 'string', format: 'binary' })
@@ -87,7 +87,7 @@ function routeShape(tag: string, row: RestRoute): RouteShape<RestRoute> {
   }
 }
 
-/** Also those that the operation does not ask for by that name. */
+/** Returns the schema of the path parameters, including those that the operation has no parameter for. */
 function pathParameters(names: ReadonlySet<string>, known: ReturnType<typeof parametersOf>): z.ZodType {
   const schemaOf = (name: string) =>
     (known.find((parameter) => parameter.name === name)?.schema ?? z.string()) as z.ZodType
@@ -96,20 +96,20 @@ function pathParameters(names: ReadonlySet<string>, known: ReturnType<typeof par
 
 const messageBody = z
   .object({ message: z.union([z.string(), z.record(z.string(), z.unknown())]) })
-  .meta({ id: 'Message', description: 'A refusal by the application' })
+  .meta({ id: 'Message', description: 'An error reported by the operation' })
 const errorBody = z
   .object({ error: z.string(), error_description: z.string().optional(), scope: z.string().optional() })
-  .meta({ id: 'Error', description: 'A refusal before the application was asked' })
+  .meta({ id: 'Error', description: 'An error found before the operation ran' })
 const eitherBody = z.union([messageBody, errorBody])
 
 const listHeaders = {
   'X-Page': 'Number of this page',
-  'X-Per-Page': 'Items on a page',
+  'X-Per-Page': 'Number of items per page',
   'X-Next-Page': 'Number of the next page, or empty',
-  'X-Prev-Page': 'Number of the page before, or empty',
-  'X-Total': 'How many items there are; left out above 10,000',
-  'X-Total-Pages': 'How many pages there are; left out above 10,000 items',
-  Link: 'URLs of pages, by their relations: prev, next, first, last',
+  'X-Prev-Page': 'Number of the previous page, or empty',
+  'X-Total': 'Total number of items; missing above 10,000',
+  'X-Total-Pages': 'Total number of pages; missing above 10,000 items',
+  Link: 'URLs of other pages, with the relations prev, next, first and last',
 }
 
 function responsesOf(
@@ -121,31 +121,31 @@ function responsesOf(
   const isProjectPath = keys.includes('project') && row.path.includes('/:')
   const isRead = row.method === 'GET'
   return {
-    [statusOf(row)]: successOf(row, keys.includes('perPage')),
-    ...(row.isCreated && { 201: { ...successOf(row, false), description: 'Done, and it is new' } }),
+    [successStatus(row)]: successOf(row, keys.includes('perPage')),
+    ...(row.isCreated && { 201: { ...successOf(row, false), description: 'Created' } }),
     ...(row.shape &&
-      statusOf(row) !== 204 &&
-      !isRead && { 204: { description: 'Done, and there is nothing to show' } }),
-    ...(isRead && { 304: { description: 'The caller has it already (If-None-Match)' } }),
+      successStatus(row) !== 204 &&
+      !isRead && { 204: { description: 'Done; the response has no body' } }),
+    ...(isRead && { 304: { description: 'Not changed since the response that If-None-Match names' } }),
     ...(isProjectPath && isRead && { 301: moved }),
-    400: { description: 'A parameter is wrong, or a rule is broken', body: eitherBody },
+    400: { description: 'A parameter is invalid, or a rule is violated', body: eitherBody },
     ...(row.ignoresCredentials !== true && {
-      401: { description: 'No credential, or one that is not accepted', body: messageBody },
-      403: { description: 'Not allowed, or the token lacks a scope', body: eitherBody },
+      401: { description: 'The credential is missing or not accepted', body: messageBody },
+      403: { description: 'The caller lacks the permission, or the token lacks a scope', body: eitherBody },
     }),
-    ...(caller === 'administrator' && { 403: { description: 'Only for administrators', body: eitherBody } }),
+    ...(caller === 'administrator' && { 403: { description: 'The caller is not an administrator', body: eitherBody } }),
     ...(hasParameters && {
-      404: { description: 'There is no such thing, or the caller may not see it', body: eitherBody },
+      404: { description: 'The resource does not exist, or the caller may not see it', body: eitherBody },
     }),
-    405: { description: 'Not possible with this thing, or with this method', body: eitherBody },
-    406: { description: 'A format other than JSON was asked for', body: errorBody },
+    405: { description: 'The method is not supported, or the resource does not allow the change', body: eitherBody },
+    406: { description: 'The requested format is not JSON', body: errorBody },
     ...(!isRead && {
-      409: { description: 'It is being changed by someone else, or is there already', body: messageBody },
-      412: { description: 'It has changed since If-Unmodified-Since', body: messageBody },
-      422: { description: 'It cannot be done', body: messageBody },
+      409: { description: 'The resource exists already, or another request is changing it', body: messageBody },
+      412: { description: 'The resource has changed since If-Unmodified-Since', body: messageBody },
+      422: { description: 'The change is not possible', body: messageBody },
     }),
     ...(isWrite && {
-      413: { description: 'The body is too large, or the project would store more than it may', body: messageBody },
+      413: { description: 'The body is too large, or the project would exceed its storage limit', body: messageBody },
       415: {
         description: row.bodyTextAs === undefined ? 'The body is neither JSON nor a form' : 'The body is not JSON',
         body: errorBody,
@@ -156,27 +156,27 @@ function responsesOf(
       description: 'Too many requests',
       body: z.string(),
       contentType: 'text/plain',
-      headers: { 'Retry-After': 'Whole seconds until the next call can succeed' },
+      headers: { 'Retry-After': 'Seconds until the next request can succeed' },
     },
     503: {
-      description: 'The database cannot be used at the moment, or too many write to it; nothing has changed',
+      description: 'The database is unavailable or has too many pending writes; nothing was changed',
       body: messageBody,
-      headers: { 'Retry-After': 'Whole seconds until it is worth another try' },
+      headers: { 'Retry-After': 'Seconds to wait before a retry' },
     },
   }
 }
 
-/** Said before anything knows what is asked for, the latter without a body. */
+/** Errors that are sent before the route is known. */
 const tooLong: Record<number, ResponseRow> = {
-  414: { description: 'The URL is longer than 8 KiB; above 16 KiB there is no body' },
-  431: { description: 'The headers are longer than 16 KiB, with the URL' },
+  414: { description: 'The URL is longer than 8 KiB; above 16 KiB the response has no body' },
+  431: { description: 'The URL and the headers together are longer than 16 KiB' },
 }
 
 const moved: ResponseRow = {
-  description: 'The project has another path now',
+  description: 'The project has moved to another path',
   body: z.string(),
   contentType: 'text/plain',
-  headers: { Location: 'The same call by the id of the project' },
+  headers: { Location: 'The same URL with the id of the project' },
 }
 
 function successOf(row: RestRoute, isPage: boolean): ResponseRow {
@@ -184,23 +184,23 @@ function successOf(row: RestRoute, isPage: boolean): ResponseRow {
   if (row.shape === undefined) return { description: 'Done' }
   if (!isPage && !row.isList) return { description: 'Done', body: row.shape.schema }
   return {
-    description: isPage ? 'One page' : 'All of them',
+    description: isPage ? 'One page of the list' : 'The complete list',
     body: z.array(row.shape.schema),
     ...(isPage && { headers: listHeaders }),
   }
 }
 
-/** An operation behind several calls has several ids, because an id is one call's. */
-function withIds<Access>(routes: readonly RouteShape<Access>[]): RouteShape<Access>[] {
-  const taken = new Map<string, number>()
+/** Makes operation ids unique: if several calls share an operation, the method and path are appended to its name. */
+function withUniqueIds<Access>(routes: readonly RouteShape<Access>[]): RouteShape<Access>[] {
+  const uses = new Map<string, number>()
   for (const { documentation } of routes) {
     const id = documentation!.operationId
-    taken.set(id, (taken.get(id) ?? 0) + 1)
+    uses.set(id, (uses.get(id) ?? 0) + 1)
   }
   return routes.map((route) => {
     const documentation = route.documentation!
     const { operationId } = documentation
-    if (taken.get(operationId) === 1) return route
+    if (uses.get(operationId) === 1) return route
     const method = route.method === 'GET' ? '' : ` ${route.method.toLowerCase()}`
     const words = `${operationId}${method}${route.path.slice(API_PREFIX.length)}`
     const id = words.replaceAll(/[^a-z0-9]+([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase())

@@ -26,7 +26,7 @@ const page = (changes: Partial<Page<unknown>>): Page<unknown> => ({
 const url = (number: number) =>
   `<${at.url}?id=ops%2Ftools&iids%5B%5D=1&iids%5B%5D=2&page=${number}&per_page=500&with_content=false>`
 
-test('links carry every parameter that is known, as sent or by default, sorted; secrets never', () => {
+test('links have every parameter of the list, sorted, as sent or by default, and no secrets', () => {
   expect(pageHeaders(page({ page: 2, hasNext: true, total: 205 }), at)).toEqual({
     'X-Page': '2',
     'X-Per-Page': '100',
@@ -50,7 +50,7 @@ test('an empty list has one page', () => {
   })
 })
 
-test('behind the end there is neither next nor previous', () => {
+test('a page beyond the last one has neither a next nor a previous page', () => {
   expect(pageHeaders(page({ page: 7, items: [] }), at)).toMatchObject({
     'X-Page': '7',
     'X-Next-Page': '',
@@ -59,13 +59,13 @@ test('behind the end there is neither next nor previous', () => {
   })
 })
 
-test('without a total there are no totals and no last page', () => {
+test('without a total, there are no totals and no last page', () => {
   const headers = pageHeaders(page({ hasNext: true, total: undefined }), at)
   expect(Object.keys(headers)).toEqual(['X-Page', 'X-Per-Page', 'X-Next-Page', 'X-Prev-Page', 'Link'])
   expect(headers.Link).toBe(`${url(2)}; rel="next", ${url(1)}; rel="first"`)
 })
 
-test('by keyset there is only a link to the next page', () => {
+test('keyset pagination has only a link to the next page', () => {
   expect(keysetHeaders({ items: [], perPage: 1, nextCursor: undefined }, at)).toEqual({})
   const values = { id: '5', pagination: 'ignored here' }
   expect(keysetHeaders({ items: [], perPage: 1, nextCursor: 'abc' }, { ...at, values })).toEqual({

@@ -2,26 +2,26 @@ import type { InputSchema, KeysetPage, Page } from '@penstock/core'
 import { type Names, parametersOf } from './parameter-names.ts'
 import { traitsOf } from './schema-traits.ts'
 
-/** What the links of a page are made of. */
-export interface ListedAt {
-  /** External, without a query. */
+/** The request for a list, from which the links to other pages are built. */
+export interface ListRequest {
+  /** The external URL without the query. */
   readonly url: string
   readonly input: InputSchema
   readonly names: Names
-  /** By their names in REST, as they were sent. */
+  /** The parameters as sent, with their REST names. */
   readonly values: Readonly<Record<string, unknown>>
 }
 
-/** @see spec/rest-part2-details.md 1.6 */
+/** Returns the headers of a page in offset pagination. */
 export function pageHeaders(
   { page, perPage, hasNext, total, items }: Page<unknown>,
-  at: ListedAt,
+  request: ListRequest,
 ): Record<string, string> {
   const totalPages = total === undefined ? undefined : Math.max(1, Math.ceil(total / perPage))
   const next = hasNext ? page + 1 : undefined
-  // Behind the end there is no way back either, as the platform has it.
+  // A page beyond the last one has no previous page either, as on GitLab.
   const previous = page > 1 && items.length > 0 ? page - 1 : undefined
-  const link = linksTo(at)
+  const link = linksTo(request)
   const links = { prev: previous, next, first: 1, last: totalPages }
   return {
     'X-Page': String(page),
@@ -36,26 +36,29 @@ export function pageHeaders(
   }
 }
 
-/** @see spec/rest-part2-details.md 1.7 */
-export function keysetHeaders({ nextCursor }: KeysetPage<unknown>, at: ListedAt): Record<string, string> {
-  return nextCursor === undefined ? {} : { Link: linksTo(at)('next', 'cursor', nextCursor) }
+/** Returns the headers of a page in keyset pagination. */
+export function keysetHeaders({ nextCursor }: KeysetPage<unknown>, request: ListRequest): Record<string, string> {
+  return nextCursor === undefined ? {} : { Link: linksTo(request)('next', 'cursor', nextCursor) }
 }
 
-/** With every parameter that the list knows, also those of the path and those that have their default; one of them is told. */
-function linksTo({ url, input, names, values }: ListedAt) {
+/**
+ * Returns a function that builds a link to another page. Like GitLab's, a link has every parameter of the list, including
+ * those of the path and those with their default.
+ */
+function linksTo({ url, input, names, values }: ListRequest) {
   const parts = parametersOf(input, names)
     .map(({ name, schema }) => {
-      const value = sent(values, name) ?? traitsOf(schema).fallback
+      const value = sentValue(values, name) ?? traitsOf(schema).fallback
       return { name, text: queryParts(name, value) }
     })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  return (rel: string, told: 'page' | 'cursor', value: unknown): string => {
-    const query = parts.flatMap(({ name, text }) => (name === told ? queryParts(name, value) : text)).join('&')
+  return (rel: string, replaced: 'page' | 'cursor', value: unknown): string => {
+    const query = parts.flatMap(({ name, text }) => (name === replaced ? queryParts(name, value) : text)).join('&')
     return `<${url}?${query}>; rel="${rel}"`
   }
 }
 
-const sent = (values: ListedAt['values'], name: string): unknown =>
+const sentValue = (values: ListRequest['values'], name: string): unknown =>
   Object.hasOwn(values, name) ? values[name] : undefined
 
 function queryParts(name: string, value: unknown): string[] {

@@ -4,12 +4,12 @@ export interface Page {
   readonly status: number
   readonly title: string
   readonly body: Html
-  /** Where its forms may lead, redirections included. Default: nowhere. */
+  /** The URLs that the forms may submit to, including redirects. Default: none. */
   readonly formTargets?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A page without scripts and styles, that nobody may frame and nothing may keep. */
+/** Returns a page without scripts and styles, which may not be framed or cached. */
 export function pageReply({ status, title, body, formTargets = [], headers }: Page): Reply {
   const targets = formTargets.length === 0 ? "'none'" : [...new Set(formTargets.map(sourceOf))].join(' ')
   const document = html`<!doctype html>
@@ -38,13 +38,16 @@ ${body}
   }
 }
 
-/** To be fetched with GET, also after a form. */
+/** Returns a redirect that the browser follows with GET, also after a form. */
 export const redirectReply = (location: string, headers: Readonly<Record<string, string>> = {}): Reply => ({
   status: 303,
   headers: { Location: location, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer', ...headers },
 })
 
-/** Browsers hold redirections after a form to its targets as well. What a policy could not be written with is let off. */
+/**
+ * Returns the source expression of a URL for the policy `form-action`, which browsers also apply to redirects after a form.
+ * If the origin cannot be written in a policy, the scheme is allowed.
+ */
 function sourceOf(url: string): string {
   const { protocol, origin } = new URL(url)
   return /^https?:\/\/[\w.\-:[\]]+$/.test(origin) ? origin : protocol

@@ -15,7 +15,7 @@ const summaryFields = {
   web_url: z.string(),
 }
 
-/** A pipeline as embedded in other things. */
+/** A pipeline as embedded in other resources. */
 export const pipelineSummaryShape = {
   schema: z.object(summaryFields),
   of: (pipeline: Pipeline, context: JsonContext) => ({
@@ -40,7 +40,7 @@ export const listedPipelineShape = {
   }),
 } satisfies Shape<Pipeline>
 
-/** Somebody the forge knows, whom the core may not. */
+/** A user of the recorded GitLab instance, who may not exist here. */
 export const recordedUserShape = {
   schema: z
     .object({

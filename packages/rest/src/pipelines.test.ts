@@ -20,7 +20,7 @@ let listening: Listening
 let mira: User
 let project: Project
 let token: string
-let heard: DomainEvent[]
+let events: DomainEvent[]
 
 beforeEach(async () => {
   world = await World.open({ externalUrl: EXTERNAL_URL })
@@ -29,10 +29,10 @@ beforeEach(async () => {
   await world.member(project, mira, 40)
   const root = await world.user('root', { isAdministrator: true })
   token = (await world.perform(root, createPersonalToken, { userId: mira.id, name: 'test', scopes: ['api'] })).value
-  heard = []
+  events = []
   const listener = {
     types: new Set(['pipeline.created', 'pipeline.updated'] as const),
-    onEvent: async (_: unknown, event: DomainEvent) => void heard.push(event),
+    onEvent: async (_: unknown, event: DomainEvent) => void events.push(event),
   }
   const core = { ...world.core, listeners: [listener] }
   const app = restListener({ core, areas: [pipelinesArea], log: silentLog, rateLimits: 'off' })
@@ -67,7 +67,7 @@ const large = (more: object = {}) =>
   })
 const minimal = '{"object_attributes":{"id":31,"status":"running"}}'
 
-/** As a hook writes it: with numbers that JavaScript cannot hold, and variables. */
+/** A body as a pipeline hook sends it, with a number that JavaScript cannot represent, and with variables. */
 const hook = `{
   "object_kind": "pipeline",
   "object_attributes": {
@@ -117,21 +117,21 @@ const ada = {
 }
 
 describe('a record', () => {
-  test('is 201 at first and 200 after, and answered with the pipeline', async () => {
+  test('is answered with the pipeline, with 201 at first and 200 afterwards', async () => {
     const first = await put(minimal)
     expect([first.status, first.body.status]).toEqual([201, 'running'])
     const { status, body } = await put(hook)
     expect([status, body]).toEqual([200, (await call('GET', 'pipelines/31')).body])
     expect((await put(hook)).status).toBe(200)
-    expect(heard.map(({ type }) => type)).toEqual(['pipeline.created', 'pipeline.updated'])
+    expect(events.map(({ type }) => type)).toEqual(['pipeline.created', 'pipeline.updated'])
   })
 
-  test('is told of in the very text it came in', async () => {
+  test('is passed to listeners as the text that was sent', async () => {
     await put(hook)
-    expect(heard[0]!.payload).toBe(hook)
+    expect(events[0]!.payload).toBe(hook)
   })
 
-  test('leaves no secret behind', async () => {
+  test('stores and returns no secrets', async () => {
     await put(hook)
     const paths = ['pipelines', 'pipelines/31', 'pipelines/31/jobs', 'pipelines/31/bridges', 'jobs', 'jobs/380']
     const answers = await Promise.all(paths.map((path) => call('GET', path)))
@@ -160,7 +160,7 @@ describe('a record', () => {
     expect(await put(body)).toMatchObject({ status: 400, body: { error } })
   })
 
-  test('of an id that another project recorded before is taken, and shown under that id', async () => {
+  test('is accepted with an id that another project has used before', async () => {
     const secret = await world.project('secret', await world.group('elsewhere'))
     const builds = [{ id: 380, status: 'running' }]
     const objectAttributes = { id: 31, status: 'running' }
@@ -178,16 +178,16 @@ describe('a record', () => {
     expect((await call('GET', 'jobs/380')).body).toMatchObject({ id: 380, pipeline: shown })
   })
 
-  test('says everything in its body, and nothing in the query', async () => {
+  test('is read only from a JSON body, and not from the query or a form', async () => {
     const query = 'object_attributes[id]=31&object_attributes[status]=success'
     expect(await call('PUT', `pipeline_records/31?${query}`)).toMatchObject({ status: 400 })
     const form = 'application/x-www-form-urlencoded'
     expect(await put(query, { 'content-type': form })).toMatchObject({ status: 415 })
     expect(await put('{', {})).toMatchObject({ status: 400 })
-    expect(heard).toEqual([])
+    expect(events).toEqual([])
   })
 
-  test('holds no credential, and no depth or sign that would harm', async () => {
+  test('is accepted with deep nesting and invalid text in unknown members, and its credentials are ignored', async () => {
     const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`
     const odd = `{"private_token":"x","sudo":"y","id":7,"pipeline_id":8,"a\\u0000":"\\ud83d","deep":${deep},${minimal.slice(1)}`
     expect(await put(odd)).toMatchObject({ status: 201, body: { project_id: project.id } })
@@ -195,14 +195,14 @@ describe('a record', () => {
     expect(body).toEqual({ message: '401 Unauthorized' })
   })
 
-  test('that is large is read in another thread, and stored and reported like a small one', async () => {
+  test('that is large is read in the worker thread, and stored and reported like a small one', async () => {
     expect(await put(large())).toMatchObject({ status: 201, body: { id: 31, status: 'success' } })
-    expect(heard).toMatchObject([{ type: 'pipeline.created', payload: large() }])
+    expect(events).toMatchObject([{ type: 'pipeline.created', payload: large() }])
     const page = await call('GET', 'pipelines/31/jobs?per_page=100&page=12')
     expect(page.headers.get('x-total')).toBe('1200')
     expect(page.body.at(-1)).toMatchObject({ id: 900, name: 'job number 0' })
     expect((await put(large())).status).toBe(200)
-    expect(heard).toHaveLength(1)
+    expect(events).toHaveLength(1)
   })
 
   test('that is large replaces an earlier one job by job', async () => {
@@ -219,7 +219,7 @@ describe('a record', () => {
     expect((await call('GET', 'jobs/900')).status).toBe(404)
   })
 
-  test('that is large and wrong is refused in the words of a small one', async () => {
+  test('that is large and invalid gets the same error as a small one', async () => {
     const padding = `"x":"${'x'.repeat(70_000)}"`
     for (const [small, big] of [
       ['{"a":', `{${padding},"a":`],
@@ -229,10 +229,10 @@ describe('a record', () => {
       const [answer, expected] = [await put(big), await put(small)]
       expect([answer.status, answer.body]).toEqual([400, expected.body])
     }
-    expect(heard).toEqual([])
+    expect(events).toEqual([])
   })
 
-  test('may have 16 MiB, and no more', async () => {
+  test('may have at most 16 MiB', async () => {
     const padded = (bytes: number) => `${minimal.slice(0, -1)},"x":"${'x'.repeat(bytes - minimal.length - 7)}"}`
     expect(padded(100)).toHaveLength(100)
     expect(await put(padded(16 * 1024 * 1024))).toMatchObject({ status: 201 })
@@ -379,7 +379,7 @@ describe('shapes', () => {
   })
 })
 
-test('what is exported, the token apart', async () => {
+test('returns the export settings without the token', async () => {
   const add = (key: string, value: string) =>
     world.perform(mira, projectVariables.create, { parent: project.id, key, value })
   await add('SVC_OBSERVABILITY_EXPORT', 'traces,spans')
@@ -388,8 +388,8 @@ test('what is exported, the token apart', async () => {
     signals: ['traces'],
     token_set: true,
     warnings: [
-      'SVC_OBSERVABILITY_EXPORT names spans, which is none of traces, metrics, logs',
-      'SVC_OBSERVABILITY_TOKEN is not masked: logs of jobs may show it',
+      'SVC_OBSERVABILITY_EXPORT contains spans: valid signals are traces, metrics, logs',
+      'SVC_OBSERVABILITY_TOKEN is not masked, so job logs may contain it: mask the variable',
     ],
   })
 })

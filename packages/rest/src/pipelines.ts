@@ -33,14 +33,13 @@ const exportShape: Shape<ShownExportSettings> = {
   of: ({ signals, hasToken, warnings }) => ({ signals, token_set: hasToken, warnings }),
 }
 
-/** A record of a pipeline of thousands of jobs. */
+/** The maximum size of a pipeline record; enough for a pipeline with thousands of jobs. */
 const RECORD_LIMIT_BYTES = 16 * 1024 * 1024
 
 const names = { project: 'id' }
 const list = '/projects/:id/pipelines'
 const one = `${list}/:pipeline_id`
 
-/** @see design.md 6 */
 export const pipelinesArea: Area = {
   tag: 'Pipelines',
   routes: [
@@ -55,7 +54,7 @@ export const pipelinesArea: Area = {
       bodyLimitBytes: RECORD_LIMIT_BYTES,
       jsonLimits: recordJsonLimits,
       takesJobTokens: true,
-      summary: 'Take a record of a pipeline: the body of a pipeline hook. Its id is unique within the project.',
+      summary: 'Create or replace the record of a pipeline from the body of a pipeline hook. Ids are unique within a project.',
     }),
     route({
       method: 'GET',
@@ -94,7 +93,7 @@ export const pipelinesArea: Area = {
       operation: listPipelineJobs,
       names,
       shape: jobShape,
-      summary: 'List the jobs of a pipeline, bridges apart.',
+      summary: 'List the jobs of a pipeline, without bridges.',
     }),
     route({
       method: 'GET',
@@ -110,7 +109,7 @@ export const pipelinesArea: Area = {
       operation: listProjectJobs,
       names,
       shape: jobShape,
-      summary: 'List the jobs of a project, bridges apart.',
+      summary: 'List the jobs of a project, without bridges.',
     }),
     route({
       method: 'GET',
@@ -126,7 +125,7 @@ export const pipelinesArea: Area = {
       operation: getPipelineExport,
       names,
       shape: exportShape,
-      summary: 'What the CI/CD variables say about the export of telemetry.',
+      summary: 'Get the telemetry export settings of a project, which its CI/CD variables define.',
     }),
   ],
 }

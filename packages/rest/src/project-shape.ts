@@ -5,8 +5,8 @@ import type { JsonContext, Shape } from './route.ts'
 
 const roleSchema = z.object({ access_level: z.int(), notification_level: z.int() }).nullable()
 
-/** `notification_level` of whoever has set none: as in their general settings. */
-const NOTIFIED_AS_ELSEWHERE = 3
+/** The `notification_level` of a user without a setting for the project: the user's global setting applies. */
+const NOTIFICATION_LEVEL_GLOBAL = 3
 
 const namespaceShape = {
   schema: z.object({
@@ -31,7 +31,7 @@ const namespaceShape = {
   }),
 } satisfies Shape<Namespace>
 
-/** A project as lists and its own page give it. */
+/** A project, in lists and by itself. */
 export const projectShape: Shape<ProjectView> = {
   schema: z.object({
     id: z.int(),
@@ -104,4 +104,4 @@ export const projectShape: Shape<ProjectView> = {
 }
 
 const roleJson = (level: number) =>
-  level === 0 ? null : { access_level: level, notification_level: NOTIFIED_AS_ELSEWHERE }
+  level === 0 ? null : { access_level: level, notification_level: NOTIFICATION_LEVEL_GLOBAL }

@@ -8,7 +8,7 @@ import {
   unarchiveProject,
   updateProject,
 } from '@penstock/core'
-import { acceptedShape } from './accepted.ts'
+import { acceptedShape } from './accepted-shape.ts'
 import { projectShape } from './project-shape.ts'
 import { type Area, route } from './route.ts'
 
@@ -18,14 +18,14 @@ const shape = projectShape
 export const projectsArea: Area = {
   tag: 'Projects',
   routes: [
-    route({ method: 'GET', path: '/projects', operation: listProjects, summary: 'Projects', shape }),
-    route({ method: 'POST', path: '/projects', operation: createProject, summary: 'Creates a project', shape }),
-    route({ method: 'GET', path: '/projects/:id', operation: showProject, summary: 'One project', names, shape }),
+    route({ method: 'GET', path: '/projects', operation: listProjects, summary: 'List projects.', shape }),
+    route({ method: 'POST', path: '/projects', operation: createProject, summary: 'Create a project.', shape }),
+    route({ method: 'GET', path: '/projects/:id', operation: showProject, summary: 'Get a project.', names, shape }),
     route({
       method: 'PUT',
       path: '/projects/:id',
       operation: updateProject,
-      summary: 'Changes a project',
+      summary: 'Update a project.',
       names,
       shape,
     }),
@@ -33,7 +33,7 @@ export const projectsArea: Area = {
       method: 'DELETE',
       path: '/projects/:id',
       operation: removeProject,
-      summary: 'Removes a project',
+      summary: 'Delete a project.',
       names,
       status: 202,
       shape: acceptedShape,
@@ -42,7 +42,7 @@ export const projectsArea: Area = {
       method: 'POST',
       path: '/projects/:id/archive',
       operation: archiveProject,
-      summary: 'Archives a project: nothing in it can be changed any more',
+      summary: 'Archive a project, which makes it read-only.',
       names,
       shape,
     }),
@@ -50,7 +50,7 @@ export const projectsArea: Area = {
       method: 'POST',
       path: '/projects/:id/unarchive',
       operation: unarchiveProject,
-      summary: 'Takes a project out of the archive',
+      summary: 'Unarchive a project.',
       names,
       shape,
     }),
@@ -58,7 +58,7 @@ export const projectsArea: Area = {
       method: 'PUT',
       path: '/projects/:id/transfer',
       operation: transferProject,
-      summary: 'Moves a project to another namespace',
+      summary: 'Transfer a project to another namespace.',
       names,
       shape,
     }),

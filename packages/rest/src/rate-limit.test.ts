@@ -2,7 +2,7 @@ import { ManualClock } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import { WindowLimiter } from './rate-limit.ts'
 
-test('beyond a hundred thousand keys, further ones share their counts', async () => {
+test('keys beyond the first 100,000 share counters', async () => {
   const limiter = new WindowLimiter({ count: 5, periodSeconds: 60 }, new ManualClock(0))
   for (let key = 0; key < 100_000; key++) await limiter.count(`k${key}`)
   expect(await limiter.count('k7')).toMatchObject({ observed: 2, isAbove: false })

@@ -5,11 +5,11 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { RestError } from './rest-error.ts'
 import type { Limit } from './route.ts'
 
-/** How often the API may be called, whatever is called. */
+/** The limits on requests to the API as a whole. */
 export interface RateLimits {
-  /** For each address. */
+  /** The limit for each address. */
   readonly anonymous: Limit
-  /** For each user. */
+  /** The limit for each user. */
   readonly authenticated: Limit
 }
 
@@ -21,20 +21,20 @@ export const defaultRateLimits: RateLimits = {
 interface Count {
   readonly observed: number
   readonly isAbove: boolean
-  /** Milliseconds since 1970. */
+  /** The end of the period, in milliseconds since 1970. */
   readonly endsAtMs: number
-  /** Whole seconds until then, at least 1. */
+  /** The whole seconds until the end of the period, at least 1. */
   readonly secondsLeft: number
 }
 
-/** Counted each for itself in one period; further ones share the counts of a few. */
+/** The number of keys that are counted separately in one period; further keys share `SHARED_KEYS` counters. */
 const MAX_KEYS = 100_000
 const SHARED_KEYS = 1_024
 
 /**
- * Counts calls in periods that begin at multiples of their length since 1970, by a clock that may be anyone's. The
- * library's own periods begin with the first call and end by a timer, so each period of ours gets a counter that never
- * ends, and is dropped whole with all its keys.
+ * Counts requests per key in periods that begin at multiples of their length since 1970, by the given clock. The periods of
+ * the library begin with the first request and end by a timer, so each period here uses a new library counter that never
+ * expires, and drops it at the end.
  */
 export class WindowLimiter {
   readonly #limit: Limit
@@ -48,24 +48,25 @@ export class WindowLimiter {
     this.#clock = clock
   }
 
+  /** Counts one request. */
   async count(key: string): Promise<Count> {
     const counter = this.#current()
     const { consumedPoints } = await counter.consume(this.#boundedKey(key)).catch((refusal: unknown) => {
       if (refusal instanceof RateLimiterRes) return refusal
       throw refusal
     })
-    return this.#told(consumedPoints)
+    return this.#toCount(consumedPoints)
   }
 
-  /** As if it had not been counted. */
-  async takeBack(key: string): Promise<void> {
+  /** Reverses `count` for one request. */
+  async uncount(key: string): Promise<void> {
     await this.#current().reward(this.#boundedKey(key))
   }
 
-  /** What `count` would find, without counting. */
-  async next(key: string): Promise<Count> {
+  /** Returns what `count` would return, without counting. */
+  async peek(key: string): Promise<Count> {
     const counted = await this.#current().get(this.#boundedKey(key))
-    return this.#told((counted?.consumedPoints ?? 0) + 1)
+    return this.#toCount((counted?.consumedPoints ?? 0) + 1)
   }
 
   #current(): RateLimiterMemory {
@@ -79,7 +80,7 @@ export class WindowLimiter {
     return this.#counter
   }
 
-  #told(observed: number): Count {
+  #toCount(observed: number): Count {
     const { count, periodSeconds } = this.#limit
     const endsAtMs = (this.#window + 1) * periodSeconds * 1_000
     const secondsLeft = Math.max(1, Math.ceil((endsAtMs - this.#clock.nowMs()) / 1_000))
@@ -102,11 +103,7 @@ function hashOf(text: string): number {
 
 type Counted = Pick<Incoming, 'raw' | 'source'>
 
-/**
- * The request throttle.
- *
- * @see spec/rest-part2-details.md 1.8 A
- */
+/** The request throttle, with the limits and headers of GitLab's. */
 export class Throttle {
   readonly #limits: RateLimits
   readonly #anonymous: WindowLimiter
@@ -121,42 +118,43 @@ export class Throttle {
     this.#failures = new WindowLimiter(limits.anonymous, clock)
   }
 
-  /** Counts a request for its user, else for its address. @throws RestError 429 when it is one too many */
+  /** Counts a request for its user, or for its address if it has none. @throws RestError 429 above the limit */
   async count({ raw, source }: Counted, userId?: number): Promise<void> {
     const headers =
       userId === undefined
-        ? this.#admitted('anonymous', await this.#anonymous.count(subscriberOf(source)))
-        : this.#admitted('authenticated', await this.#authenticated.count(String(userId)))
+        ? this.#requireWithinLimit('anonymous', await this.#anonymous.count(subscriberOf(source)))
+        : this.#requireWithinLimit('authenticated', await this.#authenticated.count(String(userId)))
     this.#headers.set(raw, headers)
   }
 
-  /** For one that was not anonymous after all: its user is counted in the place of the address. @throws RestError 429 */
+  /** Counts a request for its user after it was counted for its address. @throws RestError 429 above the limit */
   async recount(request: Counted, userId: number): Promise<void> {
-    await this.#anonymous.takeBack(subscriberOf(request.source))
+    await this.#anonymous.uncount(subscriberOf(request.source))
     await this.count(request, userId)
   }
 
-  /** What tells of its count; a refusal has its own. */
+  /** Returns the rate limit headers for the response. A 429 response has its own. */
   headersOf(raw: IncomingMessage): Readonly<Record<string, string>> | undefined {
     return this.#headers.get(raw)
   }
 
   /**
-   * Asked before a credential is looked up: an address whose whole allowance went into credentials that nobody knows has
-   * none looked up until the period ends, right ones included.
+   * Rejects a request from an address that has sent too many unknown credentials in this period. Call it before looking up
+   * a credential; valid ones are rejected too.
    *
    * @throws RestError 429
    */
-  async requireFewFailures({ source }: Counted): Promise<void> {
-    this.#admitted('anonymous', await this.#failures.next(subscriberOf(source)))
+  async requireFailureAllowance({ source }: Counted): Promise<void> {
+    this.#requireWithinLimit('anonymous', await this.#failures.peek(subscriberOf(source)))
   }
 
-  /** Counts a credential that nobody knows. */
+  /** Counts an unknown credential. */
   async countFailure({ source }: Counted): Promise<void> {
     await this.#failures.count(subscriberOf(source))
   }
 
-  #admitted(kind: keyof RateLimits, { observed, isAbove, endsAtMs, secondsLeft }: Count): Record<string, string> {
+  /** Returns the rate limit headers. @throws RestError 429 above the limit */
+  #requireWithinLimit(kind: keyof RateLimits, { observed, isAbove, endsAtMs, secondsLeft }: Count): Record<string, string> {
     const { count, periodSeconds } = this.#limits[kind]
     const headers = {
       'RateLimit-Name': throttleNames[kind],

@@ -108,7 +108,7 @@ export const blobShape: Shape<{ readonly sha: string; readonly bytes: Uint8Array
   of: ({ sha, bytes }) => ({ size: bytes.length, encoding: 'base64', content: base64(bytes), sha }),
 }
 
-/** All that is told of a file beside its content, in the body and in headers. */
+/** Returns the metadata of a file, which is sent in the body and as headers. */
 const fileFacts = (file: RepositoryFile) => ({
   file_name: file.name,
   file_path: file.path,
@@ -139,7 +139,7 @@ export const fileShape: Shape<RepositoryFile> = {
   of: (file) => ({ ...fileFacts(file), content: base64(file.bytes) }),
 }
 
-/** `X-Svc-Blob-Id`; HEAD has nothing else. */
+/** Returns the metadata of a file as headers such as `X-Svc-Blob-Id`, for HEAD and raw content. */
 export function fileHeaders(file: RepositoryFile): Record<string, string> {
   const prefix = `X-${headerName(file.serviceName)}`
   return Object.fromEntries(
@@ -150,17 +150,17 @@ export function fileHeaders(file: RepositoryFile): Record<string, string> {
   )
 }
 
-/** A header takes printable ASCII; the rest is as in a URL. */
+/** Percent-encodes all characters except printable ASCII, because headers cannot carry them. */
 const headerText = (text: string): string => text.replace(/[^\x20-\x7e]+/gu, (part) => encodeURIComponent(part))
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
 const encodePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
-/** @see RFC 6266 */
-export function inline(fileName: string): string {
+/** Returns the Content-Disposition for a file that browsers display. @see RFC 6266 */
+export function inlineDisposition(fileName: string): string {
   const plain = fileName.replace(/[^\x20-\x7e]|["\\%]/g, '_')
   return `inline; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(fileName).replace(/['()*]/g, escapeByte)}`
 }
 const escapeByte = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 
-export const raw = ({ bytes }: { bytes: Uint8Array }) => ({ type: 'text/plain', body: bytes })
+export const rawContent = ({ bytes }: { bytes: Uint8Array }) => ({ type: 'text/plain', body: bytes })

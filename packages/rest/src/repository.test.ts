@@ -22,8 +22,8 @@ beforeEach(async () => {
   const root = await world.user('root', { isAdministrator: true })
   project = await world.project('tools', await world.group('ops'))
   await world.member(project, mira, 40)
-  const given = { userId: mira.id, name: 'test', scopes: ['api'] }
-  token = (await world.perform(root, createPersonalToken, given)).value
+  const draft = { userId: mira.id, name: 'test', scopes: ['api'] }
+  token = (await world.perform(root, createPersonalToken, draft)).value
   const areas = [repositoryArea, variablesArea]
   server = createServer(restListener({ core: world.core, areas, log: silentLog, rateLimits: 'off' }))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -56,7 +56,7 @@ const commitTwo = () =>
     ],
   })
 
-test('a write beyond the storage limit of the project is answered with 413', async () => {
+test('answers 413 to a write beyond the storage limit of the project', async () => {
   const core = { ...world.core, settings: { ...world.core.settings, projectStorageBytes: 10 } }
   const areas = [repositoryArea, pipelinesArea]
   const small = createServer(restListener({ core, areas, log: silentLog, rateLimits: 'off' }))
@@ -83,7 +83,7 @@ test('a write beyond the storage limit of the project is answered with 413', asy
   expect((await call('GET', 'repository/branches')).body).toEqual([])
 })
 
-test('a commit, its keys in their order', async () => {
+test('a commit has the fields of GitLab in their order', async () => {
   const { status, body } = await commitTwo()
   expect(status).toBe(201)
   const seconds = '2026-02-03T04:05:06.000+00:00'
@@ -113,7 +113,7 @@ test('a commit, its keys in their order', async () => {
   expect(list.body).toMatchObject([{ id: body.id, trailers: {}, extended_trailers: {} }])
 })
 
-test('a file as JSON, as it is, and as headers alone', async () => {
+test('returns a file as JSON, raw, and as headers only', async () => {
   const { id } = (await commitTwo()).body
   const path = `repository/files/${encodeURIComponent('ü "x".bin')}`
   const { body } = await call('GET', `${path}?ref=main`)
@@ -161,7 +161,7 @@ test('a file as JSON, as it is, and as headers alone', async () => {
   )
 })
 
-test('what is missing or wrong', async () => {
+test('reports missing objects and invalid parameters', async () => {
   await commitTwo()
   const answer = async (method: string, path: string, json?: object) => {
     const { status, body } = await call(method, path, json)
@@ -186,7 +186,7 @@ test('what is missing or wrong', async () => {
   expect(await answer('GET', 'variables/NONE')).toEqual([404, { message: '404 Variable Not Found' }])
 })
 
-test('the TypeScript client finds its way', async () => {
+test('the TypeScript client can use branches, commits, tags and files', async () => {
   await commitTwo()
   const api = new Gitlab({ host: base, token })
   const id = 'ops/tools'
@@ -224,7 +224,7 @@ test('the TypeScript client finds its way', async () => {
   await expect(api.RepositoryFiles.show(id, file, 'main')).rejects.toThrow()
 })
 
-test('variables through the TypeScript client', async () => {
+test('the TypeScript client can use variables', async () => {
   const api = new Gitlab({ host: base, token })
   const id = 'ops/tools'
   expect(await api.ProjectVariables.create(id, 'A', 'a', { environmentScope: 'prod/*', protected: true })).toEqual({

@@ -51,7 +51,7 @@ let server: Listening
 let mira: NonNullable<Actor>
 let lookups = 0
 
-/** By username in PRIVATE-TOKEN or `private_token`. */
+/** Accepts the username `mira` in PRIVATE-TOKEN or `private_token` as a credential. */
 const authenticate: NonNullable<RestOptions['authenticate']> = async (_, { headers, parameters }) => {
   const shown = parameters.private_token ?? headers['private-token']
   if (shown === undefined) return { actor: undefined }
@@ -79,8 +79,8 @@ afterEach(async () => {
 async function call(path: string, { as, ...init }: RequestInit & { as?: string } = {}) {
   const headers = { connection: 'close', ...(as && { 'private-token': as }), ...init.headers }
   const response = await fetch(`${server.url}/api/v4${path}`, { ...init, headers })
-  const { status, headers: told } = response
-  return { status, headers: told, text: await response.text() }
+  const { status, headers: received } = response
+  return { status, headers: received, text: await response.text() }
 }
 
 const json = (length: number) => ({
@@ -92,7 +92,7 @@ const json = (length: number) => ({
 describe('bodies', () => {
   beforeEach(() => start())
 
-  /** Announces a body of 10 MiB and sends only its beginning; an answer that comes has not waited for the rest. */
+  /** Announces a body of 10 MiB and sends only its beginning. If there is a response, it was sent before the body was read. */
   async function announced(path: string, headers: Record<string, string>, length = 10 * MIB) {
     const outgoing = request(`${server.url}/api/v4${path}`, {
       method: 'POST',
@@ -105,7 +105,7 @@ describe('bodies', () => {
     return response.statusCode
   }
 
-  test('of strangers are not awaited: they are told that they are strangers', async () => {
+  test('of unauthenticated callers are not read completely before the error for missing authentication', async () => {
     expect(await announced('/notes', {})).toBe(401)
     expect(await announced('/notes', { 'private-token': 'noor' })).toBe(401)
     expect(await announced('/guests', { 'private-token': 'noor' })).toBe(401)
@@ -114,7 +114,7 @@ describe('bodies', () => {
     expect(await announced('/notes', { 'private-token': 'mira' })).toBe(413)
   })
 
-  test('64 KiB of them are read, for a credential may be in there', async () => {
+  test('of unauthenticated callers are read up to 64 KiB, because they may have a credential', async () => {
     const form = (length: number) => ({
       method: 'POST',
       body: new URLSearchParams({ private_token: 'mira', text: 'a'.repeat(length) }),
@@ -127,7 +127,7 @@ describe('bodies', () => {
     expect((await call('/notes', { method: 'POST', body: parts })).status).toBe(201)
   })
 
-  test('a description of 1 MiB fits anywhere, a file of 10 MiB in base64 where content is taken', async () => {
+  test('may have a description of 1 MiB, or a file of 10 MiB in Base64 on routes that accept content', async () => {
     const status = async (path: string, length: number) => (await call(path, { ...json(length), as: 'mira' })).status
     expect(await status('/notes', MIB)).toBe(201)
     expect(await status('/notes', 2 * MIB)).toBe(413)
@@ -145,13 +145,13 @@ describe('JSON', () => {
   test.each([
     ['more than 10,000 arrays and objects', `{"a":[${'{},'.repeat(10_000)}{}]}`],
     ['more than 20,000 values', `{"a":[${'0,'.repeat(20_000)}0]}`],
-  ])('with %s is refused before it is parsed', async (reason, body) => {
+  ])('with %s is rejected before it is parsed', async (reason, body) => {
     const error = JSON.stringify({ error: `JSON has ${reason}` })
     expect(await send(body, 'mira')).toMatchObject({ status: 400, text: error })
     expect((await send(body)).status).toBe(401)
   })
 
-  test('that is nested too deeply is refused before it is parsed, even where it is not closed', async () => {
+  test('that is nested too deeply is rejected before it is parsed, even if it is incomplete', async () => {
     expect(await send('['.repeat(50_000), 'mira')).toMatchObject({
       status: 400,
       text: '{"error":"JSON is nested deeper than 64"}',
@@ -159,16 +159,16 @@ describe('JSON', () => {
   })
 })
 
-describe('how often', () => {
+describe('rate limits', () => {
   const rateLimits = { anonymous: { count: 2, periodSeconds: 60 }, authenticated: { count: 9, periodSeconds: 60 } }
 
-  test('unless it is set: 600 a minute and address, 6,000 a minute and user', async () => {
+  test('are 600 requests per minute and address, and 6,000 per minute and user by default', async () => {
     await start()
     expect((await call('/events')).headers.get('ratelimit-limit')).toBe('600')
     expect((await call('/events', { as: 'mira' })).headers.get('ratelimit-limit')).toBe('6000')
   })
 
-  test('one request too many: text, and everything that tells until when', async () => {
+  test('answer the first request above the limit with text and headers about the end of the period', async () => {
     await start({ rateLimits })
     for (const status of [200, 200]) expect((await call('/events')).status).toBe(status)
     const answer = await call('/events')
@@ -177,7 +177,7 @@ describe('how often', () => {
       'Retry later\n',
       'text/plain',
     ])
-    // The world begins at 04:05:06.789.
+    // The clock of the test world begins at 04:05:06.789.
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'ratelimit-name': 'throttle_unauthenticated_api',
       'ratelimit-limit': '2',
@@ -189,7 +189,7 @@ describe('how often', () => {
     })
   })
 
-  test('a preflight is counted, and refused, as any request', async () => {
+  test('count and reject preflights like other requests', async () => {
     await start({ rateLimits })
     const preflight = {
       method: 'OPTIONS',
@@ -200,7 +200,7 @@ describe('how often', () => {
     expect(statuses).toEqual([200, 200, 429])
   })
 
-  test('an address that tries unknown credentials has no more of them looked up, until the period ends', async () => {
+  test('reject all credentials from an address that has sent too many unknown ones, until the period ends', async () => {
     await start({ rateLimits })
     for (const status of [401, 401, 429, 429]) expect((await call('/events', { as: 'noor' })).status).toBe(status)
     expect(lookups).toBe(2)
@@ -209,7 +209,7 @@ describe('how often', () => {
     expect((await call('/events', { as: 'mira' })).status).toBe(200)
   })
 
-  test('a known credential that a further route refuses is counted for its user, and is no unknown one', async () => {
+  test('count a valid credential that an extra route rejects for its user, and not as an unknown credential', async () => {
     const refusal = Object.assign(new RestError(401, { message: 'no scope' }), { userId: mira.id })
     const extra = {
       method: 'GET' as const,
@@ -225,20 +225,20 @@ describe('how often', () => {
     expect((await call('/events')).status).toBe(200)
   })
 
-  test('credentials in a body count among them', async () => {
+  test('count unknown credentials in a body', async () => {
     await start({ rateLimits })
     const guess = () => call('/notes', { method: 'POST', body: new URLSearchParams({ private_token: 'noor' }) })
     for (const status of [401, 401, 429]) expect((await guess()).status).toBe(status)
     expect(lookups).toBe(2)
   })
 
-  test('right credentials are not kept out by others’ anonymous calls', async () => {
+  test('do not affect a valid credential if anonymous requests from the same address are above the limit', async () => {
     await start({ rateLimits })
     for (const status of [200, 200, 429]) expect((await call('/events')).status).toBe(status)
     expect((await call('/events', { as: 'mira' })).status).toBe(200)
   })
 
-  test('behind a trusted proxy each caller has an allowance; of others the header is nothing', async () => {
+  test('count each client behind a trusted proxy, and ignore X-Forwarded-For from other peers', async () => {
     await start({ rateLimits, trustedProxies: new TrustedProxies(['127.0.0.1']) })
     const from = async (address: string) => (await call('/events', { headers: { 'x-forwarded-for': address } })).status
     expect([await from('192.0.2.1'), await from('192.0.2.1'), await from('192.0.2.1')]).toEqual([200, 200, 429])
@@ -250,7 +250,7 @@ describe('how often', () => {
   })
 })
 
-test('a database that cannot be asked who calls is 503, and no failed credential', async () => {
+test('answers 503 if the database fails during authentication, and does not count an unknown credential', async () => {
   const failing = async () => {
     lookups += 1
     throw new Sqlite.SqliteError('disk I/O error', 'SQLITE_IOERR')
@@ -265,16 +265,16 @@ test('a database that cannot be asked who calls is 503, and no failed credential
   expect(lookups).toBe(2)
 })
 
-describe('request targets', () => {
+describe('URLs', () => {
   beforeEach(() => start())
 
-  test('8 KiB and no longer', async () => {
+  test('may have at most 8 KiB', async () => {
     const path = (length: number) => `/events?x=${'a'.repeat(length - '/api/v4/events?x='.length)}`
     expect((await call(path(8_192))).status).toBe(200)
     expect(await call(path(8_193))).toMatchObject({ status: 414, text: '{"error":"414 URI Too Long"}' })
   })
 
-  test('also when the parser gives up first; headers that are too long are something else', async () => {
+  test('that exceed the limit of the parser get 414, and headers that are too long get 431', async () => {
     const firstLine = async (head: string) => {
       const socket = connect(server.port, '127.0.0.1').setEncoding('latin1')
       socket.write(head)
@@ -292,17 +292,17 @@ describe('request targets', () => {
 describe('pages', () => {
   beforeEach(() => start())
 
-  test('a negative number is the default, nought of items is refused', async () => {
-    const told = async (query: string) => {
+  test('treat negative numbers as the default, and reject 0 items per page', async () => {
+    const answer = async (query: string) => {
       const { status, headers, text } = await call(`/events?${query}`)
       return status === 200 ? [headers.get('x-page'), headers.get('x-per-page')] : text
     }
-    expect(await told('page=-3&per_page=-7')).toEqual(['1', '20'])
-    expect(await told('page=0&per_page=101')).toEqual(['1', '100'])
-    expect(await told('per_page=0')).toBe('{"error":"per_page has a value not allowed"}')
+    expect(await answer('page=-3&per_page=-7')).toEqual(['1', '20'])
+    expect(await answer('page=0&per_page=101')).toEqual(['1', '100'])
+    expect(await answer('per_page=0')).toBe('{"error":"per_page has a value not allowed"}')
   })
 
-  test('10,000 are counted, 10,001 are not', async () => {
+  test('have totals for up to 10,000 items', async () => {
     const add = (count: number) => {
       const event = { type: 'x.y', object_id: 1, details: '{}', at_ms: 0 }
       return world.core.db.write((db) => db.insertInto('events').values(Array(count).fill(event)).execute())
@@ -320,7 +320,7 @@ describe('pages', () => {
   })
 })
 
-describe('pages of other origins and OAuth', () => {
+describe('OAuth calls from other origins', () => {
   const origin = 'https://page.example.test'
   beforeEach(() => start({ extraRoutes: oauthRoutes(world.core) }))
 
@@ -339,11 +339,11 @@ describe('pages of other origins and OAuth', () => {
     ['/oauth/token', 'POST', 'POST'],
     ['/oauth/revoke', 'POST', 'POST'],
     ['/oauth/userinfo', 'GET', 'GET, HEAD, POST'],
-  ])('%s may be called with %s and Authorization, without cookies', async (path, method, methods) => {
+  ])('%s allows %s with Authorization, without cookies', async (path, method, methods) => {
     expect(await ask(path, 'OPTIONS', wanting(method))).toEqual([200, '*', methods, 'Authorization', null])
   })
 
-  test('and its answer may be read', async () => {
+  test('may read the response', async () => {
     expect(await ask('/oauth/token', 'POST')).toEqual([400, '*', null, null, null])
     expect(await ask('/oauth/revoke', 'POST')).toEqual([400, '*', null, null, null])
   })
@@ -352,7 +352,7 @@ describe('pages of other origins and OAuth', () => {
     ['/oauth/token', 'DELETE'],
     ['/oauth/authorize', 'GET'],
     ['/oauth/introspect', 'POST'],
-  ])('%s with %s may not', async (path, method) => {
+  ])('%s does not allow %s', async (path, method) => {
     const [, allowed] = await ask(path, 'OPTIONS', wanting(method))
     expect(allowed).toBeNull()
     expect((await ask('/oauth/introspect', 'POST'))[1]).toBeNull()

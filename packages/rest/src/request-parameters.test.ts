@@ -25,18 +25,18 @@ test.each([
   expect(inQuery(text).values).toEqual(values)
 })
 
-test('the path wins over the body, the body over the query', () => {
+test('the path takes precedence over the body, and the body over the query', () => {
   const query = urlEncodedEntries('id=1&title=a&x=1&x=2&y=1&y=2&z=1')
   const { values, repeated } = mergeParameters({ query, body: { id: 2, title: null, x: 3 }, path: { id: '5' } })
   expect(values).toEqual({ id: '5', title: null, x: 3, y: '2', z: '1' })
   expect([...repeated]).toEqual([['y', ['1', '2']]])
 })
 
-test.each([[[1]], ['text'], [5], [null], [undefined]])('a body that is no object says nothing: %j', (body) => {
+test.each([[[1]], ['text'], [5], [null], [undefined]])('ignores a body that is not an object: %j', (body) => {
   expect(mergeParameters({ query: [], body, path: {} }).values).toEqual({})
 })
 
-test('names that mean something to JavaScript mean nothing here', () => {
+test('treats names such as __proto__ like any other', () => {
   const { values } = inQuery('__proto__[x]=1&constructor[prototype][x]=2&a[__proto__][x]=3')
   expect(Object.keys(values)).toEqual(['__proto__', 'constructor', 'a'])
   expect(({} as Record<string, unknown>).x).toBeUndefined()
@@ -46,21 +46,21 @@ test('names that mean something to JavaScript mean nothing here', () => {
 test.each([
   ['NUL', { a: ['\0'] }],
   ['NUL in a name', { '\0': 1 }],
-  ['half a surrogate pair', { a: { b: '\ud800' } }],
-  ['too deep', JSON.parse('[{"a":'.repeat(40) + 1 + '}]'.repeat(40))[0]],
-])('%s is a bad request', (_, body) => {
+  ['an unpaired surrogate', { a: { b: '\ud800' } }],
+  ['deep nesting', JSON.parse('[{"a":'.repeat(40) + 1 + '}]'.repeat(40))[0]],
+])('rejects %s', (_, body) => {
   expect(() => mergeParameters({ query: [], body, path: {} })).toThrow(
     expect.objectContaining({ status: 400, body: { error: 'Bad Request' } }),
   )
 })
 
-test('a name nested too deeply is a bad request; a file may hold anything', () => {
+test('rejects a name that is nested too deeply, and accepts a file with any bytes', () => {
   expect(() => inQuery(`a${'[b]'.repeat(32)}=1`)).toThrow(expect.objectContaining({ status: 400 }))
   const file = { fileName: 'x', contentType: 'image/png', bytes: Buffer.from('\0') }
   expect(mergeParameters({ query: [], form: [['file', file]], path: {} }).values).toEqual({ file })
 })
 
-describe('parameters that say who calls', () => {
+describe('parameters that identify the caller', () => {
   const entry = (name: string, value = 'x') => [name, value] as const
   const names = ['sudo', 'private_token', 'access_token', 'bearer_token', 'job_token']
 
@@ -71,7 +71,7 @@ describe('parameters that say who calls', () => {
       [`${name} twice`, [entry(name, 'a'), entry(name, 'b')]],
       [`${name} as text and list`, [entry(name), entry(`${name}[]`)]],
     ]) as [string, [string, string][]][],
-  )('%s is refused, in the query and in a form', (_, entries) => {
+  )('%s is rejected, in the query and in a form', (_, entries) => {
     const answer = { status: 400, body: { error: expect.stringMatching(/^\w+ is invalid$/) } }
     expect(() => mergeParameters({ query: entries, path: {} })).toThrow(expect.objectContaining(answer))
     expect(() => mergeParameters({ query: [], form: entries, path: {} })).toThrow(expect.objectContaining(answer))
@@ -79,16 +79,16 @@ describe('parameters that say who calls', () => {
     expect(() => mergeParameters(both)).toThrow(expect.objectContaining(answer))
   })
 
-  test.each([[['mira']], [{ a: 'mira' }], [true]])('sudo of %j in a JSON body is refused', (sudo) => {
+  test.each([[['mira']], [{ a: 'mira' }], [true]])('sudo with %j in a JSON body is rejected', (sudo) => {
     expect(() => mergeParameters({ query: [], body: { sudo }, path: {} })).toThrow(RestError)
   })
 
-  test.each(['sudo[]', 'sudo[a]', 'sudo['])('%s in a JSON body is refused', (name) => {
+  test.each(['sudo[]', 'sudo[a]', 'sudo['])('%s in a JSON body is rejected', (name) => {
     expect(() => mergeParameters({ query: [], body: { [name]: 'mira' }, path: {} })).toThrow(RestError)
     expect(() => mergeParameters({ query: [[name, 'mira']], path: {} })).toThrow(RestError)
   })
 
-  test.each([['mira'], [7], [null], ['']])('sudo of %j in a JSON body is none or one', (sudo) => {
+  test.each([['mira'], [7], [null], ['']])('sudo with %j in a JSON body is accepted', (sudo) => {
     expect(mergeParameters({ query: [], body: { sudo }, path: {} }).values).toEqual({ sudo })
   })
 })

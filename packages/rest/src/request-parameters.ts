@@ -1,37 +1,38 @@
 import type { FormEntry } from '@penstock/http'
 import { RestError } from './rest-error.ts'
 
-/** What a request says, wherever it says it. */
+/** The parameters of a request from its path, query and body. */
 export interface RequestParameters {
-  /** By their names in REST; nested ones as arrays and objects. Values that came as text are text. */
+  /** The values by REST name, with nested ones as arrays and objects. Values that were sent as text are strings. */
   readonly values: Readonly<Record<string, unknown>>
-  /** All values of the plain names that came more than once; in `values` they have their last. */
+  /** All values of each plain name that occurs more than once. `values` has only the last one. */
   readonly repeated: ReadonlyMap<string, readonly unknown[]>
 }
 
 export interface ParameterSources {
   readonly query: readonly FormEntry[]
-  /** A form's entries, else the value of a JSON body; anything but an object says nothing. */
+  /** The entries of a form. */
   readonly form?: readonly FormEntry[] | undefined
+  /** The value of a JSON body, which is used if there is no form. A value that is not an object has no parameters. */
   readonly body?: unknown
-  /** Decoded. */
+  /** The decoded parameters of the path. */
   readonly path: Readonly<Record<string, string>>
 }
 
 /**
- * The parameters that identify the caller. A list or an object would be ignored, and the request would run as another
- * caller.
+ * The parameters that identify the caller. They must have a single value: a list or an object would be ignored, and the
+ * request would run as another caller.
  */
 const callerNames = ['sudo', 'private_token', 'access_token', 'bearer_token', 'job_token']
 
-/** Of names (`a[b][]`) and of JSON alike. */
+/** The maximum nesting of names (`a[b][]`) and of JSON. */
 const MAX_DEPTH = 32
 
 /**
- * Returns one set of parameters: the path wins over the body, and the body over the query.
+ * Merges the parameters of a request. The path takes precedence over the body, and the body over the query.
  *
- * @throws RestError 400 for a parameter that identifies the caller without having exactly one value, for NUL or half a
- *   surrogate pair anywhere, and for values that are nested too deeply
+ * @throws RestError 400 if a parameter that identifies the caller does not have exactly one value, if any text has NUL or
+ *   an unpaired surrogate, and if values are nested too deeply
  */
 export function mergeParameters({ query, form, body, path }: ParameterSources): RequestParameters {
   const inQuery = fromEntries(query)
@@ -39,7 +40,7 @@ export function mergeParameters({ query, form, body, path }: ParameterSources): 
   validateCallerParameters(inQuery)
   validateCallerParameters(inBody)
   const values = { ...inQuery.values, ...inBody.values, ...path }
-  requireSoundText(values)
+  validateText(values)
   const repeated = new Map(
     [...inQuery.repeated].filter(([name]) => !Object.hasOwn(inBody.values, name)).concat([...inBody.repeated]),
   )
@@ -51,7 +52,7 @@ function validateCallerParameters({ values, repeated }: RequestParameters): void
   for (const name of callerNames) {
     const value = Object.hasOwn(values, name) ? (values[name] ?? '') : ''
     const isSingle = (typeof value === 'string' || typeof value === 'number') && !repeated.has(name)
-    // JSON may have names that only forms read as lists, and a form may have names with an unclosed bracket.
+    // JSON may have names such as `sudo[]`, which only forms read as lists, and forms may have an unclosed bracket.
     const isMisspelled = Object.keys(values).some((other) => other.startsWith(`${name}[`))
     if (!isSingle || isMisspelled) throw new RestError(400, { error: `${name} is invalid` })
   }
@@ -62,7 +63,7 @@ function fromJson(body: unknown): RequestParameters {
   return { values: isObject ? (body as Record<string, unknown>) : {}, repeated: new Map() }
 }
 
-/** Objects that are still being filled are maps, so that no name means anything to JavaScript. */
+/** An object while it is built. A map has no names with a special meaning, such as `__proto__`. */
 type Node = Map<string, unknown>
 
 function fromEntries(entries: readonly FormEntry[]): RequestParameters {
@@ -80,7 +81,7 @@ function fromEntries(entries: readonly FormEntry[]): RequestParameters {
   return { values: plain(root) as Record<string, unknown>, repeated }
 }
 
-/** `files[][path]` → files, '', path. Anything that is not written so is a name as it stands. */
+/** Splits `files[][path]` into `files`, '' and `path`. A name in another format is returned as one key. */
 function keysOf(name: string): string[] {
   if (name.split('[', MAX_DEPTH + 1).length > MAX_DEPTH) throw badRequest()
   const match = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name)
@@ -104,7 +105,7 @@ function insert(node: Node, keys: readonly string[], value: unknown): void {
   }
 }
 
-/** The element that a name after `[]` belongs to: the last one, until that has such a name already. */
+/** Returns the list element for a name after `[]`: the last element, or a new one if the last already has that name. */
 function elementFor(elements: unknown[], keys: readonly string[]): Node {
   const last = elements.at(-1)
   if (last instanceof Map && !has(last, keys)) return last
@@ -114,7 +115,7 @@ function elementFor(elements: unknown[], keys: readonly string[]): Node {
 }
 
 function has(node: Node, [key, ...rest]: readonly string[]): boolean {
-  // `[]` takes as many as come.
+  // A list accepts any number of values.
   if (key === undefined || key === '' || rest[0] === '') return false
   const child = node.get(key)
   return child instanceof Map && rest.length > 0 ? has(child, rest) : node.has(key)
@@ -126,12 +127,12 @@ function plain(value: unknown): unknown {
   return Object.fromEntries([...value].map(([key, inner]) => [key, plain(inner)]))
 }
 
-/** Neither database keeps such text, and no other client could read it. A file is bytes, and may hold anything. */
-function requireSoundText(values: unknown): void {
+/** Rejects NUL and unpaired surrogates, which the databases cannot store. Files may have any bytes. @throws RestError 400 */
+function validateText(values: unknown): void {
   const waiting: { value: unknown; depth: number }[] = [{ value: values, depth: 0 }]
   for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
     const { value, depth } = entry
-    if (typeof value === 'string' && unsound.test(value)) throw badRequest()
+    if (typeof value === 'string' && invalidCharacters.test(value)) throw badRequest()
     if (typeof value !== 'object' || value === null || value instanceof Uint8Array) continue
     if (depth > MAX_DEPTH) throw badRequest()
     if (Array.isArray(value)) {
@@ -139,12 +140,12 @@ function requireSoundText(values: unknown): void {
       continue
     }
     for (const [name, inner] of Object.entries(value)) {
-      if (unsound.test(name)) throw badRequest()
+      if (invalidCharacters.test(name)) throw badRequest()
       waiting.push({ value: inner, depth: depth + 1 })
     }
   }
 }
 
-const unsound = /[\0\p{Surrogate}]/u
+const invalidCharacters = /[\0\p{Surrogate}]/u
 
 export const badRequest = (): RestError => new RestError(400, { error: 'Bad Request' })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Incoming, Reply } from '@penstock/http'
 
-/** On every answer. */
+/** The headers of every response. */
 export const commonHeaders: Readonly<Record<string, string>> = {
   'Cache-Control': 'max-age=0, private, must-revalidate',
   Vary: 'Origin',
@@ -23,24 +23,24 @@ const exposedOfFiles = [
 ]
 const PREFLIGHT_SECONDS = 7_200
 
-/** Paths outside the API that pages of other origins may call, and how. */
+/** The paths outside the API that other origins may call, with the allowed methods. */
 const openOauthPaths: Readonly<Record<string, readonly string[]>> = {
   '/oauth/token': ['POST'],
   '/oauth/revoke': ['POST'],
   '/oauth/userinfo': ['GET', 'HEAD', 'POST'],
 }
 
-/** `svc` → `Svc`, as a part of header names. */
+/** Returns a service name in the form for header names: `Svc` for `svc`. */
 export const headerName = (serviceName: string): string =>
   serviceName.replaceAll(/(^|-)([a-z])/g, (_, before: string, letter: string) => before + letter.toUpperCase())
 
 interface Site {
-  /** Without a slash at the end. */
+  /** The external URL without a trailing slash. */
   readonly externalUrl: string
   readonly serviceName: string
 }
 
-/** What a page of another origin may see of an answer; nothing, when the caller is no such page. */
+/** Returns the CORS headers of a response; none if the request has no origin or the path is not open to other origins. */
 export function corsHeaders(
   { path, method, raw }: Incoming,
   { externalUrl, serviceName }: Site,
@@ -51,20 +51,16 @@ export function corsHeaders(
   if (!isOpen) return {}
   const file = `X-${headerName(serviceName)}-`
   const exposed = [...exposedOfLists, ...exposedOfFiles.map((name) => file + name)].join(', ')
-  const isOwn = origin === new URL(externalUrl).origin
+  const isSameSite = origin === new URL(externalUrl).origin
   return {
-    ...(isOwn
+    ...(isSameSite
       ? { 'Access-Control-Allow-Origin': origin, 'Access-Control-Allow-Credentials': 'true' }
       : { 'Access-Control-Allow-Origin': '*' }),
     ...(path.startsWith('/api/') && { 'Access-Control-Expose-Headers': exposed }),
   }
 }
 
-/**
- * The answer to a preflight; `undefined` for what is none, or asks for what only pages of our own may do.
- *
- * @see spec/rest-part2-details.md 1.10
- */
+/** Returns the response to a CORS preflight, or `undefined` if it is not one or asks for a call that is not open to others. */
 export function preflightReply(incoming: Incoming): Reply | undefined {
   const { path, method, raw } = incoming
   const { origin, 'access-control-request-method': wanted, 'access-control-request-headers': headers } = raw.headers
@@ -75,7 +71,7 @@ export function preflightReply(incoming: Incoming): Reply | undefined {
   return {
     status: 200,
     headers: {
-      // The last word on all answers knows the method of this request, which is not the one that is asked about.
+      // Set here because `corsHeaders` sees the method OPTIONS and not the requested one.
       'Access-Control-Allow-Origin': '*',
       'Access-Control-Allow-Methods': isApi
         ? 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
@@ -88,19 +84,19 @@ export function preflightReply(incoming: Incoming): Reply | undefined {
   }
 }
 
-/** An answer to GET or HEAD gets a weak ETag, and is a 304 where the caller has it already. */
-export function revalidated(reply: Reply, { method, raw }: Incoming): Reply {
+/** Adds a weak ETag to a response to GET or HEAD, or turns it into a 304 if If-None-Match has the ETag. */
+export function withEtag(reply: Reply, { method, raw }: Incoming): Reply {
   const isRead = method === 'GET' || method === 'HEAD'
   if (!isRead || reply.status !== 200 || reply.headers?.['Cache-Control'] !== undefined) return reply
   const { content } = reply
   if (content === undefined) return reply
   const etag = `W/"${createHash('sha256').update(content).digest('hex').slice(0, 32)}"`
   const headers = { ...reply.headers, ETag: etag }
-  if (!knows(raw.headers['if-none-match'], etag)) return { ...reply, headers }
+  if (!matches(raw.headers['if-none-match'], etag)) return { ...reply, headers }
   return { status: 304, headers }
 }
 
-function knows(ifNoneMatch: string | undefined, etag: string): boolean {
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   const weak = (tag: string) => tag.trim().replace(/^W\//, '')
   return ifNoneMatch?.split(',').some((tag) => tag.trim() === '*' || weak(tag) === weak(etag)) === true
 }

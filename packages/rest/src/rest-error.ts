@@ -1,8 +1,8 @@
-/** A refusal that this adapter makes itself, before any operation is asked: credentials, media types, rate limits. */
+/** An error with the status, body and headers of its response. */
 export class RestError extends Error {
   override readonly name = 'RestError'
   readonly status: number
-  /** JSON, or text where the platform answers with text. */
+  /** A JSON value, or a string for errors that GitLab sends as plain text. */
   readonly body: unknown
   readonly headers: Readonly<Record<string, string>>
 
@@ -19,7 +19,7 @@ export class RestError extends Error {
   }
 }
 
-/** The refusal of a known credential that may not be used for a request. The throttle counts its user. */
+/** The error for a valid credential that may not be used for the request. The throttle counts its user. */
 export class CallerRefusal extends RestError {
   readonly userId: number
 

@@ -2,20 +2,20 @@ import type { InputSchema, KeysetPage, Operation, Page } from '@penstock/core'
 import type { JsonLimits } from '@penstock/json'
 import type { z } from 'zod'
 
-/** Before the paths of all rows. */
+/** The prefix of all routes' paths. */
 export const API_PREFIX = '/api/v4'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What a shape may need beside the thing it shapes. */
+/** The data that shapes need besides the value. */
 export interface JsonContext {
-  /** Without a slash at the end. */
+  /** The external URL without a trailing slash. */
   readonly externalUrl: string
   readonly serviceName: string
   readonly nowMs: number
 }
 
-/** How something looks in an answer: described for OpenAPI, and made. Keys in the order in which they are sent. */
+/** The JSON representation of a value: its schema for OpenAPI, and the conversion. Keys are in the order of the response. */
 export interface Shape<Value> {
   readonly schema: z.ZodType
   of(value: Value, context: JsonContext): unknown
@@ -27,70 +27,71 @@ type Item<Result> = Result extends Page<infer One> | KeysetPage<infer One>
     ? One
     : NonNullable<Result>
 
-/** So many in each period; periods begin at multiples of their length since 1970. */
+/** A maximum count per period. Periods begin at multiples of their length since 1970. */
 export interface Limit {
   readonly count: number
   readonly periodSeconds: number
 }
 
-/** One call of the REST API, as data. What it does is the operation's; here stands what it looks like from outside. */
+/** One call of the REST API as data. The operation implements it; the row describes its HTTP interface. */
 export interface RouteRow<Input extends InputSchema, Result> {
   readonly method: Method
-  /** `/groups/:id/milestones`, below `/api/v4`. */
+  /** The path below `/api/v4`, such as `/groups/:id/milestones`. */
   readonly path: string
   readonly operation: Operation<Input, Result>
-  /** In OpenAPI: one sentence. */
+  /** The summary in OpenAPI, one sentence. */
   readonly summary: string
   /**
-   * Parameters of the operation whose name in REST is not the same words in snake_case: `{ group: 'id' }`. Whether one
-   * comes in the path, the query or the body is the caller's business, except that the path wins.
+   * The REST names of parameters if they differ from the operation's name in snake_case: `{ group: 'id' }`. A caller may send
+   * a parameter in the path, the query or the body; the path takes precedence.
    */
   readonly names?: Partial<Record<keyof z.input<Input> & string, string>>
-  /** Default: 204 without `shape` and `content`, 201 for POST, else 200. A result that is `undefined` is always a 204. */
-  readonly status?: number
-  /** 201 instead, for a thing that has not been there before. */
-  readonly isCreated?: (result: Result) => boolean
   /**
-   * Of the result, or of each of its items: a `Page` or `KeysetPage` gets the headers of a page, an array is sent whole.
+   * The status of success. Default: 204 if the row has neither `shape` nor `content`, 201 for POST, 200 otherwise. A result
+   * of `undefined` always gives 204.
    */
+  readonly status?: number
+  /** Tells whether the result is a new resource, for which the status is 201 instead. */
+  readonly isCreated?: (result: Result) => boolean
+  /** The shape of the result, or of its items if it is a `Page`, `KeysetPage` or array. Pages also get their headers. */
   readonly shape?: Shape<Item<Result>>
-  /** The result is an array without pages. Only the description of the API needs to be told. */
+  /** Set if the result is an array without pages. Only OpenAPI uses it. */
   readonly isList?: true
-  /** Instead of `shape`, for what is not JSON. */
+  /** Returns the response body if it is not JSON; replaces `shape`. */
   readonly content?: (result: Result) => { readonly type: string; readonly body: string | Uint8Array }
-  /** Beside `shape` or `content`. */
+  /** Returns additional response headers. */
   readonly headers?: (result: Result) => Readonly<Record<string, string>>
-  /** Beside `api`, and `read_api` for GET. */
+  /** The accepted scopes besides `api`, and besides `read_api` for GET. */
   readonly scopes?: readonly string[]
-  /** A job token may be used. */
+  /** Set if job tokens are accepted. */
   readonly takesJobTokens?: true
-  /** The operation never asks who calls, so that a credential which is unknown is no error. */
+  /** Set if the operation does not depend on the caller, so that unknown credentials are ignored. */
   readonly ignoresCredentials?: true
-  /** How often a user, or an address of nobody's, may call it. Rows with the same `name` share their counts. */
+  /** The limit on calls per user, or per address for anonymous calls. Rows with the same `name` share their counts. */
   readonly limit?: Limit & { readonly name: string }
-  /** Of a body without its files, for what carries content. Default: 2 MiB. */
+  /** The maximum size of the body without its files. Default: 2 MiB. */
   readonly bodyLimitBytes?: number
-  /** The limits on containers, values and levels of a JSON body. Default: 10,000, 20,000 and 64. */
+  /** The limits on containers, values and depth of a JSON body. Default: 10,000, 20,000 and 64. */
   readonly jsonLimits?: JsonLimits
-  /** Of a file that may come with it; it is held in memory. Default: 1 MiB. */
+  /** The maximum size of an uploaded file, which is held in memory. Default: 1 MiB. */
   readonly fileLimitBytes?: number
   /**
-   * The body is a document: JSON, whose parameters are taken as they are, from nowhere else but the path, and whose text is
-   * this parameter. Credentials in it are none.
+   * The parameter that receives the text of the body. Set it if the body is a JSON document: its members are passed on
+   * without conversion, the only other parameters are those of the path, and credentials in it are ignored.
    */
   readonly bodyTextAs?: keyof z.input<Input> & string
-  /** Names in REST of parameters of which the platform says, where they are missing, that they are empty as well. */
+  /** The REST names of parameters that GitLab reports as both missing and empty if they are missing. */
   readonly emptyWhenMissing?: readonly string[]
-  /** Whose last segment is a free name, so that `.json` at its end belongs to it. */
+  /** Set if the last segment is a name that may end with `.json`. Otherwise that suffix is ignored. */
   readonly endsInName?: true
   /**
-   * What the area answers as `message` in its own words: `Failed to create milestone {…}`. Default: the map of messages,
-   * by their names in REST.
+   * Formats the `message` for validation errors, such as `Failed to create milestone {…}`. Default: the messages by REST
+   * name.
    */
   readonly invalid?: (fields: Readonly<Record<string, readonly string[]>>) => unknown
 }
 
-/** A row whose types have been checked and are no longer needed. */
+/** A row without its type parameters, so that rows of different operations fit in one list. */
 export type RestRoute = RouteRow<InputSchema, unknown> & { readonly _checked?: never }
 
 export function route<Input extends InputSchema, Result>(row: RouteRow<Input, Result>): RestRoute {
@@ -98,7 +99,7 @@ export function route<Input extends InputSchema, Result>(row: RouteRow<Input, Re
 }
 
 export interface Area {
-  /** Heading in the documentation. */
+  /** The heading in the documentation. */
   readonly tag: string
   readonly routes: readonly RestRoute[]
 }

@@ -1,40 +1,40 @@
 import { day, dayOrInstant, instant } from '@penstock/core'
 import type { z } from 'zod'
 
-/** What a schema takes, as far as it decides how a text is read. A union takes what any of its options takes. */
+/** The properties of a schema that decide how text is converted for it. A union accepts what any of its options accepts. */
 export interface Traits {
-  /** May be left out. */
   optional: boolean
   nullable: boolean
-  /** What it is when it is left out; `undefined` where nothing is. */
+  /** The default value, or `undefined` if there is none. */
   fallback: unknown
   text: boolean
-  /** A date or a time, which no empty text is. */
-  moment: boolean
+  /** Accepts a date or a time, for which an empty text is invalid. */
+  dateOrTime: boolean
   number: boolean
   boolean: boolean
-  /** Anything at all. */
+  /** Accepts any value. */
   any: boolean
-  /** Schema of the elements. */
+  /** The schema of the elements, if it accepts a list. */
   element: z.core.$ZodType | undefined
+  /** The schemas of the members, if it accepts an object. */
   shape: Readonly<Record<string, z.core.$ZodType>> | undefined
-  /** Keeps keys that are not in `shape`. */
+  /** Keeps members that are not in `shape`. */
   isLoose: boolean
-  /** Schema of the values, by whatever keys. */
+  /** The schema of the values, if it accepts a record with any keys. */
   values: z.core.$ZodType | undefined
 }
 
-const known = new WeakMap<z.core.$ZodType, Traits>()
+const cache = new WeakMap<z.core.$ZodType, Traits>()
 
 export function traitsOf(schema: z.core.$ZodType): Traits {
-  let traits = known.get(schema)
+  let traits = cache.get(schema)
   if (traits === undefined) {
     traits = {
       optional: false,
       nullable: false,
       fallback: undefined,
       text: false,
-      moment: false,
+      dateOrTime: false,
       number: false,
       boolean: false,
       any: false,
@@ -44,28 +44,28 @@ export function traitsOf(schema: z.core.$ZodType): Traits {
       values: undefined,
     }
     collect(schema, traits)
-    known.set(schema, traits)
+    cache.set(schema, traits)
   }
   return traits
 }
 
-/** The keys of an object schema, `undefined` when it is none. */
+/** Returns the members of an object schema, or `undefined` if it is not an object schema. */
 export const shapeOf = (schema: z.core.$ZodType): Traits['shape'] => traitsOf(schema).shape
 
-/** Definitions, because a description or other metadata makes another schema of the same definition. */
-const moments = new Set<unknown>([instant, day, dayOrInstant].map((schema) => schema._zod.def))
+/** The definitions of date and time schemas. `.meta()` creates another schema object with the same definition. */
+const dateOrTimeDefinitions = new Set<unknown>([instant, day, dayOrInstant].map((schema) => schema._zod.def))
 export const isDay = (schema: z.core.$ZodType): boolean => schema._zod.def === (day._zod.def as unknown)
-export const isMoment = (schema: z.core.$ZodType): boolean => moments.has(schema._zod.def)
+export const isDateOrTime = (schema: z.core.$ZodType): boolean => dateOrTimeDefinitions.has(schema._zod.def)
 
-/** A file that came with a request, told by its members: only a form has bytes. */
+/** Tells whether a schema accepts an uploaded file, which it recognises by its members. */
 export function isFile(schema: z.core.$ZodType): boolean {
   const { def } = (schema as z.core.$ZodTypes)._zod
   return def.type === 'object' && Object.keys(def.shape).toSorted().join() === 'bytes,contentType,fileName'
 }
 
 function collect(schema: z.core.$ZodType, traits: Traits): void {
-  if (isMoment(schema)) {
-    traits.moment = true
+  if (isDateOrTime(schema)) {
+    traits.dateOrTime = true
     return
   }
   const { def } = (schema as z.core.$ZodTypes)._zod
@@ -93,7 +93,7 @@ function collect(schema: z.core.$ZodType, traits: Traits): void {
       collect(def.getter(), traits)
       return
     case 'pipe':
-      // What is made ready for a schema is read for that schema.
+      // A transform before a schema prepares values for it, so text is converted for that schema.
       collect((def.in as z.core.$ZodTypes)._zod.def.type === 'transform' ? def.out : def.in, traits)
       return
     case 'union':

@@ -46,7 +46,7 @@ const listThings = unscopedQuery(
 const createThing = unscopedCommand(
   { name: 'createThing', input: z.object({ title: z.string().min(1), file: uploadedFile.optional() }) },
   async ({ actor }, { title, file }) => {
-    if (title === 'bug') throw new Error('of ours')
+    if (title === 'bug') throw new Error('internal detail')
     if (title === 'taken') throw invalid({ title: ['has already been taken'] })
     return { id: file?.bytes.length ?? actor!.id, title }
   },
@@ -132,10 +132,10 @@ let world: World
 let server: Listening | undefined
 let mira: NonNullable<Actor>
 
-/** By username in PRIVATE-TOKEN or `private_token`. */
-const authenticate: NonNullable<RestOptions['authenticate']> = async (_, { headers, parameters }, { asks }) => {
+/** Accepts the username `mira` in PRIVATE-TOKEN or `private_token` as a credential. */
+const authenticate: NonNullable<RestOptions['authenticate']> = async (_, { headers, parameters }, { authenticates }) => {
   const shown = parameters.private_token ?? headers['private-token']
-  if (shown === undefined || !asks) return { actor: undefined }
+  if (shown === undefined || !authenticates) return { actor: undefined }
   if (shown !== 'mira') throw new RestError(401, { message: '401 Unauthorized' })
   return { actor: mira }
 }
@@ -168,7 +168,7 @@ async function call(path: string, init: RequestInit & { as?: string } = {}, opti
     headers: response.headers,
     text: content,
     json,
-    told: () => [response.status, json()],
+    statusAndJson: () => [response.status, json()],
   }
 }
 const form = (body: string) => ({ method: 'POST', body: new URLSearchParams(body) })
@@ -179,24 +179,24 @@ describe('Strict-Transport-Security', () => {
     (await call(path, {}, options)).headers.get('strict-transport-security')
 
   test.each(['/api/v4/things', '/nothing', `/${'a'.repeat(9_000)}`])(
-    'is on every answer of an HTTPS site',
+    'is in every response of an HTTPS site',
     async (path) => {
       expect(await header({}, path)).toBe('max-age=31536000')
     },
   )
 
-  test('is off for 0 seconds', async () => {
+  test('is not sent if it is set to 0 seconds', async () => {
     expect(await header({ strictTransportSeconds: 0 })).toBeNull()
   })
 
-  test('is not on answers of an HTTP site', async () => {
+  test('is not sent by an HTTP site', async () => {
     const core = { ...world.core, settings: { ...world.core.settings, externalUrl: 'http://svc.example.test' } }
     expect(await header({ core })).toBeNull()
   })
 })
 
-describe('answers', () => {
-  test('a page, with its headers and those of every answer', async () => {
+describe('responses', () => {
+  test('a page has its own headers and those of every response', async () => {
     const { status, headers, text } = await call('/api/v4/things?per_page=1&x=y')
     expect([status, text]).toEqual([200, '[{"id":1,"title":"one","web_url":"https://svc.example.test/things/1"}]'])
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -216,13 +216,13 @@ describe('answers', () => {
     expect(meta).toEqual({ correlation_id: headers.get('x-request-id'), version: '1' })
   })
 
-  test('what the caller has already is not sent again', async () => {
+  test('answers 304 if the client already has the content', async () => {
     const etag = (await call('/api/v4/things')).headers.get('etag')!
     const again = await call('/api/v4/things', { headers: { 'if-none-match': `"x", ${etag}` } })
     expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag])
   })
 
-  test('201 of JSON, forms and files; 204 without a body or a type', async () => {
+  test('answers 201 to JSON, forms and files, and 204 without a body or a type', async () => {
     const created = { id: mira.id, title: 'x', web_url: `https://svc.example.test/things/${mira.id}` }
     expect(
       (
@@ -230,9 +230,9 @@ describe('answers', () => {
           ...json('{"title":"x"}'),
           headers: { 'private-token': 'mira', 'content-type': 'application/json' },
         })
-      ).told(),
+      ).statusAndJson(),
     ).toEqual([201, created])
-    expect((await call('/api/v4/things', form('title=x&private_token=mira'))).told()).toEqual([201, created])
+    expect((await call('/api/v4/things', form('title=x&private_token=mira'))).statusAndJson()).toEqual([201, created])
     const parts = new FormData()
     parts.append('title', 'x')
     parts.append('file', new Blob(['12345678']), 'a.txt')
@@ -245,26 +245,26 @@ describe('answers', () => {
     expect([removed.status, removed.text, removed.headers.get('content-type')]).toEqual([204, '', null])
   })
 
-  test('text; a name at the end keeps its .json, elsewhere it is a suffix, and so is a slash', async () => {
+  test('keeps .json at the end of a name, and ignores it and a trailing slash on other paths', async () => {
     const slug = await call('/api/v4/texts/a%2Fb.json?format=markdown')
     expect([slug.text, slug.headers.get('content-type')]).toEqual(['a/b.json', 'text/plain'])
     for (const path of ['/api/v4/things.json', '/api/v4/things/']) expect((await call(path)).status).toBe(200)
     expect((await call('/api/v4/things/3.json', { method: 'DELETE', as: 'mira' })).status).toBe(204)
   })
 
-  test('HEAD is GET without a body; OPTIONS names the methods', async () => {
+  test('answers HEAD like GET without a body, and OPTIONS with the methods', async () => {
     const head = await call('/api/v4/things', { method: 'HEAD' })
     expect([head.status, head.text, head.headers.get('x-total')]).toEqual([200, '', '30'])
     const options = await call('/api/v4/things', { method: 'OPTIONS' })
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, POST'])
   })
 
-  test('the description of the API is for anyone', async () => {
+  test('serves the OpenAPI document without authentication', async () => {
     expect((await call('/api/v4/openapi.json')).json()).toMatchObject({ openapi: '3.1.0' })
   })
 })
 
-describe('refusals', () => {
+describe('errors', () => {
   const brokenJson =
     "\nProblem:\n  message body does not match declared format\nResolution:\n  when specifying application/json as content-type, you must pass valid application/json in the request's 'body' "
 
@@ -274,12 +274,12 @@ describe('refusals', () => {
     ['method', '/api/v4/things', { method: 'PUT' }, 405, { error: '405 Not Allowed' }],
     ['version 3', '/api/v3/things', {}, 410, { error: 'API V3 is no longer supported. Use API V4 instead.' }],
     ['format', '/api/v4/things?format=xml', {}, 406, { error: "The requested format 'xml' is not supported." }],
-    ['broken JSON before who calls', '/api/v4/things', json('{'), 400, { error: brokenJson }],
+    ['broken JSON, before the credential', '/api/v4/things', json('{'), 400, { error: brokenJson }],
     ['not UTF-8', '/api/v4/things?x=%ff', {}, 400, { error: 'Bad Request' }],
     ['NUL', '/api/v4/things?x=%00', {}, 400, { error: 'Bad Request' }],
-    ['who calls, before what', '/api/v4/things', form(''), 401, { message: '401 Unauthorized' }],
+    ['a missing credential, before the parameters', '/api/v4/things', form(''), 401, { message: '401 Unauthorized' }],
     ['an unknown credential', '/api/v4/things', { as: 'noor' }, 401, { message: '401 Unauthorized' }],
-    ['for administrators', '/api/v4/admin', { as: 'mira' }, 403, { message: '403 Forbidden' }],
+    ['a call for administrators', '/api/v4/admin', { as: 'mira' }, 403, { message: '403 Forbidden' }],
     ['parameters', '/api/v4/things', { ...form(''), as: 'mira' }, 400, { error: 'title is missing' }],
     ['a value', '/api/v4/things?state=x', {}, 400, { error: 'state does not have a valid value' }],
     [
@@ -297,33 +297,33 @@ describe('refusals', () => {
       { message: 'Failed {"title":["has already been taken"]}' },
     ],
     ['an id', '/api/v4/things/x', { method: 'DELETE', as: 'mira' }, 400, { error: 'thing_id is invalid' }],
-    ['no record', '/api/v4/things/10', { method: 'DELETE', as: 'mira' }, 404, { message: '404 Not found' }],
-    ['no project', '/api/v4/projects/5', {}, 404, { message: '404 Project Not Found' }],
-    ['a bug', '/api/v4/things', { ...form('title=bug'), as: 'mira' }, 500, { message: '500 Internal Server Error' }],
+    ['an unknown record', '/api/v4/things/10', { method: 'DELETE', as: 'mira' }, 404, { message: '404 Not found' }],
+    ['an unknown project', '/api/v4/projects/5', {}, 404, { message: '404 Project Not Found' }],
+    ['an unexpected error', '/api/v4/things', { ...form('title=bug'), as: 'mira' }, 500, { message: '500 Internal Server Error' }],
   ])('%s: %s', async (_, path, init, status, body) => {
-    expect((await call(path, init)).told()).toEqual([status, body])
+    expect((await call(path, init)).statusAndJson()).toEqual([status, body])
   })
 
-  test('a type that is neither JSON nor a form', async () => {
+  test('rejects a type that is neither JSON nor a form', async () => {
     const answer = await call('/api/v4/things', {
       method: 'POST',
       body: 'x',
       headers: { 'content-type': 'text/plain' },
     })
-    expect(answer.told()).toEqual([415, { error: "The provided content-type 'text/plain' is not supported." }])
+    expect(answer.statusAndJson()).toEqual([415, { error: "The provided content-type 'text/plain' is not supported." }])
   })
 
-  test('a compressed body is refused for its encoding, not for its type', async () => {
+  test('rejects a compressed body because of its encoding, and not its type', async () => {
     const answer = await call('/api/v4/things', {
       method: 'POST',
       body: '{}',
       headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
     })
     const error = "The provided content-encoding 'gzip' is not supported; send the body uncompressed."
-    expect(answer.told()).toEqual([415, { error }])
+    expect(answer.statusAndJson()).toEqual([415, { error }])
   })
 
-  test('a project that has moved says where to, to whoever may see it', async () => {
+  test('redirects from the former path of a project if the caller may see the project', async () => {
     const group = await world.group('ops', { visibility: 'public' })
     for (const visibility of ['public', 'private'] as const) {
       const { id } = await world.project(`now-${visibility}`, group, visibility)
@@ -346,11 +346,11 @@ describe('refusals', () => {
       url,
       `This resource has been moved permanently to ${url}`,
     ])
-    expect((await call('/api/v4/projects/ops%2Fold-public', { method: 'PUT', as: 'mira' })).told()).toEqual([
+    expect((await call('/api/v4/projects/ops%2Fold-public', { method: 'PUT', as: 'mira' })).statusAndJson()).toEqual([
       405,
       { message: 'Non GET methods are not allowed for moved projects' },
     ])
-    expect((await call('/api/v4/projects/ops%2Fold-private')).told()).toEqual([
+    expect((await call('/api/v4/projects/ops%2Fold-private')).statusAndJson()).toEqual([
       404,
       { message: '404 Project Not Found' },
     ])
@@ -360,7 +360,7 @@ describe('refusals', () => {
 describe('other origins', () => {
   const origin = 'https://page.example.test'
 
-  test('may ask for anything, without credentials', async () => {
+  test('may send preflights for any call', async () => {
     const headers = {
       origin,
       'access-control-request-method': 'DELETE',
@@ -376,7 +376,7 @@ describe('other origins', () => {
     })
   })
 
-  test('see the headers of lists; only our own sends its cookies', async () => {
+  test('may read the headers of lists; only the own origin may send cookies', async () => {
     const { headers } = await call('/api/v4/things', { headers: { origin } })
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect(headers.get('access-control-expose-headers')).toContain('Link, X-Total, X-Total-Pages')
@@ -387,12 +387,12 @@ describe('other origins', () => {
   })
 })
 
-describe('how often', () => {
+describe('rate limits', () => {
   const rateLimits = { anonymous: { count: 2, periodSeconds: 60 }, authenticated: { count: 3, periodSeconds: 90 } }
-  /** 04:05:06.789: the minute has 54 seconds left, the 90 seconds that began at 04:04:30 have the same. */
+  /** The end of both periods: it is 04:05:06.789, and both the minute and the 90 seconds since 04:04:30 end at 04:06. */
   const endsAt = Date.UTC(2026, 1, 3, 4, 6) / 1_000
 
-  test('an address, whatever it asks for, until the period ends', async () => {
+  test('apply to all requests of an address until the period ends', async () => {
     const first = await call('/api/v4/things', {}, { rateLimits })
     expect(Object.fromEntries(first.headers)).toMatchObject({
       'ratelimit-name': 'throttle_unauthenticated_api',
@@ -414,7 +414,7 @@ describe('how often', () => {
     expect((await call('/api/v4/things')).status).toBe(200)
   })
 
-  test('a user has an allowance of their own', async () => {
+  test('apply to each user separately from the address', async () => {
     for (const observed of ['1', '2', '3']) {
       const { headers } = await call('/api/v4/things', { as: 'mira' }, { rateLimits })
       expect([
@@ -427,15 +427,15 @@ describe('how often', () => {
     expect((await call('/api/v4/things')).status).toBe(200)
   })
 
-  test('a call with a limit of its own', async () => {
+  test('can be set for a single call', async () => {
     const create = () => call('/api/v4/things', { ...form('title=x'), as: 'mira' }, { rateLimits: 'off' })
     for (let made = 0; made < 3; made++) expect((await create()).status).toBe(201)
     const answer = await create()
-    expect(answer.told()).toEqual([
+    expect(answer.statusAndJson()).toEqual([
       429,
       { message: { error: 'This endpoint has been requested too many times. Try again later.' } },
     ])
-    // Until 05:00.
+    // The seconds until the period ends at 05:00.
     expect(answer.headers.get('retry-after')).toBe('3294')
     expect(answer.headers.get('ratelimit-limit')).toBeNull()
     world.clock.advance(3_293_211)
@@ -443,7 +443,7 @@ describe('how often', () => {
   })
 })
 
-test('failures of other routes are said in the same words', async () => {
+test('extra routes report failures like the routes of the API', async () => {
   const extraRoutes: RestOptions['extraRoutes'] = [
     {
       method: 'GET',
@@ -452,5 +452,5 @@ test('failures of other routes are said in the same words', async () => {
       admit: () => Promise.reject(new DomainError({ code: 'forbidden' })),
     },
   ]
-  expect((await call('/oauth/thing', {}, { extraRoutes })).told()).toEqual([403, { message: '403 Forbidden' }])
+  expect((await call('/oauth/thing', {}, { extraRoutes })).statusAndJson()).toEqual([403, { message: '403 Forbidden' }])
 })

@@ -15,7 +15,7 @@ import { DocumentReader } from './document-reader.ts'
 import { renderError } from './error-response.ts'
 import { restOpenApi } from './openapi.ts'
 import { defaultRateLimits, type RateLimits, Throttle } from './rate-limit.ts'
-import { commonHeaders, corsHeaders, headerName, preflightReply, revalidated } from './response-headers.ts'
+import { commonHeaders, corsHeaders, headerName, preflightReply, withEtag } from './response-headers.ts'
 import { RestError } from './rest-error.ts'
 import { API_PREFIX, type Area } from './route.ts'
 import { type Authenticate, type RowDeps, RowLimits, servedRow } from './served-row.ts'
@@ -24,47 +24,45 @@ export interface RestOptions {
   readonly core: Core
   readonly areas: readonly Area[]
   readonly log: Log
-  /** Default: by the credentials the core knows. */
+  /** Identifies the caller. Default: by the credentials that the core knows. */
   readonly authenticate?: Authenticate
-  /** `off`: nobody is counted, and no headers tell of it. */
+  /** The rate limits; with `off`, requests are not counted and responses have no rate limit headers. */
   readonly rateLimits?: RateLimits | 'off'
-  /** Whose X-Forwarded-For says where a request comes from. Default: nobody's. */
+  /** The proxies that are trusted to set X-Forwarded-For. Default: none. */
   readonly trustedProxies?: TrustedProxies
-  /** The `max-age` of Strict-Transport-Security, sent if the external URL is HTTPS. 0: never sent. Default: a year. */
+  /** The `max-age` of Strict-Transport-Security, which is sent if the external URL is HTTPS; 0 disables it. Default: a year. */
   readonly strictTransportSeconds?: number
-  /** Served beside the API, by their whole paths; those of the API go first. */
+  /** Routes besides the API, with their full paths. Routes of the API take precedence. */
   readonly extraRoutes?: readonly ExtraRoute[]
 }
 
 export interface ExtraRoute extends ServedRoute {
   /**
-   * Returns the user of the call, for the throttle; without a user the address is counted. Throws for a credential that
-   * may not be used, with `userId` if its user is known.
+   * Returns the user that the throttle counts, or `undefined` to count the address. Throws if the credential may not be
+   * used; the error has a `userId` if the user is known.
    */
   callerId?(incoming: Incoming): Promise<number | undefined>
 }
 
-/** Of JSON and forms: a description may be 1 MiB, and what has to be escaped in it makes it longer. */
+/** The maximum size of JSON and forms: a description may have 1 MiB, and escaping makes it longer. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024
-/** What is longer belongs in a body. */
+/** The maximum size of a URL; longer parameters belong in the body. */
 const TARGET_LIMIT_BYTES = 8 * 1024
 const YEAR_SECONDS = 365 * 86_400
 const API_V3_GONE = 'API V3 is no longer supported. Use API V4 instead.'
 
 /**
- * The REST API.
+ * Returns the request listener of the REST API.
  *
- * Order of checks: length of the request's target, request throttle, CORS preflight, path and method, format, body, who
- * calls, parameters, then the operation with its permissions. Who calls is looked up before the body is read, which is
- * read only so far as that deserves.
- *
- * @see spec/rest-part2-details.md 1.1
+ * The checks run in this order: length of the URL, request throttle, CORS preflight, path and method, format, body, caller,
+ * parameters, then the operation with its permissions. The caller is looked up before the body is read, because the size
+ * limit of the body depends on the caller.
  */
 export function restListener(options: RestOptions): RequestListener {
   const { core, areas, log, rateLimits = defaultRateLimits, extraRoutes = [] } = options
   const { settings, clock } = core
   const throttle = rateLimits === 'off' ? undefined : new Throttle(rateLimits, clock)
-  const beginnings = new WeakMap<IncomingMessage, number>()
+  const startTimes = new WeakMap<IncomingMessage, number>()
   const isHttps = settings.externalUrl.startsWith('https://')
   const headers = {
     ...commonHeaders,
@@ -84,7 +82,7 @@ export function restListener(options: RestOptions): RequestListener {
     (route: ExtraRoute): ServedRoute => ({
       ...route,
       async admit(incoming) {
-        await throttle?.count(incoming, await callerOfExtra(route, incoming, throttle))
+        await throttle?.count(incoming, await extraRouteCaller(route, incoming, throttle))
         return route.admit(incoming)
       },
     }),
@@ -106,8 +104,8 @@ export function restListener(options: RestOptions): RequestListener {
       return preflight
     },
     finish(reply, incoming) {
-      const { status, headers: own, ...body } = revalidated(asBytes(reply), incoming)
-      const seconds = (performance.now() - (beginnings.get(incoming.raw) ?? performance.now())) / 1_000
+      const { status, headers: own, ...body } = withEtag(serialized(reply), incoming)
+      const seconds = (performance.now() - (startTimes.get(incoming.raw) ?? performance.now())) / 1_000
       const all: Record<string, string> = { 'X-Runtime': seconds.toFixed(6) }
       all[metaHeader] = JSON.stringify({ correlation_id: incoming.requestId, version: '1' })
       Object.assign(all, throttle?.headersOf(incoming.raw), corsHeaders(incoming, settings), own)
@@ -119,14 +117,14 @@ export function restListener(options: RestOptions): RequestListener {
       response.writeHead(414, { ...headers, 'Content-Type': 'application/json' })
       return response.end('{"error":"414 URI Too Long"}')
     }
-    beginnings.set(request, performance.now())
+    startTimes.set(request, performance.now())
     return app(request, response)
   }
 }
 
-async function callerOfExtra(route: ExtraRoute, incoming: Incoming, throttle: Throttle | undefined) {
+async function extraRouteCaller(route: ExtraRoute, incoming: Incoming, throttle: Throttle | undefined) {
   if (route.callerId === undefined) return undefined
-  await throttle?.requireFewFailures(incoming)
+  await throttle?.requireFailureAllowance(incoming)
   try {
     return await route.callerId(incoming)
   } catch (refusal) {
@@ -137,8 +135,8 @@ async function callerOfExtra(route: ExtraRoute, incoming: Incoming, throttle: Th
   }
 }
 
-/** The platform names no character set beside JSON. */
-function asBytes(reply: Reply): Reply {
+/** Serializes a JSON reply, with a Content-Type without a charset, as GitLab sends it. */
+function serialized(reply: Reply): Reply {
   if (reply.json === undefined) return reply
   const { json, ...rest } = reply
   return { ...rest, content: JSON.stringify(json), contentType: 'application/json' }
@@ -152,7 +150,7 @@ function openApiRoute(areas: readonly Area[], serviceName: string): ServedRoute[
       path: `${API_PREFIX}/openapi.json`,
       access: undefined,
       handle: () => {
-        // Made when it is first asked for: most processes never are. As bytes, which all answers share.
+        // Generated on first use, because most processes never serve it. All responses share the bytes.
         document ??= Buffer.from(JSON.stringify(restOpenApi(areas, serviceName)))
         return { status: 200, content: document, contentType: 'application/json' }
       },

@@ -13,10 +13,10 @@ import { type Clock, subscriberOf } from '@penstock/runtime'
 import { z } from 'zod'
 import type { authenticate } from './authenticate.ts'
 import type { DocumentReader } from './document-reader.ts'
-import { restErrorOf } from './error-response.ts'
-import { requireNoFormerPath } from './former-path.ts'
-import { keysetHeaders, type ListedAt, pageHeaders } from './page-headers.ts'
-import { noNames, parametersOf, TOLD_BY_HEADERS } from './parameter-names.ts'
+import { toRestError } from './error-response.ts'
+import { redirectFormerPath } from './former-path.ts'
+import { keysetHeaders, type ListRequest, pageHeaders } from './page-headers.ts'
+import { noNames, parametersOf, HEADER_INPUT } from './parameter-names.ts'
 import { type Throttle, WindowLimiter } from './rate-limit.ts'
 import { mergeParameters, type RequestParameters } from './request-parameters.ts'
 import { CallerRefusal, RestError } from './rest-error.ts'
@@ -30,21 +30,21 @@ type Caller = Awaited<ReturnType<Authenticate>>
 export interface RowDeps {
   readonly core: Core
   readonly authenticate: Authenticate
-  /** `undefined`: nobody is counted. */
+  /** The throttle, or `undefined` if requests are not counted. */
   readonly throttle: Throttle | undefined
   readonly limits: RowLimits
   readonly documents: Pick<DocumentReader, 'read'>
 }
 
-/** Parameters that are or change who calls. In a body, they make it necessary to look again. */
+/** The parameters that identify or change the caller. If the body has one, the caller is looked up again. */
 const credentialNames = ['private_token', 'access_token', 'bearer_token', 'job_token', 'token', 'sudo']
 
-/** That there may be a body, of any method. */
+/** The body schema of all routes: an optional body, for any method. */
 const anyBody = z.unknown()
-/** Of whoever has shown nothing yet that counts: a form may still hold a credential. */
-const strangersForms: FormRules = { limitBytes: 64 * 1024, fileLimitBytes: 64 * 1024 }
+/** The body limits for a caller who is not authenticated yet; a small form may still have a credential. */
+const anonymousFormLimits: FormRules = { limitBytes: 64 * 1024, fileLimitBytes: 64 * 1024 }
 
-/** A row as the kit serves it. */
+/** Converts a row of the REST API to a route of the HTTP package. */
 export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
   return {
     method: row.method,
@@ -57,30 +57,33 @@ export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
       ...(row.bodyTextAs !== undefined && { keepsBytes: true }),
     },
     async admit(incoming) {
-      await deps.throttle?.requireFewFailures(incoming)
+      await deps.throttle?.requireFailureAllowance(incoming)
       const early = await callerByHeaders(row, incoming, deps)
-      await deps.throttle?.count(incoming, countedId(early))
+      await deps.throttle?.count(incoming, throttledUserId(early))
       requireJsonFormat(row, incoming)
       return { handle: (request) => answer(row, request, deps, early), ...bodyRulesFor(row, early) }
     },
   }
 }
 
-/** A stranger's body is read as far as a credential needs; if it goes on, they are told that they have none. */
+/**
+ * Returns the body limits for a caller. The body of an unauthenticated caller is read only up to the size that a credential
+ * needs. A longer body gets the error for missing authentication.
+ */
 function bodyRulesFor(
   { operation }: RestRoute,
   { caller, refusal }: EarlyCaller,
 ): Pick<Admitted, 'forms' | 'beyondLimit'> {
-  if (refusal !== undefined) return { forms: strangersForms, beyondLimit: refusal }
+  if (refusal !== undefined) return { forms: anonymousFormLimits, beyondLimit: refusal }
   try {
     requireCaller(caller?.actor, operation.caller)
   } catch (beyondLimit) {
-    return { forms: strangersForms, beyondLimit }
+    return { forms: anonymousFormLimits, beyondLimit }
   }
-  return caller?.actor === undefined ? { forms: strangersForms } : {}
+  return caller?.actor === undefined ? { forms: anonymousFormLimits } : {}
 }
 
-/** Who calls, as far as the query and the headers tell; a refusal waits until its turn in the order of checks. */
+/** The caller by query and headers, or the refusal of the credential, which is reported later in the order of checks. */
 interface EarlyCaller {
   readonly caller?: Caller
   readonly refusal?: unknown
@@ -106,7 +109,7 @@ async function callerOf(
     return await authenticate(
       core,
       { method, headers: raw.headers, parameters, source },
-      { scopes: row.scopes ?? [], takesJobTokens: row.takesJobTokens === true, asks: row.ignoresCredentials !== true },
+      { scopes: row.scopes ?? [], takesJobTokens: row.takesJobTokens === true, authenticates: row.ignoresCredentials !== true },
     )
   } catch (refusal) {
     if (refusal instanceof RestError && refusal.status === 401) await throttle?.countFailure(incoming)
@@ -116,7 +119,7 @@ async function callerOf(
 
 const queryOf = ({ search }: Incoming) => urlEncodedEntries(search.slice(1))
 
-/** @throws RestError 406, unless the row has a parameter of that name, which the platform takes for the format too */
+/** Rejects a `format` other than JSON, unless the route has a parameter with that name. @throws RestError 406 */
 function requireJsonFormat(row: RestRoute, incoming: Incoming): void {
   if (!/format|%/.test(incoming.search)) return
   const { format } = mergeParameters({ query: queryOf(incoming), path: {} }).values
@@ -133,55 +136,55 @@ async function answer(row: RestRoute, request: RouteRequest, deps: RowDeps, earl
     isDocument ? { query: [], path: params } : { query: queryOf(request), form, body, path: params },
   )
   const isCallerInBody = !isDocument && hasCredential(request)
-  const caller = isCallerInBody ? await outcomeOf(callerOf(row, request, parameters.values, deps)) : early
-  const counted = countedId(caller)
-  if (counted !== undefined && countedId(early) === undefined) await deps.throttle?.recount(request, counted)
-  const { actor } = settled(caller)
+  const caller = isCallerInBody ? await settledCaller(callerOf(row, request, parameters.values, deps)) : early
+  const counted = throttledUserId(caller)
+  if (counted !== undefined && throttledUserId(early) === undefined) await deps.throttle?.recount(request, counted)
+  const { actor } = requireAuthenticated(caller)
   const { core, limits } = deps
   const { operation, names = noNames } = row
   try {
     requireCaller(actor, operation.caller)
     await limits.count(row, actor?.id, request.source)
-    const given = { ...toInput(operation.input, names, parameters), ...captchaOf(row, request, core) }
-    const input = isDocument ? await deps.documents.read(row, request.bytes ?? noDocument, given) : given
+    const values = { ...toInput(operation.input, names, parameters), ...captchaOf(row, request, core) }
+    const input = isDocument ? await deps.documents.read(row, request.bytes ?? emptyDocument, values) : values
     const result = await perform(core, actor, operation, input)
     return replyTo(row, result, request, parameters, core)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    await requireNoFormerPath(row, error, { routePath: API_PREFIX + row.path, request, core, actor })
-    throw restErrorOf(error, row)
+    await redirectFormerPath(row, error, { routePath: API_PREFIX + row.path, request, core, actor })
+    throw toRestError(error, row)
   }
 }
 
-/** Read in place of a missing body, so that errors name its missing members. */
-const noDocument = Buffer.from('{}')
+/** The document that replaces a missing body, so that the error lists the missing members. */
+const emptyDocument = Buffer.from('{}')
 
-/** Sent again, after it was taken for spam. @see spec/rest-part2-details.md 4.6 */
+/** Returns the CAPTCHA answer in the headers, for a request that is repeated after it was rejected as spam. */
 function captchaOf({ operation }: RestRoute, { raw }: RouteRequest, { settings }: Core) {
-  if (!Object.hasOwn(shapeOf(operation.input) ?? {}, TOLD_BY_HEADERS)) return {}
+  if (!Object.hasOwn(shapeOf(operation.input) ?? {}, HEADER_INPUT)) return {}
   const captcha = captchaAnswerIn(raw.headers, settings.serviceName)
-  return captcha && { [TOLD_BY_HEADERS]: captcha }
+  return captcha && { [HEADER_INPUT]: captcha }
 }
 
-/** Tells whether a body has a credential. Checks names only: reading the body again would cost as much as the first time. */
+/** Tells whether a body has a credential. It checks only names, because merging the parameters again would be expensive. */
 function hasCredential({ form, body }: RouteRequest): boolean {
-  // `token[]` is a form of the parameter `token`.
+  // `token[]` also sets the parameter `token`.
   if (form !== undefined) return form.some(([name]) => credentialNames.includes(name.split('[', 1)[0]!))
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
   return credentialNames.some((name) => Object.hasOwn(body, name))
 }
 
-/** Returns the user that the throttle counts: the owner of the shown credential, even if it was refused or used for sudo. */
-const countedId = ({ caller, refusal }: EarlyCaller): number | undefined =>
+/** Returns the user that the throttle counts: the owner of the credential, even if it was rejected or used for sudo. */
+const throttledUserId = ({ caller, refusal }: EarlyCaller): number | undefined =>
   refusal instanceof CallerRefusal ? refusal.userId : (caller?.sudoerId ?? caller?.actor?.id)
 
-const outcomeOf = (caller: Promise<Caller>): Promise<EarlyCaller> =>
+const settledCaller = (caller: Promise<Caller>): Promise<EarlyCaller> =>
   caller.then(
     (found) => ({ caller: found }),
     (refusal: unknown) => ({ refusal }),
   )
 
-function settled({ caller, refusal }: EarlyCaller): Caller {
+function requireAuthenticated({ caller, refusal }: EarlyCaller): Caller {
   if (caller === undefined) throw refusal
   return caller
 }
@@ -195,7 +198,7 @@ function replyTo(
 ): Reply {
   const { shape, content, operation, names = noNames } = row
   if (result === undefined) return { status: 204 }
-  const status = row.isCreated?.(result) ? 201 : statusOf(row)
+  const status = row.isCreated?.(result) ? 201 : successStatus(row)
   if (shape === undefined && content === undefined) return { status }
   const headers = row.headers?.(result)
   if (content !== undefined) {
@@ -208,14 +211,14 @@ function replyTo(
     nowMs: clock.nowMs(),
   }
   const of = (value: unknown) => shape!.of(value as never, context)
-  const at: ListedAt = { url: settings.externalUrl + safePath(request.path), input: operation.input, names, values }
-  if (isKeysetPage(result)) return { status, headers: keysetHeaders(result, at), json: result.items.map(of) }
-  if (isPage(result)) return { status, headers: pageHeaders(result, at), json: result.items.map(of) }
+  const list: ListRequest = { url: settings.externalUrl + encodedPath(request.path), input: operation.input, names, values }
+  if (isKeysetPage(result)) return { status, headers: keysetHeaders(result, list), json: result.items.map(of) }
+  if (isPage(result)) return { status, headers: pageHeaders(result, list), json: result.items.map(of) }
   return { status, ...(headers && { headers }), json: Array.isArray(result) ? result.map(of) : of(result) }
 }
 
-/** Of success. */
-export function statusOf({ status, method, shape, content }: RestRoute): number {
+/** Returns the status of a successful call. */
+export function successStatus({ status, method, shape, content }: RestRoute): number {
   if (status !== undefined) return status
   if (shape === undefined && content === undefined) return 204
   return method === 'POST' ? 201 : 200
@@ -226,10 +229,10 @@ const has = (value: unknown, ...keys: string[]): boolean =>
 const isPage = (result: unknown): result is Page<unknown> => has(result, 'items', 'page', 'perPage', 'hasNext')
 const isKeysetPage = (result: unknown): result is KeysetPage<unknown> => has(result, 'items', 'perPage', 'nextCursor')
 
-/** As a part of a header: what a client wrote into the path unescaped must not end the URL there. */
-const safePath = (path: string): string => path.replaceAll(/[^\x21\x23-\x3b\x3d\x3f-\x7e]/g, encodeURIComponent)
+/** Encodes characters that a client may send unescaped in a path, but that would end the URL in a Link header. */
+const encodedPath = (path: string): string => path.replaceAll(/[^\x21\x23-\x3b\x3d\x3f-\x7e]/g, encodeURIComponent)
 
-/** The limits of rows, by their names. */
+/** The counters for the limits of single routes, by the names of the limits. */
 export class RowLimits {
   readonly #clock: Clock
   readonly #limiters = new Map<string, WindowLimiter>()

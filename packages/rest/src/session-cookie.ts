@@ -1,7 +1,10 @@
 import { type CoreSettings, csrfTokenOf, isFromOurPage } from '@penstock/core'
-import { type Incoming, pageProofIn, sessionCookieName } from '@penstock/http'
+import { type Incoming, csrfProofIn, sessionCookieName } from '@penstock/http'
 
-/** Until the browser ends; when the session itself ends is ours to say. `undefined` takes the cookie away. */
+/**
+ * Returns the header that sets the session cookie, or deletes it if `secret` is `undefined`. The cookie lasts until the browser
+ * is closed; the server decides when the session ends.
+ */
 export function setSessionCookie(secret: string | undefined, settings: CoreSettings): Record<string, string> {
   const { protocol, pathname } = new URL(settings.externalUrl)
   const attributes = [
@@ -15,20 +18,24 @@ export function setSessionCookie(secret: string | undefined, settings: CoreSetti
   return { 'Set-Cookie': attributes.join('; ') }
 }
 
-/** Of a form that anyone may send; none of them takes a file. */
-export const SMALL_FORM = { limitBytes: 64 * 1024, fileLimitBytes: 0 }
+/** The body limits of forms that anonymous users may send. */
+export const SMALL_FORM_LIMITS = { limitBytes: 64 * 1024, fileLimitBytes: 0 }
 
-/** Whether a form has been sent by a page of ours, which may carry the proof in a field instead. */
+/**
+ * Tells whether a page of this service has sent a form.
+ *
+ * @param field the CSRF token in the form, which is used if the request has no header with it
+ */
 export function isOurForm(
   { raw }: Pick<Incoming, 'raw'>,
   secret: string | undefined,
   field: string | undefined,
 ): boolean {
-  const { csrfToken = field, fetchSite } = pageProofIn(raw.headers)
+  const { csrfToken = field, fetchSite } = csrfProofIn(raw.headers)
   return secret !== undefined && isFromOurPage(secret, { csrfToken, fetchSite })
 }
 
-/** For a form. */
+/** Returns the hidden form field with the CSRF token of a session or visitor. */
 export const csrfFieldFor = (secret: string): { name: string; value: string } => ({
   name: 'csrf_token',
   value: csrfTokenOf(secret),

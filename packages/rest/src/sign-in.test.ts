@@ -18,7 +18,7 @@ let server: Listening
 let board: ApplicationWithSecret
 let browser: Browser
 
-/** Keeps the cookie, and reads the hidden fields of the forms it is shown. */
+/** A browser that keeps the cookie and reads the hidden fields of forms. */
 class Browser {
   cookie: string | undefined
 
@@ -30,7 +30,7 @@ class Browser {
     return this.#send(path, { method: 'POST', body: new URLSearchParams(fields), headers })
   }
 
-  /** Fills in the form of the page, which hidden fields come with. */
+  /** Submits the form of a page, including its hidden fields. */
   async submit(page: Shown, path: string, fields: Record<string, string>): Promise<Shown> {
     return this.post(path, { ...page.hidden, ...fields })
   }
@@ -62,13 +62,13 @@ interface Shown {
 }
 
 const unescaped = (text: string) => text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
-/** What has to be sent to our own address, which is another in tests. */
+/** Returns the path of a URL, because in tests the server has another address than the external URL. */
 const pathOf = (url: string | undefined) => url!.replace(HOME, '')
 
 beforeEach(async () => {
   world = await World.open()
   const { core } = world
-  // As an area of the API asks who calls.
+  // Authenticates like a route of the API.
   const whoAmI = unguarded(
     (['GET', 'POST'] as const).map((method) => ({
       method,
@@ -76,7 +76,7 @@ beforeEach(async () => {
       access: undefined,
       async handle({ raw, source, query }) {
         const request = { method, headers: raw.headers, parameters: query, source }
-        const { actor } = await authenticate(core, request, { scopes: [], takesJobTokens: false, asks: true })
+        const { actor } = await authenticate(core, request, { scopes: [], takesJobTokens: false, authenticates: true })
         return { status: 200, json: { username: actor?.username ?? null } }
       },
     })),
@@ -98,7 +98,7 @@ afterEach(async () => {
 })
 
 describe('signing in', () => {
-  test('leads back, under a cookie that scripts and other sites cannot use', async () => {
+  test('sets a cookie that scripts and other sites cannot use, and redirects back', async () => {
     const shown = await browser.signIn()
     expect([shown.status, shown.location]).toEqual([303, `${HOME}/`])
     expect(shown.setCookie).toMatch(/^_svc_session=[0-9a-f]{64}; Path=\/; HttpOnly; SameSite=Lax; Secure$/)
@@ -106,7 +106,7 @@ describe('signing in', () => {
     expect((await browser.get(SIGN_IN)).location).toBe(`${HOME}/`)
   })
 
-  test('leads to a page that says who has, and takes them out again', async () => {
+  test('redirects to the start page, which shows the user and signs out', async () => {
     const before = await browser.get('/')
     expect([before.status, before.location]).toEqual([303, HOME + SIGN_IN])
     expect((await browser.signIn()).location).toBe(`${HOME}/`)
@@ -119,7 +119,7 @@ describe('signing in', () => {
     expect((await browser.get('/')).location).toBe(HOME + SIGN_IN)
   })
 
-  test('the cookie of a plain HTTP site is not Secure, and holds to the path of the site', async () => {
+  test('the cookie of a plain HTTP site is not Secure, and is limited to the path of the site', async () => {
     await server.close()
     const core = { ...world.core, settings: { ...world.core.settings, externalUrl: 'http://svc.example.test/forge' } }
     const handler = serveRoutes(signInRoutes(core), { renderError, headers: {}, log: silentLog })
@@ -129,7 +129,7 @@ describe('signing in', () => {
     expect(shown.setCookie).toMatch(/^_svc_session=[0-9a-f]{64}; Path=\/forge; HttpOnly; SameSite=Lax$/)
   })
 
-  test('a session that was planted beforehand is not the one that is signed in', async () => {
+  test('signing in replaces a session cookie that was set before', async () => {
     const planted = `_svc_session=${newVisitorSecret(world.core)}`
     browser.cookie = planted
     await browser.signIn()
@@ -139,7 +139,7 @@ describe('signing in', () => {
     expect((await attacker.get('/api/v4/who')).text).toBe('{"username":null}')
   })
 
-  test('wrong passwords and unknown logins are answered alike, and nothing typed is repeated', async () => {
+  test('answers wrong passwords and unknown logins alike, and does not repeat the input', async () => {
     const wrong = await browser.signIn({ password: 'wrong one' })
     const unknown = await browser.signIn({ login: '<script>', password: 'wrong one' })
     expect([wrong.status, unknown.status]).toEqual([422, 422])
@@ -148,7 +148,7 @@ describe('signing in', () => {
     expect(wrong.text).not.toContain('wrong one')
   })
 
-  test('without the token of its own form nobody is signed in', async () => {
+  test('rejects a form without the CSRF token of the same browser', async () => {
     const other = new Browser()
     const theirs = (await other.get(SIGN_IN)).hidden
     await browser.get(SIGN_IN)
@@ -160,7 +160,7 @@ describe('signing in', () => {
   })
 
   test.each(['cross-site', 'same-site'])(
-    'a form that the browser calls %s is refused, whatever it carries',
+    'rejects a form that the browser marks as %s, even with the right token',
     async (site) => {
       const { hidden } = await browser.get(SIGN_IN)
       const fields = { ...hidden, login: 'mira', password: 'correct horse 1' }
@@ -168,7 +168,7 @@ describe('signing in', () => {
     },
   )
 
-  test('after ten failures the right password is refused too, with Retry-After', async () => {
+  test('after ten failures, rejects the right password too, with Retry-After', async () => {
     for (let count = 0; count < 10; count += 1) await browser.signIn({ password: 'no' })
     const refused = await browser.signIn()
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '600'])
@@ -177,7 +177,7 @@ describe('signing in', () => {
   })
 
   test.each(['https://evil.example.test/', '@evil.example.test', '.evil.example.test', '/a\r\nX: y', '', '/ a', '/字'])(
-    'never leads away: %j',
+    'does not redirect to another site: %j',
     async (returnTo) => {
       const shown = await browser.signIn({ return_to: returnTo })
       expect(shown.location).toBe(`${HOME}/`)
@@ -185,7 +185,7 @@ describe('signing in', () => {
   )
 
   test.each(['//evil.example.test', '/\\evil.example.test', '/groups/ops?x=1'])(
-    'a path is ours: %j',
+    'redirects to a path of this service: %j',
     async (returnTo) => {
       const { location } = await browser.signIn({ return_to: returnTo })
       expect(location).toBe(`${HOME}${returnTo}`)
@@ -193,7 +193,7 @@ describe('signing in', () => {
     },
   )
 
-  test('pages run no scripts, and can neither be framed nor kept', async () => {
+  test('pages cannot run scripts, be framed or be cached', async () => {
     const { headers } = await browser.get(SIGN_IN)
     expect(Object.fromEntries(headers)).toMatchObject({
       'content-security-policy': `default-src 'none'; base-uri 'none'; form-action ${HOME}; frame-ancestors 'none'`,
@@ -211,7 +211,7 @@ describe('a session', () => {
     return page.hidden.csrf_token!
   }
 
-  test('changes nothing in the API without its token', async () => {
+  test('does not authenticate a POST to the API without its CSRF token', async () => {
     await browser.signIn()
     const token = await csrf()
     const who = async (headers: Record<string, string>) => (await browser.post('/api/v4/who', {}, headers)).text
@@ -220,13 +220,13 @@ describe('a session', () => {
     expect(await who({ 'X-CSRF-Token': token })).toBe('{"username":"mira"}')
   })
 
-  test('the token from before signing in is worth nothing afterwards', async () => {
+  test('does not accept the CSRF token from before signing in', async () => {
     const before = (await browser.get(SIGN_IN)).hidden.csrf_token!
     await browser.signIn()
     expect((await browser.post('/api/v4/who', {}, { 'X-CSRF-Token': before })).text).toBe('{"username":null}')
   })
 
-  test('ends on signing out, for which a page of another site does not suffice', async () => {
+  test('ends on signing out, which needs the CSRF token', async () => {
     await browser.signIn()
     const { cookie } = browser
     const csrf_token = await csrf()
@@ -253,7 +253,7 @@ describe('/oauth/authorize', () => {
   const parametersOf = (location: string | undefined) => Object.fromEntries(new URL(location!).searchParams)
   const open = (changes: Record<string, string> = {}) => browser.get(`/oauth/authorize?${authorization(changes)}`)
 
-  test('asks whoever is signed in, after having them sign in, and sends them back with a code', async () => {
+  test('lets the user sign in, asks for consent, and redirects back with a code', async () => {
     const challenge = createHash('sha256').update(VERIFIER).digest('base64url')
     const sent = await open({ code_challenge: challenge, code_challenge_method: 'S256', scope: 'read_user' })
     expect(sent.status).toBe(303)
@@ -285,7 +285,7 @@ describe('/oauth/authorize', () => {
     expect(JSON.parse(who.text)).toMatchObject({ scope: ['read_user'], application: { uid: board.uid } })
   })
 
-  test('whoever denies is sent back without a code', async () => {
+  test('redirects back without a code if the user denies', async () => {
     await browser.signIn()
     const shown = await browser.submit(await open(), '/oauth/authorize', { decision: 'deny' })
     expect(parametersOf(shown.location)).toEqual({
@@ -295,12 +295,12 @@ describe('/oauth/authorize', () => {
     })
   })
 
-  test('nobody is asked for what they do not have themselves', async () => {
+  test('rejects scopes that the user does not have', async () => {
     const root = await world.user('root2', { isAdministrator: true })
     const draft = { name: 'Mighty', redirectUri: CALLBACK, scopes: 'api sudo' }
     const { uid } = await world.perform(root, createApplication, draft)
     const asked = { client_id: uid, scope: 'api sudo' }
-    // Before anyone has signed in nobody knows.
+    // Before signing in, the user is not known.
     expect((await open(asked)).location).toMatch(/sign_in/)
     await browser.signIn()
     expect(parametersOf((await open(asked)).location)).toMatchObject({ error: 'invalid_scope', state: 'a&b"<c>' })
@@ -309,7 +309,7 @@ describe('/oauth/authorize', () => {
     expect(parametersOf(forced.location)).toMatchObject({ error: 'invalid_scope' })
   })
 
-  test('what applications call themselves is text', async () => {
+  test('escapes the names of applications', async () => {
     await browser.signIn()
     const { text } = await open()
     expect(text).toContain('&#60;b&#62;Board&#60;/b&#62;')
@@ -321,7 +321,7 @@ describe('/oauth/authorize', () => {
     [{ response_type: 'token' }, 'unsupported_response_type'],
     [{ response_type: '' }, 'invalid_request'],
     [{ code_challenge: 'short' }, 'invalid_request'],
-  ])('%j: the application is told %s, before anyone has signed in', async (changes, error) => {
+  ])('%j: redirects to the application with %s before the user signs in', async (changes, error) => {
     const { status, location } = await open(changes)
     expect(status).toBe(303)
     expect(location!.startsWith(CALLBACK)).toBe(true)
@@ -334,7 +334,7 @@ describe('/oauth/authorize', () => {
     [{ redirect_uri: 'https://evil.example.test/cb' }, 400],
     [{ redirect_uri: `${CALLBACK}?x=1` }, 400],
     [{ redirect_uri: '' }, 400],
-  ])('%j: nobody is sent anywhere', async (changes, status) => {
+  ])('%j: does not redirect', async (changes, status) => {
     await browser.signIn()
     const shown = await open(changes)
     expect([shown.status, shown.location]).toEqual([status, undefined])

@@ -11,17 +11,16 @@ import {
 } from '@penstock/http'
 import { z } from 'zod'
 import { pageReply, redirectReply } from './page.ts'
-import { csrfFieldFor, isOurForm, SMALL_FORM, setSessionCookie } from './session-cookie.ts'
+import { csrfFieldFor, isOurForm, SMALL_FORM_LIMITS, setSessionCookie } from './session-cookie.ts'
 
 const SIGN_IN_PATH = '/users/sign_in'
 const START_PATH = '/'
 const SIGN_OUT_PATH = '/users/sign_out'
 
 /**
- * A page to sign in on, one that says who has, and what their forms do. Outside `/api/v4`; `/users/sign_out` takes a form or
- * a script of ours.
+ * Returns the routes of the sign-in page, of the start page, and of their forms. They are outside `/api/v4`.
  *
- * @param explorerPath of a page of another API, which the one after signing in leads to
+ * @param explorerPath the path of the GraphQL explorer, to which the start page links
  */
 export function signInRoutes(core: Core, explorerPath?: string): ServedRoute[] {
   const body = z.unknown()
@@ -33,45 +32,45 @@ export function signInRoutes(core: Core, explorerPath?: string): ServedRoute[] {
       path: SIGN_IN_PATH,
       access: undefined,
       body,
-      forms: SMALL_FORM,
-      handle: (request) => begin(core, request),
+      forms: SMALL_FORM_LIMITS,
+      handle: (request) => handleSignIn(core, request),
     },
     {
       method: 'POST',
       path: SIGN_OUT_PATH,
       access: undefined,
       body,
-      forms: SMALL_FORM,
-      handle: (request) => end(core, request),
+      forms: SMALL_FORM_LIMITS,
+      handle: (request) => handleSignOut(core, request),
     },
   ])
 }
 
-/** Who is signed in in this browser; to look prolongs the session. */
+/** Returns the user who is signed in, and the secret of the session. Prolongs the session. */
 export async function signedInUser(core: Core, request: Incoming): Promise<{ user: User; secret: string } | undefined> {
   const secret = sessionSecretIn(request.raw.headers, core.settings.serviceName)
   const session = secret === undefined ? undefined : await findSession(core, secret)
   return secret !== undefined && session?.user !== undefined ? { secret, user: session.user } : undefined
 }
 
-/** The page to sign in on, which leads back to `returnTo`, a path of ours with its query. */
+/** Returns the URL of the sign-in page, which redirects to `returnTo`, a path of this service with its query. */
 export const signInUrl = (core: Core, returnTo: string): string =>
   `${core.settings.externalUrl}${SIGN_IN_PATH}?${new URLSearchParams({ return_to: returnTo })}`
 
-/** Where signing in leads if nothing else was asked for, and where one can sign out. */
+/** Shows the start page, which has the form to sign out. It is the default target after signing in. */
 async function showStart(core: Core, request: RouteRequest, explorerPath: string | undefined): Promise<Reply> {
   const signedIn = await signedInUser(core, request)
   const { externalUrl } = core.settings
   if (signedIn === undefined) return redirectReply(externalUrl + SIGN_IN_PATH)
   const action = externalUrl + SIGN_OUT_PATH
   const explorer =
-    explorerPath === undefined ? [] : html`, and <a href="${externalUrl}${explorerPath}">an explorer of its GraphQL</a>`
+    explorerPath === undefined ? [] : html` and <a href="${externalUrl}${explorerPath}">the GraphQL explorer</a>`
   return pageReply({
     status: 200,
     title: 'Signed in',
     formTargets: [action],
-    body: html`<p>You are signed in as ${signedIn.user.username}. This service has an API and hardly any pages:
-<a href="${externalUrl}/api/v4/openapi.json">the description of its REST API</a>${explorer}.</p>
+    body: html`<p>You are signed in as ${signedIn.user.username}. This service is used through its API: see
+<a href="${externalUrl}/api/v4/openapi.json">the OpenAPI description of the REST API</a>${explorer}.</p>
 <form method="post" action="${action}">
 ${hiddenFields([csrfFieldFor(signedIn.secret)])}
 <p><button>Sign out</button></p>
@@ -85,12 +84,12 @@ async function showForm(core: Core, request: RouteRequest): Promise<Reply> {
   return formPage(core, request, { status: 200, returnTo })
 }
 
-async function begin(core: Core, request: RouteRequest): Promise<Reply> {
+async function handleSignIn(core: Core, request: RouteRequest): Promise<Reply> {
   const { csrf_token, login, password, return_to } = fieldsOf(request.body)
   const returnTo = localPath(return_to)
   const secret = sessionSecretIn(request.raw.headers, core.settings.serviceName)
   if (!isOurForm(request, secret, csrf_token)) {
-    return formPage(core, request, { status: 403, returnTo, problem: 'The form had expired. Please try again.' })
+    return formPage(core, request, { status: 403, returnTo, problem: 'The form has expired. Please try again.' })
   }
   try {
     const attempt = { login: login ?? '', password: password ?? '', address: request.source }
@@ -113,10 +112,10 @@ async function begin(core: Core, request: RouteRequest): Promise<Reply> {
   }
 }
 
-async function end(core: Core, request: RouteRequest): Promise<Reply> {
+async function handleSignOut(core: Core, request: RouteRequest): Promise<Reply> {
   const secret = sessionSecretIn(request.raw.headers, core.settings.serviceName)
   if (secret !== undefined && !isOurForm(request, secret, fieldsOf(request.body).csrf_token)) {
-    return pageReply({ status: 403, title: 'Not signed out', body: html`<p>The form had expired.</p>` })
+    return pageReply({ status: 403, title: 'Not signed out', body: html`<p>The form has expired.</p>` })
   }
   if (secret !== undefined) await signOut(core, secret)
   return redirectReply(core.settings.externalUrl + SIGN_IN_PATH, setSessionCookie(undefined, core.settings))
@@ -129,7 +128,10 @@ interface FormState {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A visitor's cookie makes the form theirs: without it, anyone could have them sign in as somebody else. */
+/**
+ * Returns the sign-in page. It sets a cookie for new visitors, to which the form's CSRF token is bound. Otherwise, another
+ * site could make a browser sign in as a different user.
+ */
 function formPage(core: Core, request: Incoming, { status, returnTo, problem, headers }: FormState): Reply {
   const known = sessionSecretIn(request.raw.headers, core.settings.serviceName)
   const secret = known ?? newVisitorSecret(core)
@@ -152,18 +154,21 @@ ${hiddenFields([csrfFieldFor(secret), { name: 'return_to', value: returnTo }])}
 export const hiddenFields = (fields: readonly { readonly name: string; readonly value: string }[]): Html[] =>
   fields.map(({ name, value }) => html`<input type="hidden" name="${name}" value="${value}">\n`)
 
-/** The fields that came once, as text that both databases can look for; others are as if they had not come. */
+/** Returns the fields that occur once and are text that the databases can store. Other fields are ignored. */
 export function fieldsOf(body: unknown): Readonly<Partial<Record<string, string>>> {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
-  const sound = Object.entries(isObject ? body : {}).filter(
+  const valid = Object.entries(isObject ? body : {}).filter(
     (entry): entry is [string, string] =>
       typeof entry[1] === 'string' && entry[1].isWellFormed() && !entry[1].includes('\0'),
   )
-  return Object.fromEntries(sound)
+  return Object.fromEntries(valid)
 }
 
-/** Put behind our own URL it cannot lead anywhere else; what does not begin as a path could make the host another. */
+/**
+ * Returns `returnTo` if it is a path, and the start page otherwise. It is appended to the external URL, and text that does
+ * not begin with a slash could change the host.
+ */
 function localPath(returnTo: unknown): string {
-  // As it stands in a URL and in a header: printable ASCII, everything else encoded.
+  // URLs and headers have only printable ASCII; everything else must be encoded.
   return typeof returnTo === 'string' && /^\/[\x21-\x7e]*$/.test(returnTo) ? returnTo : START_PATH
 }

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { issuesArea } from './issues.ts'
 import { restListener } from './serve-rest.ts'
 
-test('an issue that is taken for spam is not made, unless a CAPTCHA that was asked for is solved', async () => {
+test('rejects an issue that is recognized as spam, unless the requested CAPTCHA is solved', async () => {
   const world = await World.open()
   const root = await world.user('root', { isAdministrator: true })
   await world.project('app', root)
@@ -47,7 +47,7 @@ test('an issue that is taken for spam is not made, unless a CAPTCHA that was ask
       message: { error: 'Your issue has been recognized as spam. Solve the CAPTCHA and send it again.' },
     },
   })
-  // Only the headers are looked at.
+  // The answer is accepted only in headers.
   const captcha = { response: 'solved', spam_log_id: 1 }
   expect(await send({}, { captcha })).toMatchObject({ status: 409, body: { spam_log_id: 2 } })
   expect(await send({}, { captcha: 'solved' })).toMatchObject({ status: 409, body: { spam_log_id: 3 } })

@@ -92,17 +92,17 @@ test.each([
   expect(readJson(body)).toEqual(input)
 })
 
-test('null for a text that is needed is an empty one', () => {
+test('converts null to an empty text for a required text', () => {
   const needed = z.object({ title: z.string().min(1) })
   expect(toInput(needed, {}, mergeParameters({ query: [], body: { title: null }, path: {} }))).toEqual({ title: '' })
 })
 
-test('rules behind the object do not hide its parameters', () => {
+test('converts parameters of a schema with refinements', () => {
   const ruled = z.object({ isOpen: z.boolean() }).superRefine(() => {})
   expect(toInput(ruled, {}, mergeParameters({ query: [['is_open', 't']], path: {} }))).toEqual({ isOpen: true })
 })
 
-test('a file stays as it is', () => {
+test('passes on a file unchanged', () => {
   const upload = { fileName: 'a.png', contentType: 'image/png', bytes: Buffer.from('x') }
   const input = toInput(schema, names, mergeParameters({ query: [], form: [['upload', upload]], path: {} }))
   expect(schema.parse(input).upload).toEqual(upload)

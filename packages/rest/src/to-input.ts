@@ -5,10 +5,8 @@ import type { RequestParameters } from './request-parameters.ts'
 import { type Traits, traitsOf } from './schema-traits.ts'
 
 /**
- * The input of an operation, from what a request says in REST's names and mostly in text. What a text cannot be read as
- * stays a text, for the schema to refuse; names that the operation does not know are left out.
- *
- * @see spec/rest-part2-details.md 1.3
+ * Converts the parameters of a request, which have REST names and are mostly text, to the input of an operation. Text that
+ * cannot be converted stays text, and the schema rejects it. Unknown parameters are ignored.
  */
 export function toInput(
   schema: InputSchema,
@@ -23,39 +21,39 @@ export function toInput(
 }
 
 /**
- * What a document says for the input of an operation: names are put into the operation's, also nested ones, and values are
- * left as they are.
+ * Converts a document to the input of an operation. Names, including nested ones, become the operation's names; values are
+ * not converted.
  */
-export function renamed(schema: InputSchema, names: Names, document: unknown): Record<string, unknown> {
+export function documentInput(schema: InputSchema, names: Names, document: unknown): Record<string, unknown> {
   if (!isObject(document)) return {}
   return Object.fromEntries(
     parametersOf(schema, names).flatMap(({ key, name, schema: parameter }) =>
-      Object.hasOwn(document, name) ? [[key, renamedValue(parameter, document[name])]] : [],
+      Object.hasOwn(document, name) ? [[key, withInputNames(parameter, document[name])]] : [],
     ),
   )
 }
 
-function renamedValue(schema: z.core.$ZodType, value: unknown): unknown {
+function withInputNames(schema: z.core.$ZodType, value: unknown): unknown {
   const { element, shape } = traitsOf(schema)
-  if (Array.isArray(value)) return element === undefined ? value : value.map((one) => renamedValue(element, one))
+  if (Array.isArray(value)) return element === undefined ? value : value.map((one) => withInputNames(element, one))
   if (!isObject(value) || shape === undefined) return value
   const named: Record<string, unknown> = {}
   for (const { key, name, schema: member } of membersOf(shape)) {
-    if (Object.hasOwn(value, name)) named[key] = renamedValue(member, value[name])
+    if (Object.hasOwn(value, name)) named[key] = withInputNames(member, value[name])
   }
   return named
 }
 
 type ObjectShape = NonNullable<Traits['shape']>
 
-/** Every job of a record asks the same. */
-const knownMembers = new WeakMap<ObjectShape, readonly Parameter[]>()
+/** The members by shape, cached because every job of a record has the same shape. */
+const memberCache = new WeakMap<ObjectShape, readonly Parameter[]>()
 
 function membersOf(shape: ObjectShape): readonly Parameter[] {
-  let members = knownMembers.get(shape)
+  let members = memberCache.get(shape)
   if (members === undefined) {
     members = Object.entries(shape).map(([key, schema]) => ({ key, name: snakeCase(key), schema }))
-    knownMembers.set(shape, members)
+    memberCache.set(shape, members)
   }
   return members
 }
@@ -63,13 +61,13 @@ function membersOf(shape: ObjectShape): readonly Parameter[] {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** None where it says as much as nothing. */
+/** Returns the entry as a list, which is empty if the value is `undefined`. */
 const entry = (key: string, value: unknown): [string, unknown][] => (value === undefined ? [] : [[key, value]])
 
 function read(schema: z.core.$ZodType, value: unknown, repeated?: readonly unknown[]): unknown {
   const traits = traitsOf(schema)
   if (traits.any) return value
-  if (value === null) return nothing(traits)
+  if (value === null) return emptyValue(traits)
   switch (typeof value) {
     case 'string':
       return readText(traits, value, repeated)
@@ -85,15 +83,15 @@ function read(schema: z.core.$ZodType, value: unknown, repeated?: readonly unkno
   }
 }
 
-/** What a parameter is that was sent as null, or empty where no text is meant. */
-function nothing({ fallback, nullable, optional, text }: Traits): unknown {
+/** Returns the value of a parameter that was sent as null, or as an empty text if the parameter is not text. */
+function emptyValue({ fallback, nullable, optional, text }: Traits): unknown {
   if (fallback !== undefined) return undefined
   if (nullable) return null
   if (optional) return undefined
   return text ? '' : null
 }
 
-const truths: Readonly<Record<string, boolean>> = {
+const booleans: Readonly<Record<string, boolean>> = {
   true: true,
   t: true,
   yes: true,
@@ -114,16 +112,16 @@ function readText(traits: Traits, text: string, repeated: readonly unknown[] | u
   }
   if (traits.number && /^-?\d+$/.test(text)) return Number(text)
   if (traits.number && !traits.text && /^-?\d+\.\d+$/.test(text)) return Number(text)
-  const truth = text.toLowerCase()
-  if (traits.boolean && Object.hasOwn(truths, truth)) return truths[truth]
+  const word = text.toLowerCase()
+  if (traits.boolean && Object.hasOwn(booleans, word)) return booleans[word]
   if (traits.text || text.trim() !== '') return text
-  return nothing(traits)
+  return emptyValue(traits)
 }
 
 function readScalar(traits: Traits, value: number | boolean): unknown {
   if (typeof value === 'number' ? traits.number : traits.boolean) return value
   if (traits.boolean && (value === 0 || value === 1)) return value === 1
-  if (traits.text || traits.moment) return String(value)
+  if (traits.text || traits.dateOrTime) return String(value)
   return traits.element === undefined ? value : readElements(traits, [value])
 }
 
@@ -135,7 +133,7 @@ function readElements({ element }: Traits, values: readonly unknown[]): unknown 
 function readObject(traits: Traits, value: Readonly<Record<string, unknown>>): unknown {
   const indices = Object.keys(value)
   if (traits.element !== undefined && indices.length > 0 && indices.every((index) => /^\d{1,9}$/.test(index))) {
-    // `files[0][content]`; JavaScript keeps such keys in the order of their numbers.
+    // For names such as `files[0][content]`. JavaScript keeps such keys in numeric order.
     return readElements(traits, Object.values(value))
   }
   if (traits.shape !== undefined) return readMembers(traits, value)

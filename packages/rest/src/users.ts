@@ -20,7 +20,7 @@ import { basicUserShape } from './basic-user.ts'
 import { projectShape } from './project-shape.ts'
 import { type Area, route, type Shape } from './route.ts'
 
-const wholeSchema = z.object({
+const privateFieldsSchema = z.object({
   email: z.string(),
   commit_email: z.string(),
   is_admin: z.boolean(),
@@ -36,14 +36,14 @@ const wholeSchema = z.object({
   identities: z.array(z.unknown()),
 })
 
-/** The rest of the platform's limit, which is none here. */
+/** GitLab's default. There is no limit here, but clients expect the field. */
 const PROJECTS_LIMIT = 100_000
 
-/** What administrators and oneself see is added to what everybody does. */
+/** A user. The fields of `privateFieldsSchema` are present only for administrators and for the user itself. */
 const userShape: Shape<UserProfile> = {
   schema: basicUserShape.schema
     .extend({ created_at: z.string(), bot: z.boolean() })
-    .extend(wholeSchema.partial().shape),
+    .extend(privateFieldsSchema.partial().shape),
   of: ({ user, isWhole }, context) => ({
     ...basicUserShape.of(user, context),
     created_at: new Date(user.createdAtMs).toISOString(),
@@ -66,13 +66,13 @@ const userShape: Shape<UserProfile> = {
   }),
 }
 
-/** Only administrators set an address, which counts from then on. */
+/** An e-mail address. It is always confirmed, because only administrators set addresses. */
 const emailShape: Shape<User> = {
   schema: z.object({ id: z.int(), email: z.string(), confirmed_at: z.string() }),
   of: ({ id, email, createdAtMs }) => ({ id, email, confirmed_at: new Date(createdAtMs).toISOString() }),
 }
 
-/** All that a change of the state answers. */
+/** The response to a change of the state. */
 const doneShape: Shape<true> = { schema: z.literal(true), of: (done) => done }
 
 const scopes = ['read_user']
@@ -85,7 +85,7 @@ export const usersArea: Area = {
       method: 'GET',
       path: '/user',
       operation: getCurrentUser,
-      summary: 'The user who asks',
+      summary: 'Get the current user.',
       scopes,
       shape: userShape,
     }),
@@ -93,17 +93,17 @@ export const usersArea: Area = {
       method: 'GET',
       path: '/user/emails',
       operation: listOwnEmails,
-      summary: 'The e-mail addresses of the user who asks',
+      summary: 'List the e-mail addresses of the current user.',
       scopes: [...scopes, 'email'],
       shape: emailShape,
       isList: true,
     }),
-    route({ method: 'GET', path: '/users', operation: listUsers, summary: 'Users', scopes, shape: userShape }),
+    route({ method: 'GET', path: '/users', operation: listUsers, summary: 'List users.', scopes, shape: userShape }),
     route({
       method: 'GET',
       path: '/users/:id',
       operation: getUserProfile,
-      summary: 'One user',
+      summary: 'Get a user.',
       names,
       scopes,
       shape: userShape,
@@ -112,7 +112,7 @@ export const usersArea: Area = {
       method: 'GET',
       path: '/users/:id/projects',
       operation: listUserProjects,
-      summary: "Projects in a user's namespace",
+      summary: 'List the projects in the namespace of a user.',
       names,
       scopes,
       shape: projectShape,
@@ -121,14 +121,14 @@ export const usersArea: Area = {
       method: 'POST',
       path: '/users',
       operation: createUser,
-      summary: 'Creates a user; for administrators',
+      summary: 'Create a user. Only for administrators.',
       shape: userShape,
     }),
     route({
       method: 'PUT',
       path: '/users/:id',
       operation: updateUser,
-      summary: 'Changes a user; for administrators',
+      summary: 'Update a user. Only for administrators.',
       names,
       shape: userShape,
     }),
@@ -136,7 +136,7 @@ export const usersArea: Area = {
       method: 'DELETE',
       path: '/users/:id',
       operation: removeUser,
-      summary: 'Removes a user and the projects in their namespace; for administrators',
+      summary: 'Delete a user and the projects in the namespace of the user. Only for administrators.',
       names,
     }),
     ...Object.entries({
@@ -149,7 +149,7 @@ export const usersArea: Area = {
         method: 'POST',
         path: `/users/:id/${verb}`,
         operation,
-        summary: `Changes the state of a user: ${verb}; for administrators`,
+        summary: `${verb.charAt(0).toUpperCase()}${verb.slice(1)} a user. Only for administrators.`,
         names,
         shape: doneShape,
       }),

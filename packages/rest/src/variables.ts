@@ -27,7 +27,6 @@ const variableShape: Shape<ShownVariable> = {
   }),
 }
 
-/** @see design.md 6 */
 export const variablesArea: Area = {
   tag: 'CI/CD variables',
   routes: [...routesOf('project', projectVariables), ...routesOf('group', groupVariables)],
@@ -44,7 +43,7 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupVariables
       method: 'GET',
       path: all,
       operation: operations.list,
-      summary: `The variables of a ${parent}`,
+      summary: `List the variables of a ${parent}.`,
       names,
       shape,
     }),
@@ -52,7 +51,7 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupVariables
       method: 'POST',
       path: all,
       operation: operations.create,
-      summary: `Adds a variable to a ${parent}`,
+      summary: `Create a variable in a ${parent}.`,
       names,
       shape,
     }),
@@ -60,7 +59,7 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupVariables
       method: 'GET',
       path,
       operation: operations.get,
-      summary: `A variable of a ${parent}`,
+      summary: `Get a variable of a ${parent}.`,
       names,
       shape,
       endsInName,
@@ -69,7 +68,7 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupVariables
       method: 'PUT',
       path,
       operation: operations.update,
-      summary: `Changes a variable of a ${parent}`,
+      summary: `Update a variable of a ${parent}.`,
       names,
       shape,
       endsInName,
@@ -78,7 +77,7 @@ function routesOf(parent: 'group' | 'project', operations: typeof groupVariables
       method: 'DELETE',
       path,
       operation: operations.remove,
-      summary: `Removes a variable of a ${parent}`,
+      summary: `Delete a variable of a ${parent}.`,
       names,
       endsInName,
     }),

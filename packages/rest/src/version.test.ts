@@ -26,7 +26,7 @@ afterEach(async () => {
   await world.close()
 })
 
-test('beside all other areas, whoever has signed in is told the version', async () => {
+test('returns the version and metadata to authenticated users', async () => {
   const mira = await world.user('mira')
   await serve(async () => ({ actor: mira }))
   const version = { version: '18.5.0-penstock', revision: '0.1.0' }
@@ -35,7 +35,7 @@ test('beside all other areas, whoever has signed in is told the version', async 
   expect(await get('/metadata')).toEqual([200, { ...version, kas, enterprise: true }])
 })
 
-test('nobody else is', async () => {
+test('answers 401 to anonymous callers', async () => {
   await serve()
   expect(await get('/version')).toEqual([401, { message: '401 Unauthorized' }])
 })

@@ -4,7 +4,7 @@ import { type Area, route, type Shape } from './route.ts'
 
 type Version = typeof serviceVersion
 
-/** An operation only for the sake of who may ask: what it tells is this adapter's own. */
+/** Returns the version. It is an operation only so that its permission is checked like any other. */
 const readVersion = unscopedQuery({ name: 'readVersion', input: z.object({}) }, async () => serviceVersion)
 
 const versionSchema = z.object({ version: z.string(), revision: z.string() })
@@ -29,7 +29,7 @@ const metadataShape: Shape<Version> = {
   of: ({ version, revision }) => ({
     version,
     revision,
-    // There is no agent server here; these names are in camelCase on the platform too.
+    // Penstock has no agent server. GitLab uses camelCase for these names too.
     kas: { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null },
     enterprise: true,
   }),
@@ -42,7 +42,7 @@ export const versionArea: Area = {
       method: 'GET',
       path: '/version',
       operation: readVersion,
-      summary: 'Which version of the API this is',
+      summary: 'Get the version.',
       shape: versionShape,
       scopes: ['read_user'],
     }),
@@ -50,7 +50,7 @@ export const versionArea: Area = {
       method: 'GET',
       path: '/metadata',
       operation: readVersion,
-      summary: 'The version, and what else the instance is',
+      summary: 'Get the version and other metadata of the instance.',
       shape: metadataShape,
       scopes: ['read_user'],
     }),

@@ -1,31 +1,32 @@
 import { setTimeout as timer } from 'node:timers/promises'
 
 export interface Clock {
-  /** Milliseconds since 1970. Follows the wall, so it may step back. */
+  /** Returns milliseconds since 1970 by the system clock, which may step back. */
   nowMs(): number
-  /** Nanoseconds since 1970. Never goes back while the process lives. */
+  /** Returns nanoseconds since 1970. The value never decreases within a process. */
   nowNs(): bigint
-  /** Resolves `ms` from now; rejects with the signal's reason as soon as it aborts. */
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason as soon as the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
 const NS_PER_MS = 1_000_000n
-/** How far the two clocks may drift apart (slewing, a suspended machine) before we follow the wall again. */
+/** How far the monotonic clock may drift from the system clock (slewing, a suspended machine) before it is adjusted. */
 const MAX_DRIFT_NS = 5n * NS_PER_MS
-/** The longest wait a timer of Node can hold; beyond it the timer fires at once. */
+/** The longest delay of a Node timer; a longer one fires immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
-  nowNs: monotoneNanoseconds(() => Date.now(), process.hrtime.bigint),
+  nowNs: monotonicNanoseconds(() => Date.now(), process.hrtime.bigint),
   sleep,
 }
 
 /**
- * The wall's time at the steady clock's resolution. When the wall steps back, time stands still until the wall has
- * caught up: equal times are harmless, a span that ends before it starts is not.
+ * Returns a clock that combines the system time with the resolution of the monotonic clock. If the system clock steps
+ * back, the returned time stays constant until the system clock has caught up: equal times are harmless, but a span must
+ * not end before it starts.
  */
-export function monotoneNanoseconds(wallMs: () => number, steadyNs: () => bigint): () => bigint {
+export function monotonicNanoseconds(wallMs: () => number, steadyNs: () => bigint): () => bigint {
   let offsetNs = BigInt(wallMs()) * NS_PER_MS - steadyNs()
   let lastNs = 0n
   return () => {

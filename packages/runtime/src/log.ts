@@ -1,12 +1,12 @@
 import { type Logger, pino } from 'pino'
 
-/** `log.warn({ event: 'token.expiring', token_id: id }, 'one English sentence')`; fields in snake_case. */
+/** The logger. Usage: `log.warn({ event: 'token.expiring', token_id: id }, 'one English sentence')`, fields in snake_case. */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
 
-/** Fields that would hold a secret if someone logged them by mistake. */
+/** Fields that are redacted, in case one is logged by mistake. */
 const secretFields = ['authorization', 'token', 'secret', 'pepper', 'password', 'passphrase', 'api_key', 'cookie']
 
-/** One JSON object a line. */
+/** Returns a logger that writes one JSON object per line. */
 export function jsonLog(destination: { write(line: string): void }, nowMs: () => number): Log {
   return pino(
     {
@@ -19,5 +19,5 @@ export function jsonLog(destination: { write(line: string): void }, nowMs: () =>
   )
 }
 
-/** For whoever does not want to hear anything. */
+/** A logger that writes nothing. */
 export const silentLog: Log = pino({ level: 'silent' })

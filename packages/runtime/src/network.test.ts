@@ -11,7 +11,7 @@ test.each([
   ['::1', '::/64'],
   ['fe80::1:2%eth0', 'fe80::/64'],
   ['64:ff9b::192.0.2.33', '64:ff9b::/64'],
-])('%s belongs to %s', (source, network) => {
+])('the network of %s is %s', (source, network) => {
   expect(networkOf(source)).toBe(network)
 })
 
@@ -28,7 +28,7 @@ test.each([
   'a:b',
   '/tmp/a.sock',
   `::${'0'.repeat(99)}`,
-])('"%s" is no address', (source) => {
+])('"%s" is not an address', (source) => {
   expect(networkOf(source)).toBe('unknown')
 })
 
@@ -41,6 +41,6 @@ test.each([
   ['fe80::1%eth0', 'fe80::/64'],
   ['::1', '::/64'],
   ['192.0.2.256', 'unknown'],
-])('%s is bounded as %s', (source, subscriber) => {
+])('limits count %s as %s', (source, subscriber) => {
   expect(subscriberOf(source)).toBe(subscriber)
 })

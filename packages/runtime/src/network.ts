@@ -1,9 +1,9 @@
-/** For sources that are no address: a socket file, or what a proxy made up. */
+/** The result for sources that are not IP addresses, such as a socket file or an invalid value from a proxy. */
 const UNKNOWN_NETWORK = 'unknown'
 
 /**
- * The network a source belongs to, as text: `192.0.2.0/24`, `2001:db8:0:7::/64`. An IPv4 address in IPv6 clothes
- * (`::ffff:192.0.2.7`, `::ffff:c000:207`) counts as what it is.
+ * Returns the network of an address as text: the IPv4 /24 (`192.0.2.0/24`) or the IPv6 /64 (`2001:db8:0:7::/64`). An
+ * IPv4-mapped IPv6 address (`::ffff:192.0.2.7`, `::ffff:c000:207`) is treated as IPv4.
  */
 export function networkOf(source: string): string {
   const address = subscriberOf(source)
@@ -13,8 +13,8 @@ export function networkOf(source: string): string {
 }
 
 /**
- * Whom a source belongs to, for bounds: one IPv4 address, `192.0.2.7`, or the 64 bits before an IPv6 interface,
- * `2001:db8:0:7::/64`, as those behind them are one subscriber's to change as often as they like.
+ * Returns the key by which limits count a source: the IPv4 address (`192.0.2.7`), or the IPv6 /64 (`2001:db8:0:7::/64`),
+ * because one subscriber can use any address within a /64.
  */
 export function subscriberOf(source: string): string {
   if (source.indexOf(':') < 0) return isIpv4(source) ? source : UNKNOWN_NETWORK
@@ -49,7 +49,7 @@ function isIpv4(text: string): boolean {
   return dots === 3 && octet >= 0
 }
 
-/** All eight groups, or `undefined` when it is no IPv6 address. A zone (`%eth0`) is left out. */
+/** Returns all eight groups of an IPv6 address, or `undefined` if the source is not one. A zone (`%eth0`) is ignored. */
 function ipv6Groups(source: string): number[] | undefined {
   if (source.length > 64) return undefined
   const zone = source.indexOf('%')
@@ -66,7 +66,7 @@ function ipv6Groups(source: string): number[] | undefined {
   return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail]
 }
 
-/** `::ffff:192.0.2.7` → `::ffff:c000:207` */
+/** Converts `::ffff:192.0.2.7` to `::ffff:c000:207`. Returns `undefined` if the dotted part is invalid. */
 function withoutDottedTail(address: string): string | undefined {
   if (address.indexOf('.') < 0) return address
   const start = address.lastIndexOf(':') + 1

@@ -1,2 +1,2 @@
-/** Uniform in [0, 1), as `Math.random` is. */
+/** Returns a uniformly distributed number in [0, 1), like `Math.random`. */
 export type Random = () => number

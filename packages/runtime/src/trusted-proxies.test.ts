@@ -9,15 +9,15 @@ test.each([
   ['2001:db8::/32', '2001:db8:1::5', true],
   ['2001:db8::/32', '2001:db9::5', false],
   ['0.0.0.0/0', 'not an address', false],
-])('%s and %s: %s', (entry, address, isTrusted) => {
+])('%s contains %s: %s', (entry, address, isTrusted) => {
   expect(new TrustedProxies([entry]).has(address)).toBe(isTrusted)
 })
 
-test.each(['localhost', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/8', ''])('%s is no network', (entry) => {
+test.each(['localhost', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/8', ''])('rejects %s as an entry', (entry) => {
   expect(() => new TrustedProxies([entry])).toThrow(ProxyAddressError)
 })
 
-const ours = new TrustedProxies(['10.0.0.0/8', '2001:db8::/32'])
+const proxies = new TrustedProxies(['10.0.0.0/8', '2001:db8::/32'])
 
 test.each([
   ['10.0.0.1', '192.0.2.7', '192.0.2.7'],
@@ -32,10 +32,10 @@ test.each([
   ['10.0.0.1', '', '10.0.0.1'],
   ['10.0.0.1', undefined, '10.0.0.1'],
   ['192.0.2.1', '198.51.100.1', '192.0.2.1'],
-])('behind %s, %j is %s', (peer, forwardedFor, client) => {
-  expect(ours.clientOf(peer, forwardedFor)).toBe(client)
+])('with the peer %s and X-Forwarded-For %j, the client is %s', (peer, forwardedFor, client) => {
+  expect(proxies.clientOf(peer, forwardedFor)).toBe(client)
 })
 
-test('however long the chain, only its end is read', () => {
-  expect(ours.clientOf('10.0.0.1', `192.0.2.7${', 10.0.0.2'.repeat(32)}`)).toBe('10.0.0.2')
+test('reads only the end of a long X-Forwarded-For', () => {
+  expect(proxies.clientOf('10.0.0.1', `192.0.2.7${', 10.0.0.2'.repeat(32)}`)).toBe('10.0.0.2')
 })

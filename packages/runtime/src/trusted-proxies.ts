@@ -1,39 +1,43 @@
 import { BlockList, isIP } from 'node:net'
 
-const MAX_REMEMBERED = 1_000
-/** Of one request; nobody has as many proxies. */
+const MAX_CACHED = 1_000
+/** The maximum number of X-Forwarded-For entries that are read; no real chain of proxies is longer. */
 const MAX_HOPS = 32
 
-/** An entry that is neither an address nor a network. */
+/** The error for an entry that is neither an address nor a network. */
 export class ProxyAddressError extends Error {
   override readonly name = 'ProxyAddressError'
 }
 
-/** Which addresses are those of our proxies. Entries are addresses or networks, `10.0.0.0/8`; throws `ProxyAddressError`. */
+/** The set of proxies that are trusted to set X-Forwarded-For. */
 export class TrustedProxies {
   readonly #list = new BlockList()
-  /** Proxies are few and ask often. */
-  readonly #known = new Map<string, boolean>()
+  /** Caches results, because few proxies send most requests. */
+  readonly #cache = new Map<string, boolean>()
 
+  /**
+   * @param entries addresses, or networks such as `10.0.0.0/8`
+   * @throws ProxyAddressError
+   */
   constructor(entries: readonly string[]) {
     for (const entry of entries) this.#add(entry)
   }
 
   has(address: string): boolean {
-    const known = this.#known.get(address)
-    if (known !== undefined) return known
+    const cached = this.#cache.get(address)
+    if (cached !== undefined) return cached
     const family = isIP(address)
     const isTrusted = family !== 0 && this.#list.check(address, family === 6 ? 'ipv6' : 'ipv4')
-    if (this.#known.size >= MAX_REMEMBERED) this.#known.clear()
-    this.#known.set(address, isTrusted)
+    if (this.#cache.size >= MAX_CACHED) this.#cache.clear()
+    this.#cache.set(address, isTrusted)
     return isTrusted
   }
 
   /**
-   * Whose request it is: of the addresses in X-Forwarded-For, which each proxy adds its peer to, the last that is none of
-   * ours; what stands before it is what that one claims.
+   * Returns the address of the client. Each proxy appends its peer to X-Forwarded-For, so the client is the last address
+   * that is not a trusted proxy. Entries before it are the client's own claim, and are ignored.
    *
-   * @param peer whoever is connected; believed only when it is one of ours
+   * @param peer the address of the connection; X-Forwarded-For is ignored if this is not a trusted proxy
    */
   clientOf(peer: string, forwardedFor: string | undefined): string {
     if (forwardedFor === undefined || !this.has(peer)) return peer
@@ -53,18 +57,18 @@ export class TrustedProxies {
     const bits = family === 6 ? 128 : 32
     const length = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN
     if (family === 0 || rest.length > 0 || !(length <= bits)) {
-      throw new ProxyAddressError(`not an address or a network of proxies: ${entry}`)
+      throw new ProxyAddressError(`the trusted proxy is neither an address nor a network: ${entry}`)
     }
     this.#list.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4')
   }
 }
 
-/** Some proxies write ports as well: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */
+/** Returns the address in an entry, without the port that some proxies write: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */
 function addressIn(entry: string): string | undefined {
   const text = entry.trim()
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
-  return isIP(bare) === 0 ? undefined : unmapped(bare)
+  return isIP(bare) === 0 ? undefined : unmapIpv4(bare)
 }
 
-/** An IPv4 address in its own form, where the system writes it into IPv6. */
-export const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')
+/** Converts an IPv4-mapped IPv6 address, as sockets report it, to IPv4. Other addresses are returned unchanged. */
+export const unmapIpv4 = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')

@@ -25,12 +25,12 @@ const open = (options: Partial<WorkerPoolOptions> = {}) => {
 }
 afterEach(() => pool.close())
 
-test('the parts of a result come in order, task by task', async () => {
+test('returns the parts of each result in order', async () => {
   open()
   expect(await Promise.all([pool.run({ count: 3 }), pool.run({ count: 0 })])).toEqual([[3, 2, 1], []])
 })
 
-test('each part arrives in a turn of its own', async () => {
+test('receives each part in a separate turn of the event loop', async () => {
   open()
   let turns = 0
   const count = (): void => {
@@ -43,14 +43,14 @@ test('each part arrives in a turn of its own', async () => {
   expect(turns).toBeGreaterThanOrEqual(50)
 })
 
-test('a buffer is handed over, and not copied', async () => {
+test('transfers a buffer without copying it', async () => {
   open()
   const bytes = new Uint8Array(4)
   expect(await pool.run(bytes, [bytes.buffer])).toEqual([4, 3, 2, 1])
   expect(bytes.length).toBe(0)
 })
 
-test('a task that fails, and a thread that ends, fail that task alone', async () => {
+test('a failing task or a thread that ends rejects only its own task', async () => {
   open({ maxWaiting: 9 })
   const results = await Promise.allSettled([
     pool.run('throw'),
@@ -67,7 +67,7 @@ test('a task that fails, and a thread that ends, fail that task alone', async ()
   ])
 })
 
-test('a task beyond the queue is refused', async () => {
+test('rejects a task if the queue is full', async () => {
   open()
   const all = ['never', { count: 1 }, { count: 1 }].map((task) => pool.run(task as Task))
   const outcomes = Promise.allSettled(all)
@@ -77,7 +77,7 @@ test('a task beyond the queue is refused', async () => {
   await expect(pool.run({ count: 1 })).rejects.toThrow(WorkersBusyError)
 })
 
-test('an idle thread ends, and the next task has a new one', async () => {
+test('ends an idle thread, and starts a new one for the next task', async () => {
   open({ idleMs: 1 })
   expect(await pool.run({ count: 1 })).toEqual([1])
   await new Promise((resolve) => setTimeout(resolve, 30))

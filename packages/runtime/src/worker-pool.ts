@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Transferable, Worker } from 'node:worker_threads'
 import type { FromWorker, ToWorker } from './worker-tasks.ts'
 
-/** The error for a full queue; the caller should ask again later. */
+/** The error for a full queue; the caller should retry later. */
 export class WorkersBusyError extends Error {
   override readonly name = 'WorkersBusyError'
 
@@ -15,11 +15,11 @@ export interface WorkerPoolOptions {
   /** The module that calls `serveTasks`. */
   readonly script: URL
   readonly threads: number
-  /** How many tasks may wait for a thread; further ones are refused. */
+  /** The maximum number of tasks that wait for a thread; further tasks are rejected. */
   readonly maxWaiting: number
   /** How long an idle thread is kept. */
   readonly idleMs?: number
-  /** The heap limit of each thread. A task that needs more fails, and the process goes on. */
+  /** The heap limit of each thread. A task that needs more fails, but the process keeps running. */
   readonly maxHeapMegabytes?: number
 }
 
@@ -35,10 +35,10 @@ const IDLE_MS = 60_000
 const MAX_HEAP_MEGABYTES = 1_024
 
 /**
- * Runs slow tasks in threads, so that the event loop is free meanwhile.
+ * Runs slow tasks in worker threads, so that they do not block the event loop. Threads start when they are first needed.
  *
- * A result crosses the thread boundary in parts. Receiving one takes time in proportion to its size, so each part
- * arrives in a separate turn. Threads start with the first task.
+ * A result crosses the thread boundary in parts. Receiving data takes time in proportion to its size, so each part is
+ * received in a separate turn of the event loop.
  */
 export class WorkerPool<Task, Part> {
   readonly #options: WorkerPoolOptions
@@ -99,7 +99,7 @@ class Thread<Task, Part> {
   readonly #idleMs: number
   readonly #onIdle: () => void
   #job: Job<Task, Part> | undefined
-  #isOver = false
+  #hasEnded = false
   #idleTimer: NodeJS.Timeout | undefined
 
   constructor(
@@ -110,11 +110,11 @@ class Thread<Task, Part> {
     this.#onIdle = onIdle
     this.#worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: maxHeapMegabytes } })
     this.#worker.unref()
-    this.#worker.on('message', (message: FromWorker<Part>) => void this.#take(message))
-    // The event 'exit' follows.
+    this.#worker.on('message', (message: FromWorker<Part>) => void this.#receive(message))
+    // The event 'exit' follows and does the rest.
     this.#worker.on('error', (error) => this.#fail(error))
     this.#worker.on('exit', (code) => {
-      this.#isOver = true
+      this.#hasEnded = true
       clearTimeout(this.#idleTimer)
       this.#fail(new Error(`A worker thread has ended with code ${code}`))
       onEnd()
@@ -122,7 +122,7 @@ class Thread<Task, Part> {
   }
 
   get isIdle(): boolean {
-    return this.#job === undefined && !this.#isOver
+    return this.#job === undefined && !this.#hasEnded
   }
 
   begin(job: Job<Task, Part>): void {
@@ -136,7 +136,7 @@ class Thread<Task, Part> {
     await this.#worker.terminate()
   }
 
-  async #take(message: FromWorker<Part>): Promise<void> {
+  async #receive(message: FromWorker<Part>): Promise<void> {
     const job = this.#job
     if (job === undefined) return
     if ('part' in message) {
@@ -145,25 +145,25 @@ class Thread<Task, Part> {
       this.#post('next')
       return
     }
-    this.#rest()
+    this.#becomeIdle()
     if ('failure' in message) job.reject(new Error(`A task failed in its worker thread: ${message.failure}`))
     else job.resolve(job.parts)
     this.#onIdle()
   }
 
-  #rest(): void {
+  #becomeIdle(): void {
     this.#job = undefined
     this.#worker.unref()
     this.#idleTimer = setTimeout(() => {
-      // Set before the thread has ended, so that it gets no further task.
-      this.#isOver = true
+      // Set before the thread has ended, so that it is not given another task.
+      this.#hasEnded = true
       void this.#worker.terminate()
     }, this.#idleMs).unref()
   }
 
   #fail(error: Error): void {
     const job = this.#job
-    this.#isOver = true
+    this.#hasEnded = true
     this.#job = undefined
     job?.reject(error)
   }

@@ -1,16 +1,16 @@
 import { parentPort } from 'node:worker_threads'
 
-/** The messages to a worker thread: a task, or the request for the next part of its result. */
+/** A message to a worker thread: a task, or the request for the next part of its result. */
 export type ToWorker<Task> = { readonly task: Task } | 'next'
 
-/** The messages from a worker thread: the parts of a result one by one, then its end. */
+/** A message from a worker thread: one part of a result, its end, or a failure. */
 export type FromWorker<Part> = { readonly part: Part } | { readonly failure: string } | { readonly isDone: true }
 
 /**
  * Serves the tasks of a `WorkerPool` in this worker thread, one at a time.
  *
- * @param handle yields the parts of a result; an error that it throws fails the task, so expected failures must be
- *   parts
+ * @param handle yields the parts of a result. An error that it throws fails the task and reaches the caller only as
+ *   text, so it must yield expected failures as parts.
  */
 export function serveTasks<Task, Part>(handle: (task: Task) => Iterable<Part>): void {
   const port = parentPort

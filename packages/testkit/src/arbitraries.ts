@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 
 /**
- * Pipeline hooks as a forge might send them on a bad day: any field missing, null or of a wrong type, times in every
- * notation and order, statuses nobody knows. Only what a record requires (ids, statuses) is always there.
+ * Returns pipeline hooks with faults: any field may be missing, null or of a wrong type, times have any notation and
+ * order, and statuses may be unknown. Only the required fields of a record (ids, statuses) are always present.
  */
 export function pipelineHooks(): fc.Arbitrary<object> {
   return fc.record({
@@ -100,7 +100,7 @@ const oddities = fc.constantFrom<unknown>(-1, 1.5, '', 'text', true, [], {}, [nu
 const ids = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
 const stages = fc.constantFrom('build', 'test', 'deploy', 'Ünïcode 🚀')
 let madeNames: fc.Arbitrary<string> | undefined
-/** Made when first asked for: strings of all of Unicode take a while, and most who import this package want none. */
+/** Returns names. It is a function, because building strings of all of Unicode is slow and few importers need them. */
 const names = (): fc.Arbitrary<string> => {
   madeNames ??= fc.oneof(
     fc.constantFrom('main', 'release/1.0', '', ' ', 'a\0b', '\ud83d', '🚀'.repeat(2_000)),
@@ -140,7 +140,7 @@ const times = loose(
   ),
 )
 
-/** Mostly the value, sometimes null, sometimes something of another type. */
+/** Returns mostly the value, sometimes null, sometimes a value of another type. */
 function loose<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | unknown> {
   return fc.oneof(
     { weight: 8, arbitrary: value },

@@ -5,14 +5,14 @@ import { type TemporaryDatabase, temporaryDatabase } from './temporary-database.
 
 let migratedFile: Promise<Buffer> | undefined
 
-/** A new database with the core's tables in it. On SQLite only the first one of a process is migrated: the others are copies of its file. */
+/** Returns a new database with the core's tables. On SQLite, only the first one in a process is migrated; the others are copies of its file. */
 export async function temporaryCoreDatabase(directory: string): Promise<TemporaryDatabase> {
   const database = await temporaryDatabase(directory)
   const { location } = database
   if (isPostgresUrl(location)) {
     await migrateAt(location)
   } else {
-    // Whoever closes an SQLite file last leaves all of it in that one file.
+    // When the last connection closes, SQLite merges the write-ahead log into the one file.
     migratedFile ??= migrateAt(location).then(() => readFileSync(location))
     writeFileSync(location, await migratedFile)
   }

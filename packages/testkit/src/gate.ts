@@ -1,4 +1,4 @@
-/** Closed until a test opens it: for replies that are held back, and for anything else that waits on an event. */
+/** A gate that is closed until a test opens it, for replies and other work that must wait for an event. */
 export class Gate {
   readonly opened: Promise<void>
   readonly #open: () => void

@@ -21,7 +21,7 @@ test('wakes sleepers in order, each at its own time', async () => {
   await Promise.all(naps)
 })
 
-test('a loop that sleeps again is woken as often as the move allows', async () => {
+test('a loop that sleeps again is woken several times by one move', async () => {
   const clock = new ManualClock()
   let turns = 0
   const loop = async () => {
@@ -34,7 +34,7 @@ test('a loop that sleeps again is woken as often as the move allows', async () =
   await looping
 })
 
-test('an aborted sleep rejects with the reason and is forgotten', async () => {
+test('an aborted sleep rejects with the reason and is no longer pending', async () => {
   const clock = new ManualClock()
   const stop = new AbortController()
   const sleeping = clock.sleep(50, stop.signal)
@@ -44,7 +44,7 @@ test('an aborted sleep rejects with the reason and is forgotten', async () => {
   await expect(clock.sleep(50, stop.signal)).rejects.toBe('enough')
 })
 
-test('tells when the code under test waits for time', async () => {
+test('resolves when the code under test waits for time', async () => {
   const clock = new ManualClock()
   const both = clock.untilSleeping(2)
   const naps = [clock.sleep(1), clock.sleep(2)]
@@ -54,7 +54,7 @@ test('tells when the code under test waits for time', async () => {
   await Promise.all(naps)
 })
 
-test('nobody wakes early, everybody due wakes', async () => {
+test('wakes every sleeper that is due, and no other', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 100 })),

@@ -23,7 +23,7 @@ export class ManualClock implements Clock {
     return BigInt(this.#nowMs) * 1_000_000n
   }
 
-  /** When each pending sleep will end, soonest first. */
+  /** The end times of the pending sleeps, soonest first. */
   get wakeTimesMs(): readonly number[] {
     return this.#sleepers.map((sleeper) => sleeper.atMs)
   }
@@ -48,15 +48,15 @@ export class ManualClock implements Clock {
     })
   }
 
-  /** Resolves once `count` sleeps are pending: the code under test has gone as far as it can without time. */
+  /** Resolves when `count` sleeps are pending, so that the code under test cannot proceed until time moves. */
   async untilSleeping(count = 1): Promise<void> {
     if (this.#sleepers.length >= count) return
     await new Promise<void>((resolve) => this.#watchers.push({ count, resolve }))
   }
 
   /**
-   * Moves time on, waking sleepers in order, each at its own time. Whoever goes back to sleep without waiting for
-   * anything else is woken again if that falls within the same move.
+   * Moves time forward and wakes sleepers in order, each at its own time. A sleeper that sleeps again at once is woken
+   * again if its new time is within the same move.
    */
   async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms
@@ -68,7 +68,7 @@ export class ManualClock implements Clock {
     this.#nowMs = endMs
   }
 
-  /** Sorting is stable: of two that end together, the first to fall asleep wakes first. */
+  /** Adds a sleeper. The sort is stable, so sleeps that end at the same time end in the order in which they began. */
   #add(sleeper: Sleeper): void {
     this.#sleepers = [...this.#sleepers, sleeper].toSorted((a, b) => a.atMs - b.atMs)
     const satisfied = this.#watchers.filter((watcher) => watcher.count <= this.#sleepers.length)
@@ -82,5 +82,5 @@ export class ManualClock implements Clock {
   }
 }
 
-/** One turn of the event loop: every promise reaction that needs no I/O has run. */
+/** Resolves after one turn of the event loop, when all promise reactions without I/O have run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

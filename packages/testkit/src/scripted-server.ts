@@ -3,25 +3,25 @@ import type { AddressInfo } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { gunzipSync } from 'node:zlib'
 
-/** What the server does with one request, after it has read all of it. */
+/** The reaction of the server to one request, after it has read the whole request. */
 export type ScriptedReply =
   | {
       readonly play: 'reply'
       readonly status: number
       readonly headers?: Readonly<Record<string, string>>
       readonly body?: string | Uint8Array
-      /** The reply starts only when this resolves. */
+      /** The promise that the reply waits for. */
       readonly after?: Promise<unknown>
     }
-  /** A TCP reset. With a status, that much of the reply has gone out before: its head, or also `body` of a longer one. */
+  /** A TCP reset. With a status, the head is sent before it, and `body` as the beginning of a longer body. */
   | { readonly play: 'reset'; readonly status?: number; readonly body?: string | Uint8Array }
-  /** The head and `body`, and then nothing more, for ever. */
+  /** The head and `body`; after that the reply never ends. */
   | { readonly play: 'stall'; readonly status: number; readonly body?: string | Uint8Array }
-  /** Not even a head. */
+  /** No reply at all. */
   | { readonly play: 'silence' }
-  /** As much body as the client cares to read. */
+  /** A body without end, sent as fast as the client reads. */
   | { readonly play: 'flood'; readonly status: number }
-  /** These bytes instead of HTTP, then the end. */
+  /** The given bytes instead of HTTP; after that the connection is closed. */
   | { readonly play: 'raw'; readonly bytes: string | Uint8Array }
 
 export interface RecordedRequest {
@@ -31,7 +31,7 @@ export interface RecordedRequest {
   /** Decompressed. */
   readonly body: Uint8Array
   readonly wireBytes: number
-  /** Resolves when the reply has gone out, or the client has. */
+  /** Resolves when the reply has been sent or the client has disconnected. */
   readonly over: Promise<void>
 }
 
@@ -65,7 +65,7 @@ export class ScriptedServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Resolves once `count` requests have arrived in full. */
+  /** Resolves when `count` requests have arrived completely. */
   async received(count: number): Promise<void> {
     if (this.requests.length >= count) return
     await new Promise<void>((resolve) => this.#watchers.push({ count, resolve }))
@@ -78,7 +78,7 @@ export class ScriptedServer {
   }
 }
 
-/** The URL of a port on which nobody listens. */
+/** Returns the URL of a port that refuses connections. */
 export async function refusedUrl(): Promise<string> {
   const server = await ScriptedServer.start([])
   const { url } = server
@@ -133,7 +133,7 @@ async function play(reply: ScriptedReply, response: ServerResponse): Promise<voi
 
 const DECLARED_BYTES = '1000000'
 
-/** Promises more body than it sends, so that the client can tell the reply is not whole. */
+/** Declares a longer body than it sends, so that the client can detect the incomplete reply. */
 function startOfReply(
   response: ServerResponse,
   status: number,

@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import { openPostgres } from '@penstock/db'
 
 export interface TemporaryDatabase {
-  /** As `openDatabase` takes it. */
+  /** The location for `openDatabase`. */
   readonly location: string
-  /** When nobody uses it any more. */
+  /** Removes the database. All connections must be closed. */
   remove(): Promise<void>
 }
 
-/** On the PostgreSQL server of `PENSTOCK_TEST_DATABASE_URL` if that is set, else a file in `directory`, which is the caller's. */
+/** Creates a database on the PostgreSQL server of `PENSTOCK_TEST_DATABASE_URL`, or if that is not set, as a file in `directory`. */
 export async function temporaryDatabase(directory: string): Promise<TemporaryDatabase> {
   const serverUrl = process.env.PENSTOCK_TEST_DATABASE_URL
   if (serverUrl) return temporarySchema(serverUrl)
   return { location: join(directory, 'core.db'), remove: async () => {} }
 }
 
-/** A schema of its own, which the location makes the first and only one of its connections. */
+/** Creates a schema. The location makes it the only schema in the search path of its connections. */
 export async function temporarySchema(serverUrl: string): Promise<TemporaryDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
   const server = openPostgres<object>(serverUrl)

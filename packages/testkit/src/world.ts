@@ -24,10 +24,10 @@ import type { TemporaryDatabase } from './temporary-database.ts'
 /** 2026-02-03T04:05:06.789Z */
 export const WORLD_BEGINS_MS = Date.UTC(2026, 1, 3, 4, 5, 6, 789)
 
-/** Imported with the first world: most who use this package have none, and it is by far the largest part of it. */
+/** The core, which is imported with the first world: it is large, and most tests with this package do not need it. */
 type Domain = typeof import('@penstock/core')
 
-/** A core on a database of its own, with a clock that a test moves, and short ways to put people and things into it. */
+/** A core with a temporary database and a manual clock, and short methods that create users, groups, projects and members. */
 export class World {
   readonly core: Core
   readonly clock: ManualClock
@@ -106,7 +106,7 @@ export class World {
     return this.#domain.perform(this.core, actor, operation, input)
   }
 
-  /** How many statements some work asks of the database outside transactions. */
+  /** Returns the number of statements that `work` executes outside transactions. */
   async statements(work: () => Promise<unknown>): Promise<number> {
     const before = this.#statements
     await work()
@@ -121,7 +121,7 @@ export class World {
 
   #counted(db: Db<CoreTables>): Db<CoreTables> {
     const read = db.read.withPlugin({
-      // Called for every query inside another one too.
+      // Kysely also calls this for subqueries, so it must not count.
       transformQuery: ({ node }) => node,
       transformResult: async ({ result }) => {
         this.#statements += 1

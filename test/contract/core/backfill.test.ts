@@ -3,7 +3,7 @@ import { backfill, receiver, stateFile, tracesOf } from '../../cli/backfill-run.
 import { RunningCore } from './running-core.ts'
 
 const PIPELINES = 500
-/** Every so many pipelines one has started another. */
+/** The distance between two pipelines that have a child pipeline. */
 const PARENT_EVERY = 50
 
 let core: RunningCore
@@ -22,7 +22,7 @@ async function call(method: string, path: string, body: unknown): Promise<{ read
   return (await reply.json()) as { readonly id: number }
 }
 
-/** As a forge's pipeline hook tells it. */
+/** Returns the body of a pipeline hook, as GitLab sends it. */
 const hook = (id: number, project: number) => ({
   object_kind: 'pipeline',
   object_attributes: {
@@ -46,7 +46,7 @@ const hook = (id: number, project: number) => ({
       : [],
 })
 
-test('500 pipelines of our own API, interrupted twice, arrive in full', async () => {
+test('backfills 500 pipelines from the core, with two interruptions', async () => {
   const project = await call('POST', '/projects', { name: 'tide-tables' })
   for (let id = 1; id <= PIPELINES; id++) {
     await call('PUT', `/projects/${project.id}/pipeline_records/${id}`, hook(id, project.id))

@@ -26,7 +26,7 @@ const statusOf = (request: Promise<unknown>): Promise<number> =>
   )
 
 describe('milestones of a group', () => {
-  test('are created, shown, listed, changed and removed', async () => {
+  test('are created, shown, listed, updated and deleted', async () => {
     const spring = await root.GroupMilestones.create(group, 'Spring', {
       description: 'All that blooms',
       startDate: '2026-01-01',
@@ -276,7 +276,7 @@ test('pipelines, their jobs and bridges', async () => {
 })
 
 describe('repositories', () => {
-  test('commits, and what they changed', async () => {
+  test('commits and their diffs', async () => {
     const made = await root.Commits.create(project, 'main', 'Two files\n\nand why', [
       { action: 'create', filePath: 'src/a.txt', content: 'a\n' },
       { action: 'create', filePath: 'src/b.bin', content: 'AAEC', encoding: 'base64' },
@@ -301,7 +301,7 @@ describe('repositories', () => {
     expect((await root.Commits.all(project, { perPage: 1 })).length).toBe(2)
   })
 
-  test('branches and tags, also such with a slash', async () => {
+  test('branches and tags, including names with a slash', async () => {
     const made = await root.Branches.create(project, 'feature/one', 'main')
     expect(made).toMatchObject({ name: 'feature/one', default: false, protected: false, can_push: true })
     expect((await root.Branches.show(project, 'feature/one')).commit.title).toBe('Initial commit')

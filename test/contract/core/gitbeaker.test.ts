@@ -29,7 +29,7 @@ const inSequence = async (count: number, work: (number: number) => Promise<unkno
   for (const number of range(count)) await work(number)
 }
 
-/** What the client makes of an answer that refuses: status and text. */
+/** Returns the status and text of the error that the client throws. */
 async function refusal(request: Promise<unknown>): Promise<[status: number, text: string]> {
   try {
     await request
@@ -37,11 +37,11 @@ async function refusal(request: Promise<unknown>): Promise<[status: number, text
     if (!(error instanceof GitbeakerRequestError)) throw error
     return [error.cause!.response.status, error.cause!.description]
   }
-  throw new Error('was not refused')
+  throw new Error('the request succeeded')
 }
 
 describe('credentials', () => {
-  test('a personal token: made, shown, used, rotated, revoked', async () => {
+  test('a personal token is created, shown, used, rotated and revoked', async () => {
     const mira = await newUser('mira')
     const made = await root.PersonalAccessTokens.create(mira.id, 'laptop', ['api'], { expiresAt: '2026-06-01' })
     expect(made).toMatchObject({
@@ -56,7 +56,7 @@ describe('credentials', () => {
     })
     const own = new Gitlab({ host: core.url, token: String(made.token) })
     expect(await own.Users.showCurrentUser()).toMatchObject({ id: mira.id, username: 'mira', state: 'active' })
-    // Nobody waits for the mark of a use; but who writes later, writes behind it.
+    // The time of the last use is written asynchronously, but before any later write.
     await newUser('kai')
     expect(await own.PersonalAccessTokens.show()).toMatchObject({ id: 2, name: 'laptop', last_used_at: BEGINS })
     expect((await own.PersonalAccessTokens.all()).map(({ id }) => id)).toEqual([2])
@@ -67,7 +67,7 @@ describe('credentials', () => {
     expect(rotated).toMatchObject({ id: 3, name: 'laptop', expires_at: '2026-07-01' })
     const renewed = new Gitlab({ host: core.url, token: String(rotated.token) })
     expect((await renewed.Users.showCurrentUser()).username).toBe('mira')
-    // Who still has the one before may have stolen it: what came of it ends too.
+    // Use of a rotated token suggests that it was stolen, so its successors are revoked too.
     expect(await refusal(own.Users.showCurrentUser())).toEqual([401, 'invalid_token'])
     expect(await refusal(renewed.Users.showCurrentUser())).toEqual([401, 'invalid_token'])
     expect(await root.PersonalAccessTokens.show({ tokenId: 3 })).toMatchObject({ revoked: true, active: false })
@@ -78,7 +78,7 @@ describe('credentials', () => {
     await root.PersonalAccessTokens.remove({ tokenId: 2 })
   })
 
-  test('a project token acts as a bot with its role, and ends with its revocation', async () => {
+  test('a project token acts as a bot with its role until it is revoked', async () => {
     const group = await root.Groups.create('Ops', 'ops')
     const { id } = await newProject('tools', group.id)
     const made = await root.ProjectAccessTokens.create(id, 'deploys', ['api'], '2026-06-01', { accessLevel: 30 })
@@ -99,7 +99,7 @@ describe('credentials', () => {
     ])
   })
 
-  test('a group token reaches the projects below', async () => {
+  test('a group token can access the projects of the group', async () => {
     const group = await root.Groups.create('Ops', 'ops')
     const project = await newProject('tools', group.id)
     const made = await root.GroupAccessTokens.create(group.id, 'reader', ['read_api'], '2026-06-01', {
@@ -122,7 +122,7 @@ describe('credentials', () => {
     expect(await refusal(bot.Projects.show('ops/tools'))).toEqual([401, 'invalid_token'])
   })
 
-  test('an impersonation token, which only administrators make', async () => {
+  test('an impersonation token can be created only by administrators', async () => {
     const mira = await newUser('mira')
     const made = await root.UserImpersonationTokens.create(mira.id, 'support', ['api'], { expiresAt: '2026-06-01' })
     expect(made).toMatchObject({ name: 'support', impersonation: true, active: true, user_id: mira.id })
@@ -135,7 +135,7 @@ describe('credentials', () => {
     expect(await refusal(asMira.Users.showCurrentUser())).toEqual([401, 'invalid_token'])
   })
 
-  test('an OAuth token, within its scopes and for two hours', async () => {
+  test('an OAuth token works within its scopes for two hours', async () => {
     const mira = await newUser('mira')
     const oauthToken = await core.oauthToken('mira', 'correct-horse-9', 'read_user')
     const client = new Gitlab({ host: core.url, oauthToken })
@@ -145,7 +145,7 @@ describe('credentials', () => {
     expect(await refusal(client.Users.showCurrentUser())).toEqual([401, 'invalid_token'])
   })
 
-  test('a job token, where jobs may go', async () => {
+  test('a job token works on the endpoints that accept job tokens', async () => {
     const mira = await newUser('mira')
     const group = await root.Groups.create('Ops', 'ops')
     const project = await newProject('tools', group.id)
@@ -160,18 +160,18 @@ describe('credentials', () => {
     expect(await refusal(job.Users.showCurrentUser())).toEqual([401, '401 Unauthorized'])
   })
 
-  test('nobody, and a token that nobody has', async () => {
+  test('anonymous calls see public groups, and an unknown token is rejected', async () => {
     await root.Groups.create('Open', 'open', { visibility: 'public' })
     await root.Groups.create('Closed', 'closed', { visibility: 'private' })
-    // The client refuses to begin with no credential at all.
-    const nobody = new Gitlab({ host: core.url, token: '' })
-    expect((await nobody.Groups.all()).map(({ path }) => path)).toEqual(['open'])
-    expect(await refusal(nobody.Groups.show('closed'))).toEqual([404, '404 Group Not Found'])
-    const stranger = new Gitlab({ host: core.url, token: 'nobody-has-this-one' })
-    expect(await refusal(stranger.Groups.all())).toEqual([401, '401 Unauthorized'])
+    // The client needs a token option, which may be empty.
+    const anonymous = new Gitlab({ host: core.url, token: '' })
+    expect((await anonymous.Groups.all()).map(({ path }) => path)).toEqual(['open'])
+    expect(await refusal(anonymous.Groups.show('closed'))).toEqual([404, '404 Group Not Found'])
+    const unknown = new Gitlab({ host: core.url, token: 'unknown-token' })
+    expect(await refusal(unknown.Groups.all())).toEqual([401, '401 Unauthorized'])
   })
 
-  test('sudo, by name and by id, for administrators whose token allows it', async () => {
+  test('sudo by name and by id works for administrators with the scope sudo', async () => {
     const mira = await newUser('mira')
     expect((await root.Users.showCurrentUser({ sudo: 'mira' })).username).toBe('mira')
     const asMira = new Gitlab({ host: core.url, token: core.rootToken, sudo: mira.id })
@@ -192,7 +192,7 @@ describe('credentials', () => {
 })
 
 describe('pages', () => {
-  test('by number, through all of them or one', async () => {
+  test('by number, all pages or one', async () => {
     const group = await root.Groups.create('Ops', 'ops')
     await inSequence(7, (number) =>
       root.GroupMilestones.create(group.id, `m${number}`, { dueDate: `2026-05-0${number}` }),
@@ -217,17 +217,17 @@ describe('pages', () => {
     await inSequence(4, (number) => newUser(`u${number}`))
     const projects = await root.Projects.all({ pagination: 'keyset', orderBy: 'id', sort: 'asc', perPage: 2 })
     expect(projects.map(({ name }) => name)).toEqual(range(7).map((number) => `p${number}`))
-    const nobody = new Gitlab({ host: core.url, token: '' })
-    const groups = await nobody.Groups.all({ pagination: 'keyset', orderBy: 'name', sort: 'asc', perPage: 2 })
+    const anonymous = new Gitlab({ host: core.url, token: '' })
+    const groups = await anonymous.Groups.all({ pagination: 'keyset', orderBy: 'name', sort: 'asc', perPage: 2 })
     expect(groups.map(({ path }) => path)).toEqual(['g1', 'g2', 'g3', 'g4', 'g5'])
-    // The client's types leave this order out.
+    // The client's types do not have this order.
     const byId = { pagination: 'keyset', orderBy: 'id', sort: 'desc', perPage: 2 } as never
     const users = await root.Users.all(byId)
     expect(users.map(({ username }) => username)).toEqual(['u4', 'u3', 'u2', 'u1', 'root'])
   })
 })
 
-test('the texts of errors', async () => {
+test('the client gets the error texts', async () => {
   const group = await root.Groups.create('Ops', 'ops')
   expect(await refusal(root.Groups.create('Ops', 'ops'))).toEqual([
     400,

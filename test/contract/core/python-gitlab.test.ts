@@ -16,7 +16,7 @@ const noProject = [...notFound, '404 Project Not Found']
 const noUser = [...notFound, '404 User Not Found']
 const numbered = (letter: string) => [1, 2, 3, 4, 5, 6, 7].map((number) => `${letter}${number}`)
 
-/** By step of the script. */
+/** The expected results, by step of the script. */
 const expected: Readonly<Record<string, unknown>> = {
   personal_token: {
     made: ['laptop', ['api'], '2026-06-01', true, false],
@@ -60,7 +60,7 @@ const expected: Readonly<Record<string, unknown>> = {
     'by name': 'sue',
     'by id': 'sue',
     owner: ['sue'],
-    'of nobody': ['GitlabHttpError', 404, '404 User with ID or username nora Not Found'],
+    'of an unknown user': ['GitlabHttpError', 404, '404 User with ID or username nora Not Found'],
     'of a user': ['GitlabHttpError', 403, '403 Forbidden - Must be admin to use sudo'],
   },
   pages: {
@@ -238,13 +238,13 @@ describeWithPython('python-gitlab', () => {
 })
 
 async function resultsAgainst(core: RunningCore): Promise<Record<string, unknown>> {
-  const given = await credentialsOfJoan(core)
+  const credentials = await credentialsOfJoan(core)
   const child = spawn(preparedPaths().python, [script], { stdio: ['pipe', 'pipe', 'inherit'], timeout: 60_000 })
-  child.stdin.end(JSON.stringify({ url: core.url, rootToken: core.rootToken, ...given }))
+  child.stdin.end(JSON.stringify({ url: core.url, rootToken: core.rootToken, ...credentials }))
   return JSON.parse(await text(child.stdout))
 }
 
-/** What the script cannot get by itself: neither kind of token comes from the API. */
+/** Returns the credentials that the script cannot get through the API: an OAuth token and a job token. */
 async function credentialsOfJoan(core: RunningCore) {
   const root = new Gitlab({ host: core.url, token: core.rootToken })
   const password = 'correct-horse-9'

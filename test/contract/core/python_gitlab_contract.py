@@ -1,7 +1,7 @@
-"""Works through the API with python-gitlab, and prints what came of each step as JSON.
+"""Calls the API with python-gitlab, and prints the result of each step as JSON.
 
-Standard input is JSON: url, rootToken, oauthToken and jobToken of the user "joan", and jobProject, the id of the project
-of that job. A step that raises leaves {"raised": ...} as its result.
+Standard input is JSON: url, rootToken, the oauthToken and jobToken of the user "joan", and jobProject, the id of the
+project of that job. The result of a step that raises is {"raised": ...}.
 """
 
 import json
@@ -10,9 +10,9 @@ import traceback
 
 import gitlab
 
-given = json.load(sys.stdin)
-url = given["url"]
-root = gitlab.Gitlab(url, private_token=given["rootToken"])
+settings = json.load(sys.stdin)
+url = settings["url"]
+root = gitlab.Gitlab(url, private_token=settings["rootToken"])
 root.auth()
 steps = []
 
@@ -27,12 +27,12 @@ def as_holder(token):
 
 
 def refusal(work, *arguments, **options):
-    """What the client makes of an answer that refuses: class, status and text."""
+    """Returns the class, status and text of the error that the client raises."""
     try:
         work(*arguments, **options)
     except gitlab.GitlabError as error:
         return [type(error).__name__, error.response_code, error.error_message]
-    return "was not refused"
+    return "no error"
 
 
 def new_user(username):
@@ -150,15 +150,15 @@ def impersonation_token():
 
 @step
 def oauth_token():
-    client = gitlab.Gitlab(url, oauth_token=given["oauthToken"])
+    client = gitlab.Gitlab(url, oauth_token=settings["oauthToken"])
     client.auth()
     return {"user": client.user.username, "beyond its scopes": refusal(client.groups.list, get_all=True)}
 
 
 @step
 def job_token():
-    client = gitlab.Gitlab(url, job_token=given["jobToken"])
-    project = client.projects.get(given["jobProject"], lazy=True)
+    client = gitlab.Gitlab(url, job_token=settings["jobToken"])
+    project = client.projects.get(settings["jobProject"], lazy=True)
     return {
         "branches": [branch.name for branch in project.branches.list(get_all=True)],
         "tags": project.tags.list(get_all=True),
@@ -170,11 +170,11 @@ def job_token():
 def no_token():
     new_group("open", visibility="public")
     new_group("closed", visibility="private")
-    nobody = gitlab.Gitlab(url)
+    anonymous = gitlab.Gitlab(url)
     return {
-        "groups": [group.path for group in nobody.groups.list(get_all=True)],
-        "closed": refusal(nobody.groups.get, "closed"),
-        "unknown token": refusal(as_holder("nobody-has-this-one").auth),
+        "groups": [group.path for group in anonymous.groups.list(get_all=True)],
+        "closed": refusal(anonymous.groups.get, "closed"),
+        "unknown token": refusal(as_holder("unknown-token").auth),
     }
 
 
@@ -187,7 +187,7 @@ def sudo():
         "by name": root.http_get("/user", sudo="sue")["username"],
         "by id": root.http_get("/user", sudo=user.id)["username"],
         "owner": [member.username for member in group.members.list(get_all=True)],
-        "of nobody": refusal(root.http_get, "/user", sudo="nora"),
+        "of an unknown user": refusal(root.http_get, "/user", sudo="nora"),
         "of a user": refusal(as_holder(token).http_get, "/user", sudo="root"),
     }
 
@@ -489,7 +489,7 @@ def group_milestones():
     issue.save()
     seen["issues"] = [[one.title, one.milestone["title"]] for one in made.issues()]
     seen["merge requests"] = [one.title for one in made.merge_requests()]
-    # The client has no method of its own for these.
+    # The client has no method for these.
     events = root.http_list(f"/groups/{group.id}/milestones/{made.id}/burndown_events", get_all=True)
     seen["burndown"] = [[one["action"], one["weight"], one["created_at"]] for one in events]
     return seen
@@ -500,7 +500,7 @@ def pipelines():
     project = new_project("tools", new_group("pipelines"))
 
     def put(pipeline, **body):
-        # The client has no method for what is not the platform's.
+        # The client has no method for this extension of GitLab's API.
         return root.http_put(f"/projects/{project.id}/pipeline_records/{pipeline}", post_data=body)
 
     home = {"id": 9, "path_with_namespace": "g/p"}

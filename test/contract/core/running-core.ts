@@ -5,17 +5,17 @@ import { areas, oauthRoutes, restListener, signInRoutes } from '@penstock/rest'
 import { silentLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
 
-/** The whole REST API on a port of its own, under the name that its clients expect. */
+/** The complete REST API on a free port, with the service name that GitLab clients expect. */
 export class RunningCore {
   readonly url: string
-  /** Of the first administrator, `root`. */
+  /** The token of the first administrator, `root`. */
   readonly rootToken: string
   readonly #world: World
   readonly #root: User
   readonly #listening: Listening
 
   static async start(): Promise<RunningCore> {
-    // Links in answers begin with the bound address, and clients follow them.
+    // The listener starts first, because clients follow links, which must have the bound address.
     let answer: RequestListener = (_request, response) => response.writeHead(503).end()
     const listening = await listen((request, response) => answer(request, response), { host: '127.0.0.1', port: 0 })
     const world = await World.open({ serviceName: 'gitlab', externalUrl: listening.url })
@@ -40,12 +40,12 @@ export class RunningCore {
     this.#root = root
   }
 
-  /** No client can ask for one: it is for runners. */
+  /** Creates a job token, which clients cannot create, because it is for runners. */
   async jobToken(project: number, userId: number): Promise<string> {
     return (await this.#world.perform(this.#root, createJobToken, { project, userId })).value
   }
 
-  /** By RFC 6749 4.3, for an application made for it. */
+  /** Gets an OAuth token by password (RFC 6749, section 4.3) for a new application. */
   async oauthToken(username: string, password: string, scope: string): Promise<string> {
     const application = await this.#world.perform(this.#root, createApplication, {
       name: 'contract',

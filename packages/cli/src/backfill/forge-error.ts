@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http'
 import type { HttpReply } from '@penstock/delivery'
 
-/** What a forge answers, or does not; nothing of the kind can go on. One line for people, without secrets. */
+/** The error for a missing or unusable answer of a forge, after which the backfill cannot continue. The message is one line without secrets. */
 export class ForgeError extends Error {
   override readonly name = 'ForgeError'
-  /** Undefined: no answer, or one that makes no sense. */
+  /** The HTTP status; `undefined` if there is no answer or an invalid one. */
   readonly status: number | undefined
 
   constructor(message: string, status?: number) {
@@ -16,18 +16,18 @@ export class ForgeError extends Error {
 const advice: Readonly<Record<number, string>> = {
   401: 'the access token is wrong or expired (--private-token or PENSTOCK_FORGE_TOKEN)',
   403: 'the access token may not read this; it needs the scope read_api and access to the project',
-  404: 'nothing there that this access token may see',
+  404: 'there is nothing at this address that the access token may read',
 }
 
 const tokenless = 'no access token was given (--private-token or PENSTOCK_FORGE_TOKEN)'
-/** What is not public is hidden from strangers. */
+/** The advice without a token. Forges answer 404 for private projects in that case. */
 const adviceWithoutToken: typeof advice = { 401: tokenless, 403: tokenless, 404: tokenless }
 
-/** A longer answer is a page of somebody else's. */
-const MAX_SAID_BYTES = 65_536
-const MAX_SAID_CHARACTERS = 300
+/** A longer answer is not an error of the forge, but for example an HTML page of a proxy. */
+const MAX_MESSAGE_BYTES = 65_536
+const MAX_MESSAGE_CHARACTERS = 300
 
-/** For a final refusal. The forge is quoted where its status alone does not say what to do. */
+/** Returns the error for a final refusal. It quotes the forge if the status alone does not indicate what to do. */
 export function refusal(
   path: string,
   { status, headers, body }: Pick<HttpReply, 'status' | 'headers' | 'body'>,
@@ -39,16 +39,16 @@ export function refusal(
   return new ForgeError(why === undefined ? line : `${line}: ${why}`, status)
 }
 
-/** One line of what the forge's JSON says; it may repeat the token, which is left out. */
+/** Returns one line from the forge's JSON. If it contains the token, the token is removed. */
 function said(body: Uint8Array, token: string | undefined): string | undefined {
-  if (body.length > MAX_SAID_BYTES) return undefined
+  if (body.length > MAX_MESSAGE_BYTES) return undefined
   const answer = parsed(Buffer.from(body).toString())
   const text = [answer?.error_description, answer?.message, answer?.error].find((each) => typeof each === 'string')
   if (text === undefined || text.trim() === '') return undefined
   const safe = token ? text.replaceAll(token, '[token]') : text
   const characters = [...safe.replace(/\s+/g, ' ').trim()]
-  const isLong = characters.length > MAX_SAID_CHARACTERS
-  return isLong ? `${characters.slice(0, MAX_SAID_CHARACTERS - 1).join('')}…` : characters.join('')
+  const isLong = characters.length > MAX_MESSAGE_CHARACTERS
+  return isLong ? `${characters.slice(0, MAX_MESSAGE_CHARACTERS - 1).join('')}…` : characters.join('')
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | null {
@@ -60,9 +60,9 @@ function parsed(text: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-/** Followed, it would take the token to an address that nobody chose. */
+/** Returns the message for a redirect. It is not followed, because the token would go to an address that the user did not choose. */
 function redirected(location: string | undefined): string {
   const target = location !== undefined && URL.canParse(location) ? new URL(location) : undefined
   const where = target === undefined ? 'elsewhere' : `to ${target.origin}${target.pathname}`
-  return `it leads ${where}, where the access token is not sent; name the final address with --from or --project`
+  return `it redirects ${where}; the access token is not sent there; set the final address with --from or --project`
 }

@@ -7,18 +7,18 @@ import { ForgeError, refusal } from './forge-error.ts'
 import { rateLimitWaitMs } from './rate-limit.ts'
 
 export interface ForgeOptions {
-  /** `apiUrl(…)`. */
+  /** The result of `apiUrl`. */
   readonly url: URL
   readonly token: string | undefined
-  /** Keeps `maxReplyBytes` of a reply. */
+  /** The HTTP client, which reads at most `maxReplyBytes` of a reply. */
   readonly client: HttpClient
   readonly maxReplyBytes: number
   readonly clock: Clock
   readonly random: Random
   readonly retryForMs: number
   readonly signal: AbortSignal
-  /** Hears of every wait. */
-  readonly tell: (line: string) => void
+  /** Called before each wait, with a line for the user. */
+  readonly notify: (line: string) => void
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -30,27 +30,27 @@ export interface Item {
 
 export interface Page {
   readonly items: readonly Item[]
-  /** Of all pages, where the forge tells. */
+  /** The number of items on all pages, if the forge sends it. */
   readonly total: number | undefined
-  /** None comes after it. */
+  /** Whether this is the last page. */
   readonly last: boolean
-  /** As received. */
+  /** The length of the body as received. */
   readonly bytes: number
 }
 
 type Query = Readonly<Record<string, string | number | undefined>>
 
-/** A slow page of a busy forge; less would have us ask for it again and again. */
+/** The timeout of one request. Slow forges need this long for a page, and a shorter timeout would only repeat the request. */
 const READ_TIMEOUT_MS = 60_000
-/** In a row, of one request. */
+/** The number of consecutive refusals of one request for the rate limit. */
 const MAX_RATE_REFUSALS = 20
 const NO_BODY = new Uint8Array()
 
-/** A forge with GitLab's REST API: reads, waits where it is asked to, and gives up with a `ForgeError`. */
+/** A client of a forge with GitLab's REST API. It waits for rate limits, retries, and finally throws a `ForgeError`. */
 export class Forge {
   readonly #options: ForgeOptions
   readonly #headers: Readonly<Record<string, string>>
-  /** For every request: the limit is one for all. */
+  /** The time before which no request is sent. All requests share the rate limit. */
   #notBeforeMs = 0
 
   /** @throws {UsageError} */
@@ -68,7 +68,7 @@ export class Forge {
     const { body } = await this.#get(path, {})
     onRead(body.length)
     const value = parsed(path, body)
-    if (!isObject(value)) throw new ForgeError(`${path}: the answer is no JSON object`)
+    if (!isObject(value)) throw new ForgeError(`${path}: the answer is not a JSON object`)
     return value
   }
 
@@ -76,7 +76,7 @@ export class Forge {
   async page(path: string, query: Query, number: number): Promise<Page> {
     const { body, headers } = await this.#get(path, { ...query, page: number })
     const list = parsed(path, body)
-    if (!Array.isArray(list)) throw new ForgeError(`${path}: the answer is no JSON list`)
+    if (!Array.isArray(list)) throw new ForgeError(`${path}: the answer is not a JSON list`)
     const total = headers['x-total']
     return {
       items: list.map((value) => itemOf(path, value)),
@@ -92,7 +92,7 @@ export class Forge {
     for (let refusals = 0; ; refusals++) {
       while (this.#notBeforeMs > clock.nowMs()) await clock.sleep(this.#notBeforeMs - clock.nowMs(), signal)
       const reply = await this.#answer(path, url)
-      this.#heedRateLimit(reply, url.host)
+      this.#applyRateLimit(reply, url.host)
       if (reply.status >= 200 && reply.status < 300) return reply
       if (reply.status !== 429 || refusals >= MAX_RATE_REFUSALS) {
         throw refusal(path, reply, this.#options.token)
@@ -100,19 +100,19 @@ export class Forge {
     }
   }
 
-  #heedRateLimit(reply: HttpReply, host: string): void {
+  #applyRateLimit(reply: HttpReply, host: string): void {
     const nowMs = this.#options.clock.nowMs()
     const waitMs = rateLimitWaitMs(reply, nowMs)
     if (nowMs + waitMs <= this.#notBeforeMs) return
     if (waitMs > 0) {
-      this.#options.tell(`the rate limit of ${host} is used up; goes on in ${Math.ceil(waitMs / 1_000)} s`)
+      this.#options.notify(`the rate limit of ${host} is used up; continues in ${Math.ceil(waitMs / 1_000)} s`)
     }
     this.#notBeforeMs = nowMs + waitMs
   }
 
-  /** Any answer but a server's own failure, which is waited out. */
+  /** Returns any answer except a server error, after which the request is retried. */
   async #answer(path: string, url: URL): Promise<HttpReply> {
-    const { client, clock, random, retryForMs, signal, tell } = this.#options
+    const { client, clock, random, retryForMs, signal, notify } = this.#options
     const request = { method: 'GET', url, headers: this.#headers, body: NO_BODY } as const
     let answer: HttpReply | undefined
     const { outcome } = await sendWithRetry(
@@ -129,7 +129,7 @@ export class Forge {
         random,
         signal,
         onRetry: ({ attemptsMade, waitMs, reason }) =>
-          tell(`${path}: attempt ${attemptsMade} failed, next in ${(waitMs / 1_000).toFixed(1)} s: ${reason}`),
+          notify(`${path}: attempt ${attemptsMade} failed, next in ${(waitMs / 1_000).toFixed(1)} s: ${reason}`),
       },
     )
     signal.throwIfAborted()
@@ -142,7 +142,7 @@ export class Forge {
     if (status >= 500) return retry(`HTTP ${status}`)
     if (!truncated) return { kind: 'delivered', rejectedItems: 0, message: '' }
     const { maxReplyBytes } = this.#options
-    if (body.length < maxReplyBytes) return retry('the answer broke off')
+    if (body.length < maxReplyBytes) return retry('the answer was cut off')
     const reason = `the answer is longer than ${maxReplyBytes} bytes (--max-file-bytes)`
     return { kind: 'dead', reason, authentication: false }
   }
@@ -158,7 +158,7 @@ export class Forge {
 }
 
 /**
- * `https://forge.example/prefix` → `https://forge.example/prefix/api/v4`; one that ends like this stays.
+ * Returns the API URL of a forge: `https://forge.example/prefix` → `https://forge.example/prefix/api/v4`. A URL that already ends with the API path is unchanged.
  *
  * @throws {UsageError}
  */
@@ -168,7 +168,7 @@ export function apiUrl(text: string): URL {
     throw new UsageError('--from must be a URL that starts with http:// or https://')
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw new UsageError('--from must hold no user name, password, ? or #; give the token with --private-token')
+    throw new UsageError('--from must not contain a user name, password, ? or #; pass the token with --private-token')
   }
   const segments = url.pathname.split('/').filter((segment) => segment !== '')
   const isWhole = segments.at(-2) === 'api' && segments.at(-1) === 'v4'
@@ -176,7 +176,7 @@ export function apiUrl(text: string): URL {
   return url
 }
 
-/** `X-Next-Page` and `Link` are two ways to tell; where a forge has neither, an empty page is the end. */
+/** Tells whether there is a next page, by `X-Next-Page` or `Link`. If a forge sends neither, an empty page is the last one. */
 function hasNext({ 'x-next-page': next, link }: HttpReply['headers']): boolean {
   if (next !== undefined) return next.trim() !== ''
   return link === undefined || /\brel="?next"?/.test(link)
@@ -200,7 +200,7 @@ function itemOf(path: string, value: unknown): Item {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Undefined: not a positive integer that was read without loss. */
+/** Returns an id; `undefined` if the value is not a positive integer that was read without loss. */
 export function idOf(value: unknown): bigint | undefined {
   const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value)
   const id = isInteger ? BigInt(value as bigint | number) : 0n
@@ -209,5 +209,5 @@ export function idOf(value: unknown): bigint | undefined {
 
 function requireHeaderSafe(token: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token
-  throw new UsageError('the private token holds a character that a header cannot; is there a blank in it?')
+  throw new UsageError('the private token contains a character that is not allowed in a header; check it for blanks')
 }

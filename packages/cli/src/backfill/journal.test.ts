@@ -55,17 +55,17 @@ test('cut off at any byte, it holds the lines that are whole, and goes on after 
 
 describe('a file that is none of ours', () => {
   test.each([
-    { content: 'anything\n', complaint: 'is no state file of penstock backfill' },
-    { content: 'anything', complaint: 'is no state file of penstock backfill' },
-    { content: '{"format":"penstock cumulative metrics 1"}\n', complaint: 'is no state file of penstock backfill' },
+    { content: 'anything\n', complaint: 'is not a state file of penstock backfill' },
+    { content: 'anything', complaint: 'is not a state file of penstock backfill' },
+    { content: '{"format":"penstock cumulative metrics 1"}\n', complaint: 'is not a state file of penstock backfill' },
     {
       content: header.replace('forge.example', 'other.example'),
-      complaint: 'is of another run: its from is https://other.example/api/v4, not https://forge.example/api/v4',
+      complaint: 'belongs to another backfill: its from is https://other.example/api/v4, not https://forge.example/api/v4',
     },
-    { content: header.replace('"17"', '"18"'), complaint: 'is of another run: its project is 18, not 17' },
+    { content: header.replace('"17"', '"18"'), complaint: 'belongs to another backfill: its project is 18, not 17' },
     {
       content: header.replace('otlp.example', 'staging.example'),
-      complaint: 'is of another run: its endpoint is https://staging.example, not https://otlp.example',
+      complaint: 'belongs to another backfill: its endpoint is https://staging.example, not https://otlp.example',
     },
   ])('$content', async ({ content, complaint }) => {
     await using directory = await temporaryDirectory()
@@ -75,13 +75,13 @@ describe('a file that is none of ours', () => {
   })
 
   test('a device', () => {
-    const message = '/dev/zero is no state file of penstock backfill'
+    const message = '/dev/zero is not a state file of penstock backfill'
     expect(() => Journal.open('/dev/zero', subject)).toThrow(new UsageError(message))
   })
 
   test('a directory', async () => {
     await using directory = await temporaryDirectory()
-    const message = `${directory.path} is no state file of penstock backfill`
+    const message = `${directory.path} is not a state file of penstock backfill`
     expect(() => Journal.open(directory.path, subject)).toThrow(new UsageError(message))
   })
 
@@ -99,10 +99,10 @@ test('one that is open is refused under each of its names, and free once it is c
   await symlink(path, alias)
   const first = Journal.open(path, subject)
   for (const name of [path, alias]) {
-    const message = `another penstock backfill (process ${process.pid}) is using ${name}: wait until it is done, or end it; the same command then goes on`
+    const message = `another penstock backfill (process ${process.pid}) is using ${name}: wait for its end or stop it, then run the same command again`
     expect(() => Journal.open(name, subject)).toThrow(new UsageError(message))
   }
   first.close()
-  expect(() => Journal.open(path, { ...subject, project: '18' })).toThrow('is of another run')
+  expect(() => Journal.open(path, { ...subject, project: '18' })).toThrow('belongs to another backfill')
   Journal.open(alias, subject).close()
 })

@@ -17,13 +17,13 @@ import { isSystemError, systemReason } from '../system-error.ts'
 import { isObject } from './forge.ts'
 import type { Downstream } from './lineage.ts'
 
-/** What a journal is about. One of anything else must not be gone on with. */
+/** The identity of a backfill. A journal must only be continued by a backfill with the same subject. */
 export interface JournalSubject {
-  /** Base URL of the forge's API. */
+  /** The base URL of the forge's API. */
   readonly from: string
-  /** Id of the project. */
+  /** The id of the project. */
   readonly project: string
-  /** Base URL of the receiver. */
+  /** The base URL of the receiver. */
   readonly endpoint: string
 }
 
@@ -31,15 +31,16 @@ type Entry =
   | { readonly id: string; readonly signal: Signal }
   | { readonly id: string; readonly downstream: readonly Downstream[] }
 
-/** Says what the file is, and in which form. */
+/** The name and version of the file format. */
 const format = 'penstock backfill 1'
-/** Some three million pipelines. */
+/** The size limit of a journal: about three million pipelines. */
 const MAX_BYTES = 400_000_000
 
 /**
- * What of a project has been accepted by a receiver: a line for the subject, then one per pipeline and signal. A line is whole
- * or does not count, so a process may end at any moment; after a loss of power the last lines may be missing, and what they
- * say is sent again. It belongs to one process at a time, by a lock on the file of that name with `.lock` behind it.
+ * A file that records which pipelines of a project a receiver has accepted: a line for the subject, then one line per
+ * pipeline and signal. Incomplete lines are ignored, so a process may end at any moment. After a power failure the last
+ * lines may be missing; their signals are then sent again. One process uses a journal at a time, with a lock on the file
+ * `<name>.lock`.
  *
  *     {"format":"penstock backfill 1","from":"https://forge.example/api/v4","project":"17","endpoint":"https://otlp.example"}
  *     {"id":"31","downstream":[{"id":"32","projectId":"17","bridgeId":"380"}]}
@@ -52,7 +53,7 @@ export class Journal {
   readonly #accepted = new Map<string, Set<Signal>>()
   readonly #downstream = new Map<string, readonly Downstream[]>()
 
-  /** @throws {UsageError} for a file that cannot be used, is in use, is none of ours or is about something else */
+  /** @throws {UsageError} if the file cannot be used, is in use, has another format or another subject */
   static open(path: string, subject: JournalSubject): Journal {
     try {
       requireOrdinary(path)
@@ -75,7 +76,7 @@ export class Journal {
     const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
     const header = headerOf(subject)
     const isNew = !text.includes('\n') && header.startsWith(text)
-    if (!isNew) requireHeader(path, text, subject)
+    if (!isNew) validateHeader(path, text, subject)
     const end = isNew ? 0 : this.#read(text)
     this.#file = openSync(path, 'a', 0o600)
     if (end < Buffer.byteLength(text)) truncateSync(path, end)
@@ -86,13 +87,13 @@ export class Journal {
     return this.#path
   }
 
-  /** The signals that have not been accepted yet. */
+  /** Returns the signals that have not been accepted yet. */
   missing(id: bigint, signals: readonly Signal[]): readonly Signal[] {
     const accepted = this.#accepted.get(String(id))
     return accepted === undefined ? signals : signals.filter((signal) => !accepted.has(signal))
   }
 
-  /** What pipelines have started, as far as they have been read. */
+  /** Returns the downstream pipelines of each pipeline that has been read. */
   get downstream(): ReadonlyMap<string, readonly Downstream[]> {
     return this.#downstream
   }
@@ -129,7 +130,7 @@ export class Journal {
     this.#accepted.set(entry.id, accepted.add(entry.signal))
   }
 
-  /** Not later and not elsewhere: once it is known that something was accepted, nothing may come between. */
+  /** Writes a line synchronously, so that nothing can happen between the acceptance and its record. */
   #write(line: string): void {
     try {
       writeSync(this.#file, line)
@@ -139,7 +140,7 @@ export class Journal {
     }
   }
 
-  /** @returns the length in bytes of what is whole; the rest is of a process that has been ended */
+  /** @returns the length in bytes of the complete lines; the rest was left by a process that was killed */
   #read(text: string): number {
     let start = text.indexOf('\n') + 1
     for (let end = text.indexOf('\n', start); end >= 0; end = text.indexOf('\n', start)) {
@@ -156,12 +157,12 @@ function headerOf({ from, project, endpoint }: JournalSubject): string {
   return `${JSON.stringify({ format, from, project, endpoint })}\n`
 }
 
-function requireHeader(path: string, text: string, subject: JournalSubject): void {
+function validateHeader(path: string, text: string, subject: JournalSubject): void {
   const header = parsed(text.slice(0, text.indexOf('\n')))
-  if (header?.format !== format) throw new UsageError(`${path} is no state file of penstock backfill`)
+  if (header?.format !== format) throw new UsageError(`${path} is not a state file of penstock backfill`)
   for (const key of ['from', 'project', 'endpoint'] as const) {
     if (header[key] === subject[key]) continue
-    throw new UsageError(`${path} is of another run: its ${key} is ${String(header[key])}, not ${subject[key]}`)
+    throw new UsageError(`${path} belongs to another backfill: its ${key} is ${String(header[key])}, not ${subject[key]}`)
   }
 }
 
@@ -189,17 +190,17 @@ function parsed(line: string): Record<string, unknown> | undefined {
 function requireOrdinary(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined || (stats.isFile() && stats.size <= MAX_BYTES)) return
-  throw new UsageError(`${path} is no state file of penstock backfill`)
+  throw new UsageError(`${path} is not a state file of penstock backfill`)
 }
 
-function requireLock(path: string): Extract<FileLock, { kind: 'taken' }> {
-  // The same for every name of the file.
+function requireLock(path: string): Extract<FileLock, { kind: 'acquired' }> {
+  // The real path is the same for every name of the file.
   const file = existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path))
   const lock = lockOn(`${file}.lock`)
-  if (lock.kind === 'taken') return lock
+  if (lock.kind === 'acquired') return lock
   const holder = lock.processId === undefined ? '' : ` (process ${lock.processId})`
   throw new UsageError(
-    `another penstock backfill${holder} is using ${path}: wait until it is done, or end it; the same command then goes on`,
+    `another penstock backfill${holder} is using ${path}: wait for its end or stop it, then run the same command again`,
   )
 }
 

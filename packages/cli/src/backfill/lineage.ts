@@ -14,13 +14,12 @@ interface Upstream {
   readonly isOtherProject: boolean
 }
 
-/** Generations on the way up to the root. @see spec/pipeline-telemetry.md 2.5 */
+/** The maximum number of generations between a pipeline and its root. */
 const MAX_DEPTH = 10
 
 /**
- * Who has started whom. REST tells it only from above, in the bridges of the upstream pipeline; the record wants it from below.
- *
- * @see spec/pipeline-telemetry.md 1.2, 2.5
+ * Stores which pipeline started which. REST lists downstream pipelines in the bridges of the upstream pipeline, but a
+ * record needs the upstream pipeline of a downstream one.
  */
 export class Lineage {
   readonly #upstream = new Map<string, Upstream>()
@@ -32,7 +31,7 @@ export class Lineage {
     }
   }
 
-  /** What a REST bundle says about where its pipeline comes from. */
+  /** Returns the fields of a REST bundle that describe the upstream pipeline. */
   bundleOf(pipeline: JsonObject): { readonly pipeline: JsonObject; readonly source_pipeline?: JsonObject } {
     const id = String(idOf(pipeline.id))
     const upstream = this.#upstream.get(id)
@@ -48,7 +47,7 @@ export class Lineage {
     return { pipeline: child, source_pipeline: source }
   }
 
-  /** Of its own tree, which ends where another project begins; undefined when the way does not end. */
+  /** Returns the root of a pipeline's own tree, which ends at another project; `undefined` if the parents form a cycle or are too many. */
   #rootOf(id: string): bigint | undefined {
     let rootId = id
     for (let depth = 0; depth <= MAX_DEPTH; depth++) {
@@ -60,7 +59,7 @@ export class Lineage {
   }
 }
 
-/** In the order of their bridges. */
+/** Returns the downstream pipelines in the order of their bridges. */
 export function downstreamOf(bridges: readonly Item[]): Downstream[] {
   return bridges.flatMap(({ id: bridgeId, value: { downstream_pipeline: started } }) => {
     if (!isObject(started)) return []

@@ -96,7 +96,7 @@ describe('a list that does not end', () => {
       }
     },
   })
-  const repeated = new ForgeError('/list: the forge repeats its pages without end')
+  const repeated = new ForgeError('/list: the forge repeats its pages endlessly')
 
   test('every page is the first', async () => {
     const list = endless(() => [1, 2, 3])
@@ -106,7 +106,7 @@ describe('a list that does not end', () => {
 
   test('there is always more', async () => {
     const list = endless((page) => [page * 2, page * 2 + 1])
-    await expect(idsOf(list, 50)).rejects.toThrow(new ForgeError('/list: the list has more than 50 items, or no end'))
+    await expect(idsOf(list, 50)).rejects.toThrow(new ForgeError('/list: the list has more than 50 items or does not end'))
   })
 
   test('of jobs', async () => {

@@ -4,25 +4,25 @@ import { ForgeError } from './forge-error.ts'
 
 type Query = Parameters<Forge['page']>[1]
 
-/** Pages in a row that hold nothing but what was there before. Insertions may shift the numbers by one page, not by more. */
+/** The number of consecutive pages with only known items. Insertions can shift items by at most one page. */
 const MAX_STALE_PAGES = 3
 
 interface ListOptions {
   readonly forge: Pick<Forge, 'page'>
   readonly path: string
   readonly query: Query
-  /** More is an error. */
+  /** The maximum number of items; more are an error. */
   readonly maxItems: number
 }
 
 /**
- * Every item of a list that changes while it is read, each once; the list is in ascending order of ids.
+ * Yields every item of a list once, even if the list changes during reading. The list is in ascending order of ids.
  *
- * Page numbers count from the start, so that what is deleted there moves everything after it to earlier pages, past our
- * reading. Hence each page is followed by another look at the one before: as long as that holds an item we know, nothing lies
- * between the two; else what it holds is news, and we look further back.
+ * Page numbers count from the start of the list, so a deletion moves later items to earlier pages, which were already
+ * read. Therefore the previous page is read again after each page. If it contains a known item, there is no gap between
+ * the two. Otherwise its items are new, and the page before it is read too.
  *
- * @throws {ForgeError} for one that repeats its pages, or does not end
+ * @throws {ForgeError} if the list repeats its pages or does not end
  */
 export async function* listAscending(
   options: ListOptions,
@@ -39,27 +39,27 @@ export async function* listAscending(
       moved.unshift(news)
       if (news.length < items.length) break
     }
-    for (const news of moved) yield* collection.take(news)
-    yield* collection.take(collection.newsOf(page.items))
+    for (const news of moved) yield* collection.collect(news)
+    yield* collection.collect(collection.newsOf(page.items))
     if (page.last) return
     collection.refuseStale()
   }
 }
 
-/** Every item of a list that has come to rest, such as the jobs of a finished pipeline. */
+/** Returns every item of a list that no longer changes, such as the jobs of a finished pipeline. */
 export async function listAll(options: ListOptions, onRead: (bytes: number) => void): Promise<readonly Item[]> {
   const collection = new Collection(options)
   const items: Item[] = []
   for (let number = 1; ; number++) {
     const page = await collection.fetch(number)
     onRead(page.bytes)
-    items.push(...collection.take(collection.newsOf(page.items)))
+    items.push(...collection.collect(collection.newsOf(page.items)))
     if (page.last) return items
     collection.refuseStale()
   }
 }
 
-/** What has been seen of a list. */
+/** The items of a list that have been read. */
 class Collection {
   readonly #options: ListOptions
   readonly #seen = new Set<bigint>()
@@ -79,23 +79,23 @@ class Collection {
     return items.filter(({ id }) => !this.#seen.has(id))
   }
 
-  *take(items: readonly Item[]): Generator<Item> {
+  *collect(items: readonly Item[]): Generator<Item> {
     const { path, maxItems } = this.#options
     for (const item of items) {
       if (this.#seen.has(item.id)) continue
       this.#seen.add(item.id)
       if (this.#seen.size > maxItems) {
-        throw new ForgeError(`${path}: the list has more than ${formatCount(maxItems)} items, or no end`)
+        throw new ForgeError(`${path}: the list has more than ${formatCount(maxItems)} items or does not end`)
       }
       yield item
     }
   }
 
-  /** After every page that is not the last. */
+  /** Called after every page except the last one. */
   refuseStale(): void {
     this.#stalePages = this.#seen.size === this.#seenBefore ? this.#stalePages + 1 : 0
     this.#seenBefore = this.#seen.size
     if (this.#stalePages < MAX_STALE_PAGES) return
-    throw new ForgeError(`${this.#options.path}: the forge repeats its pages without end`)
+    throw new ForgeError(`${this.#options.path}: the forge repeats its pages endlessly`)
   }
 }

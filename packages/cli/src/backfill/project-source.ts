@@ -12,17 +12,17 @@ import { listAll, listAscending } from './listing.ts'
 import { readAhead } from './read-ahead.ts'
 
 export interface PipelineFilter {
-  /** Created at or after. */
+  /** The earliest creation time. */
   readonly sinceNs: bigint | undefined
-  /** Created before. */
+  /** The creation time before which pipelines are read. */
   readonly untilNs: bigint | undefined
-  /** Undefined: any. */
+  /** The statuses to read; `undefined` for any. */
   readonly statuses: readonly string[] | undefined
 }
 
 export interface ProjectSourceOptions {
   readonly forge: Forge
-  /** As the forge describes it. */
+  /** The project as the forge returns it. */
   readonly project: JsonObject
   readonly journal: Journal
   readonly lineage: Lineage
@@ -30,18 +30,18 @@ export interface ProjectSourceOptions {
   readonly signals: readonly Signal[]
   readonly convertOptions: ConvertOptions
   readonly perPage: number
-  /** Of one pipeline with its jobs. */
+  /** The length limit of one pipeline with its jobs. */
   readonly maxBytes: number
-  readonly tell: (line: string) => void
+  readonly notify: (line: string) => void
 }
 
-/** Read at once: each takes three requests, and waiting for answers is all there is to do. */
+/** The number of pipelines that are read concurrently. Each takes three requests. */
 const PIPELINES_AHEAD = 4
-/** GitLab allows some thousands of jobs to a pipeline. */
+/** The maximum number of jobs per pipeline. GitLab allows some thousands. */
 const MAX_JOBS = 100_000
 const MAX_PIPELINES = 2_000_000
 
-/** A pipeline as read, or what became of the attempt. */
+/** A pipeline that was read, or the reason why it was not. */
 interface Loaded {
   readonly id: bigint
   readonly bytes: number
@@ -52,13 +52,13 @@ interface Loaded {
   readonly downstream: readonly Downstream[]
 }
 
-/** The finished pipelines of one project that have not been accepted yet: oldest first, those they started after them. */
+/** The finished pipelines of one project that have not been accepted yet, oldest first, each followed by the pipelines it started. */
 export class ProjectSource implements RecordSource {
   readonly name: string
   readonly #options: ProjectSourceOptions
   readonly #projectId: string
   readonly #path: string
-  /** Of this run. */
+  /** The pipelines that this run has already yielded. */
   readonly #taken = new Set<bigint>()
   #hasBegun = false
 
@@ -71,7 +71,7 @@ export class ProjectSource implements RecordSource {
     for (const [id, downstream] of journal.downstream) lineage.learn(id, project, downstream)
   }
 
-  /** Something has been read of its pipelines. */
+  /** Whether a pipeline of the project has been read. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
@@ -86,7 +86,7 @@ export class ProjectSource implements RecordSource {
     }
   }
 
-  /** Children that an earlier run has heard of, then the list. */
+  /** Yields the children that the journal contains, then the pipelines of the list. */
   async *#pipelines(progress: Progress): AsyncGenerator<Item> {
     const { forge, filter, perPage, journal } = this.#options
     for (const id of this.#knownChildren()) {
@@ -98,7 +98,7 @@ export class ProjectSource implements RecordSource {
       order_by: 'id',
       sort: 'asc',
       per_page: perPage,
-      // What was created since then was updated since then too; when it was created is looked at below.
+      // A pipeline created since then was also updated since then. Its creation time is checked below.
       updated_after: sinceNs === undefined ? undefined : new Date(Number(sinceNs / 1_000_000n)).toISOString(),
       status: statuses?.length === 1 ? statuses[0] : undefined,
     }
@@ -123,7 +123,7 @@ export class ProjectSource implements RecordSource {
       .sort((a, b) => (a < b ? -1 : 1))
   }
 
-  /** Of what the list calls unfinished the list says enough: the run tells people why it is skipped. */
+  /** Reads a pipeline. An unfinished one is not read in full, because the list has enough for the message that it is skipped. */
   async #loadOrTake(item: Item): Promise<Loaded> {
     const isListed = 'status' in item.value
     if (!isListed || mayBeExported(item.value, this.#options.convertOptions)) return this.#load(item.id)
@@ -156,13 +156,13 @@ export class ProjectSource implements RecordSource {
       return { id, bytes, result: { kind: 'bundle', bundle }, downstream: downstreamOf(bridges) }
     } catch (error) {
       if (error instanceof RecordError) return { id, bytes, result: { kind: 'refused', error }, downstream: [] }
-      // Deleted since it was listed.
+      // The pipeline was deleted after it was listed.
       if (!(error instanceof ForgeError && error.status === 404)) throw error
       return { id, bytes, result: { kind: 'gone' }, downstream: [] }
     }
   }
 
-  /** The pipeline, then those that it has started in its own project: lists leave them out. */
+  /** Yields the pipeline, then the pipelines that it started in its own project, because lists leave them out. */
   async *#family(first: Loaded, progress: Progress): AsyncGenerator<Reading> {
     const family = [first]
     for (const member of family) {
@@ -189,11 +189,11 @@ export class ProjectSource implements RecordSource {
   }
 
   #reading({ id, result }: Loaded): Reading | undefined {
-    const { journal, lineage, project, signals, tell } = this.#options
+    const { journal, lineage, project, signals, notify } = this.#options
     const at = place(`${this.name}/-/pipelines/${id}`)
     switch (result.kind) {
       case 'gone':
-        tell(`${at.file}: is not there any more`)
+        notify(`${at.file}: no longer exists`)
         return undefined
       case 'refused':
         return { kind: 'fault', place: at, error: result.error }
@@ -213,7 +213,7 @@ export class ProjectSource implements RecordSource {
   }
 }
 
-/** Whatever cannot be told yet speaks for it. */
+/** Tells whether a listed pipeline may be exported. Unknown facts count as yes. */
 function mayBeExported(listed: JsonObject, options: ConvertOptions): boolean {
   try {
     const input = readInput({ pipeline: listed }, { receivedAtNs: undefined })
@@ -233,7 +233,7 @@ function isWithin(listed: JsonObject, { sinceNs, untilNs, statuses }: PipelineFi
   return (sinceNs === undefined || createdAtNs >= sinceNs) && (untilNs === undefined || createdAtNs < untilNs)
 }
 
-/** REST gives it with jobs and bridges only. */
+/** Returns the commit, which REST contains only in jobs and bridges. */
 const commitOf = ({ sha }: JsonObject, items: readonly Item[]): JsonObject | undefined =>
   items.map(({ value }) => value.commit).find((commit) => isObject(commit) && commit.id === sha) as
     | JsonObject

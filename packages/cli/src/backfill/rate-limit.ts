@@ -1,15 +1,15 @@
 import { MAX_RETRY_AFTER_MS, retryAfterMs } from '@penstock/delivery'
 
-/** A refusal that names no time; GitLab counts by the minute. */
+/** The wait after a refusal without a time. GitLab counts requests per minute. */
 const UNNAMED_WAIT_MS = 60_000
-/** A refusal that is not worth its name would have us ask in a loop. */
+/** The shortest wait, so that a refusal with a time of 0 does not cause a busy loop. */
 const SHORTEST_WAIT_MS = 1_000
-/** `RateLimit-Reset` is a moment, as GitLab has it, or a number of seconds from now, as others do; no wait is that long. */
+/** The value from which `RateLimit-Reset` is a Unix time, as in GitLab. Smaller values are seconds from now, as in other forges. */
 const FIRST_MOMENT_SECONDS = 1_000_000_000
 
 /**
- * How long to leave the server alone after this answer, at most an hour: 0 unless it refused for its rate limit (429) or said
- * that no request is left of it.
+ * Returns how long to wait after this answer, at most an hour. It is 0 unless the server refused the request for its rate
+ * limit (429) or announced that no requests are left.
  *
  * @see RFC 6585 section 4; draft-ietf-httpapi-ratelimit-headers-03; GitLab, "Rate limits", response headers
  */

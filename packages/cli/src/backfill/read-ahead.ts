@@ -1,6 +1,6 @@
 /**
- * `work` on every item, on up to `width` of them at a time; results in the order of the items. When items or work fail, what
- * had been started before still comes.
+ * Runs `work` on every item, on up to `width` items concurrently, and yields the results in the order of the items. If an
+ * item or its work fails, the results of items that were started before are still yielded.
  */
 export async function* readAhead<T, R>(
   items: AsyncIterable<T>,

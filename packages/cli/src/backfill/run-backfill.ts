@@ -17,20 +17,20 @@ import { type PipelineFilter, ProjectSource } from './project-source.ts'
 
 export interface BackfillSettings {
   readonly from: string
-  /** Ids or paths. */
+  /** The ids or paths of the projects. */
   readonly projects: readonly string[]
   readonly privateToken: string | undefined
   readonly filter: PipelineFilter
   readonly perPage: number
-  /** Undefined: one per project, in the data directory. */
+  /** The state file; by default one file per project in the data directory. */
   readonly stateFile: string | undefined
   readonly dataDir: string
   readonly delivery: ExportSettings
 }
 
-/** Lines about waits and the like beyond these say nothing new. */
+/** The maximum number of printed notices, such as waits. */
 const NOTICES = 20
-/** Four pipelines are read at once, each with three requests. */
+/** The number of connections: four pipelines are read concurrently, each with three requests. */
 const CONNECTIONS = 12
 
 /** @returns the exit code */
@@ -47,13 +47,13 @@ export async function runBackfill(settings: BackfillSettings, environment: Envir
   const journals: Journal[] = []
   const sources: ProjectSource[] = []
   const notices = new Notices((line) => void environment.stderr.write(`${line}\n`))
-  let isTold = false
-  const tellHowToGoOn = (): void => {
-    if (isTold || journals.length === 0) return
-    isTold = true
-    notices.print(howToGoOn(journals))
+  let isAdvicePrinted = false
+  const printResumeAdvice = (): void => {
+    if (isAdvicePrinted || journals.length === 0) return
+    isAdvicePrinted = true
+    notices.print(resumeAdvice(journals))
   }
-  /** One request may have failed for good while others still wait for their next attempt. */
+  /** Aborts the other requests when one has failed, because they may still be waiting for their next attempt. */
   const end = new AbortController()
   let exitCode: number = exitCodes.incomplete
   try {
@@ -75,14 +75,14 @@ export async function runBackfill(settings: BackfillSettings, environment: Envir
             convertOptions: delivery.options,
             perPage: settings.perPage,
             maxBytes: delivery.maxDocumentBytes,
-            tell: (line) => notices.tell(line),
+            notify: (line) => notices.notify(line),
           }),
         )
       }
       const run = new RecordRun({ ...delivery, activity: 'exporting', printsToTerminal: false }, environment, sources)
       notices.print = (line) => run.progress.print(line)
-      // Whoever interrupts twice ends the process before there is a table.
-      environment.signal.addEventListener('abort', tellHowToGoOn)
+      // A second interrupt ends the process before the table is printed.
+      environment.signal.addEventListener('abort', printResumeAdvice)
       return run
     })
   } catch (error) {
@@ -93,15 +93,15 @@ export async function runBackfill(settings: BackfillSettings, environment: Envir
     end.abort()
     for (const journal of journals) journal.close()
     await client.close()
-    environment.signal.removeEventListener('abort', tellHowToGoOn)
+    environment.signal.removeEventListener('abort', printResumeAdvice)
     const hasFailed = exitCode !== exitCodes.ok && sources.some(({ hasBegun }) => hasBegun)
-    if (hasFailed || environment.signal.aborted) tellHowToGoOn()
+    if (hasFailed || environment.signal.aborted) printResumeAdvice()
   }
   return exitCode
 }
 
 class Notices {
-  /** A line; beside the progress of the run once there is one. */
+  /** Prints a line, without disturbing the progress of the run. */
   print: (line: string) => void
   #left = NOTICES
 
@@ -109,7 +109,7 @@ class Notices {
     this.print = print
   }
 
-  tell(line: string): void {
+  notify(line: string): void {
     if (this.#left <= 0) return
     this.#left -= 1
     this.print(printable(line))
@@ -122,7 +122,7 @@ function newForge(
   { client, stop, notices }: { readonly client: HttpClient; readonly stop: AbortSignal; readonly notices: Notices },
 ): Forge {
   const anyStop = AbortSignal.any([signal, stop])
-  // Each request under way listens, and so does what waits for its next attempt; Node takes more than ten for a leak.
+  // Each running or waiting request adds a listener. Without this, Node would report more than ten as a leak.
   setMaxListeners(8 * CONNECTIONS, anyStop)
   return new Forge({
     url: apiUrl(from),
@@ -133,11 +133,11 @@ function newForge(
     random,
     retryForMs: delivery.retryForMs,
     signal: anyStop,
-    tell: (line) => notices.tell(line),
+    notify: (line) => notices.notify(line),
   })
 }
 
-/** Each once, though it may be named by id and by path. */
+/** Returns each project once, even if it was named by id and by path. */
 async function projectsOf(forge: Forge, names: readonly string[]): Promise<JsonObject[]> {
   const byId = new Map<bigint, JsonObject>()
   for (const name of names) {
@@ -162,7 +162,7 @@ function openJournal(
   return Journal.open(join(dataDir, fileName(subject)), subject)
 }
 
-/** One per subject, and the same one each time. */
+/** Returns the file name of the journal, which depends only on the subject. */
 function fileName({ from, project, endpoint }: JournalSubject): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([from, project, endpoint]))
@@ -170,7 +170,7 @@ function fileName({ from, project, endpoint }: JournalSubject): string {
   return `backfill-${project}-${digest.slice(0, 12)}.ndjson`
 }
 
-function howToGoOn(journals: readonly Journal[]): string {
+function resumeAdvice(journals: readonly Journal[]): string {
   const files = journals.map(({ path }) => path).join(', ')
-  return printable(`the same command goes on from here; what has been accepted is kept in ${files}`)
+  return printable(`run the same command again to continue; accepted pipelines are recorded in ${files}`)
 }

@@ -8,7 +8,7 @@ import { type Column, textTable } from '../text-table.ts'
 import { printable } from '../wording.ts'
 
 const examples = `
-create prints the key on stdout, and that is the only time it can be seen.
+create prints the key on stdout. It cannot be shown again.
 
 Examples:
   $ penstock api-key create --name alice --role Editor
@@ -60,15 +60,15 @@ export const apiKeyCommand: CommandDefinition = {
   define: (command: Command) => {
     addStoreFlags(
       command
-        .summary('keys of the management API, without HTTP')
+        .summary('manages keys of the management API in the data directory')
         .description('Creates, lists and revokes API keys in the data directory.')
-        .addArgument(new Argument('<action>', 'what to do').choices(Object.keys(actions)))
-        .argument('[id]', 'of the key to revoke')
-        .addOption(new Option('--name <name>', 'whose key it is'))
+        .addArgument(new Argument('<action>', 'the action').choices(Object.keys(actions)))
+        .argument('[id]', 'id of the key to revoke')
+        .addOption(new Option('--name <name>', 'name of the owner of the key'))
         .addOption(
-          new Option('--role <role>', 'what it may do').choices(['Viewer', 'Editor', 'Admin']).default('Editor'),
+          new Option('--role <role>', 'role of the key').choices(['Viewer', 'Editor', 'Admin']).default('Editor'),
         )
-        .addOption(new Option('--expires-at <time>', 'RFC 3339; without it the key does not expire')),
+        .addOption(new Option('--expires-at <time>', 'time of expiry, RFC 3339 (default: the key does not expire)')),
     ).addHelpText('after', examples)
   },
   run: async (inputs, flags, environment) => {
@@ -81,6 +81,6 @@ export const apiKeyCommand: CommandDefinition = {
 }
 
 function required(id: string | undefined): string {
-  if (id === undefined) throw new UsageError('which key? Name its id; penstock api-key list shows them')
+  if (id === undefined) throw new UsageError('the id of a key is missing; run penstock api-key list to see the ids')
   return id
 }

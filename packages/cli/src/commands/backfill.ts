@@ -5,25 +5,25 @@ import type { CommandDefinition } from '../command-definition.ts'
 import { type Environment, exitCodes, UsageError } from '../environment.ts'
 import { addExportFlags, exportSettings } from '../export-flags.ts'
 import { integerFrom } from '../input-flags.ts'
-import { takeNoWindows } from '../option-flags.ts'
+import { allowPerRunOnly } from '../option-flags.ts'
 import { settingTable } from '../serve/setting-table.ts'
 
 const notes = `
 Reads the finished pipelines of a project from a forge with GitLab's REST API, oldest first, with all attempts of their jobs,
-their bridges and the pipelines that these started in the same project; exports them like penstock export.
+their bridges and the pipelines that the bridges started in the same project, and exports them like penstock export.
 
-What has been accepted is written down, pipeline by pipeline, in the data directory (PENSTOCK_DATA_DIR) or in --state-file:
-after an interruption of any kind the same command goes on, and sends again at most what was under way. Ctrl-C ends it at once.
-Pipelines that had not finished are looked at again each time. While one run uses a state file, a second one is refused.
+Each accepted pipeline is recorded in the data directory (PENSTOCK_DATA_DIR) or in --state-file. After an interruption, run the
+same command again to continue; it repeats only the requests that were being sent. Ctrl-C ends the command immediately. Pipelines
+that had not finished are read again in each run. Only one run at a time may use a state file.
 
-The private token comes from --private-token or PENSTOCK_FORGE_TOKEN; it needs the scope read_api. A variable does not show in
-the list of processes. Rate limits of the forge are waited out.
+The private token is read from --private-token or PENSTOCK_FORGE_TOKEN; it needs the scope read_api. A variable is not visible in
+the list of processes. The command waits for rate limits of the forge.
 
 Examples:
   $ penstock backfill --from https://gitlab.example.com --project ops/tools --endpoint http://127.0.0.1:4318
   $ penstock backfill --from https://gitlab.example.com --project 17 --project 18 --since 2026-01-01 --signals traces
 
-Exit codes: 0 all accepted, 1 something not read or not accepted, 2 usage or configuration, 130 interrupted.
+Exit codes: 0 all accepted, 1 a pipeline was not read or not accepted, 2 usage or configuration, 130 interrupted.
 `
 
 export const backfillCommand: CommandDefinition = {
@@ -34,24 +34,24 @@ export const backfillCommand: CommandDefinition = {
       .description("Reads the finished pipelines of projects from a forge's REST API and delivers them over OTLP/HTTP.")
       .addOption(new Option('--from <url>', "the forge's URL; /api/v4 is appended").makeOptionMandatory())
       .addOption(
-        new Option('--project <id or path>', 'of which project; may be repeated')
+        new Option('--project <id or path>', 'project to read; may be repeated')
           .argParser((value: string, before: readonly string[] = []) => [...before, value])
           .makeOptionMandatory(),
       )
       .addOption(new Option('--private-token <token>', 'access token of the forge'))
-      .addOption(new Option('--since <date>', 'created at or after this date or time (UTC)').argParser(parseDay))
-      .addOption(new Option('--until <date>', 'created before this date or time (UTC)').argParser(parseDay))
-      .addOption(new Option('--status <list>', 'only these statuses, with commas between').argParser(parseStatuses))
+      .addOption(new Option('--since <date>', 'only pipelines created at or after this date or time (UTC)').argParser(parseDay))
+      .addOption(new Option('--until <date>', 'only pipelines created before this date or time (UTC)').argParser(parseDay))
+      .addOption(new Option('--status <list>', 'only these statuses, separated by commas').argParser(parseStatuses))
       .addOption(
-        new Option('--per-page <pipelines>', 'pipelines on a page').argParser(integerFrom(1, 100)).default(100),
+        new Option('--per-page <pipelines>', 'pipelines per page').argParser(integerFrom(1, 100)).default(100),
       )
       .addOption(
-        new Option('--state-file <file>', 'what has been accepted, of one project (default: in the data directory)'),
+        new Option('--state-file <file>', 'file that records accepted pipelines of one project (default: in the data directory)'),
       )
       .addHelpText('after', notes)
     addExportFlags(command)
-    // A window cannot be taken up again.
-    takeNoWindows(command)
+    // A window of metrics cannot be continued after an interruption.
+    allowPerRunOnly(command)
   },
   run: async (_inputs, flags, environment) => {
     const settings = settingsOf(flags, environment)
@@ -66,7 +66,7 @@ function settingsOf(flags: OptionValues, environment: Environment): BackfillSett
   const projects = flags.project as readonly string[]
   const stateFile = flags.stateFile as string | undefined
   if (stateFile !== undefined && projects.length > 1) {
-    throw new UsageError('--state-file is of one project; leave it out, or run once per project')
+    throw new UsageError('--state-file is for one project; omit it, or run once per project')
   }
   return {
     from: flags.from,

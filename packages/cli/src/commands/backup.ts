@@ -12,8 +12,8 @@ import { write } from '../output.ts'
 import { addStoreFlags, STORE_FILE } from '../serve/operator.ts'
 
 const notes = `
-Each copy is complete and of one moment, while the service goes on writing. To restore, stop the service and put the files in the
-place of the data directory's. Repositories and the key files (pepper, secrets.key) are files of their own: copy them after the databases.
+Each copy is a consistent snapshot, even while the service is writing. To restore, stop the service and replace the files in the
+data directory by the copies. Repositories and the key files (pepper, secrets.key) are not copied: copy them after the databases.
 `
 
 export const backupCommand: CommandDefinition = {
@@ -23,7 +23,7 @@ export const backupCommand: CommandDefinition = {
       command
         .summary('copies the databases while they are in use')
         .description('Copies the SQLite databases of the data directory into a new directory.')
-        .argument('<directory>', 'where to; it must not exist'),
+        .argument('<directory>', 'target directory, which must not exist'),
     ).addHelpText('after', notes)
   },
   run: async ([directory = ''], flags, environment) => {

@@ -10,9 +10,9 @@ import { readRecords } from '../read-records.ts'
 import type { Reading } from '../record-stream.ts'
 
 const examples = `
-For each record: what it is recognised as, whether it would be exported, and what the payload cannot fill, with the
-reason. Records are read as penstock convert reads them, REST jobs as one record per pipeline. Every record is judged by
-itself: what job hooks or parent pipelines add is not counted.
+Prints for each record its kind, whether it would be exported, and the attributes and metrics without a value, with the
+reason. Records are read as by penstock convert, REST jobs as one record per pipeline. Each record is checked alone,
+without the values that job hooks or parent pipelines would add.
 
 Examples:
   $ penstock check hook.json
@@ -26,11 +26,11 @@ export const checkCommand: CommandDefinition = {
   name: 'check',
   define: (command: Command) => {
     command
-      .summary('the attributes and metrics that a payload has no values for')
+      .summary('lists the attributes and metrics that a payload has no values for')
       .description('Reports the kind of each record, the attributes and metrics it has no values for, and why.')
       .argument('<file...>', 'files, directories, or - for standard input')
       .addOption(
-        new Option('--format <format>', 'json: one object per record and line')
+        new Option('--format <format>', 'text, or json with one object per record and line')
           .choices(['text', 'json'])
           .default('text'),
       )

@@ -11,24 +11,24 @@ import {
   signalsOption,
   wholeStreamOption,
 } from '../input-flags.ts'
-import { takeNoWindows } from '../option-flags.ts'
+import { allowPerRunOnly } from '../option-flags.ts'
 import { RecordRun } from '../record-run.ts'
 import { directoryOutput, type RequestOutput, streamOutput } from '../request-output.ts'
 
 const STDOUT = '-'
 
 const examples = `
-Input is pipeline hooks, job hooks, REST bundles ({ project, pipeline, jobs, bridges }) or REST jobs (those that follow
-each other are grouped by pipeline): one JSON value, a JSON array, or NDJSON; - is standard input, a directory stands for
-its *.json, *.ndjson and *.jsonl, each also with .gz. Gzip and UTF-16 are decoded, and { headers, body } as tools capture
-requests is read as its body. Hooks about other events are skipped and counted.
+The input consists of pipeline hooks, job hooks, REST bundles ({ project, pipeline, jobs, bridges }) or REST jobs
+(consecutive jobs are grouped by pipeline), as one JSON value, a JSON array, or NDJSON. - is standard input; a directory
+stands for its *.json, *.ndjson and *.jsonl, each also with .gz. Gzip and UTF-16 are decoded. Captured requests
+({ headers, body }) are read as their body. Hooks about other events are skipped and counted.
 
 Files are read twice, so that a pipeline finds its parent, its bridge and its job hooks in any order. Standard input is
-read as it comes, and what a pipeline needs has to come before it, unless --whole-stream is given.
+read once, so they must precede the pipeline, unless --whole-stream is set.
 
-JSON goes to standard output as one OTLP request per line, per pipeline in the order traces, metrics, logs. Protobuf does
-so for a single signal only. A directory gets <pipeline id>.<signal>.json or .pb; a second pipeline of the same id in
-one run becomes <pipeline id>.2.<signal>.json. Windowed and cumulative metrics are made by penstock export.
+On standard output, JSON is one OTLP request per line, for each pipeline in the order traces, metrics, logs. Protobuf on
+standard output can contain one signal only. A directory gets files <pipeline id>.<signal>.json or .pb; a second pipeline
+with the same id in one run becomes <pipeline id>.2.<signal>.json. Use penstock export for windowed and cumulative metrics.
 
 Examples:
   $ penstock convert hook.json
@@ -45,7 +45,7 @@ export const convertCommand: CommandDefinition = {
   name: 'convert',
   define: (command: Command) => {
     command
-      .summary('pipeline records to OTLP requests')
+      .summary('converts pipeline records to OTLP requests')
       .description('Converts finished CI pipelines to OTLP traces, metrics and logs.')
       .argument('<file...>', 'files, directories, or - for standard input')
       .addOption(signalsOption().default(signalNames, signalNames.join(',')))
@@ -54,7 +54,7 @@ export const convertCommand: CommandDefinition = {
       .addOption(wholeStreamOption())
       .addHelpText('after', examples)
     addInputFlags(command)
-    takeNoWindows(command)
+    allowPerRunOnly(command)
   },
   run: (inputs, flags, environment) => convertRecords(settingsOf(inputs, flags, environment), environment),
 }
@@ -70,7 +70,7 @@ function settingsOf(inputs: readonly string[], flags: OptionValues, environment:
   const { signals, encoding, output } = flags as Pick<ConvertSettings, 'signals' | 'encoding' | 'output'>
   if (encoding === 'protobuf' && output === STDOUT && signals.length > 1) {
     throw new UsageError(
-      'protobuf on standard output can hold one signal only: choose with --signals, or --output a directory',
+      'protobuf on standard output can contain one signal only: select it with --signals, or set --output to a directory',
     )
   }
   return { ...inputSettings(flags, environment), inputs, signals, encoding, output }

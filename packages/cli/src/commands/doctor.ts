@@ -13,9 +13,9 @@ export const doctorCommand: CommandDefinition = {
   define: (command: Command) => {
     addStoreFlags(
       command
-        .summary('says what is misconfigured, and how to mend it')
-        .description('Looks at settings, data directory, keys, database and ports, and changes nothing.'),
-    ).addHelpText('after', '\nExit codes: 0 nothing is wrong, 1 something is, 2 a setting cannot be read.\n')
+        .summary('finds configuration errors and shows how to fix them')
+        .description('Checks settings, data directory, keys, database and ports without changing them.'),
+    ).addHelpText('after', '\nExit codes: 0 no errors, 1 errors were found, 2 a setting cannot be read.\n')
   },
   run: async (_inputs, flags, environment) => {
     const findings = await diagnose(settingsOf(flags, environment.env))

@@ -16,10 +16,10 @@ import { type Column, textTable } from '../text-table.ts'
 import { formatCount, printable } from '../wording.ts'
 
 const notes = `
-A delivery is one signal of one pipeline. It is open until it has been accepted; dead once the receiver has refused it, or nothing
-came of it for too long; and kept for a while when it has been delivered. A dead one stays until it is replayed, which gives it all
-its time again, or dropped. An open one of a source that no service has in its settings stays open; --source drops all of it.
-Lists begin with the latest. All this works beside running services, which take it up within seconds.
+A delivery is one signal of one pipeline. It is open until it is accepted. It is dead after the receiver has refused it or the
+retry time has passed. A delivered one is kept for some time. A dead one stays until it is replayed, which restarts its retry
+time, or dropped. An open one of a source that is missing from the settings of every service stays open; --source drops all of
+these. Lists begin with the latest delivery. Running services apply changes within seconds.
 
 Examples:
   $ penstock export-queue list
@@ -31,7 +31,7 @@ Examples:
   $ penstock export-queue drop --state open 18
   $ penstock export-queue drop --source old-forge
 
-Exit codes: 0 done, 1 some of the deliveries were not there, or in another state, 2 usage.
+Exit codes: 0 done, 1 some deliveries do not exist or are in another state, 2 usage.
 `
 
 type State = DeliveryStatus['state']
@@ -62,7 +62,7 @@ const actions: Readonly<Record<string, Action>> = {
     return exitCodes.ok
   },
   show: async ({ queue, db, settings, names, stdout }, ids) => {
-    if (ids.length !== 1) throw new UsageError('which delivery? Name one id; penstock export-queue list shows them')
+    if (ids.length !== 1) throw new UsageError('the id of one delivery is missing; run penstock export-queue list to see the ids')
     const status = await queue.find(ids[0]!)
     if (status === undefined) throw new UsageError(`there is no delivery ${ids[0]}`)
     const { endpoint, trace, instance } = await deliveryFacts(db, settings, status.key)
@@ -77,26 +77,26 @@ const actions: Readonly<Record<string, Action>> = {
   replay: async (context, ids, flags) => {
     const { queue, nowMs } = context
     if (flags.all !== true) return each(context, ids, ['replayed', 'dead'], (id) => queue.replay(id, nowMs))
-    if (ids.length > 0) throw new UsageError('--all and ids exclude each other')
+    if (ids.length > 0) throw new UsageError('--all cannot be combined with ids')
     const wanted = ((flags.reason as string | undefined) ?? '').toLowerCase()
     let count = 0
     for await (const { id, reason } of deliveries(queue, 'dead')) {
       if (reason.toLowerCase().includes(wanted) && (await queue.replay(id, nowMs))) count += 1
     }
-    await write(context.stderr, `replayed in all: ${formatCount(count)}\n`)
+    await write(context.stderr, `deliveries replayed: ${formatCount(count)}\n`)
     return exitCodes.ok
   },
   drop: async (context, ids, flags) => {
     const { queue } = context
     const [state, source] = [flags.state as State, flags.source as string | undefined]
-    if (state === 'delivered') throw new UsageError('what has been delivered goes by itself')
+    if (state === 'delivered') throw new UsageError('delivered deliveries are removed automatically')
     if (source === undefined) return each(context, ids, ['dropped', state], (id) => queue.drop(id, state))
-    if (ids.length > 0) throw new UsageError('--source and ids exclude each other')
+    if (ids.length > 0) throw new UsageError('--source cannot be combined with ids')
     let count = 0
     for await (const { id, key } of deliveries(queue, 'open')) {
       if (parseExportKey(key)?.scope === `source:${source}` && (await queue.drop(id, 'open'))) count += 1
     }
-    await write(context.stderr, `dropped in all: ${formatCount(count)}\n`)
+    await write(context.stderr, `deliveries dropped: ${formatCount(count)}\n`)
     return exitCodes.ok
   },
 }
@@ -106,22 +106,22 @@ export const exportQueueCommand: CommandDefinition = {
   define: (command: Command) => {
     addStoreFlags(
       command
-        .summary('what is still to be exported, and what could not be')
-        .description('Lists, shows, replays and drops deliveries of the exporter, in the database of the core.')
-        .addArgument(new Argument('<action>', 'what to do').choices(Object.keys(actions)))
-        .argument('[id...]', 'of deliveries')
+        .summary('manages open and dead deliveries of the exporter')
+        .description('Lists, shows, replays and drops deliveries of the exporter in the database of the core.')
+        .addArgument(new Argument('<action>', 'the action').choices(Object.keys(actions)))
+        .argument('[id...]', 'ids of deliveries')
         .addOption(
-          new Option('--state <state>', 'which to list, or to drop')
+          new Option('--state <state>', 'state of the deliveries to list or to drop')
             .choices(['dead', 'open', 'delivered'])
             .default('dead'),
         )
         .addOption(
-          new Option('--limit <count>', 'how many to list at most').argParser(integerFrom(1, 100_000)).default(100),
+          new Option('--limit <count>', 'maximum number of listed deliveries').argParser(integerFrom(1, 100_000)).default(100),
         )
-        .addOption(new Option('--before <id>', 'lists those that are older').argParser(integerFrom(1, 2 ** 31 - 1)))
-        .addOption(new Option('--all', 'replays all dead ones'))
-        .addOption(new Option('--reason <text>', 'of all, those whose reason holds this text'))
-        .addOption(new Option('--source <name>', 'drops all open ones of this source')),
+        .addOption(new Option('--before <id>', 'lists only older deliveries').argParser(integerFrom(1, 2 ** 31 - 1)))
+        .addOption(new Option('--all', 'replays all dead deliveries'))
+        .addOption(new Option('--reason <text>', 'with --all: only deliveries with this text in their reason'))
+        .addOption(new Option('--source <name>', 'drops all open deliveries of this source')),
     ).addHelpText('after', notes)
   },
   run: async ([action = '', ...words], flags, environment) => {
@@ -169,7 +169,7 @@ async function each(
   [done, state]: readonly [string, State],
   work: (id: number) => Promise<boolean>,
 ): Promise<number> {
-  if (ids.length === 0) throw new UsageError('which deliveries? Name their ids; penstock export-queue list shows them')
+  if (ids.length === 0) throw new UsageError('the ids of deliveries are missing; run penstock export-queue list to see them')
   let exitCode: number = exitCodes.ok
   for (const id of ids) {
     const isDone = await work(id)
@@ -181,8 +181,8 @@ async function each(
 
 function whyNot(id: number, [done, wanted]: readonly [string, State], status: DeliveryStatus | undefined): string {
   if (status === undefined) return `there is no delivery ${id}`
-  if (status.state === wanted) return `delivery ${id} has changed meanwhile; try again`
-  const remedy = done === 'dropped' && status.state !== 'delivered' ? `; --state ${status.state} takes it` : ''
+  if (status.state === wanted) return `delivery ${id} was changed by another process; try again`
+  const remedy = done === 'dropped' && status.state !== 'delivered' ? `; use --state ${status.state} to drop it` : ''
   return `delivery ${id} is ${status.state}, not ${wanted}${remedy}`
 }
 
@@ -191,7 +191,7 @@ const factColumns = [left(''), left('')]
 
 const columns = (state: State): Column[] => [
   { title: 'ID', align: 'right' },
-  left('WHOSE'),
+  left('SCOPE'),
   left('PIPELINE'),
   left('SIGNAL'),
   left('STATE'),
@@ -221,10 +221,10 @@ async function facts(
   instance: string,
   takenInMs = status.enqueuedAtMs,
 ): Promise<string[][]> {
-  const [id, whose, pipeline, signal, state, attempts, time, reason] = await cells(status, names)
+  const [id, scope, pipeline, signal, state, attempts, time, reason] = await cells(status, names)
   return [
     ['id', id!],
-    ['whose', whose!],
+    ['scope', scope!],
     ['instance', printable(instance)],
     ['pipeline', pipeline!],
     ['signal', signal!],

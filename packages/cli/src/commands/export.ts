@@ -8,21 +8,20 @@ import { performExport } from '../perform-export.ts'
 import { RecordRun } from '../record-run.ts'
 
 const examples = `
-Every finished pipeline is exported once; the run waits for the answers and prints what became of them. Exports of the same
-run are remembered for the last 100,000 pipelines, with --reexport as long as they have no more than 1,000,000 jobs together;
-a redelivery beyond that is exported again, under the same ids. Inputs are those of penstock convert.
+Every finished pipeline is exported once. The run waits for the answers and prints the results. A run stores its exports for
+the last 100,000 pipelines, and with --reexport for at most 1,000,000 jobs; an older pipeline that is redelivered is exported
+again with the same ids. The inputs are those of penstock convert.
 
-Without --signals, SVC_OBSERVABILITY_EXPORT says which: some of traces, metrics, logs, with commas between. Empty it turns the
-export off; without it all signals are exported.
+Without --signals, SVC_OBSERVABILITY_EXPORT selects the signals: some of traces, metrics, logs, separated by commas. If it is
+empty, the export is off; if it is not set, all signals are exported.
 
-The token comes from --token, PENSTOCK_EXPORT_TOKEN or SVC_OBSERVABILITY_TOKEN; a variable does not show in the list of
-processes. Without --endpoint, PENSTOCK_EXPORT_ENDPOINT counts.
+The token is read from --token, PENSTOCK_EXPORT_TOKEN or SVC_OBSERVABILITY_TOKEN; a variable is not visible in the list of
+processes. Without --endpoint, PENSTOCK_EXPORT_ENDPOINT is used.
 
-Metrics are per-run by default: a point per pipeline. With --metrics-mode windowed or cumulative those of a run are merged
-per stream, a window of up to 500 pipelines at a time. Cumulative totals last as long as their --state file, which is
-written when the receiver has accepted them; one run at a time may use it. Neither may two windowed runs feed the same series
-at a time: their windows overlap, and of such points a delta-to-cumulative processor silently drops some (8 to 12 % where
-we measured it).
+Metrics are per-run by default: one point per pipeline. With --metrics-mode windowed or cumulative, the metrics of a run are
+merged per stream, in windows of up to 500 pipelines. Cumulative totals are stored in the --state file, which is written when
+the receiver has accepted them. Only one run at a time may use it, and only one windowed run at a time may write to the same
+series: otherwise windows overlap, and a delta-to-cumulative processor silently drops some points (8 to 12 % in our tests).
 
 Examples:
   $ penstock export hooks.ndjson --endpoint http://127.0.0.1:4318
@@ -37,10 +36,10 @@ export const exportCommand: CommandDefinition = {
   name: 'export',
   define: (command: Command) => {
     command
-      .summary('pipeline records to an OTLP endpoint')
+      .summary('exports pipeline records to an OTLP endpoint')
       .description('Converts finished CI pipelines and delivers them over OTLP/HTTP.')
       .argument('<file...>', 'files, directories, or - for standard input')
-      .addOption(new Option('--state <file>', 'running totals of --metrics-mode cumulative'))
+      .addOption(new Option('--state <file>', 'file with the running totals of --metrics-mode cumulative'))
       .addOption(wholeStreamOption())
       .addHelpText('after', examples)
     addExportFlags(command)
@@ -60,7 +59,7 @@ export const exportCommand: CommandDefinition = {
 function settingsOf(flags: OptionValues, environment: Environment): ExportSettings | undefined {
   const settings = exportSettings(flags, environment)
   if (settings?.stateFile !== undefined && settings.options.metricsMode !== 'cumulative') {
-    throw new UsageError('--state keeps cumulative totals; it needs --metrics-mode cumulative')
+    throw new UsageError('--state is for cumulative totals; add --metrics-mode cumulative')
   }
   return settings
 }

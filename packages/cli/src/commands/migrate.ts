@@ -10,9 +10,9 @@ export const migrateCommand: CommandDefinition = {
   define: (command: Command) => {
     addStoreFlags(
       command
-        .summary('brings the database of the core up to this version')
+        .summary('updates the database of the core to this version')
         .description(
-          'Applies what this version changes in the tables of the core: wholly or not at all, once however many do it at the same time. serve does so by itself.',
+          'Migrates the tables of the core in one transaction. Concurrent runs apply each migration once. serve migrates automatically.',
         ),
     )
   },

@@ -7,7 +7,7 @@ import { write } from '../output.ts'
 import { addStoreFlags } from '../serve/operator.ts'
 
 const examples = `
-Prints the application id and the secret on stdout, a line each; the secret cannot be seen again.
+Prints the application id and the secret on stdout, each on its own line. The secret cannot be shown again.
 
 Examples:
   $ penstock oauth-app create --name dashboard --redirect-uri https://dash.example.test/callback --scopes 'read_api'
@@ -19,13 +19,13 @@ export const oauthAppCommand: CommandDefinition = {
   define: (command: Command) => {
     addStoreFlags(
       command
-        .summary('OAuth applications of the core, without HTTP')
+        .summary('creates OAuth applications in the database of the core')
         .description('Creates OAuth applications in the database of the core.')
-        .addArgument(new Argument('<action>', 'what to do').choices(['create']))
-        .addOption(new Option('--name <name>', 'shown when somebody is asked for consent'))
-        .addOption(new Option('--redirect-uri <uris>', 'where codes go; several with spaces between'))
-        .addOption(new Option('--scopes <scopes>', 'with spaces between').default('api'))
-        .addOption(new Option('--public', 'cannot keep a secret: a browser, a program on a desk')),
+        .addArgument(new Argument('<action>', 'the action').choices(['create']))
+        .addOption(new Option('--name <name>', 'name on the consent page'))
+        .addOption(new Option('--redirect-uri <uris>', 'redirect URIs, separated by spaces'))
+        .addOption(new Option('--scopes <scopes>', 'scopes, separated by spaces').default('api'))
+        .addOption(new Option('--public', 'creates an application without a secret, for browsers and desktop programs')),
     ).addHelpText('after', examples)
   },
   run: async (_inputs, flags, environment) => {

@@ -7,12 +7,13 @@ import { readSettings } from '../serve/read-settings.ts'
 import { serve } from '../serve/serve.ts'
 
 const examples = `
-Roles: gateway is the gate before an OTLP backend, with the embedded store behind it when no upstream is set; core is the REST API
-with its users, groups, projects and tokens, the intake of pipelines, and their export; all is both. worker only exports what has
-been taken in, beside any number of others on the same database.
+Roles: gateway authenticates requests in front of an OTLP backend, or of the embedded store if no upstream is set; core is the
+REST API with its users, groups, projects and tokens, the intake of pipelines, and their export; all is both. worker only exports
+recorded pipelines; any number of workers can share a database.
 
-Settings come from variables or a JSON file; docs/configuration.md lists them. The first start prints an Admin API key,
-and an administrator's token, once. SIGTERM ends in order: not ready, ports closed after a while, everything under way answered. SIGINT does so at once.
+Settings are read from variables or a JSON file; docs/configuration.md lists them. The first start prints an Admin API key and an
+administrator's token; they are not shown again. On SIGTERM, the service reports not ready, closes its ports after a delay, and
+answers the requests in progress. On SIGINT, it closes its ports immediately.
 
 Examples:
   $ penstock serve
@@ -20,7 +21,7 @@ Examples:
   $ PENSTOCK_OBS_LISTEN=127.0.0.1:8082 penstock serve worker
   $ PENSTOCK_UPSTREAM=http://127.0.0.1:14318 penstock serve gateway --workers 2
 
-Exit codes: 0 ended when asked to, 2 usage, configuration or a busy port.
+Exit codes: 0 stopped by a signal, 2 usage, configuration or a port in use.
 `
 
 export const serveCommand: CommandDefinition = {
@@ -28,18 +29,18 @@ export const serveCommand: CommandDefinition = {
   endsWhenInterrupted: true,
   define: (command: Command) => {
     command
-      .summary('the core, the gateway, its API and the embedded store')
-      .description('Serves until it is told to end.')
-      .addArgument(new Argument('[role]', 'what to serve').choices(['all', 'core', 'gateway', 'worker']).default('all'))
-      .addOption(new Option('--config <file>', 'JSON file of settings'))
-      .addOption(new Option('--data-dir <directory>', 'where databases lie (default: ./data)'))
+      .summary('runs the core, the gateway, its API and the embedded store')
+      .description('Serves until it is stopped by a signal.')
+      .addArgument(new Argument('[role]', 'the part to serve').choices(['all', 'core', 'gateway', 'worker']).default('all'))
+      .addOption(new Option('--config <file>', 'JSON file with settings'))
+      .addOption(new Option('--data-dir <directory>', 'directory of the databases (default: ./data)'))
       .addOption(
-        new Option('--workers <count>', 'processes that take telemetry in').argParser(integerFrom(1, 64)).default(1),
+        new Option('--workers <count>', 'number of processes that receive telemetry').argParser(integerFrom(1, 64)).default(1),
       )
       .addOption(
         new Option(
           '--sample',
-          'makes a sample workspace when the data directory is new, whose pipelines go to the embedded store',
+          'creates a sample workspace in a new data directory, and exports its pipelines to the embedded store',
         ),
       )
       .addHelpText('after', examples)

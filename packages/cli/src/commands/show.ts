@@ -13,13 +13,13 @@ import { type Column, textTable } from '../text-table.ts'
 import { waterfall } from '../waterfall.ts'
 import { counted, formatBytes } from '../wording.ts'
 
-/** Pipelines whose spans are kept for drawing; the totals count all. */
+/** The number of pipelines that are drawn. The totals count all pipelines. */
 const pipelinesShown = 200
 
 const defaultWidth = 80
 
 const examples = `
-Child pipelines stand below the job that started them, where both are in the input.
+Child pipelines are shown below the job that started them, if both are in the input.
 
 Examples:
   $ penstock show --sample
@@ -31,8 +31,8 @@ export const showCommand: CommandDefinition = {
   name: 'show',
   define: (command: Command) => {
     command
-      .summary('pipeline records as a waterfall')
-      .description('Draws the traces of finished CI pipelines in the terminal, and counts what they become.')
+      .summary('draws pipeline records as a waterfall')
+      .description('Draws the traces of finished CI pipelines in the terminal, and counts their spans, data points and log records.')
       .argument('[file...]', 'files, directories, or - for standard input')
       .addOption(new Option('--sample', 'shows pipelines that come with the source'))
       .addHelpText('after', examples)
@@ -43,7 +43,7 @@ export const showCommand: CommandDefinition = {
 
 function inputsOf(files: readonly string[], { sample }: OptionValues, environment: Environment): readonly string[] {
   if (!sample) {
-    if (files.length === 0) throw new UsageError('what is to be shown? Name a file, or try --sample')
+    if (files.length === 0) throw new UsageError('no file was named; name a file, or use --sample')
     return files
   }
   if (files.length > 0) throw new UsageError('--sample takes no files')
@@ -87,7 +87,7 @@ const hasColors = ({ stdout, env }: Environment): boolean => stdout.isTTY === tr
 
 const countedNouns: Readonly<Record<Signal, string>> = { traces: 'span', metrics: 'data point', logs: 'log record' }
 
-/** What all pipelines come to. */
+/** The totals of all pipelines. */
 class SignalCounts {
   pipelines = 0
   readonly #items = perSignal(() => 0)

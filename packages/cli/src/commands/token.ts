@@ -19,11 +19,11 @@ import { type Column, textTable } from '../text-table.ts'
 import { printable } from '../wording.ts'
 
 const examples = `
-create and rotate print the token on stdout, and that is the only time it can be seen. import reads one from standard input:
-32 to 256 characters that clients use already. A running gateway takes a change up within two seconds.
+create and rotate print the token on stdout. It cannot be shown again. import reads an existing token of 32 to 256 characters
+from standard input. A running gateway applies a change within two seconds.
 
-With --kind job it is a token of the core instead, for a job of a project that a user has started: it acts as the user, in
-that project only, until it is revoked. It can be created and revoked.
+With --kind job, it is a token of the core for a CI job: it acts as the user who started the job, in the project of the job
+only, until it is revoked. Such tokens can be created and revoked.
 
 Examples:
   $ penstock token create --name ci-runners
@@ -86,21 +86,21 @@ export const tokenCommand: CommandDefinition = {
   define: (command: Command) => {
     addStoreFlags(
       command
-        .summary('ingest tokens and tokens of jobs, without HTTP')
-        .description('Creates, lists, rotates, imports and revokes ingest tokens; creates and revokes tokens of jobs.')
-        .addArgument(new Argument('<action>', 'what to do').choices(Object.keys(actions)))
-        .argument('[id]', 'of the token to rotate or revoke')
-        .addOption(new Option('--kind <kind>', 'of token').choices(['ingest', 'job']).default('ingest'))
-        .addOption(new Option('--project <project>', 'of a job: id or full path of its project'))
-        .addOption(new Option('--user <user>', 'of a job: id or name of who has started it'))
-        .addOption(new Option('--name <name>', 'of a new token'))
-        .addOption(new Option('--expires-at <time>', 'RFC 3339; without it the token does not expire'))
+        .summary('manages ingest tokens and job tokens in the data directory')
+        .description('Creates, lists, rotates, imports and revokes ingest tokens; creates and revokes job tokens.')
+        .addArgument(new Argument('<action>', 'the action').choices(Object.keys(actions)))
+        .argument('[id]', 'id of the token to rotate or revoke')
+        .addOption(new Option('--kind <kind>', 'kind of token').choices(['ingest', 'job']).default('ingest'))
+        .addOption(new Option('--project <project>', 'with --kind job: id or full path of the project'))
+        .addOption(new Option('--user <user>', 'with --kind job: id or name of the user who started the job'))
+        .addOption(new Option('--name <name>', 'name of a new token'))
+        .addOption(new Option('--expires-at <time>', 'time of expiry, RFC 3339 (default: the token does not expire)'))
         .addOption(
-          new Option('--signals <list>', 'traces, metrics, logs, profiles; with commas between (default: all)'),
+          new Option('--signals <list>', 'signals: traces, metrics, logs, profiles, separated by commas (default: all)'),
         )
-        .addOption(new Option('--tenant <tenant>', 'whose telemetry it is'))
+        .addOption(new Option('--tenant <tenant>', 'tenant of the telemetry'))
         .addOption(
-          new Option('--overlap <seconds>', 'how long the old token works beside the new').argParser(
+          new Option('--overlap <seconds>', 'time for which the old token stays valid').argParser(
             integerFrom(0, MAX_OVERLAP_SECONDS),
           ),
         ),
@@ -128,6 +128,6 @@ function bodyOf({ name, expiresAt, signals, tenant }: OptionValues): object {
 }
 
 function required(id: string | undefined): string {
-  if (id === undefined) throw new UsageError('which token? Name its id; penstock token list shows them')
+  if (id === undefined) throw new UsageError('the id of a token is missing; run penstock token list to see the ids')
   return id
 }

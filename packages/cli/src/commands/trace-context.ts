@@ -16,12 +16,12 @@ import { serviceNameOf } from '../settings.ts'
 import { printable } from '../wording.ts'
 
 const examples = `
-Run it inside a CI job. Tools that read TRACEPARENT and OTEL_RESOURCE_ATTRIBUTES then send spans that lie below the
-span of the job, once the pipeline has been exported with the same options. OTEL_RESOURCE_ATTRIBUTES keeps the
-attributes that it has already, except for the keys that this command computes: their values are those of the export.
-If its value is malformed, it is replaced, with a line on standard error.
+Run it inside a CI job. The spans of tools that read TRACEPARENT and OTEL_RESOURCE_ATTRIBUTES are then below the span of
+the job, if the pipeline is exported with the same options. OTEL_RESOURCE_ATTRIBUTES keeps its existing attributes,
+except for the keys that this command computes, which get the values of the export. If its value is malformed, it is
+replaced, with a line on standard error.
 
-A job of a child pipeline needs to know the root of its trace: let the trigger job pass on ${rootVariable}.
+A job of a child pipeline needs the root of its trace: pass ${rootVariable} on in the trigger job.
 
 Examples:
   $ eval "$(penstock trace-context)"
@@ -35,8 +35,8 @@ export const traceContextCommand: CommandDefinition = {
   name: 'trace-context',
   define: (command: Command) => {
     command
-      .summary('TRACEPARENT for the tools of a CI job')
-      .description('Prints the trace context that the export will give to the CI job it runs in.')
+      .summary('prints TRACEPARENT for the tools of a CI job')
+      .description('Prints the trace context that the CI job will have in the export.')
       .addOption(
         new Option('--format <format>', 'env: lines for a shell to evaluate; dotenv: lines without quotes')
           .choices(['env', 'dotenv', 'json'])
@@ -89,7 +89,7 @@ function remarksOn({ rootResolved, tooLong }: JobTraceContext, { malformed }: Re
     ...(rootResolved
       ? []
       : [
-          `the upstream pipeline is taken for the root of the trace; if it is not, its trigger job must pass on ${rootVariable}`,
+          `the upstream pipeline is assumed to be the root of the trace; if it is not, pass ${rootVariable} on in its trigger job`,
         ]),
     ...(tooLong.length === 0 ? [] : [`left out, more than ${maxAttributeLength} characters: ${keys}`]),
     ...(malformed === undefined ? [] : [`OTEL_RESOURCE_ATTRIBUTES is malformed and is replaced: ${malformed}`]),

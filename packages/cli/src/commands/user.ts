@@ -8,7 +8,7 @@ import { write } from '../output.ts'
 import { addStoreFlags } from '../serve/operator.ts'
 
 const examples = `
-The password is read from standard input, so that it stands in no list of processes: 8 to 128 characters. A terminal shows it.
+The password (8 to 128 characters) is read from standard input, so that it is not in the list of processes. A terminal shows it.
 
 Examples:
   $ penstock user create --username mira --email mira@example.test --name 'Mira Holt' < password-file
@@ -20,19 +20,19 @@ export const userCommand: CommandDefinition = {
   define: (command: Command) => {
     addStoreFlags(
       command
-        .summary('users of the core, without HTTP')
+        .summary('creates users in the database of the core')
         .description('Creates users in the database of the core.')
-        .addArgument(new Argument('<action>', 'what to do').choices(['create']))
-        .addOption(new Option('--username <name>', 'to sign in with'))
-        .addOption(new Option('--email <address>', 'of the person'))
-        .addOption(new Option('--name <name>', 'of the person (default: the username)'))
-        .addOption(new Option('--admin', 'may do everything')),
+        .addArgument(new Argument('<action>', 'the action').choices(['create']))
+        .addOption(new Option('--username <name>', 'name for signing in'))
+        .addOption(new Option('--email <address>', 'email address of the user'))
+        .addOption(new Option('--name <name>', 'full name of the user (default: the username)'))
+        .addOption(new Option('--admin', 'makes the user an administrator')),
     ).addHelpText('after', examples)
   },
   run: async (_inputs, flags, environment) => {
     requireFlags(flags, ['username', 'email'])
     const password = (await text(environment.stdin)).replace(/\r?\n$/, '')
-    if (password === '') throw new UsageError('the password is read from standard input, and there was none')
+    if (password === '') throw new UsageError('standard input is empty; the password is read from there')
     const { username, email, name = username, admin = false } = flags
     const { user } = await asCoreOperator(flags, environment, (core) =>
       perform(core, operator, createUser, { username, email, name, admin, password }),

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { pendingCoreMigrations } from '@penstock/core'
-import { type Db, openToRead } from '@penstock/db'
+import { type Db, openReadOnly } from '@penstock/db'
 import { DeliveryQueue } from '@penstock/delivery'
 import { destinationOfLane, EXPORT_QUEUE, exporterMigrations, findStraySource, type Sources } from '@penstock/exporter'
 import type { ListenAddress } from '@penstock/gateway'
@@ -88,7 +88,7 @@ async function databaseFindings(settings: Settings): Promise<Finding[]> {
   if (settings.databaseUrl === undefined && !existsSync(location)) {
     return [{ grade: 'note', what: `there is no database ${name} yet; the first start makes it` }]
   }
-  const opened = (async () => openToRead<CoreDatabaseTables>(location))()
+  const opened = (async () => openReadOnly<CoreDatabaseTables>(location))()
   try {
     const db = await opened
     const pending = await pendingCoreMigrations(db, exporterMigrations)

@@ -5,7 +5,7 @@ import {
   claimTraceInstance,
   DomainError,
   type EventListener,
-  exportSettingsFor,
+  loadExportSettings,
   findNamedUpstream,
   findTraceInstance,
   getProject,
@@ -59,7 +59,7 @@ export function exportsOfCore(exporter: Pick<Exporter, 'bodies' | 'intake' | 'wa
           receivedAtNs: core.clock.nowNs(),
           upstreamScope: upstream === undefined ? null : projectScope(upstream.project.id),
           plan: async (record) => {
-            const { signals, token } = await exportSettingsFor(tx, core, project, circumstancesOf(record))
+            const { signals, token } = await loadExportSettings(tx, core, project, circumstancesOf(record))
             const plan = { signals, destination: destinationText(core, token) }
             return signals.length === 0 ? plan : { ...plan, identity: await identityOf(tx, project, record, upstream) }
           },
@@ -167,7 +167,7 @@ export async function tokenOf(
   const reading: ReadContext = { db: core.db.read, nowMs: core.clock.nowMs() }
   try {
     const project = await getProject(reading, projectId)
-    const { token } = await exportSettingsFor(reading, core, project, circumstancesOf(record))
+    const { token } = await loadExportSettings(reading, core, project, circumstancesOf(record))
     return { token }
   } catch (error) {
     if (error instanceof DomainError && error.failure.code === 'not_found') return 'the project has been removed'

@@ -48,5 +48,5 @@ const text = (status: number, content: string) => ({ status, content, contentTyp
 /** Nothing but a wrong path or a wrong method can be the asker's fault. */
 function renderError(error: unknown): Reply {
   if (!(error instanceof RequestProblem)) return text(500, '')
-  return { ...text(error.wrong.kind === 'method_not_allowed' ? 405 : 404, ''), headers: error.headers }
+  return { ...text(error.problem.kind === 'method_not_allowed' ? 405 : 404, ''), headers: error.headers }
 }

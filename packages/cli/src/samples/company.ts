@@ -3,13 +3,13 @@ import type { accessLevels, Visibility } from '@penstock/core'
 interface Person {
   readonly username: string
   readonly name: string
-  /** In the group `of`, and in all below it. */
+  /** The role in the group `of` and in all its subgroups. */
   readonly role: keyof typeof accessLevels
   readonly of: string
 }
 
 interface Place {
-  /** Full path; what it lies in stands above it. */
+  /** The full path. The parent is listed first. */
   readonly path: string
   readonly name: string
   readonly visibility: Visibility
@@ -17,12 +17,12 @@ interface Place {
 }
 
 export const COMPANY = 'mossgate'
-/** Owns everything, and has made it. */
+/** The username of the owner and creator of the workspace. */
 export const FOUNDER = 'ines'
-/** What the start shows a list of. */
+/** The project with the pipelines that the start banner links to. */
 export const SHOWN_PROJECT = 'mossgate/shop/storefront'
 
-/** One of each role at least. */
+/** The users of the workspace, with at least one for each role. */
 export const people: readonly Person[] = [
   { username: FOUNDER, name: 'Inês Okafor', role: 'owner', of: 'mossgate' },
   { username: 'amara', name: 'Amara Diallo', role: 'maintainer', of: 'mossgate/platform' },

@@ -1,6 +1,6 @@
 import { DomainError } from '@penstock/core'
 
-/** What is there, else what is made now. */
+/** Returns the existing object, or creates it. */
 export async function ensured<Thing>(find: () => Promise<Thing>, make: () => Promise<Thing>): Promise<Thing> {
   try {
     return await find()

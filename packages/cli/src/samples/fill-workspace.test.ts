@@ -1,5 +1,5 @@
 import {
-  exportSettingsFor,
+  loadExportSettings,
   getPipeline,
   getProject,
   getProjectIssue,
@@ -64,7 +64,7 @@ test('a role for everyone, and an export for everything', async () => {
   ])
   const reading = { db: world.core.db.read, nowMs: world.clock.nowMs() }
   const deepest = await getProject(reading, 'mossgate/lockers/devices/door-firmware')
-  const settings = await exportSettingsFor(reading, world.core, deepest, { environments: [], isProtectedRef: false })
+  const settings = await loadExportSettings(reading, world.core, deepest, { environments: [], isProtectedRef: false })
   expect(settings).toEqual({ signals: ['traces', 'metrics', 'logs'], token: SECRET, warnings: [] })
 })
 

@@ -22,16 +22,16 @@ import { addWork } from './work.ts'
 
 export interface FillOptions {
   readonly core: Core
-  /** The last two days before it are told of; another time makes other pipelines. */
+  /** The end of the two days in which the sample pipelines ran. Another time results in other pipelines. */
   readonly nowMs: number
-  /** Makes the credential with which what has run is exported. */
+  /** Creates the ingest token for the export of the pipelines. */
   readonly newIngestToken: () => Promise<string>
 }
 
 /**
- * Puts the sample workspace into the core, by the operations that anybody uses; what of it is there already stays as it is.
+ * Creates the sample workspace in the core with ordinary operations. Existing parts are not changed.
  *
- * @returns how many pipelines it has
+ * @returns the number of its pipelines
  * @throws DomainError
  */
 export async function fillWorkspace({ core, nowMs, newIngestToken }: FillOptions): Promise<number> {
@@ -56,7 +56,7 @@ export async function fillWorkspace({ core, nowMs, newIngestToken }: FillOptions
   return records.length
 }
 
-/** Whether nobody but administrators and the people of the sample is there, so that it would be in nobody's way. */
+/** Tells whether the core has no users except administrators and sample users, so that the samples do not disturb anyone. */
 export async function isRoomForSamples(core: Core): Promise<boolean> {
   const { items } = await perform(core, operator, listUsers, { sort: 'asc', perPage: 100 })
   return items.every(({ user }) => user.isAdministrator || people.some(({ username }) => username === user.username))
@@ -67,7 +67,7 @@ async function addPeople(core: Core): Promise<Map<string, NonNullable<Actor>>> {
   for (const { username, name } of people) {
     const { items } = await perform(core, operator, listUsers, { username })
     const email = `${username}@${COMPANY}.example`
-    // Nobody signs in as one of them: the administrator's token acts as any, with the parameter `sudo`.
+    // The users need no password: the administrator's token can act as any of them with the parameter `sudo`.
     const draft = { username, name, email, forceRandomPassword: true }
     const { user } = items[0] ?? (await perform(core, operator, createUser, draft))
     actors.set(username, { id: user.id, username, isAdministrator: false, botHome: undefined })
@@ -112,7 +112,7 @@ async function placeOf(core: Core, founder: Actor, fullPath: string) {
   return { path, parentId: parent.id }
 }
 
-/** All signals of all projects, with a token, so that they go on arriving when the gateway takes nothing without. */
+/** Exports all signals of all projects with a token, so that they are accepted even if the gateway requires one. */
 async function setExport(core: Core, founder: Actor, newIngestToken: () => Promise<string>): Promise<void> {
   const keys = exportVariableKeys(core.settings.serviceName)
   const values = [
@@ -127,7 +127,7 @@ async function setExport(core: Core, founder: Actor, newIngestToken: () => Promi
   }
 }
 
-/** A body of the REST API's, in the operation's names. */
+/** Returns the input of the operation for a body of the REST API, with names in camel case. */
 function recordInput(project: string, pipelineId: number, hook: Readonly<Record<string, unknown>>): object {
   const { project: hookProject, ...document } = hook
   return {

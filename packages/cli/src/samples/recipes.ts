@@ -1,22 +1,22 @@
-/** A job as it is written down: what it would do if nothing came in between. */
+/** A job of a recipe, as it runs without a special fate. */
 export interface PlannedJob {
   readonly name: string
   readonly stage: string
-  /** Of its run, give or take. Of a bridge: none, it takes as long as what it starts. */
+  /** The approximate duration. A bridge has none: it lasts as long as the pipeline it starts. */
   readonly seconds?: number
-  /** Waits for somebody; `blocking`: so does the pipeline. */
+  /** Set for a manual job. With `blocking`, the pipeline waits for it too. */
   readonly manual?: 'optional' | 'blocking'
   readonly when?: 'on_failure'
   readonly mayFail?: true
   readonly environment?: { readonly name: string; readonly tier: string }
   readonly artifact?: { readonly filename: string; readonly bytes: number }
-  /** On the bench with real doors instead of the pool. */
+  /** Whether the job runs on the bench runner instead of the pool. */
   readonly onBench?: true
-  /** A bridge: the recipe it starts, as a child, or in another project. */
+  /** Set for a bridge: the recipe that it starts as a child, or in another project. */
   readonly starts?: { readonly recipe: string; readonly project?: string }
 }
 
-/** `name 1/3`, `name 2/3`, `name 3/3` */
+/** Returns parallel jobs: `name 1/3`, `name 2/3`, `name 3/3`. */
 const parallel = (count: number, job: PlannedJob): PlannedJob[] =>
   Array.from({ length: count }, (_, index) => ({ ...job, name: `${job.name} ${index + 1}/${count}` }))
 
@@ -55,7 +55,7 @@ const firmwareJobs: readonly PlannedJob[] = [
   { stage: 'after', name: 'collect crash logs', seconds: 22, when: 'on_failure', onBench: true },
 ]
 
-/** What runs, by the name that a run or a bridge says; stages in the order of their first job. */
+/** The recipes by the name that runs and bridges use. Stages are in the order of their first job. */
 export const recipes: Readonly<Record<string, readonly PlannedJob[]>> = {
   'storefront change': [
     ...storefrontChecks,
@@ -129,7 +129,7 @@ export const recipes: Readonly<Record<string, readonly PlannedJob[]>> = {
   nothing: [],
 }
 
-/** How many jobs run at once of one pipeline. */
+/** The number of jobs of one pipeline that run concurrently. */
 export const POOL_SIZE = 24
 export const poolRunner = (slot: number) => ({
   id: 11 + (slot % 8),

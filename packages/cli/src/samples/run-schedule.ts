@@ -3,13 +3,13 @@ import type { Fate } from './runs.ts'
 
 type JobStatus = 'success' | 'failed' | 'canceled' | 'skipped' | 'manual' | 'created'
 
-/** A try at a job, or its place where there was none. */
+/** An attempt of a job, or a job that did not run. */
 export interface Attempt {
   readonly job: PlannedJob
   readonly status: JobStatus
   readonly failureReason?: string
   readonly createdMs: number
-  /** When it ran, and where. */
+  /** The times of the attempt and its runner. */
   readonly ran?: {
     readonly readyMs: number
     readonly startedMs: number
@@ -21,9 +21,9 @@ export interface Attempt {
 
 export interface Schedule {
   readonly status: Exclude<JobStatus, 'created'>
-  /** In the order in which they were made; a second attempt follows the first. */
+  /** The attempts in the order of creation. A second attempt follows the first. */
   readonly attempts: readonly Attempt[]
-  /** `undefined` while it waits. */
+  /** The end of the pipeline; `undefined` while it waits. */
   readonly finishedMs: number | undefined
 }
 
@@ -31,15 +31,15 @@ export interface ScheduleOptions {
   readonly jobs: readonly PlannedJob[]
   readonly fates: Readonly<Record<string, Fate>>
   readonly createdMs: number
-  /** In [0, 1), always the same for the same name. */
+  /** Returns a number in [0, 1) that is always the same for the same name. */
   readonly chance: (name: string) => number
-  /** Runs what a bridge starts. */
+  /** Runs the pipeline that a bridge starts. */
   readonly startBridge: (job: PlannedJob, atMs: number) => Schedule
 }
 
 const PICKUP_MS = 1_800
 
-/** Stage after stage, each job when one of the pool's runners is free. Pure. */
+/** Simulates a pipeline stage by stage. Each job starts when a runner of the pool is free. This is a pure function. */
 export function scheduleRun(options: ScheduleOptions): Schedule {
   const { jobs, createdMs } = options
   const attempts: Attempt[] = []
@@ -105,7 +105,7 @@ function attemptsAt(
   return [first, { ...again, createdMs: retriedMs, ran: { ...again.ran!, readyMs: retriedMs } }]
 }
 
-/** It ends when what it has started ends, and as that does. */
+/** Returns the attempt of a bridge, which has the end and the status of the pipeline it started. */
 function crossBridge(job: PlannedJob, readyMs: number, { createdMs, startBridge }: ScheduleOptions): Attempt {
   const startedMs = readyMs + 300
   const { status, finishedMs = startedMs } = startBridge(job, startedMs + 200)
@@ -113,7 +113,7 @@ function crossBridge(job: PlannedJob, readyMs: number, { createdMs, startBridge 
   return { job, status: status === 'success' ? status : 'failed', createdMs, ran, isPlayed: false }
 }
 
-/** Whoever cancels a pipeline ends all that runs. */
+/** Cancels all attempts that are running when the pipeline is canceled. */
 function endedByCancel(attempts: readonly Attempt[], { fates }: ScheduleOptions): Attempt[] {
   const canceled = attempts.find(({ job, status }) => status === 'canceled' && fates[job.name]?.kind === 'canceled')
   if (canceled?.ran === undefined) return [...attempts]
@@ -127,7 +127,7 @@ function endedByCancel(attempts: readonly Attempt[], { fates }: ScheduleOptions)
 }
 
 function statusAfter(attempts: readonly Attempt[]): Schedule['status'] {
-  // Of several attempts at a job the last counts.
+  // The last attempt of each job decides.
   const latest = [...new Map(attempts.map((attempt) => [attempt.job.name, attempt])).values()]
   const has = (status: JobStatus) => latest.some((attempt) => attempt.status === status && attempt.job.mayFail !== true)
   if (has('canceled')) return 'canceled'

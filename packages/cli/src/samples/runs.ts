@@ -1,33 +1,33 @@
 import { SHOWN_PROJECT } from './company.ts'
 
-/** What becomes of a job beyond its plan. */
+/** The way in which a job deviates from its recipe. */
 export type Fate =
   | { readonly kind: 'fails'; readonly reason: string }
   /** Fails, and a second attempt succeeds. */
   | { readonly kind: 'retried'; readonly reason: string }
-  /** Somebody ends the pipeline while it runs. */
+  /** A user cancels the pipeline while the job runs. */
   | { readonly kind: 'canceled' }
-  /** Of a manual job: somebody starts it. */
+  /** A user starts the manual job. */
   | { readonly kind: 'played'; readonly afterMinutes: number }
   | { readonly kind: 'slow'; readonly times: number }
 
-/** A pipeline that somebody or something has started. */
+/** A pipeline run of the sample workspace. */
 export interface Run {
   readonly project: string
   readonly recipe: string
   readonly by: string
-  /** Before the start of the service. */
+  /** The hours between the creation of the pipeline and the start of the service. */
   readonly hoursAgo: number
   readonly source: string
-  /** Default: `main` */
+  /** The branch or tag. Default: `main`. */
   readonly ref?: string
   readonly isTag?: true
-  /** Of the commit. */
+  /** The title of the commit. */
   readonly title: string
   readonly change?: Change
-  /** By the name of the job, also of one in a pipeline that a bridge starts. */
+  /** The fates by job name, including jobs of pipelines that bridges start. */
   readonly fates?: Readonly<Record<string, Fate>>
-  /** Of the pipeline, from its workflow. */
+  /** The name of the pipeline from its workflow. */
   readonly name?: string
 }
 
@@ -51,7 +51,7 @@ const change = (project: string, iid: number, branch: string, title: string, sta
   ...{ project, iid, branch, title, state },
 })
 const openingHours = change(storefront, 14, 'opening-hours', 'Show when a locker is open', 'merged')
-/** The one that is in the core as well, where it is the first. */
+/** The merge request that also exists in the core, where it has the iid 1. */
 export const phoneMap = change(storefront, 1, 'phone-map', 'Draft: A map that fits a phone', 'opened')
 const quietMotor = change(firmware, 6, 'quiet-motor', 'Close the door with less noise', 'opened')
 const vouchers = change(checkout, 9, 'street-vouchers', 'Vouchers for whole streets', 'merged')
@@ -70,7 +70,7 @@ const proposed = (of: Change, run: Run): Run => ({ ...run, source: 'merge_reques
 
 const fails = (reason = 'script_failure'): Fate => ({ kind: 'fails', reason })
 
-/** In the order in which they were started. */
+/** The runs in the order of their start. */
 export const runs: readonly Run[] = [
   scheduled(images, 'ci images', 'ines', 47.5, 'A smaller base'),
   proposed(
@@ -129,7 +129,7 @@ export const runs: readonly Run[] = [
       fates: { 'browser 3/4': { kind: 'slow', times: 3 } },
     }),
   ),
-  scheduled(images, 'ci images', 'ines', 9.6, 'Mend what the scan has found'),
+  scheduled(images, 'ci images', 'ines', 9.6, 'Fix what the scan has found'),
   tagged('v1.12.0', pushed(firmware, 'firmware release', 'jonas', 7.4, 'Version 1.12.0')),
   started('api')(checkout, 'checkout', 'ines', 5.3, 'Vouchers for whole streets'),
   pushed(storefront, 'storefront', 'ines', 3.1, 'Remember the last locker', {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Environment, UsageError } from '../environment.ts'
 
-/** Chosen to show, between them, what pipelines do. */
+/** The sample pipelines, which together show most features of pipelines. */
 const samples = [
   'push-pipeline-five-jobs-three-stages',
   'failed-pipeline-with-skipped-deploy',
@@ -15,7 +15,7 @@ const samples = [
 /** @throws {UsageError} outside a checkout */
 export function sampleFiles({ samplesDirectory }: Environment): string[] {
   if (!existsSync(samplesDirectory)) {
-    throw new UsageError(`the samples come with the source and are not there: ${samplesDirectory}`)
+    throw new UsageError(`the samples are only in a source checkout; there is no directory ${samplesDirectory}`)
   }
   return samples.map((name) => join(samplesDirectory, `${name}.json`))
 }

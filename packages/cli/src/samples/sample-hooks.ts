@@ -4,25 +4,25 @@ import { benchRunner, poolRunner, recipes } from './recipes.ts'
 import { type Attempt, type Schedule, scheduleRun } from './run-schedule.ts'
 import { type Run, runs } from './runs.ts'
 
-/** What the tables do not know. */
+/** The facts that the sample tables do not contain. */
 export interface SampleWorld {
-  /** The last two days before it are told of. */
+  /** The end of the two days in which the pipelines ran. */
   readonly nowMs: number
-  /** Where projects are shown, without a slash at the end. */
+  /** The base URL of projects, without a trailing slash. */
   readonly externalUrl: string
-  /** By full path. */
+  /** Project ids by full path. */
   readonly projectIds: ReadonlyMap<string, number>
-  /** By username. */
+  /** User ids by username. */
   readonly userIds: ReadonlyMap<string, number>
 }
 
-/** A pipeline, as the forge that ran it would have told of it. */
+/** A pipeline, with the last hook that its forge would have sent. */
 export interface SampleRecord {
-  /** Full path. */
+  /** The full path of the project. */
   readonly project: string
   readonly by: string
   readonly pipelineId: number
-  /** Body of a pipeline hook. @see spec/pipeline-telemetry.md 1.1 */
+  /** The body of the pipeline hook. */
   readonly hook: Readonly<Record<string, unknown>>
 }
 
@@ -45,7 +45,7 @@ const detailedStatuses: Readonly<Record<Schedule['status'], string>> = {
   manual: 'waiting for manual action',
 }
 
-/** Who started a pipeline that a bridge has started. */
+/** The bridge that started a pipeline. */
 interface Upstream {
   readonly project: string
   readonly pipelineId: number
@@ -54,11 +54,11 @@ interface Upstream {
 }
 
 /**
- * All pipelines of the sample workspace, in the order in which their last hooks would have come. The same for the same
- * world, to the byte.
+ * Returns all pipelines of the sample workspace, in the order in which their last hooks would have arrived. The same
+ * world results in the same bytes.
  */
 export function sampleRecords(world: SampleWorld): SampleRecord[] {
-  const told: { readonly record: SampleRecord; readonly atMs: number }[] = []
+  const finished: { readonly record: SampleRecord; readonly atMs: number }[] = []
   const iids = new Map<string, number>()
   let pipelineId = FIRST_PIPELINE
   let jobId = FIRST_JOB
@@ -85,20 +85,20 @@ export function sampleRecords(world: SampleWorld): SampleRecord[] {
     })
     const tries = schedule.attempts.map((attempt, index, all) => ({
       attempt,
-      // A second attempt is a job of its own.
+      // A second attempt is a separate job.
       id: index > 0 && all[index - 1]!.job.name === attempt.job.name ? jobId++ : ids.get(attempt.job.name)!,
     }))
     const hook = hookOf(world, { run, id, iid, rootId, createdMs, upstream }, schedule, tries)
     const record = { project: run.project, by: run.by, pipelineId: id, hook }
-    told.push({ record, atMs: schedule.finishedMs ?? createdMs })
+    finished.push({ record, atMs: schedule.finishedMs ?? createdMs })
     return schedule
   }
 
   for (const run of runs) execute(run, world.nowMs - Math.round(run.hoursAgo * HOUR_MS), undefined)
-  return told.toSorted((a, b) => a.atMs - b.atMs).map(({ record }) => record)
+  return finished.toSorted((a, b) => a.atMs - b.atMs).map(({ record }) => record)
 }
 
-interface Told {
+interface PipelineStart {
   readonly run: Run
   readonly id: number
   readonly iid: number
@@ -107,16 +107,16 @@ interface Told {
   readonly upstream: Upstream | undefined
 }
 
-interface Try {
+interface NumberedAttempt {
   readonly attempt: Attempt
   readonly id: number
 }
 
 function hookOf(
   world: SampleWorld,
-  { run, id, iid, rootId, createdMs, upstream }: Told,
+  { run, id, iid, rootId, createdMs, upstream }: PipelineStart,
   { status, attempts, finishedMs }: Schedule,
-  tries: readonly Try[],
+  tries: readonly NumberedAttempt[],
 ): SampleRecord['hook'] {
   const { project: path, ref = 'main', title } = run
   const sha = shaOf(path, ref, title)
@@ -163,7 +163,7 @@ function hookOf(
   }
 }
 
-function buildOf({ attempt, id }: Try, user: object, ref: string, path: string): object {
+function buildOf({ attempt, id }: NumberedAttempt, user: object, ref: string, path: string): object {
   const { job, status, failureReason, createdMs, ran, isPlayed } = attempt
   const { artifact, environment } = job
   const name = environment?.name.replace('$REF', ref)
@@ -193,7 +193,7 @@ const artifactOf = ({ filename, bytes }: { filename: string; bytes: number }, pa
   size: Math.round(bytes * (0.9 + 0.2 * chanceOf(path, String(id), filename))),
 })
 
-/** In whole seconds, how long something ran; bridges do not count. @see spec/pipeline-telemetry.md 1.1 */
+/** Returns the whole seconds in which at least one job was running. Bridges do not count. */
 function busySeconds(attempts: readonly Attempt[]): number {
   const spans = attempts
     .flatMap(({ job, ran }) => (ran === undefined || job.starts !== undefined ? [] : [ran]))

@@ -32,13 +32,13 @@ test('what fails is said, fails no start, and is tried again by the next', async
   pendingSamples(world.directory, true, WORLD_BEGINS_MS)
   const failed = await makeSamples(options(() => Promise.reject(new Error('the disk is full'))))
   expect(failed).toEqual({
-    sentence: 'The sample workspace could not be made, the next start tries again: the disk is full',
+    sentence: 'The sample workspace could not be created; the next start tries again: the disk is full',
     project: undefined,
   })
   expect(isPending()).toBe(true)
   const made = await makeSamples(options(async () => 'psin_0123456789ab_made'))
   expect(made).toMatchObject({ project: 'mossgate/shop/storefront' })
-  expect(made?.sentence).toContain('its 33 pipelines are on their way')
+  expect(made?.sentence).toContain('its 33 pipelines are being sent')
   expect(isPending()).toBe(false)
 })
 

@@ -7,20 +7,21 @@ import { counted } from '../wording.ts'
 import { COMPANY, SHOWN_PROJECT } from './company.ts'
 import { fillWorkspace, isRoomForSamples } from './fill-workspace.ts'
 
-/** What a start says of the sample workspace. */
+/** The result of creating the sample workspace, for the start banner. */
 export interface StartedSamples {
   readonly sentence: string
-  /** Full path of one with pipelines; `undefined` when there is none. */
+  /** The full path of a project with pipelines; `undefined` if there is none. */
   readonly project: string | undefined
 }
 
-/** There as long as the samples are to be made: what a killed start has begun, the next one ends. */
+/** The file that exists until the samples are complete, so that the next start completes what a killed start began. */
 const MARK_FILE = 'sample-workspace.pending'
 
 /**
- * When the sample workspace was begun that is still to be made; `undefined` when it is made, or never was to be.
+ * Returns the time at which the creation of the sample workspace began; `undefined` if it is complete or was not
+ * requested.
  *
- * @param isNew the data directory has just been made
+ * @param isNew whether the data directory was just created
  */
 export function pendingSamples(dataDir: string, isNew: boolean, nowMs: number): number | undefined {
   const file = join(dataDir, MARK_FILE)
@@ -38,20 +39,20 @@ export interface SampleOptions {
   readonly log: Log
 }
 
-/** Makes it, unless the core is in use already; the exporter sends its pipelines from then on. Fails no start. */
+/** Creates the sample workspace unless the core is already in use. The exporter then sends its pipelines. Errors do not fail the start. */
 export async function makeSamples(options: SampleOptions): Promise<StartedSamples | undefined> {
   const { dataDir, begunMs, core, log } = options
   try {
     const count = (await isRoomForSamples(core)) ? await fillWorkspace({ ...options, nowMs: begunMs }) : undefined
     rmSync(join(dataDir, MARK_FILE), { force: true })
     if (count === undefined) return undefined
-    const sentence = `The sample workspace ${COMPANY} is in the core; its ${counted(count, 'pipeline')} are on their way through the gateway into the embedded store.`
+    const sentence = `The sample workspace ${COMPANY} is in the core; its ${counted(count, 'pipeline')} are being sent through the gateway to the embedded store.`
     return { sentence, project: SHOWN_PROJECT }
   } catch (error) {
-    log.error({ event: 'samples.failed', err: error }, 'the sample workspace could not be made')
+    log.error({ event: 'samples.failed', err: error }, 'the sample workspace could not be created')
     const why = error instanceof DomainError ? sentenceOf(error.failure) : (error as Error).message
     return {
-      sentence: `The sample workspace could not be made, the next start tries again: ${why}`,
+      sentence: `The sample workspace could not be created; the next start tries again: ${why}`,
       project: undefined,
     }
   }

@@ -16,7 +16,7 @@ import { phoneMap } from './runs.ts'
 
 const LABEL = 'small screens'
 
-/** One label, one issue and one merge request, whose branch pipelines have run for. */
+/** Creates a label, an issue and a merge request. Sample pipelines ran for the branch of the merge request. */
 export async function addWork(core: Core, actors: ReadonlyMap<string, NonNullable<Actor>>): Promise<void> {
   const [planner, developer] = [actors.get('bram'), actors.get('priya')]
   const project = SHOWN_PROJECT

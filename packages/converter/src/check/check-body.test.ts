@@ -4,7 +4,7 @@ import { type ConvertOptionsInput, resolveOptions } from '../options.ts'
 import { readInput } from '../sources/input.ts'
 import { type CheckedBody, checkBody } from './check-body.ts'
 
-/** A pipeline hook with every field that an attribute or a metric is read from; its job failed. */
+/** A pipeline hook with a failed job and with every field that an attribute or a metric is read from. */
 const fullHook = {
   object_kind: 'pipeline',
   object_attributes: {
@@ -83,7 +83,7 @@ const gapNames = (body: unknown) =>
 const reasonOf = ({ gaps }: ReturnType<typeof checked>, name: string) =>
   gaps.find(({ names }) => names.includes(name))?.reason
 
-/** Every leaf of the hook, in the notation of the tables. */
+/** Returns the path of every leaf of the hook, in the notation of the tables. */
 function leaves(tree: Tree, prefix = ''): string[] {
   return Object.entries(tree).flatMap(([key, value]) => {
     if (key === 'builds') return leaves((value as Tree[])[0]!, 'builds[].')
@@ -117,7 +117,7 @@ function sentNames(body: unknown): Set<string> {
   return new Set([
     ...attributes.map(({ key }) => key),
     ...sentMetrics.map(({ name }) => `metric ${name}`),
-    // It has the attributes that all metrics have.
+    // This point has the attributes that all metrics have.
     ...(sentMetrics.find(({ name }) => name === 'cicd.pipeline.run.count')?.data?.dataPoints ?? []).flatMap((point) =>
       point.attributes.map(({ key }) => `point ${key}`),
     ),
@@ -134,14 +134,14 @@ describe('the tables name the fields that the converter reads', () => {
     expect(optionalFields.length).toBeGreaterThan(50)
   })
 
-  test.each(optionalFields)('without %s exactly what is missing is reported', (path) => {
+  test.each(optionalFields)('without %s, exactly the missing attributes and metrics are reported', (path) => {
     const hook = without([path])
     const sent = sentNames(hook)
     const vanished = [...sentNames(fullHook)].filter((name) => !sent.has(name))
     expect(gapNames(hook).sort()).toEqual(vanished.sort())
   })
 
-  test('every field that a row needs is one of the hook', () => {
+  test('the hook contains every field that a row needs', () => {
     const needed = checked({ object_attributes: { id: 1, status: 'success' }, builds: [{ id: 2, status: 'failed' }] })
       .gaps.flatMap(({ needs }) => needs)
       .filter((path) => path !== 'merge_request')
@@ -194,7 +194,7 @@ describe('reasons', () => {
     expect(result.gaps.find(({ names }) => names.includes('cicd.worker.id'))?.jobsWithout).toBe(2)
   })
 
-  test('are spelled as REST has the fields', () => {
+  test('name the fields of REST if the body is a REST bundle', () => {
     const result = checked({ pipeline: { id: 1, status: 'success' }, jobs: [{ id: 2, status: 'success' }] })
     expect(result.kind).toBe('REST bundle')
     expect(reasonOf(result, 'pipeline.url')).toBe('pipeline.web_url is missing, project is missing')
@@ -203,7 +203,7 @@ describe('reasons', () => {
   })
 })
 
-test('an attribute that does not apply to the run is no gap', () => {
+test('does not report an attribute that does not apply to the run as a gap', () => {
   const [job] = fullHook.builds
   const succeeded = {
     ...fullHook,
@@ -220,7 +220,7 @@ test('an attribute that does not apply to the run is no gap', () => {
   })
 })
 
-test('a job hook is recognised', () => {
+test('recognises a job hook', () => {
   const hook: CheckedBody = checkBody(
     { object_kind: 'build', build_id: 380, build_status: 'success', pipeline_id: 31 },
     resolveOptions(),

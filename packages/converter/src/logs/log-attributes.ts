@@ -5,7 +5,7 @@ export interface LogContext {
   readonly source: 'pipeline' | 'job'
 }
 
-/** What a log record carries before the attributes of its span. @see spec/interface-1.md 2.4 */
+/** The attributes of a log record that precede the attributes of its span. */
 export const logAttributes: AttributeTable<LogContext> = [
   { keys: ['log.level'], type: 'string', from: ({ severityText }) => severityText, absent: 'never' },
   { keys: ['log.source'], type: 'string', from: ({ source }) => source, absent: 'never' },

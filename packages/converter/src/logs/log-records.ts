@@ -5,10 +5,10 @@ import { cleanText, MAX_NAME_BYTES } from '../text.ts'
 import type { LogContext } from './log-attributes.ts'
 import { type Severity, severityOf } from './severity.ts'
 
-/** OTLP's "unknown". */
+/** The value by which OTLP marks an unknown time. */
 const UNKNOWN_TIME = 0n
 
-/** `Pipeline {status}: {name}`, with the attributes of the pipeline span. */
+/** Returns the log record `Pipeline {status}: {name}`, with the attributes of the pipeline span. */
 export function pipelineLogRecord(run: PipelineRun, spanAttributes: readonly KeyValue[]): LogRecord {
   const { record } = run
   return logRecord(run, {
@@ -22,7 +22,7 @@ export function pipelineLogRecord(run: PipelineRun, spanAttributes: readonly Key
   })
 }
 
-/** `Job {status}: {name} ({stage})`, with the attributes of the job's span. */
+/** Returns the log record `Job {status}: {name} ({stage})`, with the attributes of the job's span. */
 export function jobLogRecord(task: JobRun, spanAttributes: readonly KeyValue[]): LogRecord {
   const { job, run } = task
   const stage = job.stage === undefined ? '' : ` (${job.stage})`
@@ -59,7 +59,7 @@ function logRecord(run: PipelineRun, parts: LogParts): LogRecord {
     severityNumber: severity.number,
     severityText: severity.text,
     body: { type: 'string', value: cleanText(parts.body, MAX_NAME_BYTES, run.tally) },
-    // The very objects of the span: an encoder writes the shared part once.
+    // The attribute objects are those of the span, so that an encoder encodes the shared part once.
     attributes: own.concat(spanAttributes),
     droppedAttributesCount: 0,
     flags: run.ids.traceFlags,

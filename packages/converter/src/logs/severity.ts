@@ -11,7 +11,7 @@ const INFO: Severity = { number: 9, text: 'INFO' }
 const WARN: Severity = { number: 13, text: 'WARN' }
 const ERROR: Severity = { number: 17, text: 'ERROR' }
 
-/** Statuses not listed are DEBUG. @see spec/pipeline-telemetry.md 5 */
+/** GitLab status → log severity. Statuses that are not listed have severity DEBUG. */
 export const severityByStatus: Readonly<Record<string, Severity>> = {
   success: INFO,
   failed: ERROR,

@@ -28,7 +28,7 @@ describe('laws', () => {
       })
   }
 
-  test('cumulative: all at once or one after the other, the totals are the same', () => {
+  test('cumulative: the totals are the same for one request and for several', () => {
     fc.assert(
       fc.property(histories, fc.nat(), (history, cut) => {
         const start = newAccumulator('cumulative', 100n)
@@ -48,7 +48,7 @@ describe('laws', () => {
     )
   })
 
-  /** Every point of a sum, with the identity of its stream. */
+  /** Returns every point of a sum, with the identity of its stream. */
   function countsOf({ resources }: Metrics) {
     return resources.flatMap(({ resource, scopes }) =>
       scopes[0]!.items.flatMap(({ data }) =>
@@ -65,7 +65,7 @@ describe('laws', () => {
   }
   const addedUp = (counts: readonly { count: bigint }[]) => counts.reduce((sum, { count }) => sum + count, 0n)
 
-  test('windowed: the windows of a stream add up to everything, leave no gap and do not overlap', () => {
+  test('windowed: the windows of a stream contain every point, have no gaps and do not overlap', () => {
     const clocks = fc.array(fc.bigInt({ min: 0n, max: 400n }), { minLength: 8, maxLength: 8 })
     fc.assert(
       fc.property(histories, clocks, (history, clock) => {
@@ -82,7 +82,7 @@ describe('laws', () => {
     )
   })
 
-  test('bounded, whatever comes', () => {
+  test('the number of streams stays within its bound', () => {
     fc.assert(
       fc.property(histories, fc.integer({ min: 1, max: 4 }), (history, maxStreams) => {
         const { state } = exportsOf(

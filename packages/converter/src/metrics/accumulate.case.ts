@@ -74,7 +74,7 @@ export function histogram(samples: number[], parts: PointParts & { bounds?: numb
   return metric('durations', { type: 'histogram', dataPoints: [dataPoint], aggregationTemporality: DELTA })
 }
 
-/** One resource group per project; several runs of one project are several groups. */
+/** Returns a request with one resource group per run; runs of one project have equal resources. */
 export function request(...runs: { project?: string; metrics: Metric[] }[]): Metrics {
   return {
     resources: runs.map(({ project = 'tide-tables', metrics }) => ({
@@ -103,7 +103,7 @@ export function pointsOf(from: Metrics): (NumberDataPoint & HistogramDataPoint)[
 export const windowOf = (from: Metrics) => pointsOf(from).map((point) => [point.startTimeUnixNano, point.timeUnixNano])
 export const valuesOf = (from: Metrics) => pointsOf(from).map((point) => point.value?.value)
 
-/** The exports of several requests, one after the other. */
+/** Exports several requests, one after the other. */
 export function exportsOf(
   start: AccumulatorState,
   steps: readonly (readonly [nowNs: bigint, request: Metrics])[],

@@ -25,7 +25,7 @@ import { accumulate, newAccumulator } from './accumulate.ts'
 describe('windowed', () => {
   const start = newAccumulator('windowed', 100n)
 
-  test('a window begins where the last one of its stream ended, the first at the start of the process', () => {
+  test('a window begins at the end of the previous window of its stream, the first at the start of the process', () => {
     const north = request({ project: 'north', metrics: [counter(1n)] })
     const south = request({ project: 'south', metrics: [counter(1n)] })
     const { exported } = exportsOf(start, [
@@ -36,7 +36,7 @@ describe('windowed', () => {
     expect(exported.map(windowOf)).toEqual([[[100n, 200n]], [[100n, 300n]], [[200n, 400n]]])
   })
 
-  test('time moves on when the clock stands still or goes back', () => {
+  test('the time advances even if the clock stands still or goes back', () => {
     const one = request(run(counter(1n)))
     const { exported, state } = exportsOf(start, [
       [200n, one],
@@ -65,7 +65,7 @@ describe('windowed', () => {
     expect(durations).toMatchObject({ count: 3n, sum: 555, bucketCounts: [1n, 1n, 1n], min: 5, max: 500 })
   })
 
-  test('nothing of one window is in the next', () => {
+  test('a window contains no points of the previous window', () => {
     const { exported } = exportsOf(start, [
       [200n, request(run(counter(5n)))],
       [300n, request(run(counter(2n)))],
@@ -87,7 +87,7 @@ describe('windowed', () => {
     ])
   })
 
-  test('a gauge keeps the value of the latest point, however they come, and has no start', () => {
+  test('a gauge keeps the value of the latest point, in any order of points, and has no start', () => {
     const early = run(gauge(1, { timeNs: 10n }))
     const late = run(gauge(2, { timeNs: 20n }))
     for (const both of [request(early, late), request(late, early)]) {
@@ -97,18 +97,18 @@ describe('windowed', () => {
     }
   })
 
-  test('of two gauge points of one time the later in the request counts', () => {
+  test('if two gauge points have the same time, the later one in the request counts', () => {
     const { exported } = exportsOf(start, [[200n, request(run(gauge(1)), run(gauge(2)))]])
     expect(valuesOf(exported[0]!)).toEqual([2])
   })
 
-  test('exemplars of all runs are kept, the latest eight', () => {
+  test('the latest eight exemplars of all runs are kept', () => {
     const runs = Array.from({ length: 10 }, (_, i) => run(counter(1n, { exemplars: [exemplar(i)] })))
     const { exported } = exportsOf(start, [[200n, request(...runs)]])
     expect(pointsOf(exported[0]!)[0]!.exemplars).toEqual([2, 3, 4, 5, 6, 7, 8, 9].map(exemplar))
   })
 
-  test('streams stay within their bound; one that was forgotten begins no earlier than it ended', () => {
+  test('the number of streams is bounded; an evicted stream begins again no earlier than it ended', () => {
     const of = (project: string) => request({ project, metrics: [counter(1n)] })
     const { exported, state } = exportsOf(
       start,
@@ -127,7 +127,7 @@ describe('windowed', () => {
     expect(begin).toBeLessThan(500n)
   })
 
-  test('the streams that were silent longest go first', () => {
+  test('the least recently exported streams are evicted first', () => {
     const of = (project: string) => request({ project, metrics: [counter(1n)] })
     const { exported } = exportsOf(
       start,
@@ -143,7 +143,7 @@ describe('windowed', () => {
     expect(windowOf(exported[4]!)).toEqual([[400n, 600n]])
   })
 
-  test('only streams with a point come out', () => {
+  test('the result contains only streams with a point', () => {
     const { exported } = exportsOf(start, [
       [200n, request(run(counter(1n), gauge(1)))],
       [300n, request(run(gauge(2)))],
@@ -160,7 +160,7 @@ describe('windowed', () => {
 describe('cumulative', () => {
   const start = newAccumulator('cumulative', 100n)
 
-  test('totals are the sums of all points, from a start that stays', () => {
+  test('totals are the sums of all points, and the start does not change', () => {
     const { exported } = exportsOf(start, [
       [200n, request(run(counter(1n), histogram([5, 50])))],
       [300n, request(run(counter(2n), histogram([500])), run(counter(4n), histogram([1])))],
@@ -185,7 +185,7 @@ describe('cumulative', () => {
     for (const [begin, end] of exported.flatMap(windowOf)) expect(begin!).toBeLessThan(end!)
   })
 
-  test('a stream that begins anew does so after its earlier points, even when the clock went back', () => {
+  test('an evicted stream begins again after its earlier points, even if the clock went back', () => {
     const of = (project: string) => request({ project, metrics: [counter(1n)] })
     const { exported } = exportsOf(
       start,
@@ -207,7 +207,7 @@ describe('cumulative', () => {
     for (const { data } of metricsOf(exported[0]!)) expect(data).toMatchObject({ aggregationTemporality: CUMULATIVE })
   })
 
-  test('exemplars go out once', () => {
+  test('each exemplar is exported once', () => {
     const { exported } = exportsOf(start, [
       [200n, request(run(histogram([5], { exemplars: [exemplar(5)] })))],
       [300n, request(run(histogram([7], { exemplars: [exemplar(7)] })))],
@@ -215,7 +215,7 @@ describe('cumulative', () => {
     expect(exported.map((each) => pointsOf(each)[0]!.exemplars)).toEqual([[exemplar(5)], [exemplar(7)]])
   })
 
-  test('a gauge does not go back to an older value that comes later', () => {
+  test('a gauge does not return to an older value that arrives later', () => {
     const { exported } = exportsOf(start, [
       [200n, request(run(gauge(2, { timeNs: 20n })))],
       [300n, request(run(gauge(1, { timeNs: 10n })))],
@@ -224,7 +224,7 @@ describe('cumulative', () => {
   })
 })
 
-describe('what never merges', () => {
+describe('points that are never merged', () => {
   const modes = ['windowed', 'cumulative'] as const
   test.each(modes)('%s: other resources, attributes, types of a value, bounds, metrics', (mode) => {
     const { exported } = exportsOf(newAccumulator(mode, 100n), [
@@ -246,7 +246,7 @@ describe('what never merges', () => {
     expect(exported[0]!.resources).toHaveLength(3)
   })
 
-  test('the order of attributes tells nothing apart', () => {
+  test('streams do not depend on the order of attributes', () => {
     const [a, b] = [text('a', '1'), text('b', '2')]
     const both = request(run(counter(1n, { attributes: [a, b] })), run(counter(1n, { attributes: [b, a] })))
     expect(valuesOf(accumulate(newAccumulator('windowed', 1n), both, 2n).request)).toEqual([2n])

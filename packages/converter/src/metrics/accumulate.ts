@@ -10,35 +10,33 @@ import {
 import { type Point, requestOf, type Stream, streamsOf } from './streams.ts'
 
 /**
- * What the next export needs to know about the last ones. Plain data: the caller keeps it, in one piece or a row per
- * stream, as long as the streams of the points at hand are there.
- *
- * @see spec/pipeline-telemetry.md 4.1
+ * The state of the metric streams after the last export. It is plain data that the caller stores, as a whole or one row
+ * per stream. A call of `accumulate` needs only the streams of the points that are merged.
  */
 export interface AccumulatorState {
   readonly mode: 'windowed' | 'cumulative'
-  /** Where the first window of a stream begins: process start, or later once streams have been forgotten. */
+  /** The start of a new stream's first window: the process start, or a later time after streams have been evicted. */
   readonly startNs: bigint
-  /** The time given to the last points; the next one is later. */
+  /** The time of the last exported points. The points of the next export get a later time. */
   readonly lastNs: bigint
   readonly streams: ReadonlyMap<string, StreamState>
 }
 
 export interface StreamState {
-  /** The stream's start under `cumulative`. */
+  /** The start time of the stream's points under `cumulative`. */
   readonly startNs: bigint
-  /** When it was last exported. */
+  /** The time of the stream's last export. */
   readonly lastNs: bigint
-  /** The running total; `windowed` needs none. */
+  /** The running total; `undefined` under `windowed`. */
   readonly total: Point | undefined
 }
 
 export interface AccumulatorLimits {
-  /** Streams remembered. The longest silent go first: a window just begins later, a total starts again from zero. */
+  /** The number of streams to keep. The least recently exported are evicted: a new window begins later, a total restarts at zero. */
   readonly maxStreams: number
 }
 
-/** Exemplars a merged point keeps: the latest. */
+/** The number of exemplars that a merged point keeps, latest last. */
 const MAX_EXEMPLARS = 8
 
 export function newAccumulator(mode: AccumulatorState['mode'], nowNs: bigint): AccumulatorState {
@@ -47,12 +45,12 @@ export function newAccumulator(mode: AccumulatorState['mode'], nowNs: bigint): A
 
 /**
  * Merges `per-run` points into one point per stream: the sum over the window since the stream's last export, or its
- * running total. Only streams with a point in `request` come out; gauges keep their last value.
+ * running total. The result contains only streams that have a point in `request`. Gauges keep their last value.
  *
- * `request` comes from `convert` with the same `metricsMode`, which leaves the trace id off the resource, so that the
- * points of different runs meet.
+ * `request` comes from `convert` with the same `metricsMode`. In these modes the resource has no trace id, so that
+ * different runs share their streams.
  *
- * @returns the request to send, and the state to keep once it has been accepted
+ * @returns the request to send, and the state to store after the request has been accepted
  */
 export function accumulate(
   state: AccumulatorState,
@@ -69,12 +67,12 @@ export function accumulate(
     const startTimeUnixNano = stream.metric.data?.type === 'gauge' ? 0n : next.startNs
     const point = { ...(next.total ?? stream.point), startTimeUnixNano, timeUnixNano: timeNs }
     advanced.push({ ...stream, point })
-    // Deleted first, so that the map's order is the order of last export.
+    // Deleting the entry first keeps the map in the order of the last export.
     streams.delete(key)
-    // Exemplars go out once.
+    // Each exemplar is exported once.
     streams.set(key, { ...next, total: next.total && { ...next.total, exemplars: [] }, lastNs: timeNs })
   }
-  const startNs = forgetOldest(streams, limits.maxStreams, state.startNs)
+  const startNs = evictOldest(streams, limits.maxStreams, state.startNs)
   return {
     request: requestOf(advanced, (metric, points) => dataOf(metric, points, state.mode)),
     state: { mode: state.mode, startNs, lastNs: timeNs, streams },
@@ -88,13 +86,13 @@ function windowed(state: AccumulatorState, known: StreamState | undefined): Next
 }
 
 function cumulative(state: AccumulatorState, known: StreamState | undefined, { metric, point }: Stream): NextTotal {
-  // A start that equals the time would mean "unknown"; the last export is later than any point of a forgotten total.
+  // A start equal to the time would mean "unknown". The last export is later than any point of an evicted total.
   if (known?.total === undefined) return { startNs: state.lastNs, total: point }
   return { startNs: known.startNs, total: mergedPoints(metric, known.total, point) }
 }
 
-/** @returns where windows of unknown streams begin from now on: never before one that has been forgotten */
-function forgetOldest(streams: Map<string, StreamState>, maxStreams: number, startNs: bigint): bigint {
+/** @returns the start of the windows of new streams: not before the last export of an evicted stream */
+function evictOldest(streams: Map<string, StreamState>, maxStreams: number, startNs: bigint): bigint {
   let begin = startNs
   for (const [key, { lastNs }] of streams) {
     if (streams.size <= maxStreams) break

@@ -13,13 +13,12 @@ import type { PipelineRun } from '../run.ts'
 import { type Measure, type Measurement, type MetricRow, metricTable } from './metric-table.ts'
 
 /**
- * The metrics of one run as `per-run` points: delta, from the start of the pipeline's span to its end.
- *
- * @see spec/pipeline-telemetry.md 4, 4.1
+ * Returns the metrics of one run as `per-run` points with delta temporality, from the start of the pipeline's span to
+ * its end.
  */
 export function metricsOf(run: PipelineRun): Metric[] {
   const isReexport = run.record.previousExport !== undefined
-  // Several metrics are one measurement under two names: they share its points.
+  // Some measurements are emitted as two metrics, under a legacy and a semconv name. Both share the data points.
   const dataByMeasure = new Map<Measure, MetricData | undefined>()
   const metrics: Metric[] = []
   for (const row of metricTable) {
@@ -33,7 +32,7 @@ export function metricsOf(run: PipelineRun): Metric[] {
   return metrics
 }
 
-/** A metric of many points as several of its name, so that no single item outgrows a request. */
+/** Splits a metric with more than `maxPoints` points into several metrics of the same name, so that each fits into a request. */
 export function metricParts(metric: Metric, maxPoints: number): Metric[] {
   const { data } = metric
   if (data === undefined || data.dataPoints.length <= maxPoints) return [metric]
@@ -112,7 +111,7 @@ function attributesOf(run: PipelineRun, { dimensions }: Measurement): KeyValue[]
   return attributesFrom(run.plan.pointAttributes, { run, ...dimensions }, run.tally)
 }
 
-/** Leads from a number to the trace it was measured on. */
+/** Returns the exemplar that refers from a value to the span it was measured on. */
 function exemplar(run: PipelineRun, value: NumberValue, spanId: string): Exemplar {
   return { filteredAttributes: [], timeUnixNano: run.times.endNs, value, spanId, traceId: run.traceId }
 }

@@ -12,10 +12,10 @@ import { OTHER_ERROR } from '../status-maps.ts'
 import { ranSeconds } from '../traces/span-times.ts'
 import type { PointDimensions } from './point-attributes.ts'
 
-/** One measured point of a run: seconds, or a count. `slowest` names the job an exemplar points at. */
+/** One measured point of a run: seconds, or a count. `slowest` is the job that the exemplar refers to. */
 export interface Measurement {
   readonly dimensions: PointDimensions
-  /** One value for gauges and counters, every sample for histograms; never empty. */
+  /** One value for gauges and counters, all samples for histograms; never empty. */
   readonly samples: readonly number[]
   readonly slowest?: JobRecord
 }
@@ -26,22 +26,22 @@ export interface MetricRow {
   readonly name: string
   readonly description: string
   readonly unit: string
-  /** Integer instruments count things; the others hold seconds. */
+  /** `intGauge` and `counter` hold integer counts; the others hold seconds. */
   readonly instrument: 'gauge' | 'intGauge' | 'counter' | 'histogram'
-  /** No measurement means: the metric is left out. Rows of one measurement have one instrument: they share its points. */
+  /** The metric is left out if this returns no measurement. Rows with the same measure share its points, so they need the same instrument. */
   readonly measure: Measure
   /**
-   * Whether a later completion of the same pipeline sends it again. Counts of runs and run durations are not: they would
-   * count one run twice.
+   * Whether a later completion of the same pipeline sends the metric again. It is false for counts and durations of
+   * runs, which would count one run twice.
    */
   readonly onReexport: boolean
   /** The fields of a pipeline hook that the metric is measured from; one of them is enough. */
   readonly needs?: readonly [string, ...string[]]
-  /** When it is emitted, in the words of the documentation. */
+  /** The condition under which the metric is emitted. It is printed in `docs/telemetry.md`. */
   readonly emitted: string
 }
 
-/** @see spec/interface-1.md 2.3, spec/pipeline-telemetry.md 4 */
+/** All metrics, in output order. A legacy name precedes the semconv name of the same measurement. */
 export const metricTable: readonly MetricRow[] = [
   {
     name: 'pipeline.duration_seconds',
@@ -171,13 +171,13 @@ function runDurations({ record, errorType, options }: PipelineRun): Measurement[
   return options.pendingPoint ? [...ran, ...ifPositive(record.queuedSeconds, { state: 'pending' })] : ran
 }
 
-/** A job counts once, however often it was attempted. */
+/** Returns the number of jobs. A job with several attempts counts once. */
 function jobCount({ record }: PipelineRun): Measurement[] {
   if (record.jobsUnreadable) return []
   return [{ dimensions: {}, samples: [record.jobs.filter((job) => job.effective).length] }]
 }
 
-/** Every attempt that ran, stages in declared order, then others as they come, jobs without a stage among those. */
+/** Returns the durations of all attempts that ran, by stage: declared stages in order, then all others, including no stage. */
 function jobDurations(run: PipelineRun): Measurement[] {
   const { record } = run
   const byStage = new Map<string | undefined, { samples: number[]; slowest: JobRecord; slowestSeconds: number }>()
@@ -199,7 +199,7 @@ function jobDurations(run: PipelineRun): Measurement[] {
   })
 }
 
-/** Failed jobs per reason; at least one error, with the pipeline's own reason, where no job is to blame. */
+/** Returns the number of failed jobs by reason. If no job failed, it is one error with the reason of the pipeline. */
 function runErrors(run: PipelineRun): Measurement[] {
   if (run.record.status !== 'failed') return []
   const countByType = new Map<string, number>()

@@ -10,7 +10,7 @@ import {
   ATTR_VCS_REF_HEAD_TYPE,
 } from '../semconv.ts'
 
-/** What tells the points of one metric apart, beside the run they belong to. */
+/** The values that distinguish the points of one metric within a run. */
 export interface PointDimensions {
   readonly state?: 'pending'
   readonly stage?: string | undefined
@@ -21,10 +21,10 @@ export interface PointContext extends PointDimensions {
   readonly run: PipelineRun
 }
 
-/** A ref that the option `refLabel` does not let through. */
+/** The value that replaces a ref that does not match the option `refLabel`. */
 const OTHER_REF = '#other#'
 
-/** Attributes of every data point of all metrics, then those that only some have. @see spec/pipeline-telemetry.md 4 */
+/** Attributes of data points: first those of all metrics, then those of some metrics. */
 export const pointAttributes: AttributeTable<PointContext> = [
   { keys: ['pipeline.status'], type: 'string', from: ({ run }) => run.record.status, absent: 'never' },
   {

@@ -12,7 +12,7 @@ import type {
 
 export type Point = NumberDataPoint | HistogramDataPoint
 
-/** One point and everything it stands in. The converter makes one point per stream of a run. */
+/** One point with its metric, scope and resource. The converter makes one point per stream of a run. */
 export interface Stream {
   readonly group: ResourceGroup<Metric>
   readonly scope: ScopeGroup<Metric>
@@ -21,8 +21,8 @@ export interface Stream {
 }
 
 /**
- * The points of a request by the identity of their streams: resource, scope, metric, attributes and, for histograms,
- * bounds. `merge` decides what becomes of two points of one stream.
+ * Returns the points of a request by the identity of their streams: resource, scope, metric, attributes and, for
+ * histograms, bounds. `merge` combines two points of the same stream.
  */
 export function streamsOf(
   request: OtlpRequest<'metrics'>,
@@ -45,7 +45,7 @@ export function streamsOf(
   return streams
 }
 
-/** Back to a request: equal resources, scopes and metrics stand together again, in order of first appearance. */
+/** Returns the streams as a request, grouped by resource, scope and metric in order of first appearance. */
 export function requestOf(streams: Iterable<Stream>, dataOf: (metric: Metric, points: Point[]) => MetricData) {
   const groups = new Map<string, { group: ResourceGroup<Metric>; scopes: Map<string, ScopeStreams> }>()
   for (const stream of streams) {
@@ -97,7 +97,7 @@ function pointsOf({ data }: Metric): readonly Point[] {
 
 const groupKey = (group: ResourceGroup<Metric>): string => attributesKey(group.resource.attributes)
 
-/** Order does not matter, types do. */
+/** Returns a key that depends on the types of the attributes and not on their order. */
 function attributesKey(attributes: readonly KeyValue[]): string {
   return JSON.stringify(attributes.map((attribute) => [attribute.key, attribute.type, plain(attribute)]).sort())
 }

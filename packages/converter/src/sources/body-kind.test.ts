@@ -17,7 +17,7 @@ function failureOf(body: object): RecordError {
   throw new Error('was read')
 }
 
-describe('bodies that are mistaken for records are named, with what to do', () => {
+describe('bodies that are mistaken for records are refused with advice', () => {
   test.each<[string, object, string]>([
     ['a REST job', restJob, 'is a job of the REST API (job 380 of pipeline 31)'],
     ['a REST bridge', { ...restJob, downstream_pipeline: null }, 'is a job of the REST API (job 380 of pipeline 31)'],
@@ -33,7 +33,7 @@ describe('bodies that are mistaken for records are named, with what to do', () =
     ],
     ['a REST pipeline, and the command that fetches jobs', pipeline, 'or use penstock backfill'],
     [
-      'a REST pipeline whose status has an environment',
+      'a REST pipeline with an environment',
       { ...pipeline, environment: canary },
       'is a pipeline of the REST',
     ],
@@ -43,7 +43,7 @@ describe('bodies that are mistaken for records are named, with what to do', () =
       'is a deployment of the REST API (9), not a pipeline: give { project, pipeline, jobs, bridges } of pipeline 31, which it belongs to',
     ],
     [
-      'a REST deployment that no job made',
+      'a REST deployment without a job',
       { id: 9, iid: 1, sha: 'f', status: 'created', environment: { name: canary }, deployable: null },
       'is a deployment of the REST API (9), not a pipeline: give { project, pipeline, jobs, bridges } of the pipeline',
     ],
@@ -97,11 +97,11 @@ test.each<[string, object]>([
   ['a list of jobs without a count', { jobs: [{ id: 1 }] }],
   ['a run that is a name', { workflow_run: 'nightly' }],
   ['a repository of Bitbucket', { actor: {}, repository: { full_name: 'g/p', links: {} } }],
-])('%s is not taken for a payload of GitHub', (_, body) => {
+])('%s is not recognised as a payload of GitHub', (_, body) => {
   expect(failureOf(body).reason).toBe(expectedBody)
 })
 
-describe('hooks about something else are no fault', () => {
+describe('hooks about other events are distinguished from invalid bodies', () => {
   test.each<[object, string]>([
     [{ object_kind: 'push', ref: 'main' }, '"push"'],
     [{ object_kind: 'deployment', status: 'success', deployable_id: 380 }, '"deployment"'],
@@ -131,4 +131,4 @@ test.each<[object, unknown]>([
   [{ headers: {}, body: null }, undefined],
   [{ headers: 'x', body: {} }, undefined],
   [{ body: {} }, undefined],
-])('the body captured in %j', (values, body) => expect(capturedBody(values as never)).toEqual(body))
+])('returns the body captured in %j', (values, body) => expect(capturedBody(values as never)).toEqual(body))

@@ -10,7 +10,7 @@ export const expectedBody = 'must be a pipeline hook, a job hook or { project, p
  * Returns the kind of a body. `object_kind` decides; if a relay left it out, the shape decides.
  *
  * @throws {OtherHookError} for a hook about another event
- * @throws {RecordError} for every other body; bodies that are often mistaken for a record are named, with advice
+* @throws {RecordError} for every other body. For bodies that are often mistaken for a record, the message has advice.
  */
 export function kindOfBody(values: JsonObject): BodyKind {
   const kind = values.object_kind
@@ -26,7 +26,7 @@ export function kindOfBody(values: JsonObject): BodyKind {
 
 const isWord = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 
-/** The members that hold headers and body of a captured request; the last pair is that of GitLab's own history of a webhook. */
+/** The members that hold headers and body of a captured request. The last pair is used by GitLab's webhook history. */
 const captures = [
   { headers: 'headers', body: 'body' },
   { headers: 'headers', body: 'payload' },
@@ -35,7 +35,7 @@ const captures = [
 ] as const
 
 /**
- * Returns the request body inside `{ headers, body }`, the form in which tools save webhooks: a text, or a JSON value;
+* Returns the request body inside `{ headers, body }`, the form in which tools save webhooks. It is a text or a JSON value;
  * `undefined` for a body that is no captured request.
  */
 export function capturedBody(values: JsonObject): unknown {
@@ -58,12 +58,12 @@ interface NearMiss {
 
 const bundle = '{ project, pipeline, jobs, bridges }'
 
-/** Refuses the answer of `GET …/pipelines/N/jobs` in place of one record. */
+/** The reason why the answer of `GET …/pipelines/N/jobs` is refused in place of one record. */
 export const restJobsAdvice = `is a list of jobs of the REST API, not a pipeline: give it to penstock convert, or as ${bundle}`
 
 const has = (values: JsonObject, ...keys: readonly string[]): boolean => keys.every((key) => key in values)
 
-/** Objects of which GitHub's hooks have one at the top level. */
+/** The objects at the top level of GitHub's hooks; each hook has one of them. */
 const githubObjects = ['workflow_run', 'workflow_job', 'check_run', 'check_suite']
 /** Lists that GitHub's API returns beside their `total_count`. */
 const githubLists = ['workflow_runs', 'jobs', 'check_runs', 'check_suites']
@@ -76,7 +76,7 @@ function isOfGithub(values: JsonObject): boolean {
   return isList || isHook || githubObjects.some((name) => isObject(values[name]))
 }
 
-/** The bodies that are mistaken for records, most specific first. No advice repeats a text of the body. */
+/** The bodies that users mistake for records, most specific first. The advice never repeats a text of the body. */
 const nearMisses: readonly NearMiss[] = [
   {
     matches: (values) => isRestJob(values),

@@ -1,8 +1,6 @@
 /**
- * The objects that hooks and REST answers share. Each reader turns a field into its record, or into `undefined` when
- * the field is null or holds nothing usable: some relays write `{ id: 0, description: "" }` where the source said null.
- *
- * @see spec/pipeline-telemetry.md 1.1, 1.2
+ * Readers for the objects that hooks and REST answers share. Each returns the record of a field, or `undefined` if the
+ * field is null or has no usable value: some relays write `{ id: 0, description: "" }` in place of null.
  */
 import type {
   ArtifactsRecord,
@@ -37,14 +35,14 @@ export function readStatus(fields: Fields, key: string): string {
   return canonicalStatus(requiredText(fields, key))
 }
 
-/** A text in hooks, an object in REST. */
+/** Reads `detailed_status`, which is a text in hooks and an object in REST. */
 export function readDetailedStatus(run: Fields): string | undefined {
   if (!isObject(run.values.detailed_status)) return text(run, 'detailed_status')
   const status = section(run, 'detailed_status')!
   return text(status, 'label') ?? text(status, 'text')
 }
 
-/** A project that came without its address takes it from the pipeline's. */
+/** Reads a project. If its URL is missing, it is derived from the pipeline's URL. */
 export function readProject(project: Fields | undefined, pipelineUrl: string | undefined): ProjectRecord {
   return {
     id: project && id(project, 'id'),
@@ -68,7 +66,7 @@ export function readCommit(owner: Fields): CommitRecord | undefined {
   return record.id === undefined && record.title === undefined && record.message === undefined ? undefined : record
 }
 
-/** A pipeline whose merge request was not sent along may still name it in its ref. */
+/** Reads the merge request. If it is missing, its iid is read from a ref such as `refs/merge-requests/7/head`. */
 export function readMergeRequest(owner: Fields, ref: string | undefined): MergeRequestRecord | undefined {
   const request = section(owner, 'merge_request')
   if (request === undefined) {
@@ -138,7 +136,7 @@ export function readArtifacts(job: Fields): ArtifactsRecord | undefined {
   return record.filename === undefined && !record.size ? undefined : record
 }
 
-/** Whether the ref is a tag; a full ref name tells it when the field is missing. */
+/** Returns whether the ref is a tag. If the field is missing, a full ref name decides. */
 export function readTag(run: Fields, ref: string | undefined): boolean | undefined {
   const tag = flag(run, 'tag')
   if (tag !== undefined) return tag
@@ -146,7 +144,7 @@ export function readTag(run: Fields, ref: string | undefined): boolean | undefin
   return ref?.startsWith('refs/heads/') ? false : undefined
 }
 
-/** All zeros is how the source says that there was no commit before. */
+/** Reads `before_sha`; `undefined` if it is all zeros, which means that there is no previous commit. */
 export function readBeforeSha(run: Fields): string | undefined {
   const sha = text(run, 'before_sha')
   return sha === undefined || /^0+$/.test(sha) ? undefined : sha
@@ -159,7 +157,7 @@ export function readFailureReason(owner: Fields, key: string, status: string): s
 const weekNs = 7n * 86_400n * 1_000_000_000n
 const clockSkewNs = 300n * 1_000_000_000n
 
-/** The end of a run. One far from its receipt is kept, with a warning: backends refuse such times without a word. */
+/** Reads the end of a run. An end far from the time of receipt gets a warning, because backends silently drop such data. */
 export function readEnd(run: Fields, receivedAtNs: bigint | undefined): bigint | undefined {
   const endNs = date(run, 'finished_at')
   if (endNs === undefined || receivedAtNs === undefined) return endNs

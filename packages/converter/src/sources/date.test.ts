@@ -36,7 +36,7 @@ describe('forms', () => {
 })
 
 test.each([undefined, null, '', '  ', 'null', '0001-01-01T00:00:00Z', '0001-01-01 00:00:00 UTC'])(
-  'edge 11: %j says nothing',
+  'edge 11: %j is absent',
   (value) => expect(readDate(value)).toBe('absent'),
 )
 
@@ -73,13 +73,13 @@ test.each([
   1_471_015_408_000n,
   true,
   {},
-])('edge 11: %o is no date', (value) => {
+])('edge 11: %o is invalid', (value) => {
   expect(readDate(value)).toBe('invalid')
   expect(parseDate(value)).toBeUndefined()
 })
 
 const calendar = fc.record({
-  // From the second day on, so that no offset leads back before 1970.
+  // Dates start at the third day, so that no offset results in a time before 1970.
   ms: fc.integer({ min: 2 * 86_400_000, max: Date.UTC(9999, 11, 30) }).map((ms) => ms - (ms % 1000)),
   fraction: fc.stringMatching(/^(?:\.\d{1,9})?$/),
   separator: fc.constantFrom(' ', 'T'),
@@ -118,7 +118,7 @@ test('never throws', () => {
   fc.assert(fc.property(fc.anything(), (value) => void readDate(value)))
 })
 
-describe('edge 10: the zone of the host makes no difference', () => {
+describe('edge 10: the result does not depend on the zone of the host', () => {
   const hostZone = process.env.TZ
   afterEach(() => {
     if (hostZone === undefined) delete process.env.TZ

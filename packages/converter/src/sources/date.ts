@@ -1,18 +1,17 @@
-/** `YYYY-MM-DD hh:mm:ss`, up to nine fraction digits, and a zone; a text without a zone means UTC. */
+/** Matches `YYYY-MM-DD hh:mm:ss` with up to nine fraction digits and a zone. Without a zone, the time is in UTC. */
 const dateShape = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?$/
 const daysBeforeMonth = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
 const daysInMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** Leap days of the years 1 to 1969. */
+/** The number of leap days in the years 1 to 1969. */
 const leapDaysBefore1970 = 477
-/** Where the fraction or the zone begins. */
+/** The index at which the fraction or the zone begins. */
 const afterSeconds = 'YYYY-MM-DD hh:mm:ss'.length
 
 /**
- * Nanoseconds since 1970, 'absent' when nothing was said (null, blank, "null", year 1), 'invalid' when what was said is
- * no date after 1970-01-01T00:00:00Z. `Date.parse` would read zone-less text in the host's zone and roll 02-30 over.
- *
- * @see spec/pipeline-telemetry.md 1.3
+ * Returns nanoseconds since 1970, 'absent' for an empty value (null, blank, "null", year 1), or 'invalid' for a value
+ * that is not a date after 1970-01-01T00:00:00Z. `Date.parse` is not used, because it reads a text without a zone in the
+ * zone of the host and turns 02-30 into a day in March.
  */
 export function readDate(value: unknown): bigint | 'absent' | 'invalid' {
   if (value === null || value === undefined) return 'absent'
@@ -39,7 +38,7 @@ export function readDate(value: unknown): bigint | 'absent' | 'invalid' {
   return nanoseconds === 0 ? secondNs : secondNs + BigInt(nanoseconds)
 }
 
-/** Nanoseconds since 1970; `undefined` when the value is absent or no date. */
+/** Returns nanoseconds since 1970; `undefined` if the value is absent or not a date. */
 export function parseDate(value: unknown): bigint | undefined {
   const date = readDate(value)
   return typeof date === 'bigint' ? date : undefined
@@ -55,14 +54,14 @@ function endOfDigits(text: string, from: number): number {
   return at
 }
 
-/** The fraction that ends at `end`, in nanoseconds. */
+/** Returns the fraction that ends at `end` in nanoseconds. */
 function readFraction(text: string, end: number): number {
   if (end === afterSeconds) return 0
   const digits = end - afterSeconds - 1
   return Number(text.slice(afterSeconds + 1, end)) * 10 ** (9 - digits)
 }
 
-/** Minutes east of UTC; `undefined` when out of range. */
+/** Returns the offset in minutes east of UTC; `undefined` if it is out of range. */
 function readOffset(text: string, from: number): number | undefined {
   const at = text.charAt(from) === ' ' ? from + 1 : from
   const sign = text.charAt(at)

@@ -48,7 +48,7 @@ describe('usable values', () => {
   })
 })
 
-describe('nothing was said', () => {
+describe('empty values are absent without a warning', () => {
   test.each<[string, Reader, readonly unknown[]]>([
     ['text', text, [undefined, null, '', ' \n']],
     ['id', id, [undefined, null]],
@@ -102,7 +102,7 @@ describe('unusable optional values are absent, with a warning', () => {
     expect(reasonsOf(fields)[0]).not.toContain('canary')
   })
 
-  test('other things in a list of texts are dropped one by one, blank texts without a word', () => {
+  test('items of other types in a list of texts are dropped with a warning, blank texts without one', () => {
     const fields = fieldsOf(['build', 7, '', 'test', null])
     expect(texts(fields, 'field')).toEqual(['build', 'test'])
     expect(reasonsOf(fields)).toEqual(['field[1]: must be a text, got 7', 'field[4]: must be a text, got null'])
@@ -151,14 +151,14 @@ test('values in messages are one line of at most 40 characters', () => {
   expect(shown(-(10n ** 500n))).toHaveLength(40)
 })
 
-test('paths lead through objects and lists', () => {
+test('paths contain objects and list positions', () => {
   const body = bodyFields({ builds: [{}, { user: { id: 'x' } }] }, newWarnings())
   const user = section(sections(body, 'builds')![1]!, 'user')!
   expect(id(user, 'id')).toBeUndefined()
   expect(body.warnings.items[0]?.path).toBe('builds[1].user.id')
 })
 
-test('warnings are counted beyond those that are kept', () => {
+test('warnings above the limit are counted, but not kept', () => {
   const fields = fieldsOf(7)
   for (let time = 0; time < warningLimit + 50; time++) text(fields, 'field')
   expect(fields.warnings.items).toHaveLength(warningLimit)

@@ -6,18 +6,18 @@ import { type WarningList, warningLimit } from './warnings.ts'
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /**
- * One JSON object of a foreign payload and the way to it.
+ * One JSON object of a payload, and its path.
  *
- * The readers below take a field by name. What is required and unusable throws a `RecordError`; what is optional and
- * unusable reads as absent and leaves a warning, what is optional and null or missing just reads as absent. Paths are
- * put together only for a message, and no message repeats a text except an id, a date or an `object_kind`.
+ * The readers below read a field by name. An unusable required field throws a `RecordError`. An unusable optional field
+ * is read as absent and adds a warning; null and missing are read as absent without one. Paths are built only for
+ * messages. Messages repeat no text of the payload except ids, dates and `object_kind`.
  */
 export interface Fields {
   readonly values: JsonObject
   readonly parent: Fields | undefined
   /** The field of the parent that holds this object. */
   readonly key: string
-  /** Position when that field is a list, else -1. */
+  /** The index in that field if it is a list, else -1. */
   readonly index: number
   readonly warnings: WarningList
 }
@@ -43,7 +43,7 @@ export function refuse(fields: Fields, key: string, reason: string): never {
   throw new RecordError(pathOf(fields, key), reason)
 }
 
-/** A text that is more than blanks, as given. */
+/** Reads a text and returns it unchanged; a blank text is absent. */
 export function text(fields: Fields, key: string): string | undefined {
   const value = fields.values[key]
   if (typeof value === 'string') return isBlank(value) ? undefined : value
@@ -56,13 +56,13 @@ export function requiredText(fields: Fields, key: string): string {
   refuse(fields, key, `must be a text, got ${typeof value === 'string' ? 'a blank one' : kindOf(value)}`)
 }
 
-/** An integer above 0, as number, BigInt or decimal digits. */
+/** Reads an integer above 0, given as number, BigInt or decimal digits. */
 export function id(fields: Fields, key: string): bigint | undefined {
   const value = fields.values[key]
   if (value === null || value === undefined) return undefined
   const integer = toInteger(value)
   if (integer !== undefined && integer > 0n && integer <= MAX_INTEGER) return integer
-  warn(fields, key, idFault(value, integer))
+  warn(fields, key, invalidIdReason(value, integer))
   return undefined
 }
 
@@ -70,10 +70,10 @@ export function requiredId(fields: Fields, key: string): bigint {
   const value = fields.values[key]
   const integer = toInteger(value)
   if (integer !== undefined && integer > 0n && integer <= MAX_INTEGER) return integer
-  refuse(fields, key, idFault(value, integer))
+  refuse(fields, key, invalidIdReason(value, integer))
 }
 
-/** A size in bytes, from 0 to 2^63-1. */
+/** Reads a size in bytes, from 0 to 2^63-1. */
 export function byteSize(fields: Fields, key: string): bigint | undefined {
   const value = fields.values[key]
   const integer = toInteger(value)
@@ -81,7 +81,7 @@ export function byteSize(fields: Fields, key: string): bigint | undefined {
   return absent(fields, key, value, `an integer from 0 to ${MAX_INTEGER}`)
 }
 
-/** An integer from 0 to 2^53-1. */
+/** Reads an integer from 0 to 2^53-1. */
 export function count(fields: Fields, key: string): number | undefined {
   const value = fields.values[key]
   if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
@@ -107,7 +107,7 @@ export function flag(fields: Fields, key: string): boolean | undefined {
   return typeof value === 'boolean' ? value : absent(fields, key, value, 'true or false')
 }
 
-/** Nanoseconds since 1970; later than 2262 is more than OTLP can carry. */
+/** Reads a date as nanoseconds since 1970. Times after 2262 are refused, because OTLP cannot represent them. */
 export function date(fields: Fields, key: string): bigint | undefined {
   const value = fields.values[key]
   const timeNs = readDate(value)
@@ -118,7 +118,7 @@ export function date(fields: Fields, key: string): bigint | undefined {
   return undefined
 }
 
-/** The texts of a list; blank ones are dropped, other things too, with a warning. */
+/** Reads the texts of a list. Blank texts are dropped; items of other types are dropped with a warning. */
 export function texts(fields: Fields, key: string): readonly string[] {
   const value = fields.values[key]
   if (!Array.isArray(value)) return absent(fields, key, value, 'a list of texts') ?? []
@@ -142,7 +142,7 @@ export function requiredSection(fields: Fields, key: string): Fields {
   refuse(fields, key, `must be an object, got ${kindOf(value)}`)
 }
 
-/** The objects of a list, `undefined` without a list. An item that is no object is refused. */
+/** Reads the objects of a list; `undefined` if there is no list. An item that is not an object is refused. */
 export function sections(fields: Fields, key: string): readonly Fields[] | undefined {
   const value = fields.values[key]
   if (!Array.isArray(value)) return absent(fields, key, value, 'a list')
@@ -152,7 +152,7 @@ export function sections(fields: Fields, key: string): readonly Fields[] | undef
   })
 }
 
-/** The first object of a list that `matches`; whatever else the list holds is ignored. */
+/** Returns the first object of a list that `matches`. Items of other types are ignored. */
 export function sectionWhere(fields: Fields, key: string, matches: (item: JsonObject) => boolean): Fields | undefined {
   const value = fields.values[key]
   if (!Array.isArray(value)) return undefined
@@ -164,7 +164,7 @@ function within(fields: Fields, key: string, index: number, values: JsonObject):
   return { values, parent: fields, key, index, warnings: fields.warnings }
 }
 
-/** What a value is, without saying what is in a text. */
+/** Returns a description of a value for messages. The contents of a text are not part of it. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (typeof value === 'string') return 'a text'
@@ -172,7 +172,7 @@ export function kindOf(value: unknown): string {
   return shortened(String(value))
 }
 
-/** A text in quotes, on one line and at most 40 characters long. */
+/** Returns a text in quotes, on one line and at most 40 characters long. */
 export function quoted(value: string): string {
   return shortened(JSON.stringify(value.slice(0, 40)))
 }
@@ -183,7 +183,7 @@ function shortened(value: string): string {
 
 function isBlank(value: string): boolean {
   const first = value.charCodeAt(0)
-  return !(first > 32 && first < 127) && !/[^\s\0]/.test(value) // the first comparison decides nearly always, and is cheap
+  return !(first > 32 && first < 127) && !/[^\s\0]/.test(value) // the first comparison is cheap and nearly always decides
 }
 
 function toInteger(value: unknown): bigint | undefined {
@@ -192,7 +192,7 @@ function toInteger(value: unknown): bigint | undefined {
   return typeof value === 'string' && decimalDigits.test(value) ? BigInt(value) : undefined
 }
 
-function idFault(value: unknown, integer: bigint | undefined): string {
+function invalidIdReason(value: unknown, integer: bigint | undefined): string {
   const got = typeof value === 'string' ? quoted(value) : kindOf(value)
   if (integer !== undefined && integer > MAX_INTEGER) return `must be at most ${MAX_INTEGER}, got ${got}`
   if (Number.isInteger(value) && (value as number) > 0 && integer === undefined) {

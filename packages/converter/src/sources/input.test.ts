@@ -7,14 +7,14 @@ import { warningLimit } from './warnings.ts'
 const intake = { receivedAtNs: undefined }
 const run = { id: 31, status: 'success' }
 
-describe('what a body is', () => {
+describe('the kind of a body', () => {
   test.each([
     ['a pipeline hook', { object_kind: 'pipeline', object_attributes: run }, 'pipeline'],
-    ['a hook whose relay left out object_kind', { object_attributes: run }, 'pipeline'],
+    ['a hook without object_kind, as relays send it', { object_attributes: run }, 'pipeline'],
     ['a hook with a blank object_kind', { object_kind: '', object_attributes: run }, 'pipeline'],
     ['a job hook', { object_kind: 'build', build_id: 380, build_status: 'success', pipeline_id: 31 }, 'job'],
     ['a REST bundle', { project: {}, pipeline: run, jobs: [], bridges: [] }, 'pipeline'],
-    ['a REST bundle of nothing but the pipeline', { pipeline: run }, 'pipeline'],
+    ['a REST bundle with only the pipeline', { pipeline: run }, 'pipeline'],
   ])('%s', (_, body, kind) => expect(readInput(body, intake).kind).toBe(kind))
 
   test.each<[unknown, string, string]>([
@@ -35,7 +35,7 @@ describe('what a body is', () => {
   })
 })
 
-describe('what every record needs', () => {
+describe('required fields', () => {
   test.each<[object, string]>([
     [{ object_attributes: { id: 0, status: 'success' } }, 'object_attributes.id'],
     [{ object_attributes: { id: '0x1f', status: 'success' } }, 'object_attributes.id'],
@@ -51,7 +51,7 @@ describe('what every record needs', () => {
   ])('edge 49: %j', (body, path) => expect(failureOf(body).path).toBe(path))
 })
 
-test('wrong-typed optional fields are absent, with a warning each', () => {
+test('optional fields of a wrong type are absent, each with a warning', () => {
   const wrong = { iid: 'x', name: 7, tag: 'yes', stages: 'test', created_at: 5, duration: '63', protected_ref: 1 }
   const body = { object_attributes: { ...run, ...wrong }, user: 'ada', project: [], builds: {}, merge_request: 7 }
   const { warnings } = readInput(body, intake)
@@ -76,11 +76,11 @@ test('warnings of a large body are bounded', () => {
 describe('edge 59: nesting', () => {
   const nested = (levels: number) => JSON.parse(`${'{"x":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`)
 
-  test('of a hundred levels is ignored', () => {
+  test('a hundred levels are ignored', () => {
     expect(readInput({ object_attributes: run, extra: nested(100) }, intake).warnings.total).toBe(0)
   })
 
-  test('beyond the limit is ignored with a warning, whatever its depth', () => {
+  test('levels above the limit are ignored with a warning, at any depth', () => {
     const shallow = { object_attributes: run }
     for (const levels of [nestingLimit, 100_000]) {
       const input = readInput({ ...shallow, extra: nested(levels) }, intake)
@@ -91,7 +91,7 @@ describe('edge 59: nesting', () => {
   })
 })
 
-test('edge 58: variables, mail addresses and avatars leave no trace', () => {
+test('edge 58: variables, mail addresses and avatars are not in the record', () => {
   const canary = 'canary-4f1d'
   const user = { id: 1, username: 'ada', email: canary, avatar_url: canary, name: canary }
   const body = {
@@ -161,7 +161,7 @@ const bodies = fc.oneof(
   ),
 )
 
-test('whatever the body, it is read or refused with a RecordError', () => {
+test('every body is either read or refused with a RecordError', () => {
   fc.assert(
     fc.property(bodies, (body) => {
       try {

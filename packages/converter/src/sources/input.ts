@@ -12,24 +12,23 @@ export type Input =
   | { readonly kind: 'pipeline'; readonly record: PipelineRecord; readonly warnings: Warnings }
   | { readonly kind: 'job'; readonly event: JobEvent; readonly warnings: Warnings }
 
-/** What the intake knows about a body. */
+/** The facts about a body that are not in the body. */
 export interface Intake {
   readonly receivedAtNs: bigint | undefined
 }
 
-/** Objects and lists inside each other beyond which a body is called deeply nested. */
+/** The number of nested objects and lists above which a body gets a warning. */
 export const nestingLimit = 512
 
 /**
- * Reads a body as a record or an event. `body` is a parsed JSON value; parse it with `parseLossless`, or ids above 2^53
- * are refused.
+ * Reads a body as a record or a job event. `body` is a parsed JSON value. Parse it with `parseLossless`; otherwise ids
+ * above 2^53 are refused.
  *
- * Everything optional that is unusable becomes a warning.
+ * Each unusable optional field adds a warning.
  *
- * @throws {OtherHookError} for a hook about something else, such as a push
- * @throws {RecordError} for a body that is none of the three kinds or lacks what every record needs: the pipeline's id
- * and status, and those of each job
- * @see spec/pipeline-telemetry.md 1
+ * @throws {OtherHookError} for a hook about another event, such as a push
+ * @throws {RecordError} for a body that is none of the three kinds, or lacks a required field: id and status of the
+ * pipeline and of each job
  */
 export function readInput(body: unknown, intake: Intake): Input {
   if (Array.isArray(body) && body.some(isRestJob)) throw new RecordError('', restJobsAdvice)

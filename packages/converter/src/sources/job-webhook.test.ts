@@ -27,7 +27,7 @@ function eventOf(fields: object): JobEvent {
   return input.event
 }
 
-test('a whole hook', () => {
+test('reads every field of a hook', () => {
   expect(eventOf({})).toStrictEqual({
     pipelineId: 31n,
     rootPipelineId: undefined,
@@ -63,7 +63,7 @@ test('edge 56: unknown_failure on success is ignored', () => {
   expect(eventOf({ build_status: 'success', build_failure_reason: 'unknown_failure' }).failureReason).toBeUndefined()
 })
 
-test('an old hook without project', () => {
+test('reads an old hook without a project', () => {
   const repository = { name: 'Loom', homepage: 'https://ci.example.com/g/p' }
   expect(eventOf({ project: undefined, repository }).project).toEqual({
     id: 42n,
@@ -89,7 +89,7 @@ describe('withJobEvents', () => {
   const unit = { id: 380, name: 'unit', stage: 'test', status: 'failed' }
   const lint = { id: 381, name: 'lint', stage: 'test', status: 'success' }
 
-  test('fills in what the record does not know', () => {
+  test('fills the missing values of the record', () => {
     const [first, second] = withJobEvents(recordOf(unit, lint), [eventOf({})]).jobs
     expect(first).toMatchObject({
       attempt: 2,
@@ -100,7 +100,7 @@ describe('withJobEvents', () => {
     expect(second).toMatchObject({ attempt: undefined, runner: undefined })
   })
 
-  test('keeps what the record knows', () => {
+  test('keeps the values of the record', () => {
     const known = { ...unit, failure_reason: 'api_failure', runner: { id: 7 }, environment: { name: 'production' } }
     expect(withJobEvents(recordOf(known), [eventOf({})]).jobs[0]).toMatchObject({
       failureReason: 'api_failure',
@@ -112,7 +112,7 @@ describe('withJobEvents', () => {
     ).toBeUndefined()
   })
 
-  test('the last event that knows counts', () => {
+  test('uses the last event that has a value', () => {
     const events = [
       eventOf({ retries_count: 0, runner: { id: 1 } }),
       eventOf({ retries_count: 1, runner: { id: 2 } }),
@@ -128,7 +128,7 @@ describe('withJobEvents', () => {
     expect(withJobEvents(record, [eventOf({ build_id: 999 })])).toEqual(record)
   })
 
-  test('the shape of a job stays the same', () => {
+  test('does not change the keys of a job', () => {
     const record = recordOf(unit)
     const enriched = withJobEvents(record, [eventOf({})])
     expect(Object.keys(enriched)).toEqual(Object.keys(record))
@@ -136,14 +136,14 @@ describe('withJobEvents', () => {
   })
 })
 
-describe('old job hooks have the id of the pipeline in commit.id alone', () => {
+describe('old job hooks have the id of the pipeline only in commit.id', () => {
   test.each<[string, object]>([
     ['a number', { pipeline_id: undefined, commit: { id: 2366 } }],
     ['digits', { pipeline_id: undefined, commit: { id: '2366' } }],
     ['beside null', { pipeline_id: null, commit: { id: 2366 } }],
   ])('%s', (_, fields) => expect(eventOf(fields).pipelineId).toBe(2366n))
 
-  test('pipeline_id wins', () => expect(eventOf({ commit: { id: 99 } }).pipelineId).toBe(31n))
+  test('pipeline_id takes precedence', () => expect(eventOf({ commit: { id: 99 } }).pipelineId).toBe(31n))
 
   test.each<[object, string]>([
     [{ commit: { id: 'f'.repeat(40) } }, 'pipeline_id'],

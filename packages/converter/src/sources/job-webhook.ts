@@ -12,10 +12,8 @@ import { readUpstream } from './upstream.ts'
 import { projectUrl, url } from './web-url.ts'
 
 /**
- * What a job hook adds to its pipeline: how often the job was retried, its runner, and early news of the upstream
- * pipeline. It never triggers an export.
- *
- * @see spec/pipeline-telemetry.md 1.2
+ * The contents of a job hook. It completes the record of its pipeline with the number of retries and the runner, and
+ * names the upstream pipeline before the pipeline has finished. It never triggers an export.
  */
 export interface JobEvent {
   readonly pipelineId: bigint
@@ -26,7 +24,7 @@ export interface JobEvent {
   readonly name: string | undefined
   readonly stage: string | undefined
   readonly status: string
-  /** Only kept when the status is failed: the hook says `unknown_failure` on success too. */
+  /** Set only if the status is `failed`: on success, hooks contain `unknown_failure`. */
   readonly failureReason: string | undefined
   readonly retriesCount: number | undefined
   readonly runner: RunnerRecord | undefined
@@ -79,14 +77,14 @@ function readJobProject(hook: Fields): ProjectRecord {
   }
 }
 
-/** What of a job hook goes into the record of its pipeline. */
-export type JobNews = Pick<
+/** The fields of a job hook that complete the record of its pipeline. */
+export type JobEnrichment = Pick<
   JobEvent,
   'pipelineId' | 'jobId' | 'failureReason' | 'retriesCount' | 'runner' | 'environment'
 >
 
-/** Two hooks of one job as one: what the later one does not say, the earlier one does. */
-export function mergedJobEvents<Event extends JobNews>(earlier: Event, later: Event): Event {
+/** Merges two hooks of one job. A value that is missing in the later hook is taken from the earlier one. */
+export function mergedJobEvents<Event extends JobEnrichment>(earlier: Event, later: Event): Event {
   return {
     ...later,
     retriesCount: later.retriesCount ?? earlier.retriesCount,
@@ -97,11 +95,11 @@ export function mergedJobEvents<Event extends JobNews>(earlier: Event, later: Ev
 }
 
 /**
- * The record with what job hooks, in order of arrival, know and it does not: attempt, runner, environment, failure
- * reason. Events of other pipelines are ignored.
+ * Returns the record with its missing attempts, runners, environments and failure reasons filled from job hooks.
+ * `events` are in order of arrival; events of other pipelines are ignored.
  */
-export function withJobEvents(record: PipelineRecord, events: readonly JobNews[]): PipelineRecord {
-  const eventByJob = new Map<bigint, JobNews>()
+export function withJobEvents(record: PipelineRecord, events: readonly JobEnrichment[]): PipelineRecord {
+  const eventByJob = new Map<bigint, JobEnrichment>()
   for (const event of events) {
     if (event.pipelineId !== record.id) continue
     const earlier = eventByJob.get(event.jobId)
@@ -111,7 +109,7 @@ export function withJobEvents(record: PipelineRecord, events: readonly JobNews[]
   return { ...record, jobs: record.jobs.map((job) => enriched(job, eventByJob.get(job.id))) }
 }
 
-function enriched(job: JobRecord, event: JobNews | undefined): JobRecord {
+function enriched(job: JobRecord, event: JobEnrichment | undefined): JobRecord {
   if (event === undefined) return job
   return {
     ...job,

@@ -14,8 +14,8 @@ function jobsOf(builds: readonly object[], bridges: readonly object[] = []): rea
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 5, 10, 0, second)).toISOString()
 
-describe('order', () => {
-  test('by creation time, then id; without a creation time last, by id', () => {
+describe('the order of jobs', () => {
+  test('is by creation time, then id; jobs without a creation time come last, by id', () => {
     const jobs = jobsOf([
       { id: 9, status: 'success' },
       { id: 4, status: 'success', created_at: at(2) },
@@ -27,14 +27,14 @@ describe('order', () => {
   })
 })
 
-describe('edge 39: one id twice', () => {
-  test('the bridge wins, whatever the ends say', () => {
+describe('edge 39: of two jobs with one id, the list keeps', () => {
+  test('the bridge, even if it ended earlier', () => {
     const bridge = { id: 5, name: 'deploy', status: 'running' }
     const build = { id: 5, name: 'deploy', status: 'success', finished_at: at(9) }
     expect(jobsOf([build], [bridge])).toMatchObject([{ id: 5n, bridge: true, status: 'running' }])
   })
 
-  test('then the later end', () => {
+  test('else the job with the later end', () => {
     const jobs = jobsOf([
       { id: 5, status: 'running', retries_count: 7 },
       { id: 5, status: 'success', finished_at: at(9) },
@@ -43,7 +43,7 @@ describe('edge 39: one id twice', () => {
     expect(jobs).toMatchObject([{ status: 'success' }])
   })
 
-  test('then the higher attempt', () => {
+  test('else the job with the higher attempt', () => {
     const jobs = jobsOf([
       { id: 5, status: 'failed', finished_at: at(9), retries_count: 1 },
       { id: 5, status: 'success', finished_at: at(9), retries_count: 2 },
@@ -54,7 +54,7 @@ describe('edge 39: one id twice', () => {
 })
 
 describe('edge 40: attempts', () => {
-  test('of one name and stage are numbered by id, and the last one counts', () => {
+  test('jobs of one name and stage are numbered by id, and the last one is effective', () => {
     const jobs = jobsOf([
       { id: 7, name: 'unit', stage: 'test', status: 'success', created_at: at(3) },
       { id: 5, name: 'unit', stage: 'test', status: 'failed', created_at: at(1) },
@@ -67,7 +67,7 @@ describe('edge 40: attempts', () => {
     ])
   })
 
-  test('a job on its own has no number unless the source tells', () => {
+  test('a single job has no attempt number unless the source contains it', () => {
     expect(jobsOf([{ id: 5, name: 'unit', stage: 'test', status: 'failed' }])).toMatchObject([
       { attempt: undefined, previousAttemptId: undefined, effective: true },
     ])
@@ -76,7 +76,7 @@ describe('edge 40: attempts', () => {
     ])
   })
 
-  test('the number that the source tells wins over the position', () => {
+  test('the attempt number of the source takes precedence over the position', () => {
     const unit = { name: 'unit', stage: 'test', status: 'failed' }
     expect(
       jobsOf([
@@ -89,7 +89,7 @@ describe('edge 40: attempts', () => {
     ])
   })
 
-  test('same name elsewhere is another job', () => {
+  test('jobs of the same name in other stages are other jobs', () => {
     const jobs = jobsOf(
       [
         { id: 1, name: 'unit', stage: 'test', status: 'success' },
@@ -137,7 +137,7 @@ const listings = fc
   .array(job, { maxLength: 12 })
   .chain((jobs) => fc.tuple(fc.constant(jobs), fc.shuffledSubarray(jobs, { minLength: jobs.length })))
 
-test('edges 39, 40: the order of the list makes no difference', () => {
+test('edges 39, 40: the result does not depend on the order of the list', () => {
   fc.assert(
     fc.property(listings, ([jobs, shuffled]) => {
       expect(jobsOf(shuffled)).toEqual(jobsOf(jobs))
@@ -146,7 +146,7 @@ test('edges 39, 40: the order of the list makes no difference', () => {
   )
 })
 
-test('edges 39, 40: ids are unique, one attempt of each job counts, each later one follows a listed one', () => {
+test('edges 39, 40: ids are unique, one attempt of each job is effective, and each later one refers to a listed one', () => {
   fc.assert(
     fc.property(fc.array(job, { maxLength: 12 }), (listed) => {
       const jobs = jobsOf(listed)

@@ -16,7 +16,7 @@ import {
 } from './fields.ts'
 import { jobUrl, projectUrlIn, url } from './web-url.ts'
 
-/** The jobs of one list; hooks and REST use the same names for what they have. `undefined` without a list. */
+/** Reads the jobs of one list; `undefined` if there is no list. Hooks and REST use the same field names. */
 export function readJobs(
   owner: Fields,
   key: 'builds' | 'jobs' | 'bridges',
@@ -25,7 +25,7 @@ export function readJobs(
   return sections(owner, key)?.map((job) => readJob(job, key === 'bridges', project))
 }
 
-/** Tells whether one of the job lists is present but is no list. */
+/** Tells whether one of the job lists is present but is not a list. */
 export function hasUnreadableJobs({ values }: Fields, keys: readonly ('builds' | 'jobs' | 'bridges')[]): boolean {
   return keys.some((key) => values[key] !== undefined && values[key] !== null && !Array.isArray(values[key]))
 }
@@ -83,16 +83,14 @@ function readDownstream(job: Fields): DownstreamPipeline | undefined {
 }
 
 /**
- * Jobs and bridges as the record wants them: unique by id, in order of creation, attempts numbered. The order in which
- * they were listed makes no difference.
- *
- * @see spec/pipeline-telemetry.md 2.6 (order), 7 (39, 40)
+ * Returns jobs and bridges as a record has them: unique by id, in order of creation, with numbered attempts. The order
+ * in `listed` does not affect the result.
  */
 export function arrangeJobs(listed: readonly JobRecord[]): readonly JobRecord[] {
   return numberAttempts(uniqueById(listed).sort(byCreation))
 }
 
-/** By creation time, then id; a job without a creation time comes after all that have one. */
+/** Compares jobs by creation time, then by id. Jobs without a creation time come last. */
 function byCreation(one: JobRecord, other: JobRecord): number {
   const [a, b] = [one.createdAtNs, other.createdAtNs]
   if (a === b) return one.id < other.id ? -1 : 1
@@ -108,7 +106,7 @@ function uniqueById(listed: readonly JobRecord[]): JobRecord[] {
   return [...jobs.values()]
 }
 
-/** Which of two jobs with one id to keep: the bridge, the later end, the higher attempt; the text decides a tie. */
+/** Returns which of two jobs with one id to keep: the bridge, the later end, the higher attempt, else the greater JSON text. */
 function betterOf(one: JobRecord, other: JobRecord): JobRecord {
   if (one.bridge !== other.bridge) return one.bridge ? one : other
   const [endA, endB] = [one.finishedAtNs ?? 0n, other.finishedAtNs ?? 0n]
@@ -122,7 +120,7 @@ function asText(job: JobRecord): string {
   return JSON.stringify(job, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
 }
 
-/** Jobs of one name, stage and kind are attempts of one job; the highest id is the one that counts. */
+/** Numbers the attempts of each job. Jobs of one name, stage and kind are attempts; the one with the highest id is effective. */
 function numberAttempts(jobs: readonly JobRecord[]): readonly JobRecord[] {
   const numbered = new Map<bigint, JobRecord>()
   for (const attempts of groupAttempts(jobs)) {
@@ -141,7 +139,7 @@ function numberAttempts(jobs: readonly JobRecord[]): readonly JobRecord[] {
 }
 
 function groupAttempts(jobs: readonly JobRecord[]): Iterable<JobRecord[]> {
-  if (new Set(jobs.map((job) => job.name)).size === jobs.length) return [] // every name once: the usual case
+  if (new Set(jobs.map((job) => job.name)).size === jobs.length) return [] // usually every name is unique
   const groups = new Map<string, JobRecord[]>()
   for (const job of jobs) {
     if (job.name === undefined) continue

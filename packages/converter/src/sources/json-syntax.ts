@@ -1,6 +1,6 @@
 /**
- * The offset of the first character that cannot stand where it does, or the length of a text that ends too early or has
- * no fault. V8 words its complaints differently from version to version and names no place in some of them.
+ * Returns the offset of the first character that is a syntax error, or the length of a text that is incomplete or valid.
+ * The error messages of V8 cannot be used: they change between versions, and some contain no position.
  *
  * @see RFC 8259
  */
@@ -23,7 +23,7 @@ export function findSyntaxError(json: string): number {
     } else if (expected === 'key' || expected === 'key or end') {
       if (char !== '"') return at
       const key = scanString(json, at)
-      if (!key.whole) return key.end
+      if (!key.complete) return key.end
       at = skipBlanks(json, key.end)
       if (json.charAt(at) !== ':') return at
       expected = 'value'
@@ -34,7 +34,7 @@ export function findSyntaxError(json: string): number {
       at++
     } else {
       const scalar = scanScalar(json, at)
-      if (!scalar.whole) return scalar.end
+      if (!scalar.complete) return scalar.end
       expected = 'comma or end'
       at = scalar.end
     }
@@ -43,9 +43,9 @@ export function findSyntaxError(json: string): number {
   return at
 }
 
-/** A token that is whole ends before `end`; in one that is not, `end` is where it goes wrong. */
+/** A scanned token. `end` is the offset after a complete token, or the offset of the error in an incomplete one. */
 interface Token {
-  readonly whole: boolean
+  readonly complete: boolean
   readonly end: number
 }
 
@@ -68,45 +68,45 @@ function scanString(json: string, open: number): Token {
   let at = open + 1
   while (at < json.length) {
     const char = json.charAt(at)
-    if (char === '"') return { whole: true, end: at + 1 }
-    if (char < ' ') return { whole: false, end: at }
+    if (char === '"') return { complete: true, end: at + 1 }
+    if (char < ' ') return { complete: false, end: at }
     at++
     if (char !== '\\') continue
     const letter = json.charAt(at)
-    if (letter === '' || !'"\\/bfnrtu'.includes(letter)) return { whole: false, end: at }
+    if (letter === '' || !'"\\/bfnrtu'.includes(letter)) return { complete: false, end: at }
     at++
     if (letter !== 'u') continue
     for (const end = at + 4; at < end; at++) {
-      if (!/[\da-f]/i.test(json.charAt(at))) return { whole: false, end: at }
+      if (!/[\da-f]/i.test(json.charAt(at))) return { complete: false, end: at }
     }
   }
-  return { whole: false, end: at }
+  return { complete: false, end: at }
 }
 
 function scanWord(json: string, from: number, word: string): Token {
   for (let matched = 0; matched < word.length; matched++) {
-    if (json.charAt(from + matched) !== word.charAt(matched)) return { whole: false, end: from + matched }
+    if (json.charAt(from + matched) !== word.charAt(matched)) return { complete: false, end: from + matched }
   }
-  return { whole: true, end: from + word.length }
+  return { complete: true, end: from + word.length }
 }
 
 function scanNumber(json: string, from: number): Token {
   let at = json.charAt(from) === '-' ? from + 1 : from
   const integerEnd = json.charAt(at) === '0' ? at + 1 : skipDigits(json, at)
-  if (integerEnd === at) return { whole: false, end: at }
+  if (integerEnd === at) return { complete: false, end: at }
   at = integerEnd
   if (json.charAt(at) === '.') {
     const fractionEnd = skipDigits(json, at + 1)
-    if (fractionEnd === at + 1) return { whole: false, end: fractionEnd }
+    if (fractionEnd === at + 1) return { complete: false, end: fractionEnd }
     at = fractionEnd
   }
   if (json.charAt(at) === 'e' || json.charAt(at) === 'E') {
     const digits = json.charAt(at + 1) === '+' || json.charAt(at + 1) === '-' ? at + 2 : at + 1
     const exponentEnd = skipDigits(json, digits)
-    if (exponentEnd === digits) return { whole: false, end: digits }
+    if (exponentEnd === digits) return { complete: false, end: digits }
     at = exponentEnd
   }
-  return { whole: true, end: at }
+  return { complete: true, end: at }
 }
 
 function skipDigits(json: string, from: number): number {

@@ -19,7 +19,7 @@ describe('edge 48: long integers keep every digit', () => {
   ])('%s', (text, expected) => expect(parseLossless(text)).toEqual(expected))
 })
 
-test('a long integer is found wherever it stands', () => {
+test('a long integer is found in every position', () => {
   for (let spaces = 0; spaces <= 64; spaces += 1) {
     const integer = 1_234_567_890_123_456n
     expect(parseLossless(`[${' '.repeat(spaces)}${integer}]`)).toEqual([integer])
@@ -27,7 +27,7 @@ test('a long integer is found wherever it stands', () => {
   }
 })
 
-describe('numbers stay what they are', () => {
+describe('other numbers stay numbers', () => {
   test.each([
     '123456789012345',
     '0.1234567890123456789',
@@ -95,7 +95,7 @@ const { value: anyJson } = fc.letrec((tie) => ({
   ),
 }))
 
-/** An independent writer: JSON with every integer spelled out. */
+/** Writes JSON with all digits of every integer, independently of the code under test. */
 function write(value: unknown): string {
   if (typeof value === 'bigint') return String(value)
   if (Array.isArray(value)) return `[${value.map(write).join(' ,\n')}]`
@@ -105,7 +105,7 @@ function write(value: unknown): string {
     .join(',')}}`
 }
 
-/** What a reader without loss makes of it: integers below 10^15 are numbers. */
+/** Returns the value that a lossless reader must return: integers below 10^15 are numbers. */
 function expected(value: unknown): unknown {
   if (typeof value === 'bigint') return value > -(10n ** 15n) && value < 10n ** 15n ? Number(value) : value
   if (typeof value === 'number') return fromNumber(JSON.stringify(value))
@@ -119,7 +119,7 @@ function fromNumber(written: string): unknown {
   return /^-?\d{16,}$/.test(written) ? BigInt(written) : JSON.parse(written)
 }
 
-test('reads back whatever was written', () => {
+test('reads every written value', () => {
   fc.assert(
     fc.property(anyJson, (value) => {
       expect(parseLossless(write(value))).toEqual(expected(value))
@@ -128,7 +128,7 @@ test('reads back whatever was written', () => {
   )
 })
 
-describe('text that is no JSON', () => {
+describe('a text that is not valid JSON', () => {
   test.each([
     ['', 'ends before the JSON is complete', 1, 1],
     ['  \n ', 'ends before the JSON is complete', 2, 2],
@@ -162,7 +162,7 @@ describe('text that is no JSON', () => {
     expect(error.message).toBe(`${reason} at line ${line}, column ${column}`)
   })
 
-  test('is found by the same rules as JSON.parse finds it', () => {
+  test('is refused if and only if JSON.parse refuses it', () => {
     const soup = fc.array(
       fc.constantFrom(
         '{',
@@ -196,7 +196,7 @@ describe('text that is no JSON', () => {
         if (isJson(text)) expect(end).toBe(text.length)
         else {
           expect(failureOf(text)).toBeInstanceOf(RecordError)
-          // What comes before the fault can be the beginning of JSON; with the fault it cannot.
+          // The text before the error can be the beginning of JSON; the text including the error cannot.
           if (end < text.length) expect(findSyntaxError(text.slice(0, end))).toBe(end)
         }
       }),
@@ -204,7 +204,7 @@ describe('text that is no JSON', () => {
     )
   })
 
-  test('a JSON text cut anywhere ends too early, or is one', () => {
+  test('a truncated JSON text is incomplete, or is valid JSON', () => {
     fc.assert(
       fc.property(anyJson, fc.nat(), (value, at) => {
         const text = JSON.stringify(expected(value), (_, inner) => (typeof inner === 'bigint' ? String(inner) : inner))

@@ -3,24 +3,23 @@ import { RecordError } from './record-error.ts'
 
 const byteOrderMark = '\ufeff'
 
-/** The length from which integers may be inexact as numbers. */
+/** The number of digits from which integers may be inexact as numbers. */
 const LONG_DIGITS = 16
-/** 16 digits or more between what may stand before and after a number. May still lie within a string. */
+/** Matches an integer of 16 or more digits between characters that may surround a number. The match may lie within a string. */
 const longInteger = /(?:^|[\s:,[-])[1-9]\d{15,999}(?=[\s,\]}]|$)/g
-/** A number is no key, so this is no JSON; quoting the number would make it some. */
+/** Matches the colon after a key. A number as a key is invalid JSON, and quoting it would make it valid. */
 const keySeparator = /\s*:/y
 
 /**
- * `JSON.parse`, except that an integer of 16 to 1,000 digits comes back as BigInt with every digit. Shorter integers,
- * fractions and exponents are numbers as ever. Nesting of any depth is read; nothing here recurses.
+ * Parses JSON like `JSON.parse`, except that an integer of 16 to 1,000 digits becomes a BigInt with all its digits.
+ * Shorter integers, fractions and exponents become numbers. The nesting may have any depth, because nothing here
+ * recurses.
  *
  * Long integers are put in quotes behind a marker, parsed as strings and restored. The marker is a run of U+0000. JSON
- * has only one spelling for that character, `\u0000`, so a run longer than any that opens a string in the text cannot
- * be imitated.
+ * can write that character only as `\u0000`, so a run longer than every run at the start of a string in the text is
+ * unambiguous.
  *
- * Throws a `RecordError` with line and column when the text is no JSON.
- *
- * @see spec/pipeline-telemetry.md 1.5
+ * @throws {RecordError} with line and column if the text is not valid JSON
  */
 export function parseLossless(text: string): unknown {
   const json = text.startsWith(byteOrderMark) ? text.slice(1) : text
@@ -37,8 +36,8 @@ export function parseLossless(text: string): unknown {
 }
 
 /**
- * Tells whether 16 digits stand in a row anywhere in the text. Every such run covers one of the places 15, 31, 47 …, so
- * only these are looked at: most texts have no long integer, and the search for one costs as much as reading the record.
+ * Tells whether the text contains a run of 16 digits. Every such run covers one of the offsets 15, 31, 47 …, so only
+ * these are checked. Most texts have no long integer, and searching with a pattern costs as much as reading the record.
  */
 function hasLongDigitRun(json: string): boolean {
   for (let at = LONG_DIGITS - 1; at < json.length; at += LONG_DIGITS) {
@@ -70,7 +69,7 @@ function findLongIntegers(json: string): readonly Range[] {
       quote = json.indexOf('"', stringEnd)
       longInteger.lastIndex = Math.max(longInteger.lastIndex, stringEnd)
     }
-    if (longInteger.lastIndex > end) continue // it lay within a string
+    if (longInteger.lastIndex > end) continue // the match is within a string
     const start = integerStart(json, match.index)
     if (start !== undefined && !isKey(json, end)) found.push({ start, end })
   }
@@ -86,7 +85,7 @@ function endOfString(json: string, open: number): number {
   return json.length + 1
 }
 
-/** Where the integer begins, sign included; `undefined` when the sign belongs to an exponent. */
+/** Returns the offset of the integer, including its sign; `undefined` if the sign belongs to an exponent. */
 function integerStart(json: string, matchStart: number): number | undefined {
   const first = json.charAt(matchStart)
   if (first !== '-') return first >= '1' && first <= '9' ? matchStart : matchStart + 1

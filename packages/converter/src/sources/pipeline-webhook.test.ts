@@ -14,7 +14,7 @@ const recordOf = (hook: object): PipelineRecord => read(hook).record
 const runOf = (fields: object): PipelineRecord => recordOf({ object_attributes: { ...attributes, ...fields } })
 const jobOf = (fields: object): JobRecord => recordOf({ builds: [{ id: 380, status: 'success', ...fields }] }).jobs[0]!
 
-test('a whole hook', () => {
+test('reads every field of a hook', () => {
   const { record, warned } = read(
     {
       object_attributes: {
@@ -177,7 +177,7 @@ test('a whole hook', () => {
   })
 })
 
-test('the least a hook can be has every key all the same', () => {
+test('the record of a minimal hook has every key', () => {
   const record = recordOf({})
   expect(Object.keys(record)).toEqual(Object.keys(runOf({ iid: 3, ref: 'main' })))
   expect(record).toMatchObject({
@@ -197,7 +197,7 @@ describe('pipeline fields', () => {
     expect(runOf({ status: 'cancelled' }).status).toBe('canceled')
   })
 
-  test('edge 4: an unknown status stays as it is', () => expect(runOf({ status: 'shelved' }).status).toBe('shelved'))
+  test('edge 4: an unknown status is unchanged', () => expect(runOf({ status: 'shelved' }).status).toBe('shelved'))
 
   test('edge 11: an impossible date is absent, with a warning', () => {
     const { record, warned } = read({
@@ -278,12 +278,12 @@ describe('pipeline fields', () => {
     expect(recordOf({ project: null }).project.name).toBeUndefined()
   })
 
-  test('edge 50: without a project its address is that of the pipeline', () => {
+  test('edge 50: without a project, its URL is derived from the URL of the pipeline', () => {
     const url = 'https://ci.example.com/g/p/-/pipelines/31'
     expect(runOf({ url })).toMatchObject({ url, project: { webUrl: 'https://ci.example.com/g/p' } })
   })
 
-  test('edge 51: the pipeline address follows from the normalised one of the project', () => {
+  test('edge 51: the URL of the pipeline is derived from the normalised URL of the project', () => {
     const project = { web_url: ' https://ci.example.com/gitlab/g/p.git/ ' }
     const { record } = read({ project, builds: [{ id: 380, status: 'success' }] })
     expect(record.project.webUrl).toBe('https://ci.example.com/gitlab/g/p')
@@ -291,12 +291,12 @@ describe('pipeline fields', () => {
     expect(record.jobs[0]?.url).toBe('https://ci.example.com/gitlab/g/p/-/jobs/380')
   })
 
-  test('edge 55: a failed pipeline keeps its reason, no other does', () => {
+  test('edge 55: only a failed pipeline keeps its failure reason', () => {
     expect(runOf({ status: 'failed', failure_reason: 'config_error' }).failureReason).toBe('config_error')
     expect(runOf({ status: 'success', failure_reason: 'config_error' }).failureReason).toBeUndefined()
   })
 
-  test('edge 57: an end far from the receipt is kept, with a warning', () => {
+  test('edge 57: an end far from the time of receipt is kept, with a warning', () => {
     const hook = { object_attributes: { ...attributes, finished_at: '2016-08-12 15:23:28 UTC' } }
     const endNs = 1_471_015_408_000_000_000n
     const dayNs = 86_400_000_000_000n
@@ -319,7 +319,7 @@ describe('job fields', () => {
     })
   })
 
-  test('edge 13: a skipped job with a duration and a runner is kept as it is', () => {
+  test('edge 13: a skipped job keeps its duration and its runner', () => {
     expect(jobOf({ status: 'skipped', duration: 4.5, runner: { id: 6 } })).toMatchObject({
       status: 'skipped',
       durationSeconds: 4.5,
@@ -327,7 +327,7 @@ describe('job fields', () => {
     })
   })
 
-  test('edge 16: a finish before the start is kept as it is', () => {
+  test('edge 16: a finish before the start is kept', () => {
     const job = jobOf({ started_at: '2026-01-05T10:00:01Z', finished_at: '2026-01-05T10:00:00Z' })
     expect(job.startedAtNs! - job.finishedAtNs!).toBe(1_000_000_000n)
   })
@@ -342,7 +342,7 @@ describe('job fields', () => {
     expect(jobOf({ duration }).durationSeconds).toBe(expected)
   })
 
-  test('edge 23: runners that say little', () => {
+  test('edge 23: runners with few fields', () => {
     expect(jobOf({ runner: null }).runner).toBeUndefined()
     expect(jobOf({ runner: { id: 0, description: '', active: false } }).runner).toBeUndefined()
     expect(jobOf({ runner: { id: 6 } }).runner).toEqual({
@@ -357,7 +357,7 @@ describe('job fields', () => {
     expect(jobOf({ runner: { id: 6, paused: true, active: true } }).runner?.active).toBe(true)
   })
 
-  test('edge 24: artifacts and environments that say little', () => {
+  test('edge 24: artifacts and environments with few fields', () => {
     expect(jobOf({ artifacts_file: { filename: null, size: null }, environment: {} })).toMatchObject({
       artifacts: undefined,
       environment: undefined,
@@ -384,13 +384,13 @@ describe('job fields', () => {
     expect(jobOf({ status: 'failure', failure_reason: 'unknown_failure' }).failureReason).toBe('unknown_failure')
   })
 
-  test('a bridge among the builds says so itself', () => {
+  test('a bridge among the builds is recognised by its flag', () => {
     const record = recordOf({ builds: [{ id: 380, status: 'success', bridge: true }] })
     expect(record.jobs[0]?.bridge).toBe(true)
     expect(record.bridgesListed).toBe(true)
   })
 
-  test('edge 38: an empty list of bridges is a list', () => {
+  test('edge 38: an empty list of bridges counts as listed', () => {
     expect(recordOf({ bridges: [] }).bridgesListed).toBe(true)
     expect(recordOf({ bridges: null }).bridgesListed).toBe(false)
   })
@@ -405,7 +405,7 @@ describe('job fields', () => {
 describe('upstream', () => {
   const upstreamOf = (source_pipeline: object, hook: object = {}) => read({ source_pipeline, ...hook })
 
-  test('the bridge is bridge_id, else job_id', () => {
+  test('the id of the bridge is bridge_id, else job_id', () => {
     expect(upstreamOf({ pipeline_id: 30, job_id: 300, bridge_id: 301 }).record.upstream?.bridgeId).toBe(301n)
     expect(upstreamOf({ pipeline_id: 30, job_id: 300 }).record.upstream?.bridgeId).toBe(300n)
     expect(upstreamOf({ pipeline_id: 30 }).record.upstream?.bridgeId).toBeUndefined()
@@ -416,9 +416,9 @@ describe('upstream', () => {
     ['the ids', { id: 42, path_with_namespace: 'a/b' }, { id: 42, path_with_namespace: 'c/d' }, 'pipeline', false],
     ['the paths', { path_with_namespace: 'a/b' }, { id: 42, path_with_namespace: 'c/d' }, 'push', true],
     ['the addresses', { web_url: 'https://x.example/a/b/' }, { web_url: 'https://x.example/a/b' }, 'pipeline', false],
-    ['our source', {}, { id: 42 }, 'pipeline', true],
-    ['our source', {}, { id: 42 }, 'parent_pipeline', false],
-  ])('edge 46: another project or the same, by %s', (_, theirs, ours, source, expected) => {
+    ['the trigger types', {}, { id: 42 }, 'pipeline', true],
+    ['the trigger types', {}, { id: 42 }, 'parent_pipeline', false],
+  ])('edge 46: %s decide whether it belongs to another project', (_, theirs, ours, source, expected) => {
     const { record } = upstreamOf(
       { project: theirs, pipeline_id: 30 },
       { project: ours, object_attributes: { ...attributes, source } },
@@ -426,13 +426,13 @@ describe('upstream', () => {
     expect(record.upstream?.otherProject).toBe(expected)
   })
 
-  test('edge 47: a pipeline that names itself has none, with a warning', () => {
+  test('edge 47: a pipeline that names itself has no upstream, with a warning', () => {
     const { record, warned } = upstreamOf({ pipeline_id: 31, job_id: 300 })
     expect(record.upstream).toBeUndefined()
     expect(warned).toEqual(['source_pipeline.pipeline_id'])
   })
 
-  test('edge 49: without a usable pipeline id there is none', () => {
+  test('edge 49: without a usable pipeline id there is no upstream', () => {
     expect(upstreamOf({ pipeline_id: 0 })).toMatchObject({
       record: { upstream: undefined },
       warned: ['source_pipeline.pipeline_id'],

@@ -7,9 +7,7 @@ import { readUpstream } from './upstream.ts'
 import { pipelineUrl, url } from './web-url.ts'
 
 /**
- * A pipeline hook as a record. `variables` may hold secrets and is never looked at.
- *
- * @see spec/pipeline-telemetry.md 1.1
+ * Reads a pipeline hook as a record. The field `variables` is never read, because it may contain secrets.
  */
 export function readPipelineWebhook(hook: Fields, receivedAtNs: bigint | undefined): PipelineRecord {
   const run = requiredSection(hook, 'object_attributes')

@@ -1,10 +1,10 @@
-/** Where in a JSON text something is wrong; both count from 1. */
+/** The position of an error in a JSON text. Line and column count from 1. */
 export interface TextPosition {
   readonly line: number
   readonly column: number
 }
 
-/** A body that is no usable record. `path` leads to the offending field, '' stands for the body as a whole. */
+/** The error for a body that is not a usable record. `path` is the path of the invalid field, or '' for the whole body. */
 export class RecordError extends Error {
   override readonly name: string = 'RecordError'
   readonly path: string
@@ -21,7 +21,7 @@ export class RecordError extends Error {
   }
 }
 
-/** A hook about another event, such as a push or a deployment. The sender made no mistake; callers skip the hook. */
+/** The error for a hook about another event, such as a push or a deployment. The hook is valid; callers skip it. */
 export class OtherHookError extends RecordError {
   /** The `object_kind` or `event_name` of the hook, such as `push`, on one line and at most 40 characters. */
   readonly event: string

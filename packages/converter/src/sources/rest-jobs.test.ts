@@ -14,7 +14,7 @@ const pipelineOf = (id: number, more: object = {}) => ({
 const jobOf = (id: number, pipeline: object, more: object = {}): RestJob =>
   ({ id, name: `job-${id}`, stage: 'test', status: 'success', pipeline, ...more }) as unknown as RestJob
 
-describe('what a REST job is', () => {
+describe('recognising a REST job', () => {
   test.each<[string, unknown, boolean]>([
     ['a job', jobOf(1, pipelineOf(31)), true],
     ['a bundle', { pipeline: pipelineOf(31), jobs: [] }, false],
@@ -34,7 +34,7 @@ test('jobs become one bundle per pipeline, in order of the first job of each', (
   ])
 })
 
-test('bridges are listed as such', () => {
+test('bridges are listed as bridges', () => {
   const bridge = jobOf(2, pipelineOf(31), { downstream_pipeline: { id: 40, project_id: 42, web_url: webUrl(40) } })
   const [group] = groupRestJobs([jobOf(1, pipelineOf(31)), bridge])
   const input = readInput(group?.body, { receivedAtNs: undefined })
@@ -56,7 +56,7 @@ test('bridges are listed as such', () => {
   })
 })
 
-test('jobs of a runner name the project that their pipeline leaves out', () => {
+test('the project is read from jobs of a runner if their pipeline has none', () => {
   const pipeline = { id: 31, sha: 'f', ref: 'main', status: 'success' }
   const project = { id: 42, name: 'Loom', path_with_namespace: 'g/p' }
   const [group] = groupRestJobs([jobOf(1, pipeline, { project })])
@@ -65,7 +65,7 @@ test('jobs of a runner name the project that their pipeline leaves out', () => {
   })
 })
 
-test('a project without a name or an id, as newer versions put it into jobs, takes nothing away', () => {
+test('a project without a name or an id, as in jobs of newer versions, does not hide other values', () => {
   const job = jobOf(1, pipelineOf(31, { web_url: undefined }), {
     project: { ci_job_token_scope_enabled: false },
     web_url: 'https://ci.example.com/g/p/-/jobs/1',
@@ -77,7 +77,7 @@ test('a project without a name or an id, as newer versions put it into jobs, tak
   })
 })
 
-test('the latest state of the pipeline counts', () => {
+test('the latest state of the pipeline is used', () => {
   const jobs = [
     jobOf(2, pipelineOf(31, { status: 'running', updated_at: '2026-01-05T10:00:00.000Z' })),
     jobOf(1, pipelineOf(31, { status: 'success', updated_at: '2026-01-05T10:05:00.000Z' })),
@@ -90,20 +90,20 @@ describe('jobs that disagree on the status of their pipeline', () => {
   const warningsOf = (jobs: readonly RestJob[]) =>
     readInput(groupRestJobs(jobs)[0]?.body, { receivedAtNs: undefined }).warnings.items
 
-  test('warn if nothing says which state is the latest', () => {
+  test('cause a warning if updated_at is missing', () => {
     const jobs = [jobOf(2, pipelineOf(31, { status: 'running' })), jobOf(1, pipelineOf(31))]
     const reason = 'is "running", but the pipeline of a job is "success", and no updated_at says which is newer'
     expect(warningsOf(jobs)).toEqual([{ path: 'pipeline.status', reason }])
   })
 
-  test('do not warn if updated_at decides', () => {
+  test('cause no warning if updated_at decides', () => {
     const running = pipelineOf(31, { status: 'running', updated_at: '2026-01-05T10:00:00.000Z' })
     const success = pipelineOf(31, { updated_at: '2026-01-05T10:05:00.000Z' })
     expect(warningsOf([jobOf(2, running), jobOf(1, success)])).toEqual([])
   })
 })
 
-test('one pipeline id of two instances or projects is two pipelines', () => {
+test('the same pipeline id in two instances or projects gives two pipelines', () => {
   const one = jobOf(1, pipelineOf(31))
   const other = jobOf(1, pipelineOf(31, { web_url: webUrl(31, 'other.example.com') }))
   expect(groupRestJobs([one, other])).toHaveLength(2)
@@ -111,7 +111,7 @@ test('one pipeline id of two instances or projects is two pipelines', () => {
   expect(groupRestJobs([bare(1), bare(2), bare(1)])).toHaveLength(2)
 })
 
-test('without an address of the pipeline, that of the job leads to the project', () => {
+test('the URL of the project is derived from the URL of the job if the pipeline has none', () => {
   const job = jobOf(1, pipelineOf(31, { web_url: null }), { web_url: 'https://ci.example.com/g/p/-/jobs/1' })
   const [group] = groupRestJobs([job])
   expect(readInput(group?.body, { receivedAtNs: undefined })).toMatchObject({

@@ -5,7 +5,7 @@ export interface RestJob extends JsonObject {
   readonly pipeline: JsonObject
 }
 
-/** A REST bundle made from jobs, and the place of its first job among them. */
+/** A REST bundle made from jobs, and the index of its first job. */
 export interface GroupedJobs {
   readonly firstIndex: number
   readonly body: JsonObject

@@ -10,7 +10,7 @@ function recordOf(bundle: object) {
 }
 const jobOf = (fields: object) => recordOf({ jobs: [{ id: 380, status: 'success', ...fields }] }).jobs[0]!
 
-test('what REST has and hooks have not', () => {
+test('reads the fields that only REST has', () => {
   const record = recordOf({
     project: { id: 42, name: 'Loom', path_with_namespace: 'g/p', web_url: 'https://ci.example.com/g/p' },
     pipeline: {
@@ -38,7 +38,7 @@ test('what REST has and hooks have not', () => {
   })
 })
 
-test('a pipeline that does not say whether its ref is a tag takes it from its jobs', () => {
+test('whether the ref is a tag is read from the jobs if the pipeline does not contain it', () => {
   const job = { id: 380, status: 'success' }
   expect(recordOf({ jobs: [job, { ...job, id: 381, tag: true }] }).tag).toBe(true)
   expect(recordOf({ jobs: [{ ...job, tag: false }] }).tag).toBe(false)
@@ -47,17 +47,17 @@ test('a pipeline that does not say whether its ref is a tag takes it from its jo
   expect(recordOf({ jobs: [{ ...job, tag: 'v1' }] }).tag).toBeUndefined()
 })
 
-test('detailed_status without a label is its text, or just a text', () => {
+test('detailed_status is read from its label, its text, or a plain text', () => {
   expect(recordOf({ pipeline: { ...pipeline, detailed_status: { text: 'Passed' } } }).detailedStatus).toBe('Passed')
   expect(recordOf({ pipeline: { ...pipeline, detailed_status: 'passed' } }).detailedStatus).toBe('passed')
 })
 
-test('bridges that nobody asked for are not listed', () => {
+test('bridges that were not fetched do not count as listed', () => {
   expect(recordOf({ jobs: [] }).bridgesListed).toBe(false)
   expect(recordOf({ jobs: [], bridges: [] }).bridgesListed).toBe(true)
 })
 
-test('a bundle without project takes its id and address from the pipeline', () => {
+test('id and URL of a missing project are read from the pipeline', () => {
   const run = { ...pipeline, project_id: 42, web_url: 'https://ci.example.com/g/p/-/pipelines/31' }
   expect(recordOf({ pipeline: run }).project).toEqual({
     id: 42n,
@@ -67,7 +67,7 @@ test('a bundle without project takes its id and address from the pipeline', () =
   })
 })
 
-test('edge 25: of several artifacts the archive counts', () => {
+test('edge 25: the archive is chosen from several artifacts', () => {
   const artifacts = [
     { file_type: 'trace', size: 5, filename: 'job.log' },
     7,
@@ -78,7 +78,7 @@ test('edge 25: of several artifacts the archive counts', () => {
   expect(jobOf({ artifacts: [] }).artifacts).toBeUndefined()
 })
 
-test("edge 23: a job's tag_list says nothing about its runner", () => {
+test("edge 23: a job's tag_list is not read as the tags of its runner", () => {
   const runner = { id: 6, description: 'shared-6', paused: false, online: true, status: 'online' }
   expect(jobOf({ tag_list: ['linux'], runner }).runner).toMatchObject({ tags: [], active: true })
 })
@@ -96,13 +96,13 @@ describe('edge 33: merge request pipelines', () => {
     })
   })
 
-  test('a merge request in the bundle wins', () => {
+  test('a merge request in the bundle takes precedence', () => {
     const run = { ...pipeline, ref: 'refs/merge-requests/7/head' }
     expect(recordOf({ pipeline: run, merge_request: { iid: 8, title: 'x' } }).mergeRequest).toMatchObject({ iid: 8n })
   })
 })
 
-test('stages follow from the lowest job id of each', () => {
+test('stages are ordered by their lowest job id', () => {
   const jobs = [
     { id: 9, stage: 'build', status: 'success' },
     { id: 3, stage: 'test', status: 'success' },
@@ -116,7 +116,7 @@ test('stages follow from the lowest job id of each', () => {
   ])
 })
 
-test('the commit is the one that the jobs repeat', () => {
+test('the commit is read from the jobs', () => {
   const commit = { id: 'abc', title: 'Fix', message: 'Fix\n' }
   const jobs = [
     { id: 380, status: 'success', commit: { id: 'other' } },
@@ -126,13 +126,13 @@ test('the commit is the one that the jobs repeat', () => {
   expect(recordOf({ jobs }).commit).toBeUndefined()
 })
 
-test('edge 55: errors in the configuration are the reason of a failed pipeline', () => {
+test('edge 55: configuration errors are the failure reason of a failed pipeline', () => {
   const run = { ...pipeline, yaml_errors: 'jobs config should contain at least one visible job' }
   expect(recordOf({ pipeline: { ...run, status: 'failed' } }).failureReason).toBe('config_error')
   expect(recordOf({ pipeline: run }).failureReason).toBeUndefined()
 })
 
-test('jobs under the name that hooks use are read, too', () => {
+test('jobs are also read from builds, the name in hooks', () => {
   expect(recordOf({ builds: [{ id: 380, status: 'success' }] }).jobs).toHaveLength(1)
   expect(recordOf({ jobs: [], builds: [{ id: 380, status: 'success' }] }).jobs).toEqual([])
 })

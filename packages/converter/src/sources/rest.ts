@@ -18,19 +18,17 @@ import { readUpstream } from './upstream.ts'
 import { pipelineUrl, url } from './web-url.ts'
 
 /**
- * What a REST API tells about one pipeline, gathered in one object:
+ * Reads a REST bundle: the answers of a REST API about one pipeline, in one object.
  *
  *     { project, pipeline, jobs, bridges, commit, merge_request, source_pipeline }
  *
- * `pipeline` is required. `builds` is read where `jobs` is missing. Without `bridges`, they were not fetched. The last three have the shape they have in
- * hooks; REST spreads them over other answers.
- *
- * @see spec/pipeline-telemetry.md 1.2
+ * `pipeline` is required. `builds` is read if `jobs` is missing. If `bridges` is missing, the bridges were not fetched.
+ * The last three have the same shape as in hooks, because REST spreads them over other answers.
  */
 export function readRestBundle(bundle: Fields, receivedAtNs: bigint | undefined): PipelineRecord {
   const run = requiredSection(bundle, 'pipeline')
   const shared = readRun(run, receivedAtNs)
-  warnOfOtherStatus(bundle, run)
+  warnAboutOtherStatus(bundle, run)
   const givenUrl = url(run, 'web_url')
   const namedProject = readProject(section(bundle, 'project'), givenUrl)
   const project = namedProject.id === undefined ? { ...namedProject, id: id(run, 'project_id') } : namedProject
@@ -57,10 +55,10 @@ export function readRestBundle(bundle: Fields, receivedAtNs: bigint | undefined)
 }
 
 /**
- * Every job in REST repeats its pipeline. If those were fetched while it ran, they say different statuses, and `updated_at`
- * tells the latest. Old versions leave it out.
+ * Warns if the pipeline has another status inside a job. Every job in REST repeats its pipeline; jobs that were fetched
+ * while it ran contain an older status. `updated_at` tells which is newer, but old versions leave it out.
  */
-function warnOfOtherStatus(bundle: Fields, run: Fields): void {
+function warnAboutOtherStatus(bundle: Fields, run: Fields): void {
   const { id: pipelineId, status, updated_at } = run.values
   if (typeof updated_at === 'string' || typeof status !== 'string') return
   for (const key of ['jobs', 'builds', 'bridges']) {
@@ -80,7 +78,7 @@ function warnOfOtherStatus(bundle: Fields, run: Fields): void {
   }
 }
 
-/** REST does not list stages. Jobs are created stage by stage, so the lowest id of each tells their order. */
+/** Returns the stages in order. REST does not list them; jobs are created stage by stage, so the lowest job id gives the order. */
 function stagesOf(jobs: readonly JobRecord[]): readonly string[] {
   const firstIds = new Map<string, bigint>()
   for (const { stage, id } of jobs) {
@@ -91,14 +89,14 @@ function stagesOf(jobs: readonly JobRecord[]): readonly string[] {
   return [...firstIds].sort(([, a], [, b]) => (a < b ? -1 : 1)).map(([stage]) => stage)
 }
 
-/** Every job in REST repeats the pipeline's commit. */
+/** Returns the pipeline's commit, which every job in REST repeats. */
 function commitOfJobs(bundle: Fields, jobsKey: 'jobs' | 'builds', sha: string | undefined): CommitRecord | undefined {
   if (sha === undefined) return undefined
   const job = sectionWhere(bundle, jobsKey, ({ commit }) => isObject(commit) && commit.id === sha)
   return job && readCommit(job)
 }
 
-/** Every job in REST says whether it runs for a tag. The pipeline does not where it stands in a list or inside a job. */
+/** Returns whether the jobs run for a tag. In a list or inside a job, the pipeline itself lacks this field. */
 function tagOfJobs(bundle: Fields, jobsKey: 'jobs' | 'builds'): boolean | undefined {
   const job = sectionWhere(bundle, jobsKey, ({ tag }) => typeof tag === 'boolean')
   return job && flag(job, 'tag')

@@ -23,16 +23,16 @@ const rootsOf = (...pairs: [number, number][]) =>
 describe('the root of a run', () => {
   test.each([
     ['a run without upstream is its own root', run(1), rootsOf(), 1n, 'self'],
-    ['edge 46: so is one that another project started', run(3, 2, { otherProject: true }), rootsOf(), 3n, 'self'],
-    ['edge 47: said to be the root of a tree it has a parent in', run(3, 2, { root: 3 }), rootsOf(), 3n, 'cycle'],
-    ['an explicit root wins', run(3, 2, { root: 1 }), rootsOf([2, 9], [3, 9]), 1n, 'source'],
+    ['edge 46: a run started by another project is its own root', run(3, 2, { otherProject: true }), rootsOf(), 3n, 'self'],
+    ['edge 47: a run that has a parent in its own tree is a cycle', run(3, 2, { root: 3 }), rootsOf(), 3n, 'cycle'],
+    ['an explicit root takes precedence', run(3, 2, { root: 1 }), rootsOf([2, 9], [3, 9]), 1n, 'source'],
     ['the parent is a known root', run(2, 1), rootsOf([1, 1]), 1n, 'map'],
     ['edge 44: the root of the parent is known', run(3, 2), rootsOf([2, 1]), 1n, 'map'],
-    ['an earlier hook of the run said so', run(3), rootsOf([3, 1]), 1n, 'map'],
-    ['a guess is followed further up', run(3, 2), rootsOf([3, 2], [2, 1], [1, 1]), 1n, 'map'],
-    ['edge 45: nobody knows the parent', run(3, 2), rootsOf(), 2n, 'parent'],
-    ['edge 45: nor when the guess was learnt', run(3, 2), rootsOf([3, 2]), 2n, 'parent'],
-    ['being learnt as a root before the upstream was known', run(2, 1), rootsOf([2, 2], [1, 1]), 1n, 'map'],
+    ['an earlier hook of the run named the root', run(3), rootsOf([3, 1]), 1n, 'map'],
+    ['an assumed root is followed to its own root', run(3, 2), rootsOf([3, 2], [2, 1], [1, 1]), 1n, 'map'],
+    ['edge 45: the parent is not in the map', run(3, 2), rootsOf(), 2n, 'parent'],
+    ['edge 45: only the assumed root is in the map', run(3, 2), rootsOf([3, 2]), 2n, 'parent'],
+    ['the run was in the map as a root before its upstream was known', run(2, 1), rootsOf([2, 2], [1, 1]), 1n, 'map'],
     ['edge 47: two pipelines, each the source of the other', run(2, 1), rootsOf([1, 2]), 2n, 'cycle'],
     ['edge 47: a cycle further up', run(4, 3), rootsOf([3, 2], [2, 1], [1, 3]), 4n, 'cycle'],
   ])('%s', (_, record, roots, id, from) => {
@@ -48,7 +48,7 @@ describe('the root of a run', () => {
     expect(rootOf(run(3, 2), rootsOf([2, 1]), 'other.example.com')).toEqual({ id: 2n, from: 'parent' })
   })
 
-  test('a job event teaches it as well', () => {
+  test('the root is also learned from a job event', () => {
     const hook = {
       object_kind: 'build',
       build_id: 5,
@@ -63,14 +63,14 @@ describe('the root of a run', () => {
 })
 
 describe('withRoot', () => {
-  test('writes the root down', () => {
+  test('sets the root', () => {
     expect(withRoot(run(3, 2), { id: 1n, from: 'map' })).toMatchObject({
       rootPipelineId: 1n,
       upstream: { pipelineId: 2n },
     })
     expect(withRoot(run(3), { id: 3n, from: 'self' }).rootPipelineId).toBe(3n)
   })
-  test('edge 45: leaves a guess out', () => {
+  test('edge 45: does not set an assumed root', () => {
     expect(withRoot(run(3, 2), { id: 2n, from: 'parent' })).toMatchObject({
       rootPipelineId: undefined,
       upstream: { pipelineId: 2n },
@@ -81,7 +81,7 @@ describe('withRoot', () => {
   })
 })
 
-test('edges 44, 45: in a tree whose parents arrive first every run finds the root, from whatever order children come in', () => {
+test('edges 44, 45: if parents arrive first, every run finds the root, in any order of the children', () => {
   const trees = fc.array(fc.nat(), { minLength: 1, maxLength: 20 })
   fc.assert(
     fc.property(trees, (picks) => {
@@ -96,7 +96,7 @@ test('edges 44, 45: in a tree whose parents arrive first every run finds the roo
   )
 })
 
-test('edge 47: any map comes to an end', () => {
+test('edge 47: the search ends for every map', () => {
   const edges = fc.array(fc.tuple(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 8 })))
   fc.assert(
     fc.property(edges, fc.integer({ min: 1, max: 8 }), (pairs, parent) => {

@@ -1,7 +1,7 @@
 import { readBeforeSha, readDetailedStatus, readEnd, readFailureReason, readStatus, readTag } from './common-shapes.ts'
 import { date, type Fields, flag, id, percent, requiredId, seconds, text } from './fields.ts'
 
-/** What hooks and REST say of a pipeline in the same words. `run` is `object_attributes` or the pipeline itself. */
+/** Reads the fields that a pipeline has in both hooks and REST. `run` is `object_attributes` or the REST pipeline. */
 export function readRun(run: Fields, receivedAtNs: bigint | undefined) {
   const pipelineId = requiredId(run, 'id')
   const status = readStatus(run, 'status')

@@ -12,7 +12,7 @@ test.each([
   ['Shelved', 'Shelved'],
 ])('edge 3: %j is %j', (given, expected) => expect(canonicalStatus(given)).toBe(expected))
 
-test('four of the known statuses are final', () => {
+test('four known statuses are final', () => {
   expect(knownStatuses.filter(isFinished)).toEqual(finishedStatuses)
   expect(isFinished('Shelved')).toBe(false)
 })

@@ -1,8 +1,8 @@
-/** Statuses after which nothing runs any more. */
+/** The final statuses. */
 export const finishedStatuses = ['success', 'failed', 'canceled', 'skipped'] as const
 export type FinishedStatus = (typeof finishedStatuses)[number]
 
-/** Every status a pipeline or a job can have today; sources may still send others. */
+/** The statuses that a pipeline or a job can have. Sources may send others. */
 export const knownStatuses = [
   ...finishedStatuses,
   'created',
@@ -17,7 +17,7 @@ export const knownStatuses = [
 ] as const
 export type KnownStatus = (typeof knownStatuses)[number]
 
-/** Other words for a status, which relays and some versions send. */
+/** Alternative spellings of a status that relays and some versions send. */
 export const statusByAlias: Readonly<Record<string, KnownStatus>> = { failure: 'failed', cancelled: 'canceled' }
 
 const canonicalStatuses = new Map<string, KnownStatus>([
@@ -26,9 +26,7 @@ const canonicalStatuses = new Map<string, KnownStatus>([
 ])
 
 /**
- * The canonical word for a status in any case or spelling; an unknown word stays as it is.
- *
- * @see spec/pipeline-telemetry.md 1.4
+ * Returns the canonical form of a status in any case or spelling. An unknown status is returned unchanged.
  */
 export function canonicalStatus(status: string): string {
   return canonicalStatuses.get(status) ?? canonicalStatuses.get(status.trim().toLowerCase()) ?? status

@@ -3,9 +3,8 @@ import { type Fields, id, section, text, warn } from './fields.ts'
 import { projectUrl, url } from './web-url.ts'
 
 /**
- * `source_pipeline`: the pipeline that started this one. One that names the pipeline itself is dropped with a warning.
- *
- * @see spec/pipeline-telemetry.md 2.5, 7 (46, 47)
+ * Reads `source_pipeline`, the pipeline that started this one. If it is the pipeline itself, it is dropped with a
+ * warning.
  */
 export function readUpstream(
   owner: Fields,
@@ -19,16 +18,16 @@ export function readUpstream(
     warn(upstream, 'pipeline_id', 'names the pipeline itself; read as a root pipeline')
     return undefined
   }
-  const home = section(upstream, 'project')
+  const projectFields = section(upstream, 'project')
   const project = {
-    id: home && id(home, 'id'),
-    path: home && text(home, 'path_with_namespace'),
-    webUrl: projectUrl(home && url(home, 'web_url')),
+    id: projectFields && id(projectFields, 'id'),
+    path: projectFields && text(projectFields, 'path_with_namespace'),
+    webUrl: projectUrl(projectFields && url(projectFields, 'web_url')),
   }
   return {
     pipelineId,
     bridgeId: id(upstream, 'bridge_id') ?? id(upstream, 'job_id'),
-    // Without two values to compare, the pipeline's own source tells: `pipeline` is a trigger from another project.
+    // If no field is known on both sides, the source of the pipeline decides: `pipeline` is a trigger from another project.
     otherProject:
       differ(project.id, run.project.id) ??
       differ(project.path, run.project.path) ??

@@ -1,10 +1,10 @@
-/** Something in a body that was read as absent, or kept although it looks wrong. */
+/** A field that was read as absent, or kept although its value looks wrong. */
 export interface Warning {
   readonly path: string
   readonly reason: string
 }
 
-/** The first `warningLimit` warnings of one body, and how many there were in all. */
+/** The first `warningLimit` warnings of one body, and the total number. */
 export interface Warnings {
   readonly items: readonly Warning[]
   readonly total: number

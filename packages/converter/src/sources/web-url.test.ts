@@ -24,18 +24,18 @@ test.each([
   expect(url(bodyFields({ web_url: given }, newWarnings()), 'web_url')).toBe(expected)
 })
 
-describe('derived addresses', () => {
+describe('derived URLs', () => {
   test('edge 51: keep the prefix of a relative-root install', () => {
     expect(pipelineUrl('https://ci.example.com/gitlab/g/p', 31n)).toBe(
       'https://ci.example.com/gitlab/g/p/-/pipelines/31',
     )
     expect(jobUrl('https://ci.example.com/gitlab/g/p', 380n)).toBe('https://ci.example.com/gitlab/g/p/-/jobs/380')
   })
-  test('are absent without a project address', () => {
+  test('are absent without a project URL', () => {
     expect(pipelineUrl(undefined, 31n)).toBeUndefined()
     expect(jobUrl(undefined, 380n)).toBeUndefined()
   })
-  test('the project can be found in the address of a pipeline', () => {
+  test('the URL of the project is derived from the URL of a pipeline', () => {
     expect(projectUrlIn('https://ci.example.com/gitlab/g/p/-/pipelines/31')).toBe('https://ci.example.com/gitlab/g/p')
     expect(projectUrlIn('https://ci.example.com/g/p/pipelines/31')).toBe('https://ci.example.com/g/p')
     expect(projectUrlIn('https://ci.example.com/31')).toBeUndefined()

@@ -2,13 +2,13 @@ import { type Fields, text } from './fields.ts'
 
 const credentials = /^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i
 
-/** A URL without surrounding blanks and without the user and password that clone URLs may hold. */
+/** Reads a URL, without surrounding blanks and without the user and password that a clone URL may contain. */
 export function url(fields: Fields, key: string): string | undefined {
   const given = text(fields, key)?.trim()
   return given?.includes('@') ? given.replace(credentials, '$1') : given
 }
 
-/** A project's address without trailing `/` and `.git`; `undefined` when nothing else is left. */
+/** Returns a project's URL without trailing `/` and `.git`; `undefined` if nothing else is left. */
 export function projectUrl(given: string | undefined): string | undefined {
   if (given === undefined) return undefined
   const bare = withoutSlashes(given)

@@ -46,7 +46,7 @@ const rows: readonly VariableRow[] = [
 /** The longest value that is read, in UTF-8; real values are far shorter. */
 const maxVariableBytes = 4_096
 
-/** The time in a record, which needs one; ids and attributes of a trace context do not depend on it. */
+/** The time of receipt, which a record needs. The ids and attributes of a trace context do not depend on it. */
 const anyTimeNs = 1n
 
 /**

@@ -1,34 +1,9 @@
-import { attributesFrom, vendorKey } from '../attribute-table.ts'
+import { attributesFrom, type CompiledTable } from '../attribute-table.ts'
 import { instanceOf } from '../identity.ts'
 import type { ConvertOptions } from '../options.ts'
 import { planOf } from '../plan.ts'
 import type { PipelineRecord } from '../record.ts'
 import { type JobRun, jobRun, joinedUpstream, pipelineRun } from '../run.ts'
-import {
-  ATTR_CICD_PIPELINE_NAME,
-  ATTR_CICD_PIPELINE_RUN_ID,
-  ATTR_CICD_PIPELINE_RUN_URL_FULL,
-  ATTR_CICD_PIPELINE_TASK_NAME,
-  ATTR_CICD_PIPELINE_TASK_RUN_ID,
-  ATTR_CICD_PIPELINE_TASK_RUN_URL_FULL,
-  ATTR_CICD_PIPELINE_TASK_TYPE,
-  ATTR_CICD_WORKER_ID,
-  ATTR_CICD_WORKER_NAME,
-  ATTR_SVC_REPOSITORY_ID,
-  ATTR_SVC_TRIGGER_TYPE,
-  ATTR_VCS_CHANGE_ID,
-  ATTR_VCS_CHANGE_TITLE,
-  ATTR_VCS_OWNER_NAME,
-  ATTR_VCS_PROVIDER_NAME,
-  ATTR_VCS_REF_BASE_NAME,
-  ATTR_VCS_REF_BASE_REVISION,
-  ATTR_VCS_REF_BASE_TYPE,
-  ATTR_VCS_REF_HEAD_NAME,
-  ATTR_VCS_REF_HEAD_REVISION,
-  ATTR_VCS_REF_HEAD_TYPE,
-  ATTR_VCS_REPOSITORY_NAME,
-  ATTR_VCS_REPOSITORY_URL_FULL,
-} from '../semconv.ts'
 import { readVariable, recordOfJob, type Variables, validateId } from './ci-variables.ts'
 import { percentEncode } from './resource-attribute-list.ts'
 import { TraceContextError } from './trace-context-error.ts'
@@ -73,36 +48,6 @@ export const maxAttributeLength = 255
  */
 const TRACEPARENT_FLAGS = '01'
 
-/** The attributes that are known while the job runs. All are texts, because `OTEL_RESOURCE_ATTRIBUTES` has no other type. */
-const sharedKeys: readonly string[] = [
-  ATTR_VCS_PROVIDER_NAME,
-  ATTR_VCS_REPOSITORY_NAME,
-  ATTR_SVC_REPOSITORY_ID,
-  ATTR_VCS_REPOSITORY_URL_FULL,
-  ATTR_VCS_OWNER_NAME,
-  ATTR_CICD_PIPELINE_RUN_ID,
-  ATTR_CICD_PIPELINE_NAME,
-  ATTR_CICD_PIPELINE_RUN_URL_FULL,
-  ATTR_SVC_TRIGGER_TYPE,
-  ATTR_VCS_REF_HEAD_NAME,
-  ATTR_VCS_REF_HEAD_TYPE,
-  ATTR_VCS_REF_HEAD_REVISION,
-  ATTR_VCS_REF_BASE_REVISION,
-  ATTR_VCS_CHANGE_ID,
-  ATTR_VCS_CHANGE_TITLE,
-  ATTR_VCS_REF_BASE_NAME,
-  ATTR_VCS_REF_BASE_TYPE,
-  ATTR_CICD_PIPELINE_TASK_RUN_ID,
-  ATTR_CICD_PIPELINE_TASK_NAME,
-  ATTR_CICD_PIPELINE_TASK_TYPE,
-  ATTR_CICD_PIPELINE_TASK_RUN_URL_FULL,
-  ATTR_CICD_WORKER_ID,
-  ATTR_CICD_WORKER_NAME,
-  'svc.cicd.pipeline.task.environment.name',
-  'svc.cicd.pipeline.task.environment.action',
-  'svc.cicd.pipeline.task.environment.deployment_tier',
-]
-
 /**
  * Returns the trace context that the export will give to the job that the predefined variables describe. The ids are
  * computed by the conversion itself, so they are the same.
@@ -131,19 +76,25 @@ export function jobTraceContext({ variables, options, rootPipelineId }: JobTrace
   }
 }
 
+/** Returns the attributes that are known while the job runs. All are texts: `OTEL_RESOURCE_ATTRIBUTES` has no other type. */
 function sharedAttributes(job: JobRun): (readonly [string, string])[] {
   const { run } = job
-  const { plan, options, tally } = run
+  const { plan, tally } = run
   const attributes = [
-    ...attributesFrom(plan.resourceAttributes, run, tally),
-    ...attributesFrom(plan.pipelineAttributes, run, tally),
-    ...attributesFrom(plan.jobAttributes, job, tally),
+    ...attributesFrom(knownInJob(plan.resourceAttributes), run, tally),
+    ...attributesFrom(knownInJob(plan.pipelineAttributes), run, tally),
+    ...attributesFrom(knownInJob(plan.jobAttributes), job, tally),
   ]
-  const byKey = new Map(attributes.map((attribute) => [attribute.key, attribute]))
-  return sharedKeys.flatMap((sharedKey) => {
-    const attribute = byKey.get(vendorKey(sharedKey, options.vendorNamespace))
-    return attribute?.type === 'string' ? [[attribute.key, attribute.value] as const] : []
-  })
+  return attributes.flatMap(({ key, type, value }) => (type === 'string' ? [[key, value] as const] : []))
+}
+
+/** Returns the rows that are known in a job, with their last key only: tools need no legacy keys. */
+function knownInJob<Context>({ rows }: CompiledTable<Context>): CompiledTable<Context> {
+  const known = rows.filter((row) => row.knownInJob)
+  return {
+    rows: known.map((row) => ({ ...row, keys: [row.keys.at(-1)!] as const, lastRaw: undefined, lastAttributes: [] })),
+    scratch: [],
+  }
 }
 
 /** The sources of pipelines that another pipeline has started: in the same project, and in another one. */

@@ -37,7 +37,7 @@ function parseList(list: string): ParsedList {
   for (const entry of list.split(',').filter((each) => each.trim() !== '')) {
     const parts = entry.split('=').map((part) => percentDecode(part.trim()))
     const [key, value] = parts
-    if (parts.length !== 2 || key === '') return malformedList('must be key=value pairs with commas between')
+    if (parts.length !== 2 || key === '') return malformedList('must be key=value pairs separated by commas')
     if (key === undefined || value === undefined) return malformedList('must be percent-encoded')
     entries.push([key, value])
   }

@@ -34,9 +34,9 @@ const withUpstream = (given: Partial<UpstreamPipeline>): PipelineRecord => {
   return { ...record, upstream: { ...record.upstream!, ...given } }
 }
 
-describe('a record with an instance of its own', () => {
+describe('a record with its own instance', () => {
   test.each<ConvertOptionsInput>([{}, { instanceId: 'x' }, { idScheme: 'native' }])(
-    'has ids of it under %j',
+    'has ids of that instance under %j',
     (options) => {
       const record = { ...recordOf(), instance: OWN }
       const [pipeline, job] = spansOf(record, options)

@@ -19,13 +19,14 @@ import { entryOf, stateByStatus } from '../status-maps.ts'
 
 const BRIDGE = 'bridge'
 
-/** Attributes of a job's or bridge's span and log record. @see spec/pipeline-telemetry.md 3.5 */
+/** Attributes of a job's or bridge's span and log record. */
 export const jobAttributes: AttributeTable<JobRun> = [
   { keys: ['job.id'], type: 'int', from: ({ job }) => job.id, absent: 'never' },
-  { keys: [ATTR_CICD_PIPELINE_TASK_RUN_ID], type: 'string', from: ({ job }) => String(job.id), absent: 'never' },
+  { keys: [ATTR_CICD_PIPELINE_TASK_RUN_ID], type: 'string', knownInJob: true, from: ({ job }) => String(job.id), absent: 'never' },
   {
     keys: ['job.name', ATTR_CICD_PIPELINE_TASK_NAME],
     type: 'string',
+    knownInJob: true,
     from: ({ job }) => job.name,
     needs: ['builds[].name'],
     absent: 'blank',
@@ -33,6 +34,7 @@ export const jobAttributes: AttributeTable<JobRun> = [
   {
     keys: ['job.stage', ATTR_CICD_PIPELINE_TASK_TYPE],
     type: 'string',
+    knownInJob: true,
     from: ({ job }) => job.stage,
     needs: ['builds[].stage'],
     absent: 'blank',
@@ -53,6 +55,7 @@ export const jobAttributes: AttributeTable<JobRun> = [
   {
     keys: [ATTR_CICD_PIPELINE_TASK_RUN_URL_FULL],
     type: 'string',
+    knownInJob: true,
     from: ({ job }) => job.url,
     needs: ['builds[].web_url', 'project.web_url', 'object_attributes.url'],
     absent: 'neither given nor derivable from the project URL',
@@ -151,6 +154,7 @@ export const jobAttributes: AttributeTable<JobRun> = [
   {
     keys: [ATTR_CICD_WORKER_ID],
     type: 'string',
+    knownInJob: true,
     from: ({ job }) => job.runner?.id?.toString(),
     needs: ['builds[].runner.id'],
     absent: 'no runner',
@@ -158,6 +162,7 @@ export const jobAttributes: AttributeTable<JobRun> = [
   {
     keys: ['job.runner.description', ATTR_CICD_WORKER_NAME],
     type: 'string',
+    knownInJob: true,
     from: ({ job }) => job.runner?.description,
     needs: ['builds[].runner.description'],
     absent: 'no runner, or blank',
@@ -200,6 +205,7 @@ export const jobAttributes: AttributeTable<JobRun> = [
   {
     keys: ['job.environment.name', 'svc.cicd.pipeline.task.environment.name'],
     type: 'string',
+    knownInJob: true,
     from: ({ job }) => job.environment?.name,
     needs: ['builds[].environment.name'],
     absent: 'no environment',
@@ -207,6 +213,7 @@ export const jobAttributes: AttributeTable<JobRun> = [
   {
     keys: ['job.environment.action', 'svc.cicd.pipeline.task.environment.action'],
     type: 'string',
+    knownInJob: true,
     from: ({ job }) => job.environment?.action,
     needs: ['builds[].environment.action'],
     absent: 'no environment, or blank',
@@ -214,6 +221,7 @@ export const jobAttributes: AttributeTable<JobRun> = [
   {
     keys: ['job.environment.deployment_tier', 'svc.cicd.pipeline.task.environment.deployment_tier'],
     type: 'string',
+    knownInJob: true,
     from: ({ job }) => job.environment?.deploymentTier,
     needs: ['builds[].environment.deployment_tier'],
     absent: 'no environment, or blank',

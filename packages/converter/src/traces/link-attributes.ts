@@ -5,7 +5,7 @@ export interface LinkContext {
   readonly type: 'upstream_pipeline' | 'previous_attempt' | 'previous_completion'
 }
 
-/** @see spec/pipeline-telemetry.md 2.5, 2.6 */
+/** Attributes of a span link. */
 export const linkAttributes: AttributeTable<LinkContext> = [
   { keys: [ATTR_SVC_LINK_TYPE], type: 'string', from: ({ type }) => type, extension: true, absent: 'never' },
 ]

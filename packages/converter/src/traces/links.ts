@@ -14,7 +14,7 @@ import {
 import type { LinkContext } from './link-attributes.ts'
 import { LOCAL, REMOTE } from './span-flags.ts'
 
-/** Where the span of a run hangs: the parent in its own trace, and links to what is elsewhere or unsure. */
+/** The parent of a run's span in its own trace, and links to spans that are in other traces or may not exist. */
 export interface Attachment {
   /** '' for a root span. */
   readonly parentSpanId: string
@@ -22,10 +22,9 @@ export interface Attachment {
 }
 
 /**
- * A child hangs below the bridge that started it; below the parent pipeline, with a link to the bridge, where bridges
- * are not exported and that span would never exist. A pipeline of another project has its own trace and a link.
- *
- * @see spec/pipeline-telemetry.md 2.5, 2.6
+ * Returns the parent and the links of a pipeline's span. The parent of a child pipeline is the bridge that started it. If
+ * bridges are not exported, that span would never exist, so the parent is the parent pipeline, with a link to the bridge.
+ * A pipeline started from another project has its own trace and a link.
  */
 export function pipelineAttachment(run: PipelineRun): Attachment {
   const links = laterCompletionLinks(run)
@@ -43,7 +42,7 @@ export function pipelineAttachment(run: PipelineRun): Attachment {
   }
 }
 
-/** From a retried attempt to the one before it. */
+/** Returns the link from a retried attempt to the previous attempt. */
 export function attemptLinks({ job, run }: JobRun): readonly SpanLink[] {
   if (job.previousAttemptId === undefined) return []
   const spanId = run.ids.jobSpanId(run.instance, run.rootId, { id: job.previousAttemptId, bridge: job.bridge })
@@ -83,7 +82,7 @@ function bridgeSpanIdOf({ ids, instance }: IdSpace, rootId: bigint, upstream: Up
 
 /**
  * Tells whether the bridges of the upstream pipeline are exported. Under `auto` the parent's record decides, if the
- * caller knows it. Else a source that lists this pipeline's bridges lists those of its parent too.
+ * caller has it. Otherwise a source that lists the bridges of this pipeline is expected to list those of its parent.
  */
 function exportsBridges(
   { options: { bridgeSource }, record }: PipelineRun,
@@ -98,7 +97,7 @@ interface Target {
   readonly traceState: string
 }
 
-/** A span of this run's own trace. */
+/** Returns the link target for a span of this run's own trace. */
 const inTrace = (run: PipelineRun, spanId: string): Target => ({
   traceId: run.traceId,
   spanId,

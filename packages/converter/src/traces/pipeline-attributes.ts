@@ -23,10 +23,10 @@ import {
 } from '../semconv.ts'
 import { changeStateByState, entryOf, stateByStatus } from '../status-maps.ts'
 
-/** Attributes of the pipeline span and of the pipeline's log record. @see spec/pipeline-telemetry.md 3.4 */
+/** Attributes of the pipeline span and of the pipeline's log record. */
 export const pipelineAttributes: AttributeTable<PipelineRun> = [
   { keys: ['pipeline.id'], type: 'int', from: ({ record }) => record.id, absent: 'never' },
-  { keys: [ATTR_CICD_PIPELINE_RUN_ID], type: 'string', from: ({ record }) => String(record.id), absent: 'never' },
+  { keys: [ATTR_CICD_PIPELINE_RUN_ID], type: 'string', knownInJob: true, from: ({ record }) => String(record.id), absent: 'never' },
   {
     keys: ['pipeline.iid'],
     type: 'int',
@@ -44,6 +44,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: [ATTR_CICD_PIPELINE_NAME],
     type: 'string',
+    knownInJob: true,
     from: ({ record }) => record.name ?? record.project.name,
     needs: ['object_attributes.name', 'project.name'],
     absent: 'neither the pipeline nor the project has a name',
@@ -51,6 +52,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: ['pipeline.ref', ATTR_VCS_REF_HEAD_NAME],
     type: 'string',
+    knownInJob: true,
     from: ({ record }) => record.ref,
     needs: ['object_attributes.ref'],
     absent: 'blank',
@@ -65,6 +67,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: [ATTR_VCS_REF_HEAD_TYPE],
     type: 'string',
+    knownInJob: true,
     from: ({ refType }) => refType,
     needs: ['object_attributes.tag', 'merge_request'],
     absent: 'unknown',
@@ -72,6 +75,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: ['pipeline.sha', ATTR_VCS_REF_HEAD_REVISION],
     type: 'string',
+    knownInJob: true,
     from: ({ record }) => record.sha,
     needs: ['object_attributes.sha'],
     absent: 'blank',
@@ -79,6 +83,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: ['pipeline.before_sha', ATTR_VCS_REF_BASE_REVISION],
     type: 'string',
+    knownInJob: true,
     from: ({ record }) => record.beforeSha,
     needs: ['object_attributes.before_sha'],
     absent: 'blank or all zeros',
@@ -127,6 +132,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: ['pipeline.url', ATTR_CICD_PIPELINE_RUN_URL_FULL],
     type: 'string',
+    knownInJob: true,
     from: ({ record }) => record.url,
     needs: ['object_attributes.url', 'project.web_url'],
     absent: 'neither given nor derivable from the project URL',
@@ -141,6 +147,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: [ATTR_SVC_TRIGGER_TYPE],
     type: 'string',
+    knownInJob: true,
     from: ({ record }) => record.source,
     needs: ['object_attributes.source'],
     absent: 'blank',
@@ -190,6 +197,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: [ATTR_VCS_CHANGE_ID],
     type: 'string',
+    knownInJob: true,
     from: ({ record }) => record.mergeRequest?.iid?.toString(),
     needs: ['merge_request.iid'],
     absent: 'no merge request, or its iid is unknown',
@@ -197,6 +205,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: [ATTR_VCS_CHANGE_TITLE],
     type: 'string',
+    knownInJob: true,
     from: ({ record }) => record.mergeRequest?.title,
     needs: ['merge_request.title'],
     absent: 'blank',
@@ -211,6 +220,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: [ATTR_VCS_REF_BASE_NAME],
     type: 'string',
+    knownInJob: true,
     from: ({ record }) => record.mergeRequest?.targetBranch,
     needs: ['merge_request.target_branch'],
     absent: 'blank',
@@ -218,6 +228,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
   {
     keys: [ATTR_VCS_REF_BASE_TYPE],
     type: 'string',
+    knownInJob: true,
     from: ({ record }) => record.mergeRequest?.targetBranch && 'branch',
     needs: ['merge_request.target_branch'],
     absent: 'no merge request',
@@ -253,7 +264,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
     from: ({ record }) => record.refStatusName,
     extra: true,
     needs: ['object_attributes.ref_status_name'],
-    absent: 'the source does not say how the ref went',
+    absent: 'the source does not contain it',
   },
   {
     keys: [ATTR_SVC_TIMESTAMPS_ADJUSTED],

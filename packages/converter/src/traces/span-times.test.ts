@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JobRecord, PipelineRecord } from '../record.ts'
 import { readInput } from '../sources/input.ts'
-import { isNeverRun } from '../status-maps.ts'
+import { hasNeverRun } from '../status-maps.ts'
 import { jobTimes, pipelineTimes, ranSeconds } from './span-times.ts'
 
-/** Nanoseconds of a second. */
+/** Returns seconds as nanoseconds. */
 const s = (seconds: number): bigint => BigInt(Math.round(seconds * 1000)) * 1_000_000n
 
-/** A pipeline and a job of which only id and status are known. */
+/** A pipeline and a job with no fields except id and status. */
 const { bare, bareJob } = (() => {
   const hook = { object_attributes: { id: 31, status: 'success' }, builds: [{ id: 380, status: 'success' }] }
   const input = readInput(hook, { receivedAtNs: undefined })
@@ -19,10 +19,10 @@ const { bare, bareJob } = (() => {
 const job = (fields: Partial<JobRecord>): JobRecord => ({ ...bareJob, ...fields })
 const pipeline = (fields: Partial<PipelineRecord>): PipelineRecord => ({ ...bare, ...fields })
 
-describe('the pipeline span (3.1)', () => {
+describe('the pipeline span', () => {
   test.each<[string, Partial<PipelineRecord>, number, number]>([
     ['created, finished', { createdAtNs: s(10), finishedAtNs: s(100) }, 10, 100],
-    ['created wins over jobs', { createdAtNs: s(10), jobs: [job({ createdAtNs: s(5), finishedAtNs: s(90) })] }, 10, 90],
+    ['created takes precedence over jobs', { createdAtNs: s(10), jobs: [job({ createdAtNs: s(5), finishedAtNs: s(90) })] }, 10, 90],
     [
       'the earliest job created',
       { startedAtNs: s(40), finishedAtNs: s(100), jobs: [job({ createdAtNs: s(30) }), job({ createdAtNs: s(20) })] },
@@ -46,7 +46,7 @@ describe('the pipeline span (3.1)', () => {
     expect(pipelineTimes(pipeline(fields))).toEqual({ startNs: s(start), endNs: s(end), adjusted: false })
   })
 
-  test('the envelope holds a job whose start has to be worked out', () => {
+  test('the envelope contains a job with a computed start', () => {
     const jobs = [job({ finishedAtNs: s(50), durationSeconds: 30 })]
     expect(pipelineTimes(pipeline({ jobs }))).toEqual({ startNs: s(20), endNs: s(50), adjusted: false })
   })
@@ -62,22 +62,22 @@ describe('the pipeline span (3.1)', () => {
     expect(pipelineTimes(pipeline({ durationSeconds: 30 }))).toBeUndefined()
   })
 
-  test('the receipt is not the end of a run that has times', () => {
+  test('the receipt time is not used if the run has times', () => {
     expect(pipelineTimes(pipeline({ createdAtNs: s(10), receivedAtNs: s(500) }))?.endNs).toBe(s(10))
   })
 
-  test('a duration that leads out of OTLP’s range is passed over', () => {
+  test('a duration that exceeds the time range of OTLP is ignored', () => {
     expect(pipelineTimes(pipeline({ createdAtNs: s(10), durationSeconds: 1e300 }))?.endNs).toBe(s(10))
     expect(pipelineTimes(pipeline({ finishedAtNs: s(10), durationSeconds: 11 }))?.startNs).toBe(s(10))
   })
 })
 
-describe('a job span (3.1) in a pipeline from 10 to 100', () => {
+describe('a job span in a pipeline from 10 to 100', () => {
   const run = { startNs: s(10), endNs: s(100), adjusted: false }
 
   test.each<[string, Partial<JobRecord>, number, number]>([
     ['started, finished', { startedAtNs: s(20), finishedAtNs: s(50), durationSeconds: 7 }, 20, 50],
-    ['outside the pipeline it stays', { startedAtNs: s(5), finishedAtNs: s(200) }, 5, 200],
+    ['times outside the pipeline are kept', { startedAtNs: s(5), finishedAtNs: s(200) }, 5, 200],
     ['finished minus duration', { finishedAtNs: s(50), durationSeconds: 12.5 }, 37.5, 50],
     ['started plus duration', { startedAtNs: s(20), durationSeconds: 12.5 }, 20, 32.5],
     ['still running: the end of the pipeline', { status: 'running', startedAtNs: s(20) }, 20, 100],
@@ -94,10 +94,10 @@ describe('a job span (3.1) in a pipeline from 10 to 100', () => {
     ['created before the pipeline', { status: 'manual', createdAtNs: s(1) }, 10],
     ['created after the pipeline', { status: 'manual', createdAtNs: s(300) }, 100],
     ['skipped with a duration has no start', { status: 'skipped', createdAtNs: s(30), durationSeconds: 12 }, 30],
-    ['nor when it claims one', { status: 'skipped', startedAtNs: s(20), finishedAtNs: s(50) }, 50],
-    ['nor when it finished', { status: 'skipped', finishedAtNs: s(50), durationSeconds: 12 }, 50],
+    ['skipped with a start has no start', { status: 'skipped', startedAtNs: s(20), finishedAtNs: s(50) }, 50],
+    ['skipped with a finish and a duration has no start', { status: 'skipped', finishedAtNs: s(50), durationSeconds: 12 }, 50],
     [
-      'nor while it waits for a callback',
+      'waiting for a callback has no start',
       { status: 'waiting_for_callback', finishedAtNs: s(50), durationSeconds: 12 },
       50,
     ],
@@ -118,10 +118,10 @@ describe('a job span (3.1) in a pipeline from 10 to 100', () => {
   })
 })
 
-describe('the sample of a job', () => {
+describe('the duration sample of a job', () => {
   test.each<[string, Partial<JobRecord>, number | undefined]>([
-    ['its own figure', { durationSeconds: 7.5, startedAtNs: s(20), finishedAtNs: s(50) }, 7.5],
-    ['zero is a figure', { durationSeconds: 0 }, 0],
+    ['its duration', { durationSeconds: 7.5, startedAtNs: s(20), finishedAtNs: s(50) }, 7.5],
+    ['a duration of 0', { durationSeconds: 0 }, 0],
     ['finished minus started', { startedAtNs: s(20), finishedAtNs: s(50.25) }, 30.25],
     ['none when it finished before it started', { startedAtNs: s(50), finishedAtNs: s(20) }, undefined],
     ['none without an end', { startedAtNs: s(20) }, undefined],
@@ -170,7 +170,7 @@ describe('laws', () => {
     }
   }
 
-  test('no span ends before it starts, none is dated 1970', () => {
+  test('no span ends before it starts, and no time is 0', () => {
     fc.assert(
       fc.property(pipelines, (run) => {
         const span = pipelineTimes(run)
@@ -191,7 +191,7 @@ describe('laws', () => {
     )
   })
 
-  test('everything a thousand seconds later gives spans a thousand seconds later', () => {
+  test('shifting all times by a thousand seconds shifts the spans by a thousand seconds', () => {
     fc.assert(
       fc.property(pipelines, (run) => {
         const span = pipelineTimes(run)
@@ -208,19 +208,19 @@ describe('laws', () => {
     )
   })
 
-  test('a job that ran and tells start and end is left alone, wherever its pipeline lies', () => {
+  test('the times of a job that ran are kept, even outside the times of its pipeline', () => {
     fc.assert(
       fc.property(jobs, pipelines, (each, run) => {
         const span = pipelineTimes(run)
         const { startedAtNs, finishedAtNs } = each
         fc.pre(span !== undefined && startedAtNs !== undefined && finishedAtNs !== undefined)
-        fc.pre(startedAtNs! <= finishedAtNs! && !isNeverRun(each.status))
+        fc.pre(startedAtNs! <= finishedAtNs! && !hasNeverRun(each.status))
         expect(jobTimes(each, span!)).toMatchObject({ startNs: startedAtNs, endNs: finishedAtNs, adjusted: false })
       }),
     )
   })
 
-  test('a job that is measured did run', () => {
+  test('a job with a duration sample was executed', () => {
     fc.assert(
       fc.property(jobs, pipelines, (each, run) => {
         const span = pipelineTimes(run)

@@ -1,27 +1,25 @@
 import { MAX_INTEGER, MAX_SECONDS } from '../limits.ts'
 import type { JobRecord, PipelineRecord } from '../record.ts'
-import { isNeverRun } from '../status-maps.ts'
+import { hasNeverRun } from '../status-maps.ts'
 
 export interface SpanTimes {
   readonly startNs: bigint
   readonly endNs: bigint
-  /** A time had to be made up or turned round. */
+  /** True if a time was invented, or the end was moved because it was before the start. */
   readonly adjusted: boolean
 }
 
 export interface JobTimes extends SpanTimes {
-  /** False for a job that kept its place in the trace without ever running. */
+  /** False for a job that is in the trace although it never ran. */
   readonly executed: boolean
 }
 
 const NS_PER_SECOND = 1e9
 
 /**
- * Start and end of the pipeline's span, by the first known of each list.
+ * Returns start and end of the pipeline's span: the first known value of each list below.
  *
- * `undefined` when neither the pipeline nor a job has a usable time and no receipt time is known.
- *
- * @see spec/pipeline-telemetry.md 3.1
+ * `undefined` if neither the pipeline nor a job has a usable time, and the receipt time is unknown.
  */
 export function pipelineTimes(record: PipelineRecord): SpanTimes | undefined {
   const { finishedAtNs, durationSeconds } = record
@@ -46,10 +44,10 @@ export function pipelineTimes(record: PipelineRecord): SpanTimes | undefined {
   return ordered(startNs, endNs)
 }
 
-/** Whether a record can be placed in time at all; one that cannot needs a receipt time. */
+/** Tells whether a record has a usable time. A record without one needs a receipt time. */
 export const hasTime = (record: PipelineRecord): boolean => pipelineTimes(record) !== undefined
 
-/** @see spec/pipeline-telemetry.md 3.1, edge cases 12 to 17 */
+/** Returns start and end of a job's span. A job that never ran gets a span of zero length within the pipeline's span. */
 export function jobTimes(job: JobRecord, pipeline: SpanTimes): JobTimes {
   const { finishedAtNs, durationSeconds } = job
   const startNs = startOf(job)
@@ -66,11 +64,11 @@ export function jobTimes(job: JobRecord, pipeline: SpanTimes): JobTimes {
 }
 
 /**
- * Seconds a job ran, the sample of the duration histograms: its own figure, else what its times say.
- * `undefined` for jobs that never ran.
+ * Returns the seconds that a job ran, which are the samples of the duration histograms: its `duration`, else the time
+ * between its start and end. `undefined` for jobs that never ran.
  */
 export function ranSeconds(job: JobRecord): number | undefined {
-  if (isNeverRun(job.status)) return undefined
+  if (hasNeverRun(job.status)) return undefined
   if (job.durationSeconds !== undefined) return job.durationSeconds
   if (job.startedAtNs === undefined || job.finishedAtNs === undefined || job.finishedAtNs < job.startedAtNs)
     return undefined
@@ -86,7 +84,7 @@ function within(atNs: bigint | undefined, range: SpanTimes): bigint | undefined 
   return atNs > range.endNs ? range.endNs : atNs
 }
 
-/** `undefined` where the result is no time OTLP can carry. */
+/** Returns the sum; `undefined` if OTLP cannot represent it. */
 function plus(atNs: bigint, seconds: number | undefined): bigint | undefined {
   if (seconds === undefined || Math.abs(seconds) > MAX_SECONDS) return undefined
   const sum = atNs + BigInt(Math.round(seconds * NS_PER_SECOND))
@@ -97,12 +95,12 @@ function minus(atNs: bigint | undefined, seconds: number | undefined): bigint | 
   return atNs === undefined || seconds === undefined ? undefined : plus(atNs, -seconds)
 }
 
-/** When a job started, or must have; `undefined` for one that never ran, whatever its times claim. */
+/** Returns the start of a job, known or computed from its end; `undefined` for a job that never ran, even if it has times. */
 function startOf({ status, startedAtNs, finishedAtNs, durationSeconds }: JobRecord): bigint | undefined {
-  return isNeverRun(status) ? undefined : (startedAtNs ?? minus(finishedAtNs, durationSeconds))
+  return hasNeverRun(status) ? undefined : (startedAtNs ?? minus(finishedAtNs, durationSeconds))
 }
 
-/** Where the envelope of the jobs' spans begins. */
+/** Returns the earliest start of the jobs' spans. */
 const earliestStart = (jobs: readonly JobRecord[]): bigint | undefined =>
   earliest(jobs, (job) => startOf(job) ?? job.finishedAtNs)
 

@@ -7,7 +7,7 @@ import { attemptLinks, pipelineAttachment } from './links.ts'
 import { LOCAL, REMOTE } from './span-flags.ts'
 import { jobTimes, type SpanTimes } from './span-times.ts'
 
-/** The span of the run itself: root of its trace, or below the bridge that started it. */
+/** Returns the pipeline's span: the root of its trace, or a child of the bridge that started it. */
 export function pipelineSpan(run: PipelineRun, attributes: readonly KeyValue[]): Span {
   const { record, options } = run
   const { parentSpanId, links } = pipelineAttachment(run)
@@ -25,7 +25,7 @@ export function pipelineSpan(run: PipelineRun, attributes: readonly KeyValue[]):
   })
 }
 
-/** One span per job or bridge attempt, child of the pipeline span, or of its stage's span where those are wanted. */
+/** Returns the span of a job or bridge attempt: a child of the pipeline span, or of the stage span under `stageSpans`. */
 export function jobSpan(task: JobRun, attributes: readonly KeyValue[]): Span {
   const { job, run } = task
   const { options, ids } = run
@@ -46,7 +46,7 @@ export function jobSpan(task: JobRun, attributes: readonly KeyValue[]): Span {
   })
 }
 
-/** Option `stageSpans`: one span per stage that has jobs, over the envelope of their spans. */
+/** Returns one span per stage with jobs, from their earliest start to their latest end; none without the option `stageSpans`. */
 export function stageSpans(run: PipelineRun): Span[] {
   if (!run.options.stageSpans) return []
   const failedStages = new Set(failedJobs(run.record).map((job) => job.stage))
@@ -82,7 +82,7 @@ function stageEnvelopes(run: PipelineRun): Map<string, SpanTimes> {
   return envelopes
 }
 
-/** `RUN {name}`: semconv wants a name of low cardinality, so the ref never enters it. */
+/** Returns `RUN {name}`. Semconv requires names of low cardinality, so the name does not contain the ref. */
 function pipelineSpanName({ record, options }: PipelineRun): string {
   if (options.spanNames === 'native') return `pipeline: ${record.name ?? record.ref ?? `#${record.id}`}`
   const name = record.name ?? record.project.name

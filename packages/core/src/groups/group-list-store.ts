@@ -81,9 +81,8 @@ export function groupListing(
   { by: asked, direction }: GroupListingOrder,
 ): Listing<Group> {
   const search = asked === 'similarity' ? filters[0]?.search : undefined
-  // Without a search text all groups are equally similar. A bare number cannot stand for that: in `order by`, databases take
-  // it
-  // for the position of a column.
+  // Without a search text all groups are equally similar. A bare number cannot express that: in `order by`, databases take
+  // it for the position of a column.
   const by = asked === 'similarity' && search === undefined ? 'id' : asked
   const nearness = search === undefined ? sql<number>`0` : matchRank(['groups.name', 'groups.path'], search)
   const column = { created_at: 'created_at_ms', updated_at: 'created_at_ms', name: 'name', path: 'path' } as const

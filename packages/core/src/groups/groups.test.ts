@@ -56,7 +56,7 @@ describe('creating', () => {
         ],
       },
     ],
-  ])('refused: %j', async (change, fields) => {
+  ])('rejects %j', async (change, fields) => {
     const refused = world.perform(mira, createGroup, { name: 'x', ...change }).catch(failure)
     expect(await refused).toEqual({ code: 'invalid', fields })
   })

@@ -4,16 +4,16 @@ import { invalid } from '../kit/domain-error.ts'
 import { labelIdsOf } from '../labels/label-store.ts'
 import { findMilestones } from '../milestones/milestone-store.ts'
 import type { Project } from '../projects/project.ts'
-import { assignable } from './assignable-store.ts'
+import { assignableUserIds } from './assignable-user-store.ts'
 import { assigneesOf, type Issuable } from './issuable.ts'
 import { attachableLabelIds, labelIdsOfItem } from './issuable-label-store.ts'
 import { setPairs } from './issuable-pair-store.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 
-/** How a list that is given goes with the one that is there. */
+/** How a given list changes the stored one. */
 export const listMode = z.enum(['append', 'remove', 'replace']).default('replace')
 
-export function combined(
+export function applyListMode(
   stored: readonly number[],
   given: readonly number[],
   mode: z.output<typeof listMode>,
@@ -23,7 +23,7 @@ export function combined(
   return mode === 'remove' ? others : [...others, ...given]
 }
 
-/** What may be said of labels, assignees and the milestone. `undefined`: nothing was. */
+/** Changes to labels, assignees and the milestone. `undefined` leaves a value unchanged. */
 export interface MetadataInput {
   readonly milestoneId?: number | null | undefined
   readonly assigneeId?: number | null | undefined
@@ -31,14 +31,14 @@ export interface MetadataInput {
   readonly labels?: readonly string[] | null | undefined
   readonly addLabels?: readonly string[] | null | undefined
   readonly removeLabels?: readonly string[] | null | undefined
-  /** By their keys, instead of by their names. Those that things of the project may not carry are left out. */
+  /** Labels by id instead of by name. Ids of labels that are not available in the project are ignored. */
   readonly labelIds?: readonly number[] | undefined
   readonly addLabelIds?: readonly number[] | undefined
   readonly removeLabelIds?: readonly number[] | undefined
 }
 
 /**
- * The milestone after the change: that of the project or of a group above it; 0 takes it away.
+ * Returns the id of the milestone after the change. It must belong to the project or to a group above it; 0 removes it.
  *
  * @throws DomainError `invalid`
  */
@@ -57,7 +57,7 @@ export async function milestoneIdAfter(
   return wanted
 }
 
-/** Puts labels and assignees on it. People who do not see the project are left out. True: it made a difference. */
+/** Stores labels and assignees, without users who cannot see the project, and returns whether anything changed. */
 export async function setMetadata(
   tx: Tx,
   tables: IssuableTables,
@@ -76,7 +76,7 @@ export async function setMetadata(
   return (await setPeople(tx, tables, tables.assignees, project, itemId, assignees)) || hasChanged
 }
 
-/** As for assignees; also for reviewers. */
+/** Stores assignees or reviewers, without users who cannot see the project, and returns whether anything changed. */
 export async function setPeople(
   tx: Tx,
   tables: IssuableTables,
@@ -85,7 +85,7 @@ export async function setPeople(
   itemId: number,
   userIds: readonly number[],
 ): Promise<boolean> {
-  return setPairs(tx, tables, people, 'user_id', itemId, await assignable(tx, project, userIds))
+  return setPairs(tx, tables, people, 'user_id', itemId, await assignableUserIds(tx, project, userIds))
 }
 
 async function labelIdsAfter(
@@ -103,14 +103,14 @@ async function labelIdsAfter(
   const attachable = (ids: readonly number[] = []) => attachableLabelIds(tx, project, ids)
   const kept =
     labelIds === undefined ? (named ?? (await labelIdsOfItem(tx, tables, itemId))) : await attachable(labelIds)
-  const gone = new Set(removeLabelIds)
-  return [...new Set([...kept, ...(await attachable(addLabelIds))])].filter((id) => !gone.has(id))
+  const removed = new Set(removeLabelIds)
+  return [...new Set([...kept, ...(await attachable(addLabelIds))])].filter((id) => !removed.has(id))
 }
 
 function labelsAfter(before: readonly string[], input: MetadataInput): readonly string[] | undefined {
   const { labels, addLabels, removeLabels } = input
   if (labels === undefined && addLabels == null && removeLabels == null) return undefined
   const kept = labels === undefined ? before : (labels ?? [])
-  const gone = new Set(removeLabels)
-  return [...new Set([...kept, ...(addLabels ?? [])])].filter((name) => !gone.has(name))
+  const removed = new Set(removeLabels)
+  return [...new Set([...kept, ...(addLabels ?? [])])].filter((name) => !removed.has(name))
 }

@@ -7,14 +7,14 @@ import type { CoreTables } from '../kit/tables.ts'
 import type { IssuableFilter } from './issuable.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 
-/** A key of a filter, the column it is about, and how the column compares with what is said. */
+/** A key of a filter, the column it filters, and how the column compares with the filter's value. */
 export type Comparison<Filter> = readonly [key: KeyOfPlain<Filter>, column: string, operator: '=' | '>=' | '<=']
 
 type KeyOfPlain<Filter> = {
   [Key in keyof Filter & string]-?: Filter[Key] extends string | number | boolean | undefined ? Key : never
 }[keyof Filter & string]
 
-/** One condition for each of the keys of which something is said. */
+/** Returns one condition for each key that has a value in the filter. */
 export const comparisonsOf = <Filter>(
   { items }: IssuableTables,
   filter: Filter,
@@ -38,7 +38,7 @@ const comparisons: readonly Comparison<IssuableFilter>[] = [
   ['closedBefore', 'closed_at_ms', '<='],
 ]
 
-/** For a query over `items` and `projects`. */
+/** Returns the filter's conditions for a query over `tables.items` and `projects`. */
 export function conditionsOf(
   context: Pick<ReadContext, 'nowMs'>,
   tables: IssuableTables,
@@ -62,15 +62,17 @@ export function conditionsOf(
       filter.search,
     ),
     ...comparisonsOf(tables, filter, comparisons),
-    ...negatedConditions(tables, filter.not ?? {}, today),
-    ...unitedConditions(tables, filter.or ?? {}),
+    ...notConditions(tables, filter.not ?? {}, today),
+    ...orConditions(tables, filter.or ?? {}),
   ].filter((condition) => condition !== false)
 }
 
-/** A thing that lacks what it could be of another kind of is none of the kind that is ruled out. */
-function negatedConditions(
+/**
+ * Returns the conditions of `not`. An item without an author or a milestone passes a filter that excludes certain ones.
+ */
+function notConditions(
   tables: IssuableTables,
-  { iids, labels = [], authorUsernames, assigneeUsernames, milestoneTitles, milestoneWildcard }: Negated,
+  { iids, labels = [], authorUsernames, assigneeUsernames, milestoneTitles, milestoneWildcard }: NotFilter,
   today: string,
 ): RawBuilder<SqlBool>[] {
   const column = (name: string) => sql.ref(`${tables.items}.${name}`)
@@ -90,7 +92,7 @@ function negatedConditions(
   ].filter((condition) => condition !== false)
 }
 
-function unitedConditions(tables: IssuableTables, { labels, authorUsernames, assigneeUsernames }: United) {
+function orConditions(tables: IssuableTables, { labels, authorUsernames, assigneeUsernames }: OrFilter) {
   const authorId = sql.ref(`${tables.items}.author_id`)
   return [
     labels && labelConditions(tables, labels, 'some'),
@@ -99,8 +101,8 @@ function unitedConditions(tables: IssuableTables, { labels, authorUsernames, ass
   ].flatMap((some) => (!some || some.length === 0 ? [] : sql<SqlBool>`(${sql.join(some, sql` or `)})`))
 }
 
-type Negated = NonNullable<IssuableFilter['not']>
-type United = NonNullable<IssuableFilter['or']>
+type NotFilter = NonNullable<IssuableFilter['not']>
+type OrFilter = NonNullable<IssuableFilter['or']>
 
 function placeCondition(within: NonNullable<IssuableFilter['within']>): RawBuilder<SqlBool> {
   if ('projectId' in within) return sql<SqlBool>`projects.id = ${within.projectId}`
@@ -120,7 +122,7 @@ const isOfMilestone = (milestoneId: RawBuilder<unknown>, which: RawBuilder<SqlBo
 const titled = (titles: readonly string[]): RawBuilder<SqlBool> =>
   titles.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`title in (${sql.join([...titles])})`
 
-/** `started`: open, and begun by today; `upcoming`: open, and due after today. */
+/** `started`: active, and its start date is today or earlier. `upcoming`: active, and due after today. */
 const milestoneWildcards = {
   none: (milestoneId) => sql<SqlBool>`${milestoneId} is null`,
   any: (milestoneId) => sql<SqlBool>`${milestoneId} is not null`,
@@ -132,7 +134,7 @@ const milestoneWildcards = {
 const authorCondition = (authorId: RawBuilder<unknown>, usernames: readonly string[]): RawBuilder<SqlBool> =>
   usernames.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${authorId} in (${idsOfNamed(usernames)})`
 
-/** One for all names together, however many, and one for each of the words that stand for no label and for any. */
+/** Returns one condition for all label names together, and one for each of the words `none` and `any`. */
 function labelConditions(
   tables: IssuableTables,
   names: readonly string[],
@@ -154,7 +156,7 @@ function labelConditions(
   ].filter((condition) => condition !== false)
 }
 
-/** Whether someone, or one of those names, is among the people of a table of pairs: assignees, reviewers. */
+/** Returns the condition that a user, or one of several usernames, is among an item's assignees or reviewers. */
 export function personCondition(
   tables: IssuableTables,
   people: keyof CoreTables,
@@ -168,7 +170,7 @@ export function personCondition(
   return sql<SqlBool>`exists (${pairs} and pairs.user_id in (${idsOfNamed(who.usernames)}))`
 }
 
-/** Whether each of those names is among them. */
+/** Returns the condition that every one of the usernames is among an item's assignees or reviewers. */
 export function peopleCondition(
   tables: IssuableTables,
   people: keyof CoreTables,

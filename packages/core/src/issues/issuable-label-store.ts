@@ -6,7 +6,7 @@ import { labelOf, listedColumns } from '../labels/label-store.ts'
 import type { Project } from '../projects/project.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 
-/** The labels of each of the items, by name. */
+/** Lists the labels of each item, ordered by name. */
 export const labelListingOfItems = (
   context: ReadContext,
   { labels: pairs, itemId }: IssuableTables,
@@ -29,7 +29,7 @@ export const labelListingOfItems = (
     },
   )
 
-/** The ids of the labels of one. */
+/** Returns the ids of the labels of one item. */
 export async function labelIdsOfItem(
   { db }: ReadContext,
   { labels: pairs, itemId }: IssuableTables,
@@ -40,7 +40,7 @@ export async function labelIdsOfItem(
   return rows.map((row) => row.label_id)
 }
 
-/** Of these labels those that things of the project may carry: its own, and those of the groups above it. */
+/** Returns the ids of those labels that belong to the project or to a group above it. */
 export async function attachableLabelIds(
   { db }: ReadContext,
   project: Pick<Project, 'id' | 'groupIds'>,

@@ -15,7 +15,9 @@ let world: World
 let mira: User
 let tools: Project
 
-/** A to E: A is of a milestone that comes late, B and C of one that comes soon; B is urgent, and closed in the end. */
+/**
+ * Creates A to E: A has a milestone due late, B and C have one due soon; B is labelled urgent, and closed at the end.
+ */
 beforeAll(async () => {
   world = await World.open()
   mira = await world.user('mira')
@@ -62,8 +64,8 @@ const kinds: readonly [string, (order: Order) => Listing<Issuable>][] = [
   ['merge requests', (order) => mergeRequestListing(context(), mira, [order])],
 ]
 
-/** In pages of two, either way. */
-async function walked(listing: Listing<Issuable>): Promise<{ forward: string; backward: string }> {
+/** Returns all titles, read in pages of two from the front and from the back. */
+async function readAllPages(listing: Listing<Issuable>): Promise<{ forward: string; backward: string }> {
   const [forward, backward]: string[][] = [[], []]
   let [after, before]: (string | undefined)[] = []
   for (let page = 0; page < 3; page += 1) {
@@ -78,11 +80,11 @@ async function walked(listing: Listing<Issuable>): Promise<{ forward: string; ba
 }
 
 describe.each(kinds)('%s', (_, listed) => {
-  test.each(orders)('by %s: %s, or %s', async (orderBy, ascending, descending) => {
+  test.each(orders)('are ordered by %s ascending as %s, and descending as %s', async (orderBy, ascending, descending) => {
     const both = { asc: ascending, desc: descending }
     for (const sort of ['asc', 'desc'] as const) {
       const expected = both[sort]
-      expect(await walked(listed({ orderBy, sort }))).toEqual({ forward: expected, backward: expected })
+      expect(await readAllPages(listed({ orderBy, sort }))).toEqual({ forward: expected, backward: expected })
     }
   })
 })

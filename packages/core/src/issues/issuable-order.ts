@@ -5,17 +5,17 @@ import type { IssuableTables } from './issuable-tables.ts'
 
 type Direction = KeysetColumn<unknown>['direction']
 
-/** By what a list can be ordered before the id, which makes every order total. */
+/** The sort terms of a list. The id is always appended, so that the order is total. */
 export interface IssuableOrder {
   readonly by: readonly OrderTerm[]
   /**
-   * Of those that are alike in it. The columns of a thing itself go on by the id in the direction of the list; what others
-   * say of it goes on by the newest, whichever way.
+      * How items with equal terms are ordered: an item's own columns continue by id in the list's direction; values of
+      * related rows (labels, milestone) continue with the newest item first, in both directions.
    */
-  readonly alike: 'same_way' | 'newest_first'
+  readonly tieBreak: 'same_direction' | 'newest_first'
 }
 
-/** A column, or else what gives a value: neither may be null. */
+/** A column that is not null, or a function that returns an SQL expression that is not null. */
 type OrderTerm = FilledColumn | ((tables: IssuableTables, direction: Direction) => RawBuilder<string | number>)
 
 type FilledColumn = {
@@ -24,14 +24,14 @@ type FilledColumn = {
 
 type Last = Readonly<Record<Direction, string | number>>
 
-/** In either direction what has no value comes last. */
+/** Substitutes for a missing value, which put it last in either direction. */
 export const lastTime: Last = { asc: Number.MAX_SAFE_INTEGER, desc: -1 }
 export const lastDay: Last = { asc: '9999-99-99', desc: '' }
 
-/** By a column that may hold null. */
+/** Orders by a column that may hold null. */
 export const byColumn = (name: string, last: Last): IssuableOrder => ({
   by: [({ items }, direction) => orLast(sql.ref(`${items}.${name}`), last[direction])],
-  alike: 'same_way',
+  tieBreak: 'same_direction',
 })
 
 const orLast = (value: RawBuilder<unknown>, last: string | number) =>
@@ -43,28 +43,28 @@ const milestoneDue: OrderTerm = ({ items }, direction) =>
     lastDay[direction],
   )
 
-/** The most urgent of its labels' priorities; as if after all others without one. */
+/** The lowest (most urgent) priority among an item's labels; an item without one sorts after all others. */
 const labelPriority: OrderTerm = ({ items, itemId, labels }) =>
   sql<number>`coalesce((select min(labels.priority) from ${sql.table(labels)} as pairs
     inner join labels on labels.id = pairs.label_id
     where ${sql.ref(`pairs.${itemId}`)} = ${sql.ref(`${items}.id`)}), 2147483647)`
 
-/** For an order by what all of a kind are alike in. */
-export const allAlike: IssuableOrder = { by: [], alike: 'newest_first' }
+/** The order by a value that is the same for all items: the newest first, in both directions. */
+export const constantOrder: IssuableOrder = { by: [], tieBreak: 'newest_first' }
 
-/** What issues and merge requests can both be ordered by. */
+/** The orders that issues and merge requests share. */
 export const issuableOrderTable = {
-  created_at: { by: ['created_at_ms'], alike: 'same_way' },
-  updated_at: { by: ['updated_at_ms'], alike: 'same_way' },
+  created_at: { by: ['created_at_ms'], tieBreak: 'same_direction' },
+  updated_at: { by: ['updated_at_ms'], tieBreak: 'same_direction' },
   closed_at: byColumn('closed_at_ms', lastTime),
-  title: { by: ['title'], alike: 'same_way' },
-  label_priority: { by: [labelPriority], alike: 'newest_first' },
-  milestone_due: { by: [milestoneDue], alike: 'newest_first' },
-  priority: { by: [milestoneDue, labelPriority], alike: 'newest_first' },
-  popularity: allAlike,
+  title: { by: ['title'], tieBreak: 'same_direction' },
+  label_priority: { by: [labelPriority], tieBreak: 'newest_first' },
+  milestone_due: { by: [milestoneDue], tieBreak: 'newest_first' },
+  priority: { by: [milestoneDue, labelPriority], tieBreak: 'newest_first' },
+  popularity: constantOrder,
 } as const satisfies Record<string, IssuableOrder>
 
-/** What of an order is no column, as the rows of a list have it: selected under these names, for cursors. */
+/** Sort terms that are expressions, selected under these names so that cursors can contain their values. */
 export interface OrderValues {
   readonly first_value: string | number
   readonly second_value: string | number
@@ -72,14 +72,16 @@ export interface OrderValues {
 
 const valueNames = ['first_value', 'second_value'] as const
 
-/** The columns of a list's order, and those of its values that a query must select beside its own columns. */
+/**
+ * Returns the columns of a list's order, and the expressions that the query must select in addition to its own columns.
+ */
 export function orderOf<By extends string>(
   tables: IssuableTables,
   orders: Readonly<Record<By, IssuableOrder>>,
   { orderBy, sort }: { readonly orderBy: By; readonly sort?: Direction | undefined },
 ) {
   const direction = sort ?? (orderBy === 'label_priority' ? 'asc' : 'desc')
-  const { by, alike } = orders[orderBy]
+  const { by, tieBreak } = orders[orderBy]
   const values: AliasedRawBuilder<string | number, keyof OrderValues>[] = []
   const columns = by.map((term): KeysetColumn<IssuableRow & OrderValues> => {
     if (typeof term === 'string') return { column: `${tables.items}.${term}`, key: term, direction }
@@ -91,7 +93,7 @@ export function orderOf<By extends string>(
   const id = {
     column: `${tables.items}.id`,
     key: 'id',
-    direction: alike === 'newest_first' ? 'desc' : direction,
+    direction: tieBreak === 'newest_first' ? 'desc' : direction,
   } as const
   return { columns: [...columns, id], values }
 }

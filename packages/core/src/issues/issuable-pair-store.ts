@@ -3,7 +3,7 @@ import type { ReadContext, Tx } from '../kit/context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 
-/** Names of the labels of each, in their order. */
+/** Returns the label names of each item, in alphabetical order. */
 export async function labelsByItem(
   { db }: ReadContext,
   tables: IssuableTables,
@@ -15,10 +15,10 @@ export async function labelsByItem(
     inner join labels on labels.id = pairs.label_id
     where ${sql.ref(`pairs.${tables.itemId}`)} in (${sql.join([...itemIds])})
     order by labels.name, labels.id`.execute(db)
-  return grouped(rows.map(({ item_id, name }) => [item_id, name]))
+  return groupByKey(rows.map(({ item_id, name }) => [item_id, name]))
 }
 
-/** Ids of the people of each, in the order of their accounts. */
+/** Returns the user ids of each item in ascending order. */
 export async function userIdsByItem(
   { db }: ReadContext,
   tables: IssuableTables,
@@ -30,10 +30,10 @@ export async function userIdsByItem(
     select ${sql.ref(tables.itemId)} as item_id, user_id from ${sql.table(people)}
     where ${sql.ref(tables.itemId)} in (${sql.join([...itemIds])})
     order by user_id`.execute(db)
-  return grouped(rows.map(({ item_id, user_id }) => [item_id, user_id]))
+  return groupByKey(rows.map(({ item_id, user_id }) => [item_id, user_id]))
 }
 
-/** Replaces the labels or people of one. True: it made a difference. */
+/** Replaces the labels or users of one item, and returns whether anything changed. */
 export async function setPairs(
   { db }: Tx,
   { itemId }: IssuableTables,
@@ -45,21 +45,21 @@ export async function setPairs(
   const { rows } = await sql<{ other: number }>`
     select ${sql.ref(other)} as other from ${sql.table(table)} where ${sql.ref(itemId)} = ${owner}`.execute(db)
   const before = new Set(rows.map((row) => row.other))
-  const gone = [...before].filter((id) => !others.includes(id))
+  const removed = [...before].filter((id) => !others.includes(id))
   const added = others.filter((id) => !before.has(id))
-  if (gone.length > 0) {
+  if (removed.length > 0) {
     await sql`delete from ${sql.table(table)}
-      where ${sql.ref(itemId)} = ${owner} and ${sql.ref(other)} in (${sql.join(gone)})`.execute(db)
+      where ${sql.ref(itemId)} = ${owner} and ${sql.ref(other)} in (${sql.join(removed)})`.execute(db)
   }
   if (added.length > 0) {
     const values = added.map((id) => sql`(${owner}, ${id})`)
     await sql`insert into ${sql.table(table)} (${sql.ref(itemId)}, ${sql.ref(other)})
       values ${sql.join(values)}`.execute(db)
   }
-  return gone.length + added.length > 0
+  return removed.length + added.length > 0
 }
 
-function grouped<Value>(pairs: readonly (readonly [number, Value])[]): ReadonlyMap<number, readonly Value[]> {
+function groupByKey<Value>(pairs: readonly (readonly [number, Value])[]): ReadonlyMap<number, readonly Value[]> {
   const groups = new Map<number, Value[]>()
   for (const [key, value] of pairs) {
     const group = groups.get(key)

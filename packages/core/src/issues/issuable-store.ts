@@ -7,7 +7,7 @@ import type { DescribedIssuable, Issuable } from './issuable.ts'
 import { labelsByItem, userIdsByItem } from './issuable-pair-store.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 
-/** What a row of either kind has, beside the path of its project. */
+/** The columns that rows of issues and merge requests share, and the path of their project. */
 export interface IssuableRow {
   readonly id: number
   readonly iid: number
@@ -24,9 +24,9 @@ export interface IssuableRow {
 }
 
 /**
- * What issues and merge requests have in common, for rows of a page. As many queries for all of them as for one.
+ * Loads the fields that issues and merge requests share for the rows of a page. The number of queries is constant.
  *
- * @param otherIds of users who are shown with them too
+ * @param otherIds the ids of further users to load
  */
 export async function issuablesOf(
   context: ReadContext,
@@ -62,8 +62,8 @@ export async function issuablesOf(
   return { of, users }
 }
 
-/** The items of these rows, with what they and their milestones say. */
-export async function described<Item extends Issuable>(
+/** Returns the items with their own descriptions and those of their milestones. */
+export async function withDescriptions<Item extends Issuable>(
   context: ReadContext,
   items: readonly Item[],
   rows: readonly DescribedRow<unknown>[],

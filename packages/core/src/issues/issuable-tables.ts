@@ -1,6 +1,6 @@
 import type { CoreTables } from '../kit/tables.ts'
 
-/** Where those of a kind lie, and in which column of the tables of pairs their id stands. */
+/** The tables of issues or of merge requests, and the column of their id in the tables that link labels and users. */
 export interface IssuableTables {
   readonly items: 'issues' | 'merge_requests'
   readonly itemId: string

@@ -6,18 +6,18 @@ import { labelNames } from '../labels/label.ts'
 import type { DescribedMilestone, Milestone } from '../milestones/milestone.ts'
 import type { User } from '../users/user.ts'
 
-/** What issues and merge requests have in common. */
+/** The fields that issues and merge requests share. */
 export interface Issuable {
   readonly id: number
-  /** Counts within the project, apart for issues and for merge requests. */
+  /** Unique within the project; issues and merge requests are numbered separately. */
   readonly iid: number
   readonly projectId: number
   readonly projectPath: string
   readonly title: string
-  /** `undefined`: the account is gone. */
+  /** `undefined` if the account was deleted. */
   readonly author: User | undefined
   readonly assignees: readonly User[]
-  /** Names, in their order. */
+  /** Label names in alphabetical order. */
   readonly labels: readonly string[]
   readonly milestone: Milestone | undefined
   readonly isDiscussionLocked: boolean | undefined
@@ -27,33 +27,33 @@ export interface Issuable {
   readonly updatedAtMs: number
 }
 
-/** With what it and its milestone say. */
+/** An issuable with its own description and that of its milestone. */
 export interface DescribedIssuable extends Issuable, Described {
   readonly milestone: DescribedMilestone | undefined
 }
 
 const TITLE_CHARACTERS = 255
 const DESCRIPTION_CHARACTERS = 1_048_576
-export const MOST_PEOPLE = 100
-/** In one list of ids. */
-export const MOST_LABELS = 100
+export const MAX_USERS = 100
+/** The limit for one list of label ids. */
+export const MAX_LABELS = 100
 
 export const issuableTitle = z.string().trim().min(1).max(TITLE_CHARACTERS)
 
-const userIds = z.array(z.int()).max(MOST_PEOPLE)
-/** Ids of users; 0, null and an empty list are nobody. */
+const userIds = z.array(z.int()).max(MAX_USERS)
+/** User ids; 0, null and an empty list remove everyone. */
 export const people = z
   .union([z.null(), userIds])
   .optional()
   .transform((ids) => (ids === undefined ? undefined : [...new Set(ids ?? [])].filter((id) => id !== 0)))
 
-/** What can be said when one is made and when it is changed. */
+/** Fields that can be set when an item is created and when it is updated. */
 export const issuableFields = {
   description: clearable(z.string().max(DESCRIPTION_CHARACTERS)),
-  /** One, where `assigneeIds` are several; 0 is nobody. */
+  /** A single assignee, where `assigneeIds` takes several; 0 removes all assignees. */
   assigneeId: clearable(z.int()),
   assigneeIds: people,
-  /** 0 is none. */
+  /** 0 removes the milestone. */
   milestoneId: clearable(z.int()),
   labels: clearable(labelNames),
 }
@@ -65,7 +65,7 @@ export const issuableChanges = {
   stateEvent: z.enum(['close', 'reopen']).optional(),
 }
 
-/** Of the two ways to say who is assigned. `undefined`: nothing was said. */
+/** Returns the assignees from whichever parameter is set, or `undefined` if neither is. */
 export function assigneesOf(input: {
   readonly assigneeId?: number | null | undefined
   readonly assigneeIds?: readonly number[] | undefined
@@ -75,7 +75,7 @@ export function assigneesOf(input: {
   return input.assigneeId === null || input.assigneeId === 0 ? [] : [input.assigneeId]
 }
 
-/** Any word of letters' case means none at all, or some, whichever. */
+/** `none` or `any`, in upper or lower case. */
 const noneOrAny = z
   .string()
   .toLowerCase()
@@ -84,17 +84,17 @@ export type NoneOrAny = z.output<typeof noneOrAny>
 export const idOrNoneOrAny = z.union([z.int(), noneOrAny]).optional()
 
 export const issuableOrders = ['created_at', 'updated_at', 'title', 'label_priority'] as const
-/** Beyond those, of the lists for many parents. */
+/** Further orders, for lists of several parents at once. */
 export const moreIssuableOrders = [
   'closed_at',
   'milestone_due',
-  /** When the milestone is due, then the priority of the labels. */
+  /** The milestone's due date, then the priority of the labels. */
   'priority',
-  /** Nobody can vote yet: the newest first, whichever way. */
+  /** Votes are not implemented: the newest first, in both directions. */
   'popularity',
 ] as const
 
-/** Parameters of every list of them, to be spread into its input. */
+/** Parameters of every list of issues or merge requests, to be spread into its input. */
 export const issuableFilterInput = {
   scope: z.enum(['created_by_me', 'created-by-me', 'assigned_to_me', 'assigned-to-me', 'all']).optional(),
   iids: iidList.optional(),
@@ -121,7 +121,7 @@ type FilterInput = z.output<z.ZodObject<typeof issuableFilterInput>>
 
 const names = z.array(z.string().max(255)).max(100)
 
-/** What lists for many parents at once can ask for beyond that, to be spread into their input. */
+/** Further parameters for lists of several parents at once, to be spread into their input. */
 export const moreIssuableFilterInput = {
   milestoneTitles: names.optional(),
   milestoneWildcard: z.enum(['none', 'any', 'started', 'upcoming']).optional(),
@@ -129,7 +129,7 @@ export const moreIssuableFilterInput = {
   closedBefore: instant.optional(),
 }
 
-/** What none of the items may be; each thing that is said counts by itself. */
+/** Excludes items that match any one of these parameters. */
 export const negatedIssuableInput = {
   iids: iidList.optional(),
   labels: labelNames.optional(),
@@ -139,14 +139,14 @@ export const negatedIssuableInput = {
   milestoneWildcard: z.enum(['started', 'upcoming']).optional(),
 }
 
-/** Lists of which each item has to have one at least. */
-export const unitedIssuableInput = {
+/** Each list keeps the items that match at least one of its values. */
+export const anyOfIssuableInput = {
   labels: labelNames.optional(),
   authorUsernames: names.optional(),
   assigneeUsernames: names.optional(),
 }
 
-/** Which of those that the actor may see are wanted; bounds of times are inclusive. */
+/** Selects among the items that the actor may see. Time bounds are inclusive. */
 export interface IssuableFilter
   extends Omit<Partial<FilterInput>, 'scope'>,
     Partial<z.output<z.ZodObject<typeof moreIssuableFilterInput>>> {
@@ -155,13 +155,13 @@ export interface IssuableFilter
     | { readonly projectId: number }
     | { readonly group: Pick<Group, 'id' | 'groupIds'>; readonly withSubgroups: boolean }
   readonly milestoneId?: number | undefined
-  /** Default: those of archived projects too. */
+  /** Default: items of archived projects are included. */
   readonly nonArchived?: boolean | undefined
   readonly not?: Partial<z.output<z.ZodObject<typeof negatedIssuableInput>>> | undefined
-  readonly or?: Partial<z.output<z.ZodObject<typeof unitedIssuableInput>>> | undefined
+  readonly or?: Partial<z.output<z.ZodObject<typeof anyOfIssuableInput>>> | undefined
 }
 
-/** The scope of a list as conditions on author and assignee. */
+/** Returns the author or assignee condition that the scope of a list stands for. */
 export function scopeOf(scope: FilterInput['scope'], actor: { readonly id: number } | undefined) {
   if (actor === undefined || scope === undefined || scope === 'all') return {}
   return scope.startsWith('created') ? { authorId: actor.id } : { assigneeId: actor.id }
@@ -172,10 +172,10 @@ export interface TaskCompletion {
   readonly completedCount: number
 }
 
-// Of blanks within the line only: `\s` would go through all empty lines again from each of them.
+// Only blanks within the line: `\s` would scan all following empty lines again from each of them.
 const task = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\]\s/gm
 
-/** Items of lists in a description that begin with a box: `- [ ] open`, `- [x] done`. */
+/** Counts the list items of a description that begin with a checkbox: `- [ ] open`, `- [x] done`. */
 export function taskCompletionOf({ description = '' }: Described): TaskCompletion {
   const boxes = [...description.matchAll(task)]
   return { count: boxes.length, completedCount: boxes.filter(([, mark]) => mark !== ' ').length }

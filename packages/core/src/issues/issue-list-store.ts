@@ -11,15 +11,11 @@ import {
   type PageRequest,
   pageOf,
 } from '../kit/page.ts'
-import { allAlike, byColumn, type IssuableOrder, issuableOrderTable, lastDay, orderOf } from './issuable-order.ts'
+import { constantOrder, byColumn, type IssuableOrder, issuableOrderTable, lastDay, orderOf } from './issuable-order.ts'
 import type { DescribedIssue, Issue, IssueFilter, IssueOrder, IssueState } from './issue.ts'
-import { describedIssuesOf, type IssueRow, issuesOf, issueTables, wantedIssues } from './issue-store.ts'
+import { describedIssuesOf, type IssueRow, issuesOf, issueTables, issueQuery } from './issue-store.ts'
 
-/**
- * Of the issues that the actor may see.
- *
- * @see spec/rest-part2-details.md 8.8
- */
+/** Returns a page of the issues that the actor may see. */
 export async function pageOfIssues(
   context: ReadContext,
   actor: Actor,
@@ -34,7 +30,7 @@ export async function pageOfIssues(
   return { ...rows, items: await describedIssuesOf(context, rows.items) }
 }
 
-/** @throws DomainError `no_keyset_in_order` for an order whose column may hold nothing */
+/** @throws DomainError `no_keyset_in_order` for an order by a value that may be missing */
 export async function keysetPageOfIssues(
   context: ReadContext,
   actor: Actor,
@@ -48,9 +44,9 @@ export async function keysetPageOfIssues(
 }
 
 const describedIssues = (context: ReadContext, actor: Actor, filter: IssueFilter) =>
-  wantedIssues(context, actor, filter).select('issues.description')
+  issueQuery(context, actor, filter).select('issues.description')
 
-/** The lists of several filters, which ask for the same order. */
+/** Lists the issues of several filters, all of which must have the same order. */
 export function issueListing(
   context: ReadContext,
   actor: Actor,
@@ -60,7 +56,7 @@ export function issueListing(
   const { columns, values } = issueOrder(filters[0]!)
   return listingOf(
     context,
-    filters.map((filter) => wantedIssues(context, actor, filter).select(values)),
+    filters.map((filter) => issueQuery(context, actor, filter).select(values)),
     {
       order: columns,
       itemsOf: (rows: readonly IssueRow[]) => issuesOf(context, rows),
@@ -69,7 +65,7 @@ export function issueListing(
   )
 }
 
-/** How many of the issues of each project are in which state, as far as the actor may see them and the filter wants. */
+/** Counts by state the issues of each project that the actor may see and that match the filter. */
 export async function issueCountsByProject(
   context: ReadContext,
   actor: Actor,
@@ -79,7 +75,7 @@ export async function issueCountsByProject(
   return issueCountsBy(context, actor, 'project_id', projectIds, filter)
 }
 
-/** The same of the issues of each milestone. */
+/** Counts by state the issues of each milestone that the actor may see. */
 export async function issueCountsByMilestone(
   context: ReadContext,
   actor: Actor,
@@ -90,7 +86,7 @@ export async function issueCountsByMilestone(
 
 export type IssueCounts = Readonly<Record<IssueState, number>>
 
-/** By the id in the column; what has no issues is left out. */
+/** Returns the counts by the id in the column, without ids that have no issues. */
 async function issueCountsBy(
   context: ReadContext,
   actor: Actor,
@@ -100,7 +96,7 @@ async function issueCountsBy(
 ): Promise<ReadonlyMap<number, IssueCounts>> {
   const counts = new Map<number, IssueCounts>()
   if (ids.length === 0) return counts
-  const rows = await wantedIssues(context, actor, filter)
+  const rows = await issueQuery(context, actor, filter)
     .where(`issues.${column}`, 'in', [...ids])
     .clearSelect()
     .select([`issues.${column} as id`, 'issues.state', ({ fn }) => fn.countAll<number>().as('count')])
@@ -118,9 +114,9 @@ const issueOrderTable: Readonly<Record<IssueOrder, IssuableOrder>> = {
   ...issuableOrderTable,
   due_date: byColumn('due_date', lastDay),
   weight: byColumn('weight', lastWeight),
-  severity: allAlike,
-  escalation_status: allAlike,
-  relative_position: allAlike,
+  severity: constantOrder,
+  escalation_status: constantOrder,
+  relative_position: constantOrder,
 }
 
 const issueOrder = ({ orderBy = 'created_at', sort }: IssueFilter) =>

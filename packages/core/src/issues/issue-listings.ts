@@ -13,7 +13,7 @@ import { type Issue, issuesOfEachFilter, issuesOfEachInput } from './issue.ts'
 import { type IssueCounts, issueCountsByProject, issueListing } from './issue-list-store.ts'
 import { findIssuesById, issueTables } from './issue-store.ts'
 
-/** Issues of archived projects are left out, unless they are asked for. */
+/** Issues of archived projects are left out by default. */
 const nonArchived = z.boolean().default(true)
 
 export const listIssuesOfEachProject = batchQuery(
@@ -24,7 +24,7 @@ export const listIssuesOfEachProject = batchQuery(
   },
 )
 
-/** Of those in the projects of each. */
+/** Lists the issues in the projects of each group. */
 export const listIssuesOfEachGroup = batchQuery(
   {
     name: 'listIssuesOfEachGroup',
@@ -37,7 +37,7 @@ export const listIssuesOfEachGroup = batchQuery(
   },
 )
 
-/** Of all projects, those that the actor may see; as with REST, for whoever has signed in. */
+/** Lists the issues of all projects that the actor may see. The actor must be signed in, as with REST. */
 export const listAllIssues = unscopedQuery(
   { name: 'listAllIssues', input: issuesOfEachInput.extend({ nonArchived }) },
   async (context, filter) => listedEach(issueListing(context, context.actor, [filter]), 1)[0]!,
@@ -52,7 +52,7 @@ export const countIssuesOfEachProject = batchQuery(
   },
 )
 
-/** By their keys; `undefined` for those that the actor may not see. */
+/** Returns the issues with these ids, and `undefined` for each one that the actor may not see. */
 export const findEachIssue = unscopedBatchQuery(
   { name: 'findEachIssue', input: z.object({}) },
   async (context, ids: readonly number[]) => {
@@ -61,7 +61,7 @@ export const findEachIssue = unscopedBatchQuery(
   },
 )
 
-/** Whoever sees an issue sees what is on it. */
+/** Lists the labels of each issue. Users who can see an issue can see its labels. */
 export const listLabelsOfEachIssue = unscopedBatchQuery(
   { name: 'listLabelsOfEachIssue', input: z.object({}) },
   async (context, issues: readonly Issue[]) => {
@@ -73,9 +73,9 @@ export const listLabelsOfEachIssue = unscopedBatchQuery(
 export const descriptionsOfEachIssue = descriptionsOfEach<Issue>('descriptionsOfEachIssue', 'issues')
 
 export interface IssuePermissions {
-  /** What sorts it: labels, people, dates. */
+  /** The actor may change metadata: labels, assignees, dates. */
   readonly administers: boolean
-  /** What it says, and whether it is open. */
+  /** The actor may change title and description, and close and reopen the issue. */
   readonly updates: boolean
 }
 

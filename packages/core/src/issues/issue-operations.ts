@@ -14,8 +14,8 @@ import type { Project } from '../projects/project.ts'
 import { getProject } from '../projects/project-store.ts'
 import { captchaInput, requireNoSpam } from '../spam/spam-check.ts'
 import { findUsersByUsername } from '../users/user-store.ts'
-import { issuableChanges, issuableFields, issuableTitle, MOST_LABELS, MOST_PEOPLE, scopeOf } from './issuable.ts'
-import { combined, listMode, milestoneIdAfter, setMetadata } from './issuable-changes.ts'
+import { issuableChanges, issuableFields, issuableTitle, MAX_LABELS, MAX_USERS, scopeOf } from './issuable.ts'
+import { applyListMode, listMode, milestoneIdAfter, setMetadata } from './issuable-changes.ts'
 import { type DescribedIssue, type Issue, issueFields, issueFilterInput } from './issue.ts'
 import { keysetPageOfIssues, pageOfIssues } from './issue-list-store.ts'
 import { deleteIssue, findIssue, insertIssue, issueTables, setIssueState, updateIssueRow } from './issue-store.ts'
@@ -24,7 +24,7 @@ const inProject = { project: namespaceRef }
 const oneIssue = { ...inProject, issueIid: z.int() }
 const subject = (context: ReadContext, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
   getProject(context, project)
-/** Issues of archived projects are left out, unless they are asked for. */
+/** Issues of archived projects are left out by default. */
 const nonArchived = z.boolean().default(true)
 
 export const listIssues = unscopedQuery(
@@ -69,10 +69,10 @@ export const getProjectIssue = query(
   (context, { issueIid }) => getIssue(context, context.actor, context.subject, issueIid),
 )
 
-const labelIds = z.array(z.int()).max(MOST_LABELS).optional()
+const labelIds = z.array(z.int()).max(MAX_LABELS).optional()
 const labelsByEitherWay = { names: ['labels', 'labelIds'] }
 
-/** Of those who only may make one, what sorts it (labels, people, dates) is not heeded. */
+/** Creates an issue. Metadata (labels, assignees, dates) is ignored if the actor may only create issues. */
 export const createIssue = steps(
   {
     name: 'createIssue',
@@ -96,22 +96,22 @@ export const createIssue = steps(
   },
   async (context, input): Promise<DescribedIssue> => {
     const description = input.description ?? undefined
-    await requireNoSpam(context, suspectOf(context.subject, { title: input.title, description }), input.captcha)
+    await requireNoSpam(context, toSpamSubject(context.subject, { title: input.title, description }), input.captcha)
     return context.write(async (tx) => {
-      // The judge may have taken long enough for it to be gone, or for who may to have changed.
+      // The spam check may take a while: meanwhile the project or the actor's permission may have been removed.
       const project = await getProject(tx, context.subject.id)
       await requirePermission(tx, project, 'create_issue')
-      const sorting: Partial<typeof input> = (await maySort(tx, project)) ? input : {}
+      const metadata: Partial<typeof input> = (await canAdminister(tx, project)) ? input : {}
       const { id, iid } = await insertIssue(tx, project, tx.actor!.id, {
         title: input.title,
         description,
         isConfidential: input.confidential ?? false,
-        dueDate: sorting.dueDate ?? undefined,
-        weight: sorting.weight ?? undefined,
-        isDiscussionLocked: sorting.discussionLocked ?? undefined,
-        milestoneId: await milestoneIdAfter(tx, project, sorting.milestoneId),
+        dueDate: metadata.dueDate ?? undefined,
+        weight: metadata.weight ?? undefined,
+        isDiscussionLocked: metadata.discussionLocked ?? undefined,
+        milestoneId: await milestoneIdAfter(tx, project, metadata.milestoneId),
       })
-      await setMetadata(tx, issueTables, project, id, sorting)
+      await setMetadata(tx, issueTables, project, id, metadata)
       const issue = await getIssue(tx, tx.actor, project, iid)
       await tx.recordEvent(eventOf('created', issue))
       return issue
@@ -131,7 +131,7 @@ const changes = {
 type Changes = Partial<z.output<z.ZodObject<typeof changes>>>
 const changeNames = Object.keys(changes) as (keyof typeof changes)[]
 
-/** Its author may change what it says, and close and open it; the rest is for those who may update any. */
+/** The author may change title and description, and close and reopen the issue; metadata needs `update_issue`. */
 export const updateIssue = steps(
   {
     name: 'updateIssue',
@@ -148,94 +148,94 @@ export const updateIssue = steps(
   },
   async (context, input): Promise<DescribedIssue> => {
     const { subject: project } = context
-    const { sorts, before } = await getOneToUpdate(context, project, input)
-    const { title, description } = draftAfter(before, input, sorts)
+    const { administers, before } = await getIssueToUpdate(context, project, input)
+    const { title, description } = draftAfter(before, input, administers)
     if (title !== before.title || description !== before.description) {
-      await requireNoSpam(context, suspectOf(project, { title, description }), input.captcha)
+      await requireNoSpam(context, toSpamSubject(project, { title, description }), input.captcha)
     }
     return context.write(async (tx) => {
-      // As above: the judge takes its time.
+      // Loads both again, because the spam check may take a while.
       const now = await getProject(tx, project.id)
-      return changeIssue(tx, now, await getOneToUpdate(tx, now, input), input)
+      return changeIssue(tx, now, await getIssueToUpdate(tx, now, input), input)
     })
   },
 )
 
-/** By their names; there is nobody of a name that is not known. */
+/** Assigns users by username. Unknown usernames are ignored. */
 export const setIssueAssignees = command(
   {
     name: 'setIssueAssignees',
-    input: z.object({ ...oneIssue, usernames: z.array(z.string().max(255)).max(MOST_PEOPLE), mode: listMode }),
+    input: z.object({ ...oneIssue, usernames: z.array(z.string().max(255)).max(MAX_USERS), mode: listMode }),
     permission: 'read_issue',
     subject,
   },
   async (tx, input): Promise<DescribedIssue> => {
-    const one = await getOneToUpdate(tx, tx.subject, input)
+    const target = await getIssueToUpdate(tx, tx.subject, input)
     const given = await findUsersByUsername(tx, input.usernames)
-    const stored = one.before.assignees.map(({ id }) => id)
-    const assigneeIds = combined(
+    const stored = target.before.assignees.map(({ id }) => id)
+    const assigneeIds = applyListMode(
       stored,
       given.map(({ id }) => id),
       input.mode,
     )
-    if (assigneeIds.length > MOST_PEOPLE) {
-      throw invalid({ assignees: [`are too many (maximum is ${MOST_PEOPLE})`] })
+    if (assigneeIds.length > MAX_USERS) {
+      throw invalid({ assignees: [`are too many (maximum is ${MAX_USERS})`] })
     }
-    return changeIssue(tx, tx.subject, one, { assigneeIds })
+    return changeIssue(tx, tx.subject, target, { assigneeIds })
   },
 )
 
-interface OneToUpdate {
+interface IssueToUpdate {
   readonly before: DescribedIssue
-  /** Whether the actor may change more than what it says. */
-  readonly sorts: boolean
+  /** Whether the actor may change metadata too, not only title and description. */
+  readonly administers: boolean
 }
 
 /** @throws DomainError `not_found`, `forbidden` */
-async function getOneToUpdate(
+async function getIssueToUpdate(
   context: ReadContext & OperationContext,
   project: Project,
   { issueIid }: { readonly issueIid: number },
-): Promise<OneToUpdate> {
+): Promise<IssueToUpdate> {
   const before = await getIssue(context, context.actor, project, issueIid)
-  const sorts = await maySort(context, project)
-  if (!sorts) await requireAuthor(context, project, before)
-  return { before, sorts }
+  const administers = await canAdminister(context, project)
+  if (!administers) await requireAuthor(context, project, before)
+  return { before, administers }
 }
 
 async function changeIssue(
   tx: Tx & OperationContext,
   project: Project,
-  { before, sorts }: OneToUpdate,
+  { before, administers }: IssueToUpdate,
   input: Changes,
 ): Promise<DescribedIssue> {
-  const sorting: Changes = sorts ? input : {}
+  const metadata: Changes = administers ? input : {}
   const draft = {
-    ...draftAfter(before, input, sorts),
-    milestoneId: await milestoneIdAfter(tx, project, sorting.milestoneId, before),
+    ...draftAfter(before, input, administers),
+    milestoneId: await milestoneIdAfter(tx, project, metadata.milestoneId, before),
   }
-  const isSortedAnew = await setMetadata(tx, issueTables, project, before.id, sorting, before)
-  const isRewritten = isSortedAnew || !isDeepStrictEqual(draft, draftOf(before))
-  if (isRewritten) await updateIssueRow(tx, before.id, draft)
+  const hasNewMetadata = await setMetadata(tx, issueTables, project, before.id, metadata, before)
+  const isUpdated = hasNewMetadata || !isDeepStrictEqual(draft, draftOf(before))
+  if (isUpdated) await updateIssueRow(tx, before.id, draft)
   const state = input.stateEvent === undefined ? before.state : stateAfter[input.stateEvent]
   if (state !== before.state) await setIssueState(tx, before.id, state, tx.actor!.id)
-  if (!isRewritten && state === before.state) return before
+  if (!isUpdated && state === before.state) return before
   const issue = await getIssue(tx, tx.actor, project, before.iid)
-  if (isRewritten) await tx.recordEvent(eventOf('updated', issue))
+  if (isUpdated) await tx.recordEvent(eventOf('updated', issue))
   if (state !== before.state) await tx.recordEvent(eventOf(state === 'closed' ? 'closed' : 'reopened', issue))
   return issue
 }
 
-/** What it will say of itself. */
-function draftAfter(before: DescribedIssue, input: Changes, sorts: boolean) {
-  const sorting: Changes = sorts ? input : {}
+/** Returns the fields of the issue's own row after the change. */
+function draftAfter(before: DescribedIssue, input: Changes, administers: boolean) {
+  const metadata: Changes = administers ? input : {}
   return {
     title: input.title ?? before.title,
     description: input.description === undefined ? before.description : (input.description ?? undefined),
     isConfidential: input.confidential ?? before.isConfidential,
-    dueDate: sorting.dueDate === undefined ? before.dueDate : (sorting.dueDate ?? undefined),
-    weight: sorting.weight === undefined ? before.weight : (sorting.weight ?? undefined),
-    isDiscussionLocked: sorting.discussionLocked ?? before.isDiscussionLocked,
+    dueDate: metadata.dueDate === undefined ? before.dueDate : (metadata.dueDate ?? undefined),
+    weight: metadata.weight === undefined ? before.weight : (metadata.weight ?? undefined),
+    isDiscussionLocked: metadata.discussionLocked ?? before.isDiscussionLocked,
   }
 }
 
@@ -261,14 +261,14 @@ const draftOf = (issue: DescribedIssue) => ({
   milestoneId: issue.milestone?.id,
 })
 
-/** @throws DomainError `not_found`, also for one that the actor may not see */
+/** @throws DomainError `not_found`, also if the actor may not see the issue */
 async function getIssue(context: ReadContext, actor: Actor, { id }: Project, iid: number): Promise<DescribedIssue> {
   const issue = await findIssue(context, actor, id, iid)
   if (issue === undefined) throw notFound()
   return issue
 }
 
-const maySort = async (context: ReadContext & OperationContext, project: Project) =>
+const canAdminister = async (context: ReadContext & OperationContext, project: Project) =>
   can(await standingOf(context, context.actor, project), 'update_issue')
 
 async function requireAuthor(
@@ -280,7 +280,7 @@ async function requireAuthor(
   await requirePermission(context, project, 'update_own_issue')
 }
 
-const suspectOf = ({ visibility }: Project, { title, description }: Pick<DescribedIssue, 'title' | 'description'>) => ({
+const toSpamSubject = ({ visibility }: Project, { title, description }: Pick<DescribedIssue, 'title' | 'description'>) => ({
   kind: 'issue' as const,
   title,
   description,

@@ -11,7 +11,7 @@ import {
   peopleCondition,
   personCondition,
 } from './issuable-conditions.ts'
-import { described, issuablesOf } from './issuable-store.ts'
+import { withDescriptions, issuablesOf } from './issuable-store.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 import type { DescribedIssue, Issue, IssueFilter, IssueState, IssueStateEvent } from './issue.ts'
 
@@ -79,27 +79,27 @@ const listedColumns = [
 
 export type IssueRow = Omit<Selectable<IssuesTable>, 'description'> & { project_path: string }
 
-/** By their keys, those that the actor may see. */
+/** Returns, by id, those of the issues that the actor may see. */
 export async function findIssuesById(
   context: ReadContext,
   actor: Actor,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, Issue>> {
-  const rows = await wantedIssues(context, actor, {})
+  const rows = await issueQuery(context, actor, {})
     .where('issues.id', 'in', [...ids])
     .execute()
   const issues = await issuesOf(context, rows)
   return new Map(issues.map((issue) => [issue.id, issue]))
 }
 
-/** By its number in its project, if the actor may see it. */
+/** Returns the issue with this iid, if the actor may see it. */
 export async function findIssue(
   context: ReadContext,
   actor: Actor,
   projectId: number,
   iid: number,
 ): Promise<DescribedIssue | undefined> {
-  const rows = await wantedIssues(context, actor, { within: { projectId }, iids: [iid] })
+  const rows = await issueQuery(context, actor, { within: { projectId }, iids: [iid] })
     .select('issues.description')
     .execute()
   const [issue] = await describedIssuesOf(context, rows)
@@ -113,7 +113,7 @@ export type IssueDraft = Pick<
   readonly milestoneId: number | undefined
 }
 
-/** Its id and its number in the project. */
+/** Inserts an issue and returns its id and iid. */
 export async function insertIssue(tx: Tx, project: Project, authorId: number, draft: IssueDraft) {
   return tx.db
     .insertInto('issues')
@@ -140,7 +140,7 @@ export async function updateIssueRow({ db, nowMs }: Tx, id: number, draft: Issue
     .execute()
 }
 
-/** With the event that it happened. */
+/** Stores the state of an issue, and the event of the change. */
 export async function setIssueState({ db, nowMs }: Tx, id: number, state: IssueState, userId: number): Promise<void> {
   const closes = state === 'closed'
   await db
@@ -158,8 +158,8 @@ export async function deleteIssue({ db }: Tx, id: number): Promise<void> {
   await db.deleteFrom('issues').where('id', '=', id).execute()
 }
 
-/** Those that the actor may see, as a query over `issues` and `projects`. */
-export function wantedIssues(context: ReadContext, actor: Actor, filter: IssueFilter) {
+/** Returns the query over `issues` and `projects` for the issues that the actor may see and that match the filter. */
+export function issueQuery(context: ReadContext, actor: Actor, filter: IssueFilter) {
   return context.db
     .selectFrom('issues')
     .innerJoin('projects', 'projects.id', 'issues.project_id')
@@ -169,7 +169,7 @@ export function wantedIssues(context: ReadContext, actor: Actor, filter: IssueFi
     .where(isVisibleIssue(context, actor))
 }
 
-/** What only issues can be asked for. */
+/** Returns the conditions of filters that only issues have. */
 function ownConditions({ state, weight, types, not = {}, ...filter }: IssueFilter): RawBuilder<SqlBool>[] {
   const isOfNoType = types?.includes('issue') === false || not.types?.includes('issue') === true
   return [
@@ -191,7 +191,7 @@ const comparisons: readonly Comparison<
   ['dueBefore', 'due_date', '<='],
 ]
 
-/** For a query over `issues` and `projects`. */
+/** Returns the condition, for a query over `issues` and `projects`, that the viewer may see an issue. */
 function isVisibleIssue(context: ReadContext, actor: Actor): Expression<SqlBool> {
   return asSeenBy(actor, (viewer) => {
     const readable = allowedInProject(context, viewer, 'read_issue')
@@ -223,7 +223,7 @@ export async function describedIssuesOf(
   context: ReadContext,
   rows: readonly DescribedRow<IssueRow>[],
 ): Promise<DescribedIssue[]> {
-  return described(context, await issuesOf(context, rows), rows)
+  return withDescriptions(context, await issuesOf(context, rows), rows)
 }
 
 const columnsOf = (draft: IssueDraft) => ({

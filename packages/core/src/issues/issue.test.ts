@@ -45,7 +45,7 @@ const listed = async (filter: object, actor: User | undefined = planner) =>
   titles(await world.perform(actor, listProjectIssues, { project: tools.id, ...filter }))
 
 describe('an issue', () => {
-  test('gets the next number of its project, and labels that there were not yet', async () => {
+  test('gets the next iid of its project, and missing labels are created', async () => {
     await create('Slow')
     await world.perform(planner, groupLabels.create, { parent: ops.id, name: 'outage', color: '#f00' })
     const { id: milestoneId } = await world.perform(planner, groupMilestones.create, {
@@ -83,7 +83,7 @@ describe('an issue', () => {
     ])
   })
 
-  test('takes no milestone of another project', async () => {
+  test('cannot have a milestone of another project', async () => {
     const other = await world.project('other', ops)
     const { id } = await world.perform(planner, projectMilestones.create, { parent: other.id, title: 'Spring' })
     const refused = await create('Broken', { milestoneId: id }).catch(failure)
@@ -91,13 +91,13 @@ describe('an issue', () => {
     expect(await listed({})).toEqual([])
   })
 
-  test('is assigned to nobody who does not see the project', async () => {
+  test('is not assigned to users who cannot see the project', async () => {
     const stranger = await world.user('kai')
     const { assignees } = await create('Broken', { assigneeIds: [stranger.id, guest.id, 999] })
     expect(assignees.map(({ username }) => username)).toEqual(['noor'])
   })
 
-  test('is closed and reopened, which is remembered', async () => {
+  test('stores an event when it is closed and when it is reopened', async () => {
     const issue = await create('Broken')
     await world.clock.advance(1_000)
     const closed = await update(issue, { stateEvent: 'close' })
@@ -113,7 +113,7 @@ describe('an issue', () => {
     ])
   })
 
-  test('is updated when something changes, and not otherwise', async () => {
+  test('keeps its update time when nothing changes', async () => {
     const issue = await create('Broken', { labels: ['bug'], description: 'Why?' })
     await world.clock.advance(1_000)
     expect(await update(issue, { title: 'Broken', labels: ['bug'] })).toEqual(issue)
@@ -122,14 +122,14 @@ describe('an issue', () => {
     expect(await update(issue, { labels: [] })).toMatchObject({ labels: [] })
   })
 
-  test('is not changed by saying nothing', async () => {
+  test('rejects an update without any change', async () => {
     const refused = await update(await create('Broken'), {}).catch(failure)
     expect(refused).toMatchObject({ code: 'parameters', problems: [{ problem: 'at_least_one' }] })
   })
 })
 
-describe('who may', () => {
-  test('its author closes an issue and rewrites it, but does not sort it; other guests do neither', async () => {
+describe('permissions', () => {
+  test('the author can close and edit an issue but not set its metadata; other guests can do neither', async () => {
     const issue = await create('Broken', { labels: ['bug'], weight: 5 }, guest)
     expect(issue).toMatchObject({ labels: [], weight: undefined })
     const changed = await update(issue, { stateEvent: 'close', title: 'Still broken', labels: ['bug'] }, guest)
@@ -139,7 +139,7 @@ describe('who may', () => {
     expect(await update(issue, { stateEvent: 'reopen' }, other).catch(failure)).toEqual({ code: 'forbidden' })
   })
 
-  test('only owners delete', async () => {
+  test('only owners can delete an issue', async () => {
     const issue = await create('Broken')
     const one = { project: tools.id, issueIid: issue.iid }
     expect(await world.perform(planner, removeIssue, one).catch(failure)).toEqual({ code: 'forbidden' })
@@ -150,7 +150,7 @@ describe('who may', () => {
     expect(await create('Next')).toMatchObject({ iid: 2 })
   })
 
-  test('a confidential issue is there for its author, its assignees and planners only', async () => {
+  test('only its author, its assignees and planners can see a confidential issue', async () => {
     const [other, assignee] = [await world.user('kai'), await world.user('lena')]
     await world.member(tools, other, accessLevels.guest)
     await world.member(tools, assignee, accessLevels.guest)
@@ -167,7 +167,7 @@ describe('who may', () => {
     expect(everywhere.total).toBe(1)
   })
 
-  test('nobody who has not signed in sees more than the open issues of public projects', async () => {
+  test('anonymous users see only the non-confidential issues of public projects', async () => {
     const open = await world.project('site', ops, 'public')
     await create('Open', {}, planner, open)
     await create('Leak', { confidential: true }, planner, open)
@@ -207,7 +207,7 @@ describe('lists', () => {
     [{ orderBy: 'title', sort: 'asc' }, ['100% CPU', 'Broken pipe', 'Slow page']],
     [{ orderBy: 'due_date', sort: 'asc' }, ['Slow page', 'Broken pipe', '100% CPU']],
     [{ orderBy: 'created_at', sort: 'asc' }, ['Broken pipe', 'Slow page', '100% CPU']],
-  ])('%o', async (filter, expected) => {
+  ])('filter and order by %o', async (filter, expected) => {
     const milestone = await world.perform(planner, projectMilestones.create, { parent: tools.id, title: 'Spring' })
     const pipe = await create('Broken pipe', { labels: ['bug'], description: 'It leaks.', dueDate: '2026-05-01' })
     await world.clock.advance(1_000)
@@ -219,7 +219,7 @@ describe('lists', () => {
     expect(await listed(filter)).toEqual(expected)
   })
 
-  test('the lowest priority of the labels comes first, those without one last, and then the newest', async () => {
+  test('are ordered by the lowest label priority, issues without one last, and the newest first among equals', async () => {
     for (const [name, priority] of [
       ['now', 1],
       ['soon', 5],
@@ -235,7 +235,7 @@ describe('lists', () => {
     expect(await listed({ orderBy: 'label_priority' })).toEqual(['C', 'E', 'B', 'D', 'A'])
   })
 
-  test('a group lists the projects below it; a milestone may be asked for in those right in it', async () => {
+  test('a group lists issues of all projects below it; a milestone filter can be limited to its direct projects', async () => {
     const infra = await world.group('infra', { parent: ops })
     const deep = await world.project('deep', infra)
     const { id: milestoneId } = await world.perform(planner, groupMilestones.create, {
@@ -252,7 +252,7 @@ describe('lists', () => {
     expect(titles(page)).toEqual(['Near'])
   })
 
-  test('one’s own and one’s assigned issues, of all projects', async () => {
+  test('can be limited to created or assigned issues of all projects', async () => {
     await create('Mine', { assigneeIds: [guest.id] })
     await create('Theirs', {}, guest)
     const of = async (input: object) => titles(await world.perform(planner, listIssues, input))
@@ -263,7 +263,7 @@ describe('lists', () => {
     ])
   })
 
-  test('pages by keyset hold each issue once', async () => {
+  test('keyset pages contain each issue once', async () => {
     for (const title of ['A', 'B', 'C', 'D', 'E']) await create(title)
     const seen: string[] = []
     let cursor: string | undefined
@@ -276,7 +276,7 @@ describe('lists', () => {
     expect(seen).toEqual(['E', 'D', 'C', 'B', 'A'])
   })
 
-  test('a page of many issues takes as many queries as one of a single issue', async () => {
+  test('a page of many issues needs as many queries as a page of one issue', async () => {
     const milestone = await world.perform(planner, projectMilestones.create, { parent: tools.id, title: 'Spring' })
     const everything = { labels: ['bug', 'ui'], assigneeIds: [guest.id, planner.id], milestoneId: milestone.id }
     for (const title of ['A', 'B', 'C', 'D', 'E', 'F']) await create(title, everything)
@@ -295,7 +295,7 @@ describe('lists', () => {
       )
       return queries
     }
-    // Neither is the last page, which need not be counted.
+    // Neither is the last page, for which the query that counts is skipped.
     expect(await queriesFor(5)).toBe(await queriesFor(1))
   })
 })

@@ -10,7 +10,7 @@ import {
   moreIssuableOrders,
   type NoneOrAny,
   negatedIssuableInput,
-  unitedIssuableInput,
+  anyOfIssuableInput,
 } from './issuable.ts'
 
 export const issueStates = ['opened', 'closed'] as const
@@ -20,14 +20,14 @@ export interface Issue extends Issuable {
   readonly state: IssueState
   /** `YYYY-MM-DD` */
   readonly dueDate: string | undefined
-  /** Seen by its author, its assignees, and Planner and up. */
+  /** Visible only to its author, its assignees, and members with the Planner role or higher. */
   readonly isConfidential: boolean
   readonly weight: number | undefined
 }
 
 export type DescribedIssue = Issue & DescribedIssuable
 
-/** A change of state, kept for as long as the issue. */
+/** A change of state. Deleted only together with the issue. */
 export interface IssueStateEvent {
   readonly issueId: number
   readonly action: 'closed' | 'reopened'
@@ -35,24 +35,24 @@ export interface IssueStateEvent {
   readonly userId: number | undefined
 }
 
-/** Beyond those of merge requests. */
+/** Fields that merge requests do not have. */
 export const issueFields = {
-  /** There is no other kind here. */
+  /** The only supported type. */
   issueType: z.enum(['issue']).optional(),
   confidential: clearable(z.boolean()),
   dueDate: clearable(day),
-  /** Of a column of 32 bits. */
+  /** The column has 32 bits. */
   weight: clearable(z.int().min(0).max(2_147_483_647)),
 }
 
 export const issueOrders = ['created_at', 'updated_at', 'title', 'label_priority', 'due_date', 'weight'] as const
-/** In these all issues are alike: the newest first, whichever way. */
-const idleOrders = ['severity', 'escalation_status', 'relative_position'] as const
-/** Of the lists for many parents. */
-const listingOrders = [...issueOrders, ...moreIssuableOrders, ...idleOrders] as const
+/** Accepted orders by values that are the same for all issues: the newest first, in both directions. */
+const constantOrders = ['severity', 'escalation_status', 'relative_position'] as const
+/** The orders of lists for several parents at once. */
+const listingOrders = [...issueOrders, ...moreIssuableOrders, ...constantOrders] as const
 export type IssueOrder = (typeof listingOrders)[number]
 
-/** Kinds of issues of the platform; all of ours are of the first. */
+/** The issue types of GitLab; every stored issue has the first. */
 export const issueTypes = [
   'issue',
   'incident',
@@ -78,7 +78,7 @@ export const issueFilterInput = {
 
 const { scope: _scope, sort, ...sharedFilterInput } = issuableFilterInput
 
-/** Which of the issues of many projects or groups at once are wanted. */
+/** Filter parameters of lists for several projects or groups at once. */
 export const issuesOfEachFilter = {
   state: z.enum([...issueStates, 'all']).default('all'),
   ...sharedFilterInput,
@@ -89,7 +89,7 @@ export const issuesOfEachFilter = {
   dueBefore: dayOrInstant.optional(),
   types: types.optional(),
   not: z.object({ ...negatedIssuableInput, types: types.optional(), assigneeId: z.int().optional() }).optional(),
-  or: z.object(unitedIssuableInput).optional(),
+  or: z.object(anyOfIssuableInput).optional(),
 }
 
 export const issuesOfEachInput = z.object({
@@ -98,18 +98,18 @@ export const issuesOfEachInput = z.object({
   sort: sort.default('desc'),
 })
 
-/** Which issues are wanted, of those that the actor may see, and in which order. */
+/** Selects among the issues that the actor may see, and orders them. */
 export interface IssueFilter extends IssuableFilter {
   readonly state?: IssueState | 'all' | undefined
-  /** Everyone of them. */
+  /** Every one of these users must be assigned. */
   readonly assigneeUsername?: readonly string[] | undefined
   readonly confidential?: boolean | undefined
   readonly weight?: number | NoneOrAny | undefined
-  /** Days; an issue without a due date is left out. */
+  /** Dates. Issues without a due date are left out. */
   readonly dueAfter?: string | undefined
   readonly dueBefore?: string | undefined
   readonly types?: readonly (typeof issueTypes)[number][] | undefined
   readonly not?: z.output<typeof issuesOfEachInput>['not']
-  /** Default: `created_at`. Those without the value come last, but for `label_priority desc`. */
+  /** Default: `created_at`. Issues without the value come last, except with `label_priority desc`. */
   readonly orderBy?: IssueOrder | undefined
 }

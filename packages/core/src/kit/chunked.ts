@@ -1,7 +1,7 @@
 /** The limit of one statement: the databases bound the number of its parameters. */
-const MAX_CHUNK = 1_000
+const MAX_CHUNK_LENGTH = 1_000
 
 /** Yields the items in chunks that each fit into one statement. */
 export function* chunked<Item>(items: readonly Item[]): Generator<Item[]> {
-  for (let at = 0; at < items.length; at += MAX_CHUNK) yield items.slice(at, at + MAX_CHUNK)
+  for (let at = 0; at < items.length; at += MAX_CHUNK_LENGTH) yield items.slice(at, at + MAX_CHUNK_LENGTH)
 }

@@ -71,8 +71,7 @@ interface ListingOptions<Row, Item, Sum extends string> {
 const LISTS_PER_STATEMENT = 200
 /**
  * The number of values bound by one statement; SQLite would accept 32,766. The time to prepare a statement grows faster
- * than its length, so
- * several shorter statements are quicker.
+ * than its length, so several shorter statements are quicker.
  */
 const VALUES_PER_STATEMENT = 2_500
 /** The number of rows read by one statement, which are all in memory together, and block other requests meanwhile. */

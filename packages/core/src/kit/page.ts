@@ -1,4 +1,4 @@
-import { isUnfit } from '@penstock/db'
+import { isInvalidValue } from '@penstock/db'
 import { type Expression, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
 import type { ReadContext } from './context.ts'
@@ -234,7 +234,7 @@ export async function rejectUnfitCursor<Result>(cursor: string | undefined, work
   try {
     return await work
   } catch (error) {
-    throw cursor !== undefined && isUnfit(error) ? invalidCursor() : error
+    throw cursor !== undefined && isInvalidValue(error) ? invalidCursor() : error
   }
 }
 

@@ -38,7 +38,7 @@ test.each([
   [{ title: 'x', files: 7, content: 'y' }, ['files invalid', 'files,content mutually_exclusive']],
   [{ title: 'x' }, ['files,content exactly_one']],
   [undefined, [' missing']],
-])('%j: %j', (input, problems) => {
+])('parses %j, or reports its problems: %j', (input, problems) => {
   expect(problemsOf(input)).toEqual(problems)
 })
 

@@ -31,8 +31,8 @@ export function problem(
 }
 
 /**
- * Pass this as the second argument of `superRefine` of an object, for a rule about which parameters are present together.
- * The rule then runs even if one of them is invalid, so it must not rely on the types of the values.
+ * The second argument of an object's `superRefine`, for a rule about which parameters are present together. With it the rule
+ * runs even if one of them is invalid, so the rule must not rely on the types of the values.
  */
 export const acrossParameters = {
   when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,

@@ -1,4 +1,4 @@
-import { MOST_WRITES } from '@penstock/db'
+import { MAX_PENDING_WRITES } from '@penstock/db'
 import { World } from '@penstock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -105,7 +105,7 @@ describe('perform', () => {
   test('rejects a write with the time to retry while the queue of writes is full', async () => {
     const group = await world.group('busy')
     const root = await world.user('admin', { isAdministrator: true })
-    const waiting = Array.from({ length: MOST_WRITES }, () => world.core.db.write(async () => {}))
+    const waiting = Array.from({ length: MAX_PENDING_WRITES }, () => world.core.db.write(async () => {}))
     const input = { group: group.id, title: 'a' }
     const refused = await world.perform(root, rename, input).catch(failure)
     expect(refused).toEqual({ code: 'unavailable', retryAfterSeconds: 5 })

@@ -92,7 +92,7 @@ describe('adding', () => {
       { userId: undefined },
       { code: 'parameters', problems: [{ path: [], problem: 'at_least_one', names: ['userId', 'username'] }] },
     ],
-  ])('refused: %j', async (change, expected) => {
+  ])('rejects %j', async (change, expected) => {
     const draft = { parent: ops.id, userId: ivo.id, accessLevel: guest, ...change }
     expect(await world.perform(mira, groupMembers.add, draft).catch(failure)).toEqual(expected)
   })
@@ -119,7 +119,7 @@ describe('adding', () => {
 })
 
 describe('permissions', () => {
-  test('rejects giving or changing a role above the own one', async () => {
+  test('members cannot give or change a role above their own', async () => {
     await world.member(tool, ivo, maintainer)
     const lena = await world.user('lena')
     const add = (accessLevel: number) =>

@@ -4,20 +4,20 @@ import { unscopedBatchQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
 import { type ListedCommit, listedCommitOf } from '../repositories/commit.ts'
 import { changesBetween, countFileStats, type DiffBudget, type FileStats } from '../repositories/commit-diff.ts'
-import { countingAlone } from '../repositories/commit-stats.ts'
+import { withCountingBudget } from '../repositories/commit-stats.ts'
 import type { GitRepository } from '../repositories/git-repository.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
 import type { MergeRequest } from './merge-request.ts'
 import { projectsAllowing } from './merge-request-projects.ts'
-import { rangeOf, rememberedCommits } from './merge-request-range.ts'
+import { rangeOf, cachedCommitReader } from './merge-request-range.ts'
 import { branchTipsOf, tipKey } from './merge-request-store.ts'
 
-/** Commits that are read for all the merge requests of a batch. */
-const MOST_COMMITS_READ = 10_000
-/** And that are gone through, again for each of them. */
-const MOST_STEPS = 50_000
+/** The limit of commits read from the repositories for a batch of merge requests. */
+const MAX_COMMITS_READ = 10_000
+/** The limit of commits visited, where a commit that several merge requests visit counts once for each. */
+const MAX_STEPS = 50_000
 
-/** Whether there is still the branch that each is to go into. */
+/** Returns for each merge request whether its target branch exists. */
 export const targetBranchesOfMergeRequests = unscopedBatchQuery(
   { name: 'targetBranchesOfMergeRequests', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<boolean[]> => {
@@ -26,7 +26,7 @@ export const targetBranchesOfMergeRequests = unscopedBatchQuery(
   },
 )
 
-/** What the source branch has that the target branch lacks. */
+/** The commits of the source branch that the target branch does not have. */
 export interface MergeRequestRange {
   readonly project: Project
   /** Newest first. */
@@ -34,29 +34,29 @@ export interface MergeRequestRange {
   readonly headSha: string
   /** The tip of the target branch. */
   readonly startSha: string
-  /** The last commit that both branches have; `undefined`: they have nothing in common. */
+  /** The newest commit of both branches, or `undefined` if they have no common history. */
   readonly baseSha: string | undefined
   readonly trees: { readonly before: string | undefined; readonly after: string }
 }
 
-/** `undefined` where a branch is missing, where the actor may not read the repository, and where it is too much to read. */
+/** Returns `undefined` if a branch is missing, the actor may not read the repository, or the budget is used up. */
 export const findRangeOfEachMergeRequest = unscopedBatchQuery(
   { name: 'findRangeOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(MergeRequestRange | undefined)[]> => {
     const projects = await projectsAllowing(context, mergeRequests, 'read_repository')
     const tips = await branchTipsOf(context, mergeRequests)
-    const budget = { commits: MOST_COMMITS_READ, steps: MOST_STEPS }
-    const readers = new Map<number, ReturnType<typeof rememberedCommits>>()
+    const budget = { commits: MAX_COMMITS_READ, steps: MAX_STEPS }
+    const readers = new Map<number, ReturnType<typeof cachedCommitReader>>()
     for (const [id, { git }] of await repositoriesOf(context.core, [...projects.values()])) {
-      readers.set(id, rememberedCommits(git, budget))
+      readers.set(id, cachedCommitReader(git, budget))
     }
     const ranges: (MergeRequestRange | undefined)[] = []
-    // One after the other: each finds in memory what those before it have read.
+    // In sequence, so that each merge request uses the commits that earlier ones have cached.
     for (const { projectId, sha: headSha, targetBranch } of mergeRequests) {
       const [project, read] = [projects.get(projectId), readers.get(projectId)]
       const startSha = tips.get(tipKey(projectId, targetBranch))
-      const isWhole = project && read && headSha !== undefined && startSha !== undefined
-      const range = isWhole ? await rangeOf(read, { headSha, startSha }) : undefined
+      const isReadable = project && read && headSha !== undefined && startSha !== undefined
+      const range = isReadable ? await rangeOf(read, { headSha, startSha }) : undefined
       ranges.push(
         range && {
           project: project!,
@@ -72,7 +72,7 @@ export const findRangeOfEachMergeRequest = unscopedBatchQuery(
   },
 )
 
-/** Lines added and removed, by file. `undefined` where that is more than one request may count. */
+/** Returns the lines added and removed by file, or `undefined` if counting them exceeds the limit of a request. */
 export const diffStatsOfRanges = unscopedBatchQuery(
   { name: 'diffStatsOfRanges', input: z.object({}) },
   async ({ core }, ranges: readonly MergeRequestRange[]): Promise<(readonly FileStats[] | undefined)[]> => {
@@ -80,7 +80,7 @@ export const diffStatsOfRanges = unscopedBatchQuery(
       core,
       ranges.map(({ project }) => project),
     )
-    const counted = await countingAlone(core, async (budget) => {
+    const counted = await withCountingBudget(core, async (budget) => {
       const stats: (readonly FileStats[] | undefined)[] = []
       for (const { project, trees } of ranges) {
         const repository = repositories.get(project.id)

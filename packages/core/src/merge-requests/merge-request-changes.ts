@@ -10,7 +10,7 @@ import type { DomainEvent } from '../kit/event.ts'
 import { clearable } from '../kit/parameter-schemas.ts'
 import type { Project } from '../projects/project.ts'
 import { branchName } from '../repositories/branch-name.ts'
-import { type DescribedMergeRequest, isTheirOwn, type MergeRequest } from './merge-request.ts'
+import { type DescribedMergeRequest, isAuthorOrAssignee, type MergeRequest } from './merge-request.ts'
 import { findMergeRequest } from './merge-request-list-store.ts'
 import {
   findOpenIid,
@@ -20,7 +20,7 @@ import {
   updateMergeRequestRow,
 } from './merge-request-store.ts'
 
-/** What can be said when one is made and when it is changed. */
+/** Fields that can be set when a merge request is created and when it is updated. */
 export const fields = {
   ...issuableFields,
   reviewerIds: people,
@@ -36,17 +36,17 @@ export const changes = {
 }
 
 type Changes = Partial<z.output<z.ZodObject<typeof changes>>> & MetadataInput
-type OfProject = Tx & OperationContext & { readonly subject: Project }
+type ProjectTx = Tx & OperationContext & { readonly subject: Project }
 
 /** @throws DomainError `not_found`, `forbidden` */
-export async function getOneToUpdate(tx: OfProject, { mergeRequestIid }: { readonly mergeRequestIid: number }) {
+export async function getMergeRequestToUpdate(tx: ProjectTx, { mergeRequestIid }: { readonly mergeRequestIid: number }) {
   const before = await getMergeRequest(tx, tx.actor, tx.subject, mergeRequestIid)
   await requireUpdater(tx, tx.subject, before)
   return before
 }
 
 export async function changeMergeRequest(
-  tx: OfProject,
+  tx: ProjectTx,
   before: DescribedMergeRequest,
   input: Changes,
 ): Promise<DescribedMergeRequest> {
@@ -63,21 +63,21 @@ export async function changeMergeRequest(
   const state = stateAfter(before, input.stateEvent)
   const isRetargeted = draft.targetBranch !== before.targetBranch
   if (state === 'opened' || (isRetargeted && before.state === 'opened' && state === undefined)) {
-    await requireOwnBranches(tx, project, { ...draft, sourceBranch: before.sourceBranch })
+    await requireUniqueBranches(tx, project, { ...draft, sourceBranch: before.sourceBranch })
   }
-  const isSortedAnew = await setMetadata(tx, mergeRequestTables, project, before.id, input, before)
-  const isReviewedAnew = await setReviewers(tx, project, before.id, input.reviewerIds)
-  const isRewritten = isSortedAnew || isReviewedAnew || !isDeepStrictEqual(draft, draftOf(before))
-  if (isRewritten) await updateMergeRequestRow(tx, before.id, draft)
+  const hasNewMetadata = await setMetadata(tx, mergeRequestTables, project, before.id, input, before)
+  const hasNewReviewers = await setReviewers(tx, project, before.id, input.reviewerIds)
+  const isUpdated = hasNewMetadata || hasNewReviewers || !isDeepStrictEqual(draft, draftOf(before))
+  if (isUpdated) await updateMergeRequestRow(tx, before.id, draft)
   if (state !== undefined) await setMergeRequestState(tx, before.id, state, tx.actor!.id)
-  if (!isRewritten && state === undefined) return before
+  if (!isUpdated && state === undefined) return before
   const mergeRequest = await getMergeRequest(tx, tx.actor, project, before.iid)
-  if (isRewritten) await tx.recordEvent(eventOf('updated', mergeRequest))
+  if (isUpdated) await tx.recordEvent(eventOf('updated', mergeRequest))
   if (state !== undefined) await tx.recordEvent(eventOf(state === 'closed' ? 'closed' : 'reopened', mergeRequest))
   return mergeRequest
 }
 
-/** What is merged stays so. `undefined`: as it is. */
+/** Returns the state after the event, or `undefined` if it does not change: a merged one stays merged. */
 function stateAfter({ state }: MergeRequest, event: 'close' | 'reopen' | undefined) {
   if (event === 'close' && state === 'opened') return 'closed'
   if (event === 'reopen' && state === 'closed') return 'opened'
@@ -94,8 +94,8 @@ const draftOf = (mergeRequest: DescribedMergeRequest): MergeRequestDraft => ({
   milestoneId: mergeRequest.milestone?.id,
 })
 
-/** @throws DomainError `conflict`, for one branch with itself, and where another is open for the same two */
-export async function requireOwnBranches(
+/** @throws DomainError `conflict` if both branches are the same, or another merge request is open for this pair */
+export async function requireUniqueBranches(
   tx: Tx,
   project: Project,
   branches: Pick<MergeRequest, 'sourceBranch' | 'targetBranch'>,
@@ -127,14 +127,13 @@ export async function getMergeRequest(
 }
 
 /**
- * Its author, its assignees, and whoever may update any.
+ * Requires the actor to be the author or an assignee, or to have the permission to update any merge request.
  *
  * @throws DomainError `forbidden`
- * @see spec/rest-part2-details.md 9.2
  */
 async function requireUpdater(tx: Tx & OperationContext, project: Project, mergeRequest: MergeRequest) {
   if (can(await standingOf(tx, tx.actor, project), 'update_merge_request')) return
-  if (!isTheirOwn(mergeRequest, tx.actor!.id)) throw forbidden()
+  if (!isAuthorOrAssignee(mergeRequest, tx.actor!.id)) throw forbidden()
   await requirePermission(tx, project, 'update_own_merge_request')
 }
 

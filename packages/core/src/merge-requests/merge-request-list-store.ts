@@ -9,7 +9,7 @@ import {
 } from '../issues/issuable-conditions.ts'
 import { byColumn, type IssuableOrder, issuableOrderTable, lastTime, orderOf } from '../issues/issuable-order.ts'
 import { userIdsByItem } from '../issues/issuable-pair-store.ts'
-import { described, issuablesOf } from '../issues/issuable-store.ts'
+import { withDescriptions, issuablesOf } from '../issues/issuable-store.ts'
 import type { Actor, ReadContext } from '../kit/context.ts'
 import { emptyListing, type Listing, listingOf } from '../kit/listing.ts'
 import { orderedBy, type Page, type PageRequest, pageOf } from '../kit/page.ts'
@@ -22,51 +22,49 @@ import type {
 } from './merge-request.ts'
 import { listedColumns, type MergeRequestRow, mergeRequestTables } from './merge-request-store.ts'
 
-/**
- * Of the merge requests that the actor may see.
- *
- * @see spec/rest-part2-details.md 8.9
- */
+/** Returns a page of the merge requests that the actor may see. */
 export async function pageOfMergeRequests(
   context: ReadContext,
   actor: Actor,
   filter: MergeRequestFilter,
   page: PageRequest,
 ): Promise<Page<DescribedMergeRequest>> {
-  const wanted = wantedMergeRequests(context, actor, filter).select('merge_requests.description')
+  const wanted = mergeRequestQuery(context, actor, filter).select('merge_requests.description')
   const rows = await pageOf(context, orderedBy(wanted, mergeRequestOrder(filter).columns), page)
-  return { ...rows, items: await described(context, await mergeRequestsOf(context, rows.items), rows.items) }
+  return { ...rows, items: await withDescriptions(context, await mergeRequestsOf(context, rows.items), rows.items) }
 }
 
-/** By its number in its project, if the actor may see it. */
+/** Returns the merge request with this iid, if the actor may see it. */
 export async function findMergeRequest(
   context: ReadContext,
   actor: Actor,
   projectId: number,
   iid: number,
 ): Promise<DescribedMergeRequest | undefined> {
-  const rows = await wantedMergeRequests(context, actor, { within: { projectId }, iids: [iid] })
+  const rows = await mergeRequestQuery(context, actor, { within: { projectId }, iids: [iid] })
     .select('merge_requests.description')
     .execute()
-  const [mergeRequest] = await described(context, await mergeRequestsOf(context, rows), rows)
+  const [mergeRequest] = await withDescriptions(context, await mergeRequestsOf(context, rows), rows)
   return mergeRequest
 }
 
-/** Those of the ids that the actor may see. */
+/** Returns, by id, those of the merge requests that the actor may see. */
 export async function findMergeRequestsById(
   context: ReadContext,
   actor: Actor,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, MergeRequest>> {
   if (ids.length === 0) return new Map()
-  const rows = await wantedMergeRequests(context, actor, {})
+  const rows = await mergeRequestQuery(context, actor, {})
     .where('merge_requests.id', 'in', [...new Set(ids)])
     .execute()
   return new Map((await mergeRequestsOf(context, rows)).map((mergeRequest) => [mergeRequest.id, mergeRequest]))
 }
 
-/** Those that the actor may see, as a query over `merge_requests` and `projects`. */
-function wantedMergeRequests(context: ReadContext, actor: Actor, filter: MergeRequestFilter) {
+/**
+ * Returns the query over `merge_requests` and `projects` for those that the actor may see and that match the filter.
+ */
+function mergeRequestQuery(context: ReadContext, actor: Actor, filter: MergeRequestFilter) {
   return context.db
     .selectFrom('merge_requests')
     .innerJoin('projects', 'projects.id', 'merge_requests.project_id')
@@ -81,7 +79,7 @@ function wantedMergeRequests(context: ReadContext, actor: Actor, filter: MergeRe
     .where(allowedInProject(context, actor, 'read_merge_request'))
 }
 
-/** What only merge requests can be asked for. */
+/** Returns the conditions of filters that only merge requests have. */
 function ownConditions({ state, not = {}, or = {}, ...filter }: MergeRequestFilter): RawBuilder<SqlBool>[] {
   const { sourceBranches, targetBranches, assigneeUsername, reviewerId, reviewerUsername, mergedByUsername } = filter
   const column = (name: keyof MergeRequestRow) => sql.ref(`merge_requests.${name}`)
@@ -127,8 +125,8 @@ const comparisons: readonly Comparison<
 ]
 
 function anyOf(conditions: readonly (RawBuilder<SqlBool> | false)[]): RawBuilder<SqlBool> | false {
-  const given = conditions.filter((condition) => condition !== false)
-  return given.length > 0 && sql<SqlBool>`(${sql.join(given, sql` or `)})`
+  const present = conditions.filter((condition) => condition !== false)
+  return present.length > 0 && sql<SqlBool>`(${sql.join(present, sql` or `)})`
 }
 
 const mergeRequestOrderTable: Readonly<Record<MergeRequestOrder, IssuableOrder>> = {
@@ -139,7 +137,7 @@ const mergeRequestOrderTable: Readonly<Record<MergeRequestOrder, IssuableOrder>>
 const mergeRequestOrder = ({ orderBy = 'created_at', sort }: MergeRequestFilter) =>
   orderOf(mergeRequestTables, mergeRequestOrderTable, { orderBy, sort })
 
-/** Those of each filter; all filters have the same order. The sum is of those that have been merged. */
+/** Lists the merge requests of several filters, all of which must have the same order. Sums only merged ones. */
 export function mergeRequestListing(
   context: ReadContext,
   actor: Actor,
@@ -149,7 +147,7 @@ export function mergeRequestListing(
   const { columns, values } = mergeRequestOrder(filters[0]!)
   return listingOf(
     context,
-    filters.map((filter) => wantedMergeRequests(context, actor, filter).select(values)),
+    filters.map((filter) => mergeRequestQuery(context, actor, filter).select(values)),
     {
       order: columns,
       itemsOf: (rows: readonly MergeRequestRow[]) => mergeRequestsOf(context, rows),

@@ -10,12 +10,12 @@ import { batchQuery, unscopedBatchQuery } from '../kit/operation.ts'
 import type { Project } from '../projects/project.ts'
 import { findProject } from '../projects/project-store.ts'
 import type { User } from '../users/user.ts'
-import { isTheirOwn, type MergeRequest, mergeRequestsOfEachInput } from './merge-request.ts'
+import { isAuthorOrAssignee, type MergeRequest, mergeRequestsOfEachInput } from './merge-request.ts'
 import { findMergeRequestsById, mergeRequestListing } from './merge-request-list-store.ts'
 import { projectsOf } from './merge-request-projects.ts'
 import { mergeRequestTables } from './merge-request-store.ts'
 
-/** Merge requests of archived projects are left out, unless they are asked for. */
+/** Merge requests of archived projects are left out by default. */
 const nonArchived = z.boolean().default(true)
 
 export const listMergeRequestsOfEachProject = batchQuery(
@@ -26,7 +26,7 @@ export const listMergeRequestsOfEachProject = batchQuery(
   },
 )
 
-/** By its number in each. */
+/** Returns the merge request with this iid in each project. */
 export const findMergeRequestOfEachProject = batchQuery(
   {
     name: 'findMergeRequestOfEachProject',
@@ -40,7 +40,7 @@ export const findMergeRequestOfEachProject = batchQuery(
   },
 )
 
-/** Of those in the projects of each. */
+/** Lists the merge requests in the projects of each group. */
 export const listMergeRequestsOfEachGroup = batchQuery(
   {
     name: 'listMergeRequestsOfEachGroup',
@@ -53,7 +53,7 @@ export const listMergeRequestsOfEachGroup = batchQuery(
   },
 )
 
-/** Those that each has made, is assigned to or is to review, of all projects or of one that is named by its full path. */
+/** Lists what each user authored, is assigned to or reviews, in all projects or in the one with this full path. */
 export const listMergeRequestsOfEachUser = unscopedBatchQuery(
   {
     name: 'listMergeRequestsOfEachUser',
@@ -72,7 +72,7 @@ export const listMergeRequestsOfEachUser = unscopedBatchQuery(
   },
 )
 
-/** Of all projects, those that the actor may see; as with REST, for whoever has signed in. */
+/** Lists the merge requests of all projects that the actor may see. The actor must be signed in, as with REST. */
 export const listMergeRequestsOfAll = unscopedBatchQuery(
   { name: 'listMergeRequestsOfAll', input: mergeRequestsOfEachInput.extend({ nonArchived }) },
   async (context, everywhere: readonly 'everywhere'[], filter) =>
@@ -88,7 +88,7 @@ export const listMergeRequestsOfAll = unscopedBatchQuery(
         ),
 )
 
-/** By their ids; those that the actor may see. */
+/** Returns the merge requests with these ids, and `undefined` for each one that the actor may not see. */
 export const findEachMergeRequest = unscopedBatchQuery(
   { name: 'findEachMergeRequest', input: z.object({}) },
   async (context, ids: readonly number[]) => {
@@ -97,7 +97,7 @@ export const findEachMergeRequest = unscopedBatchQuery(
   },
 )
 
-/** Whoever sees a merge request sees what is on it. */
+/** Lists the labels of each merge request. Users who can see a merge request can see its labels. */
 export const listLabelsOfEachMergeRequest = unscopedBatchQuery(
   { name: 'listLabelsOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]) => {
@@ -112,14 +112,14 @@ export const descriptionsOfEachMergeRequest = descriptionsOfEach<MergeRequest>(
 )
 
 export interface MergeRequestPermissions {
-  /** Any of the project. */
+  /** The actor may update any merge request of the project. */
   readonly administers: boolean
-  /** This one. */
+  /** The actor may update this merge request. */
   readonly updates: boolean
   readonly pushes: boolean
 }
 
-/** What the actor may do with each. */
+/** Returns what the actor may do with each merge request. */
 export const permissionsOfEachMergeRequest = unscopedBatchQuery(
   { name: 'permissionsOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(MergeRequestPermissions | undefined)[]> => {
@@ -129,25 +129,25 @@ export const permissionsOfEachMergeRequest = unscopedBatchQuery(
       const standing = standings[projects.findIndex(({ id }) => id === mergeRequest.projectId)]
       if (standing === undefined) return undefined
       const administers = can(standing, 'update_merge_request')
-      const isTheirs = isTheirOwn(mergeRequest, context.actor?.id)
+      const isOwn = isAuthorOrAssignee(mergeRequest, context.actor?.id)
       return {
         administers,
-        updates: administers || (isTheirs && can(standing, 'update_own_merge_request')),
+        updates: administers || (isOwn && can(standing, 'update_own_merge_request')),
         pushes: can(standing, 'push_code'),
       }
     })
   },
 )
 
-/** Someone who has a part in a merge request. */
-export interface PartOfMergeRequest extends Pick<User, 'id' | 'isAdministrator'> {
+/** A user, and a merge request that they author, review or are assigned to. */
+export interface MergeRequestParticipant extends Pick<User, 'id' | 'isAdministrator'> {
   readonly mergeRequest: MergeRequest
 }
 
-/** Whether each of these people may change the merge request. */
+/** Returns for each participant whether they may update the merge request. */
 export const updatersOfMergeRequests = unscopedBatchQuery(
   { name: 'updatersOfMergeRequests', input: z.object({}) },
-  async (context, people: readonly PartOfMergeRequest[]): Promise<boolean[]> => {
+  async (context, people: readonly MergeRequestParticipant[]): Promise<boolean[]> => {
     const projects = await projectsOf(
       context,
       people.map(({ mergeRequest }) => mergeRequest),
@@ -162,8 +162,8 @@ export const updatersOfMergeRequests = unscopedBatchQuery(
       if (project === undefined) return false
       const { visibility, isArchived } = project
       const standing = { level: levelOf(id, project), visibility, isArchived, isSignedIn: true, isAdministrator }
-      const isTheirs = isTheirOwn(mergeRequest, id)
-      return can(standing, 'update_merge_request') || (isTheirs && can(standing, 'update_own_merge_request'))
+      const isOwn = isAuthorOrAssignee(mergeRequest, id)
+      return can(standing, 'update_merge_request') || (isOwn && can(standing, 'update_own_merge_request'))
     })
   },
 )

@@ -18,8 +18,8 @@ import {
   eventOf,
   fields,
   getMergeRequest,
-  getOneToUpdate,
-  requireOwnBranches,
+  getMergeRequestToUpdate,
+  requireUniqueBranches,
   setReviewers,
 } from './merge-request-changes.ts'
 import { pageOfMergeRequests } from './merge-request-list-store.ts'
@@ -29,7 +29,7 @@ const inProject = { project: namespaceRef }
 const oneMergeRequest = { ...inProject, mergeRequestIid: z.int() }
 const subject = (context: ReadContext, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
   getProject(context, project)
-/** Merge requests of archived projects are left out, unless they are asked for. */
+/** Merge requests of archived projects are left out by default. */
 const nonArchived = z.boolean().default(true)
 
 export const listMergeRequests = unscopedQuery(
@@ -96,10 +96,10 @@ export const createMergeRequest = command(
   async (tx, input) => {
     const project = tx.subject
     if (input.targetProjectId !== undefined && input.targetProjectId !== project.id) {
-      // There are no forks, so that only its own project takes in a branch.
+      // Forks are not implemented, so a branch can only be merged into its own project.
       throw new DomainError({ code: 'impossible', message: 'Source project is not a fork of the target project' })
     }
-    await requireOwnBranches(tx, project, input)
+    await requireUniqueBranches(tx, project, input)
     const { id, iid } = await insertMergeRequest(tx, project, tx.actor!.id, {
       title: input.title,
       description: input.description ?? undefined,
@@ -131,7 +131,7 @@ export const updateMergeRequest = command(
     permission: 'read_merge_request',
     subject,
   },
-  async (tx, input) => changeMergeRequest(tx, await getOneToUpdate(tx, input), input),
+  async (tx, input) => changeMergeRequest(tx, await getMergeRequestToUpdate(tx, input), input),
 )
 
 export const removeMergeRequest = command(
@@ -144,7 +144,7 @@ export const removeMergeRequest = command(
   },
 )
 
-/** `wip` says what `draft` says. */
+/** Returns the filter with the deprecated `wip` translated to `draft`. */
 const filterOf = <Input extends MergeRequestFilter & { readonly wip?: 'yes' | 'no' | undefined }>(input: Input) => ({
   ...input,
   draft: input.draft ?? (input.wip === undefined ? undefined : input.wip === 'yes'),

@@ -6,17 +6,17 @@ import type { Project } from '../projects/project.ts'
 import { findProjects } from '../projects/project-store.ts'
 import type { MergeRequest } from './merge-request.ts'
 
-type OfProject = Pick<MergeRequest, 'projectId'>
+type WithProjectId = Pick<MergeRequest, 'projectId'>
 
-export async function projectsOf(context: ReadContext, mergeRequests: readonly OfProject[]): Promise<Project[]> {
+export async function projectsOf(context: ReadContext, mergeRequests: readonly WithProjectId[]): Promise<Project[]> {
   const ids = mergeRequests.map(({ projectId }) => projectId)
   return [...(await findProjects(context, ids)).values()]
 }
 
-/** By id, those of the projects in which the actor may do it. */
+/** Returns, by id, the projects of the merge requests in which the actor has the permission. */
 export async function projectsAllowing(
   context: OperationContext & ReadContext,
-  mergeRequests: readonly OfProject[],
+  mergeRequests: readonly WithProjectId[],
   permission: Permission,
 ): Promise<ReadonlyMap<number, Project>> {
   const projects = await projectsOf(context, mergeRequests)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { HistoryHeader } from '../repositories/history.ts'
-import { rangeOf, rememberedCommits } from './merge-request-range.ts'
+import { rangeOf, cachedCommitReader } from './merge-request-range.ts'
 
-/** A history as `id: parents`, each commit a second after the one before it. */
+/** Creates a history from `id: parents`, with one second between commits. */
 function historyOf(commits: Readonly<Record<string, readonly string[]>>, atSeconds = (index: number) => index) {
   const known = new Map(
     Object.entries(commits).map(([oid, parents], index) => {
@@ -20,7 +20,7 @@ function historyOf(commits: Readonly<Record<string, readonly string[]>>, atSecon
   let left = Infinity
   return {
     commits: known,
-    most: (commitsRead: number) => {
+    limitReads: (commitsRead: number) => {
       left = commitsRead
     },
     range: async (headSha: string, startSha: string) => {
@@ -37,39 +37,39 @@ function historyOf(commits: Readonly<Record<string, readonly string[]>>, atSecon
 const linear = { a: [], b: ['a'], c: ['b'], d: ['b'], e: ['d'] }
 
 test.each([
-  ['what came after the two parted, newest first', linear, 'e', 'c', [['e', 'd'], 'b']],
-  ['of one that has everything of the other', linear, 'e', 'b', [['e', 'd'], 'b']],
-  ['of one that is behind the other: nothing', linear, 'b', 'e', [[], 'b']],
-  ['of one and the same', linear, 'c', 'c', [[], 'c']],
-  ['with nothing in common', { a: [], b: ['a'], x: [], y: ['x'] }, 'y', 'b', [['y', 'x'], undefined]],
+    ['two branches that diverged: the commits since then, newest first', linear, 'e', 'c', [['e', 'd'], 'b']],
+    ['a branch that contains the other', linear, 'e', 'b', [['e', 'd'], 'b']],
+    ['a branch that the other contains: none', linear, 'b', 'e', [[], 'b']],
+    ['a branch and itself: none', linear, 'c', 'c', [[], 'c']],
+    ['unrelated histories', { a: [], b: ['a'], x: [], y: ['x'] }, 'y', 'b', [['y', 'x'], undefined]],
   [
-    'with a merge of the other branch: what came from there is not of the branch',
+    'a branch into which the other was merged: without the merged commits',
     { a: [], b: ['a'], c: ['a'], d: ['b', 'c'], e: ['d'], f: ['c'] },
     'e',
     'f',
     [['e', 'd', 'b'], 'c'],
   ],
-])('%s', async (_, commits, head, start, expected) => {
+])('returns the commits of %s', async (_, commits, head, start, expected) => {
   expect(await historyOf(commits).range(head, start)).toEqual(expected)
 })
 
-test('commits that are older than what they came from', async () => {
+test('handles commits that are older than their parents', async () => {
   const { range } = historyOf(linear, (index) => 100 - index)
   expect(await range('e', 'c')).toEqual([['e', 'd'], 'b'])
 })
 
-test('nothing beyond the budget', async () => {
-  const { range, most } = historyOf(linear)
-  most(3)
+test('returns nothing when the budget of reads is used up', async () => {
+  const { range, limitReads } = historyOf(linear)
+  limitReads(3)
   expect(await range('e', 'c')).toBeUndefined()
-  most(4)
+  limitReads(4)
   expect(await range('e', 'c')).toEqual([['e', 'd'], 'b'])
 })
 
-test('what is remembered is not gone through again without end', async () => {
+test('limits the steps through cached commits too', async () => {
   const commits = historyOf(linear).commits
   const budget = { commits: 10, steps: 6 }
-  const read = rememberedCommits({ commitHeader: async (oid) => commits.get(oid)! }, budget)
+  const read = cachedCommitReader({ commitHeader: async (oid) => commits.get(oid)! }, budget)
   expect(await rangeOf(read, { headSha: 'e', startSha: 'c' })).toMatchObject({ commits: [{ oid: 'e' }, { oid: 'd' }] })
   expect(await rangeOf(read, { headSha: 'e', startSha: 'c' })).toBeUndefined()
 })

@@ -1,18 +1,18 @@
 import type { GitRepository } from '../repositories/git-repository.ts'
 import type { HistoryHeader } from '../repositories/history.ts'
 
-/** What a branch has that another lacks. */
+/** The commits of a branch that another branch does not have. */
 export interface CommitRange {
-  /** Of the branch; newest first. */
+  /** The commits of the branch, newest first. */
   readonly commits: readonly HistoryHeader[]
-  /** The last commit that both have; `undefined`: they have nothing in common. */
+  /** The newest commit of both branches, or `undefined` if they have no common history. */
   readonly base: HistoryHeader | undefined
   readonly head: HistoryHeader
   /** The tip of the other branch. */
   readonly startSha: string
 }
 
-/** What may be done still: commits that are read, and steps, of which each range takes one for each of its commits. */
+/** The remaining budget: commits read from the repository, and steps, one for each commit that a range visits. */
 export interface RangeBudget {
   commits: number
   steps: number
@@ -23,19 +23,17 @@ const FROM_START = 2
 const SHARED = FROM_HEAD | FROM_START
 
 /**
- * Both histories at once, newest first by the committer's time, until nothing that is left can belong to the branch alone.
- *
- * @param read remembers the commits of the repository
- * @returns `undefined` when the budget does not suffice
+ * Returns the commits that only the head branch has, or `undefined` if the budget is used up. Walks both histories
+ * together, newest commit first by committer time, until no waiting commit can belong to the head branch alone.
  */
 export async function rangeOf(
-  read: ReturnType<typeof rememberedCommits>,
+  read: ReturnType<typeof cachedCommitReader>,
   { headSha, startSha }: { readonly headSha: string; readonly startSha: string },
 ): Promise<CommitRange | undefined> {
   const found = new Map<string, { readonly commit: HistoryHeader; from: number }>()
   const waiting: HistoryHeader[] = []
-  /** True: within the budget. */
-  const reach = async (oid: string, from: number): Promise<boolean> => {
+  /** Marks a commit as reachable and queues it; returns false if the budget is used up. */
+  const visit = async (oid: string, from: number): Promise<boolean> => {
     const known = found.get(oid)
     if (known !== undefined && (known.from | from) === known.from) return true
     const commit = known?.commit ?? (await read(oid))
@@ -47,12 +45,12 @@ export async function rangeOf(
     return true
   }
   const fromOf = ({ oid }: HistoryHeader) => found.get(oid)!.from
-  if (!(await reach(headSha, FROM_HEAD)) || !(await reach(startSha, FROM_START))) return undefined
+  if (!(await visit(headSha, FROM_HEAD)) || !(await visit(startSha, FROM_START))) return undefined
   const passed: HistoryHeader[] = []
   while (waiting.some((commit) => fromOf(commit) === FROM_HEAD)) {
     const commit = waiting.shift()!
     passed.push(commit)
-    for (const parent of commit.parents) if (!(await reach(parent, fromOf(commit)))) return undefined
+    for (const parent of commit.parents) if (!(await visit(parent, fromOf(commit)))) return undefined
   }
   return {
     commits: [...new Set(passed)].filter((commit) => fromOf(commit) === FROM_HEAD),
@@ -62,18 +60,18 @@ export async function rangeOf(
   }
 }
 
-/** Reads each commit once, and none beyond the budget; what is known already costs a step too. */
-export function rememberedCommits(repository: Pick<GitRepository, 'commitHeader'>, budget: RangeBudget) {
+/** Returns a reader that reads each commit once and stops at the budget. A cached commit costs a step too. */
+export function cachedCommitReader(repository: Pick<GitRepository, 'commitHeader'>, budget: RangeBudget) {
   const known = new Map<string, HistoryHeader>()
   return async (oid: string): Promise<HistoryHeader | undefined> => {
     if (budget.steps <= 0) return undefined
     budget.steps -= 1
-    const commit = known.get(oid)
-    if (commit !== undefined) return commit
+    const cached = known.get(oid)
+    if (cached !== undefined) return cached
     if (budget.commits <= 0) return undefined
     budget.commits -= 1
-    const fresh = { oid, ...(await repository.commitHeader(oid)) }
-    known.set(oid, fresh)
-    return fresh
+    const commit = { oid, ...(await repository.commitHeader(oid)) }
+    known.set(oid, commit)
+    return commit
   }
 }

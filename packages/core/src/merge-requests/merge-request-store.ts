@@ -72,7 +72,7 @@ export type MergeRequestRow = Omit<Selectable<MergeRequestsTable>, 'description'
   sha: string | null
 }
 
-/** The number of the open one that would bring the same branch to the same branch. */
+/** Returns the iid of the open merge request with the same source and target branch. */
 export async function findOpenIid(
   { db }: ReadContext,
   projectId: number,
@@ -95,7 +95,7 @@ export type MergeRequestDraft = Pick<
   'title' | 'description' | 'targetBranch' | 'isDiscussionLocked' | 'isSquashed' | 'removesSourceBranch'
 > & { readonly milestoneId: number | undefined }
 
-/** Its id and its number in the project. */
+/** Inserts a merge request and returns its id and iid. */
 export async function insertMergeRequest(
   tx: Tx,
   project: Project,
@@ -159,7 +159,7 @@ const columnsOf = (draft: MergeRequestDraft) => ({
   removes_source_branch: draft.removesSourceBranch === undefined ? null : Number(draft.removesSourceBranch),
 })
 
-/** The commits that the target branches name now, by `tipKey`. */
+/** Returns the current head commits of the target branches, by `tipKey`. */
 export async function branchTipsOf(
   { db }: ReadContext,
   mergeRequests: readonly Pick<MergeRequest, 'projectId' | 'targetBranch'>[],

@@ -51,7 +51,7 @@ const listed = async (filter: object) =>
   branches(await world.perform(developer, listProjectMergeRequests, { project: tools.id, ...filter }))
 
 test.each(['../../x', 'a\nb', 'a b', 'refs/heads/main', 'x.lock'])(
-  'a branch %j is refused, as Git would refuse it',
+  'the branch name %j is rejected, as Git rejects it',
   async (name) => {
     const failureOf = (path: string) => ({ code: 'parameters', problems: [{ path: [path], problem: 'invalid' }] })
     expect(await create(name).catch(failure)).toEqual(failureOf('sourceBranch'))
@@ -61,7 +61,7 @@ test.each(['../../x', 'a\nb', 'a b', 'refs/heads/main', 'x.lock'])(
   },
 )
 
-test('it has a number of its own kind, people, labels and a milestone, and is a draft by its title', async () => {
+test('has an iid apart from issues, users, labels and a milestone, and is a draft because of its title', async () => {
   const milestone = await world.perform(developer, projectMilestones.create, { parent: tools.id, title: 'Spring' })
   const mergeRequest = await create('retry', {
     title: 'Draft: Retry',
@@ -87,7 +87,7 @@ test('it has a number of its own kind, people, labels and a milestone, and is a 
   expect(ready).toMatchObject({ isDraft: false, reviewers: [], updatedAtMs: mergeRequest.createdAtMs + 1_000 })
 })
 
-test('one branch is not merged into itself, nor twice at once into the same', async () => {
+test('source and target must differ, and only one can be open for each pair of branches', async () => {
   const self = "You can't use same project/branch for source and target"
   expect(await create('main').catch(failure)).toEqual({ code: 'conflict', reason: self })
   const first = await create('retry')
@@ -100,7 +100,7 @@ test('one branch is not merged into itself, nor twice at once into the same', as
   expect(await update(first, { stateEvent: 'reopen' }).catch(failure)).toMatchObject({ code: 'conflict' })
 })
 
-test('it names the commit that its source branch has come to', async () => {
+test('shows the head commit of its source branch', async () => {
   const commit = async (branch: string, filePath: string, start: object = {}) => {
     const actions = [{ action: 'create', filePath, content: 'x' }]
     const input = { project: tools.id, branch, commitMessage: 'x', actions, ...start }
@@ -118,7 +118,7 @@ test('it names the commit that its source branch has come to', async () => {
   expect(await shown()).toBeUndefined()
 })
 
-test('it is closed and reopened', async () => {
+test('can be closed and reopened', async () => {
   const mergeRequest = await create('retry')
   const closed = await update(mergeRequest, { stateEvent: 'close' })
   expect(closed).toMatchObject({ state: 'closed', closedBy: { username: 'mira' } })
@@ -126,7 +126,7 @@ test('it is closed and reopened', async () => {
   expect(await update(closed, { stateEvent: 'reopen' })).toMatchObject({ state: 'opened', closedAtMs: undefined })
 })
 
-test('developers make and change them, assignees change theirs, guests of a private project see none', async () => {
+test('developers create and update, assignees update their own, guests of a private project see none', async () => {
   const mergeRequest = await create('retry')
   expect(await create('other', {}, reporter).catch(failure)).toEqual({ code: 'forbidden' })
   expect(await update(mergeRequest, { title: 'Mine' }, reporter).catch(failure)).toEqual({ code: 'forbidden' })
@@ -153,7 +153,7 @@ test.each([
   [{ assigneeUsername: 'noor' }, []],
   [{ search: 'take CACHE' }, ['cache']],
   [{ orderBy: 'created_at', sort: 'asc', perPage: 2 }, ['retry', 'cache']],
-])('lists with %o', async (filter, expected) => {
+])('lists merge requests filtered and ordered by %o', async (filter, expected) => {
   const retry = await create('retry', { labels: ['net'] })
   await create('cache', { reviewerIds: [reporter.id] })
   await create('ui', { targetBranch: 'stable', title: '[Draft] New colours' })
@@ -161,12 +161,12 @@ test.each([
   expect(await listed(filter)).toEqual(expected)
 })
 
-test('a group lists those of the projects below it', async () => {
+test('a group lists the merge requests of the projects below it', async () => {
   await create('retry')
   expect(branches(await world.perform(developer, listGroupMergeRequests, { group: 'ops' }))).toEqual(['retry'])
 })
 
-test('a job sees those of its own project, of others only what everyone does', async () => {
+test('a job token lists the merge requests of its own project, and of others only public ones', async () => {
   await create('retry')
   const open = await world.project('site', ops, 'public')
   const closed = await world.project('notes', ops)

@@ -10,7 +10,7 @@ import {
   moreIssuableOrders,
   type NoneOrAny,
   negatedIssuableInput,
-  unitedIssuableInput,
+  anyOfIssuableInput,
 } from '../issues/issuable.ts'
 import { instant } from '../kit/parameter-schemas.ts'
 import type { User } from '../users/user.ts'
@@ -22,14 +22,14 @@ export interface MergeRequest extends Issuable {
   readonly state: MergeRequestState
   readonly sourceBranch: string
   readonly targetBranch: string
-  /** The commit that the source branch names now; `undefined`: there is no such branch. */
+  /** The head commit of the source branch, or `undefined` if the branch does not exist. */
   readonly sha: string | undefined
-  /** Its title says so. */
+  /** True if the title has a draft prefix. */
   readonly isDraft: boolean
   readonly reviewers: readonly User[]
-  /** Its commits are to become one. */
+  /** Squash the commits when merging. */
   readonly isSquashed: boolean
-  /** What was asked for; `undefined`: nothing was. */
+  /** Remove the source branch when merging; `undefined` if this was not set. */
   readonly removesSourceBranch: boolean | undefined
   readonly mergedBy: User | undefined
   readonly mergedAtMs: number | undefined
@@ -40,10 +40,10 @@ export type DescribedMergeRequest = MergeRequest & DescribedIssuable
 const BRANCH_CHARACTERS = 255
 
 const draftMark = /^\s*(?:\[draft\]|\(draft\)|draft:)\s*/i
-/** `Draft: Retry`, `[Draft] Retry`, `(Draft) Retry` */
+/** Returns true for `Draft: Retry`, `[Draft] Retry` and `(Draft) Retry`. */
 export const isDraftTitle = (title: string): boolean => draftMark.test(title)
 
-/** The same title, so that it says whether it is a draft. */
+/** Returns the title with or without the draft prefix. */
 export function titleAsDraft(title: string, isDraft: boolean): string {
   if (isDraft) return isDraftTitle(title) ? title : `Draft: ${title}`
   let plain = title
@@ -51,14 +51,16 @@ export function titleAsDraft(title: string, isDraft: boolean): string {
   return plain
 }
 
-/** What stands in the way of a merge, as far as anybody looks: nothing looks into the branches. */
-export function mergeHindranceOf({ state, isDraft }: MergeRequest): 'not_open' | 'draft_status' | 'unchecked' {
+/**
+ * Returns what blocks a merge. The branches are not checked for conflicts: `unchecked` means no other reason was found.
+ */
+export function mergeBlocker({ state, isDraft }: MergeRequest): 'not_open' | 'draft_status' | 'unchecked' {
   if (state !== 'opened') return 'not_open'
   return isDraft ? 'draft_status' : 'unchecked'
 }
 
-/** Its author and its assignees may change it, where they may change anything. */
-export const isTheirOwn = (
+/** Returns whether the user is the author or an assignee, who may update it with `update_own_merge_request`. */
+export const isAuthorOrAssignee = (
   { author, assignees }: Pick<MergeRequest, 'author' | 'assignees'>,
   userId: number | undefined,
 ): boolean => userId !== undefined && [author, ...assignees].some((user) => user?.id === userId)
@@ -73,20 +75,20 @@ export const mergeRequestFilterInput = {
   sourceBranch: z.string().max(BRANCH_CHARACTERS).optional(),
   targetBranch: z.string().max(BRANCH_CHARACTERS).optional(),
   draft: z.boolean().optional(),
-  /** Older clients' word for `draft`. */
+  /** The deprecated name of `draft`. */
   wip: z.enum(['yes', 'no']).optional(),
   orderBy: z.enum(issuableOrders).default('created_at'),
 }
 
 const names = z.array(z.string().max(255)).max(100)
 
-/** What lists for many parents at once can ask for beyond that. */
+/** Further parameters for lists of several parents at once. */
 const moreMergeRequestFilterInput = {
   ...moreIssuableFilterInput,
-  /** Everyone of them. */
+  /** Every one of these users must be assigned. */
   assigneeUsernames: names.optional(),
   mergedByUsername: z.string().max(255).optional(),
-  /** One of them. */
+  /** Any one of these branches. */
   sourceBranches: names.optional(),
   targetBranches: names.optional(),
   mergedAfter: instant.optional(),
@@ -101,27 +103,27 @@ const moreMergeRequestFilterInput = {
     .optional(),
   or: z
     .object({
-      ...unitedIssuableInput,
-      /** One of the two. */
+      ...anyOfIssuableInput,
+      /** `onlyReviewerUsername` and `reviewers` are combined with "or". */
       onlyReviewerUsername: z.string().max(255).optional(),
       reviewers: z.enum(['none', 'any']).optional(),
     })
     .optional(),
 }
 
-/** Orders of the lists for many parents. Those without the value come last, but for `label_priority desc`. */
+/** Orders of lists for several parents. Items without the value come last, except with `label_priority desc`. */
 export const mergeRequestOrders = [...issuableOrders, ...moreIssuableOrders, 'merged_at'] as const
 export type MergeRequestOrder = (typeof mergeRequestOrders)[number]
 
 const { scope: _, ...filterInput } = mergeRequestFilterInput
-/** Of the lists for many parents. */
+/** Parameters of lists for several parents at once. */
 export const mergeRequestsOfEachInput = z.object({
   ...filterInput,
   ...moreMergeRequestFilterInput,
   orderBy: z.enum(mergeRequestOrders).default('created_at'),
 })
 
-/** Which merge requests are wanted, of those that the actor may see, and in which order. */
+/** Selects among the merge requests that the actor may see, and orders them. */
 export interface MergeRequestFilter
   extends Omit<IssuableFilter, 'not' | 'or'>,
     Partial<z.output<z.ZodObject<typeof moreMergeRequestFilterInput>>> {

@@ -1,7 +1,7 @@
 import { tableWithId } from '@penstock/db'
 import type { Migration } from 'kysely'
 
-/** Users, groups, projects, who is a member of what, and what every area writes: numbers within a parent, and events. */
+/** Users, groups, projects and members, and the tables that all areas use: numbers within a parent, and events. */
 export const migration: Migration = {
   async up(db) {
     await tableWithId(db, 'users')
@@ -51,7 +51,8 @@ export const migration: Migration = {
     await db.schema.createIndex('projects_group').on('projects').column('group_id').execute()
     await db.schema.createIndex('projects_owner').on('projects').column('owner_id').execute()
 
-    // Names of users, groups and projects are of one kind, so that no two share a URL; an old name stays until it is taken.
+    // Users, groups and projects share one table of paths, so that no two have the same URL. An old path stays until it
+    // is taken.
     await db.schema
       .createTable('routes')
       .addColumn('path', 'text', (column) => column.primaryKey())

@@ -1,7 +1,7 @@
 import { tableWithId } from '@penstock/db'
 import type { Migration } from 'kysely'
 
-/** Access tokens of people and bots, and tokens of jobs. Of each only a digest is kept. */
+/** Access tokens of people and bots, and tokens of jobs. Only a digest of each is stored. */
 export const migration: Migration = {
   async up(db) {
     await tableWithId(db, 'access_tokens')

@@ -1,7 +1,7 @@
 import { tableWithId } from '@penstock/db'
 import type { Migration } from 'kysely'
 
-/** OAuth applications with what they have been granted; sessions of browsers; attempts at passwords. */
+/** OAuth applications and grants, browser sessions, and failed password attempts. */
 export const migration: Migration = {
   async up(db) {
     await tableWithId(db, 'oauth_applications')

@@ -1,7 +1,7 @@
 import { tableWithId } from '@penstock/db'
 import { type Migration, sql } from 'kysely'
 
-/** Milestones of groups and of projects: one of the two parents is set. */
+/** Milestones of groups and projects: exactly one of the two parents is set. */
 export const migration: Migration = {
   async up(db) {
     await tableWithId(db, 'milestones')
@@ -13,7 +13,7 @@ export const migration: Migration = {
       .addColumn('state', 'text', (column) => column.notNull())
       .addColumn('start_date', 'text')
       .addColumn('due_date', 'text')
-      // The databases differ in where nulls come in an index; this is after every day, and in every collation.
+      // SQLite and PostgreSQL sort nulls differently in an index. This value sorts after every date in every collation.
       .addColumn('due_order', 'text', (column) =>
         column.notNull().generatedAlwaysAs(sql`coalesce(due_date, '9999-99-99')`).stored(),
       )
@@ -21,7 +21,7 @@ export const migration: Migration = {
       .addColumn('updated_at_ms', 'bigint', (column) => column.notNull())
       .execute()
 
-    // Lists are read from an index in their order, so that a page costs the same however many milestones there are.
+    // Lists are read in index order, so that the cost of a page does not grow with the number of milestones.
     const order = ['due_order', 'id desc'] as const
     for (const parent of ['group', 'project']) {
       const index = (name: string) => db.schema.createIndex(`milestones_${parent}_${name}`).on('milestones')
@@ -33,7 +33,7 @@ export const migration: Migration = {
       await index('state')
         .columns([id, 'state', ...order])
         .execute()
-      // The title first: that is what is looked for where it has to be unique.
+      // The title comes first, because the check for uniqueness looks it up.
       await index('title')
         .columns(['title', id, ...order])
         .execute()

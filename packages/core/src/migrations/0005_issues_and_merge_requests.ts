@@ -1,7 +1,7 @@
 import { tableWithId } from '@penstock/db'
 import type { Kysely, Migration } from 'kysely'
 
-/** Labels, issues and merge requests, and who and what hangs on them. */
+/** Labels, issues and merge requests, with their labels, assignees and reviewers. */
 export const migration: Migration = {
   async up(db) {
     await tableWithId(db, 'labels')
@@ -83,7 +83,7 @@ export const migration: Migration = {
   },
 }
 
-/** A table of two references, each pair once, gone with either. */
+/** Creates a table of unique pairs of references, which are deleted with either side. */
 async function pairs(
   db: Kysely<unknown>,
   name: string,

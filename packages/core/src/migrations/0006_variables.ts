@@ -1,7 +1,7 @@
 import { tableWithId } from '@penstock/db'
 import type { Migration } from 'kysely'
 
-/** CI/CD variables of projects and groups, and who is writing to which repository. */
+/** CI/CD variables of projects and groups, and the locks of repositories. */
 export const migration: Migration = {
   async up(db) {
     await tableWithId(db, 'ci_variables')

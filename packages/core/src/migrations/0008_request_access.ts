@@ -1,6 +1,6 @@
 import type { Migration } from 'kysely'
 
-/** Whether one may ask to become a member. */
+/** Whether users may request membership. */
 export const migration: Migration = {
   async up(db) {
     for (const table of ['groups', 'projects'])

@@ -1,5 +1,5 @@
 import { addFolded } from '@penstock/db'
 import type { Migration } from 'kysely'
 
-/** What search takes away the case of letters with. */
+/** The function that folds the case of letters for searches. */
 export const migration: Migration = { up: (db) => addFolded(db) }

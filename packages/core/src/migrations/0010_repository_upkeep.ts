@@ -1,9 +1,9 @@
 import type { Migration } from 'kysely'
 
-/** Locks that are leases, repositories to be removed, and whether anything has been committed. */
+/** Locks with leases, repositories to remove, and whether a repository is empty. */
 export const migration: Migration = {
   async up(db) {
-    // It holds nothing that outlives a change.
+    // Locks exist only during a change, so nothing is lost.
     await db.schema.dropTable('repository_locks').execute()
     await db.schema
       .createTable('repository_locks')

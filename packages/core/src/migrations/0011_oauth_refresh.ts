@@ -1,6 +1,6 @@
 import type { Migration } from 'kysely'
 
-/** What was shown for the code that a token comes from, to be compared when the token is refreshed. */
+/** The data that a client presented with the authorization code, to compare it when the token is refreshed. */
 export const migration: Migration = {
   async up(db) {
     for (const column of ['redirect_uri', 'challenge', 'challenge_method'])

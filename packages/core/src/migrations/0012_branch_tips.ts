@@ -1,6 +1,6 @@
 import type { Migration } from 'kysely'
 
-/** What each branch of a project's repository names, so that lists of merge requests need not look into repositories. */
+/** The head commit of each branch, so that lists of merge requests need not read repositories. */
 export const migration: Migration = {
   async up(db) {
     await db.schema

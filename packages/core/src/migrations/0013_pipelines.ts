@@ -2,8 +2,8 @@ import { tableWithId } from '@penstock/db'
 import type { Migration } from 'kysely'
 
 /**
- * Pipelines and their jobs, as records told of them. They have keys of our own beside the ids they came with, which may be
- * longer than 32 bits. Those of pipelines count for the whole instance: traces are made from them.
+ * Recorded pipelines and their jobs. They have internal keys in addition to the ids from the records, which may be
+ * longer than 32 bits. The ids of pipelines are unique in the instance, because trace ids are derived from them.
  */
 export const migration: Migration = {
   async up(db) {

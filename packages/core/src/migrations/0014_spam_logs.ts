@@ -1,7 +1,7 @@
 import { tableWithId } from '@penstock/db'
 import type { Migration } from 'kysely'
 
-/** Challenges made to those whose text was taken for spam. */
+/** Captcha challenges for texts that were classified as spam. */
 export const migration: Migration = {
   async up(db) {
     await tableWithId(db, 'spam_logs')

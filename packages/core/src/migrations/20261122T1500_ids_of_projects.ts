@@ -1,7 +1,7 @@
 import { type Migration, sql } from 'kysely'
 
-/** The first given number; the same as in `global-number-store.ts` at the time of this migration. */
-const FIRST_GIVEN_NUMBER = sql.lit(2 ** 52)
+/** The first assigned number; the same as in `global-number-store.ts` at the time of this migration. */
+const FIRST_ASSIGNED_NUMBER = sql.lit(2 ** 52)
 
 /**
  * Makes ids of pipelines and jobs unique within their project instead of within the instance. Pipelines, and the first
@@ -20,7 +20,7 @@ export const migration: Migration = {
         .execute()
       // The others are found by their number, which equals their id.
       await sql`create index ${sql.ref(`${table}_given`)} on ${sql.table(table)} (project_id, own_id)
-        where number >= ${FIRST_GIVEN_NUMBER}`.execute(db)
+        where number >= ${FIRST_ASSIGNED_NUMBER}`.execute(db)
     }
     await db.schema
       .createTable('trace_instances')
@@ -30,8 +30,8 @@ export const migration: Migration = {
 
     await db.schema.alterTable('pipelines').addColumn('number', 'bigint').execute()
     await db.schema.alterTable('pipelines').addColumn('stage_order', 'text').execute()
-    await sql`update pipelines set number = ${FIRST_GIVEN_NUMBER} + id
-      where pipeline_id >= ${FIRST_GIVEN_NUMBER}`.execute(db)
+    await sql`update pipelines set number = ${FIRST_ASSIGNED_NUMBER} + id
+      where pipeline_id >= ${FIRST_ASSIGNED_NUMBER}`.execute(db)
     await sql`insert into pipeline_numbers (number, project_id, own_id)
       select coalesce(number, pipeline_id), project_id, pipeline_id from pipelines`.execute(db)
     await db.schema.dropIndex('pipelines_id').execute()
@@ -40,8 +40,8 @@ export const migration: Migration = {
     await pipelineIndex.unique().columns(['project_id', 'pipeline_id']).execute()
 
     await db.schema.alterTable('pipeline_jobs').addColumn('number', 'bigint').execute()
-    await sql`update pipeline_jobs set number = ${FIRST_GIVEN_NUMBER} + id
-      where job_id >= ${FIRST_GIVEN_NUMBER} or id not in (select min(id) from pipeline_jobs group by job_id)`.execute(
+    await sql`update pipeline_jobs set number = ${FIRST_ASSIGNED_NUMBER} + id
+      where job_id >= ${FIRST_ASSIGNED_NUMBER} or id not in (select min(id) from pipeline_jobs group by job_id)`.execute(
       db,
     )
     await sql`insert into job_numbers (number, project_id, own_id)

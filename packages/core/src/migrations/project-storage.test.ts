@@ -12,7 +12,7 @@ const tables = [
   "insert into pipeline_jobs values (1, 11, '1234567890'), (2, 11, '')",
 ]
 
-test('records of earlier versions are counted, repositories are left to be measured', async () => {
+test('records of earlier versions are counted, and repositories are marked to be measured', async () => {
   const rows = await migrated(tables, migration)
   const sizes = await rows('select * from pipeline_record_sizes order by pipeline_key')
   expect(sizes).toEqual([

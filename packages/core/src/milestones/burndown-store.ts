@@ -1,19 +1,19 @@
-import { wantedIssues } from '../issues/issue-store.ts'
+import { issueQuery } from '../issues/issue-store.ts'
 import type { Actor, ReadContext } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import type { BurndownIssue } from './burndown.ts'
 import type { Milestone } from './milestone.ts'
 
-/** Of all issues together; one without any counts as one. */
-const MOST_CHANGES = 100_000
+/** The limit of changes of all issues together. An issue without changes counts as one. */
+const MAX_CHANGES = 100_000
 
 /**
- * Those of its issues that the actor may see, the oldest first.
+ * Returns the milestone's issues that the actor may see, oldest first.
  *
- * @throws DomainError `refused` when more has happened to them than is told in one answer
+ * @throws DomainError `refused` if they have more changes than one response may contain
  */
 export async function burndownIssues(context: ReadContext, actor: Actor, { id }: Milestone): Promise<BurndownIssue[]> {
-  const rows = await wantedIssues(context, actor, { milestoneId: id })
+  const rows = await issueQuery(context, actor, { milestoneId: id })
     .leftJoin('issue_state_events as changes', 'changes.issue_id', 'issues.id')
     .clearSelect()
     .select(['issues.id', 'issues.created_at_ms', 'issues.weight', 'issues.state', 'changes.action', 'changes.at_ms'])
@@ -21,10 +21,10 @@ export async function burndownIssues(context: ReadContext, actor: Actor, { id }:
     .orderBy('issues.id')
     .orderBy('changes.at_ms')
     .orderBy('changes.id')
-    .limit(MOST_CHANGES + 1)
+    .limit(MAX_CHANGES + 1)
     .execute()
-  if (rows.length > MOST_CHANGES) {
-    const message = `The issues of the milestone have changed more than ${MOST_CHANGES} times`
+  if (rows.length > MAX_CHANGES) {
+    const message = `The issues of the milestone have changed more than ${MAX_CHANGES} times`
     throw new DomainError({ code: 'refused', message })
   }
   const issues = new Map<number, BurndownIssue & { readonly events: BurndownIssue['events'][number][] }>()

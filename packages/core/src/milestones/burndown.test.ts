@@ -12,18 +12,18 @@ const issue = (created: string, events: [string, 'closed' | 'reopened'][] = [], 
   events: events.map(([when, action]) => ({ atMs: at(when), action })),
 })
 
-const told = (issues: BurndownIssue[], nowMs = later) =>
+const eventsOf = (issues: BurndownIssue[], nowMs = later) =>
   burndownEvents(march, issues, nowMs).map(
     ({ atMs, action }) => `${new Date(atMs).toISOString().slice(5, 16)} ${action}`,
   )
 
-test('issue by issue, each in the order in which it happened, equal actions in a row once', () => {
+test('groups events by issue in chronological order, and drops repeated actions', () => {
   const first = issue('03-02T08:00', [
     ['03-09T16:00', 'closed'],
     ['03-10T16:00', 'closed'],
     ['03-11T16:00', 'reopened'],
   ])
-  expect(told([first, issue('03-01T00:00')])).toEqual([
+  expect(eventsOf([first, issue('03-01T00:00')])).toEqual([
     '03-02T08:00 created',
     '03-09T16:00 closed',
     '03-11T16:00 reopened',
@@ -31,21 +31,21 @@ test('issue by issue, each in the order in which it happened, equal actions in a
   ])
 })
 
-test('up to the end of the due day, or to now', () => {
+test('ends at the end of the due date, or now', () => {
   const issues = [
     issue('03-31T23:59', [['04-01T00:00', 'closed']]),
     issue('04-01T00:00'),
     issue('03-02T00:00', [['03-20T00:00', 'closed']]),
   ]
-  expect(told(issues)).toEqual(['03-31T23:59 created', '03-02T00:00 created', '03-20T00:00 closed'])
-  expect(told(issues, at('03-19T00:00'))).toEqual(['03-02T00:00 created'])
+  expect(eventsOf(issues)).toEqual(['03-31T23:59 created', '03-02T00:00 created', '03-20T00:00 closed'])
+  expect(eventsOf(issues, at('03-19T00:00'))).toEqual(['03-02T00:00 created'])
 })
 
-test('a closed issue without a word of its closing was closed when the milestone began', () => {
-  expect(told([issue('02-01T08:00', [], true)])).toEqual(['02-01T08:00 created', '03-01T00:00 closed'])
+test('treats a closed issue without a close event as closed at the start of the milestone', () => {
+  expect(eventsOf([issue('02-01T08:00', [], true)])).toEqual(['02-01T08:00 created', '03-01T00:00 closed'])
 })
 
-test('with the weight, where there is one', () => {
-  const weighty = { ...issue('03-02T08:00'), weight: 3 }
-  expect(burndownEvents(march, [weighty], later)).toEqual([{ atMs: at('03-02T08:00'), weight: 3, action: 'created' }])
+test('includes the weight of an issue', () => {
+  const weighted = { ...issue('03-02T08:00'), weight: 3 }
+  expect(burndownEvents(march, [weighted], later)).toEqual([{ atMs: at('03-02T08:00'), weight: 3, action: 'created' }])
 })

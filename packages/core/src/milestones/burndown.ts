@@ -7,20 +7,18 @@ export interface BurndownEvent {
   readonly action: 'created' | 'closed' | 'reopened'
 }
 
-/** What a burndown needs of an issue. */
+/** The fields of an issue that a burndown chart needs. */
 export interface BurndownIssue {
   readonly createdAtMs: number
   readonly weight: number | undefined
   readonly isClosed: boolean
-  /** In the order in which it happened. */
+  /** State changes in chronological order. */
   readonly events: readonly { readonly atMs: number; readonly action: 'closed' | 'reopened' }[]
 }
 
 /**
- * What happened to the issues of a milestone until the end of its due day, or until now: issue by issue, each from its
- * creation on.
- *
- * @see spec/rest-part2-details.md 8.10
+ * Returns the events of a milestone's issues until the end of its due date or until now, whichever is earlier: grouped
+ * by issue, each group starting with the issue's creation.
  */
 export function burndownEvents(
   { startDate, dueDate }: { readonly [Date in 'startDate' | 'dueDate']: NonNullable<Milestone[Date]> },
@@ -33,7 +31,7 @@ export function burndownEvents(
     .filter(({ createdAtMs }) => createdAtMs <= endMs)
     .flatMap((issue) => {
       const changes = withoutRepeats(issue.events)
-      // Closed before such events were recorded.
+      // The issue was closed before events were recorded.
       const closing =
         issue.isClosed && !changes.some(({ action }) => action === 'closed')
           ? [{ atMs: startMs, action: 'closed' as const }]

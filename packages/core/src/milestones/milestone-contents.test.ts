@@ -52,7 +52,7 @@ const mergeRequest = (sourceBranch: string, project = tools, fields: object = {}
 const one = () => ({ parent: 'ops', milestoneId: spring.id })
 const titles = ({ items }: { items: readonly { title: string }[] }) => items.map(({ title }) => title)
 
-test('issues: of the group’s own projects, as far as they are seen', async () => {
+test('lists the visible issues of the group’s direct projects', async () => {
   await issue('open')
   await issue('confidential', { confidential: true })
   await issue('of a subgroup', { project: below })
@@ -62,7 +62,7 @@ test('issues: of the group’s own projects, as far as they are seen', async () 
   expect(await list(guest)).toEqual(['open'])
 })
 
-test('merge requests: of the group’s own projects, as far as they are seen', async () => {
+test('lists the visible merge requests of the group’s direct projects', async () => {
   await mergeRequest('retry')
   await mergeRequest('other', below)
   const list = async (actor: User) => titles(await world.perform(actor, groupMilestones.mergeRequests, one()))
@@ -70,7 +70,7 @@ test('merge requests: of the group’s own projects, as far as they are seen', a
   expect(await list(guest)).toEqual([])
 })
 
-test('both: whatever their state, the most urgent label first, then the newest', async () => {
+test('orders issues and merge requests of any state by label priority, then the newest first', async () => {
   const label = (name: string, priority?: number) =>
     world.perform(mira, projectLabels.create, { parent: tools.id, name, color: '#123456', priority })
   await label('soon', 2)
@@ -90,14 +90,14 @@ test('both: whatever their state, the most urgent label first, then the newest',
   expect([titles(second), second.total, second.hasNext]).toEqual([['i0'], 4, false])
 })
 
-test('of a project milestone: what the project holds', async () => {
+test('lists the issues of a project milestone', async () => {
   const own = await world.perform(mira, projectMilestones.create, { parent: tools.id, title: 'v1' })
   await world.perform(mira, createIssue, { project: tools.id, title: 'x', milestoneId: own.id })
   const page = await world.perform(mira, projectMilestones.issues, { parent: tools.id, milestoneId: own.id })
   expect(titles(page)).toEqual(['x'])
 })
 
-test('burndown: when issues were created, closed and reopened', async () => {
+test('burndown lists when visible issues were created, closed and reopened', async () => {
   const { iid } = await issue('x')
   await issue('hidden', { confidential: true })
   const set = async (stateEvent: 'close' | 'reopen') => {
@@ -106,15 +106,15 @@ test('burndown: when issues were created, closed and reopened', async () => {
   }
   await set('close')
   await set('reopen')
-  const told = await world.perform(guest, groupMilestones.burndownEvents, one())
-  expect(told.map(({ atMs, action }) => [new Date(atMs).toISOString(), action])).toEqual([
+  const events = await world.perform(guest, groupMilestones.burndownEvents, one())
+  expect(events.map(({ atMs, action }) => [new Date(atMs).toISOString(), action])).toEqual([
     ['2026-02-03T04:05:06.789Z', 'created'],
     ['2026-02-04T04:05:06.789Z', 'closed'],
     ['2026-02-05T04:05:06.789Z', 'reopened'],
   ])
 })
 
-test('burndown: nothing without both dates', async () => {
+test('burndown is empty unless the milestone has both dates', async () => {
   await issue('x')
   for (const dates of [{ startDate: '' }, { startDate: '2026-02-01', dueDate: '' }]) {
     await world.perform(mira, groupMilestones.update, { ...one(), ...dates })
@@ -122,7 +122,7 @@ test('burndown: nothing without both dates', async () => {
   }
 })
 
-test('burndown: of 100,000 changes all are told, of more none', async () => {
+test('burndown returns 100,000 changes, and rejects the request if there are more', async () => {
   const { id } = await issue('x')
   await issue('hidden', { confidential: true })
   const change = (times: number) =>
@@ -134,8 +134,8 @@ test('burndown: of 100,000 changes all are told, of more none', async () => {
       ),
     )
   await change(100_000)
-  const told = await world.perform(guest, groupMilestones.burndownEvents, one())
-  expect([told.length, told.at(-1)?.action]).toEqual([100_001, 'reopened'])
+  const events = await world.perform(guest, groupMilestones.burndownEvents, one())
+  expect([events.length, events.at(-1)?.action]).toEqual([100_001, 'reopened'])
   await change(1)
   const refused = world.perform(guest, groupMilestones.burndownEvents, one())
   await expect(refused.catch(({ failure }) => failure)).resolves.toEqual({
@@ -144,13 +144,13 @@ test('burndown: of 100,000 changes all are told, of more none', async () => {
   })
 })
 
-test('open issues do not keep a milestone from being closed', async () => {
+test('a milestone with open issues can be closed', async () => {
   await issue('x')
   const closed = await world.perform(mira, groupMilestones.update, { ...one(), stateEvent: 'close' })
   expect(closed).toMatchObject({ state: 'closed' })
 })
 
-test('what had a milestone that is removed has none', async () => {
+test('removing a milestone clears it from its issues and merge requests', async () => {
   const [{ iid: issueIid }, { iid: mergeRequestIid }] = [await issue('x'), await mergeRequest('retry')]
   await world.perform(mira, groupMilestones.remove, one())
   const project = tools.id

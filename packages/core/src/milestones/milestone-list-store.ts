@@ -20,20 +20,22 @@ export interface MilestoneFilter {
   readonly ids?: readonly number[] | undefined
   readonly iids?: readonly number[] | undefined
   readonly state: MilestoneState | 'all'
-  /** Exactly. */
+  /** The exact title. */
   readonly title?: string | undefined
-  /** Words, each of which occurs in the title or the description; `searchTitle`: in the title. In any case of letters. */
+  /**
+   * Words that must all occur in the title or the description, ignoring case. `searchTitle` looks only in the title.
+   */
   readonly search?: string | undefined
   readonly searchTitle?: string | undefined
   readonly updatedBefore?: number | undefined
   readonly updatedAfter?: number | undefined
-  /** `YYYY-MM-DD`, as are the other two. A milestone that lacks the date that one is compared with is left out. */
+  /** `YYYY-MM-DD`, like the next two. Milestones without the compared date are left out. */
   readonly containingDate?: string | undefined
   readonly startDate?: string | undefined
   readonly endDate?: string | undefined
 }
 
-/** The soonest due first, those without a due date last; of those that are due together, the newest first. */
+/** Returns a page of milestones by due date, those without one last, and the newest first among equals. */
 export async function pageOfMilestones(
   context: ReadContext,
   scope: MilestoneScope,
@@ -56,7 +58,7 @@ interface Ordering {
   readonly sort: 'asc' | 'desc'
 }
 
-/** One list for each scope. */
+/** Lists the milestones of each scope. */
 export function milestoneListing(
   context: ReadContext,
   scopes: readonly MilestoneScope[],

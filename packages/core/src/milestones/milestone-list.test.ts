@@ -33,7 +33,7 @@ const list = (filter: object = {}, actor = mira) =>
   world.perform(actor, groupMilestones.list, { parent: ops.id, ...filter })
 const titles = async (filter?: object, actor?: User) => (await list(filter, actor)).items.map(({ title }) => title)
 
-test('the soonest due first, without a due date last, the newest first among equals', async () => {
+test('lists by due date, those without one last, the newest first among equals', async () => {
   await add(ops, 'never')
   await add(ops, 'june', { dueDate: '2026-06-01' })
   await add(ops, 'may', { dueDate: '2026-05-01' })
@@ -44,7 +44,7 @@ test('the soonest due first, without a due date last, the newest first among equ
 })
 
 describe('filters', () => {
-  test('state, iids, title', async () => {
+  test('filters by state, iids and exact title', async () => {
     const { id } = await add(ops, 'one')
     await add(ops, 'two')
     await world.perform(mira, groupMilestones.update, { parent: ops.id, milestoneId: id, stateEvent: 'close' })
@@ -57,7 +57,7 @@ describe('filters', () => {
     expect(await titles({ title: 'One' })).toEqual([])
   })
 
-  test('search: every word, in any order and case, as a part of title or description', async () => {
+  test('search matches every word, in any order and case, as a part of title or description', async () => {
     await add(ops, 'Spring release', { description: '50% Done' })
     await add(ops, 'autumn')
     expect(await titles({ search: 'LEASE pri' })).toEqual(['Spring release'])
@@ -73,14 +73,14 @@ describe('filters', () => {
     ['ÄÖÜ Straße', 'äöü STRAßE', 'STRASSE'],
     ['ΟΔΥΣΣΕΥΣ', 'οδυσσευς', 'ΟΔΎΣΣΕΎΣ'],
     ['Весна', 'вЕСНА', 'весны'],
-  ])('search finds %s by %s, not by %s', async (title, search, other) => {
+  ])('search finds %s by %s but not by %s', async (title, search, other) => {
     await add(ops, title)
     expect(await titles({ search })).toEqual([title])
     expect(await titles({ searchTitle: search.slice(0, 5) })).toEqual([title])
     expect(await titles({ search: other })).toEqual([])
   })
 
-  test('updated before and after an instant, it included', async () => {
+  test('bounds of the update time are inclusive', async () => {
     await add(ops, 'early')
     await world.clock.advance(1_000)
     await add(ops, 'late')
@@ -89,7 +89,7 @@ describe('filters', () => {
     expect(await titles({ updatedAfter: '2026-02-03T04:05:07.790Z' })).toEqual([])
   })
 
-  test('dates: what lacks the date that is compared is left out', async () => {
+  test('date filters leave out milestones without the compared date', async () => {
     await add(ops, 'spring', { startDate: '2026-03-01', dueDate: '2026-05-31' })
     await add(ops, 'begun', { startDate: '2026-03-01' })
     await add(ops, 'due', { dueDate: '2026-05-31' })
@@ -112,7 +112,7 @@ describe('filters', () => {
       { includeAncestors: false, includeParentMilestones: true },
       { path: [], problem: 'mutually_exclusive', names: ['includeAncestors', 'includeParentMilestones'] },
     ],
-  ])('%j is refused', async (filter, problem) => {
+  ])('rejects %j', async (filter, problem) => {
     const refused = await list(filter).catch((error: DomainError) => error.failure)
     expect(refused).toEqual({ code: 'parameters', problems: [problem] })
   })
@@ -144,12 +144,12 @@ describe('the hierarchy', () => {
   const sorted = async (filter: object, actor: User) =>
     (await titles({ parent: infra.id, ...filter }, actor)).map((title) => title.replace('of ', '')).sort()
 
-  test('alone', async () => {
+  test('lists only the group’s own milestones by default', async () => {
     expect(await sorted({}, mira)).toEqual(['infra'])
     expect(await sorted({}, noor)).toEqual(['infra'])
   })
 
-  test('with the groups above, as far as they are seen; numbers are not looked at then', async () => {
+  test('includes visible groups above, and ignores the iids filter then', async () => {
     expect(await sorted({ includeAncestors: true, iids: [9] }, mira)).toEqual(['infra', 'ops'])
     expect(await sorted({ includeParentMilestones: true }, mira)).toEqual(['infra', 'ops'])
     expect(await sorted({ includeAncestors: true }, noor)).toEqual(['infra', 'ops'])
@@ -157,7 +157,7 @@ describe('the hierarchy', () => {
     expect(await sorted({ includeAncestors: true }, stranger)).toEqual(['infra'])
   })
 
-  test('with all that is seen below', async () => {
+  test('includes visible groups and projects below', async () => {
     const below = { includeDescendants: true }
     expect(await sorted(below, mira)).toEqual(['hidden', 'infra', 'open', 'own', 'secret'])
     expect(await sorted(below, noor)).toEqual(['infra', 'open', 'own', 'secret'])
@@ -165,7 +165,7 @@ describe('the hierarchy', () => {
     expect(await sorted({ ...below, includeAncestors: true }, mira)).toContain('ops')
   })
 
-  test('of a project, with the groups above', async () => {
+  test('a project’s list can include the groups above', async () => {
     const page = await world.perform(noor, projectMilestones.list, { parent: 'ops/infra/secret/own' })
     expect(page.items).toMatchObject([
       { title: 'of own', parent: { kind: 'project', fullPath: 'ops/infra/secret/own' } },
@@ -178,7 +178,7 @@ describe('the hierarchy', () => {
   })
 })
 
-test('pages hold each milestone once, in one order, whatever their size', async () => {
+test('pages of any size contain each milestone once, in the same order', async () => {
   const dueDates = fc.array(fc.constantFrom('2026-05-01', '2026-06-01', ''), { maxLength: 12 })
   let round = 0
   await fc.assert(
@@ -201,23 +201,23 @@ test('pages hold each milestone once, in one order, whatever their size', async 
   )
 })
 
-describe('a page and its count are read from an index, in its order', () => {
-  /** What the database means to do for `pageOfMilestones`: for the page, then for the count. */
+describe('a page and its count are read in index order', () => {
+  /** Returns the query plans of `pageOfMilestones`: for the page, then for the count. */
   async function plansOf(scope: { column: 'group_id' | 'project_id'; id: number }, filter: MilestoneFilter) {
     const { read } = world.core.db
     const executor = read.getExecutor()
-    const asked: CompiledQuery[] = []
-    const noting: KyselyPlugin = {
+    const queries: CompiledQuery[] = []
+    const capture: KyselyPlugin = {
       transformQuery({ node }) {
-        asked.push(executor.compileQuery(node, createQueryId()))
+        queries.push(executor.compileQuery(node, createQueryId()))
         return node
       },
       transformResult: async ({ result }) => result,
     }
-    const context = { db: read.withPlugin(noting), nowMs: world.clock.nowMs() }
+    const context = { db: read.withPlugin(capture), nowMs: world.clock.nowMs() }
     await pageOfMilestones(context, (eb) => eb(scope.column, '=', scope.id), filter, { page: 1, perPage: 100 })
     const explain = executor.adapter instanceof PostgresAdapter ? 'explain' : 'explain query plan'
-    const plans = asked.map((query) =>
+    const plans = queries.map((query) =>
       read.executeQuery<object>(CompiledQuery.raw(`${explain} ${query.sql}`, [...query.parameters])),
     )
     return (await Promise.all(plans)).map(({ rows }) => JSON.stringify(rows))
@@ -230,7 +230,7 @@ describe('a page and its count are read from an index, in its order', () => {
     ['project_id', { state: 'all' }, 'milestones_project_order'],
     ['project_id', { state: 'closed' }, 'milestones_project_state'],
     ['project_id', { state: 'all', title: 'm7' }, 'milestones_project_title'],
-  ] as const)('by %s, of %j: %s', async (column, filter, index) => {
+  ] as const)('the list by %s and %j uses %s', async (column, filter, index) => {
     const project = await world.project('tools', ops)
     const { id } = column === 'group_id' ? ops : project
     await world.core.db.write(async (tx) => {

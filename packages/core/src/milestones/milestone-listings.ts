@@ -17,16 +17,15 @@ import { milestoneListing } from './milestone-list-store.ts'
 import { milestoneScopes } from './milestone-scope-store.ts'
 import { findMilestone } from './milestone-store.ts'
 
-const MOST_IDS = 1_000
-const MOST_CHARACTERS = 255
+const MAX_IDS = 1_000
+const MAX_CHARACTERS = 255
 
-/** @see spec/graphql-contract.md 5.9 */
 const milestonesOfEachInput = z
   .object({
-    ids: z.array(z.int()).max(MOST_IDS).optional(),
+    ids: z.array(z.int()).max(MAX_IDS).optional(),
     state: z.enum([...milestoneStates, 'all']).default('all'),
-    title: z.string().max(MOST_CHARACTERS).optional(),
-    searchTitle: z.string().max(MOST_CHARACTERS).optional(),
+    title: z.string().max(MAX_CHARACTERS).optional(),
+    searchTitle: z.string().max(MAX_CHARACTERS).optional(),
     containingDate: dayOrInstant.optional(),
     startDate: dayOrInstant.optional(),
     endDate: dayOrInstant.optional(),
@@ -70,7 +69,7 @@ export const getMilestoneById = query(
 
 export const descriptionsOfEachMilestone = descriptionsOfEach<Milestone>('descriptionsOfEachMilestone', 'milestones')
 
-/** Of their issues that the actor may see. */
+/** Counts by state the issues of each milestone that the actor may see. */
 export const countIssuesOfEachMilestone = unscopedBatchQuery(
   { name: 'countIssuesOfEachMilestone', input: z.object({}) },
   async (context, milestones: readonly Milestone[]): Promise<IssueCounts[]> => {
@@ -80,7 +79,7 @@ export const countIssuesOfEachMilestone = unscopedBatchQuery(
   },
 )
 
-/** The groups and projects that they belong to, where the actor may see those. */
+/** Returns the group or project of each milestone, or `undefined` if the actor may not see it. */
 export const parentsOfMilestones = unscopedBatchQuery(
   { name: 'parentsOfMilestones', input: z.object({}) },
   async (context, milestones: readonly Milestone[]): Promise<(Group | Project | undefined)[]> => {

@@ -15,7 +15,6 @@ import { burndownIssues } from './burndown-store.ts'
 import {
   createMilestoneInput,
   type DescribedMilestone,
-  flawsOf,
   listMilestonesInput,
   type Milestone,
   type MilestoneFields,
@@ -23,13 +22,14 @@ import {
   pageOfMilestoneInput,
   removeMilestoneInput,
   updateMilestoneInput,
+  validateMilestone,
   withFields,
 } from './milestone.ts'
 import { pageOfMilestones } from './milestone-list-store.ts'
 import { milestoneScope } from './milestone-scope-store.ts'
 import { deleteMilestone, getMilestone, insertMilestone, isTitleTaken, updateMilestone } from './milestone-store.ts'
 
-/** Milestones of groups and of projects differ in nothing but whose they are. */
+/** Group and project milestones have the same operations and differ only in their parent. */
 export const groupMilestones = milestonesOf('Group', (context, { parent }) => getGroup(context, parent))
 export const projectMilestones = milestonesOf('Project', (context, { parent }) => getProject(context, parent))
 
@@ -59,7 +59,7 @@ function milestonesOf(
       { name: `list${owner}MilestoneIssues`, input: pageOfMilestoneInput, ...reads },
       async (context, input) => {
         const { id } = await getMilestone(context, context.subject, input.milestoneId)
-        return pageOfIssues(context, context.actor, { ...mostUrgentIn(context.subject), milestoneId: id }, input)
+        return pageOfIssues(context, context.actor, { ...contentsFilter(context.subject), milestoneId: id }, input)
       },
     ),
 
@@ -67,7 +67,8 @@ function milestonesOf(
       { name: `list${owner}MilestoneMergeRequests`, input: pageOfMilestoneInput, ...reads },
       async (context, input) => {
         const { id } = await getMilestone(context, context.subject, input.milestoneId)
-        return pageOfMergeRequests(context, context.actor, { ...mostUrgentIn(context.subject), milestoneId: id }, input)
+        const filter = { ...contentsFilter(context.subject), milestoneId: id }
+        return pageOfMergeRequests(context, context.actor, filter, input)
       },
     ),
 
@@ -84,7 +85,7 @@ function milestonesOf(
 
     create: command({ name: `create${owner}Milestone`, input: createMilestoneInput, ...writes }, async (tx, input) => {
       const fields = withFields(blank, input)
-      await requireSound(tx, tx.subject, fields)
+      await validateFields(tx, tx.subject, fields)
       const milestone = await insertMilestone(tx, tx.subject, fields)
       await tx.recordEvent(eventOf('created', milestone))
       return milestone
@@ -92,13 +93,13 @@ function milestonesOf(
 
     update: command({ name: `update${owner}Milestone`, input: updateMilestoneInput, ...writes }, async (tx, input) => {
       const before = await getMilestone(tx, tx.subject, input.milestoneId)
-      const rewritten = withFields(before, input)
+      const updated = withFields(before, input)
       const state = input.stateEvent === undefined ? before.state : stateAfter[input.stateEvent]
-      const isRewritten = !isDeepStrictEqual(rewritten, before)
-      if (!isRewritten && state === before.state) return before
-      if (isRewritten) await requireSound(tx, tx.subject, rewritten, before)
-      const milestone = await updateMilestone(tx, { ...rewritten, state })
-      if (isRewritten) await tx.recordEvent(eventOf('updated', milestone))
+      const isUpdated = !isDeepStrictEqual(updated, before)
+      if (!isUpdated && state === before.state) return before
+      if (isUpdated) await validateFields(tx, tx.subject, updated, before)
+      const milestone = await updateMilestone(tx, { ...updated, state })
+      if (isUpdated) await tx.recordEvent(eventOf('updated', milestone))
       if (state !== before.state) await tx.recordEvent(eventOf(state === 'closed' ? 'closed' : 'reopened', milestone))
       return milestone
     }),
@@ -115,8 +116,8 @@ function milestonesOf(
   }
 }
 
-/** Of a group only what its own projects hold. */
-const mostUrgentIn = (subject: Subject) => ({
+/** Returns the filter for a milestone's issues or merge requests: for a group, only those of its direct projects. */
+const contentsFilter = (subject: Subject) => ({
   within: subject.kind === 'group' ? { group: subject, withSubgroups: false } : { projectId: subject.id },
   orderBy: 'label_priority' as const,
 })
@@ -125,15 +126,15 @@ const blank: MilestoneFields = { title: '', description: undefined, startDate: u
 const stateAfter = { close: 'closed', activate: 'active' } as const
 
 /** @throws DomainError `invalid` */
-async function requireSound(
+async function validateFields(
   tx: Tx,
   parent: Subject,
   fields: MilestoneFields,
   before?: DescribedMilestone,
 ): Promise<void> {
-  const flaws = flawsOf(fields)
-  if (fields.title !== before?.title && (await isTitleTaken(tx, parent, fields.title))) flaws.title = [titleTaken]
-  if (Object.keys(flaws).length > 0) throw invalid(flaws)
+  const errors = validateMilestone(fields)
+  if (fields.title !== before?.title && (await isTitleTaken(tx, parent, fields.title))) errors.title = [titleTaken]
+  if (Object.keys(errors).length > 0) throw invalid(errors)
 }
 
 const titleTaken = 'already being used for another group or project milestone.'

@@ -7,14 +7,12 @@ import { lineageOf } from '../groups/group-store.ts'
 import type { Actor, ReadContext } from '../kit/context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 
-/** Whose milestones, as a condition on them. */
+/** A condition on milestones that limits them to certain parents. */
 export type MilestoneScope = (eb: ExpressionBuilder<CoreTables, 'milestones'>) => Expression<SqlBool>
 
 /**
- * The parent itself, which the actor is known to be allowed to read; with `ancestors` the groups above it, with
- * `descendants` the groups and projects below it, as far as the actor may read those.
- *
- * @see spec/rest-part2-details.md 8.3
+ * Returns the scope of a parent that the actor may read: with `ancestors` it includes the groups above, with
+ * `descendants` the groups and projects below, except those that the actor may not read.
  */
 export async function milestoneScope(
   context: ReadContext & { readonly actor: Actor },
@@ -29,14 +27,14 @@ export interface MilestoneReach {
   readonly descendants: boolean
 }
 
-/** Of many parents, in their order. */
+/** Returns the scope of each parent, in input order. */
 export async function milestoneScopes(
   context: ReadContext & { readonly actor: Actor },
   parents: readonly Subject[],
   reach: MilestoneReach,
 ): Promise<MilestoneScope[]> {
   const { actor } = context
-  // Roles are inherited: whoever has one here need not be asked for it in each of what lies below.
+  // Roles are inherited: a member of the parent has the role in everything below, so no check is needed there.
   const levelOf = reach.descendants && actor !== undefined ? await levelsIn(context, actor.id, parents) : undefined
   return parents.map((parent) =>
     scopeOf(context, parent, { ...reach, isMember: levelOf !== undefined && levelOf(parent) > accessLevels.minimal }),

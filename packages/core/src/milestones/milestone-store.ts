@@ -16,7 +16,7 @@ declare module '../kit/tables.ts' {
 
 export interface MilestonesTable {
   id: Generated<number>
-  /** One of the two. */
+  /** Exactly one of `group_id` and `project_id` is set. */
   group_id: number | null
   project_id: number | null
   iid: number
@@ -25,7 +25,7 @@ export interface MilestonesTable {
   state: MilestoneState
   start_date: string | null
   due_date: string | null
-  /** The due date, or what comes after all of them. */
+  /** The due date, or a value that sorts after all dates. */
   due_order: GeneratedAlways<string>
   created_at_ms: number
   updated_at_ms: number
@@ -48,12 +48,8 @@ export const listedColumns = [
 
 type MilestoneRow = Omit<Selectable<MilestonesTable>, 'description'>
 
-/** @throws DomainError `not_found`, also for one of another parent */
-export async function getMilestone(
-  { db }: ReadContext,
-  parent: MilestoneParent,
-  id: number,
-): Promise<DescribedMilestone> {
+/** @throws DomainError `not_found`, also for a milestone of another parent */
+export async function getMilestone({ db }: ReadContext, parent: MilestoneParent, id: number): Promise<DescribedMilestone> {
   const row = await db
     .selectFrom('milestones')
     .selectAll()
@@ -64,7 +60,7 @@ export async function getMilestone(
   return describedMilestoneOf(row, parent)
 }
 
-/** Those of the ids that there are, for what refers to milestones. */
+/** Returns the existing milestones with these ids, by id. */
 export async function findMilestones({ db }: ReadContext, ids: readonly number[]): Promise<Map<number, Milestone>> {
   if (ids.length === 0) return new Map()
   const rows = await db
@@ -76,7 +72,7 @@ export async function findMilestones({ db }: ReadContext, ids: readonly number[]
   return new Map(rows.map((row) => [row.id, milestoneOf(row, parentOf(row))]))
 }
 
-/** With what they say, by their keys. */
+/** Returns the milestones with their descriptions, by id. */
 export async function describedMilestones(
   { db }: ReadContext,
   milestones: readonly Milestone[],
@@ -90,12 +86,12 @@ export async function describedMilestones(
   )
 }
 
-/** By its key, whosever it is. */
+/** Returns the milestone with this id, of any parent. */
 export async function findMilestone(context: ReadContext, id: number): Promise<Milestone | undefined> {
   return (await findMilestones(context, [id])).get(id)
 }
 
-/** Whether one of the parent, of a group above it or of anything below it has that title. */
+/** Returns whether the parent, a group above it, or a group or project below it has a milestone with this title. */
 export async function isTitleTaken({ db }: ReadContext, parent: Subject, title: string): Promise<boolean> {
   const row = await db
     .selectFrom('milestones')
@@ -155,7 +151,7 @@ export async function updateMilestone(
   return describedMilestoneOf(row, milestone.parent)
 }
 
-/** What had it has none afterwards. */
+/** Deletes a milestone. Issues and merge requests that referred to it have no milestone afterwards. */
 export async function deleteMilestone({ db }: Pick<Tx, 'db'>, id: number): Promise<void> {
   await db.deleteFrom('milestones').where('id', '=', id).execute()
 }
@@ -167,7 +163,7 @@ const columnsOf = ({ title, description, startDate, dueDate }: MilestoneFields) 
   due_date: dueDate ?? null,
 })
 
-/** Not joins, which the count of a page would have to do too. */
+/** Selects the parent's path with subqueries, because the query that counts a page would have to repeat joins. */
 export const parentPaths = (eb: ExpressionBuilder<CoreTables, 'milestones'>) =>
   [
     eb.selectFrom('groups').select('full_path').whereRef('groups.id', '=', 'milestones.group_id').as('group_path'),

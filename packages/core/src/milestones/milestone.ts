@@ -9,7 +9,7 @@ import type { Project } from '../projects/project.ts'
 
 export interface Milestone {
   readonly id: number
-  /** Counts within the parent. */
+  /** Unique within the parent. */
   readonly iid: number
   readonly parent: MilestoneParent
   readonly title: string
@@ -28,7 +28,9 @@ export type MilestoneParent = Pick<Group, 'kind' | 'id' | 'fullPath'> | Pick<Pro
 export const milestoneStates = ['active', 'closed'] as const
 export type MilestoneState = (typeof milestoneStates)[number]
 
-/** In either direction those without a due date come last, but for those that have expired where that is asked for. */
+/**
+ * Milestones without a due date come last in both directions, except before expired ones in `expired_last_due_date`.
+ */
 const milestoneOrders = ['due_date', 'expired_last_due_date', 'created_at', 'updated_at'] as const
 export type MilestoneOrder = (typeof milestoneOrders)[number]
 export const milestoneOrder = z.enum(milestoneOrders).default('due_date')
@@ -36,14 +38,14 @@ export const milestoneOrder = z.enum(milestoneOrders).default('due_date')
 const TITLE_CHARACTERS = 255
 const DESCRIPTION_CHARACTERS = 1_048_576
 
-/** What a user writes. */
+/** The fields that a user sets. */
 export type MilestoneFields = Pick<DescribedMilestone, 'title' | 'description' | 'startDate' | 'dueDate'>
-/** By field. */
-export type Flaws = { -readonly [Field in keyof MilestoneFields]?: string[] }
+/** Error messages by field. */
+export type MilestoneErrors = { -readonly [Field in keyof MilestoneFields]?: string[] }
 
-/** Without markup, with entities as what they stand for, without white space at the ends. */
+/** Strips HTML tags, decodes entities, and trims white space. */
 const title = z.string().transform((text) => decodeEntities(text.replace(/<[/!]?[a-z-][^<>]*>/gi, '')).trim())
-/** Days after the year 9999 are readable, so that a rule can refuse them. */
+/** Accepts dates after the year 9999, so that `validateMilestone` can reject them with GitLab's message. */
 const anyDay = z.union([day, z.string().regex(/^\d{5,9}-\d{2}-\d{2}$/)])
 
 const fields = {
@@ -56,7 +58,7 @@ const parent = { parent: namespaceRef }
 const one = { ...parent, milestoneId: z.int() }
 export const milestoneInput = z.object(one)
 export const pageOfMilestoneInput = z.object({ ...one, ...pageInput })
-/** A word is a milestone that there is not. */
+/** Accepts a string too, which answers `not_found` instead of a parameter error. */
 export const removeMilestoneInput = z.object({ ...parent, milestoneId: z.union([z.int(), z.string()]) })
 export const createMilestoneInput = z.object({ ...parent, title, ...fields })
 export const updateMilestoneInput = z.object({
@@ -66,7 +68,7 @@ export const updateMilestoneInput = z.object({
   stateEvent: z.enum(['close', 'activate']).optional(),
 })
 
-/** What is not said stays, what is null is taken away. */
+/** Returns the fields after the change: `undefined` keeps a value, null clears it. */
 export function withFields<Before extends MilestoneFields>(before: Before, input: FieldsInput): Before {
   const { title = before.title, description, startDate, dueDate } = input
   return {
@@ -79,7 +81,6 @@ export function withFields<Before extends MilestoneFields>(before: Before, input
 }
 type FieldsInput = Pick<z.output<typeof updateMilestoneInput>, keyof MilestoneFields>
 
-/** @see spec/rest-part2-details.md 8.3 */
 export const listMilestonesInput = z
   .object({
     ...parent,
@@ -107,24 +108,25 @@ export const listMilestonesInput = z
     }
   }, acrossParameters)
 
-/** What is wrong with a milestone by itself; empty when nothing is. */
-export function flawsOf({ title, description = '', startDate = '', dueDate = '' }: MilestoneFields): Flaws {
-  const flaws: Flaws = {}
-  if (title === '') flaws.title = ["can't be blank"]
-  if ([...title].length > TITLE_CHARACTERS) flaws.title = [tooLong(TITLE_CHARACTERS)]
-  if (description.length > DESCRIPTION_CHARACTERS) flaws.description = [tooLong(DESCRIPTION_CHARACTERS)]
-  if (isTooLate(startDate)) flaws.startDate = [tooLate]
-  if (isTooLate(dueDate)) flaws.dueDate = [tooLate]
-  else if (dueDate !== '' && dueDate <= startDate) flaws.dueDate = ['must be greater than start date']
-  return flaws
+/** Returns the errors of the fields, or an empty object. Uniqueness of the title is not checked here. */
+export function validateMilestone(fields: MilestoneFields): MilestoneErrors {
+  const { title, description = '', startDate = '', dueDate = '' } = fields
+  const errors: MilestoneErrors = {}
+  if (title === '') errors.title = ["can't be blank"]
+  if ([...title].length > TITLE_CHARACTERS) errors.title = [tooLong(TITLE_CHARACTERS)]
+  if (description.length > DESCRIPTION_CHARACTERS) errors.description = [tooLong(DESCRIPTION_CHARACTERS)]
+  if (isTooLate(startDate)) errors.startDate = [tooLate]
+  if (isTooLate(dueDate)) errors.dueDate = [tooLate]
+  else if (dueDate !== '' && dueDate <= startDate) errors.dueDate = ['must be greater than start date']
+  return errors
 }
 
-/** A milestone that is due today is not, whatever its state. */
+/** Returns whether the due date has passed, in any state. A milestone due today has not expired. */
 export function isMilestoneExpired({ dueDate }: Pick<Milestone, 'dueDate'>, nowMs: number): boolean {
   return dueDate !== undefined && Date.parse(dueDate) + DAY_MS <= nowMs
 }
 
-/** Its start is still to come; a milestone that starts today is not. */
+/** Returns whether the start date is in the future. A milestone that starts today is not upcoming. */
 export function isMilestoneUpcoming({ startDate }: Pick<Milestone, 'startDate'>, nowMs: number): boolean {
   return startDate !== undefined && startDate > dayAt(nowMs)
 }

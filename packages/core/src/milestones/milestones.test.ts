@@ -30,7 +30,7 @@ const events = async () => {
 }
 
 describe('create', () => {
-  test('counts within the group, and never gives a number again', async () => {
+  test('numbers milestones within the group, and never reuses an iid', async () => {
     const first = await create({ title: 'Winter' })
     await world.perform(mira, groupMilestones.remove, { parent: 'ops', milestoneId: first.id })
     const spring = { title: 'Spring', description: 'Seeds', startDate: '2026-03-01', dueDate: '2026-05-31' }
@@ -48,8 +48,8 @@ describe('create', () => {
   test.each([
     ['  <b>v1</b> &amp; <!-- x -->more<br/> ', 'v1 & more'],
     ['a < b &lt;i&gt; &#39;c&#x27; &nope; &constructor; &#0;', "a < b <i> 'c' &nope; &constructor; &#0;"],
-  ])('title %j is kept as %j', async (title, kept) => {
-    expect(await create({ title })).toMatchObject({ title: kept })
+  ])('stores the title %j as %j', async (title, stored) => {
+    expect(await create({ title })).toMatchObject({ title: stored })
   })
 
   test.each([
@@ -63,7 +63,7 @@ describe('create', () => {
     [{ title: 'x', dueDate: '10000-01-01' }, { dueDate: ['date must not be after 9999-12-31'] }],
     [{ title: 'x', startDate: '2026-03-01', dueDate: '2026-03-01' }, { dueDate: ['must be greater than start date'] }],
     [{ title: 'x', startDate: '10000-01-01' }, { startDate: ['date must not be after 9999-12-31'] }],
-  ])('%j breaks a rule', async (input, fields) => {
+  ])('rejects %j', async (input, fields) => {
     expect(await create(input).catch(failure)).toEqual({ code: 'invalid', fields })
   })
 
@@ -72,7 +72,7 @@ describe('create', () => {
     { title: 'x', startDate: '9999-12-30', dueDate: '9999-12-31' },
     { title: 'x', startDate: '2028-02-29', dueDate: '2028-03-01' },
     { title: 'x', startDate: '', dueDate: null },
-  ])('%j keeps the rules', async (input) => {
+  ])('accepts %j', async (input) => {
     expect(await create(input)).toMatchObject({ title: input.title })
   })
 
@@ -90,11 +90,11 @@ describe('create', () => {
       { title: 'x', dueDate: '2026-02-30' },
       { path: ['dueDate'], problem: 'invalid' },
     ],
-  ])('%j is not readable', async (input, problem) => {
+  ])('answers a parameter error for %j', async (input, problem) => {
     expect(await create(input).catch(failure)).toEqual({ code: 'parameters', problems: [problem] })
   })
 
-  test('a title is unique over the groups above and all that lies below', async () => {
+  test('a title is unique among the groups above and everything below', async () => {
     const infra = await world.group('infra', { parent: ops })
     const [tools, other] = [await world.project('tools', infra), await world.group('other')]
     const admin = await world.user('root', { isAdministrator: true })
@@ -113,7 +113,7 @@ describe('create', () => {
 })
 
 describe('update', () => {
-  test('what is not said stays; null and an empty date clear', async () => {
+  test('keeps fields that are not given; null and an empty date clear a field', async () => {
     const { id } = await create({ title: 'x', description: 'y', startDate: '2026-03-01', dueDate: '2026-05-31' })
     await world.clock.advance(1_000)
     expect(await update({ milestoneId: id, description: null, dueDate: '' })).toMatchObject({
@@ -126,7 +126,7 @@ describe('update', () => {
     expect(await update({ milestoneId: id, startDate: null })).toMatchObject({ startDate: undefined })
   })
 
-  test('nothing to change, or an event that does not fit the state, changes nothing', async () => {
+  test('changes nothing without input, or with an event that does not apply to the state', async () => {
     const before = await create({ title: 'x' })
     await world.clock.advance(1_000)
     expect(await update({ milestoneId: before.id })).toEqual(before)
@@ -134,7 +134,7 @@ describe('update', () => {
     expect(await events()).toHaveLength(1)
   })
 
-  test('closes and reopens, and says what happened', async () => {
+  test('closes and reopens, and records the events', async () => {
     const { id } = await create({ title: 'x' })
     expect(await update({ milestoneId: id, stateEvent: 'close' })).toMatchObject({ state: 'closed' })
     expect(await update({ milestoneId: id, stateEvent: 'activate', title: 'y' })).toMatchObject({ state: 'active' })
@@ -148,7 +148,7 @@ describe('update', () => {
     ])
   })
 
-  test('a milestone may keep its own title, not take that of another', async () => {
+  test('accepts the milestone’s own title, and rejects the title of another', async () => {
     const [{ id }] = [await create({ title: 'x' }), await create({ title: 'y' })]
     expect(await update({ milestoneId: id, title: 'x', description: 'z' })).toMatchObject({ description: 'z' })
     expect(await update({ milestoneId: id, title: 'y' }).catch(failure)).toMatchObject({ code: 'invalid' })
@@ -158,13 +158,13 @@ describe('update', () => {
     [{ title: '' }, { title: ["can't be blank"] }],
     [{ dueDate: '2026-02-28' }, { dueDate: ['must be greater than start date'] }],
     [{ startDate: '2026-05-31' }, { dueDate: ['must be greater than start date'] }],
-  ])('%j breaks a rule, and changes nothing', async (input, fields) => {
+  ])('rejects %j and changes nothing', async (input, fields) => {
     const before = await create({ title: 'x', startDate: '2026-03-01', dueDate: '2026-05-31' })
     expect(await update({ milestoneId: before.id, ...input }).catch(failure)).toEqual({ code: 'invalid', fields })
     expect(await world.perform(mira, groupMilestones.get, { parent: 'ops', milestoneId: before.id })).toEqual(before)
   })
 
-  test('an event that there is not', async () => {
+  test('rejects an unknown event', async () => {
     expect(await update({ milestoneId: 1, stateEvent: 'reopen' }).catch(failure)).toEqual({
       code: 'parameters',
       problems: [{ path: ['stateEvent'], problem: 'unknown_value' }],
@@ -172,28 +172,28 @@ describe('update', () => {
   })
 })
 
-describe('who may', () => {
+describe('permissions', () => {
   test.each([
     ['guest', 'forbidden', 'forbidden'],
-    ['planner', 'may', 'forbidden'],
-    ['reporter', 'may', 'forbidden'],
-    ['securityManager', 'may', 'forbidden'],
-    ['developer', 'may', 'may'],
-    ['maintainer', 'may', 'may'],
-    ['owner', 'may', 'may'],
-  ] as const)('%s: write %s, remove %s', async (role, write, remove) => {
+    ['planner', 'allowed', 'forbidden'],
+    ['reporter', 'allowed', 'forbidden'],
+    ['securityManager', 'allowed', 'forbidden'],
+    ['developer', 'allowed', 'allowed'],
+    ['maintainer', 'allowed', 'allowed'],
+    ['owner', 'allowed', 'allowed'],
+  ] as const)('%s can read; to write: %s, to remove: %s', async (role, write, remove) => {
     const { id } = await create({ title: 'x' })
     const noor = await world.user('noor')
     await world.member(ops, noor, accessLevels[role])
-    const answerOf = (done: Promise<unknown>) => done.then(() => 'may').catch((error) => failure(error).code)
+    const answerOf = (done: Promise<unknown>) => done.then(() => 'allowed').catch((error) => failure(error).code)
     const one = { parent: ops.id, milestoneId: id }
-    expect(await answerOf(world.perform(noor, groupMilestones.get, one))).toBe('may')
+    expect(await answerOf(world.perform(noor, groupMilestones.get, one))).toBe('allowed')
     expect(await answerOf(create({ title: 'y' }, noor))).toBe(write)
     expect(await answerOf(world.perform(noor, groupMilestones.update, { ...one, title: 'z' }))).toBe(write)
     expect(await answerOf(world.perform(noor, groupMilestones.remove, one))).toBe(remove)
   })
 
-  test('whoever sees a group only for something below it reads its milestones, and changes none', async () => {
+  test('members of only a project below can read the group’s milestones but not change them', async () => {
     const infra = await world.group('infra', { parent: ops })
     const [tools, noor] = [await world.project('tools', infra), await world.user('noor')]
     const { id } = await create({ title: 'x' })
@@ -208,7 +208,7 @@ describe('who may', () => {
     expect(await world.perform(noor, groupMilestones.remove, one).catch(failure)).toEqual({ code: 'forbidden' })
   })
 
-  test('minimal access is enough to read, in its own group', async () => {
+  test('minimal access allows reading, in its own group only', async () => {
     const noor = await world.user('noor')
     await world.member(ops, noor, accessLevels.minimal)
     await world.group('infra', { parent: ops })
@@ -219,7 +219,7 @@ describe('who may', () => {
     expect(await below.catch(failure)).toEqual({ code: 'not_found', what: 'Group' })
   })
 
-  test('nobody changes those of an archived project', async () => {
+  test('milestones of an archived project cannot be changed, even by an administrator', async () => {
     const [tools, admin] = [await world.project('tools', ops), await world.user('root', { isAdministrator: true })]
     const { id } = await world.perform(admin, projectMilestones.create, { parent: tools.id, title: 'x' })
     await world.perform(admin, archiveProject, { project: tools.id })
@@ -232,7 +232,7 @@ describe('who may', () => {
     expect(await world.perform(admin, projectMilestones.remove, one).catch(failure)).toEqual(forbidden)
   })
 
-  test('nobody without signing in, not even of a public group; whoever has may read of it', async () => {
+  test('reading needs a signed-in user, also in a public group', async () => {
     const [open, noor] = [await world.group('open', { visibility: 'public' }), await world.user('noor')]
     const list = (actor: User | undefined, parent: number) =>
       world.perform(actor, groupMilestones.list, { parent }).catch(failure)
@@ -241,7 +241,7 @@ describe('who may', () => {
     expect(await list(noor, ops.id)).toEqual({ code: 'not_found', what: 'Group' })
   })
 
-  test('a milestone of another group is not there; nor, to delete, is one that is no number', async () => {
+  test('answers not_found for a milestone of another group, and when the id to remove is not a number', async () => {
     const { id } = await create({ title: 'x' })
     const other = await world.group('other')
     await world.member(other, mira, accessLevels.owner)

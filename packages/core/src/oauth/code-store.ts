@@ -42,7 +42,7 @@ export interface AuthorizationCode {
 
 const LIFETIME_MS = 10 * 60_000
 /** How long an expired code is stored, to recognize a second use. */
-const REMEMBERED_MS = DAY_MS
+const RETENTION_MS = DAY_MS
 
 /** Inserts a code. Returns it in plain text, which is not stored. */
 export async function insertCode(
@@ -73,7 +73,7 @@ export async function insertCode(
 export async function deleteExpiredCodes({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
   await db
     .deleteFrom('oauth_codes')
-    .where('expires_at_ms', '<=', nowMs - REMEMBERED_MS)
+    .where('expires_at_ms', '<=', nowMs - RETENTION_MS)
     .execute()
 }
 

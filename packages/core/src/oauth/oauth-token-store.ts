@@ -63,7 +63,7 @@ export interface IssuedToken {
 }
 
 /** How long a revoked token is stored, to recognize its use. */
-const REMEMBERED_MS = 30 * DAY_MS
+const RETENTION_MS = 30 * DAY_MS
 /** The limit of tokens of one user for one application; at the limit, expired and revoked ones are deleted. */
 const MAX_TOKENS_PER_USER = 10_000
 
@@ -156,7 +156,7 @@ export async function revokeReplacedBy({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, 
 }
 
 export async function deleteExpiredOAuthTokens({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
-  const beforeMs = nowMs - REMEMBERED_MS
+  const beforeMs = nowMs - RETENTION_MS
   await db.deleteFrom('oauth_tokens').where('revoked_at_ms', '<', beforeMs).execute()
   await db
     .deleteFrom('oauth_tokens')

@@ -5,7 +5,7 @@ import type { Group } from '../groups/group.ts'
 import type { Project } from '../projects/project.ts'
 import type { User } from '../users/user.ts'
 import { groupVariables, projectVariables } from '../variables/variable-operations.ts'
-import { exportSettingsFor, exportSettingsOf } from './export-settings.ts'
+import { loadExportSettings, parseExportSettings } from './export-settings.ts'
 import { getPipelineExport } from './pipeline-operations.ts'
 
 const EXPORT = 'SVC_OBSERVABILITY_EXPORT'
@@ -18,44 +18,44 @@ const variable = (key: string, value: string, more: object = {}) => ({
   isHidden: false,
   ...more,
 })
-const none = 'which is none of traces, metrics, logs'
-const separated = `${EXPORT} separates words by blanks or semicolons: it has to be commas`
-const unmasked = `${TOKEN} is not masked: logs of jobs may show it`
+const valid = 'valid signals are traces, metrics, logs'
+const separated = `${EXPORT} must separate signals by commas, not by blanks or semicolons`
+const unmasked = `${TOKEN} is not masked, so job logs may contain it: mask the variable`
 
-describe('what is to be exported', () => {
+describe('the signals', () => {
   test.each<[string, string[], string[]]>([
     ['traces', ['traces'], []],
     ['traces,metrics,logs', ['traces', 'metrics', 'logs'], []],
     [' LOGS , traces,,traces ', ['traces', 'logs'], []],
     ['', [], [`${EXPORT} is empty: nothing is exported`]],
     [' , ', [], [`${EXPORT} is empty: nothing is exported`]],
-    ['spans,logs', ['logs'], [`${EXPORT} names spans, ${none}`]],
-    ['glpat-4f1d77', [], [`${EXPORT} names something, ${none}`]],
+    ['spans,logs', ['logs'], [`${EXPORT} contains spans: ${valid}`]],
+    ['glpat-4f1d77', [], [`${EXPORT} contains an unknown value: ${valid}`]],
     ['traces metrics logs', [], [separated]],
     ['traces;metrics', [], [separated]],
-    ['canary one;two,logs,spans', ['logs'], [separated, `${EXPORT} names spans, ${none}`]],
-    ['a,b,c,d,e,f,g', [], ['a', 'b', 'c', 'd', 'e'].map((word) => `${EXPORT} names ${word}, ${none}`)],
-  ])('%j', (value, signals, warnings) => {
-    expect(exportSettingsOf([variable(EXPORT, value)], 'svc')).toEqual({ signals, token: undefined, warnings })
+    ['canary one;two,logs,spans', ['logs'], [separated, `${EXPORT} contains spans: ${valid}`]],
+    ['a,b,c,d,e,f,g', [], ['a', 'b', 'c', 'd', 'e'].map((word) => `${EXPORT} contains ${word}: ${valid}`)],
+    ])('are read from %j', (value, signals, warnings) => {
+    expect(parseExportSettings([variable(EXPORT, value)], 'svc')).toEqual({ signals, token: undefined, warnings })
   })
 
-  test('a masked value is not repeated', () => {
-    const { warnings } = exportSettingsOf([variable(EXPORT, 'canary', { isMasked: true })], 'svc')
-    expect(warnings).toEqual([`${EXPORT} names something, ${none}`])
+  test('a warning does not contain a masked value', () => {
+    const { warnings } = parseExportSettings([variable(EXPORT, 'canary', { isMasked: true })], 'svc')
+    expect(warnings).toEqual([`${EXPORT} contains an unknown value: ${valid}`])
   })
 
-  test('a file counts for nothing', () => {
+  test('a variable of type file is ignored', () => {
     const given = [EXPORT, TOKEN].map((key) => variable(key, 'traces', { type: 'file' }))
-    expect(exportSettingsOf(given, 'svc')).toEqual({
+    expect(parseExportSettings(given, 'svc')).toEqual({
       signals: [],
       token: undefined,
-      warnings: [EXPORT, TOKEN].map((key) => `${key} is of type file and ignored: its type has to be env_var`),
+      warnings: [EXPORT, TOKEN].map((key) => `${key} is ignored because its type is file: change the type to env_var`),
     })
   })
 
-  test('the names follow the service', () => {
-    expect(exportSettingsOf([variable('MY_FORGE_OBSERVABILITY_EXPORT', 'logs')], 'my-forge').signals).toEqual(['logs'])
-    expect(exportSettingsOf([variable(EXPORT, 'logs')], 'gitlab').signals).toEqual([])
+  test('the variable names begin with the name of the service', () => {
+    expect(parseExportSettings([variable('MY_FORGE_OBSERVABILITY_EXPORT', 'logs')], 'my-forge').signals).toEqual(['logs'])
+    expect(parseExportSettings([variable(EXPORT, 'logs')], 'gitlab').signals).toEqual([])
   })
 })
 
@@ -63,21 +63,21 @@ test.each<[string, string | undefined, string[]]>([
   ['psin_abc', 'psin_abc', []],
   [' psin_abc\n', 'psin_abc', []],
   ['', undefined, [`${TOKEN} is empty: no credential is sent`]],
-  ['can ary', undefined, [`${TOKEN} has characters that no header carries: no credential is sent`]],
-])('the token %j', (value, token, warnings) => {
-  expect(exportSettingsOf([variable(TOKEN, value, { isMasked: true })], 'svc')).toEqual({
+    ['can ary', undefined, [`${TOKEN} has characters that a header cannot contain: no credential is sent`]],
+  ])('the token is read from %j', (value, token, warnings) => {
+  expect(parseExportSettings([variable(TOKEN, value, { isMasked: true })], 'svc')).toEqual({
     signals: [],
     token,
     warnings,
   })
 })
 
-test('a token that is not masked counts, and is warned of', () => {
-  const { token, warnings } = exportSettingsOf([variable(TOKEN, 'canary')], 'svc')
+test('a token that is not masked is used, with a warning', () => {
+  const { token, warnings } = parseExportSettings([variable(TOKEN, 'canary')], 'svc')
   expect({ token, warnings }).toEqual({ token: 'canary', warnings: [unmasked] })
 })
 
-describe('of a project', () => {
+describe('the settings of a project', () => {
   let world: World
   let mira: User
   let group: Group
@@ -97,10 +97,10 @@ describe('of a project', () => {
     world.perform(mira, projectVariables.create, { parent: project.id, key, value, ...more })
   const settings = (environments: string[] = [], isProtectedRef = false) => {
     const context = { db: world.core.db.read, nowMs: world.clock.nowMs() }
-    return exportSettingsFor(context, world.core, project, { environments, isProtectedRef })
+    return loadExportSettings(context, world.core, project, { environments, isProtectedRef })
   }
 
-  test('the group’s count until the project says otherwise', async () => {
+  test('are those of its group, unless the project has its own', async () => {
     const ofGroup = { parent: group.id, key: EXPORT, value: 'traces,logs' }
     expect(await settings()).toEqual({ signals: [], token: undefined, warnings: [] })
     await world.perform(mira, groupVariables.create, ofGroup)
@@ -110,15 +110,15 @@ describe('of a project', () => {
     expect(await settings()).toEqual({ signals: ['metrics'], token: 'psin_abcdefgh', warnings: [] })
   })
 
-  test('what counts elsewhere only is told', async () => {
+  test('contain a warning about variables that do not apply', async () => {
     await ofProject(EXPORT, 'logs', { environmentScope: 'review/*' })
     await ofProject(TOKEN, 'psin_abcdefgh', { protected: true, environmentScope: 'production' })
     expect(await settings()).toEqual({
       signals: [],
       token: undefined,
       warnings: [
-        `${EXPORT} counts only in pipelines with a job in the environment review/*`,
-        `${TOKEN} counts only on protected refs and in pipelines with a job in the environment production`,
+        `${EXPORT} applies only in pipelines with a job in the environment review/*`,
+        `${TOKEN} applies only on protected refs and in pipelines with a job in the environment production`,
       ],
     })
     expect(await settings(['review/x', 'production'], true)).toEqual({
@@ -128,7 +128,7 @@ describe('of a project', () => {
     })
   })
 
-  test('is shown to Maintainers, the token apart', async () => {
+  test('are shown to Maintainers, without the token', async () => {
     await ofProject(EXPORT, 'logs')
     await ofProject(TOKEN, 'psin_abcdefgh', { protected: true })
     const noor = await world.user('noor')
@@ -143,7 +143,7 @@ describe('of a project', () => {
     expect(await show(mira)).toEqual({
       signals: ['logs'],
       hasToken: false,
-      warnings: [`${TOKEN} counts only on protected refs`],
+      warnings: [`${TOKEN} applies only on protected refs`],
     })
     await expect(show(noor)).rejects.toMatchObject({ failure: { code: 'forbidden' } })
   })

@@ -5,28 +5,24 @@ import type { Variable } from '../variables/variable.ts'
 import { variableLevelsOf } from '../variables/variable-operations.ts'
 import { type SealedVariable, unsealVariable } from '../variables/variable-store.ts'
 
-/** What of a pipeline can be exported, as the variable names it. */
+/** The OTLP signals that can be exported, as the variable names them. */
 export const exportSignals = ['traces', 'metrics', 'logs'] as const
 export type ExportSignal = (typeof exportSignals)[number]
 
-/** What the CI/CD variables say about the export of a pipeline. */
+/** The export settings of a pipeline, from CI/CD variables. */
 export interface ExportSettings {
-  /** Without any, nothing is exported. */
+  /** The signals to export; an empty list disables the export. */
   readonly signals: readonly ExportSignal[]
-  /** Sent as bearer; `undefined`: no credential is sent. Never to be shown. */
+  /** The bearer token, or `undefined` to send no credential. A secret: it must never be shown. */
   readonly token: string | undefined
-  /** For the project's maintainers: what has been ignored, and why. They repeat no value that may be a secret. */
+  /** Tells the project's maintainers which values are ignored, and why. Never contains a value that may be a secret. */
   readonly warnings: readonly string[]
 }
 
-type Given = Pick<Variable, 'key' | 'value' | 'type' | 'isMasked' | 'isHidden'>
+type ExportVariable = Pick<Variable, 'key' | 'value' | 'type' | 'isMasked' | 'isHidden'>
 
-/**
- * What those variables say that count for a pipeline, one of each key at most.
- *
- * @see spec/interface-1.md 4.3
- */
-export function exportSettingsOf(variables: readonly Given[], serviceName: string): ExportSettings {
+/** Returns the settings from the variables that apply to a pipeline, of which each key may occur once. */
+export function parseExportSettings(variables: readonly ExportVariable[], serviceName: string): ExportSettings {
   const keys = exportVariableKeys(serviceName)
   const find = (key: string) => variables.find((variable) => variable.key === key)
   const signals = signalsOf(find(keys.signals))
@@ -35,11 +31,10 @@ export function exportSettingsOf(variables: readonly Given[], serviceName: strin
 }
 
 /**
- * What the variables of a project and its groups say, under these circumstances.
- *
- * @see design.md 6 and 7, ruling 12
+ * Returns the settings from the variables of a project and its groups. Variables that do not apply in these
+ * circumstances are ignored, with a warning.
  */
-export async function exportSettingsFor(
+ export async function loadExportSettings(
   context: ReadContext,
   core: Core,
   project: Project,
@@ -47,27 +42,27 @@ export async function exportSettingsFor(
 ): Promise<ExportSettings> {
   const { serviceName } = core.settings
   const levels = await variableLevelsOf(context, project, Object.values(exportVariableKeys(serviceName)))
-  const counting = effectiveVariables(levels, circumstances).map((variable) => unsealVariable(core, variable))
-  const settings = exportSettingsOf(counting, serviceName)
-  const idle = levels.flat().filter(({ key }) => !counting.some((variable) => variable.key === key))
-  return { ...settings, warnings: [...settings.warnings, ...new Set(idle.map(whyIdle))] }
+  const applied = effectiveVariables(levels, circumstances).map((variable) => unsealVariable(core, variable))
+  const settings = parseExportSettings(applied, serviceName)
+  const ignored = levels.flat().filter(({ key }) => !applied.some((variable) => variable.key === key))
+  return { ...settings, warnings: [...settings.warnings, ...new Set(ignored.map(notAppliedWarning))] }
 }
 
-/** `SVC_OBSERVABILITY_EXPORT` and `SVC_OBSERVABILITY_TOKEN`, by the service's own name. */
+/** Returns the variable names for a service: `SVC_OBSERVABILITY_EXPORT` and `SVC_OBSERVABILITY_TOKEN` for `svc`. */
 export function exportVariableKeys(serviceName: string) {
   const prefix = serviceName.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')
   return { signals: `${prefix}_OBSERVABILITY_EXPORT`, token: `${prefix}_OBSERVABILITY_TOKEN` } as const
 }
 
-interface Said<Value> {
+interface Parsed<Value> {
   readonly value: Value
   readonly warnings: readonly string[]
 }
 
-function signalsOf(variable: Given | undefined): Said<readonly ExportSignal[]> {
+function signalsOf(variable: ExportVariable | undefined): Parsed<readonly ExportSignal[]> {
   if (variable === undefined) return { value: [], warnings: [] }
   const { key, value, type } = variable
-  if (type === 'file') return { value: [], warnings: [isFile(key)] }
+  if (type === 'file') return { value: [], warnings: [fileTypeWarning(key)] }
   const words = [...new Set(value.split(',').map((word) => word.trim().toLowerCase()))].filter((word) => word !== '')
   if (words.length === 0) return { value: [], warnings: [`${key} is empty: nothing is exported`] }
   const joined = words.filter((word) => /[\s;]/.test(word))
@@ -75,38 +70,38 @@ function signalsOf(variable: Given | undefined): Said<readonly ExportSignal[]> {
   return {
     value: exportSignals.filter((signal) => words.includes(signal)),
     warnings: [
-      ...(joined.length > 0 ? [`${key} separates words by blanks or semicolons: it has to be commas`] : []),
-      ...unknown.slice(0, MOST_WORDS_NAMED).map((word) => {
-        return `${key} names ${shown(word, variable)}, which is none of ${exportSignals.join(', ')}`
+      ...(joined.length > 0 ? [`${key} must separate signals by commas, not by blanks or semicolons`] : []),
+      ...unknown.slice(0, MAX_WORDS_SHOWN).map((word) => {
+        return `${key} contains ${safeWord(word, variable)}: valid signals are ${exportSignals.join(', ')}`
       }),
     ],
   }
 }
 
-const MOST_WORDS_NAMED = 5
+const MAX_WORDS_SHOWN = 5
 
-/** Somebody may have put the token into the wrong variable. */
-function shown(word: string, { isMasked, isHidden }: Given): string {
-  return !isMasked && !isHidden && /^[a-z-]{1,20}$/.test(word) ? word : 'something'
+/** Returns the word, unless it could be a secret: the user may have put the token into the wrong variable. */
+function safeWord(word: string, { isMasked, isHidden }: ExportVariable): string {
+  return !isMasked && !isHidden && /^[a-z-]{1,20}$/.test(word) ? word : 'an unknown value'
 }
 
-function tokenOf(variable: Given | undefined): Said<string | undefined> {
+function tokenOf(variable: ExportVariable | undefined): Parsed<string | undefined> {
   const none = (warning: string) => ({ value: undefined, warnings: [warning] })
   if (variable === undefined) return { value: undefined, warnings: [] }
   const { key, type } = variable
-  if (type === 'file') return none(isFile(key))
+  if (type === 'file') return none(fileTypeWarning(key))
   const value = variable.value.trim()
   if (value === '') return none(`${key} is empty: no credential is sent`)
-  if (!/^[\x21-\x7e]+$/.test(value)) return none(`${key} has characters that no header carries: no credential is sent`)
-  return { value, warnings: variable.isMasked ? [] : [`${key} is not masked: logs of jobs may show it`] }
+  if (!/^[\x21-\x7e]+$/.test(value)) return none(`${key} has characters that a header cannot contain: no credential is sent`)
+  return { value, warnings: variable.isMasked ? [] : [`${key} is not masked, so job logs may contain it: mask the variable`] }
 }
 
-const isFile = (key: string): string => `${key} is of type file and ignored: its type has to be env_var`
+const fileTypeWarning = (key: string): string => `${key} is ignored because its type is file: change the type to env_var`
 
-function whyIdle({ key, isProtected, environmentScope }: SealedVariable): string {
+function notAppliedWarning({ key, isProtected, environmentScope }: SealedVariable): string {
   const conditions = [
     ...(isProtected ? ['on protected refs'] : []),
     ...(environmentScope === '*' ? [] : [`in pipelines with a job in the environment ${environmentScope}`]),
   ]
-  return `${key} counts only ${conditions.join(' and ')}`
+  return `${key} applies only ${conditions.join(' and ')}`
 }

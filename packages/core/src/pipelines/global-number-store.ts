@@ -23,10 +23,10 @@ interface GlobalNumbersTable {
 type NumbersTable = 'pipeline_numbers' | 'job_numbers'
 
 /**
- * The first of the numbers that are given to pipelines and jobs if another project recorded their id earlier. An id in
- * this range is never a Global ID itself, so no id, recorded now or later, can equal the number of another object.
+ * The first of the numbers that are assigned to pipelines and jobs if another project recorded their id earlier. An id
+ * in this range is never a Global ID itself, so no id, recorded now or later, can equal the number of another object.
  */
-export const FIRST_GIVEN_NUMBER = 2 ** 52
+export const FIRST_ASSIGNED_NUMBER = 2 ** 52
 
 /**
  * Returns the Global ID number of each id of a project, by id, and creates those that do not exist yet. The first
@@ -52,31 +52,31 @@ async function claimPart(
   ids: readonly number[],
 ): Promise<Map<number, number>> {
   const { db } = tx
-  const small = ids.filter((id) => id < FIRST_GIVEN_NUMBER)
+  const small = ids.filter((id) => id < FIRST_ASSIGNED_NUMBER)
   const ownerOf = await ownersOf(db, table, small)
   const firsts = small.filter((id) => (ownerOf.get(id) ?? projectId) === projectId)
-  const fresh = firsts.filter((id) => !ownerOf.has(id)).map((id) => ({ number: id, project_id: projectId, own_id: id }))
-  if (fresh.length > 0) await db.insertInto(table).values(fresh).execute()
+  const newRows = firsts.filter((id) => !ownerOf.has(id)).map((id) => ({ number: id, project_id: projectId, own_id: id }))
+  if (newRows.length > 0) await db.insertInto(table).values(newRows).execute()
   const numbers = new Map(firsts.map((id) => [id, id]))
   if (numbers.size === ids.length) return numbers
 
   const others = ids.filter((id) => !numbers.has(id))
-  const given = await db
+  const assigned = await db
     .selectFrom(table)
     .select(({ fn }) => ['own_id', fn.min<number>('number').as('number')])
     .where('project_id', '=', projectId)
     .where('own_id', 'in', others)
-    .where('number', '>=', FIRST_GIVEN_NUMBER)
+    .where('number', '>=', FIRST_ASSIGNED_NUMBER)
     .groupBy('own_id')
     .execute()
-  for (const { own_id, number } of given) numbers.set(own_id, Number(number))
+  for (const { own_id, number } of assigned) numbers.set(own_id, Number(number))
   const missing = others.filter((id) => !numbers.has(id))
-  for (const [id, number] of await giveGlobalNumbers(tx, table, projectId, missing)) numbers.set(id, number)
+  for (const [id, number] of await assignGlobalNumbers(tx, table, projectId, missing)) numbers.set(id, number)
   return numbers
 }
 
-/** Gives each id of a project a number that was never used before, and returns the numbers by id. */
-export async function giveGlobalNumbers(
+/** Assigns each id of a project a number that was never used before, and returns the numbers by id. */
+export async function assignGlobalNumbers(
   { db }: Tx,
   table: NumbersTable,
   projectId: number,
@@ -88,7 +88,7 @@ export async function giveGlobalNumbers(
     .selectFrom(table)
     .select(({ fn }) => fn.max('number').as('last'))
     .executeTakeFirstOrThrow()
-  let next = Math.max(FIRST_GIVEN_NUMBER, Number(last ?? 0) + 1)
+  let next = Math.max(FIRST_ASSIGNED_NUMBER, Number(last ?? 0) + 1)
   for (const id of ids) numbers.set(id, next++)
   for (const part of chunked([...numbers])) {
     const rows = part.map(([id, number]) => ({ number, project_id: projectId, own_id: id }))
@@ -108,14 +108,14 @@ async function ownersOf(
   return new Map(rows.map((row) => [row.number, row.project_id]))
 }
 
-/** Tells whether another project was the first to record this id. Creates no number. */
-export async function isFirstOfAnother(
+/** Returns whether another project was the first to record this id. Creates no number. */
+export async function isClaimedByOtherProject(
   { db }: ReadContext,
   table: NumbersTable,
   projectId: number,
   id: number,
 ): Promise<boolean> {
-  if (id >= FIRST_GIVEN_NUMBER) return true
+  if (id >= FIRST_ASSIGNED_NUMBER) return true
   const row = await db.selectFrom(table).select('project_id').where('number', '=', id).executeTakeFirst()
   return row !== undefined && row.project_id !== projectId
 }

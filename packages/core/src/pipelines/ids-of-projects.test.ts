@@ -5,7 +5,7 @@ import type { DomainError, Failure } from '../kit/domain-error.ts'
 import type { Project } from '../projects/project.ts'
 import { removeProject } from '../projects/project-operations.ts'
 import type { User } from '../users/user.ts'
-import { findJob, listAllJobs } from './jobs-of-each.ts'
+import { findJob, listAllJobs } from './job-listings.ts'
 import type { JobOfPipeline, Pipeline } from './pipeline.ts'
 import {
   getJob,
@@ -17,7 +17,7 @@ import {
   putPipelineRecord,
   removePipeline,
 } from './pipeline-operations.ts'
-import { findPipeline } from './pipelines-of-each.ts'
+import { findPipeline } from './pipeline-listings.ts'
 
 let world: World
 let root: User
@@ -49,7 +49,7 @@ const remove = (project: Project, pipelineId: number) =>
   world.perform(root, removePipeline, { project: project.id, pipelineId })
 const refusal = (answer: Promise<unknown>): Promise<Failure> =>
   answer.then(
-    () => expect.fail('should be refused'),
+    () => expect.fail('should be rejected'),
     (error: DomainError) => error.failure,
   )
 
@@ -99,7 +99,7 @@ test('the first project has its ids as Global ID numbers, and other projects get
   }
 })
 
-test('a number is never given to another pipeline or job, even after its object was deleted', async () => {
+test('a number is never assigned to another pipeline or job, even after its object was deleted', async () => {
   await put(garden, 31, { builds: [build(310)] })
   await put(vault, 31, { builds: [build(310)] })
   const before = [(await get(vault, 31)).globalNumber, (await job(vault, 310)).globalNumber]
@@ -149,7 +149,7 @@ test('a job that several pipelines of a project list has a number in each, and t
   expect(await job(garden, 310)).toMatchObject({ globalNumber: again!.globalNumber, pipeline: { id: 32 } })
 })
 
-test('of projects that record the same ids at the same time, one is the first, and all are recorded', async () => {
+test('when projects record the same ids concurrently, one gets the id as its number, and all are recorded', async () => {
   const projects = [garden, vault, await world.project('shed', root)]
   const ids = [1, 2, 3, 4]
   const all = ids.flatMap((id) => projects.map((project) => ({ project, id })))
@@ -161,7 +161,7 @@ test('of projects that record the same ids at the same time, one is the first, a
   expect([jobs.length, new Set(jobs).size]).toEqual([24, 24])
 })
 
-test('cannot be twice in a project, whatever the code', async () => {
+test('the database rejects a pipeline or a job number that exists twice in a project', async () => {
   await put(garden, 31, { builds: [build(310)] })
   await put(garden, 32)
   const { db } = world.core
@@ -182,7 +182,7 @@ test('cannot be twice in a project, whatever the code', async () => {
 
 const projectIndex = fc.nat({ max: 2 })
 const smallId = fc.integer({ min: 1, max: 4 })
-/** Ids, including those in the range of given numbers. */
+/** Ids, including those in the range of assigned numbers. */
 const id = fc.oneof(
   { weight: 4, arbitrary: smallId },
   smallId.map((each) => 2 ** 52 + each),
@@ -196,12 +196,12 @@ const steps = fc.array(
   { minLength: 1, maxLength: 25 },
 )
 
-test('whatever three projects record and remove, each number has one owner, and resolves to it alone', async () => {
+test('after any sequence of records and removals in three projects, each number resolves to its only owner', async () => {
   await fc.assert(
     fc.asyncProperty(steps, fc.nat(), async (all, seed) => {
       const projects = await Promise.all([0, 1, 2].map((each) => world.project(`p${seed}-${each}-${runs++}`, root)))
-      /** The object that each number was printed for. */
-      const printed = { pipeline: new Map<number, string>(), job: new Map<number, string>() }
+      /** The object for which each number was seen first. */
+      const seen = { pipeline: new Map<number, string>(), job: new Map<number, string>() }
       let minute = 0
       for (const step of all) {
         if ('replace' in step) {
@@ -218,23 +218,23 @@ test('whatever three projects record and remove, each number has one owner, and 
         const project = projects['replace' in step ? step.replace : step.project]!
         for (const one of (await world.perform(root, listPipelines, { project: project.id })).items) {
           const name = `${project.id} ${one.id}`
-          expect(printed.pipeline.get(one.globalNumber) ?? name).toBe(name)
-          printed.pipeline.set(one.globalNumber, name)
+          expect(seen.pipeline.get(one.globalNumber) ?? name).toBe(name)
+          seen.pipeline.set(one.globalNumber, name)
         }
         for (const one of await jobsOf(project)) {
           const name = `${project.id} ${one.id}`
-          expect(printed.job.get(one.globalNumber) ?? name).toBe(name)
-          printed.job.set(one.globalNumber, name)
+          expect(seen.job.get(one.globalNumber) ?? name).toBe(name)
+          seen.job.set(one.globalNumber, name)
         }
       }
-      const there = (await Promise.all(projects.map(jobsOf))).flat()
-      const jobs = new Map(there.map((each) => [each.globalNumber, each]))
-      expect(jobs.size).toBe(there.length)
-      for (const globalNumber of printed.job.keys()) {
+      const remaining = (await Promise.all(projects.map(jobsOf))).flat()
+      const jobs = new Map(remaining.map((each) => [each.globalNumber, each]))
+      expect(jobs.size).toBe(remaining.length)
+      for (const globalNumber of seen.job.keys()) {
         const found = await world.perform(root, findJob, { globalNumber }).catch(() => undefined)
         expect(found).toEqual(jobs.get(globalNumber))
       }
-      for (const [globalNumber, name] of printed.pipeline) {
+      for (const [globalNumber, name] of seen.pipeline) {
         const found = await world.perform(root, findPipeline, { globalNumber }).catch(() => undefined)
         expect(found === undefined ? name : `${found.projectId} ${found.id}`).toBe(name)
       }

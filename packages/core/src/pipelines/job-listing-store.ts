@@ -5,28 +5,28 @@ import { chunked } from '../kit/chunked.ts'
 import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
 import type { KeysetColumn } from '../kit/page.ts'
 import type { Project } from '../projects/project.ts'
-import { type JobHead, jobRowsOf, wantedJobHeads } from './job-row-store.ts'
-import { detailOfRunner, hasGlobalNumber, isNumbered, jobOf, jobsOf, type WantedJobs, wantedJobs } from './job-store.ts'
+import { type JobHead, jobRowsOf, jobHeadQuery } from './job-row-store.ts'
+import { detailOfRunner, hasGlobalNumber, isNumbered, jobOf, jobsOf, type JobCriteria, jobQuery } from './job-store.ts'
 import type { JobOfPipeline, Pipeline, RecordedRunner } from './pipeline.ts'
 import { hasIid } from './pipeline-store.ts'
 
-/** Jobs of many pipelines or projects at once. */
+/** Queries for the jobs of several pipelines or projects at once. */
 
 const newestFirst: readonly KeysetColumn<JobHead>[] = [
   { column: 'pipeline_jobs.job_id', key: 'job_id', direction: 'desc' },
   { column: 'pipeline_jobs.id', key: 'id', direction: 'desc' },
 ]
 
-/** Of each pipeline, the newest first. */
+/** Lists the jobs of each pipeline, newest first. */
 export function pipelineJobListing(
   context: ReadContext,
   pipelines: readonly Pipeline[],
-  filter: WantedJobs,
+  filter: JobCriteria,
 ): Listing<JobOfPipeline> {
   const byKey = new Map(pipelines.map((pipeline) => [pipeline.key, pipeline]))
   return listingOf(
     context,
-    pipelines.map(({ key }) => wantedJobHeads(context, filter).where('pipeline_key', '=', key)),
+    pipelines.map(({ key }) => jobHeadQuery(context, filter).where('pipeline_key', '=', key)),
     {
       order: newestFirst,
       itemsOf: async (heads) => {
@@ -37,31 +37,31 @@ export function pipelineJobListing(
   )
 }
 
-/** Which jobs of a project, told by their pipelines. */
-export interface OfPipelines {
+/** Selects jobs of a project by properties of their pipelines. */
+export interface PipelineCriteria {
   readonly pipelineIid?: number | undefined
-  /** How they were started. */
+  /** The sources that started the pipelines. */
   readonly sources?: readonly string[] | undefined
 }
 
-/** Of each project, the newest first. */
+/** Lists the jobs of each project, newest first. */
 export const projectJobListing = (
   context: ReadContext,
   projects: readonly Project[],
-  filter: WantedJobs & OfPipelines,
+  filter: JobCriteria & PipelineCriteria,
 ): Listing<JobOfPipeline> =>
   listingOf(
     context,
-    projects.map(({ id }) => wantedJobsOfProject(context, id, filter)),
+    projects.map(({ id }) => projectJobQuery(context, id, filter)),
     { order: newestFirst, itemsOf: (heads) => jobsOfHeads(context, heads) },
   )
 
-function wantedJobsOfProject(
+function projectJobQuery(
   context: ReadContext,
   projectId: number,
-  { pipelineIid, sources, ...filter }: WantedJobs & OfPipelines,
+  { pipelineIid, sources, ...filter }: JobCriteria & PipelineCriteria,
 ) {
-  const jobs = wantedJobHeads(context, filter).where('pipeline_jobs.project_id', '=', projectId)
+  const jobs = jobHeadQuery(context, filter).where('pipeline_jobs.project_id', '=', projectId)
   if (pipelineIid === undefined && (sources === undefined || sources.length === 0)) return jobs
   return jobs.where('pipeline_key', 'in', (eb) =>
     eb
@@ -73,29 +73,33 @@ function wantedJobsOfProject(
   )
 }
 
-/** Of the whole instance. */
-export const jobListing = (context: ReadContext, filter: WantedJobs): Listing<JobOfPipeline> =>
-  listingOf(context, [wantedJobHeads(context, filter)], {
+/** Lists the jobs of all projects. */
+export const jobListing = (context: ReadContext, filter: JobCriteria): Listing<JobOfPipeline> =>
+  listingOf(context, [jobHeadQuery(context, filter)], {
     order: newestFirst,
     itemsOf: (heads) => jobsOfHeads(context, heads),
   })
 
-/** With their pipelines. */
+/** Returns the jobs of the rows with their pipelines. */
 const jobsOfHeads = async (context: ReadContext, heads: readonly JobHead[]): Promise<(JobOfPipeline | undefined)[]> =>
   jobsOf(context, await jobRowsOf(context, heads))
 
-/** Of so many at once the stages are told. */
-const MOST_JOBS = 100_000
+/** The limit of jobs that are read at once, for example to compute stages. */
+const MAX_JOBS_READ = 100_000
 const JOBS_PER_STATEMENT = 3_000
 
-/** All of each pipeline, superseded attempts too, by id. @throws DomainError `impossible` when they are too many */
+/**
+ * Returns all jobs of each pipeline in the order of their ids, including superseded attempts.
+ *
+ * @throws DomainError `impossible` if there are too many
+ */
 export async function jobsOfEachPipeline(
   context: ReadContext,
   pipelines: readonly Pipeline[],
 ): Promise<ReadonlyMap<number, readonly JobOfPipeline[]>> {
   const byKey = new Map(pipelines.map((pipeline) => [pipeline.key, pipeline]))
   const found = new Map<number, JobOfPipeline[]>([...byKey.keys()].map((key) => [key, []]))
-  let left = MOST_JOBS
+  let left = MAX_JOBS_READ
   for (const keys of chunked([...byKey.keys()])) {
     for await (const heads of headsOf(context, keys)) {
       left -= heads.length
@@ -110,12 +114,12 @@ export async function jobsOfEachPipeline(
   return found
 }
 
-/** By pipeline, then by id, so many at a time. */
+/** Yields job heads in batches, ordered by pipeline and job id. */
 async function* headsOf(context: ReadContext, keys: readonly number[]): AsyncGenerator<JobHead[]> {
   let last: JobHead | undefined
   do {
     const behind = last
-    const heads = await wantedJobHeads(context, {})
+    const heads = await jobHeadQuery(context, {})
       .where('pipeline_key', 'in', behind === undefined ? keys : keys.filter((key) => key >= behind.pipeline_key))
       .$if(behind !== undefined, (all) =>
         all.where((eb) => eb.or([eb('pipeline_key', '>', behind!.pipeline_key), eb('job_id', '>', behind!.job_id)])),
@@ -129,7 +133,7 @@ async function* headsOf(context: ReadContext, keys: readonly number[]): AsyncGen
   } while (last !== undefined)
 }
 
-/** How many jobs are in which status. */
+/** The number of jobs of a pipeline with a certain status. */
 export interface JobTally {
   readonly status: string
   readonly isRetried: boolean
@@ -156,7 +160,7 @@ export async function jobTallies(
 }
 
 /** The criteria for a job of a pipeline: its id or number, its name among the current jobs, or both. */
-export interface WantedJob {
+export interface JobLookup {
   readonly pipeline: Pipeline
   readonly jobId?: number | undefined
   readonly globalNumber?: number | undefined
@@ -165,10 +169,10 @@ export interface WantedJob {
 
 export async function jobOfEachPipeline(
   context: ReadContext,
-  wanted: readonly WantedJob[],
+  wanted: readonly JobLookup[],
 ): Promise<(JobOfPipeline | undefined)[]> {
   const queries = wanted.map(({ pipeline, jobId, globalNumber, name }) =>
-    wantedJobs(context, { name, isRetried: (jobId ?? globalNumber) === undefined ? false : undefined })
+    jobQuery(context, { name, isRetried: (jobId ?? globalNumber) === undefined ? false : undefined })
       .where('pipeline_key', '=', pipeline.key)
       .$if(jobId !== undefined, (all) => all.where('job_id', '=', jobId!))
       .$if(globalNumber !== undefined, (all) => all.where(hasGlobalNumber(pipeline.projectId, globalNumber!)))
@@ -186,7 +190,7 @@ export async function jobOfEachProject(
   globalNumber: number,
 ): Promise<(JobOfPipeline | undefined)[]> {
   const queries = projects.map(({ id }) =>
-    wantedJobs(context, {})
+    jobQuery(context, {})
       .where('pipeline_jobs.project_id', '=', id)
       .where(hasGlobalNumber(id, globalNumber))
       .limit(1),
@@ -220,10 +224,10 @@ export async function findReadableJob(
   return (await jobsOf(context, [row]))[0]
 }
 
-/** Records of runners that are looked through. */
+/** The number of most recent jobs in which runners are searched. */
 const RECENT_JOBS = 10_000
 
-/** What the latest of the instance's last jobs tells of each runner, as far as the actor may see them. Read through once. */
+/** Returns the latest data about each runner, by id, from those of the most recent jobs that the actor may see. */
 export async function findReadableRunners(
   context: ReadContext,
   actor: Actor,

@@ -5,7 +5,7 @@ import { perform, performBatch } from '../kit/perform.ts'
 import { type Reads, watchedReads } from '../kit/watched-reads.ts'
 import type { Project } from '../projects/project.ts'
 import type { User } from '../users/user.ts'
-import { findJobOfEachProject, jobsOfPipelines, listJobsOfEachPipeline, listJobsOfEachProject } from './jobs-of-each.ts'
+import { findJobOfEachProject, jobsOfPipelines, listJobsOfEachPipeline, listJobsOfEachProject } from './job-listings.ts'
 import { getJob, getPipeline, listProjectJobs, putPipelineRecord, removePipeline } from './pipeline-operations.ts'
 
 let world: World
@@ -28,8 +28,8 @@ const build = (id: number, rest: object = {}) => ({ id, name: `j${id}`, stage: '
 const tags = Array.from({ length: 100 }, (_, index) => `${index} `.padEnd(1_024, '籤'))
 const long = { runner: { id: 1, description: 'r', tags } }
 
-test('jobs with much to tell are read in parts, and stand where the others do', async () => {
-  // Of 300 kB each, so that 13 are read at once.
+test('jobs with long details are read in parts, and keep their order', async () => {
+  // Each has 300 kB, so 13 are read at once.
   const pipeline = await put(
     1,
     Array.from({ length: 40 }, (_, index) => build(index + 1, index % 2 === 0 ? long : {})),
@@ -44,11 +44,11 @@ test('jobs with much to tell are read in parts, and stand where the others do', 
   )
   expect(page!.items[1]!.runner!.tags).toEqual(tags)
   expect([characters.length, Math.max(...characters) < 1_500_000]).toEqual([3, true])
-  // Each time all there is, whatever is shown of it.
+  // Whole rows were read, not only the shown fields.
   expect(characters.reduce((sum, count) => sum + count)).toBeGreaterThan(20 * 100 * 1_024)
 })
 
-/** As soon as a row of a job has been read, something is done once. */
+/** Returns reads that call `meanwhile` once, right after the first job row has been read. */
 function readsWith(meanwhile: () => Promise<unknown>): Reads {
   let isDone = false
   return world.core.db.read.withPlugin({
@@ -63,7 +63,7 @@ function readsWith(meanwhile: () => Promise<unknown>): Reads {
   })
 }
 
-test('a job that changes while its page is read stands there as it is by then', async () => {
+test('a job that changes while its page is read is shown with the new data', async () => {
   const running = { status: 'running' }
   const pipeline = await put(1, [build(1, running), build(2, { ...long, ...running }), build(3, running)], 'running')
   const reads = readsWith(() => put(1, [build(1), build(2, { ...long, name: 'new' }), build(3)]))
@@ -76,7 +76,7 @@ test('a job that changes while its page is read stands there as it is by then', 
   ])
 })
 
-test('a record that is put again changes the rows of its jobs where they stand', async () => {
+test('a second record of a pipeline updates the rows of its jobs in place', async () => {
   await put(1, [build(1), build(2), build(3, { status: 'running' })], 'running')
   const ids = async () =>
     new Map(
@@ -127,13 +127,13 @@ const ofProject: readonly [string, (reads: Reads) => Promise<unknown>, unknown][
   ],
 ]
 
-test.each(ofProject)('jobs whose pipeline goes while they are read have gone too: %s', async (_, asked, expected) => {
+test.each(ofProject)('jobs of a pipeline that is removed while they are read are left out of %s', async (_, query, expected) => {
   await put(1, [build(1), build(2)])
   const reads = readsWith(() => world.perform(root, removePipeline, { project: app.id, pipelineId: 1 }))
-  expect(await asked(reads)).toEqual(expected)
+  expect(await query(reads)).toEqual(expected)
 })
 
-test('a job that goes while its page is read is not on it', async () => {
+test('a job that is removed while its page is read is left out', async () => {
   const pipeline = await put(1, [build(1), build(2, long), build(3)], 'running')
   const [listed] = await performBatch(world.core, root, listJobsOfEachPipeline, [pipeline], {})
   const reads = readsWith(() => put(1, [build(1), build(3), build(4)]))
@@ -145,7 +145,7 @@ test('a job that goes while its page is read is not on it', async () => {
   expect(later!.items.map(({ id }) => id)).toEqual([4, 3, 1])
 })
 
-test('of pipelines with thousands of jobs, all of each, by id', async () => {
+test('all jobs of pipelines with thousands of jobs are returned in the order of their ids', async () => {
   const counts = [3_000, 1, 3_100]
   const pipelines = []
   for (const [index, count] of counts.entries()) {

@@ -1,25 +1,24 @@
 import { sql } from 'kysely'
 import type { ReadContext } from '../kit/context.ts'
-import { type JobRow, wantedJobs } from './job-store.ts'
+import { type JobRow, jobQuery } from './job-store.ts'
 
-/** Rows of many jobs at once, each of which may have more to tell than all others together. */
-
-/** What is longer than this is not read with its row. */
+/** Details longer than this are not read with the row, because one job may have more than all others together. */
 const SHORT_BYTES = 4 * 1024
-/** As much is read by one statement, unless one job alone has more. */
+/** The limit of details read by one statement, unless one job alone has more. */
 const BYTES_PER_STATEMENT = 4 * 1024 * 1024
 
-/** Of one whose details are long there are none. */
+/** A job row without long details. */
 export interface JobHead extends Omit<JobRow, 'details'> {
+  /** Null if the details are long. */
   readonly details: string | null
   readonly details_bytes: number
 }
 
 const detailsBytes = sql<number>`octet_length(pipeline_jobs.details)`
 
-/** The same jobs as `wantedJobs`. */
-export const wantedJobHeads = (...asked: Parameters<typeof wantedJobs>) =>
-  wantedJobs(...asked)
+/** Returns the query of `jobQuery` with the columns of a head. */
+export const jobHeadQuery = (...args: Parameters<typeof jobQuery>) =>
+  jobQuery(...args)
     .clearSelect()
     .select([
       'pipeline_jobs.id',
@@ -36,11 +35,13 @@ export const wantedJobHeads = (...asked: Parameters<typeof wantedJobs>) =>
       ),
     ])
 
-/** In their order: the long ones as they are by now, `undefined` for those that have gone meanwhile. */
+/**
+ * Returns the rows in input order. Those with long details are read again, and are `undefined` if deleted meanwhile.
+ */
 export async function jobRowsOf({ db }: ReadContext, heads: readonly JobHead[]): Promise<(JobRow | undefined)[]> {
   const long = new Map<number, JobRow>()
-  for (const ids of longInParts(heads)) {
-    // All of the row: what has changed since its head was read would not agree with that.
+  for (const ids of longDetailsBatches(heads)) {
+    // Reads the whole row, because the head may be outdated and not match the details.
     const rows = await db.selectFrom('pipeline_jobs').selectAll().where('id', 'in', ids).execute()
     for (const row of rows) long.set(row.id, row)
   }
@@ -49,7 +50,7 @@ export async function jobRowsOf({ db }: ReadContext, heads: readonly JobHead[]):
   )
 }
 
-function* longInParts(heads: readonly JobHead[]): Generator<number[]> {
+function* longDetailsBatches(heads: readonly JobHead[]): Generator<number[]> {
   let ids: number[] = []
   let bytes = 0
   for (const { id, details, details_bytes } of heads) {

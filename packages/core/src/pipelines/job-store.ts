@@ -18,14 +18,14 @@ interface PipelineJobsTable {
   id: Generated<number>
   pipeline_key: number
   project_id: number
-  /** The one it came with. */
+  /** The id from the record; unique within the pipeline. */
   job_id: number
   /** The number in its Global ID, if that differs from `job_id`. */
   number: Generated<number | null>
   is_bridge: number
   is_retried: number
   status: string
-  /** JSON of what is only shown. */
+  /** JSON of the fields that are only shown, never searched. */
   details: string
 }
 
@@ -33,14 +33,14 @@ export type JobRow = Selectable<PipelineJobsTable>
 
 export type JobKind = 'build' | 'bridge'
 
-/** The newest first. */
+/** Returns a page of a pipeline's jobs, newest first. */
 export async function pageOfPipelineJobs(
   context: ReadContext,
   pipeline: Pipeline,
   filter: JobFilter & { readonly kind: JobKind; readonly includeRetried: boolean },
   page: PageRequest,
 ): Promise<Page<JobOfPipeline>> {
-  const query = wanted(context, filter.kind, filter)
+  const query = scopedJobQuery(context, filter.kind, filter)
     .where('pipeline_key', '=', pipeline.key)
     .$if(!filter.includeRetried, (all) => all.where('is_retried', '=', 0))
     .orderBy('job_id', 'desc')
@@ -48,19 +48,19 @@ export async function pageOfPipelineJobs(
   return { ...rows, items: rows.items.map((row) => ({ ...jobOf(row), pipeline })) }
 }
 
-/** Builds of all its pipelines, the newest first. */
+/** Returns a page of the builds of all pipelines of a project, newest first. */
 export async function pageOfProjectJobs(
   context: ReadContext,
   { id }: Project,
   filter: JobFilter,
   page: PageRequest,
 ): Promise<Page<JobOfPipeline>> {
-  const query = wanted(context, 'build', filter)
+  const query = scopedJobQuery(context, 'build', filter)
     .where('project_id', '=', id)
     .orderBy('job_id', 'desc')
     .orderBy('id', 'desc')
   const rows = await pageOf(context, query, page)
-  return { ...rows, items: await jobsThere(context, rows.items) }
+  return { ...rows, items: await existingJobs(context, rows.items) }
 }
 
 export async function keysetPageOfProjectJobs(
@@ -69,15 +69,15 @@ export async function keysetPageOfProjectJobs(
   filter: JobFilter,
   page: KeysetRequest,
 ): Promise<KeysetPage<JobOfPipeline>> {
-  const query = wanted(context, 'build', filter).where('project_id', '=', id)
+  const query = scopedJobQuery(context, 'build', filter).where('project_id', '=', id)
   const rows = await keysetPageOf<'pipeline_jobs', JobRow>(query, page, [
     { column: 'pipeline_jobs.job_id', key: 'job_id', direction: 'desc' },
     { column: 'pipeline_jobs.id', key: 'id', direction: 'desc' },
   ])
-  return { ...rows, items: await jobsThere(context, rows.items) }
+  return { ...rows, items: await existingJobs(context, rows.items) }
 }
 
-const jobsThere = async (context: ReadContext, rows: readonly JobRow[]): Promise<JobOfPipeline[]> =>
+const existingJobs = async (context: ReadContext, rows: readonly JobRow[]): Promise<JobOfPipeline[]> =>
   (await jobsOf(context, rows)).filter((job) => job !== undefined)
 
 /**
@@ -86,7 +86,7 @@ const jobsThere = async (context: ReadContext, rows: readonly JobRow[]): Promise
  * @throws DomainError `not_found`, also for a job of another project
  */
 export async function getJobRow(context: ReadContext, { id }: Project, jobId: number): Promise<JobOfPipeline> {
-  const row = await wanted(context, 'build', {})
+  const row = await scopedJobQuery(context, 'build', {})
     .where('project_id', '=', id)
     .where('job_id', '=', jobId)
     .orderBy('id')
@@ -97,25 +97,25 @@ export async function getJobRow(context: ReadContext, { id }: Project, jobId: nu
   return job
 }
 
-const wanted = (context: ReadContext, kind: JobKind, { scope }: JobFilter) =>
-  wantedJobs(context, { kind, statuses: scope })
+const scopedJobQuery = (context: ReadContext, kind: JobKind, { scope }: JobFilter) =>
+  jobQuery(context, { kind, statuses: scope })
 
-export interface WantedJobs {
-  /** Default: both. */
+export interface JobCriteria {
+  /** Default: both kinds. */
   readonly kind?: JobKind | undefined
-  /** None: whatever the status. */
+  /** An empty list means any status. */
   readonly statuses?: readonly string[] | undefined
-  /** Superseded by a later attempt, or not. */
+  /** Whether a later attempt has superseded the job. */
   readonly isRetried?: boolean | undefined
   readonly name?: string | undefined
   /** `manual`, `on_success` … */
   readonly whens?: readonly string[] | undefined
   readonly hasArtifacts?: boolean | undefined
-  /** As records name them. */
+  /** The types as records name them. */
   readonly runnerTypes?: readonly string[] | undefined
 }
 
-/** Holds for jobs of a project that have this Global ID number. */
+/** Matches jobs of a project that have this Global ID number. */
 export const hasGlobalNumber =
   (projectId: number, number: number) => (eb: ExpressionBuilder<CoreTables, 'pipeline_jobs'>) =>
     eb.and([
@@ -132,13 +132,13 @@ export const hasGlobalNumber =
     ])
 
 /**
- * Holds for the job with this number, which distinguishes it from a job of the same id in an earlier pipeline of the
+ * Matches the job with this number, which distinguishes it from a job of the same id in an earlier pipeline of the
  * project.
  */
 export const isNumbered = (number: number) =>
   sql<SqlBool>`coalesce(pipeline_jobs.number, pipeline_jobs.job_id) = ${number}`
 
-export function wantedJobs({ db }: ReadContext, filter: WantedJobs) {
+export function jobQuery({ db }: ReadContext, filter: JobCriteria) {
   const { kind, statuses, isRetried, name, whens, hasArtifacts, runnerTypes } = filter
   return db
     .selectFrom('pipeline_jobs')
@@ -156,14 +156,14 @@ export function wantedJobs({ db }: ReadContext, filter: WantedJobs) {
     )
 }
 
-/** Written so that both databases read it: a function to one of them, a type to the other. */
+/** SQL that both databases accept: `jsonb(…)` is a function in SQLite and a cast in PostgreSQL. */
 const details = sql`jsonb(pipeline_jobs.details)`
 const detail = (key: keyof JobDetails) => sql<string | null>`${details} ->> ${sql.lit(key)}`
-/** As text. */
+/** The value as text. */
 export const detailOfRunner = (key: keyof RecordedRunner) =>
   sql<string | null>`cast(${details} -> 'runner' ->> ${sql.lit(key)} as text)`
 
-/** In their order, with their pipelines; `undefined` for those that have gone meanwhile. */
+/** Returns the jobs with their pipelines in input order, with `undefined` for those deleted meanwhile. */
 export async function jobsOf(
   context: ReadContext,
   rows: readonly (JobRow | undefined)[],

@@ -3,25 +3,25 @@ import { RowInsertion } from '@penstock/db'
 import type { Tx } from '../kit/context.ts'
 import { chunked } from '../kit/chunked.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import { claimGlobalNumbers, giveGlobalNumbers } from './global-number-store.ts'
+import { claimGlobalNumbers, assignGlobalNumbers } from './global-number-store.ts'
 import type { JobColumns, JobDetails } from './job-columns.ts'
 import type { JobRow } from './job-store.ts'
 import type { Pipeline } from './pipeline.ts'
 import { nextStageOrder } from './stage-order.ts'
 
-/** How many rows are written before the event loop gets a turn; that many take a few milliseconds. */
+/** The number of rows written before the event loop gets a turn. Writing them takes a few milliseconds. */
 const ROWS_PER_TURN = 256
 
 /** Inserts the jobs of a new pipeline, or the new jobs of an existing one. */
 export async function insertJobs(tx: Tx, pipeline: Pipeline, jobs: readonly JobColumns[]): Promise<void> {
   for (let at = 0; at < jobs.length; at += ROWS_PER_TURN) {
     if (at > 0) await setImmediate()
-    await insertRows.run(tx.db, await numbered(tx, rowsOf(pipeline, jobs.slice(at, at + ROWS_PER_TURN))))
+    await insertRows.run(tx.db, await withGlobalNumbers(tx, rowsOf(pipeline, jobs.slice(at, at + ROWS_PER_TURN))))
   }
 }
 
 /** Adds the Global ID number of each job. A job that another pipeline of the project lists gets a new number. */
-async function numbered(tx: Tx, rows: readonly JobRowDraft[]): Promise<NewRow[]> {
+async function withGlobalNumbers(tx: Tx, rows: readonly JobRowDraft[]): Promise<NewRow[]> {
   const projectId = rows[0]!.project_id
   const ids = rows.map((row) => row.job_id)
   const listed = await tx.db
@@ -33,9 +33,9 @@ async function numbered(tx: Tx, rows: readonly JobRowDraft[]): Promise<NewRow[]>
   const isListed = new Set(listed.map((row) => row.job_id))
   const [again, first] = [ids.filter((id) => isListed.has(id)), ids.filter((id) => !isListed.has(id))]
   const claimed = await claimGlobalNumbers(tx, 'job_numbers', projectId, first)
-  const given = await giveGlobalNumbers(tx, 'job_numbers', projectId, again)
+  const assigned = await assignGlobalNumbers(tx, 'job_numbers', projectId, again)
   return rows.map((row) => {
-    const number = claimed.get(row.job_id) ?? given.get(row.job_id)!
+    const number = claimed.get(row.job_id) ?? assigned.get(row.job_id)!
     return { ...row, number: number === row.job_id ? null : number }
   })
 }
@@ -43,7 +43,7 @@ async function numbered(tx: Tx, rows: readonly JobRowDraft[]): Promise<NewRow[]>
 /**
  * Replaces the jobs of a pipeline. Unchanged rows are not written; rows of changed jobs keep their ids.
  *
- * @param stages of these jobs, in the order of their first jobs
+ * @param stages the stages of these jobs, in the order of their first jobs
  */
 export async function setJobs(
   tx: Tx,
@@ -52,7 +52,7 @@ export async function setJobs(
   stages: readonly string[],
 ): Promise<void> {
   const { db } = tx
-  const gone = new Map<number, number>()
+  const removed = new Map<number, number>()
   const changed: JobColumns[] = []
   const wanted = new Map(jobs.map((job) => [job.job_id, job]))
   const before = new Set<number>()
@@ -62,7 +62,7 @@ export async function setJobs(
     const { stage } = JSON.parse(stored.details) as JobDetails
     if (stage !== undefined) formerStages.add(stage)
     const job = wanted.get(stored.job_id)
-    if (job === undefined) gone.set(stored.job_id, stored.id)
+    if (job === undefined) removed.set(stored.job_id, stored.id)
     else if (!isSame(job, stored)) changed.push(job)
   }
   const order = nextStageOrder(pipeline.stageOrder, [...formerStages], stages)
@@ -70,7 +70,7 @@ export async function setJobs(
     const text = JSON.stringify(order)
     await db.updateTable('pipelines').set({ stage_order: text }).where('id', '=', pipeline.key).execute()
   }
-  for (const ids of chunked([...gone.values()])) await db.deleteFrom('pipeline_jobs').where('id', 'in', ids).execute()
+  for (const ids of chunked([...removed.values()])) await db.deleteFrom('pipeline_jobs').where('id', 'in', ids).execute()
   for (let at = 0; at < changed.length; at += ROWS_PER_TURN) {
     if (at > 0) await setImmediate()
     await upsertRows.run(db, rowsOf(pipeline, changed.slice(at, at + ROWS_PER_TURN)))

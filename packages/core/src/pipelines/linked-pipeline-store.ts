@@ -6,15 +6,12 @@ import type { JobOfPipeline, Pipeline } from './pipeline.ts'
 import { pipelineOf } from './pipeline-row.ts'
 import { pipelineListing, withPath } from './pipeline-store.ts'
 
+// Upstream and downstream pipelines. Only the record of the downstream pipeline says which pipeline started it.
+// Pipelines that the actor may not see are left out.
+ 
 /**
- * Who started whom. A project says itself whose downstream its pipelines are; nobody is told of what they may not see.
- *
- * @see spec/pipeline-telemetry.md 2.5
- */
-
-/**
- * What each of the bridges has started: the pipeline's own project goes before others, and what has long been there before
- * what came later.
+ * Returns the pipeline that each bridge started. If several records name the bridge, a pipeline of the same project
+ * comes before others, and the one recorded first before later ones.
  */
 export async function downstreamOfEach(
   context: ReadContext,
@@ -32,12 +29,8 @@ export async function downstreamOfEach(
   return lists.map(([row]) => row && pipelineOf(row))
 }
 
-/** All that say they were started by each of the pipelines, the newest first. */
-export const downstreamListing = (
-  context: ReadContext,
-  actor: Actor,
-  pipelines: readonly Pipeline[],
-): Listing<Pipeline> =>
+/** Lists the pipelines that name each pipeline as their upstream in their records, newest first. */
+export const downstreamListing = (context: ReadContext, actor: Actor, pipelines: readonly Pipeline[]): Listing<Pipeline> =>
   pipelineListing(
     context,
     pipelines.map((pipeline) => downstreams(context, actor, pipeline)),
@@ -84,10 +77,10 @@ export async function findReadablePipeline(
   return row && pipelineOf(row)
 }
 
-/** Of a column `integer`: PostgreSQL fails when asked for more. */
+/** The highest value of an `integer` column: PostgreSQL fails when it is compared with a higher one. */
 const MAX_KEY = 2_147_483_647
 
-/** By our own keys; those that the actor may see. */
+/** Returns, by key, those of the pipelines that the actor may see. */
 export async function readablePipelinesByKey(
   context: ReadContext,
   actor: Actor,

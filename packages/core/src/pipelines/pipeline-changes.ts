@@ -8,30 +8,28 @@ import { getProject } from '../projects/project-store.ts'
 import { jobInput, pipelineInput } from './pipeline.ts'
 
 /**
- * What would change the course of pipelines. They run elsewhere and are recorded here, so that nothing of it can be done:
- * whoever might is told so.
- *
- * @see design.md 7, ruling 22
+ * Operations that would start, cancel or retry pipelines and jobs. Pipelines run elsewhere and are only recorded here,
+ * so these always fail with `impossible`, for users who have the permission.
  */
 
-export const startPipeline = impossible(
+export const startPipeline = impossibleOperation(
   'startPipeline',
   z.object({ project: namespaceRef }),
   'Pipelines are started elsewhere and recorded here',
 )
-export const cancelPipeline = impossible('cancelPipeline', pipelineInput, 'Pipeline is not cancelable')
-export const retryPipeline = impossible('retryPipeline', pipelineInput, 'Pipeline is not retryable')
-export const playJob = impossible('playJob', jobInput, 'Job is not playable')
-export const retryJob = impossible('retryJob', jobInput, 'Job is not retryable')
-export const cancelJob = impossible('cancelJob', jobInput, 'Job is not cancelable')
-export const unscheduleJob = impossible('unscheduleJob', jobInput, 'Job is not scheduled here')
-export const removeJobArtifacts = impossible(
+export const cancelPipeline = impossibleOperation('cancelPipeline', pipelineInput, 'Pipeline is not cancelable')
+export const retryPipeline = impossibleOperation('retryPipeline', pipelineInput, 'Pipeline is not retryable')
+export const playJob = impossibleOperation('playJob', jobInput, 'Job is not playable')
+export const retryJob = impossibleOperation('retryJob', jobInput, 'Job is not retryable')
+export const cancelJob = impossibleOperation('cancelJob', jobInput, 'Job is not cancelable')
+export const unscheduleJob = impossibleOperation('unscheduleJob', jobInput, 'Job is not scheduled here')
+export const removeJobArtifacts = impossibleOperation(
   'removeJobArtifacts',
   jobInput,
   'Artifacts are kept where the job ran, and not here',
 )
 
-function impossible<Input extends z.ZodType<{ readonly project: ProjectRef }>>(
+function impossibleOperation<Input extends z.ZodType<{ readonly project: ProjectRef }>>(
   name: string,
   input: Input,
   message: string,

@@ -6,7 +6,7 @@ import { command, unscopedSteps, query } from '../kit/operation.ts'
 import { type KeysetPage, type Page, requireReachableOffset } from '../kit/page.ts'
 import type { Project, ProjectRef } from '../projects/project.ts'
 import { getProject } from '../projects/project-store.ts'
-import { type ExportSettings, exportSettingsFor } from './export-settings.ts'
+import { type ExportSettings, loadExportSettings } from './export-settings.ts'
 import { getJobRow, keysetPageOfProjectJobs, pageOfPipelineJobs, pageOfProjectJobs } from './job-store.ts'
 import { insertJobs, setJobs } from './job-write-store.ts'
 import { downstreamOfEach } from './linked-pipeline-store.ts'
@@ -47,7 +47,7 @@ export const getPipeline = query({ name: 'getPipeline', input: pipelineInput, ..
   getPipelineRow(context, context.subject, pipelineId),
 )
 
-/** Of the default branch, if no ref is named. */
+/** Returns the latest pipeline of a ref, or of the default branch. */
 export const getLatestPipeline = query(
   { name: 'getLatestPipeline', input: latestPipelineInput, ...read },
   async (context, { ref = context.subject.defaultBranch }): Promise<Pipeline> => {
@@ -91,11 +91,11 @@ export const getJob = query({ name: 'getJob', input: jobInput, ...read }, (conte
 
 export interface RecordedPipeline {
   readonly pipeline: Pipeline
-  /** This record is the first of it. */
+  /** Whether this is the pipeline's first record. */
   readonly isNew: boolean
 }
 
-/** Stores a record of a pipeline. A record that changes nothing gets the same answer, and nothing is written. */
+/** Stores a record of a pipeline. A record that changes nothing is answered alike, but nothing is written. */
 export const putPipelineRecord = unscopedSteps(
   { name: 'putPipelineRecord', input: preparedRecordInput },
   async (context, record): Promise<RecordedPipeline> => {
@@ -160,7 +160,7 @@ export const removePipeline = command(
   },
 )
 
-/** What the CI/CD variables say about exporting, without the token itself. */
+/** Export settings without the token itself. */
 export interface ShownExportSettings extends Omit<ExportSettings, 'token'> {
   readonly hasToken: boolean
 }
@@ -168,7 +168,7 @@ export interface ShownExportSettings extends Omit<ExportSettings, 'token'> {
 export const getPipelineExport = query(
   { name: 'getPipelineExport', input: pipelineExportInput, permission: 'admin_variables', subject },
   async (context, { environment, refProtected }): Promise<ShownExportSettings> => {
-    const { signals, token, warnings } = await exportSettingsFor(context, context.core, context.subject, {
+    const { signals, token, warnings } = await loadExportSettings(context, context.core, context.subject, {
       environments: environment === undefined ? [] : [environment],
       isProtectedRef: refProtected,
     })

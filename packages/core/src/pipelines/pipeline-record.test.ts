@@ -20,15 +20,15 @@ function firstProblem(work: () => unknown): unknown {
     const { failure } = error as DomainError
     return failure.code === 'parameters' && failure.problems[0]?.path
   }
-  return 'was read'
+  return 'accepted'
 }
 
-describe('refused, and where', () => {
+describe('a record is rejected, naming the field,', () => {
   test.each<[string, object, (string | number)[]]>([
-    ['nothing', { objectAttributes: undefined }, ['objectAttributes']],
-    ['no object', { objectAttributes: [] }, ['objectAttributes']],
-    ['no id', { objectAttributes: { status: 'success' } }, ['objectAttributes', 'id']],
-    ['the id of another', { objectAttributes: { ...run, id: 32 } }, ['objectAttributes', 'id']],
+      ['no attributes', { objectAttributes: undefined }, ['objectAttributes']],
+      ['attributes that are not an object', { objectAttributes: [] }, ['objectAttributes']],
+      ['no id', { objectAttributes: { status: 'success' } }, ['objectAttributes', 'id']],
+      ['the id of another pipeline', { objectAttributes: { ...run, id: 32 } }, ['objectAttributes', 'id']],
     ['id 0', { pipelineId: 0, objectAttributes: { ...run, id: 0 } }, ['pipelineId']],
     ['an id above 2^53', { pipelineId: 2 ** 53, objectAttributes: { ...run, id: 2 ** 53 } }, ['pipelineId']],
     ['an id with a fraction', { objectAttributes: { ...run, id: 31.5 } }, ['objectAttributes', 'id']],
@@ -38,12 +38,12 @@ describe('refused, and where', () => {
     ['a job hook', { objectKind: 'build' }, ['objectKind']],
     ['a job without id', { builds: [build, { status: 'success' }] }, ['builds', 1, 'id']],
     ['a job without status', { builds: [{ id: 380 }] }, ['builds', 0, 'status']],
-    ['a job that is none', { builds: [null] }, ['builds', 0]],
+    ['a job that is null', { builds: [null] }, ['builds', 0]],
     ['a bridge with id 0', { bridges: [{ ...build, id: 0 }] }, ['bridges', 0, 'id']],
-    ['builds that are no list', { builds: { 0: build } }, ['builds']],
-    ['bridges that are no list', { bridges: 'x' }, ['bridges']],
+      ['builds that are not a list', { builds: { 0: build } }, ['builds']],
+      ['bridges that are not a list', { bridges: 'x' }, ['bridges']],
     ['too many jobs', { builds: Array(MAX_JOBS).fill(build), bridges: [build] }, ['builds']],
-  ])('%s', (_, record, path) => {
+  ])('if it has %s', (_, record, path) => {
     expect(firstProblem(() => read(record))).toEqual(path)
   })
 })
@@ -54,7 +54,7 @@ test.each([
   [' Success ', 'success'],
   ['waiting_for_callback', 'waiting_for_callback'],
   ['Melting', 'Melting'],
-])('the status %j is %s', (status, expected) => {
+])('the status %j is stored as %s', (status, expected) => {
   expect(read({ objectAttributes: { ...run, status } }).status).toBe(expected)
 })
 
@@ -66,11 +66,11 @@ test.each([
   ['0001-01-01T00:00:00Z', undefined],
   ['2026-02-30 04:05:06 UTC', undefined],
   ['null', undefined],
-])('the time %j', (finishedAt, expected) => {
+])('the time %j is read as %j', (finishedAt, expected) => {
   expect(read({ objectAttributes: { ...run, finishedAt } }).finishedAtMs).toBe(expected)
 })
 
-test('what is optional and unusable counts as not said', () => {
+test('unusable optional values are ignored', () => {
   const wrong = { iid: 'x', name: 7, tag: 'yes', createdAt: 5, duration: '63', queuedDuration: -1, sha: null, ref: ' ' }
   const bare = read({})
   expect(read({ objectAttributes: { ...run, ...wrong }, user: 'ada', commit: [], builds: null })).toEqual(bare)
@@ -82,7 +82,7 @@ test('what is optional and unusable counts as not said', () => {
   })
 })
 
-test('texts are cut, and hold nothing that a database cannot keep', () => {
+test('texts are truncated, and characters that a database cannot store are replaced', () => {
   const { name, ref, commit } = read({
     objectAttributes: { ...run, name: 'a\0b\ud83d', ref: 'x'.repeat(5_000) },
     commit: { message: `${'y'.repeat(9_999)}\u{1f600}` },
@@ -91,7 +91,7 @@ test('texts are cut, and hold nothing that a database cannot keep', () => {
   expect(commit?.message).toBe(`${'y'.repeat(9_999)}\ufffd`)
 })
 
-test('edge 39: of a job that comes twice the bridge counts, then the later end', () => {
+test('edge 39: of two jobs with the same id a bridge is used, then the one with the later end', () => {
   const finishedAt = '2026-02-03 04:05:06 UTC'
   const builds = [{ ...build, status: 'failed', finishedAt }, build, { id: 381, status: 'success' }]
   const { jobs } = read({ builds, bridges: [{ id: 381, status: 'failed' }] })
@@ -101,7 +101,7 @@ test('edge 39: of a job that comes twice the bridge counts, then the later end',
   ])
 })
 
-test('edge 40: of attempts of one job the highest id counts', () => {
+test('edge 40: the attempt with the highest id is the current one', () => {
   const attempt = (id: number, name?: string) => ({ id, status: 'success', stage: 'test', name })
   const { jobs } = read({
     builds: [attempt(3, 'unit'), attempt(1, 'unit'), attempt(2, 'lint'), attempt(4), attempt(5)],
@@ -109,21 +109,21 @@ test('edge 40: of attempts of one job the highest id counts', () => {
   expect(jobs.filter(({ isRetried }) => isRetried).map(({ id }) => id)).toEqual([1])
 })
 
-test('failure reasons are of failures', () => {
+test('a failure reason is ignored unless the job failed', () => {
   const { jobs } = read({ builds: [{ ...build, failureReason: 'unknown_failure' }] })
   expect(jobs[0]!.failureReason).toBeUndefined()
 })
 
-describe('where it comes from', () => {
+describe('the upstream pipeline is read from', () => {
   test.each<[string, object, object | undefined]>([
     ['its own project', { project: own }, { pipelineId: 30, jobId: 300, isOtherProject: false }],
-    ['its own, by its address', { project: { webUrl: own.webUrl } }, { isOtherProject: false }],
-    ['its own, as the record calls it', { project: { id: 9 } }, { isOtherProject: false }],
-    ['no project in particular', {}, { isOtherProject: false }],
-    ['another', { project: { id: 2, pathWithNamespace: 'ops/far' } }, { isOtherProject: true, projectPath: 'ops/far' }],
+      ['its own project by URL', { project: { webUrl: own.webUrl } }, { isOtherProject: false }],
+      ['its own project by the id in the record', { project: { id: 9 } }, { isOtherProject: false }],
+      ['no named project', {}, { isOtherProject: false }],
+      ['another project', { project: { id: 2, pathWithNamespace: 'ops/far' } }, { isOtherProject: true, projectPath: 'ops/far' }],
     ['a bridge', { project: own, bridgeId: 301 }, { jobId: 301 }],
     ['itself', { project: own, pipelineId: 31 }, undefined],
-    ['nobody knows', { pipelineId: undefined }, undefined],
+    ['an unknown pipeline', { pipelineId: undefined }, undefined],
   ])('%s', (_, more, expected) => {
     const { upstream } = read({ hookProject: { id: 9 }, sourcePipeline: { pipelineId: 30, jobId: 300, ...more } })
     if (expected === undefined) expect(upstream).toBeUndefined()
@@ -131,7 +131,7 @@ describe('where it comes from', () => {
   })
 })
 
-test('as of when it is', () => {
+test('asOf returns the end of a complete pipeline, else the latest time in the record', () => {
   const times = { createdAt: '2026-02-03T04:00:00Z', finishedAt: '2026-02-03T04:10:00Z' }
   const builds = [{ ...build, startedAt: '2026-02-03T04:20:00Z' }]
   const of = (status: string) => asOf(read({ objectAttributes: { ...run, ...times, status }, builds }))
@@ -139,7 +139,7 @@ test('as of when it is', () => {
   expect(asOf(read({}))).toBeUndefined()
 })
 
-test('the order of jobs makes no difference', () => {
+test('the order of jobs in a record makes no difference', () => {
   const builds = fc.uniqueArray(
     fc.record({ id: fc.integer({ min: 1, max: 99 }), status: fc.constant('success'), name: fc.constantFrom('a', 'b') }),
     { selector: ({ id }) => id, maxLength: 8 },
@@ -156,6 +156,6 @@ test.each([
   ['no name and no size', { filename: null, size: null }, undefined],
   ['no name and a size', { filename: null, size: 2048 }, { filename: undefined, size: 2048 }],
   ['a name and size 0', { filename: 'a.zip', size: 0 }, { filename: 'a.zip', size: 0 }],
-])('artifacts with %s', (_, artifactsFile, artifacts) => {
+])('reads artifacts with %s', (_, artifactsFile, artifacts) => {
   expect(read({ builds: [{ ...build, artifactsFile }] }).jobs[0]?.artifacts).toEqual(artifacts)
 })

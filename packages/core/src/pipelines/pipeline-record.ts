@@ -4,21 +4,24 @@ import { problem } from '../kit/parse-input.ts'
 import type { Job, PipelineDraft, Upstream } from './pipeline.ts'
 import { canonicalStatus, isComplete } from './pipeline-status.ts'
 
-/** Builds and bridges together. */
+/** The limit of builds and bridges together. */
 export const MAX_JOBS = 20_000
-/** Longer texts are cut. */
+/** Longer texts are truncated. */
 const MAX_TEXT_LENGTH = 1_024
 const MAX_MESSAGE_LENGTH = 10_000
 const MAX_SECONDS = 1_000_000_000
 const MAX_TAGS = 100
 
-/** What is optional and unusable counts as not said. Null is so usual that it must not be found out by failing. */
+/**
+ * Reads an unusable optional value as `undefined`. Null is handled first because it is frequent, and a failed parse is
+ * slow.
+ */
 const lenient = <Schema extends z.ZodType>(schema: Schema) =>
   schema
     .nullish()
     .transform((value) => value ?? undefined)
     .catch(undefined)
-const textUpTo = (most: number) => lenient(z.string().transform((given) => usable(given, most)))
+const textUpTo = (maxLength: number) => lenient(z.string().transform((value) => cleanText(value, maxLength)))
 
 const id = z.int().min(1)
 const someId = lenient(id)
@@ -29,8 +32,8 @@ const moment = lenient(z.string().transform(momentMs))
 const status = z
   .string()
   .max(255)
-  .refine((word) => usable(word) !== undefined)
-  .transform((word) => canonicalStatus(sound(word)))
+  .refine((word) => cleanText(word) !== undefined)
+  .transform((word) => canonicalStatus(replaceInvalid(word)))
 
 const user = lenient(z.object({ id: someId, username: text, name: text }))
 const projectOf = lenient(z.object({ id: someId, pathWithNamespace: text, webUrl: text }))
@@ -64,13 +67,11 @@ const job = z.object({
   artifactsFile: lenient(z.object({ filename: text, size: lenient(z.int().min(0)) })),
   environment: lenient(z.object({ name: text, action: text, deploymentTier: text })),
 })
-/** Anything but a list is refused: read as no jobs, it would delete the jobs of earlier records. */
+/** Rejects anything but a list: if it were read as no jobs, it would delete the jobs of earlier records. */
 const jobs = z.preprocess((list) => list ?? undefined, z.array(job).max(MAX_JOBS).optional())
 
 /**
- * A pipeline hook, as far as it is kept; its variables are not, as they may hold secrets.
- *
- * @see spec/pipeline-telemetry.md 1.1, 1.4; design.md 6
+ * The stored parts of a pipeline hook. Its variables are not stored, because they may contain secrets.
  */
 export const putRecordInput = z
   .object({
@@ -98,7 +99,7 @@ export const putRecordInput = z
       queuedDuration: seconds,
     }),
     user,
-    /** As whoever tells of it names the project. */
+    /** The project as the sender names it. */
     hookProject: projectOf,
     commit: lenient(
       z.object({
@@ -112,7 +113,7 @@ export const putRecordInput = z
     sourcePipeline: lenient(z.object({ pipelineId: someId, jobId: someId, bridgeId: someId, project: projectOf })),
     builds: jobs,
     bridges: jobs,
-    /** All of it, as the text it came in. */
+    /** The complete hook as the received text. */
     payload: z.string(),
   })
   .superRefine(({ pipelineId, objectAttributes, builds = [], bridges = [] }, context) => {
@@ -124,7 +125,11 @@ export const putRecordInput = z
 export type PutRecord = z.output<typeof putRecordInput>
 export type ProjectNames = z.output<typeof projectOf>
 
-/** Pure; the order of builds and bridges makes no difference. `own`: the project it is put into. */
+/**
+ * Returns the pipeline of a record. The order of builds and bridges makes no difference.
+ *
+ * @param own the project in which the pipeline is recorded
+ */
 export function pipelineDraftOf(input: PutRecord, own: ProjectNames): PipelineDraft {
   const { objectAttributes: run, commit } = input
   const listed = jobsOf(input)
@@ -158,19 +163,19 @@ export function pipelineDraftOf(input: PutRecord, own: ProjectNames): PipelineDr
   }
 }
 
-/** Of a complete one when it finished, else the latest time it tells of. */
+/** Returns the time that a record describes: the end of a complete pipeline, else the latest time in the record. */
 export function asOf({ status: word, jobs: all, ...run }: PipelineDraft): number | undefined {
   if (isComplete(word) && run.finishedAtMs !== undefined) return run.finishedAtMs
   const times = [run, ...all].flatMap((each) => [each.createdAtMs, each.startedAtMs, each.finishedAtMs])
   return times.reduce((latest, time) => (time === undefined || time < (latest ?? 0) ? latest : time), undefined)
 }
 
-/** By id. Of several with one id the bridge counts, then the later end, then the later in the list. */
+/** Returns the jobs ordered by id. For a repeated id a bridge wins, then the later end, then the later in the list. */
 function jobsOf({ builds = [], bridges = [] }: PutRecord): Job[] {
   const byId = new Map<number, Job>()
   for (const one of [...builds.map((build) => jobOf(build, false)), ...bridges.map((bridge) => jobOf(bridge, true))]) {
     const other = byId.get(one.id)
-    if (other === undefined || isBetter(one, other)) byId.set(one.id, one)
+    if (other === undefined || takesPrecedence(one, other)) byId.set(one.id, one)
   }
   const ordered = [...byId.values()].toSorted((a, b) => a.id - b.id)
   const effective = new Map(ordered.map((each) => [attemptKey(each), each.id]))
@@ -182,32 +187,32 @@ function jobsOf({ builds = [], bridges = [] }: PutRecord): Job[] {
 
 const attemptKey = ({ isBridge, stage, name }: Job): string => JSON.stringify([isBridge, stage, name])
 
-function isBetter(one: Job, other: Job): boolean {
+function takesPrecedence(one: Job, other: Job): boolean {
   if (one.isBridge !== other.isBridge) return one.isBridge
   return (one.finishedAtMs ?? 0) >= (other.finishedAtMs ?? 0)
 }
 
-function jobOf(given: z.output<typeof job>, isListedAsBridge: boolean): Job {
+function jobOf(input: z.output<typeof job>, isListedAsBridge: boolean): Job {
   const { runner } = given
   return {
-    id: given.id,
-    isBridge: isListedAsBridge || given.bridge === true,
+    id: input.id,
+    isBridge: isListedAsBridge || input.bridge === true,
     isRetried: false,
-    name: given.name,
-    stage: given.stage,
-    status: given.status,
-    // Some sources fill it in whatever the status.
-    failureReason: given.status === 'failed' ? given.failureReason : undefined,
-    when: given.when,
-    isManual: given.manual,
-    allowFailure: given.allowFailure ?? false,
-    createdAtMs: given.createdAt,
-    startedAtMs: given.startedAt,
-    finishedAtMs: given.finishedAt,
-    durationSeconds: given.duration,
-    queuedSeconds: given.queuedDuration,
-    user: unlessEmpty(given.user),
-    // Some relays fill in what there is not: `{ id: 0, description: "" }`.
+    name: input.name,
+    stage: input.stage,
+    status: input.status,
+    // Some sources set it for any status.
+    failureReason: input.status === 'failed' ? input.failureReason : undefined,
+    when: input.when,
+    isManual: input.manual,
+    allowFailure: input.allowFailure ?? false,
+    createdAtMs: input.createdAt,
+    startedAtMs: input.startedAt,
+    finishedAtMs: input.finishedAt,
+    durationSeconds: input.duration,
+    queuedSeconds: input.queuedDuration,
+    user: unlessEmpty(input.user),
+    // Some relays send an empty object if there is no runner: `{ id: 0, description: "" }`.
     runner:
       (runner?.id ?? runner?.description) === undefined
         ? undefined
@@ -219,8 +224,8 @@ function jobOf(given: z.output<typeof job>, isListedAsBridge: boolean): Job {
             isShared: runner.isShared,
             tags: (runner.tags ?? []).filter((tag) => tag !== undefined).slice(0, MAX_TAGS),
           },
-    artifacts: artifactsOf(given.artifactsFile),
-    environment: unlessEmpty(given.environment),
+    artifacts: artifactsOf(input.artifactsFile),
+    environment: unlessEmpty(input.environment),
   }
 }
 
@@ -242,14 +247,14 @@ export const upstreamNamesOf = ({ sourcePipeline, hookProject, objectAttributes 
 })
 
 /**
- * Tells whether the upstream pipeline belongs to another project. It belongs to the same project if it has the names of
- * the record's project, or ours.
+ * Returns whether the upstream pipeline belongs to another project. It belongs to the same project if it has the names
+ * of the record's project, or of the project in which the record is stored.
  */
 export const isUpstreamElsewhere = (
   { upstreamProject, hookProject, source }: UpstreamNames,
   own: ProjectNames,
 ): boolean =>
-  areOthers(upstreamProject, hookProject) !== false && (areOthers(upstreamProject, own) ?? source === 'pipeline')
+  areDifferent(upstreamProject, hookProject) !== false && (areDifferent(upstreamProject, own) ?? source === 'pipeline')
 
 function upstreamOf(input: PutRecord, own: ProjectNames): Upstream | undefined {
   const { pipelineId, sourcePipeline: from } = input
@@ -265,7 +270,7 @@ function upstreamOf(input: PutRecord, own: ProjectNames): Upstream | undefined {
 const unlessEmpty = <Section extends object>(section: Section | undefined): Section | undefined =>
   section && Object.values(section).some((member) => member !== undefined) ? section : undefined
 
-const areOthers = (one: ProjectNames, other: ProjectNames): boolean | undefined =>
+const areDifferent = (one: ProjectNames, other: ProjectNames): boolean | undefined =>
   differ(one?.id, other?.id) ??
   differ(one?.pathWithNamespace, other?.pathWithNamespace) ??
   differ(one?.webUrl, other?.webUrl)
@@ -273,16 +278,18 @@ const areOthers = (one: ProjectNames, other: ProjectNames): boolean | undefined 
 const differ = <Value>(one: Value | undefined, other: Value | undefined): boolean | undefined =>
   one === undefined || other === undefined ? undefined : one !== other
 
-/** `undefined` for what is blank. */
-function usable(given: string, most = MAX_TEXT_LENGTH): string | undefined {
-  return /[^\s\0]/.test(given) ? sound(given.slice(0, most)) : undefined
+/** Returns the truncated text without invalid characters, or `undefined` for a blank one. */
+function cleanText(value: string, maxLength = MAX_TEXT_LENGTH): string | undefined {
+  return /[^\s\0]/.test(value) ? replaceInvalid(value.slice(0, maxLength)) : undefined
 }
 
-/** Neither database keeps these, and no client could read them. */
-const sound = (given: string): string => given.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd')
+/** Replaces null characters and lone surrogates, which neither database can store. */
+const replaceInvalid = (value: string): string => value.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd')
 
-/** Relays write the year 1 for what there is not. */
-function momentMs(given: string): number | undefined {
-  const ms = instantMs(given.trim())
+/**
+ * Returns the time in milliseconds, or `undefined` for times before 1970: relays send the year 1 for a missing time.
+ */
+function momentMs(value: string): number | undefined {
+  const ms = instantMs(value.trim())
   return ms !== undefined && ms > 0 ? ms : undefined
 }

@@ -4,7 +4,7 @@ import type { PipelineHead } from './prepared-record.ts'
 import type { RecordVersion } from './record-version.ts'
 
 export interface PipelinesTable {
-  /** Ours; `pipeline_id` is the one it came with. */
+  /** The internal key; `pipeline_id` is the id from the record. */
   id: Generated<number>
   project_id: number
   pipeline_id: number
@@ -22,18 +22,20 @@ export interface PipelinesTable {
   created_at_ms: number | null
   updated_at_ms: number
   as_of_ms: number | null
-  /** Of another project; null: of the same, or nobody knows of which. */
+  /** The path of an upstream pipeline's project; null if it is the same project, or unknown. */
   upstream_project_path: string | null
   upstream_pipeline_id: number | null
   upstream_job_id: number | null
-  /** JSON of what is only shown. */
+  /** JSON of the fields that are only shown, never searched. */
   details: string
   digest: string
-  /** JSON of the names of all stages that the pipeline has ever had, if their numbers differ from the order of its jobs. */
+  /**
+   * JSON of the names of all stages that the pipeline has ever had, if their numbers differ from the order of its jobs.
+   */
   stage_order: Generated<string | null>
 }
 
-/** With where it is. */
+/** A pipeline with the path of its project. */
 type PipelineRow = Selectable<PipelinesTable> & { project_path: string }
 
 type Details = Pick<
@@ -63,7 +65,7 @@ export function columnsOf(draft: PipelineHead, { asOfMs, digest }: RecordVersion
     durationSeconds,
     queuedSeconds,
   }
-  // Whose downstream it would be stays open where another project is meant and not named.
+  // The upstream is unknown if it belongs to another project that the record does not name.
   const isNamed = upstream !== undefined && (!upstream.isOtherProject || upstream.projectPath !== undefined)
   return {
     iid: draft.iid ?? null,

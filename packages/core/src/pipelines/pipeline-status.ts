@@ -1,7 +1,7 @@
-/** Statuses after which nothing runs any more. */
+/** The final statuses. */
 export const completeStatuses = ['success', 'failed', 'canceled', 'skipped'] as const
 
-/** Every status a pipeline or a job can have today; records may tell others. @see spec/pipeline-telemetry.md 1.4 */
+/** The known statuses of pipelines and jobs. Records may contain others, from newer versions of the platform. */
 export const pipelineStatuses = [
   'created',
   'waiting_for_resource',
@@ -22,7 +22,7 @@ const canonical: ReadonlyMap<string, PipelineStatus> = new Map([
   ['cancelled', 'canceled'],
 ])
 
-/** The word for a status in any case or spelling; an unknown word stays as it is. */
+/** Returns the canonical word for a status in any case or spelling, and an unknown word unchanged. */
 export const canonicalStatus = (status: string): string => canonical.get(status.trim().toLowerCase()) ?? status
 
 export const isComplete = (status: string): boolean => (completeStatuses as readonly string[]).includes(status)

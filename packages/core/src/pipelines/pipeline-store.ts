@@ -24,10 +24,10 @@ export async function pageOfPipelines(
   filter: PipelineFilter,
   page: PageRequest,
 ): Promise<Page<Pipeline>> {
-  return mapPage(await pageOf(context, ordered(wantedPipelines(context, projectId, filter), filter), page), pipelineOf)
+  return mapPage(await pageOf(context, ordered(pipelineQuery(context, projectId, filter), filter), page), pipelineOf)
 }
 
-/** The one with the highest id of a ref. */
+/** Returns the pipeline with the highest id of a ref. */
 export async function findLatestPipeline(
   context: ReadContext,
   { id }: Project,
@@ -37,7 +37,7 @@ export async function findLatestPipeline(
   return row && pipelineOf(row)
 }
 
-/** The one with the highest id of those, for each of the queries. */
+/** Returns the pipeline with the highest id for each query. */
 export async function newestOfEach(
   { db }: ReadContext,
   queries: readonly ReturnType<typeof ofProject>[],
@@ -46,7 +46,7 @@ export async function newestOfEach(
   return lists.map(([row]) => row && pipelineOf(row))
 }
 
-/** The newest first, of each of the queries. */
+/** Lists the pipelines of each query, newest first. */
 export const pipelineListing = (
   context: ReadContext,
   queries: readonly ReturnType<typeof ofProject>[],
@@ -60,14 +60,14 @@ export const pipelineListing = (
     itemsOf: (rows) => rows.map(pipelineOf),
   })
 
-/** Also of one that came without: its id stands for it. */
+/** Matches the pipeline with this iid. The id is used for a pipeline that was recorded without an iid. */
 export const hasIid = (iid: number) => (eb: ExpressionBuilder<CoreTables, 'pipelines'>) =>
   eb.or([
     eb('pipelines.iid', '=', iid),
     eb.and([eb('pipelines.iid', 'is', null), eb('pipelines.pipeline_id', '=', iid)]),
   ])
 
-/** Holds for the pipelines of a project that have one of these Global ID numbers. */
+/** Matches the pipelines of a project that have one of these Global ID numbers. */
 export const hasGlobalNumber =
   (projectId: number, numbers: readonly number[]) => (eb: ExpressionBuilder<CoreTables, 'pipelines'>) =>
     eb(
@@ -82,7 +82,7 @@ export const hasGlobalNumber =
 
 const newest = (query: ReturnType<typeof ofProject>) => query.orderBy('pipelines.pipeline_id', 'desc').limit(1)
 
-/** @throws DomainError `not_found`, also for one of another project */
+/** @throws DomainError `not_found`, also for a pipeline of another project */
 export async function getPipelineRow(context: ReadContext, project: Project, id: number): Promise<Pipeline> {
   const row = await ofProject(context, project.id).where('pipelines.pipeline_id', '=', id).executeTakeFirst()
   if (row === undefined) throw notFound()
@@ -90,7 +90,7 @@ export async function getPipelineRow(context: ReadContext, project: Project, id:
 }
 
 export interface RecordedVersion extends RecordVersion {
-  /** Of its row. */
+  /** The key of the pipeline's row. */
   readonly key: number
 }
 
@@ -111,11 +111,8 @@ export async function findRecordedVersion(
   return { key, status, asOfMs: as_of_ms ?? undefined, digest }
 }
 
-/** By our own keys. */
-export async function pipelinesByKey(
-  context: ReadContext,
-  keys: Iterable<number>,
-): Promise<ReadonlyMap<number, Pipeline>> {
+/** Returns the pipelines with these keys, by key. */
+export async function pipelinesByKey(context: ReadContext, keys: Iterable<number>): Promise<ReadonlyMap<number, Pipeline>> {
   const found = new Map<number, Pipeline>()
   for (const some of chunked([...new Set(keys)])) {
     const rows = await withPath(context).where('pipelines.id', 'in', some).execute()
@@ -177,20 +174,20 @@ export const withPath = ({ db }: ReadContext) =>
 export const ofProject = (context: ReadContext, projectId: number) =>
   withPath(context).where('pipelines.project_id', '=', projectId)
 
-/** What the lists of REST filter by, and those of each project or commit beside it. */
-type WantedPipelines = Partial<Omit<PipelineFilter, 'orderBy' | 'sort'>> & {
+/** The filters of REST lists, and the further ones of lists for each project or commit. */
+type PipelineQueryFilter = Partial<Omit<PipelineFilter, 'orderBy' | 'sort'>> & {
   readonly globalNumbers?: readonly number[] | undefined
   readonly isTag?: boolean | undefined
 }
 
-/** Those of each scope; the rest of the scopes is about refs. */
+/** The statuses of each scope that selects by status; the other scopes select by ref. */
 const statusesOfScope = {
   running: ['running'],
   pending: ['pending'],
   finished: ['success', 'failed', 'canceled'],
 } as const
 
-export function wantedPipelines(context: ReadContext, projectId: number, filter: WantedPipelines) {
+export function pipelineQuery(context: ReadContext, projectId: number, filter: PipelineQueryFilter) {
   const { scope, status, ref, sha, source, username, name } = filter
   const all = ofProject(context, projectId)
     .$if(status !== undefined, (query) => query.where('pipelines.status', '=', status!))
@@ -211,7 +208,7 @@ export function wantedPipelines(context: ReadContext, projectId: number, filter:
     )
   if (scope === undefined) return all
   if (scope !== 'branches' && scope !== 'tags') return all.where('pipelines.status', 'in', [...statusesOfScope[scope]])
-  // The latest of each.
+  // The latest pipeline of each ref.
   return all.where('pipelines.pipeline_id', 'in', (eb) =>
     eb
       .selectFrom('pipelines as latest')
@@ -230,10 +227,10 @@ const orderColumns = {
   user_id: 'pipelines.user_id',
 } as const
 
-function ordered(query: ReturnType<typeof wantedPipelines>, { orderBy, sort }: PipelineFilter) {
+function ordered(query: ReturnType<typeof pipelineQuery>, { orderBy, sort }: PipelineFilter) {
   if (orderBy === 'id') return query.orderBy('pipelines.pipeline_id', sort)
   const column = orderColumns[orderBy]
-  // The databases differ in where nothing comes.
+  // SQLite and PostgreSQL sort null differently.
   const valuesFirst =
     orderBy === 'ref' || orderBy === 'user_id'
       ? query.orderBy((eb) => eb.case().when(column, 'is', null).then(1).else(0).end())

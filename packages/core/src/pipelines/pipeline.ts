@@ -3,9 +3,9 @@ import { keysetInput, pageInput } from '../kit/page.ts'
 import { instant, namespaceRef } from '../kit/parameter-schemas.ts'
 import { pipelineStatuses } from './pipeline-status.ts'
 
-/** A run of CI, as the last record that brought news tells of it. What a record leaves out is `undefined`. */
+/** A pipeline as its newest record describes it. Fields that the record leaves out are `undefined`. */
 export interface Pipeline {
-  /** Ours. */
+  /** The internal key. */
   readonly key: number
   /** The id from the record; unique within its project. */
   readonly id: number
@@ -17,7 +17,7 @@ export interface Pipeline {
   readonly name: string | undefined
   /** One of `pipelineStatuses`, or an unknown word. */
   readonly status: string
-  /** In words: `passed with warnings`. */
+  /** The label, for example `passed with warnings`. */
   readonly detailedStatus: string | undefined
   readonly source: string | undefined
   readonly ref: string | undefined
@@ -28,10 +28,10 @@ export interface Pipeline {
   readonly commit: RecordedCommit | undefined
   readonly upstream: Upstream | undefined
   readonly createdAtMs: number | undefined
-  /** When the first of its jobs did, if the record says nothing. */
+  /** The start of its first job, if the record has no start. */
   readonly startedAtMs: number | undefined
   readonly finishedAtMs: number | undefined
-  /** When a record last changed it. */
+  /** The time of the last change by a record. */
   readonly updatedAtMs: number
   readonly durationSeconds: number | undefined
   readonly queuedSeconds: number | undefined
@@ -42,7 +42,7 @@ export interface Pipeline {
   readonly stageOrder: readonly string[] | undefined
 }
 
-/** As the forge knows them, which may be another. */
+/** A user of the platform that ran the pipeline, who need not exist here. */
 export interface RecordedUser {
   readonly id?: number | undefined
   readonly username?: string | undefined
@@ -70,7 +70,7 @@ export interface Job {
   /** The id from the record; unique within its project. */
   readonly id: number
   readonly isBridge: boolean
-  /** A later attempt has replaced it. */
+  /** Whether a later attempt has superseded it. */
   readonly isRetried: boolean
   readonly name: string | undefined
   readonly stage: string | undefined
@@ -111,12 +111,12 @@ export interface RecordedEnvironment {
   readonly deploymentTier?: string | undefined
 }
 
-/** What one record tells. */
+/** The content of one record. */
 export type PipelineDraft = Omit<
   Pipeline,
   'key' | 'globalNumber' | 'projectId' | 'projectPath' | 'updatedAtMs' | 'stageOrder'
 > & {
-  /** In the order of their ids, each once. */
+  /** Each job once, in the order of their ids. */
   readonly jobs: readonly Job[]
 }
 
@@ -130,7 +130,7 @@ export interface JobOfPipeline extends RecordedJob {
 }
 
 export interface BridgeOfPipeline extends JobOfPipeline {
-  /** What it has started, as far as that is known here and the actor may see it. */
+  /** The pipeline that it started, if it is recorded and the actor may see it. */
   readonly downstream: Pipeline | undefined
 }
 
@@ -160,7 +160,7 @@ export type PipelineFilter = z.output<z.ZodObject<typeof pipelineFilter>>
 const jobFilter = { scope: z.array(z.enum(pipelineStatuses)).max(pipelineStatuses.length).optional() }
 export type JobFilter = z.output<z.ZodObject<typeof jobFilter>>
 
-/** Of lists that are always newest first. */
+/** Parameters of lists that are always ordered newest first. */
 export const pipelinesOfEachInput = z
   .object(pipelineFilter)
   .pick({

@@ -23,14 +23,14 @@ import {
 let world: World
 let mira: User
 let project: Project
-let heard: DomainEvent[]
+let events: DomainEvent[]
 
 beforeEach(async () => {
   world = await World.open()
   mira = await world.user('mira')
   project = await world.project('tools', await world.group('ops'))
   await world.member(project, mira, accessLevels.owner)
-  heard = []
+  events = []
 })
 
 afterEach(() => world.close())
@@ -38,7 +38,7 @@ afterEach(() => world.close())
 const MINUTE_MS = 60_000
 const at = (minute: number) => `2026-02-03 04:${String(minute).padStart(2, '0')}:00 UTC`
 
-/** A hook of pipeline 31, in the names of the input. */
+/** Returns the input for a hook of pipeline 31. */
 const hook = (run: object = {}, rest: object = {}) => ({
   project: project.id,
   pipelineId: 31,
@@ -48,7 +48,7 @@ const hook = (run: object = {}, rest: object = {}) => ({
 })
 const listener = {
   types: new Set(['pipeline.created', 'pipeline.updated', 'pipeline.removed'] as const),
-  onEvent: async (_: unknown, event: DomainEvent) => void heard.push(event),
+  onEvent: async (_: unknown, event: DomainEvent) => void events.push(event),
 }
 const put = (record: object, actor: Actor = mira) =>
   perform({ ...world.core, listeners: [listener] }, actor, putPipelineRecord, record)
@@ -59,25 +59,25 @@ const jobs = async (more: object = {}) => {
 }
 const refusal = (answer: Promise<unknown>): Promise<Failure> =>
   answer.then(
-    () => expect.fail('should be refused'),
+    () => expect.fail('should be rejected'),
     (error: DomainError) => error.failure,
   )
-const told = () => heard.map(({ type, details }) => [type, details])
+const eventSummaries = () => events.map(({ type, details }) => [type, details])
 
 describe('a record', () => {
-  test('makes a pipeline, and news of it changes it', async () => {
+  test('creates a pipeline, and a newer record updates it', async () => {
     expect(await put(hook())).toMatchObject({ isNew: true, pipeline: { id: 31, status: 'running', ref: 'main' } })
     const done = { status: 'failure', finishedAt: at(9), duration: 63, queuedDuration: 2 }
     expect(await put(hook(done))).toMatchObject({ isNew: false, pipeline: { status: 'failed', durationSeconds: 63 } })
     expect(await get()).toMatchObject({ status: 'failed', finishedAtMs: Date.UTC(2026, 1, 3, 4, 9), queuedSeconds: 2 })
-    expect(told()).toEqual([
+    expect(eventSummaries()).toEqual([
       ['pipeline.created', { pipelineId: 31, status: 'running', formerStatus: undefined }],
       ['pipeline.updated', { pipelineId: 31, status: 'failed', formerStatus: 'running' }],
     ])
-    expect(heard[1]).toMatchObject({ projectId: project.id, actorId: mira.id, payload: JSON.stringify({ run: done }) })
+    expect(events[1]).toMatchObject({ projectId: project.id, actorId: mira.id, payload: JSON.stringify({ run: done }) })
   })
 
-  test('that is no news changes nothing', async () => {
+  test('that is not newer changes nothing', async () => {
     const done = hook({ status: 'success', finishedAt: at(9) }, { builds: [{ id: 380, status: 'success' }] })
     await put(done)
     const before = await get()
@@ -85,13 +85,13 @@ describe('a record', () => {
     for (const record of [done, hook({ status: 'running' }), hook({ status: 'success', finishedAt: at(8) })]) {
       expect(await put(record)).toEqual({ isNew: false, pipeline: before })
     }
-    expect(heard).toHaveLength(1)
+    expect(events).toHaveLength(1)
     await put(hook({ status: 'failed', finishedAt: at(20) }))
     expect(await get()).toMatchObject({ status: 'failed', updatedAtMs: before.updatedAtMs + MINUTE_MS })
     expect(await jobs()).toEqual([])
   })
 
-  test('that is large is prepared by listeners before the transaction, and of a project where the actor may record', async () => {
+  test('that is large is prepared by listeners before the transaction, but only if the actor may record it', async () => {
     const seen: unknown[] = []
     const preparing: EventListener = {
       types: listener.types,
@@ -113,14 +113,14 @@ describe('a record', () => {
     expect(seen).toEqual([[project.id, 70_000], 'prepared', undefined])
   })
 
-  test('is taken whole or not at all', async () => {
+  test('is rolled back completely if a listener fails', async () => {
     const broken = { types: listener.types, onEvent: () => Promise.reject(new Error('full')) }
     const core = { ...world.core, listeners: [broken] }
     await expect(perform(core, mira, putPipelineRecord, hook())).rejects.toThrow('full')
     expect(await refusal(get())).toEqual({ code: 'not_found' })
   })
 
-  test('may have ids of 53 bits', async () => {
+  test('can have ids of 53 bits', async () => {
     const id = Number.MAX_SAFE_INTEGER
     await put({ ...hook({ id, iid: id }, { builds: [{ id, status: 'success' }] }), pipelineId: id })
     expect(await get(id)).toMatchObject({ id, iid: id })
@@ -130,7 +130,7 @@ describe('a record', () => {
     })
   })
 
-  test('takes a Developer, and a project that is not archived', async () => {
+  test('needs the Developer role, and a project that is not archived', async () => {
     const noor = await world.user('noor')
     await world.member(project, noor, accessLevels.reporter)
     expect(await refusal(put(hook(), noor))).toEqual({ code: 'forbidden' })
@@ -146,7 +146,7 @@ describe('a record', () => {
 describe('jobs', () => {
   const build = (id: number, status: string, more: object = {}) => ({ id, status, name: `job ${id}`, ...more })
 
-  test('are those of the last record, the newest first, retried ones apart', async () => {
+  test('are those of the last record, newest first, without superseded attempts', async () => {
     await put(hook({}, { builds: [build(1, 'success'), build(2, 'pending'), build(3, 'created')] }))
     const builds = [build(4, 'running', { name: 'job 2' }), build(1, 'success'), build(2, 'failed')]
     await put(hook({ startedAt: at(1) }, { builds, bridges: [build(5, 'success')] }))
@@ -160,7 +160,7 @@ describe('jobs', () => {
     ])
   })
 
-  test('say what the hook says', async () => {
+  test('have the data of the hook', async () => {
     const runner = {
       id: 6,
       description: 'shared',
@@ -199,7 +199,7 @@ describe('jobs', () => {
     })
   })
 
-  test('of all pipelines, by number and by keyset', async () => {
+  test('of all pipelines can be paged by number and by keyset', async () => {
     await put(hook({}, { builds: [build(1, 'success'), build(3, 'failed')] }))
     await put({ ...hook({ id: 32 }, { builds: [build(2, 'success'), build(4, 'success')] }), pipelineId: 32 })
     const list = (more: object) => world.perform(mira, listProjectJobs, { project: project.id, ...more })
@@ -216,7 +216,7 @@ describe('jobs', () => {
     })
   })
 
-  test('by the thousand, each once', async () => {
+  test('of a pipeline with thousands of them are listed once each', async () => {
     const builds = Array.from({ length: 2_500 }, (_, index) => build(index + 1, 'created'))
     await put(hook({}, { builds }))
     await put(hook({ startedAt: at(1) }, { builds: builds.map((one) => ({ ...one, status: 'success' })) }))
@@ -229,7 +229,7 @@ describe('jobs', () => {
   })
 })
 
-test('bridges show what they have started, as far as one may see it', async () => {
+test('bridges show the pipelines that they started, if the actor may see them', async () => {
   const far = await world.project('far', await world.group('elsewhere'))
   await world.member(far, mira, accessLevels.developer)
   const noor = await world.user('noor')
@@ -247,7 +247,7 @@ test('bridges show what they have started, as far as one may see it', async () =
   await put(child(40, 1, {}))
   const farHook = { project: far.id, hookProject: { id: 10, pathWithNamespace: 'elsewhere/far' } }
   await put(child(41, 2, farHook))
-  // Who claims a bridge that the project's own pipeline has is not heard.
+  // A claim to a bridge is ignored if a pipeline of the bridge's own project has it.
   await put(child(42, 1, farHook))
   const downstreams = async (actor: User) => {
     const page = await world.perform(actor, listPipelineBridges, { project: project.id, pipelineId: 31 })
@@ -303,19 +303,19 @@ describe('a list of pipelines', () => {
     [{ orderBy: 'updated_at' }, [4, 3, 2, 1]],
     [{ orderBy: 'user_id' }, [1, 2, 4, 3]],
     [{ perPage: 2, page: 2 }, [2, 1]],
-  ])('%j', async (filter, expected) => {
+  ])('is filtered and ordered by %j', async (filter, expected) => {
     const page = await world.perform(mira, listPipelines, { project: project.id, ...filter })
     expect(page.items.map(({ id }) => id)).toEqual(expected)
   })
 
-  test('of a ref has a latest', async () => {
+  test('has a latest pipeline for each ref', async () => {
     const latest = (ref?: string) => world.perform(mira, getLatestPipeline, { project: project.id, ref })
     expect(await latest('main')).toMatchObject({ id: 2 })
     expect(await refusal(latest('nowhere'))).toEqual({ code: 'not_found' })
   })
 })
 
-test('a pipeline is removed with its jobs by an Owner, and may come again', async () => {
+test('an Owner can remove a pipeline with its jobs, and it can be recorded again', async () => {
   await put(hook({ status: 'success' }, { builds: [{ id: 1, status: 'success' }] }))
   const noor = await world.user('noor')
   await world.member(project, noor, accessLevels.maintainer)

@@ -10,7 +10,7 @@ declare module '../kit/tables.ts' {
 
 interface PipelineRecordSizesTable {
   pipeline_key: number
-  /** The bytes that were counted for the project, so that the same number is subtracted later. */
+  /** The bytes that were added to the project's usage, so that the same number is subtracted later. */
   bytes: number
 }
 
@@ -24,7 +24,7 @@ interface StoredPipeline {
 }
 
 /**
- * Counts a record that has just been written for its project, and subtracts the one that it replaces.
+ * Adds the size of a record that was just written to its project's usage, and subtracts that of the replaced record.
  *
  * @throws DomainError `storage_full`; the caller must roll the transaction back
  */

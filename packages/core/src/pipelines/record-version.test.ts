@@ -8,7 +8,7 @@ const version = (status: string, asOfMs?: number, digest = `${status} ${asOfMs}`
   digest,
 })
 
-describe('what arrives is newer', () => {
+describe('an arriving record is newer', () => {
   test.each<[string, RecordVersion, RecordVersion, boolean]>([
     ['the same again', version('running', 5), version('running', 5), false],
     ['the same complete one again', version('success', 5), version('success', 5), false],
@@ -19,7 +19,7 @@ describe('what arrives is newer', () => {
     ['a retry that runs', version('failed', 9), version('running', 20), false],
     ['a later completion', version('failed', 9), version('success', 20), true],
     ['an earlier completion', version('success', 20), version('failed', 9), false],
-    ['the same completion, told otherwise', version('success', 9, 'a'), version('success', 9, 'b'), false],
+    ['the same completion with other content', version('success', 9, 'a'), version('success', 9, 'b'), false],
     ['later', version('pending', 5), version('running', 6), true],
     ['earlier', version('running', 6), version('pending', 5), false],
     ['equally late', version('pending', 5), version('running', 5), true],
@@ -33,7 +33,7 @@ describe('what arrives is newer', () => {
   })
 })
 
-test('however the records of a pipeline arrive, and however often, it ends the same', () => {
+test('records that arrive in any order, and more than once, lead to the same result', () => {
   const all = fc.uniqueArray(
     fc.record({
       status: fc.constantFrom('created', 'pending', 'running', 'manual', 'success', 'failed', 'canceled', 'skipped'),

@@ -1,20 +1,18 @@
 import { isComplete } from './pipeline-status.ts'
 
-/** As much of a record as says whether it is newer than another of the same pipeline. */
+/** The data that decides which of two records of a pipeline is newer. */
 export interface RecordVersion {
   readonly status: string
-  /** Of a complete one when it finished, else the latest time it tells of; `undefined`: it tells of none. */
+  /** The end of a complete pipeline, else the latest time in the record; `undefined` if it contains no time. */
   readonly asOfMs: number | undefined
-  /** Equal for records that tell the same. */
+  /** Equal for records with the same content. */
   readonly digest: string
 }
 
 /**
- * Whether a record that arrives replaces the one that is there. Records arrive in any order and more than once: what is
- * complete stays so until a later completion, and among those that are not, the latest that it tells of counts, or else
- * what arrived last.
- *
- * @see design.md 6; spec/pipeline-telemetry.md 2.6
+ * Returns whether an arriving record replaces the stored one. Records arrive in any order and more than once. A
+ * complete pipeline is replaced only by a later completion. Between incomplete records the later `asOfMs` wins, and
+ * between equal times the one that arrived last.
  */
 export function isNewer(former: RecordVersion, next: RecordVersion): boolean {
   if (former.digest === next.digest) return false

@@ -12,11 +12,11 @@ test.each([
   ['1/2', '1/2'],
   [' 1/2', ' 1/2'],
   ['a [b]', 'a'],
-])('%s is a part of %s', (name, base) => {
+])('the job %j belongs to the group %j', (name, base) => {
   expect(baseName(name)).toBe(base)
 })
 
-describe('what jobs come to', () => {
+describe('the combined status of jobs', () => {
   test.each([
     ['success success', 'success'],
     ['success failed', 'failed'],
@@ -37,12 +37,12 @@ describe('what jobs come to', () => {
     ['canceling success', 'canceling'],
     ['success foo', 'foo'],
     ['foo failed', 'failed'],
-  ])('%s: %s', (words, status) => {
+  ])('of %s is %s', (words, status) => {
     const jobs = words.split(' ').map((word) => ({ status: word.replace('?', ''), allowFailure: word.endsWith('?') }))
     expect(outcomeOf(jobs)).toEqual({ status, hasWarnings: words.includes('failed?') })
   })
 })
 
-test('the id of a stage says which it is', () => {
+test('the pipeline of a stage is found by the id of the stage', () => {
   expect(pipelineKeyOfStage(2_147_483_647 * 100_000 + 20_000)).toBe(2_147_483_647)
 })

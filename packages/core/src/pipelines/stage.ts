@@ -1,53 +1,53 @@
 import type { Job, JobOfPipeline, Pipeline } from './pipeline.ts'
 import { completeStatuses } from './pipeline-status.ts'
 
-/** Jobs of a pipeline that stand for one step of it. Records tell of stages through their jobs alone. */
+/** A stage of a pipeline. Records contain stages only as a field of their jobs. */
 export interface Stage {
-  /** Of the whole instance: of the pipeline, and the stage's place in it. */
+  /** Unique in the instance: combines the pipeline's key and the stage's place in it. */
   readonly id: number
   readonly name: string
-  /** What its current jobs come to; they may tell a word nobody knows. */
+  /** The combined status of its current jobs, which may be an unknown word. */
   readonly status: string
-  /** A current job failed that was allowed to. */
+  /** Whether a current job failed that was allowed to fail. */
   readonly hasWarnings: boolean
-  /** Current ones, by name. */
+  /** The current jobs, ordered by name. */
   readonly jobs: readonly JobOfPipeline[]
 }
 
-/** Jobs of a stage that do one thing in several parts: `unit 1/2`, `unit 2/2`. */
+/** Jobs of a stage that are parts of one task: `unit 1/2`, `unit 2/2`. */
 export interface JobGroup {
-  /** `undefined` where the one job has none. */
+  /** `undefined` for a single job without a name. */
   readonly name: string | undefined
   readonly status: string
   readonly hasWarnings: boolean
   readonly jobs: readonly JobOfPipeline[]
 }
 
-/** No record holds as many jobs. */
+/** More than the jobs of a record or the stages that a pipeline may ever have. */
 const STAGES_PER_PIPELINE = 100_000
 
 const stageId = (pipeline: Pipeline, place: number): number => pipeline.key * STAGES_PER_PIPELINE + place
 
-/** Returns our own key of the pipeline that a stage belongs to. */
+/** Returns the internal key of the pipeline that a stage belongs to. */
 export const pipelineKeyOfStage = (id: number): number => Math.floor(id / STAGES_PER_PIPELINE)
 
 /**
- * In the order of their first jobs. A job that tells of no stage is in none.
+ * Returns the stages in the order of their first jobs. A job without a stage is left out.
  *
- * @param jobs of the pipeline, superseded attempts too, in the order of their ids
+ * @param jobs all jobs of the pipeline in the order of their ids, including superseded attempts
  */
 export function stagesOf(pipeline: Pipeline, jobs: readonly JobOfPipeline[]): Stage[] {
   const named = jobs.filter(({ stage }) => stage !== undefined)
   const places = pipeline.stageOrder && new Map(pipeline.stageOrder.map((name, index) => [name, index + 1]))
-  return [...groupedBy(named, ({ stage }) => stage!)].map(([name, all], index) => {
-    const current = inOrder(all.filter(({ isRetried }) => !isRetried))
+  return [...groupBy(named, ({ stage }) => stage!)].map(([name, all], index) => {
+    const current = sortedByName(all.filter(({ isRetried }) => !isRetried))
     return { id: stageId(pipeline, places?.get(name) ?? index + 1), name, ...outcomeOf(current), jobs: current }
   })
 }
 
-/** @see spec/graphql-contract.md 5.5 */
+/** Returns the jobs of a stage grouped by base name; a job without a name is a group of its own. */
 export function jobGroupsOf({ jobs }: Pick<Stage, 'jobs'>): JobGroup[] {
-  const groups = groupedBy(jobs, ({ name, id }) => (name === undefined ? id : baseName(name)))
+  const groups = groupBy(jobs, ({ name, id }) => (name === undefined ? id : baseName(name)))
   return [...groups].map(([key, parts]) => ({
     name: typeof key === 'number' ? undefined : key,
     ...outcomeOf(parts),
@@ -57,13 +57,13 @@ export function jobGroupsOf({ jobs }: Pick<Stage, 'jobs'>): JobGroup[] {
 
 const natural = new Intl.Collator('en', { numeric: true })
 
-const inOrder = (jobs: readonly JobOfPipeline[]): JobOfPipeline[] =>
+const sortedByName = (jobs: readonly JobOfPipeline[]): JobOfPipeline[] =>
   jobs.toSorted((a, b) => natural.compare(a.name ?? '', b.name ?? '') || a.id - b.id)
 
-/** Bounded in all its parts: names come from anywhere, and a pipeline has thousands. */
+/** Every part is bounded, because names are untrusted and a pipeline has thousands of them. */
 const partOfMany = /(?:[\s:]{1,3}(?:\d{1,6}[\s:/\\]{1,3}\d{1,6}|\[[^[\]]*\])){1,3}\s{0,3}$/
 
-/** `unit` for `unit 1/2`, `build` for `build: [linux, arm64]`. */
+/** Returns `unit` for `unit 1/2`, and `build` for `build: [linux, arm64]`. */
 export function baseName(name: string): string {
   const base = name.replace(partOfMany, '').trim()
   return base === '' ? name : base
@@ -76,18 +76,15 @@ interface Outcome {
   readonly hasWarnings: boolean
 }
 
-/** Whether the statuses are all among these. */
-type Only = readonly string[]
-
-/** The first that holds of all. */
-const ifAll: readonly (readonly [status: string, only: Only])[] = [
+/** The combined status is that of the first row that contains the statuses of all jobs. */
+const ifAll: readonly (readonly [status: string, only: readonly string[]])[] = [
   ['skipped', ['skipped']],
   ['success', ['success', 'skipped']],
   ['canceled', ['success', 'skipped', 'canceled']],
   ['created', ['created', 'skipped']],
   ['pending', ['created', 'skipped', 'pending']],
 ]
-/** Else the first that one of them has. */
+/** Otherwise it is that of the first row with the status of any job. */
 const ifAny: readonly (readonly [status: string, has: string])[] = [
   ['running', 'running'],
   ['running', 'pending'],
@@ -101,26 +98,29 @@ const ifAny: readonly (readonly [status: string, has: string])[] = [
   ['failed', 'failed'],
 ]
 
-/** What jobs come to together. One that may fail counts as passed when it has, and as skipped while it waits for somebody. */
+/**
+ * Returns the combined status of jobs. A job that is allowed to fail counts as passed if it failed, and as skipped
+ * while it waits for a manual action.
+ */
 export function outcomeOf(jobs: readonly Part[]): Outcome {
-  const statuses = new Set(jobs.map(countedAs))
-  const hasOnly = (only: Only) => [...statuses].every((status) => only.includes(status))
+  const statuses = new Set(jobs.map(effectiveStatus))
+  const hasOnly = (only: readonly string[]) => [...statuses].every((status) => only.includes(status))
   const status =
     ifAll.find(([, only]) => hasOnly(only))?.[0] ??
     ifAny.find(([, has]) => statuses.has(has))?.[0] ??
-    // Words that nobody knows.
+    // A status that is not in the tables.
     [...statuses].find((word) => !(completeStatuses as readonly string[]).includes(word))!
   return { status, hasWarnings: jobs.some(({ status, allowFailure }) => status === 'failed' && allowFailure) }
 }
 
-function countedAs({ status, allowFailure }: Part): string {
+function effectiveStatus({ status, allowFailure }: Part): string {
   if (!allowFailure) return status
   if (status === 'failed') return 'success'
   return status === 'manual' ? 'skipped' : status
 }
 
-/** In the order in which the keys first come. */
-function groupedBy<Key>(jobs: readonly JobOfPipeline[], keyOf: (job: JobOfPipeline) => Key): Map<Key, JobOfPipeline[]> {
+/** Groups jobs by key, in the order of the first job of each key. */
+function groupBy<Key>(jobs: readonly JobOfPipeline[], keyOf: (job: JobOfPipeline) => Key): Map<Key, JobOfPipeline[]> {
   const groups = new Map<Key, JobOfPipeline[]>()
   for (const job of jobs) {
     const key = keyOf(job)

@@ -1,16 +1,16 @@
 import type { Job, Pipeline } from './pipeline.ts'
 import type { PipelineStatus } from './pipeline-status.ts'
 
-/** A status, put for people. */
+/** The words and the icon that show a status to people. */
 export interface StatusWording {
   readonly text: string
   readonly label: string
-  /** In one word, for machines; a success with warnings is one of its own. */
+  /** The status as one word for programs; a success with warnings has a word of its own. */
   readonly group: string
   readonly icon: string
 }
 
-/** Text and, where that is another word, label. */
+/** The text, and the label if it differs. */
 const wording: Readonly<Record<PipelineStatus, readonly [text: string, label?: string]>> = {
   created: ['Created'],
   waiting_for_resource: ['Waiting', 'waiting for resource'],
@@ -33,7 +33,7 @@ export function pipelineStatusWording(pipeline: Pick<Pipeline, 'status' | 'detai
   return { ...words, label: pipeline.detailedStatus ?? label }
 }
 
-/** Jobs failed that were allowed to. */
+/** Returns whether jobs failed that were allowed to fail. */
 export const hasWarnings = ({ status, detailedStatus }: Pick<Pipeline, 'status' | 'detailedStatus'>): boolean =>
   status === 'success' && detailedStatus === WITH_WARNINGS
 

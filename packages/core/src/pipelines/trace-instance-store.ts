@@ -1,7 +1,7 @@
 import type { OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import type { Project, ProjectRef } from '../projects/project.ts'
 import { findProject } from '../projects/project-store.ts'
-import { claimGlobalNumbers, isFirstOfAnother } from './global-number-store.ts'
+import { claimGlobalNumbers, isClaimedByOtherProject } from './global-number-store.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -11,17 +11,20 @@ declare module '../kit/tables.ts' {
 
 type CoreTx = Tx & Pick<OperationContext, 'core'>
 
-/** The instance of each project that needs one of its own. Rows are never deleted, because the ids of exported spans are made from them. */
+/**
+ * The instance of each project that needs one of its own. Rows are never deleted, because the ids of exported spans are
+ * made from them.
+ */
 interface TraceInstancesTable {
   project_id: number
   instance: string
 }
 
 /**
- * Returns the instance that the ids in the trace of a root pipeline are hashed with for a project: `undefined`, which
- * stands for the host of the core, if the project was the first to record that id or to name it as a root; else a text
- * that belongs to this project alone. So each trace is written by one project. The result never changes, even if the
- * project is renamed or moved.
+ * Returns the instance name that is hashed into the ids of a root pipeline's trace. It is `undefined`, which stands for
+ * the host of the core, if the project was the first to record that id or to name it as a root; otherwise it is a text
+ * that only this project has. So each trace is written by one project. The result never changes, even if the project is
+ * renamed or moved.
  */
 export async function claimTraceInstance(tx: CoreTx, project: Project, rootId: bigint): Promise<string | undefined> {
   const id = Number(rootId)
@@ -34,11 +37,14 @@ export async function claimTraceInstance(tx: CoreTx, project: Project, rootId: b
 /** Returns the current result of `claimTraceInstance` for the project, without making it the first. */
 export async function findTraceInstance(tx: CoreTx, project: Project, rootId: bigint): Promise<string | undefined> {
   const id = Number(rootId)
-  const isOwn = !Number.isSafeInteger(id) || (await isFirstOfAnother(tx, 'pipeline_numbers', project.id, id))
+  const isOwn = !Number.isSafeInteger(id) || (await isClaimedByOtherProject(tx, 'pipeline_numbers', project.id, id))
   return isOwn ? ownInstance(tx, project) : undefined
 }
 
-/** Returns the project's URL at the time of the first call, with the project's id appended if another project had that URL. */
+/**
+ * Returns the project's URL at the time of the first call, with the project's id appended if another project had that
+ * URL.
+ */
 async function ownInstance({ core, db }: CoreTx, { id, fullPath }: Project): Promise<string> {
   const find = (of: 'project_id' | 'instance', value: number | string) =>
     db.selectFrom('trace_instances').select('instance').where(of, '=', value).executeTakeFirst()
@@ -57,7 +63,9 @@ export interface NamedUpstream {
   readonly isRecorded: boolean
 }
 
-/** Returns the project of that path, and whether it has recorded the pipeline; `undefined` if there is no such project. */
+/**
+ * Returns the project of that path, and whether it has recorded the pipeline; `undefined` if there is no such project.
+ */
 export async function findNamedUpstream(
   context: ReadContext,
   path: ProjectRef,

@@ -8,7 +8,7 @@ import { branchName } from '../repositories/branch-name.ts'
 import { projectOrders } from './project-list-store.ts'
 
 const text = z.string().min(1).max(255)
-/** Lists show it, so that it is short. */
+/** Limited, because lists contain it. */
 const description = z.string().max(2_000)
 
 export const projectListInput = {
@@ -30,7 +30,9 @@ export const projectListInput = {
 
 export type ProjectListInput = z.output<z.ZodObject<typeof projectListInput>>
 
-/** `namespaceId`: of a group, or of the namespace of whoever asks, which is the default. */
+/**
+ * The input of a new project. `namespaceId` is that of a group or of the actor's own namespace, which is the default.
+ */
 export const projectDraftInput = z
   .object({
     name: text.optional(),
@@ -41,7 +43,7 @@ export const projectDraftInput = z
     /** The branch of the first commit; any later branch can become the default. */
     defaultBranch: branchName.nullish(),
     requestAccessEnabled: z.boolean().default(true),
-    /** With a first commit. */
+    /** Creates the repository with a first commit. */
     initializeWithReadme: z.boolean().default(false),
   })
   .superRefine(({ name, path }, context) => {

@@ -23,15 +23,15 @@ import type { Project } from './project.ts'
 import { type ProjectsTable, projectOf } from './project-store.ts'
 
 export interface ProjectFilter {
-  /** Only those directly in this one, or anywhere below it. */
+  /** Limits the list to projects directly in the group, or anywhere below it. */
   readonly within?: { readonly group: Group; readonly depth: 'direct' | 'any' }
   readonly ownerId?: number
-  /** Part of the name, path or description. */
+  /** A part of the name, path or description. */
   readonly search?: string | undefined
-  /** Also part of the full path. */
+  /** Whether `search` applies to the full path too. */
   readonly searchesNamespaces?: boolean | undefined
   readonly ids?: readonly number[] | undefined
-  /** In any letter case. */
+  /** Full paths, compared without case. */
   readonly fullPaths?: readonly string[] | undefined
   readonly visibility?: Visibility | undefined
   readonly isArchived?: boolean | undefined
@@ -39,11 +39,11 @@ export interface ProjectFilter {
   readonly idBefore?: number | undefined
   readonly lastActivityAfterMs?: number | undefined
   readonly lastActivityBeforeMs?: number | undefined
-  /** Whom of them may be seen, and what else is asked. */
+  /** Further conditions, for example that the actor may see the project. */
   readonly where: readonly Expression<SqlBool>[]
 }
 
-/** The columns by REST's names of them. */
+/** The columns by the names that REST has for them. */
 const orderColumns = {
   id: 'id',
   name: 'name',
@@ -60,7 +60,7 @@ export interface ProjectOrder {
   readonly direction: 'asc' | 'desc'
 }
 
-/** @throws DomainError `no_keyset_in_order`, but for that of the ids; `page_too_far` */
+/** @throws DomainError `no_keyset_in_order` for any order but that of the ids; `page_too_far` */
 export async function listProjectRows(
   context: ReadContext,
   filter: ProjectFilter,
@@ -68,7 +68,7 @@ export async function listProjectRows(
   page: PageRequest & KeysetRequest,
   isKeyset: boolean,
 ): Promise<Page<Project> | KeysetPage<Project>> {
-  const query = wantedProjects(context, filter)
+  const query = projectQuery(context, filter)
   if (isKeyset) {
     if (by !== 'id') throw noKeysetInThisOrder()
     return mapKeysetPage(await keysetPageOf(query, page, [{ column: 'projects.id', key: 'id', direction }]), projectOf)
@@ -78,11 +78,14 @@ export async function listProjectRows(
   return mapPage(await pageOf(context, ordered.orderBy('id', direction), page), projectOf)
 }
 
-/** Those that the actor may see, and has the asked part in; whoever has not signed in has no part in anything. */
+/**
+ * Returns the conditions that the actor may see a project and has the membership; the latter is ignored for anonymous
+ * users.
+ */
 export function conditionsOfActor(
   context: ReadContext,
   actor: Actor,
-  { owned, membership, minAccessLevel }: PartInProjects,
+  { owned, membership, minAccessLevel }: MembershipFilter,
 ): Expression<SqlBool>[] {
   const visible = isVisibleProject(context, actor)
   if (actor === undefined) return [visible]
@@ -94,7 +97,7 @@ export function conditionsOfActor(
   return [visible, ...levels.map((level) => hasLevelInProject(context, actor.id, level))]
 }
 
-interface PartInProjects {
+interface MembershipFilter {
   readonly owned?: boolean | undefined
   readonly membership?: boolean | undefined
   readonly minAccessLevel?: AccessLevel | undefined
@@ -103,22 +106,23 @@ interface PartInProjects {
 export const projectListingOrders = [...projectOrders, 'full_path', 'similarity', 'storage_size'] as const
 
 export interface ProjectListingOrder {
-  /** `similarity`: to what is searched for. `storage_size`: nobody counts it. */
+  /** `similarity` is to the search text. `storage_size` is accepted, but orders by id. */
   readonly by: (typeof projectListingOrders)[number]
   readonly direction: 'asc' | 'desc'
 }
 
-/** Those of each filter. */
+/** Lists the projects of each filter. */
 export function projectListing(
   context: ReadContext,
   filters: readonly ProjectFilter[],
-  { by: asked, direction }: ProjectListingOrder,
+  { by: requested, direction }: ProjectListingOrder,
 ): Listing<Project> {
-  const search = asked === 'similarity' ? filters[0]?.search : undefined
-  // No text is as near to one as to the other, and a database takes a bare number for the place of a column.
-  const by = asked === 'similarity' && search === undefined ? 'id' : asked
+  const search = requested === 'similarity' ? filters[0]?.search : undefined
+  // Without a search text all are equally similar. The constant must not be in `order by`, where a number is a column
+  // index.
+  const by = requested === 'similarity' && search === undefined ? 'id' : requested
   const nearness = search === undefined ? sql<number>`0` : matchRank(['projects.name', 'projects.path'], search)
-  const queries = filters.map((filter) => wantedProjects(context, filter).select(nearness.as('nearness')))
+  const queries = filters.map((filter) => projectQuery(context, filter).select(nearness.as('nearness')))
   const id = { column: 'projects.id', key: 'id', direction } as const
   const own: KeysetColumn<Row>[] =
     by === 'similarity'
@@ -129,21 +133,21 @@ export function projectListing(
   return listingOf(context, queries, { order: [...own, id], itemsOf: (rows: readonly Row[]) => rows.map(projectOf) })
 }
 
-/** By id; those that the actor may see. */
+/** Returns, by id, those of the projects that the actor may see. */
 export async function findVisibleProjects(
   context: ReadContext,
   actor: Actor,
   ids: readonly number[],
 ): Promise<Map<number, Project>> {
   const filter = { ids: [...new Set(ids)], where: [isVisibleProject(context, actor)] }
-  const rows = await wantedProjects(context, filter).execute()
+  const rows = await projectQuery(context, filter).execute()
   return new Map(rows.map((row) => [row.id, projectOf(row)]))
 }
 
 type Row = Selectable<ProjectsTable> & { readonly nearness: number }
 const listingColumns = { ...orderColumns, full_path: 'full_path' } as const
 
-function wantedProjects({ db }: ReadContext, filter: ProjectFilter) {
+function projectQuery({ db }: ReadContext, filter: ProjectFilter) {
   let query = db.selectFrom('projects').selectAll('projects')
   const { within, search, ids, fullPaths } = filter
   if (within?.depth === 'direct') query = query.where('group_id', '=', within.group.id)
@@ -174,6 +178,6 @@ const searchedColumns = ({ searchesNamespaces }: ProjectFilter): string[] => [
   ...(searchesNamespaces ? ['projects.full_path'] : []),
 ]
 
-/** Of no values: never. */
+/** Returns the condition that a column has one of the values; it never matches an empty list. */
 const isOneOf = (column: RawBuilder<unknown>, values: readonly (number | string)[]): Expression<SqlBool> =>
   values.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${column} in (${sql.join([...values])})`

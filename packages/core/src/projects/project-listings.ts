@@ -10,11 +10,12 @@ import type { Project } from './project.ts'
 import { conditionsOfActor, type ProjectFilter, projectListing, projectListingOrders } from './project-list-store.ts'
 
 const MAX_NAMED = 1_000
-const NOBODY = 0
-/** Of a column `integer`: PostgreSQL fails when asked for more. */
+/** An id that no user has. */
+const NO_USER_ID = 0
+/** The highest value of an `integer` column: PostgreSQL fails when it is compared with a higher one. */
 const MAX_ID = 2_147_483_647
 
-/** Those that the actor may see, wherever they lie. @see spec/graphql-contract.md 5.4 */
+/** Lists the projects of all namespaces that the actor may see. */
 export const browseProjects = unscopedQuery(
   {
     name: 'browseProjects',
@@ -25,11 +26,11 @@ export const browseProjects = unscopedQuery(
       search: z.string().max(255).optional(),
       searchNamespaces: z.boolean().optional(),
       membership: z.boolean().optional(),
-      /** In the namespace of whoever asks. */
+      /** Limits the list to the actor's own namespace. */
       personal: z.boolean().optional(),
-      /** Directly in it. */
+      /** Limits the list to projects directly in this namespace. */
       namespacePath: z.string().max(1_024).optional(),
-      /** No project has any yet. */
+      /** Topics are not implemented: any topic results in an empty list. */
       topics: z.array(z.string().max(255)).max(100).optional(),
       minAccessLevel: accessLevelInput.optional(),
       visibility: z.enum(visibilities).optional(),
@@ -40,14 +41,14 @@ export const browseProjects = unscopedQuery(
   },
   async (context, input): Promise<Listed<Project>> => {
     const { actor } = context
-    const place = input.namespacePath === undefined ? {} : await placeAt(context, input.namespacePath)
-    const owner = input.personal ? (actor?.id ?? NOBODY) : undefined
-    const isNowhere =
+    const place = input.namespacePath === undefined ? {} : await namespaceFilter(context, input.namespacePath)
+    const owner = input.personal ? (actor?.id ?? NO_USER_ID) : undefined
+    const isEmpty =
       place === undefined || (owner !== undefined && place.ownerId !== undefined && place.ownerId !== owner)
     const filter: ProjectFilter = {
       ...place,
       ...(owner !== undefined && { ownerId: owner }),
-      ids: isNowhere || input.topics?.length ? [] : input.ids?.filter((id) => id <= MAX_ID),
+      ids: isEmpty || input.topics?.length ? [] : input.ids?.filter((id) => id <= MAX_ID),
       fullPaths: input.fullPaths,
       search: input.search || undefined,
       searchesNamespaces: input.searchNamespaces,
@@ -59,11 +60,8 @@ export const browseProjects = unscopedQuery(
   },
 )
 
-/** `undefined`: there is no group or user of that path. */
-async function placeAt(
-  context: ReadContext,
-  path: string,
-): Promise<Pick<ProjectFilter, 'within' | 'ownerId'> | undefined> {
+/** Returns the filter for a namespace, or `undefined` if no group or user has the path. */
+async function namespaceFilter(context: ReadContext, path: string): Promise<Pick<ProjectFilter, 'within' | 'ownerId'> | undefined> {
   const group = await findGroup(context, path)
   if (group !== undefined) return { within: { group, depth: 'direct' } }
   const user = await findUserByUsername(context, path)

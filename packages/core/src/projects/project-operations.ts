@@ -47,7 +47,7 @@ export const listGroupProjects = query(
     }),
 )
 
-/** Those in the namespace of a user, who is named by id or username. */
+/** Lists the projects in the namespace of a user, given by id or username. */
 export const listUserProjects = unscopedQuery(
   { name: 'listUserProjects', caller: 'anyone', input: z.object({ user: namespaceRef, ...projectListInput }) },
   async (context, input) => {
@@ -63,20 +63,20 @@ export const showProject = query(
   (context) => viewOf(context, context.actor, context.subject),
 )
 
-/** Without what is told of it besides. */
+/** Returns the project alone, without the related data of `showProject`. */
 export const locateProject = query(
   { name: 'locateProject', caller: 'anyone', input: oneProject, permission: 'read_project', subject },
   async ({ subject: project }) => project,
 )
 
 /**
- * With `initializeWithReadme` it is answered when the first commit is there; where that fails there is no project either. When
- * the process ends in between, there is one without a commit.
+ * Creates a project. With `initializeWithReadme` it returns after the first commit; if the commit fails, the project is
+ * removed again. If the process ends in between, a project without a commit remains.
  */
 export const createProject = unscopedSteps(
   { name: 'createProject', input: projectDraftInput },
   async (context, { initializeWithReadme, ...draft }) => {
-    const project = await context.write((tx) => insertAsked(tx, draft))
+    const project = await context.write((tx) => insertFromDraft(tx, draft))
     if (initializeWithReadme) {
       try {
         await initializeRepository(context.core, project, await requireCommitter(context))
@@ -89,18 +89,18 @@ export const createProject = unscopedSteps(
   },
 )
 
-/** The old path of a renamed one leads to it until another takes it. */
+/** Changes a project. The old path of a renamed project redirects to it until another project takes the path. */
 export const updateProject = steps(
   { name: 'updateProject', input: projectChangesInput, permission: 'admin_project', subject },
   async (context, changes) => {
     const { core, subject: project } = context
     if (changes.defaultBranch !== undefined && changes.defaultBranch !== project.defaultBranch)
       await requireDefaultBranch(core, project, changes.defaultBranch)
-    return context.write((tx) => updateAsked(tx, project.id, changes))
+    return context.write((tx) => applyChanges(tx, project.id, changes))
   },
 )
 
-async function updateAsked(
+async function applyChanges(
   tx: OperationContext & Tx,
   id: number,
   { path, project: _, ...changes }: z.output<typeof projectChangesInput>,
@@ -134,10 +134,10 @@ export const removeProject = command(
   },
 )
 
-export const archiveProject = archiving('archiveProject', true)
-export const unarchiveProject = archiving('unarchiveProject', false)
+export const archiveProject = archiveOperation('archiveProject', true)
+export const unarchiveProject = archiveOperation('unarchiveProject', false)
 
-/** Into a group, or the namespace of whoever asks. It is no more open than where it comes to lie. */
+/** Moves a project to a group, or to the actor's own namespace. Its visibility is reduced to that of the group. */
 export const transferProject = command(
   {
     name: 'transferProject',
@@ -150,11 +150,11 @@ export const transferProject = command(
     const parent = await namespaceOf(tx, namespace)
     if (parent === undefined) throw notFound('Namespace')
     if ('kind' in parent) {
-      // As if it were not there, in the same words.
+      // The same answer as for a namespace that does not exist.
       if (!canSee(await standingOf(tx, tx.actor, parent))) throw notFound('Namespace')
       await requirePermission(tx, parent, 'create_project')
     }
-    if (!('kind' in parent) && !mayUseNamespace(tx.actor, parent)) throw notFound('Namespace')
+    if (!('kind' in parent) && !canUseNamespace(tx.actor, parent)) throw notFound('Namespace')
     if ('kind' in parent ? parent.id === project.groupId : parent.id === project.ownerId)
       throw new DomainError({ code: 'refused', message: 'Project is already in this namespace.' })
     const moved = await move(tx, project, { parent })
@@ -168,7 +168,7 @@ export const transferProject = command(
   },
 )
 
-function archiving(name: string, isArchived: boolean) {
+function archiveOperation(name: string, isArchived: boolean) {
   return command({ name, input: oneProject, permission: 'archive_project', subject }, async (tx) => {
     const { id } = tx.subject
     const project = await updateProjectRow(tx, id, { isArchived })
@@ -178,7 +178,7 @@ function archiving(name: string, isArchived: boolean) {
   })
 }
 
-async function insertAsked(
+async function insertFromDraft(
   tx: OperationContext & Tx,
   {
     namespaceId,
@@ -192,7 +192,7 @@ async function insertAsked(
   const actor = tx.actor!
   // A bot has no namespace of its own to create projects in.
   if (actor.botHome !== undefined && namespaceId == null) throw forbidden()
-  const parent = await newHome(tx, namespaceId ?? userNamespaceId(actor.id))
+  const parent = await getTargetNamespace(tx, namespaceId ?? userNamespaceId(actor.id))
   const name = names.name ?? names.path!
   const path = names.path ?? pathOf(name)
   const wrong = await validatePath(tx, { path, within: fullPathOf(parent) })
@@ -243,8 +243,8 @@ async function pageOfProjects(
   return 'nextCursor' in page ? mapKeysetPage(page, view) : mapPage(page, view)
 }
 
-/** Where the actor may put a new project. The platform tells nothing of where they may not, nor whether it is there. */
-async function newHome(tx: OperationContext & Tx, namespaceId: number): Promise<Group | ActingUser> {
+/** Returns the namespace of a new project. As on the platform, a forbidden one is answered like a missing one. */
+async function getTargetNamespace(tx: OperationContext & Tx, namespaceId: number): Promise<Group | ActingUser> {
   const notValid = invalid({ namespace: ['is not valid'] })
   const parent = await namespaceOf(tx, namespaceId)
   if (parent === undefined) throw notValid
@@ -252,12 +252,12 @@ async function newHome(tx: OperationContext & Tx, namespaceId: number): Promise<
     await requirePermission(tx, parent, 'create_project').catch((error) => {
       throw error instanceof DomainError ? notValid : error
     })
-  else if (!mayUseNamespace(tx.actor, parent)) throw notValid
+  else if (!canUseNamespace(tx.actor, parent)) throw notValid
   return parent
 }
 
-/** Tells whether the actor may create projects in the namespace of the user: only in one's own, and a bot has none. */
-const mayUseNamespace = (actor: Actor, { id, botHome }: ActingUser): boolean =>
+/** Returns whether the actor may create projects in the user's namespace: only in their own, and a bot has none. */
+const canUseNamespace = (actor: Actor, { id, botHome }: ActingUser): boolean =>
   botHome === undefined && (actor?.id === id || actor?.isAdministrator === true)
 
 async function namespaceOf(context: ReadContext, ref: number | string): Promise<Group | ActingUser | undefined> {
@@ -268,7 +268,7 @@ async function namespaceOf(context: ReadContext, ref: number | string): Promise<
 
 const fullPathOf = (parent: Group | ActingUser): string => ('kind' in parent ? parent.fullPath : parent.username)
 
-/** A name as a path: what a path cannot hold becomes `-`. */
+/** Returns the path for a name: characters that a path cannot contain become `-`. */
 const pathOf = (name: string): string =>
   name
     .toLowerCase()
@@ -280,7 +280,7 @@ function requireNotMoreOpen(visibility: Project['visibility'], parent: Group | A
   throw invalid({ visibilityLevel: [`${visibility} is not allowed in a ${parent.visibility} group.`] })
 }
 
-/** The routes; what is to be changed of the row is the result. */
+/** Moves the routes of a project, and returns the changes to its row. */
 async function move(
   tx: Tx,
   project: Project,

@@ -89,7 +89,7 @@ describe('the repository of a project', () => {
     expect(objectBytes()).toBeGreaterThan(3_000)
   })
 
-  test('takes a whole block for each object, however small', async () => {
+  test('uses a whole block for each object, also for a tiny one', async () => {
     const actions = Array.from({ length: 30 }, (_, index) => ({
       action: 'create',
       filePath: `${index}.txt`,
@@ -98,11 +98,11 @@ describe('the repository of a project', () => {
     const committed = run(createCommit, { branch: 'main', commitMessage: 'Add', actions })
     expect(await committed.catch(failure)).toEqual(full)
     await run(createCommit, { branch: 'main', commitMessage: 'Add', actions: actions.slice(0, 10) })
-    // And a tree, a commit and the branch.
+    // Ten blobs, a tree, a commit and the branch.
     expect((await stored()).repositoryBytes).toBe(13 * 4_096)
   })
 
-  test('is filled by branches too, and by the directories of their names', async () => {
+  test('includes branches and the directories of their names', async () => {
     await addFile('a.bin', 1_000)
     const add = (branch: string) => run(createBranch, { branch, ref: 'main' })
     await add('a/b/c')
@@ -115,7 +115,7 @@ describe('the repository of a project', () => {
     expect((await stored()).repositoryBytes).toBe(objectBytes() + referenceBytes())
   })
 
-  test('a commit that would pass the limit is refused, and nothing of it stays', async () => {
+  test('a commit that would exceed the limit is rejected, and none of its objects is kept', async () => {
     await addFile('a.bin', HALF)
     const before = { bytes: objectBytes(), stored: await stored() }
     expect(await addFile('b.bin', HALF).catch(failure)).toEqual(full)
@@ -124,7 +124,7 @@ describe('the repository of a project', () => {
     await addFile('small.txt', 100)
   })
 
-  test('nothing is kept of a commit that is refused for another reason', async () => {
+  test('no object is kept of a commit that is rejected for another reason', async () => {
     await addFile('a.bin', 1_000)
     const before = objectBytes()
     const actions = [
@@ -140,12 +140,12 @@ describe('the repository of a project', () => {
     const outcomes = await Promise.all(
       ['a.bin', 'b.bin'].map((path) =>
         addFile(path, HALF).then(
-          () => 'made',
+          () => 'created',
           (error) => failure(error),
         ),
       ),
     )
-    expect(outcomes).toEqual(expect.arrayContaining(['made', full]))
+    expect(outcomes).toEqual(expect.arrayContaining(['created', full]))
   })
 
   test('a new project is not created if its README does not fit', async () => {
@@ -156,7 +156,7 @@ describe('the repository of a project', () => {
     expect(await perform(core, mira, createProject, { path: 'new' })).toMatchObject({ project: { isEmpty: true } })
   })
 
-  test('branches can still be removed in a full one, which takes no new ones', async () => {
+  test('branches of a full repository can be removed but not created', async () => {
     await addFile('a.bin', HALF)
     await run(createBranch, { branch: 'next', ref: 'main' })
     const tight = limited(HALF)
@@ -166,12 +166,12 @@ describe('the repository of a project', () => {
     await run(removeBranch, { branch: 'next' }, tight)
   })
 
-  test('0 is no limit', async () => {
+  test('a limit of 0 means unlimited', async () => {
     await addFile('a.bin', HALF, limited(0))
     await addFile('b.bin', HALF, limited(0))
   })
 
-  test('one of an earlier version is measured at its first change, or by the sweep', async () => {
+  test('a repository of an earlier version is measured by its first change, or by the sweep', async () => {
     await addFile('a.bin', HALF)
     await recount(null)
     expect(await addFile('b.bin', HALF).catch(failure)).toEqual(full)
@@ -180,7 +180,7 @@ describe('the repository of a project', () => {
     expect((await stored()).repositoryBytes).toBe(objectBytes() + referenceBytes())
   })
 
-  test('the sweep counts objects that a killed process left uncounted', async () => {
+  test('the sweep counts objects that a killed process did not count', async () => {
     await addFile('a.bin', 1_000)
     await recount(5)
     await measureRepositories(core)
@@ -192,7 +192,7 @@ describe('the repository of a project', () => {
 })
 
 describe('records of pipelines', () => {
-  test('count together with the repository, and a record beyond the limit is refused', async () => {
+  test('count together with the repository, and a record beyond the limit is rejected', async () => {
     await addFile('a.bin', HALF)
     await put(1, { jobs: 20 })
     const before = await stored()
@@ -200,10 +200,10 @@ describe('records of pipelines', () => {
     expect(await put(2, { jobs: 200 }).catch(failure)).toEqual(full)
     expect(await stored()).toEqual(before)
     expect(await run(removePipeline, { pipelineId: 2 }).catch(failure)).toMatchObject({ code: 'not_found' })
-    expect(await addFile('b.bin', HALF / 10).then(() => 'made')).toBe('made')
+    expect(await addFile('b.bin', HALF / 10).then(() => 'created')).toBe('created')
   })
 
-  test('a record that replaces another counts for the difference, and a deleted one is subtracted', async () => {
+  test('replacing a record changes the usage by the difference, and deleting one subtracts it', async () => {
     await put(1, { status: 'running', jobs: 10 })
     const one = (await stored()).recordsBytes
     await put(1, { status: 'running', jobs: 10 })
@@ -216,7 +216,7 @@ describe('records of pipelines', () => {
     expect((await stored()).recordsBytes).toBe(0)
   })
 
-  test('of many concurrent records, as many are stored as fit', async () => {
+  test('concurrent records are stored until the limit is reached', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => put(index + 1, { jobs: 50 })))
     const passed = outcomes.filter(({ status }) => status === 'fulfilled').length
     expect(passed).toBeGreaterThan(0)

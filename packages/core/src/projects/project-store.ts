@@ -26,12 +26,12 @@ export interface ProjectsTable {
   name: string
   description: string | null
   visibility: Visibility
-  /** Of the group it lies in; `/` in the namespace of a user. */
+  /** The lineage of its group; `/` in the namespace of a user. */
   lineage: string
   creator_id: number | null
   default_branch: string | null
   is_archived: number
-  /** Nothing has been committed. */
+  /** 1 until the first commit. */
   is_empty: Generated<number>
   request_access_enabled: Generated<number>
   created_at_ms: number
@@ -59,7 +59,7 @@ export async function findProject({ db }: ReadContext, ref: ProjectRef): Promise
   return row && projectOf(row)
 }
 
-/** Those of the ids that there are. */
+/** Returns the existing projects with these ids, by id. */
 export async function findProjects({ db }: ReadContext, ids: readonly number[]): Promise<Map<number, Project>> {
   if (ids.length === 0) return new Map()
   const rows = await db
@@ -93,7 +93,7 @@ export function projectOf(row: Selectable<ProjectsTable>): Project {
 }
 
 export interface ProjectDraft {
-  /** A group, or the user in whose namespace it is to lie. */
+  /** The group, or the user with the namespace, to which the project is added. */
   readonly parent: Group | ActingUser
   readonly path: string
   readonly name: string
@@ -102,7 +102,7 @@ export interface ProjectDraft {
   readonly creatorId?: number
 }
 
-/** @throws the database's error when the path is in use */
+/** @throws the database's error if the path is in use */
 export async function insertProject({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft: ProjectDraft): Promise<Project> {
   const { parent } = draft
   const group = 'kind' in parent ? parent : undefined
@@ -128,7 +128,7 @@ export async function insertProject({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, dra
     .executeTakeFirstOrThrow()
   await insertRoute(db, row.full_path, { project_id: row.id })
   const project = projectOf(row)
-  // Whose namespace it lies in owns it as a member does, so that roles are looked for in one place only.
+  // The owner of the namespace becomes a member with the Owner role, so that roles are stored in one table only.
   if (group === undefined) await insertMember({ db, nowMs }, project, { userId: parent.id, level: accessLevels.owner })
   return project
 }
@@ -145,12 +145,12 @@ export type ProjectChanges = Partial<
     | 'isArchived'
     | 'requestAccessEnabled'
   > & {
-    /** Where it lies from now on; `fullPath` must be given with it. */
+    /** The new namespace; `fullPath` must be set too. */
     readonly parent: Group | ActingUser
   }
 >
 
-/** The row alone: not the route of a new path. A key given as `undefined` clears what may be absent. */
+/** Updates the row but not the route of a new path. A key set to `undefined` clears an optional value. */
 export async function updateProjectRow(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
   id: number,
@@ -184,7 +184,7 @@ export async function updateProjectRow(
   return projectOf(row)
 }
 
-/** Of projects whose namespace, at any height, was called `from`: the paths, not the routes. */
+/** Updates the full paths, but not the routes, of all projects below a renamed namespace. */
 export async function renameProjectsBelow({ db }: Pick<Tx, 'db'>, from: string, to: string): Promise<void> {
   const { length } = from
   await db
@@ -194,7 +194,7 @@ export async function renameProjectsBelow({ db }: Pick<Tx, 'db'>, from: string, 
     .execute()
 }
 
-/** With their routes, members and repositories. Other areas' rows about them go by their foreign keys. */
+/** Deletes projects with their routes, members and repositories. Foreign keys delete the rows of other areas. */
 export async function deleteProjectsOf(
   tx: Pick<Tx, 'db' | 'nowMs' | 'afterCommit'>,
   which: { readonly ownerId: number } | { readonly within: Group } | { readonly id: number },
@@ -210,7 +210,7 @@ export async function deleteProjectsOf(
   return rows.map(projectOf)
 }
 
-/** The project that once had the path, and has another since. @see spec/rest-part2-details.md 1.2 */
+/** Returns the project that had this path before it was renamed or moved, for redirects. */
 export async function findFormerProject({ db }: ReadContext, path: string): Promise<Project | undefined> {
   const row = await db
     .selectFrom('projects')

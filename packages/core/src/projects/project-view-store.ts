@@ -9,12 +9,8 @@ import { findUsers } from '../users/user-store.ts'
 import type { Project } from './project.ts'
 import type { Namespace, ProjectView } from './project-view.ts'
 
-/** In the same order. Three queries, however many there are. */
-export async function viewsOf(
-  context: ReadContext,
-  actor: Actor,
-  projects: readonly Project[],
-): Promise<ProjectView[]> {
+/** Returns the projects with their related data in input order, with three queries for any number of them. */
+export async function viewsOf(context: ReadContext, actor: Actor, projects: readonly Project[]): Promise<ProjectView[]> {
   if (projects.length === 0) return []
   const groups = await groupsById(
     context,
@@ -55,7 +51,7 @@ async function groupsById({ db }: ReadContext, ids: readonly number[]): Promise<
   return new Map(rows.map((row) => [row.id, groupOf(row)]))
 }
 
-/** Those that the actor may see. */
+/** Returns, by id, those of the groups that the actor may see. */
 export async function findVisibleGroups(
   context: ReadContext,
   actor: Actor,
@@ -68,7 +64,7 @@ export async function findVisibleGroups(
   return new Map(rows.map((row) => [row.id, groupOf(row)]))
 }
 
-/** `project:5` or `group:16` → the role in just that one, 0 for none. */
+/** Returns a function from `project:5` or `group:16` to the user's direct role there, 0 for none. */
 async function rolesOf(context: ReadContext, userId: number, projects: readonly Project[]) {
   const groupIds = [...new Set(projects.flatMap((project) => project.groupIds))]
   const projectIds = projects.map(({ id }) => id)

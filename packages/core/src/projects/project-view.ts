@@ -2,19 +2,19 @@ import type { AccessLevel } from '../access/access-level.ts'
 import type { User } from '../users/user.ts'
 import type { Project } from './project.ts'
 
-/** A project with what is told of it beside its own. */
+/** A project with its related data, as responses show it. */
 export interface ProjectView {
   readonly project: Project
   readonly namespace: Namespace
-  /** Of a project in the namespace of a user. */
+  /** Set for a project in the namespace of a user. */
   readonly owner: User | undefined
-  /** Names from the root down, joined with ` / `. */
+  /** The names from the root group to the project, joined with ` / `. */
   readonly nameWithNamespace: string
-  /** Of whoever asks: roles of the project's own and of the groups above; `undefined` when nobody has signed in. */
+  /** The actor's direct role in the project, and the highest in the groups above; `undefined` for anonymous users. */
   readonly roles: { readonly project: AccessLevel; readonly group: AccessLevel } | undefined
 }
 
-/** Where a project lies: in a group, whose id it then has, or in what belongs to a user. */
+/** The namespace of a project: that of a group, with the group's id, or that of a user. */
 export interface Namespace {
   readonly id: number
   readonly kind: 'group' | 'user'

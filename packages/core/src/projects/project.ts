@@ -3,7 +3,7 @@ import type { Visibility } from '../access/access-level.ts'
 export interface Project {
   readonly kind: 'project'
   readonly id: number
-  /** `undefined`: in the namespace of a user. */
+  /** `undefined` for a project in the namespace of a user. */
   readonly groupId: number | undefined
   readonly ownerId: number | undefined
   readonly path: string
@@ -11,19 +11,19 @@ export interface Project {
   readonly name: string
   readonly description: string | undefined
   readonly visibility: Visibility
-  /** Of the groups it lies in, from the root down; empty in the namespace of a user. Roles come from these. */
+  /** The groups above it from the root down, from which roles are inherited; empty in the namespace of a user. */
   readonly groupIds: readonly number[]
   readonly creatorId: number | undefined
   readonly defaultBranch: string | undefined
-  /** Nothing in it may be changed. */
+  /** An archived project is read-only. */
   readonly isArchived: boolean
-  /** Nothing has been committed to its repository. */
+  /** True until the first commit. */
   readonly isEmpty: boolean
-  /** Whoever may see it may ask to become a member. */
+  /** Whether users who can see it may request membership. */
   readonly requestAccessEnabled: boolean
   readonly createdAtMs: number
   readonly lastActivityAtMs: number
 }
 
-/** How one is named in a request: its id, or its full path with at least one `/`. */
+/** Identifies a project in a request: its id, or its full path with at least one `/`. */
 export type ProjectRef = number | string

@@ -41,7 +41,7 @@ const failure = (error: DomainError) => error.failure
 const context = () => ({ db: world.core.db.read, nowMs: world.clock.nowMs() })
 
 describe('creating', () => {
-  test('in a group', async () => {
+  test('adds a project to a group', async () => {
     const view = await world.perform(mira, createProject, { name: 'My Tool!', namespaceId: ops.id })
     expect(view).toMatchObject({
       project: { path: 'my-tool', fullPath: 'ops/my-tool', visibility: 'private', creatorId: mira.id },
@@ -53,7 +53,7 @@ describe('creating', () => {
     expect(events).toEqual([{ type: 'project.created', project_id: view.project.id }])
   })
 
-  test('with a README: the first commit is there when it is answered', async () => {
+  test('with a README returns after the first commit', async () => {
     const draft = { name: 'Tool', namespaceId: ops.id, description: 'It turns.', initializeWithReadme: true }
     const { project } = await world.perform(mira, createProject, draft)
     expect(project).toMatchObject({ defaultBranch: 'main', isEmpty: false })
@@ -67,7 +67,7 @@ describe('creating', () => {
     expect(bare).toMatchObject({ project: { defaultBranch: 'trunk', isEmpty: true } })
   })
 
-  test('where the README cannot be committed there is no project either', async () => {
+  test('removes the project again if the README cannot be committed', async () => {
     const { repositoriesDir } = world.core.settings
     const inTheWay = join(repositoriesDir, '1.git')
     await mkdir(repositoriesDir, { recursive: true })
@@ -79,7 +79,7 @@ describe('creating', () => {
     expect(await world.perform(mira, createProject, { path: 'tool' })).toMatchObject({ project: { isEmpty: true } })
   })
 
-  test("in one's own namespace", async () => {
+  test("uses the actor's own namespace by default", async () => {
     const view = await world.perform(ivo, createProject, { path: 'notes' })
     expect(view).toMatchObject({
       project: { name: 'notes', fullPath: 'ivo/notes', ownerId: ivo.id },
@@ -95,13 +95,13 @@ describe('creating', () => {
     [{ path: undefined, name: '!!!' }, { path: ["can't be blank"] }],
     [{ path: 'new', visibility: 'public' }, { visibilityLevel: ['public is not allowed in a internal group.'] }],
     [{ path: 'new', namespaceId: 99 }, { namespace: ['is not valid'] }],
-  ])('refused: %j', async (change, fields) => {
+  ])('rejects %j', async (change, fields) => {
     await world.project('tool', ops)
     const draft = { path: 'tool', namespaceId: ops.id, ...change }
     expect(await world.perform(mira, createProject, draft).catch(failure)).toEqual({ code: 'invalid', fields })
   })
 
-  test("not where one may not, nor in another's namespace", async () => {
+  test('rejects a group without permission and the namespace of another user', async () => {
     for (const namespaceId of [ops.id, userNamespaceId(mira.id)]) {
       const refused = world.perform(ivo, createProject, { path: 'x', namespaceId }).catch(failure)
       expect(await refused).toEqual({ code: 'invalid', fields: { namespace: ['is not valid'] } })
@@ -112,7 +112,7 @@ describe('creating', () => {
 })
 
 describe('changing', () => {
-  test('a description of up to 2,000 characters; a longer one that is stored stays', async () => {
+  test('limits a description to 2,000 characters, but keeps a longer one that is stored', async () => {
     const longest = 'x'.repeat(2_000)
     const { project } = await world.perform(mira, createProject, { path: 'tool', description: longest })
     expect(project.description).toBe(longest)
@@ -132,7 +132,7 @@ describe('changing', () => {
   })
 
   const wrongNames = ['../../x', 'a\nb', 'a..b', 'refs/heads/main', 'HEAD', '-x', 'x'.repeat(201)]
-  test.each(wrongNames)('the default branch %j is refused, as Git would refuse it', async (defaultBranch) => {
+  test.each(wrongNames)('rejects the default branch %j, as Git does', async (defaultBranch) => {
     const problems = [{ path: ['defaultBranch'], problem: 'invalid' }]
     const creating = world.perform(mira, createProject, { path: 'tool', defaultBranch })
     expect(await creating.catch(failure)).toEqual({ code: 'parameters', problems })
@@ -141,7 +141,7 @@ describe('changing', () => {
     expect(await changing.catch(failure)).toEqual({ code: 'parameters', problems })
   })
 
-  test('the default branch has to be a branch of the repository, which then cannot be removed', async () => {
+  test('accepts only a branch of the repository as default branch, which then cannot be removed', async () => {
     const { project } = await world.perform(mira, createProject, { path: 'tool', initializeWithReadme: true })
     const change = { project: project.id, defaultBranch: 'next' }
     expect(await world.perform(mira, updateProject, change).catch(failure)).toEqual({
@@ -155,7 +155,7 @@ describe('changing', () => {
     await world.perform(mira, removeBranch, { project: project.id, branch: 'main' })
   })
 
-  test('an empty repository may get any default branch; its first branch becomes the default one', async () => {
+  test('accepts any default branch for an empty repository; its first branch then becomes the default', async () => {
     const { project } = await world.perform(mira, createProject, { path: 'tool', defaultBranch: 'trunk' })
     const changed = await world.perform(mira, updateProject, { project: project.id, defaultBranch: 'next' })
     expect(changed.project.defaultBranch).toBe('next')
@@ -164,7 +164,7 @@ describe('changing', () => {
     expect((await findProject(context(), project.id))?.defaultBranch).toBe('main')
   })
 
-  test('a new path leaves the old one as a way to it, until another project takes it', async () => {
+  test('keeps the old path as a redirect until another project takes it', async () => {
     const { id } = await world.project('tool', ops)
     await world.perform(mira, updateProject, { project: id, path: 'Hammer', description: 'hits' })
     expect(await findProject(context(), 'ops/hammer')).toMatchObject({
@@ -179,7 +179,7 @@ describe('changing', () => {
     expect(project).toMatchObject({ name: 'tool', path: 'Hammer', description: undefined })
   })
 
-  test('by a maintainer; removed, archived and moved by an owner', async () => {
+  test('needs the Maintainer role; removing, archiving and moving needs the Owner role', async () => {
     const { id } = await world.project('tool', ops)
     await world.member(await findProject(context(), id).then((found) => found!), ivo, accessLevels.maintainer)
     await world.perform(ivo, updateProject, { project: id, name: 'Tool' })
@@ -197,7 +197,7 @@ describe('changing', () => {
     expect(await findProject(context(), id)).toBeUndefined()
   })
 
-  test('moving to another namespace takes the roles of that one', async () => {
+  test('moving to another namespace needs a role there, and grants the roles of that namespace', async () => {
     const { id } = await world.project('tool', ops, 'internal')
     const web = await world.group('web')
     const refused = world.perform(mira, transferProject, { project: id, namespace: 'web' }).catch(failure)
@@ -232,7 +232,7 @@ describe('lists', () => {
       ({ project }) => project.fullPath,
     )
 
-  test('what one may see', async () => {
+  test('contain the projects that the actor may see', async () => {
     expect(await seen(undefined)).toEqual(['ivo/open'])
     expect(await seen(ivo)).toEqual(['ops/house', 'ivo/open', 'ivo/notes'])
     expect(await seen(mira)).toEqual(['ops/secret', 'ops/house', 'ops/inner/deep', 'ivo/open'])
@@ -248,7 +248,7 @@ describe('lists', () => {
     ])
   })
 
-  test('of a group and of a user', async () => {
+  test('can be limited to a group or a user', async () => {
     const of = async (input: object) =>
       (await world.perform(mira, listGroupProjects, { group: 'ops', orderBy: 'id', sort: 'asc', ...input })).items.map(
         ({ nameWithNamespace }) => nameWithNamespace,
@@ -259,7 +259,7 @@ describe('lists', () => {
     expect(items.map(({ project }) => project.fullPath)).toEqual(['ivo/open'])
   })
 
-  test('by key: each once, by id only; by number not too far', async () => {
+  test('keyset pages contain each project once, in id order only; numbered pages have a maximum', async () => {
     const found: string[] = []
     let cursor: string | undefined
     do {

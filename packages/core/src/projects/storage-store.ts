@@ -39,8 +39,8 @@ export async function findProjectStorage({ db }: Pick<ReadContext, 'db'>, projec
 }
 
 /**
- * Adds the bytes of a write to a project, or refuses the write. Comparison and change are one statement, so that only
- * one of two concurrent writers gets the last room.
+ * Adds the bytes of a write to a project, or rejects the write. Comparison and change are one statement, so that only
+ * one of two concurrent writers gets the remaining space.
  *
  * @throws DomainError `storage_full`, never for a negative change; the caller must roll the transaction back
  */
@@ -84,7 +84,9 @@ export async function setRepositoryBytes(
     .execute()
 }
 
-/** Returns projects with a repository that has not been measured since then; those that were never measured come first. */
+/**
+ * Returns projects with a repository that has not been measured since then; those that were never measured come first.
+ */
 export async function projectsToMeasure(
   { db }: Pick<ReadContext, 'db'>,
   { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
@@ -102,7 +104,7 @@ export async function projectsToMeasure(
   return rows.map((row) => row.project_id)
 }
 
-/** @param neededBytes what the write would add, if that is known */
+/** @param neededBytes the bytes that the write would add, if known */
 export function storageFull(
   { settings }: Pick<Core, 'settings'>,
   storedBytes: number,

@@ -23,7 +23,7 @@ export interface Branch {
   readonly name: string
   readonly commit: Commit
   readonly isDefault: boolean
-  /** Everything it has is in the default branch, which has gone on since; never of that itself. */
+  /** Whether the default branch contains all its commits and at least one more; false for the default branch itself. */
   readonly isMerged: boolean
   readonly canPush: boolean
 }
@@ -41,7 +41,7 @@ export const listBranches = query(
     const repository = await findProjectRepository(core, subject)
     const all = repository === undefined ? [] : await listReferences(repository.git, 'heads')
     const references = pageOfArray(
-      all.filter(({ name }) => isFoundBy(search, name)),
+      all.filter(({ name }) => matchesSearch(search, name)),
       { page, perPage },
     )
     return { ...references, items: repository ? await branchesOf(context, subject, repository, references.items) : [] }
@@ -77,13 +77,13 @@ export const createBranch = steps(
     const { id: actorId } = await requireCommitter(context)
     if (!isRefName(name)) throw refused('The branch name is not a valid name of a branch')
     const repository = await findProjectRepository(core, subject)
-    if (repository === undefined) throw refused('The repository is empty: there is nothing to begin a branch with')
+    if (repository === undefined) throw refused('The repository is empty: create a first commit before a branch')
     const oid = await changeRepository(core, repositoryNameOf(subject), async (writable) => {
       const to = await findRevision(writable, ref, repository.defaultBranch)
       if (to === undefined) throw refused('There is no branch, tag or commit to start from with that name')
       const outcome = await moveReference(writable, 'heads', { name, from: undefined, to })
       if (outcome === 'not_as_expected') throw refused(`A branch called ${name} already exists`)
-      if (outcome === 'name_in_use') throw refused(`The branch name ${name} is in the way of another branch`)
+      if (outcome === 'name_in_use') throw refused(`The branch name ${name} conflicts with the name of another branch`)
       await recordPush(core, { projectId: subject.id, actorId, kind: 'heads', name, before: undefined, after: to })
       return to
     })
@@ -116,8 +116,10 @@ export const removeBranch = steps(
   },
 )
 
-/** Part of the name in any case; `^` binds it to the beginning, `$` to the end. */
-export function isFoundBy(search: string | null | undefined, name: string): boolean {
+/**
+ * Returns whether the name contains the search text, ignoring case; `^` anchors it to the beginning, `$` to the end.
+ */
+export function matchesSearch(search: string | null | undefined, name: string): boolean {
   if (!search) return true
   const text = search.replace(/^\^/, '').replace(/\$$/, '').toLowerCase()
   const [isPrefix, isSuffix, lower] = [search.startsWith('^'), search.endsWith('$'), name.toLowerCase()]

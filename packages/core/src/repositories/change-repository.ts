@@ -9,10 +9,10 @@ import { openRepositoryStorage } from './repository-storage.ts'
 
 export const DEFAULT_BRANCH = 'main'
 
-/** Below `repositoriesDir`; `name` is `5` for a project's, or a path of ours like `snippets/31`. */
+/** Returns the directory of a repository. `name` is `5` for that of project 5, or a path like `snippets/31`. */
 export const gitdirOf = ({ settings }: Core, name: string): string => join(settings.repositoriesDir, `${name}.git`)
 
-/** For reading; `undefined`: nothing has been written to it yet. */
+/** Opens a repository for reading, or returns `undefined` if nothing has been written to it yet. */
 export async function findRepository(core: Core, name: string): Promise<GitRepository | undefined> {
   const gitdir = gitdirOf(core, name)
   return (await repositoryExists(gitdir)) ? new GitRepository(gitdir) : undefined
@@ -20,10 +20,10 @@ export async function findRepository(core: Core, name: string): Promise<GitRepos
 
 /**
  * Runs `change` as the only writer of the repository among all processes, and creates the repository if necessary. Must
- * not run inside a transaction, because it takes the time of many files.
+ * not run inside a transaction, because it writes many files, which takes long.
  *
  * @throws DomainError `conflict` if its turn does not come within 30 s; `not_found` if the repository was removed
- *   meanwhile; `storage_full` if the project has no room for the change, of which nothing is kept
+ *   meanwhile; `storage_full` if the change exceeds the project's storage limit, in which case nothing of it is kept
  */
 export function changeRepository<Result>(
   core: Core,

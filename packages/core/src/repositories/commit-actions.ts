@@ -11,7 +11,7 @@ const MAX_BASE64_LENGTH = Math.ceil(MAX_BLOB_BYTES / 3) * 4
 
 export const contentText = z.string().max(MAX_BASE64_LENGTH)
 
-/** How a file's new content is written down. */
+/** A file's new content and its encoding. */
 export const contentInput = {
   content: contentText.nullish(),
   encoding: z.enum(['text', 'base64']).nullish(),
@@ -22,7 +22,7 @@ export const commitAction = z.object({
   filePath: z.string(),
   previousPath: z.string().nullish(),
   ...contentInput,
-  /** Refused when the file has changed since that commit. */
+  /** Rejects the action if the file has changed since that commit. */
   lastCommitId: z.string().nullish(),
   executeFilemode: z.boolean().nullish(),
 })
@@ -33,11 +33,10 @@ export const commitActions = z.array(commitAction).superRefine((actions, context
 })
 
 /**
- * Applies them in order, all or none, to a tree.
+ * Applies all actions in order to a tree, and returns the id of the new tree.
  *
- * @param isUnchangedSince whether a file has not changed since a commit
- * @returns the new tree
- * @throws DomainError `refused`
+ * @param isUnchangedSince returns whether a file has not changed since a commit
+ * @throws DomainError `refused`, in which case no action is applied
  */
 export async function applyActions(
   repository: WritableRepository,
@@ -90,7 +89,7 @@ async function apply(repository: WritableRepository, draft: TreeDraft, action: C
 
 async function put(draft: TreeDraft, path: string, file: FileEntry): Promise<void> {
   if (await draft.put(requireSegments(path), file)) return
-  throw refused(`${path} cannot be a file: a directory has its name, or a file that of its directory`)
+  throw refused(`${path} cannot be a file: a directory has this name, or a file has the name of one of its directories`)
 }
 
 async function requireFile(draft: TreeDraft, path: string): Promise<FileEntry> {
@@ -101,7 +100,7 @@ async function requireFile(draft: TreeDraft, path: string): Promise<FileEntry> {
 
 export function requireSegments(path: string): string[] {
   const segments = segmentsOf(path)
-  // Not repeated: it may be long, and hold anything.
+  // The message does not repeat the path, which may be long and contain any characters.
   if (segments === undefined) throw refused('The file path is not a valid path of a file in a repository')
   return segments
 }
@@ -113,7 +112,7 @@ function requireBytes({ content, encoding, filePath }: CommitAction): Uint8Array
   return bytes
 }
 
-/** In either alphabet, with line breaks; `undefined` when it is something else. */
+/** Decodes base64 in either alphabet, ignoring line breaks; `undefined` for anything else. */
 function fromBase64(text: string): Buffer | undefined {
   const compact = text.replace(/\s/g, '')
   return /^[A-Za-z0-9+/_-]*={0,2}$/.test(compact) ? Buffer.from(compact, 'base64') : undefined

@@ -1,25 +1,25 @@
 import type { GitRepository } from './git-repository.ts'
 import { MAX_SEARCHED } from './history.ts'
 
-const MAX_REMEMBERED = 10_000
+const MAX_CACHED = 10_000
 
-/** By the commit they end with, whose id follows from all of them; those counted first are forgotten first. */
-const remembered = new Map<string, Promise<number>>()
+/** Counts by the id of the newest commit, which never change. The oldest entry is evicted first. */
+const cache = new Map<string, Promise<number>>()
 
-/** How many commits a history has, counted up to `MAX_SEARCHED`. */
+/** Counts the commits of a history, up to `MAX_SEARCHED`. */
 export function countCommits(repository: GitRepository, tip: string): Promise<number> {
-  const known = remembered.get(tip)
-  if (known !== undefined) return known
+  const cached = cache.get(tip)
+  if (cached !== undefined) return cached
   const count = countFrom(repository, tip)
-  remembered.set(tip, count)
-  count.catch(() => remembered.delete(tip))
-  if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!)
+  cache.set(tip, count)
+  count.catch(() => cache.delete(tip))
+  if (cache.size > MAX_CACHED) cache.delete(cache.keys().next().value!)
   return count
 }
 
 async function countFrom(repository: GitRepository, tip: string): Promise<number> {
   const found = new Set([tip])
-  // It grows while it is gone through.
+  // The set grows during the iteration, which visits the added commits too.
   for (const oid of found) {
     for (const parent of (await repository.commit(oid)).parents) found.add(parent)
     if (found.size >= MAX_SEARCHED) return MAX_SEARCHED

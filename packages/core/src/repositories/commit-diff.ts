@@ -4,21 +4,21 @@ import { modes, type TreeEntry } from './git-object.ts'
 import type { GitRepository } from './git-repository.ts'
 import { diffLines, linesOf, unifiedDiff } from './line-diff.ts'
 
-/** Files beyond are not shown. */
+/** Further files are not shown. */
 const MAX_FILES = 1_000
-/** Of either side of a file; larger ones are told of and not shown. */
+/** The limits for either side of a file. A larger file is listed without its diff. */
 const MAX_SHOWN_BYTES = 200 * 1024
 const MAX_SHOWN_LINES = 10_000
 
 export interface FileDiff {
   readonly oldPath: string
   readonly newPath: string
-  /** `undefined`: there was none, or there is none any more. */
+  /** `undefined` if the file did not exist before; `newMode` if it does not exist afterwards. */
   readonly oldMode: string | undefined
   readonly newMode: string | undefined
   readonly isRenamed: boolean
   readonly isTooLarge: boolean
-  /** Unified, without the lines that name the files. */
+  /** The unified diff without the lines that name the files. */
   readonly diff: string
 }
 
@@ -34,25 +34,25 @@ export interface Change {
   readonly after: TreeEntry | undefined
 }
 
-/** What a commit changed against its first parent, by path; the first thousand. */
+/** Returns the changes of a commit against its first parent, ordered by path, up to `MAX_FILES`. */
 export async function changesOfCommit(repository: GitRepository, oid: string): Promise<Change[]> {
   return changesOf(repository, oid, MAX_FILES)
 }
 
-async function changesOf(repository: GitRepository, oid: string, most: number): Promise<Change[]> {
+async function changesOf(repository: GitRepository, oid: string, limit: number): Promise<Change[]> {
   const { parents, tree } = await repository.commit(oid)
   const before = parents[0] && (await repository.commit(parents[0])).tree
-  return changesBetween(repository, { before, after: tree }, most)
+  return changesBetween(repository, { before, after: tree }, limit)
 }
 
-/** Of two trees, of which `undefined` is the empty one. */
+/** Returns the changes between two trees; `undefined` stands for the empty tree. */
 export async function changesBetween(
   repository: GitRepository,
   trees: { readonly before: string | undefined; readonly after: string | undefined },
-  most: number,
+  limit: number,
 ): Promise<Change[]> {
   const changes: Change[] = []
-  await collectChanges(repository, '', trees, changes, most)
+  await collectChanges(repository, '', trees, changes, limit)
   return withRenames(changes)
 }
 
@@ -62,7 +62,7 @@ export async function diffOf(
 ): Promise<FileDiff> {
   const [old, fresh] = [await bytesOf(repository, before), await bytesOf(repository, after)]
   await nextTurn()
-  const isTooLarge = !isShown(old, fresh) || Math.max(countLines(old), countLines(fresh)) > MAX_SHOWN_LINES
+  const isTooLarge = !isSmallEnough(old, fresh) || Math.max(countLines(old), countLines(fresh)) > MAX_SHOWN_LINES
   return {
     oldPath,
     newPath,
@@ -75,9 +75,9 @@ export async function diffOf(
 }
 
 /**
- * Lines added and removed, of files that would be shown. What it takes is taken from the budget.
+ * Counts the added and removed lines of the files that are small enough to be shown, and reduces the budget.
  *
- * @returns `undefined` when the budget does not suffice
+ * @returns `undefined` if the budget is used up
  */
 export async function countStats(
   repository: GitRepository,
@@ -89,11 +89,11 @@ export async function countStats(
 }
 
 export interface FileStats extends DiffStats {
-  /** As it is called afterwards. */
+  /** The path after the change. */
   readonly path: string
 }
 
-/** The same by file; a file that would not be shown has 0 of each. */
+/** Counts like `countStats` by file; a file too large to be shown has 0 of each. */
 export async function countFileStats(
   repository: GitRepository,
   changes: readonly Change[],
@@ -124,16 +124,16 @@ async function editedLines(
   const [old, fresh] = [await bytesOf(repository, before), await bytesOf(repository, after)]
   budget.bytes -= old.length + fresh.length
   await nextTurn()
-  return !isShown(old, fresh) || isBinary(old) || isBinary(fresh) ? none : countEditedLines(old, fresh)
+  return !isSmallEnough(old, fresh) || isBinary(old) || isBinary(fresh) ? none : countEditedLines(old, fresh)
 }
 
-/** What may be read to count lines. */
+/** The remaining files and bytes that may be read to count lines. */
 export interface DiffBudget {
   files: number
   bytes: number
 }
 
-const isShown = (old: Uint8Array, fresh: Uint8Array): boolean => Math.max(old.length, fresh.length) <= MAX_SHOWN_BYTES
+const isSmallEnough = (old: Uint8Array, fresh: Uint8Array): boolean => Math.max(old.length, fresh.length) <= MAX_SHOWN_BYTES
 
 function textDiff(
   old: Uint8Array,
@@ -146,7 +146,7 @@ function textDiff(
 
 const textLines = (bytes: Uint8Array): string[] => linesOf(Buffer.from(bytes).toString('utf8'))
 
-/** As Git decides. */
+/** Detects binary content as Git does: by a null byte at the beginning. */
 const isBinary = (bytes: Uint8Array): boolean => bytes.subarray(0, 8_000).includes(0)
 
 async function bytesOf(repository: GitRepository, entry: TreeEntry | undefined): Promise<Uint8Array> {
@@ -155,9 +155,9 @@ async function bytesOf(repository: GitRepository, entry: TreeEntry | undefined):
   return repository.blob(entry.oid)
 }
 
-/** A file that ended and one that began with the very same content are one that was renamed. */
+/** Merges a removed and an added file with identical content into a rename. */
 function withRenames(changes: readonly Change[]): Change[] {
-  const ended = new Map(
+  const removed = new Map(
     changes
       .filter(({ after }) => !after)
       .toReversed()
@@ -165,7 +165,7 @@ function withRenames(changes: readonly Change[]): Change[] {
   )
   const renamed = new Set<Change>()
   const merged = changes.map((change) => {
-    const former = change.before === undefined ? ended.get(change.after!.oid) : undefined
+    const former = change.before === undefined ? removed.get(change.after!.oid) : undefined
     if (former === undefined || renamed.has(former)) return change
     renamed.add(former)
     return { ...change, oldPath: former.oldPath, before: former.before }
@@ -178,17 +178,17 @@ async function collectChanges(
   prefix: string,
   { before, after }: { readonly before: string | undefined; readonly after: string | undefined },
   changes: Change[],
-  most: number,
+  limit: number,
 ): Promise<void> {
   if (before === after) return
   const [olds, news] = [await entriesOf(repository, before), await entriesOf(repository, after)]
   for (const name of [...new Set([...olds.keys(), ...news.keys()])].sort()) {
-    if (changes.length >= most) return
+    if (changes.length >= limit) return
     const [old, fresh] = [olds.get(name), news.get(name)]
     if (old?.oid === fresh?.oid && old?.mode === fresh?.mode) continue
     const path = prefix + name
     const treeOf = (entry: TreeEntry | undefined) => (entry?.mode === modes.tree ? entry.oid : undefined)
-    await collectChanges(repository, `${path}/`, { before: treeOf(old), after: treeOf(fresh) }, changes, most)
+    await collectChanges(repository, `${path}/`, { before: treeOf(old), after: treeOf(fresh) }, changes, limit)
     const file = (entry: TreeEntry | undefined) => (entry?.mode === modes.tree ? undefined : entry)
     const change = { oldPath: path, newPath: path, before: file(old), after: file(fresh) }
     if (change.before !== undefined || change.after !== undefined) changes.push(change)

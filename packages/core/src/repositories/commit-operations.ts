@@ -20,7 +20,7 @@ import { segmentsOf } from './repository-path.ts'
 
 const MAX_MESSAGE_LENGTH = 1_048_576
 
-/** Of every call that commits. */
+/** The input that all operations with a commit share. */
 export const commitInput = {
   branch: z.string().min(1),
   commitMessage: z.string().min(1).max(MAX_MESSAGE_LENGTH),
@@ -31,9 +31,9 @@ export const commitInput = {
 
 export const revision = z.string().min(1).max(1_024)
 
-/** A commit alone, with what only that is given. */
-export interface SingleCommit extends Commit {
-  /** `undefined`: nobody asked, or it is too much to count. */
+/** A commit with the number of changed lines. */
+export interface CommitWithStats extends Commit {
+  /** `undefined` if it was not requested, or is too much to count. */
   readonly stats: DiffStats | undefined
 }
 
@@ -56,7 +56,7 @@ export const createCommit = steps(
     subject: (context, { project }) => getProject(context, project),
     permission: 'push_code',
   },
-  async (context, input): Promise<SingleCommit> => {
+  async (context, input): Promise<CommitWithStats> => {
     const { core, subject } = context
     const commit = await commitToBranch(core, subject, await requireCommitter(context), {
       branch: input.branch,
@@ -93,12 +93,12 @@ export const listCommits = query(
     subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
-  async ({ core, subject }, input): Promise<Page<SingleCommit>> => {
+  async ({ core, subject }, input): Promise<Page<CommitWithStats>> => {
     const repository = await findProjectRepository(core, subject)
     if (repository === undefined) return { ...emptyPage, page: input.page, perPage: input.perPage }
     const segments = input.path ? segmentsOf(input.path.replace(/\/$/, '')) : undefined
     if (input.path && segments === undefined) return { ...emptyPage, page: input.page, perPage: input.perPage }
-    const tips = input.all ? await everyTip(repository.git) : [await tipOf(repository, input.refName || undefined)]
+    const tips = input.all ? await allTips(repository.git) : [await tipOf(repository, input.refName || undefined)]
     const found = history(
       repository.git,
       tips.filter((tip) => tip !== undefined),
@@ -113,7 +113,7 @@ export const listCommits = query(
     const page = await pageOfHistory(found, input)
     const oids = input.withStats ? page.items.map(({ oid }) => oid) : []
     const stats = await statsOf(core, repository.git, oids)
-    const shown = (commit: HistoryCommit, index: number): SingleCommit => ({
+    const shown = (commit: HistoryCommit, index: number): CommitWithStats => ({
       ...commitOfProject(subject, commit, { withTrailers: input.trailers === true }),
       stats: stats[index],
     })
@@ -129,7 +129,7 @@ export const getCommit = query(
     subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
-  async ({ core, subject }, { sha, stats }): Promise<SingleCommit> => {
+  async ({ core, subject }, { sha, stats }): Promise<CommitWithStats> => {
     const repository = await findProjectRepository(core, subject)
     const oid = await repository?.findCommit(sha)
     if (repository === undefined || oid === undefined) throw notFound('Commit')
@@ -140,7 +140,7 @@ export const getCommit = query(
   },
 )
 
-/** What a commit changed against its first parent, by path. */
+/** Lists the changes of a commit against its first parent, ordered by path. */
 export const listCommitDiffs = query(
   {
     name: 'listCommitDiffs',
@@ -174,7 +174,7 @@ export function pageOfArray<Item>(all: readonly Item[], { page, perPage }: PageR
 
 const emptyPage = { items: [], hasNext: false, total: undefined } as const
 
-/** Without a total: that would mean to read all of history. */
+/** Returns a page without a total, for which the whole history would have to be read. */
 async function pageOfHistory(
   commits: AsyncIterable<HistoryCommit>,
   { page, perPage }: PageRequest,
@@ -190,14 +190,16 @@ async function pageOfHistory(
   return { items, page, perPage, hasNext: false, total: undefined }
 }
 
-/** @throws DomainError `not_found`; a repository whose default branch has no commit has none to list */
+/**
+ * @throws DomainError `not_found` for an unknown ref; without one, a missing default branch results in an empty list
+ */
 async function tipOf(repository: ProjectRepository, refName: string | undefined): Promise<string | undefined> {
   const oid = await repository.findCommit(refName)
   if (oid === undefined && refName !== undefined) throw notFound('Reference')
   return oid
 }
 
-async function everyTip(git: GitRepository): Promise<string[]> {
+async function allTips(git: GitRepository): Promise<string[]> {
   const references = [...(await listReferences(git, 'heads')), ...(await listReferences(git, 'tags'))]
   const commits = await Promise.all(references.map(({ oid }) => git.commitNamedBy(oid)))
   return commits.filter((oid) => oid !== undefined)

@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 afterEach(() => world.close())
 
-/** Commits on a branch `many`, each of which gives so many files one line more; Git writes them. */
+/** Writes commits to the branch `many` with Git, each of which adds one line to the given number of files. */
 function writeMany(files: number, commits: number): void {
   const gitdir = join(world.core.settings.repositoriesDir, `${open.id}.git`)
   const text = (commit: number, file: number) => `${commit}\n${`line of ${file}\n`.repeat(commit)}`
@@ -44,7 +44,7 @@ function writeMany(files: number, commits: number): void {
 const list = () =>
   world.perform(undefined, listCommits, { project: open.id, refName: 'many', withStats: true, perPage: 100 })
 
-test('one request counts 2,000 files and leaves the rest out; the next one goes on from there; others go on meanwhile', async () => {
+test('a request counts 2,000 files, the next one counts further, and other requests are answered meanwhile', async () => {
   writeMany(FILES, COMMITS)
   let isOver = false
   const listed = list().finally(() => {
@@ -71,7 +71,7 @@ test('one request counts 2,000 files and leaves the rest out; the next one goes 
   expect(second).not.toContain(undefined)
 })
 
-test('a commit that is more than one request may count has no stats, and is not counted again', async () => {
+test('a commit that exceeds the limit of a request has no stats, and is not counted again', async () => {
   writeMany(2_001, 1)
   const { stats, sha } = await world.perform(undefined, getCommit, { project: open.id, sha: 'many' })
   expect(stats).toBeUndefined()

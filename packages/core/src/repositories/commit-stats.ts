@@ -1,57 +1,59 @@
 import type { Core } from '../kit/context.ts'
 import { countStats, type DiffBudget, type DiffStats } from './commit-diff.ts'
 import type { GitRepository } from './git-repository.ts'
-import { WaitingLine } from './waiting-line.ts'
+import { FifoLock } from './fifo-lock.ts'
 
-/** For the commits of one request: twice what a commit may change here, and some seconds of reading. */
+/** The limit for the commits of one request: twice the files of the largest commit, and some seconds of reading. */
 const BUDGET: DiffBudget = { files: 2_000, bytes: 20 * 1024 * 1024 }
-const MAX_REMEMBERED = 10_000
-/** Requests that wait to count, and how long. */
+const MAX_CACHED = 10_000
+/** The limits of requests that wait for their turn to count, and of the time that each waits. */
 const MAX_WAITING = 50
 const MAX_WAIT_MS = 10_000
 
-/** By id of the commit, which follows from its content; those counted first are forgotten first. `undefined`: too much. */
-const remembered = new Map<string, DiffStats | undefined>()
-/** One request of a process counts at a time, so that the others, which count nothing, are answered between two files. */
-const lines = new WeakMap<Core['db'], WaitingLine>()
+/**
+ * Stats by commit id, with `undefined` for a commit too large to count. They never change; the oldest is evicted first.
+ */
+const cache = new Map<string, DiffStats | undefined>()
+/** Only one request of a process counts at a time, so that other requests are answered between two files. */
+const locks = new WeakMap<Core['db'], FifoLock>()
 
 /**
- * Of each commit, in the same order: lines added and removed. `undefined` where that is more than one request may count; what
- * has been counted is remembered, so that the next request comes further.
+ * Returns the added and removed lines of each commit in input order, with `undefined` where the limit of a request is
+ * exceeded. Counted commits are cached, so the next request counts further ones.
  */
 export async function statsOf(
   core: Core,
   repository: GitRepository,
   oids: readonly string[],
 ): Promise<(DiffStats | undefined)[]> {
-  if (!oids.every((oid) => remembered.has(oid))) {
-    await countingAlone(core, async (budget) => {
-      for (const oid of oids) if (!remembered.has(oid)) await count(repository, oid, budget)
+  if (!oids.every((oid) => cache.has(oid))) {
+    await withCountingBudget(core, async (budget) => {
+      for (const oid of oids) if (!cache.has(oid)) await count(repository, oid, budget)
     })
   }
-  return oids.map((oid) => remembered.get(oid))
+  return oids.map((oid) => cache.get(oid))
 }
 
-/** With what one request may read. `undefined`: its turn did not come. */
-export async function countingAlone<Result>(
+/** Runs `work` exclusively with the budget of one request, or returns `undefined` if its turn does not come in time. */
+export async function withCountingBudget<Result>(
   { db, clock }: Core,
   work: (budget: DiffBudget) => Promise<Result>,
 ): Promise<Result | undefined> {
-  const line = lines.get(db) ?? new WaitingLine(clock, MAX_WAITING)
-  lines.set(db, line)
-  if (!(await line.enter(MAX_WAIT_MS))) return undefined
+  const lock = locks.get(db) ?? new FifoLock(clock, MAX_WAITING)
+  locks.set(db, lock)
+  if (!(await lock.acquire(MAX_WAIT_MS))) return undefined
   try {
     return await work({ ...BUDGET })
   } finally {
-    line.leave()
+    lock.release()
   }
 }
 
 async function count(repository: GitRepository, oid: string, budget: DiffBudget): Promise<void> {
-  const isWhole = budget.files === BUDGET.files
+  const isFullBudget = budget.files === BUDGET.files
   if (budget.files <= 0 || budget.bytes <= 0) return
   const stats = await countStats(repository, oid, budget)
-  if (stats === undefined && !isWhole) return
-  remembered.set(oid, stats)
-  if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!)
+  if (stats === undefined && !isFullBudget) return
+  cache.set(oid, stats)
+  if (cache.size > MAX_CACHED) cache.delete(cache.keys().next().value!)
 }

@@ -14,25 +14,25 @@ import { isRefName } from './repository-path.ts'
 import { recordPush } from './repository-store.ts'
 import { findRevision } from './revision.ts'
 
-/** Who commits: the committer, and the author too unless the request says another. */
+/** The committer, who is also the author unless the request names another. */
 export type Committer = Pick<User, 'id' | 'name' | 'email'>
 
 export interface CommitRequest {
   readonly branch: string
   readonly message: string
   readonly actions: readonly CommitAction[]
-  /** Where a new branch begins: a branch, tag or commit. */
+  /** The branch, tag or commit from which a new branch starts. */
   readonly start?: string | undefined
-  /** With `start`: also when the branch exists; what it has is left behind. */
+  /** Overwrites an existing branch, if `start` is set: its former commits are no longer part of it. */
   readonly force?: boolean | undefined
   readonly authorName?: string | undefined
   readonly authorEmail?: string | undefined
 }
 
 /**
- * One commit with all the actions, or none. The first of a repository makes its branch the default one.
+ * Creates one commit with all actions. The first commit of a repository makes its branch the default branch.
  *
- * @throws DomainError `refused` when a rule of the repository forbids it, `conflict` when others keep it busy
+ * @throws DomainError `refused` if an action is not possible, `conflict` if other writers keep the repository locked
  */
 export function commitToBranch(
   core: Core,
@@ -49,7 +49,7 @@ export function commitToBranch(
     const oid = await repository.writeCommit(commit)
     if (base === undefined) await setHeadBranch(repository, branch)
     const outcome = await moveReference(repository, 'heads', { name: branch, from: tip, to: oid })
-    if (outcome === 'name_in_use') throw refused(`The branch name ${branch} is in the way of another branch`)
+    if (outcome === 'name_in_use') throw refused(`The branch name ${branch} conflicts with the name of another branch`)
     if (outcome === 'not_as_expected') throw new DomainError({ code: 'conflict' })
     const push = {
       projectId: project.id,
@@ -66,9 +66,9 @@ export function commitToBranch(
 }
 
 /**
- * The first commit of a new project, with a README.
+ * Creates the first commit of a new project, with a README.
  *
- * @throws DomainError `refused` when the repository has commits
+ * @throws DomainError `refused` if the repository has commits
  */
 export async function initializeRepository(core: Core, project: Project, author: Committer): Promise<Commit> {
   const content = `# ${project.name}\n${project.description ? `\n${project.description}\n` : ''}`
@@ -79,7 +79,7 @@ export async function initializeRepository(core: Core, project: Project, author:
   })
 }
 
-/** The commit to build on; `undefined` for the first of all. */
+/** Returns the parent of the new commit, or `undefined` for the first commit of the repository. */
 async function baseOf(
   repository: WritableRepository,
   project: Project,

@@ -2,19 +2,18 @@ import type { Project } from '../projects/project.ts'
 import { type CommitObject, offsetText, type Signature } from './git-object.ts'
 import type { HistoryCommit, HistoryHeader } from './history.ts'
 
-/** A commit of a project's repository, but for its message: what lists hold that do not show it. */
+/** A commit of a project's repository without its message, for lists that do not show it. */
 export interface ListedCommit extends Pick<CommitObject, 'author' | 'committer'> {
   readonly sha: string
   readonly parentShas: readonly string[]
   readonly project: Pick<Project, 'id' | 'fullPath'>
 }
 
-/** @see spec/interface-2.md 2.7 */
 export interface Commit extends ListedCommit {
   readonly message: string
-  /** First line of the message. */
+  /** The first line of the message. */
   readonly title: string
-  /** `Signed-off-by: …` at the end of the message; `undefined` where nobody asked. */
+  /** Lines such as `Signed-off-by: …` at the end of the message; `undefined` if they were not requested. */
   readonly trailers: readonly Trailer[] | undefined
 }
 
@@ -45,16 +44,19 @@ export const commitOfProject = (
   trailers: withTrailers ? trailersOf(commit.message) : undefined,
 })
 
-/** `2026-02-03T06:05:06.000+02:00`: the time at the place where it was made. @see spec/rest-part2-details.md 1.4 */
+/** Returns the time with the committer's offset, as GitLab shows it: `2026-02-03T06:05:06.000+02:00`. */
 export function signatureTime({ atSeconds, offsetMinutes }: Signature): string {
   const local = new Date((atSeconds + offsetMinutes * 60) * 1_000).toISOString().slice(0, -1)
   return `${local}${offsetText(offsetMinutes, ':')}`
 }
 
-/** The first line that says something. */
+/** Returns the first line that is not blank. */
 export const titleOf = (message: string): string => message.trimStart().split('\n', 1)[0]!.trim()
 
-/** The last paragraph, when it is not the first and each of its lines is a trailer or goes on with one. */
+/**
+ * Returns the trailers in the last paragraph, if it is not the only one and contains only trailers and their
+ * continuation lines.
+ */
 export function trailersOf(message: string): Trailer[] {
   const paragraphs = message.trim().split(/\n[ \t]*\n/)
   if (paragraphs.length < 2) return []

@@ -47,27 +47,27 @@ const commit = (core: Core, project: Project, actor: User, filePath: string) =>
   })
 
 const locks = () => world.core.db.read.selectFrom('repository_locks').selectAll().execute()
-/** Whose users do not queue with those of the world's own. */
+/** Returns a second handle of the database, so that its users do not share the local locks of the first. */
 function anotherHandle(): Core['db'] {
   const { db } = world.core
   return { read: db.read, write: db.write.bind(db), close: db.close.bind(db) }
 }
 
-test('twenty at once on one branch, in two cores: none is lost, and history is one line', async () => {
-  // A core of its own for the same database: what another process has, but for its number.
+test('no commit is lost when two cores commit to one branch twenty times concurrently, and the history is linear', async () => {
+  // A second core for the same database acts like another process, except for its process id.
   const other: Core = { ...world.core, clock: systemClock, db: anotherHandle() }
   const cores = [{ ...world.core, clock: systemClock }, other]
   const names = Array.from({ length: 20 }, (_, index) => `file-${index}`)
-  const made = await Promise.all(names.map((name, index) => commit(cores[index % 2]!, project, mira, name)))
+  const committed = await Promise.all(names.map((name, index) => commit(cores[index % 2]!, project, mira, name)))
   const git = gitIn(world.core.settings.repositoriesDir, project.id)
   expect(git('ls-tree', '--name-only', 'main').trim().split('\n')).toEqual(names.toSorted())
-  expect(git('rev-list', 'main').trim().split('\n').toSorted()).toEqual(made.map(({ sha }) => sha).toSorted())
+  expect(git('rev-list', 'main').trim().split('\n').toSorted()).toEqual(committed.map(({ sha }) => sha).toSorted())
   expect(git('rev-list', '--first-parent', '--count', 'main')).toBe('20\n')
   expect(git('fsck', '--strict')).toBe('')
   expect(await locks()).toEqual([])
 })
 
-/** A lock row as another process would leave it. */
+/** Inserts a lock row as another process would. */
 const hold = (owner: string) =>
   world.core.db.write((tx) =>
     tx
@@ -75,46 +75,49 @@ const hold = (owner: string) =>
       .values({ repository: String(project.id), token: 'theirs', owner, renewals: 0 })
       .execute(),
   )
-/** Of another container: its process number 1 is not ours. */
+/** The identity of a process in another container, which has its own process id 1. */
 const ELSEWHERE = 'boot/pid:[1] 1 1'
 
-/** Moves time on, 20 ms at a time, for as long as `isWaiting`; how much that took. `sleepers`: all that sleep meanwhile. */
-async function passing(isWaiting: () => Promise<boolean>, sleepers = 1): Promise<number> {
-  const beganMs = world.clock.nowMs()
+/**
+ * Advances the clock in steps of 20 ms while `isWaiting`, and returns the passed time. Waits for `sleepers` before each
+ * step.
+ */
+async function advanceWhile(isWaiting: () => Promise<boolean>, sleepers = 1): Promise<number> {
+  const startMs = world.clock.nowMs()
   await world.clock.untilSleeping(sleepers)
   while (await isWaiting()) {
     await world.clock.advance(20)
     if (await isWaiting()) await world.clock.untilSleeping(sleepers)
   }
-  return world.clock.nowMs() - beganMs
+  return world.clock.nowMs() - startMs
 }
 const isTheirs = async () => (await locks())[0]?.token === 'theirs'
 const failureOf = (work: Promise<unknown>) => work.catch((error: DomainError) => error.failure)
 
-test('a lock of a process that has ended here is taken over at once', async () => {
+test('a lock of a local process that has ended is taken over immediately', async () => {
   const { pid } = spawnSync('true')
   await hold(thisProcess.replace(/ \d+ \d+$/, ` ${pid} 1`))
   await commit(world.core, project, mira, 'a')
-  // Its number is used again.
+  // Another process has the same process id now.
   await hold(`${thisProcess}1`)
   await commit(world.core, project, mira, 'b')
   expect(await locks()).toEqual([])
 })
 
-test('one of another container is taken over after 15 s without a sign of life', async () => {
+test('a lock of another container is taken over if it was not renewed for 15 s', async () => {
   await hold(ELSEWHERE)
-  const made = commit(world.core, project, mira, 'a')
-  expect(await passing(isTheirs)).toBe(15_000)
-  await made
+  const committed = commit(world.core, project, mira, 'a')
+  expect(await advanceWhile(isTheirs)).toBe(15_000)
+  await committed
   expect(await locks()).toEqual([])
 })
 
-test('while it lives it is waited for, 30 s in all', async () => {
+test('a caller waits at most 30 s for a lock that is renewed', async () => {
   await hold(ELSEWHERE)
-  const inVain = failureOf(commit(world.core, project, mira, 'a'))
-  const behind = failureOf(commit(world.core, project, mira, 'b'))
+  const first = failureOf(commit(world.core, project, mira, 'a'))
+  const second = failureOf(commit(world.core, project, mira, 'b'))
   let isOver = false
-  const over = Promise.all([inVain, behind]).then(() => {
+  const over = Promise.all([first, second]).then(() => {
     isOver = true
   })
   const renewed = async () => {
@@ -124,13 +127,13 @@ test('while it lives it is waited for, 30 s in all', async () => {
     if (world.clock.nowMs() >= WORLD_BEGINS_MS + 30_000) await over
     return !isOver
   }
-  expect(await passing(renewed, 2)).toBe(30_000)
-  expect(await Promise.all([inVain, behind])).toEqual([{ code: 'conflict' }, { code: 'conflict' }])
+  expect(await advanceWhile(renewed, 2)).toBe(30_000)
+  expect(await Promise.all([first, second])).toEqual([{ code: 'conflict' }, { code: 'conflict' }])
   await world.core.db.write((tx) => tx.deleteFrom('repository_locks').execute())
   await commit(world.core, project, mira, 'c')
 })
 
-test('who holds it says so every 3 s', async () => {
+test('the holder renews the lock every 3 s', async () => {
   await changeRepository(world.core, String(project.id), async () => {
     await world.clock.untilSleeping()
     await world.clock.advance(3_000)
@@ -139,7 +142,7 @@ test('who holds it says so every 3 s', async () => {
   })
 })
 
-test('who has lost it without knowing changes nothing any more', async () => {
+test('a holder that has lost the lock without noticing cannot change the repository', async () => {
   const { sha: first } = await commit(world.core, project, mira, 'a')
   const late = changeRepository(world.core, String(project.id), async (repository) => {
     const oid = await repository.writeCommit({ ...(await repository.commit(first)), parents: [first], message: 'late' })
@@ -147,9 +150,9 @@ test('who has lost it without knowing changes nothing any more', async () => {
       tx.updateTable('repository_locks').set({ token: 'theirs', owner: ELSEWHERE }).execute(),
     )
     const other: Core = { ...world.core, db: anotherHandle() }
-    const made = commit(other, project, mira, 'b')
-    await passing(isTheirs, 2)
-    await made
+    const committed = commit(other, project, mira, 'b')
+    await advanceWhile(isTheirs, 2)
+    await committed
     const tip = await findReference(repository, 'heads', 'main')
     for (const to of [oid, undefined])
       await expect(moveReference(repository, 'heads', { name: 'main', from: tip, to })).rejects.toThrow('ENOENT')
@@ -159,7 +162,7 @@ test('who has lost it without knowing changes nothing any more', async () => {
   expect(git('log', '--format=%s', 'main')).toBe('b\na\n')
 })
 
-test('a reference moves only from where it is expected', async () => {
+test('a reference moves only if it has the expected value', async () => {
   const { sha: first } = await commit(world.core, project, mira, 'a')
   const { sha: second } = await commit(world.core, project, mira, 'b')
   await changeRepository(world.core, String(project.id), async (repository) => {
@@ -172,7 +175,7 @@ test('a reference moves only from where it is expected', async () => {
   })
 })
 
-/** Commits one file after the other, and says which have been answered. */
+/** A script that commits files in an endless loop, and prints the id of each completed commit. */
 const endlessWriter = `
 import { randomBytes } from 'node:crypto'
 const [core, db, runtime, file, settings, project, actor] = process.argv.slice(2)
@@ -189,7 +192,7 @@ for (let index = 0; ; index += 1) {
 }
 `
 
-test('killed at any moment: what was answered is there, nothing is half there, and the next one writes', async () => {
+test('after a kill at any time, completed commits exist, the repository is intact, and the next process can write', async () => {
   const { directory } = world
   const file = join(directory, 'killed.db')
   const db = openSqlite<CoreTables>(file)
@@ -221,7 +224,7 @@ test('killed at any moment: what was answered is there, nothing is half there, a
     const ended = once(child, 'close')
     for await (const sha of createInterface({ input: child.stdout })) {
       answered.push(sha)
-      // Some way into the next one, and not always as far.
+      // Kills the process at different points of the next commit.
       if (answered.length % 3 === kills % 3) await Promise.race([systemClock.sleep(kills * 3), ended])
       if (answered.length >= kills * 3) child.kill('SIGKILL')
     }

@@ -5,7 +5,7 @@ import { findReference, listReferences } from './git-reference.ts'
 import { findProjectRepository } from './project-repository.ts'
 
 /**
- * Refuses a default branch that the repository does not have. A repository without branches accepts any name.
+ * Rejects a default branch that the repository does not have. A repository without branches accepts any name.
  *
  * @throws DomainError `invalid`
  */

@@ -15,22 +15,22 @@ import { entryAt, lastChange } from './history.ts'
 import { findProjectRepository } from './project-repository.ts'
 import { MAX_PATH_BYTES, segmentsOf } from './repository-path.ts'
 
-/** A directory with more below it is not listed recursively. */
+/** A listing with more entries is rejected. */
 const MAX_TREE_ENTRIES = 100_000
 
 export interface RepositoryFile {
-  /** Of this service: an adapter may name headers for it. */
+  /** The name of this service, with which adapters prefix headers. */
   readonly serviceName: string
   readonly path: string
   readonly name: string
-  /** As asked for. */
+  /** The ref from the request. */
   readonly ref: string
   readonly bytes: Uint8Array
-  /** Hex. */
+  /** The digest as hex. */
   readonly sha256: string
   readonly blobSha: string
   readonly commitSha: string
-  /** The last one that changed the file. */
+  /** The last commit that changed the file. */
   readonly lastCommitSha: string
   readonly isExecutable: boolean
 }
@@ -38,13 +38,13 @@ export interface RepositoryFile {
 export interface RepositoryTreeEntry {
   readonly sha: string
   readonly name: string
-  /** A `commit` is a submodule's. */
+  /** `commit` stands for a submodule. */
   readonly type: 'tree' | 'blob' | 'commit'
   readonly path: string
   readonly mode: string
 }
 
-/** What a commit through the files of a repository has made. */
+/** The result of creating, updating or removing a file. */
 export interface ChangedFile {
   readonly path: string
   readonly branch: string
@@ -124,7 +124,7 @@ export const removeFile = steps(
   },
 )
 
-/** Directories first, then files, each by name; recursively, each by path. */
+/** Lists directories first, then files, each by name; a recursive list orders each by path. */
 export const listTree = query(
   {
     name: 'listTree',

@@ -3,22 +3,22 @@ import { dirname, join } from 'node:path'
 import { fileSpace } from './file-space.ts'
 
 const reading = { readFile, readdir, stat, lstat, readlink }
-const refuse = async (): Promise<never> => {
-  throw new Error('A repository is not changed this way')
+const reject = async (): Promise<never> => {
+  throw new Error('This file operation is not allowed in a repository')
 }
 
-/** The file system for isomorphic-git where it only reads. */
+/** A read-only file system for isomorphic-git. */
 export const readOnlyFiles = {
-  promises: { ...reading, writeFile: refuse, mkdir: refuse, rmdir: refuse, unlink: refuse, symlink: refuse },
+  promises: { ...reading, writeFile: reject, mkdir: reject, rmdir: reject, unlink: reject, symlink: reject },
 }
 
 /**
- * The file system for a change to a repository: a file is there wholly or not at all, whenever the process ends, and after
- * `flush` also when the power fails.
+ * The file system for a change to a repository. A file is written completely or not at all if the process is killed at
+ * any time, and after `flush` also if the power fails.
  *
- * New files are written in `<gitdir>/tmp/<token>`, where neither Git nor we look for anything, and renamed to their place;
- * what is removed is moved there. Who held the lock before, and does not know yet that it is gone, finds that directory
- * removed, and so changes nothing any more.
+ * New files are written to `<gitdir>/tmp/<token>`, which Git ignores, and renamed to their place; removed files are
+ * moved there. The next holder of the lock deletes that directory, so that a former holder that has lost the lock
+ * without noticing can no longer change anything.
  */
 export class DurableFiles {
   readonly #temporary: string
@@ -31,7 +31,7 @@ export class DurableFiles {
     this.#temporary = temporary
   }
 
-  /** Only for the holder of the repository's lock: what earlier ones left half-written is removed. */
+  /** Removes unfinished files of earlier holders. May only be called by the holder of the repository's lock. */
   static async open(gitdir: string, token: string): Promise<DurableFiles> {
     const all = join(gitdir, 'tmp')
     await rm(all, { recursive: true, force: true, maxRetries: 3 })
@@ -40,14 +40,14 @@ export class DurableFiles {
     return files
   }
 
-  /** For isomorphic-git. */
+  /** The file system in the form that isomorphic-git expects. */
   get client() {
     return {
       promises: {
         ...reading,
-        rmdir: refuse,
-        unlink: refuse,
-        symlink: refuse,
+        rmdir: reject,
+        unlink: reject,
+        symlink: reject,
         mkdir: (directory: string) => this.#mkdir(directory),
         writeFile: (file: string, content: Uint8Array) => this.#writeObject(file, content),
       },
@@ -63,13 +63,13 @@ export class DurableFiles {
     this.#newObjects.clear()
   }
 
-  /** Deletes the objects of a failed change. Those that cannot be deleted are counted by the sweep that measures. */
+  /** Deletes the objects of a failed change. The next measurement counts those that cannot be deleted. */
   async discardObjects(): Promise<void> {
     for (const file of this.#newObjects.keys()) await this.remove(file).catch(() => {})
     this.#newObjects.clear()
   }
 
-  /** In place of what was there. */
+  /** Writes a file, replacing an existing one. */
   async write(file: string, content: string | Uint8Array): Promise<void> {
     const temporary = join(this.#temporary, String(this.#count++))
     const handle = await open(temporary, 'wx', 0o644)
@@ -89,7 +89,7 @@ export class DurableFiles {
       await rename(file, join(this.#temporary, String(this.#count++)))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      // There was no such file; or else this says that the lock is gone.
+      // Either the file did not exist, or the lock was lost: then this throws, because the directory is removed.
       await stat(this.#temporary)
     }
     this.#changedDirectories.add(dirname(file))
@@ -101,7 +101,7 @@ export class DurableFiles {
     for (let at = directory; at.length >= first.length; at = dirname(at)) this.#changedDirectories.add(dirname(at))
   }
 
-  /** Everything written so far survives the loss of power. */
+  /** Makes everything written so far durable, so that it survives a power failure. */
   async flush(): Promise<void> {
     const directories = [...this.#changedDirectories]
     this.#changedDirectories.clear()
@@ -119,7 +119,7 @@ export class DurableFiles {
   }
 }
 
-/** What has been made, renamed or removed in it survives the loss of power. */
+/** Makes files created, renamed or removed in a directory durable, so that the change survives a power failure. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r')
   try {

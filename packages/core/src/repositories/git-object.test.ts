@@ -16,7 +16,7 @@ const signatures = fc.record({
   offsetMinutes: fc.integer({ min: -720, max: 840 }),
 })
 
-test('a commit and a tag read as they were written', () => {
+test('commits and tags are decoded as they were encoded', () => {
   const messages = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\0', ''))
   const commits = fc.record({
     tree: oids,
@@ -30,18 +30,18 @@ test('a commit and a tag read as they were written', () => {
   fc.assert(fc.property(tags, (tag) => void expect(tagOf(tagBytes(tag))).toEqual(tag)))
 })
 
-test('names that would begin another line or end an address lose what would', () => {
+test('characters that would end a name, an address or a line are dropped', () => {
   const author = { name: 'A\nparent x', email: 'a>b@c', atSeconds: 1, offsetMinutes: -210 }
   const commit = { tree: '0'.repeat(40), parents: [], author, committer: author, message: 'x' }
   expect(commitBytes(commit).toString()).toContain('author Aparent x <ab@c> 1 -0330\n')
 })
 
-test.each(['\u2028', '\u2029', '\r'])('a name of an author may hold %j, which ends no line of Git', (separator) => {
+test.each(['\u2028', '\u2029', '\r'])('an author name can contain %j, which does not end a line for Git', (separator) => {
   const text = `tree ${'0'.repeat(40)}\nauthor a${separator}b <a${separator}@b> 1 +0000\ncommitter c <c> 1 +0000\n\nx`
   expect(commitOf(Buffer.from(text)).author).toMatchObject({ name: `a${separator}b`, email: `a${separator}@b` })
 })
 
-test('a tree is in the order of Git, which says what it holds', () => {
+test('a tree is encoded in the order that Git requires', () => {
   const gitdir = mkdtempSync(join(tmpdir(), 'penstock-tree-'))
   onTestFinished(() => rmSync(gitdir, { recursive: true }))
   const git = (input: Buffer | string, ...args: string[]) =>
@@ -65,6 +65,6 @@ test.each([
   { offsetMinutes: 0, expected: '2026-02-03T04:05:06.000+00:00' },
   { offsetMinutes: 120, expected: '2026-02-03T06:05:06.000+02:00' },
   { offsetMinutes: -210, expected: '2026-02-03T00:35:06.000-03:30' },
-])('the time of a commit with an offset of $offsetMinutes minutes', ({ offsetMinutes, expected }) => {
+])('the time of a commit with an offset of $offsetMinutes minutes is $expected', ({ offsetMinutes, expected }) => {
   expect(signatureTime({ name: '', email: '', atSeconds: 1_770_091_506, offsetMinutes })).toBe(expected)
 })

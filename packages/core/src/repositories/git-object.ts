@@ -1,6 +1,6 @@
 /**
- * Objects of Git as bytes, in both directions. isomorphic-git would trim messages and order names by UTF-16, so that Git
- * itself would call some of its trees unsorted.
+ * Encodes and decodes Git objects. isomorphic-git is not used for this, because it trims messages and sorts names by
+ * UTF-16, so that Git would report some of its trees as unsorted.
  *
  * @see gitformat-commit, git-mktree, git-mktag
  */
@@ -10,11 +10,11 @@ export interface Signature {
   readonly email: string
   /** Seconds since 1970. */
   readonly atSeconds: number
-  /** East of UTC; of `-0330` it is -210. */
+  /** Minutes east of UTC; -210 for `-0330`. */
   readonly offsetMinutes: number
 }
 
-/** A commit, but for its message, which may be long. */
+/** A commit without its message, which may be long. */
 export interface CommitHeader {
   readonly tree: string
   readonly parents: readonly string[]
@@ -43,7 +43,7 @@ export const modes = {
 
 export interface TreeEntry {
   readonly name: string
-  /** Six digits. */
+  /** The mode as six digits. */
   readonly mode: string
   readonly oid: string
 }
@@ -68,7 +68,7 @@ export function commitHeaderOf(bytes: Uint8Array): CommitHeader {
   const author = signatureOf(headers.find(([name]) => name === 'author')?.[1])
   const committer = signatureOf(headers.find(([name]) => name === 'committer')?.[1])
   const tree = headers.find(([name]) => name === 'tree')?.[1]
-  if (tree === undefined || author === undefined || committer === undefined) throw new Error('A damaged commit')
+  if (tree === undefined || author === undefined || committer === undefined) throw new Error('The commit object is damaged')
   const parents = headers.filter(([name]) => name === 'parent').map(([, oid]) => oid)
   return { tree, parents, author, committer }
 }
@@ -94,7 +94,7 @@ export function tagOf(bytes: Uint8Array): TagObject {
   }
 }
 
-/** In Git's order: bytes of the name, a directory's as if it ended with a slash. */
+/** Encodes entries in Git's order: by the bytes of the name, with a slash appended to that of a directory. */
 export function treeBytes(entries: readonly TreeEntry[]): Buffer {
   const sorted = entries
     .map((entry) => ({ entry, key: Buffer.from(entry.mode === modes.tree ? `${entry.name}/` : entry.name) }))
@@ -123,14 +123,14 @@ export function treeOf(bytes: Uint8Array): TreeEntry[] {
   return entries
 }
 
-/** A name may hold anything but what would end it: Git drops these characters too. */
+/** Encodes a signature. Characters that would end the name or the address are dropped, as Git does. */
 const signatureText = ({ name, email, atSeconds, offsetMinutes }: Signature): string =>
   `${withoutDelimiters(name)} <${withoutDelimiters(email)}> ${atSeconds} ${offsetText(offsetMinutes)}`
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a line feed would begin a header of its own
 const withoutDelimiters = (text: string): string => text.replace(/[<>\u0000-\u001f]/g, '').trim()
 
-/** -210 → `-0330`, with `:` → `-03:30` */
+/** Returns `-0330` for -210, or `-03:30` with the separator `:`. */
 export function offsetText(minutes: number, separator = ''): string {
   const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60]
   return `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}${separator}${String(rest).padStart(2, '0')}`
@@ -147,7 +147,7 @@ function signatureOf(text: string | undefined): Signature | undefined {
 function partsOf(bytes: Uint8Array): { headers: [string, string][]; message: Buffer } {
   const object = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = object.indexOf('\n\n')
-  // Not a part of a text of the whole: who keeps a header would keep the message.
+  // Only the head is decoded: a substring of the whole text would keep the message in memory.
   const head = object.toString('utf8', 0, end === -1 ? undefined : end)
   const headers = head.split('\n').map((line): [string, string] => {
     const space = line.indexOf(' ')

@@ -7,24 +7,24 @@ import { isRefName } from './repository-path.ts'
 export type RefKind = 'heads' | 'tags'
 
 export interface GitReference {
-  /** Without `refs/heads/`. */
+  /** The name without `refs/heads/` or `refs/tags/`. */
   readonly name: string
-  /** A commit or, of an annotated tag, a tag. */
+  /** The id of a commit, or of the tag object of an annotated tag. */
   readonly oid: string
 }
 
-/** The object that a branch or tag names now; `undefined` without it. */
+/** Returns the object that a branch or tag refers to, or `undefined` if it does not exist. */
 export async function findReference(
   { gitdir }: GitRepository,
   kind: RefKind,
   name: string,
 ): Promise<string | undefined> {
-  // A name from outside is a path in the repository's directory from here on.
+  // The name becomes a path below, so an untrusted one must be checked.
   if (!isRefName(name)) return undefined
   return (await looseOid(gitdir, kind, name)) ?? (await packedRefs(gitdir)).get(`refs/${kind}/${name}`)
 }
 
-/** By name, in the order of code units. */
+/** Lists references by name, in the order of code units. */
 export async function listReferences({ gitdir }: GitRepository, kind: RefKind): Promise<GitReference[]> {
   const prefix = `refs/${kind}/`
   const packed = [...(await packedRefs(gitdir))].filter(([ref]) => ref.startsWith(prefix))
@@ -39,7 +39,7 @@ export async function listReferences({ gitdir }: GitRepository, kind: RefKind): 
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** The branch that the repository itself takes for its default. */
+/** Returns the branch of the repository's `HEAD`. */
 export async function headBranch({ gitdir }: GitRepository): Promise<string | undefined> {
   return /^ref: refs\/heads\/([^\n]+)\n?$/.exec(await readFile(join(gitdir, 'HEAD'), 'utf8'))?.[1]
 }
@@ -52,9 +52,11 @@ export type MoveOutcome = 'moved' | 'not_as_expected' | 'name_in_use'
 
 /**
  * Moves a branch or tag by compare and swap from `from` (`undefined`: it does not exist) to `to` (`undefined`: it is
- * deleted), after everything written before has reached the disk. `name_in_use`: Git cannot have both `a` and `a/b`.
+ * deleted), after everything written before has reached the disk. `name_in_use` is returned for the name `a` if `a/b`
+ * exists and vice versa, because Git cannot store both.
  *
- * @throws DomainError `storage_full` when the project has no room for the objects written before, or for a new reference
+ * @throws DomainError `storage_full` if the objects written before, or a new reference, exceed the project's storage
+ *   limit
  */
 export async function moveReference(
   repository: WritableRepository,
@@ -81,7 +83,7 @@ export async function moveReference(
 
 async function removeReference({ files, gitdir }: WritableRepository, kind: RefKind, name: string): Promise<void> {
   const packed = await packedRefs(gitdir)
-  // The packed one first: alone it would come back to life with an old value.
+  // The packed reference goes first: if only the loose one were removed, the packed one would be valid again.
   if (packed.delete(`refs/${kind}/${name}`)) {
     const lines = [...packed].map(([ref, oid]) => `${oid} ${ref}\n`)
     await files.write(join(gitdir, 'packed-refs'), `# pack-refs with: sorted\n${lines.join('')}`)
@@ -90,33 +92,36 @@ async function removeReference({ files, gitdir }: WritableRepository, kind: RefK
   await files.remove(join(gitdir, 'refs', kind, name))
 }
 
-/** Left where `a/b` was, in the way of `a`. */
+/** Removes empty directories that a deleted `a/b` left behind, so that `a` can be created. */
 async function removeEmptyDirectories(directory: string): Promise<void> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(absent)
+  const entries = await readdir(directory, { withFileTypes: true }).catch(ignoreMissing)
   if (entries === undefined) return
   for (const entry of entries) if (entry.isDirectory()) await removeEmptyDirectories(join(directory, entry.name))
   await rmdir(directory)
 }
 
 async function looseOid(gitdir: string, kind: RefKind, name: string): Promise<string | undefined> {
-  const text = await readFile(join(gitdir, 'refs', kind, name), 'utf8').catch(absent)
+  const text = await readFile(join(gitdir, 'refs', kind, name), 'utf8').catch(ignoreMissing)
   return text === undefined ? undefined : /^([0-9a-f]{40})\n?$/.exec(text)?.[1]
 }
 
 async function looseNames(directory: string): Promise<string[]> {
-  const entries = (await readdir(directory, { recursive: true, withFileTypes: true }).catch(absent)) ?? []
+  const entries = (await readdir(directory, { recursive: true, withFileTypes: true }).catch(ignoreMissing)) ?? []
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
 }
 
-/** What `git pack-refs` has left: full name → object. */
+/** Returns the references written by `git pack-refs`: the object by full name. */
 async function packedRefs(gitdir: string): Promise<Map<string, string>> {
-  const text = (await readFile(join(gitdir, 'packed-refs'), 'utf8').catch(absent)) ?? ''
+  const text = (await readFile(join(gitdir, 'packed-refs'), 'utf8').catch(ignoreMissing)) ?? ''
   return new Map([...text.matchAll(/(?<![^\n])([0-9a-f]{40}) ([^\n]+)/g)].map(([, oid, ref]) => [ref!, oid!]))
 }
 
-/** No such file, a directory in its place, or a file where its directory would be: Git has no such reference. */
-function absent(error: NodeJS.ErrnoException): undefined {
+/**
+ * Ignores errors that mean that the reference does not exist: no such file, or a file and a directory in each other's
+ * place.
+ */
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR' && error.code !== 'EISDIR') throw error
 }

@@ -24,19 +24,18 @@ export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 /**
- * The objects of a bare repository, for the length of one operation. Objects never change, so that whoever reads needs no
- * lock.
+ * Reads the objects of a bare repository during one operation. Objects never change, so that readers need no lock.
  */
 export class GitRepository {
   readonly gitdir: string
-  /** Of isomorphic-git: indexes of packs. */
+  /** The cache of isomorphic-git, which contains indexes of packs. */
   readonly #cache = {}
 
   constructor(gitdir: string) {
     this.gitdir = gitdir
   }
 
-  /** `undefined`: no such object. */
+  /** Returns `undefined` if the object does not exist. */
   async find(oid: string): Promise<{ type: ObjectType; bytes: Uint8Array } | undefined> {
     try {
       const read = { fs: readOnlyFiles, gitdir: this.gitdir, cache: this.#cache, oid, format: 'content' } as const
@@ -64,7 +63,7 @@ export class GitRepository {
     return this.#get(oid, 'blob')
   }
 
-  /** Of one that lies in a file of its own, no more than the beginning is read. */
+  /** Returns the size of a blob. Only the beginning of a loose object is read. */
   async blobSize(oid: string): Promise<number> {
     return (await sizeOfLooseBlob(this.gitdir, oid)) ?? (await this.blob(oid)).length
   }
@@ -73,7 +72,7 @@ export class GitRepository {
     return tagOf(await this.#get(oid, 'tag'))
   }
 
-  /** The commit that an object is or, by way of tags, names; `undefined` when there is none. */
+  /** Returns the commit that an object is, or that it refers to through tags; `undefined` if there is none. */
   async commitNamedBy(oid: string): Promise<string | undefined> {
     for (let at = oid, hops = 0; hops < 10; hops += 1) {
       const found = await this.find(at)
@@ -84,7 +83,7 @@ export class GitRepository {
     return undefined
   }
 
-  /** The one object whose id begins so. */
+  /** Returns the id with this prefix, or `undefined` if there is none or more than one. */
   async expand(prefix: string): Promise<string | undefined> {
     try {
       return await git.expandOid({ fs: readOnlyFiles, gitdir: this.gitdir, cache: this.#cache, oid: prefix })
@@ -96,12 +95,12 @@ export class GitRepository {
 
   async #get(oid: string, type: ObjectType): Promise<Uint8Array> {
     const found = await this.find(oid)
-    if (found?.type !== type) throw new Error(`A damaged repository: ${oid} should be a ${type}`)
+    if (found?.type !== type) throw new Error(`The repository is damaged: the object ${oid} is missing or not a ${type}`)
     return found.bytes
   }
 }
 
-/** A repository that its one writer holds. @see changeRepository */
+/** A repository that the holder of its lock may change. @see changeRepository */
 export class WritableRepository extends GitRepository {
   readonly files: DurableFiles
   readonly #storage: RepositoryStorage
@@ -113,7 +112,8 @@ export class WritableRepository extends GitRepository {
   }
 
   /**
-   * Counts the objects written so far, before a reference makes them part of the repository, and the reference if it is new.
+   * Counts the objects written so far, before a reference makes them part of the repository, and the reference if it is
+   * new.
    *
    * @throws DomainError `storage_full`
    */
@@ -143,20 +143,25 @@ export async function repositoryExists(gitdir: string): Promise<boolean> {
   )
 }
 
-/** What is being made into the repository. */
-export const unfinishedOf = (gitdir: string): string => `${gitdir}.new`
+/** Returns the directory in which a new repository is prepared. */
+export const unfinishedDir = (gitdir: string): string => `${gitdir}.new`
 
-/** Makes an empty bare repository, wholly or not at all. @param token of the lock, which its caller holds */
+/**
+ * Creates an empty bare repository, completely or not at all.
+ *
+ * @param token the token of the lock, which the caller must hold
+ */
 export async function createRepository(gitdir: string, defaultBranch: string, token: string): Promise<void> {
-  // In a directory of its own: who held the lock before, and does not know yet that it is gone, finds theirs removed.
-  const unfinished = join(unfinishedOf(gitdir), token)
-  await rm(unfinishedOf(gitdir), { recursive: true, force: true, maxRetries: 3 })
+  // Each token has its own directory: a former holder that has lost the lock without noticing finds its directory
+  // removed.
+  const unfinished = join(unfinishedDir(gitdir), token)
+  await rm(unfinishedDir(gitdir), { recursive: true, force: true, maxRetries: 3 })
   await mkdir(unfinished, { recursive: true })
   await git.init({ fs, gitdir: unfinished, bare: true, defaultBranch })
   for (const directory of ['', 'objects', 'refs', 'refs/heads', 'refs/tags'])
     await syncDirectory(join(unfinished, directory))
   await rename(unfinished, gitdir)
-  await rm(unfinishedOf(gitdir), { recursive: true })
+  await rm(unfinishedDir(gitdir), { recursive: true })
   await syncDirectory(dirname(gitdir))
 }
 

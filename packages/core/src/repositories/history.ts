@@ -1,7 +1,7 @@
 import { type CommitHeader, type CommitObject, modes, type TreeEntry } from './git-object.ts'
 import type { GitRepository } from './git-repository.ts'
 
-/** No search looks at more commits. */
+/** The limit of commits that a search visits. */
 export const MAX_SEARCHED = 20_000
 
 export interface HistoryHeader extends CommitHeader {
@@ -11,19 +11,19 @@ export interface HistoryHeader extends CommitHeader {
 export interface HistoryCommit extends HistoryHeader, CommitObject {}
 
 export interface HistoryFilter {
-  /** Only commits that changed what lies there. */
+  /** Limits the history to commits that changed the file or directory at this path. */
   readonly segments?: readonly string[] | undefined
-  /** Of the committer; both inclusive. */
+  /** Bounds of the committer time, both inclusive. */
   readonly sinceMs?: number | undefined
   readonly untilMs?: number | undefined
   readonly firstParentOnly?: boolean | undefined
-  /** Part of `Name <e-mail>`, in any case. */
+  /** A part of `Name <e-mail>`, ignoring case. */
   readonly author?: string | undefined
 }
 
 /**
- * The commits from which `tips` have come, newest first by the committer's time, and never a commit before one that has
- * come from it and has been seen. Ends after `MAX_SEARCHED`.
+ * Yields the commits reachable from `tips`, newest first by committer time, and never a commit before a visited commit
+ * that descends from it. Ends after visiting `MAX_SEARCHED` commits.
  */
 export async function* history(
   repository: GitRepository,
@@ -45,10 +45,10 @@ export async function* history(
     const commit = waiting.shift()
     if (commit === undefined) return
     const atMs = commit.committer.atSeconds * 1_000
-    // What has come before it is older still.
+    // Its ancestors are even older.
     if (atMs < sinceMs) continue
     const parents = firstParentOnly ? commit.parents.slice(0, 1) : commit.parents
-    const same = segments && (await parentWithTheSame(repository, commit, parents, segments))
+    const same = segments && (await parentWithSameEntry(repository, commit, parents, segments))
     for (const parent of same ? [same] : parents) await add(parent)
     if (same !== undefined || atMs > untilMs) continue
     if (segments && parents.length === 0 && (await entryAt(repository, commit.tree, segments)) === undefined) continue
@@ -57,7 +57,7 @@ export async function* history(
   }
 }
 
-/** The last commit that changed what lies at a path, as far as `MAX_SEARCHED` commits tell. */
+/** Returns the last commit that changed the file or directory at a path, among the newest `MAX_SEARCHED` commits. */
 export async function lastChange(
   repository: GitRepository,
   tip: string,
@@ -67,7 +67,7 @@ export async function lastChange(
   return undefined
 }
 
-/** Of the commits given, those from which `tip` has come, or which it is. */
+/** Returns those of the candidates that are `tip` or an ancestor of it. */
 export async function ancestorsAmong(
   repository: GitRepository,
   tip: string,
@@ -82,7 +82,7 @@ export async function ancestorsAmong(
   return found
 }
 
-/** What lies at a path of a tree; `undefined` when nothing does. The empty path is the tree itself. */
+/** Returns the entry at a path of a tree, or `undefined` if there is none. The empty path is the tree itself. */
 export async function entryAt(
   repository: Pick<GitRepository, 'tree'>,
   tree: string,
@@ -97,16 +97,16 @@ export async function entryAt(
   return entry
 }
 
-async function parentWithTheSame(
+async function parentWithSameEntry(
   repository: GitRepository,
   commit: HistoryCommit,
   parents: readonly string[],
   segments: readonly string[],
 ): Promise<string | undefined> {
-  const here = await entryAt(repository, commit.tree, segments)
+  const inCommit = await entryAt(repository, commit.tree, segments)
   for (const parent of parents) {
-    const there = await entryAt(repository, (await repository.commit(parent)).tree, segments)
-    if (there?.oid === here?.oid && there?.mode === here?.mode) return parent
+    const inParent = await entryAt(repository, (await repository.commit(parent)).tree, segments)
+    if (inParent?.oid === inCommit?.oid && inParent?.mode === inCommit?.mode) return parent
   }
   return undefined
 }

@@ -7,7 +7,7 @@ const texts = fc
   .array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'd'), { maxLength: 12 })
   .map((lines) => lines.join(''))
 
-test('without its additions it is the old text, without its removals the new one', () => {
+test('the diff without additions is the old text, and without removals the new text', () => {
   fc.assert(
     fc.property(texts, texts, (before, after) => {
       const lines = diffLines(linesOf(before), linesOf(after))
@@ -21,7 +21,7 @@ test('without its additions it is the old text, without its removals the new one
   )
 })
 
-test('counted, additions and removals are those that are shown', () => {
+test('countEditedLines returns the numbers of additions and removals of the diff', () => {
   fc.assert(
     fc.property(texts, texts, (before, after) => {
       const shown = diffLines(linesOf(before), linesOf(after))
@@ -34,7 +34,7 @@ test('counted, additions and removals are those that are shown', () => {
   )
 })
 
-test('too different to search: everything between is removed and added', () => {
+test('texts that are too different to search have all changed lines removed and added', () => {
   const many = (prefix: string) => Array.from({ length: 2_000 }, (_, line) => `${prefix}${line}\n`)
   const lines = diffLines(['same\n', ...many('a')], ['same\n', ...many('b')])
   expect(lines.map(({ kind }) => kind).join('')).toBe(` ${'-'.repeat(2_000)}${'+'.repeat(2_000)}`)
@@ -42,7 +42,7 @@ test('too different to search: everything between is removed and added', () => {
   expect(countEditedLines(bytes('a'), bytes('b'))).toEqual({ additions: 2_000, deletions: 2_000 })
 })
 
-test('of a long file, what was changed is counted and not all of it', () => {
+test('in a long file only the changed lines are counted', () => {
   const long = (changed: string) =>
     Buffer.from(Array.from({ length: 90_000 }, (_, line) => (line === 50_000 ? changed : '-\n')).join(''))
   expect(countEditedLines(long('a\n'), long('b\nc\n'))).toEqual({ additions: 2, deletions: 1 })
@@ -58,6 +58,6 @@ test.each([
     after: '1\n2\n3\n4\nx\n5\n6\n7\n8\n9\n',
     expected: '@@ -2,6 +2,7 @@\n 2\n 3\n 4\n+x\n 5\n 6\n 7\n',
   },
-])('$before to $after', ({ before, after, expected }) => {
+])('shows the unified diff from $before to $after', ({ before, after, expected }) => {
   expect(unifiedDiff(diffLines(linesOf(before), linesOf(after)))).toBe(expected)
 })

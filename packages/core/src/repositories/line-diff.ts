@@ -1,8 +1,10 @@
-/** Beyond, a search for the shortest script would take too long: then everything between is removed and added. */
+/**
+ * The limit of edits in the search for a shortest diff. Beyond it, all changed lines are shown as removed and added.
+ */
 const MAX_EDITS = 1_000
-/** Of either side, without what both begin and end with. */
+/** The limit of lines of either side, without the lines that both share at the beginning and at the end. */
 export const MAX_SEARCHED_LINES = 10_000
-/** Lines compared in one search: some 10 ms. */
+/** The limit of lines compared in one search, which takes some 10 ms. */
 const MAX_STEPS = 2_000_000
 const CONTEXT_LINES = 3
 
@@ -10,13 +12,17 @@ export type LineKind = ' ' | '-' | '+'
 
 export interface DiffLine {
   readonly kind: LineKind
-  /** With its line feed, if it has one. */
+  /** The text with its line feed, if it has one. */
   readonly text: string
 }
 
 export const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
-/** A shortest way from `before` to `after`, removals before additions. @see Myers, An O(ND) Difference Algorithm (1986) */
+/**
+ * Returns a shortest diff from `before` to `after`, with removals before additions.
+ *
+ * @see Myers, An O(ND) Difference Algorithm (1986)
+ */
 export function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
   const { start, end, old, fresh } = middleOf(before, after)
   const kept = (text: string): DiffLine => ({ kind: ' ', text })
@@ -28,19 +34,21 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
   ]
 }
 
-/** How many lines a shortest way removes and adds; `undefined` where the search would take too long. */
+/**
+ * Returns the number of removals and additions of a shortest diff, or `undefined` if the search would take too long.
+ */
 export function leastEdits(before: readonly string[], after: readonly string[]): number | undefined {
   const furthest = search(before, after)
   return furthest && furthest.length - 1
 }
 
-/** What is left without the `start` and `end` lines that both have. */
+/** Returns the lines without the `start` and `end` lines that both sides share. */
 function middleOf(before: readonly string[], after: readonly string[]) {
-  const most = Math.min(before.length, after.length)
+  const shorter = Math.min(before.length, after.length)
   let start = 0
-  while (start < most && before[start] === after[start]) start += 1
+  while (start < shorter && before[start] === after[start]) start += 1
   let end = 0
-  while (end < most - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end += 1
+  while (end < shorter - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end += 1
   return {
     start,
     end,
@@ -49,7 +57,7 @@ function middleOf(before: readonly string[], after: readonly string[]) {
   }
 }
 
-/** `@@ -1,3 +1,4 @@` and what follows, with three lines around each change. */
+/** Returns the hunks of a unified diff, beginning with `@@ -1,3 +1,4 @@`, with three lines of context. */
 export function unifiedDiff(lines: readonly DiffLine[]): string {
   const near = new Uint8Array(lines.length)
   lines.forEach(({ kind }, at) => {
@@ -65,7 +73,7 @@ export function unifiedDiff(lines: readonly DiffLine[]): string {
       hunk.filter(({ kind }) => kind !== '+').length,
       hunk.filter(({ kind }) => kind !== '-').length,
     ]
-    if (near[at]) text += `@@ -${range(oldLine, olds)} +${range(newLine, news)} @@\n${hunk.map(printed).join('')}`
+    if (near[at]) text += `@@ -${range(oldLine, olds)} +${range(newLine, news)} @@\n${hunk.map(formatLine).join('')}`
     oldLine += olds
     newLine += news
     at = end
@@ -76,17 +84,20 @@ export function unifiedDiff(lines: readonly DiffLine[]): string {
 const removed = (text: string): DiffLine => ({ kind: '-', text })
 const added = (text: string): DiffLine => ({ kind: '+', text })
 
-/** Without lines, a range begins at the line before. */
+/** Returns the range of a hunk. An empty range begins at the line before. */
 const range = (first: number, count: number): string =>
   count === 1 ? `${first}` : `${count === 0 ? first - 1 : first},${count}`
 
-const printed = ({ kind, text }: DiffLine): string =>
+const formatLine = ({ kind, text }: DiffLine): string =>
   text.endsWith('\n') ? `${kind}${text}` : `${kind}${text}\n\\ No newline at end of file\n`
 
-/** Of `d` edits, how far into the old lines they reach: on the diagonal k (old place - new place) at `(k + d) / 2`. */
+/** The furthest old line reached with `d` edits, on the diagonal k (old place - new place) at index `(k + d) / 2`. */
 type Reached = Int32Array
 
-/** One for each number of edits up to the least that suffices; `undefined` where that would take too long to find. */
+/**
+ * Returns the furthest lines for each number of edits up to the smallest sufficient one, or `undefined` beyond the
+ * limits.
+ */
 function search(before: readonly string[], after: readonly string[]): Reached[] | undefined {
   if (Math.max(before.length, after.length) > MAX_SEARCHED_LINES) return undefined
   const numbers = new Map<string, number>()
@@ -120,7 +131,7 @@ function searchNumbered(before: Int32Array, after: Int32Array): Reached[] | unde
   return undefined
 }
 
-/** `index` among those reached with one edit more than `last`. */
+/** Returns whether the step from `last` to `index`, with one more edit, is an addition. */
 const isAddition = (last: Reached, index: number): boolean =>
   index === 0 || (index !== last.length && last[index - 1]! < last[index]!)
 

@@ -2,10 +2,10 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { constants, inflateSync } from 'node:zlib'
 
-/** Enough for the longest header, however it was compressed. */
-const BEGINNING = 512
+/** Enough bytes for the longest header with any compression. */
+const HEADER_BYTES = 512
 
-/** The size of a blob that lies in a file of its own, by the beginning of that; `undefined`: it does not. */
+/** Returns the size of a blob from the header of its file, or `undefined` if it is not a loose object. */
 export async function sizeOfLooseBlob(gitdir: string, oid: string): Promise<number | undefined> {
   const path = join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2))
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
@@ -14,7 +14,7 @@ export async function sizeOfLooseBlob(gitdir: string, oid: string): Promise<numb
   })
   if (file === undefined) return undefined
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(BEGINNING), 0, BEGINNING, 0)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0)
     const text = inflateSync(buffer.subarray(0, bytesRead), { finishFlush: constants.Z_SYNC_FLUSH }).toString('latin1')
     const size = /^blob (\d+)\0/.exec(text)?.[1]
     return size === undefined ? undefined : Number(size)

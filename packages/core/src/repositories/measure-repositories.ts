@@ -7,9 +7,9 @@ import { repositoryExists } from './git-repository.ts'
 import { withRepositoryLock } from './repository-lock.ts'
 import { measureRepository } from './repository-storage.ts'
 
-/** How many repositories one sweep measures; the others wait for the next one. */
-const MOST_MEASURED = 1_000
-/** How long the sweep waits for a change that is under way; then the repository waits for the next sweep. */
+/** The limit of repositories that one sweep measures; the others are left to the next sweep. */
+const MAX_MEASURED = 1_000
+/** The time that the sweep waits for a running change, before it leaves the repository to the next sweep. */
 const WAIT_MS = 2_000
 
 /**
@@ -18,7 +18,7 @@ const WAIT_MS = 2_000
  */
 export async function measureRepositories(core: Core): Promise<void> {
   const beforeMs = core.clock.nowMs() - DAY_MS
-  const projectIds = await projectsToMeasure({ db: core.db.read }, { beforeMs, limit: MOST_MEASURED })
+  const projectIds = await projectsToMeasure({ db: core.db.read }, { beforeMs, limit: MAX_MEASURED })
   for (const projectId of projectIds) {
     const gitdir = gitdirOf(core, String(projectId))
     const measure = async () => {

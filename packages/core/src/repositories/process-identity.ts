@@ -1,14 +1,14 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 
 /**
- * This process, told apart from every other of this and other machines and containers, later ones of the same number
- * included. '' where the system does not say (it does on Linux).
+ * A text that identifies this process among all processes of this and other machines and containers, including later
+ * ones with the same process id. Empty on systems other than Linux.
  */
 export const thisProcess: string = identityOf('self') ?? ''
 
 /**
- * Whether the process that called itself so is known to have ended. Only of one that had its number from where we have
- * ours: numbers of other machines and containers mean other processes here.
+ * Returns whether the process with this identity is known to have ended. This is known only for processes of the same
+ * process id namespace, because a process id from another machine or container means another process here.
  */
 export function hasEnded(identity: string): boolean {
   const [space, pid] = partsOf(identity)
@@ -16,15 +16,15 @@ export function hasEnded(identity: string): boolean {
   return identityOf(pid) !== identity
 }
 
-/** `boot/namespace`, `pid` */
+/** Returns `boot/namespace` and `pid`. */
 const partsOf = (identity: string) => identity.split(' ')
 
-/** `<boot id>/<namespace of process numbers> <pid> <clock ticks from boot to its start>`. @see proc(5) */
+/** Returns `<boot id>/<process id namespace> <pid> <clock ticks from boot to its start>`. @see proc(5) */
 function identityOf(process: string): string | undefined {
   try {
     const stat = readFileSync(`/proc/${process}/stat`, 'utf8')
     const pid = stat.slice(0, stat.indexOf(' '))
-    // The second field is in parentheses and may hold anything; the start is the 22nd.
+    // The second field is in parentheses and may contain any characters; the start time is the 22nd field.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (fields[0] === 'Z') return undefined
     const started = fields[19]

@@ -7,15 +7,15 @@ import { findRevision } from './revision.ts'
 
 export const repositoryNameOf = ({ id }: Pick<Project, 'id'>): string => String(id)
 
-/** A project's repository for reading, with the branch that `HEAD` means. */
+/** A project's repository for reading, with the branch that `HEAD` refers to. */
 export interface ProjectRepository {
   readonly git: GitRepository
   readonly defaultBranch: string | undefined
-  /** @param revision without it, the default branch */
+  /** @param revision a branch, tag or commit; default: the default branch */
   findCommit(revision: string | undefined): Promise<string | undefined>
 }
 
-/** `undefined`: nothing has been committed yet. */
+/** Opens the repository of a project, or returns `undefined` if nothing has been committed yet. */
 export async function findProjectRepository(core: Core, project: Project): Promise<ProjectRepository | undefined> {
   const git = await findRepository(core, repositoryNameOf(project))
   if (git === undefined) return undefined

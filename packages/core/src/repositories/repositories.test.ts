@@ -36,7 +36,7 @@ const commit = (actions: Action[], more: Record<string, unknown> = {}) =>
 const create = (filePath: string, content = 'x\n'): Action => ({ action: 'create', filePath, content })
 const refusal = (answer: Promise<unknown>): Promise<Failure> =>
   answer.then(
-    () => expect.fail('should be refused'),
+    () => expect.fail('should be rejected'),
     (error: DomainError) => error.failure,
   )
 const branches = async () => (await world.perform(mira, listBranches, { project: project.id })).items
@@ -44,13 +44,13 @@ const titles = async (input: Record<string, unknown> = {}) =>
   (await world.perform(mira, listCommits, { project: project.id, ...input })).items.map(({ title }) => title)
 
 describe('commits', () => {
-  test('the first makes the repository and its default branch; Git reads it', async () => {
-    const made = await commit([create('docs/ü🚀.md', 'Hällo\n'), create('run.sh', '')], {
+  test('the first one creates the repository and its default branch, which Git can read', async () => {
+    const created = await commit([create('docs/ü🚀.md', 'Hällo\n'), create('run.sh', '')], {
       commitMessage: 'Add docs\n\nWhy not\n\nSigned-off-by: Mira\nSigned-off-by: Noor',
       authorName: 'Noor Elm',
       authorEmail: 'noor@example.test',
     })
-    expect(made).toMatchObject({
+    expect(created).toMatchObject({
       title: 'Add docs',
       parentShas: [],
       author: { name: 'Noor Elm', email: 'noor@example.test', atSeconds: 1_770_091_506, offsetMinutes: 0 },
@@ -62,19 +62,19 @@ describe('commits', () => {
       stats: { additions: 1, deletions: 0 },
     })
     expect(git('fsck', '--strict', '--full')).toBe('')
-    expect(git('rev-parse', 'HEAD').trim()).toBe(made.sha)
+    expect(git('rev-parse', 'HEAD').trim()).toBe(created.sha)
     expect(git('show', 'HEAD:docs/ü🚀.md')).toBe('Hällo\n')
     expect(git('log', '-1', '--format=%an|%ae|%cn|%aI', 'main')).toBe(
       'Noor Elm|noor@example.test|mira Holt|2026-02-03T04:05:06+00:00\n',
     )
     const [event] = await world.core.db.read.selectFrom('events').selectAll().execute()
     expect(event).toMatchObject({ type: 'repository.pushed', object_id: project.id, actor_id: mira.id })
-    expect(JSON.parse(event!.details)).toEqual({ ref: 'refs/heads/main', before: null, after: made.sha })
+    expect(JSON.parse(event!.details)).toEqual({ ref: 'refs/heads/main', before: null, after: created.sha })
     const { defaultBranch } = await getProject({ db: world.core.db.read, nowMs: 0 }, project.id)
     expect(defaultBranch).toBe('main')
   })
 
-  test('every action, in order, in one commit', async () => {
+  test('contain all actions, applied in order', async () => {
     await commit([create('a.txt', '1\n2\n'), create('b/c.txt'), create('d.sh', ''), create('e.txt', 'e\n')])
     const { sha } = await commit([
       { action: 'update', filePath: 'a.txt', content: Buffer.from('1\nü\n').toString('base64'), encoding: 'base64' },
@@ -100,26 +100,26 @@ describe('commits', () => {
   })
 
   test.each([
-    ['what exists', [create('a.txt')]],
-    ['below a file', [create('a.txt/b')]],
-    ['a directory', [create('dir')]],
-    ['what is missing', [{ action: 'update', filePath: 'none', content: '' }]],
-    ['what is missing', [{ action: 'delete', filePath: 'dir' }]],
-    ['a move from nowhere', [{ action: 'move', filePath: 'x' }]],
-    ['a second action', [create('new.txt'), create('new.txt')]],
-    ['traversal', [create('../../evil')]],
-    ['the directory of Git', [create('.git/hooks/post-update')]],
-    ['a control character', [create('a\nb')]],
-    ['what is not Base64', [{ ...create('y', '%%%'), encoding: 'base64' }]],
-    ['what is too large', [create('y', 'x'.repeat(10 * 1024 * 1024 + 1))]],
-  ])('refused and nothing changed: %s', async (_, actions) => {
+      ['creating an existing file', [create('a.txt')]],
+      ['creating a file below a file', [create('a.txt/b')]],
+      ['creating a file with the name of a directory', [create('dir')]],
+      ['updating a missing file', [{ action: 'update', filePath: 'none', content: '' }]],
+      ['deleting a directory', [{ action: 'delete', filePath: 'dir' }]],
+      ['moving without a previous path', [{ action: 'move', filePath: 'x' }]],
+      ['creating a file twice', [create('new.txt'), create('new.txt')]],
+      ['a path out of the repository', [create('../../evil')]],
+      ['a path in the directory of Git', [create('.git/hooks/post-update')]],
+      ['a path with a control character', [create('a\nb')]],
+      ['content that is not Base64', [{ ...create('y', '%%%'), encoding: 'base64' }]],
+      ['content that is too large', [create('y', 'x'.repeat(10 * 1024 * 1024 + 1))]],
+    ])('are rejected without any change: %s', async (_, actions) => {
     const before = await commit([create('a.txt'), create('dir/file')])
     expect((await refusal(commit(actions as Action[]))).code).toBe('refused')
     expect(git('rev-parse', 'main').trim()).toBe(before.sha)
     expect(readdirSync(world.directory)).not.toContain('evil')
   })
 
-  test('a file that has changed since is not overwritten', async () => {
+  test('do not overwrite a file that has changed since the given commit', async () => {
     const first = await commit([create('a.txt'), create('b.txt')])
     const other = await commit([{ action: 'update', filePath: 'b.txt', content: 'b' }])
     const update = (lastCommitId: string) =>
@@ -129,7 +129,7 @@ describe('commits', () => {
     await update(second.sha)
   })
 
-  test('a new branch begins where it is told to', async () => {
+  test('create a new branch from the given start', async () => {
     await commit([create('a.txt')])
     expect((await refusal(commit([create('b.txt')], { branch: 'next' }))).code).toBe('refused')
     await commit([create('b.txt')], { branch: 'next', startBranch: 'main' })
@@ -138,7 +138,7 @@ describe('commits', () => {
     expect(git('ls-tree', '--name-only', 'next')).toBe('a.txt\nc.txt\n')
   })
 
-  test('lists: newest first, by path, time, branch and page', async () => {
+  test('are listed newest first, by path, time, branch and page', async () => {
     for (const name of ['a', 'b', 'c']) {
       await commit([create(`${name}/file`)], { commitMessage: `Add ${name}` })
       await world.clock.advance(60_000)
@@ -158,7 +158,7 @@ describe('commits', () => {
     expect(await refusal(titles({ refName: 'none' }))).toEqual({ code: 'not_found', what: 'Reference' })
   })
 
-  test('one, by id, the beginning of it, branch or tag', async () => {
+  test('are found by id, abbreviated id, branch or tag', async () => {
     const { sha } = await commit([create('a.txt')])
     await world.perform(mira, createTag, { project: project.id, tagName: 'v1', ref: 'main', message: 'One' })
     const get = (wanted: string) => world.perform(mira, getCommit, { project: project.id, sha: wanted })
@@ -171,11 +171,11 @@ describe('commits', () => {
 })
 
 describe('branches and tags', () => {
-  test('a branch comes, is merged, and goes', async () => {
+  test('a branch can be created, is shown as merged, and can be removed', async () => {
     const { sha } = await commit([create('a.txt')])
     const input = { project: project.id, branch: 'feature/x' }
-    const made = await world.perform(mira, createBranch, { ...input, ref: sha.slice(0, 7) })
-    expect(made).toMatchObject({ name: 'feature/x', isMerged: false, isDefault: false, canPush: true, commit: { sha } })
+    const created = await world.perform(mira, createBranch, { ...input, ref: sha.slice(0, 7) })
+    expect(created).toMatchObject({ name: 'feature/x', isMerged: false, isDefault: false, canPush: true, commit: { sha } })
     await commit([create('c.txt')])
     expect(await world.perform(mira, getBranch, input)).toMatchObject({ isMerged: true })
     await commit([create('b.txt')], { branch: 'feature/x' })
@@ -198,7 +198,7 @@ describe('branches and tags', () => {
     expect((await refusal(world.perform(mira, removeBranch, { ...input, branch: 'main' }))).code).toBe('protected')
   })
 
-  test('a search takes part of a name, from ^ or up to $', async () => {
+  test('a search matches a part of a name, anchored by ^ and $', async () => {
     await commit([create('a.txt')])
     for (const branch of ['feature-1', 'a-feature'])
       await world.perform(mira, createBranch, { project: project.id, branch, ref: 'main' })
@@ -209,7 +209,7 @@ describe('branches and tags', () => {
     expect(await found('feature$')).toEqual(['a-feature'])
   })
 
-  test('tags with and without an annotation', async () => {
+  test('tags can be created with and without an annotation', async () => {
     const { sha } = await commit([create('a.txt')])
     const tag = (tagName: string, message?: string) =>
       world.perform(mira, createTag, { project: project.id, tagName, ref: 'main', ...(message && { message }) })
@@ -234,7 +234,7 @@ describe('branches and tags', () => {
     })
   })
 
-  test('what Git has packed is still there, and can go', async () => {
+  test('objects and references packed by Git can be read and removed', async () => {
     await commit([create('a.txt', 'old\n')])
     await world.perform(mira, createBranch, { project: project.id, branch: 'next', ref: 'main' })
     git('gc', '--quiet')
@@ -247,7 +247,7 @@ describe('branches and tags', () => {
 })
 
 describe('files', () => {
-  test('written, read, changed and removed one by one', async () => {
+  test('can be created, read, updated and removed', async () => {
     const input = { project: project.id, filePath: 'src/a.txt', branch: 'main', commitMessage: 'x' }
     expect(await world.perform(mira, createFile, { ...input, content: 'one' })).toEqual({
       path: 'src/a.txt',
@@ -266,12 +266,12 @@ describe('files', () => {
     const blob = await world.perform(mira, getBlob, { project: project.id, sha: first.blobSha })
     expect(Buffer.from(blob.bytes).toString()).toBe('one')
     await world.perform(mira, removeFile, input)
-    const gone = world.perform(mira, getFile, { project: project.id, filePath: 'src/a.txt' })
-    expect(await refusal(gone)).toEqual({ code: 'not_found', what: 'File' })
+    const missing = world.perform(mira, getFile, { project: project.id, filePath: 'src/a.txt' })
+    expect(await refusal(missing)).toEqual({ code: 'not_found', what: 'File' })
     expect(git('ls-tree', '-r', '--name-only', 'main')).toBe('b\n')
   })
 
-  test('directories come before files', async () => {
+  test('are listed after directories', async () => {
     await commit([create('b'), create('z/y/x'), create('c/d')])
     const paths = async (input: object) =>
       (await world.perform(mira, listTree, { project: project.id, ...input })).items.map(
@@ -285,8 +285,8 @@ describe('files', () => {
   })
 })
 
-describe('who may', () => {
-  test('read with the project, write from Developer up', async () => {
+describe('permissions', () => {
+  test('users who can see the project can read, and Developers can write', async () => {
     const open = await world.project('open', mira, 'public')
     const noor = await world.user('noor')
     await world.member(open, noor, accessLevels.reporter)
@@ -300,7 +300,7 @@ describe('who may', () => {
     expect(await refusal(hidden)).toEqual({ code: 'not_found', what: 'Project' })
   })
 
-  test('without a commit there is nothing, and only one is the first', async () => {
+  test('an empty repository has empty lists, and is initialized only once', async () => {
     expect(await titles()).toEqual([])
     expect(await branches()).toEqual([])
     await initializeRepository(world.core, project, mira)

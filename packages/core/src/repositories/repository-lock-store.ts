@@ -7,34 +7,34 @@ declare module '../kit/tables.ts' {
 }
 
 interface RepositoryLocksTable {
-  /** `5`, `snippets/31` */
+  /** The name of the repository: `5`, `snippets/31`. */
   repository: string
-  /** Of this one holding. */
+  /** Identifies this holder; each acquisition has a new token. */
   token: string
-  /** @see process-identity.ts */
+  /** The identity of the holder's process. @see process-identity.ts */
   owner: string
-  /** Grows while it is held. */
+  /** Increases regularly while the lock is held. */
   renewals: number
 }
 
-/** What another holds; as long as this changes, it lives. */
-export interface Holding {
+/** The current holder of a lock. The holder is alive as long as `renewals` increases. */
+export interface LockHolder {
   readonly token: string
   readonly owner: string
   readonly renewals: number
 }
 
 /**
- * Takes the lock, which `former` has held so far if that is given. Of several who try only one succeeds.
+ * Takes a free lock, or the lock of `former`. If several processes try, only one succeeds.
  *
- * A row and not a file: two who find a lock file of a dead process cannot both remove and create it without one of them
- * removing the other's; a row changes hands in one statement that says whose it was.
+ * The lock is a row and not a file: when two processes find the lock file of a dead process, one of them could remove
+ * the new file of the other. A row changes its holder in one statement that compares the former holder.
  */
 export async function tryTakeLock(
   { db }: Core,
   repository: string,
-  mine: Pick<Holding, 'token' | 'owner'>,
-  former: Holding | undefined,
+  mine: Pick<LockHolder, 'token' | 'owner'>,
+  former: LockHolder | undefined,
 ): Promise<boolean> {
   const taken = await db.write((tx) =>
     former === undefined
@@ -56,7 +56,7 @@ export async function tryTakeLock(
   return taken !== undefined
 }
 
-export async function findHolding({ db }: Core, repository: string): Promise<Holding | undefined> {
+export async function findLockHolder({ db }: Core, repository: string): Promise<LockHolder | undefined> {
   return db.read
     .selectFrom('repository_locks')
     .select(['token', 'owner', 'renewals'])

@@ -15,11 +15,11 @@ describe('paths of files', () => {
     'a:b',
     'a\\b',
     '...',
-  ])('%s', (path) => {
+  ])('accepts the path %s', (path) => {
     expect(segmentsOf(path)).toEqual(path.split('/'))
   })
 
-  test('a slash at the beginning means the root', () => {
+  test('ignores a slash at the beginning', () => {
     expect(segmentsOf('/a/b')).toEqual(['a', 'b'])
   })
 
@@ -56,13 +56,13 @@ describe('paths of files', () => {
     'x'.repeat(256),
     `${'x/'.repeat(100)}x`,
     `${'x'.repeat(200)}/`.repeat(25),
-  ])('no path of a file: %j', (path) => {
+  ])('rejects the path %j', (path) => {
     expect(segmentsOf(path)).toBeUndefined()
   })
 })
 
 describe('names of branches and tags', () => {
-  test.each(['main', 'feature/x', 'v1.0', 'a-b_c', 'ü', 'a.b', 'deadbeef', 'a@b', 'head'])('%s', (name) => {
+  test.each(['main', 'feature/x', 'v1.0', 'a-b_c', 'ü', 'a.b', 'deadbeef', 'a@b', 'head'])('accepts the name %s', (name) => {
     expect(isRefName(name)).toBe(true)
   })
 
@@ -94,7 +94,7 @@ describe('names of branches and tags', () => {
     'refs/heads/x',
     'a'.repeat(40),
     'x'.repeat(201),
-  ])('not %j', (name) => {
+  ])('rejects the name %j', (name) => {
     expect(isRefName(name)).toBe(false)
   })
 })

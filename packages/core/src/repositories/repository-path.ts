@@ -1,18 +1,18 @@
-/** What may be the path of a file in a repository, and the name of a branch or tag. Git on no system may take them for more. */
-
+// Validates paths of files and names of branches and tags, so that they are harmless for Git on every operating system.
+ 
 export const MAX_PATH_BYTES = 4_096
 const MAX_SEGMENT_BYTES = 255
 const MAX_DEPTH = 100
 export const MAX_REF_NAME_BYTES = 200
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is meant
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters on purpose
 const controls = /[\u0000-\u001f\u007f]/
-/** A lone half of a surrogate pair has no UTF-8. */
+/** Matches a lone surrogate, which cannot be encoded as UTF-8. */
 const unpaired = /\p{Surrogate}/u
-/** Characters that HFS+ ignores in a name. */
+/** Matches characters that HFS+ ignores in a name. */
 const ignorable = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
 
-/** Its segments; `undefined` when it is not a path of a file. A slash at the beginning means the root and is dropped. */
+/** Returns the segments of a file path, or `undefined` for an invalid path. A leading slash is dropped. */
 export function segmentsOf(path: string): string[] | undefined {
   const relative = path.replace(/^\//, '')
   if (controls.test(relative) || unpaired.test(relative) || Buffer.byteLength(relative) > MAX_PATH_BYTES)
@@ -30,7 +30,7 @@ const isSegment = (segment: string): boolean =>
   !isWindowsTraversal(segment)
 
 /**
- * Tells whether a name leads out of its directory on systems where `\` separates names. They drop dots and blanks at
+ * Returns whether a name leads out of its directory on systems where `\` separates names. They drop dots and blanks at
  * the end of a name, and an empty name at the beginning is a root.
  */
 function isWindowsTraversal(segment: string): boolean {
@@ -38,7 +38,10 @@ function isWindowsTraversal(segment: string): boolean {
   return names.length > 1 && names.some((name) => /^[. ]*$/.test(name.replace(ignorable, '')))
 }
 
-/** `.git`, and what becomes it on HFS+ (ignored characters) and NTFS (short names, streams, dots and blanks at the end). */
+/**
+ * Returns whether a name is `.git`, or means it on HFS+ (ignored characters) or NTFS (short names, streams, trailing
+ * dots).
+ */
 function isGitDirectory(name: string): boolean {
   const plain = name
     .replace(ignorable, '')
@@ -48,7 +51,7 @@ function isGitDirectory(name: string): boolean {
   return plain === '.git' || plain === 'git~1'
 }
 
-/** `git check-ref-format --branch`, and no name that a commit could have. */
+/** Returns whether a name passes `git check-ref-format --branch` and cannot be mistaken for a commit id. */
 export function isRefName(name: string): boolean {
   if (name === '' || controls.test(name) || unpaired.test(name) || Buffer.byteLength(name) > MAX_REF_NAME_BYTES)
     return false

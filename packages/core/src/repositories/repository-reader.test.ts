@@ -35,8 +35,8 @@ const commit = (content: string) =>
     ],
   })
 
-test('sizes and contents of files that lie alone, and of those that Git has packed', async () => {
-  // Random, so that the beginning of what is stored is not the whole.
+test('reads sizes and contents of loose objects and of objects packed by Git', async () => {
+  // The content is random, so that its compressed form is longer than the header that is read.
   const content = Buffer.from(world.core.randomBytes(100_000)).toString('base64')
   await commit(content)
   const read = async () => {
@@ -53,7 +53,7 @@ test('sizes and contents of files that lie alone, and of those that Git has pack
   expect(await read()).toEqual(expected)
 })
 
-test('commits are counted once each, however many ways lead to them', async () => {
+test('counts each commit once, also if several paths lead to it', async () => {
   const { sha } = await commit('')
   const more = (message: string, ...parents: string[]) =>
     git([
@@ -74,7 +74,7 @@ test('commits are counted once each, however many ways lead to them', async () =
   expect(await reader.countCommits()).toBe(Number(git(['rev-list', '--count', 'main'])))
 })
 
-test('the tags of a commit, annotated or not', async () => {
+test('returns annotated and lightweight tags of a commit', async () => {
   const { sha } = await commit('')
   git(['tag', 'v1', sha])
   git(['-c', 'user.name=M', '-c', 'user.email=m@m', 'tag', '-a', '-m', 'Two', 'v2', sha])
@@ -84,8 +84,8 @@ test('the tags of a commit, annotated or not', async () => {
   expect(await reader.count('tags')).toBe(2)
 })
 
-test('what commits say is read apart from them, the first ones as long as there is room', async () => {
-  const said = async (commitMessage: string) => {
+test('reads messages apart from commits, until the limit of bytes is reached', async () => {
+  const commitWith = async (commitMessage: string) => {
     const actions = [{ action: 'create', filePath: commitMessage, content: '' }]
     const { sha } = await world.perform(mira, createCommit, {
       project: tools.id,
@@ -95,7 +95,7 @@ test('what commits say is read apart from them, the first ones as long as there 
     })
     return { sha, inProject: tools }
   }
-  const [six, two] = [await said('sechs!'), await said('ü')]
+  const [six, two] = [await commitWith('sechs!'), await commitWith('ü')]
   const read = async (commits: readonly (typeof six)[], maxBytes: number) =>
     (await performBatch(world.core, mira, messagesOfCommits, commits, { maxBytes })).map((each) => each?.description)
   expect(await read([six, two, two], 10)).toEqual(['sechs!', 'ü', 'ü'])

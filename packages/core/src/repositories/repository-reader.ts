@@ -10,37 +10,37 @@ import { entryAt, lastChange } from './history.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
 import { segmentsOf } from './repository-path.ts'
 
-/** A file of a repository. Its size and its content are read when they are asked for, the content once. */
+/** A file of a repository. Size and content are read on demand, the content only once. */
 export interface FileOfRepository {
   readonly project: Project
   readonly path: string
   readonly name: string
-  /** As asked for, or the default branch. */
+  /** The requested ref, or the default branch. */
   readonly ref: string
   readonly blobSha: string
-  /** Six digits. */
+  /** The mode as six digits. */
   readonly mode: string
   size(): Promise<number>
   bytes(): Promise<Uint8Array>
 }
 
-/** What a commit changed against its first parent. */
+/** The size of a commit's changes against its first parent. */
 export interface CommitSummary {
   readonly additions: number
   readonly deletions: number
   readonly fileCount: number
 }
 
-/** Where to look: a branch, tag or commit. Without it, the default branch. */
-export interface RefAsked {
+/** Selects a branch, tag or commit; default: the default branch. */
+export interface RefSelector {
   readonly ref?: string | null | undefined
   readonly refKind?: RefKind | null | undefined
 }
 
-/** The repository of a project, for what one request reads of it. */
+/** Reads the repository of a project during one request. */
 export class RepositoryReader {
   readonly project: Project
-  /** `undefined`: nothing has been committed yet. */
+  /** `undefined` if nothing has been committed yet. */
   readonly #repository: ProjectRepository | undefined
   #tagsByCommit: Promise<Map<string, string[]>> | undefined
 
@@ -65,20 +65,20 @@ export class RepositoryReader {
     return this.#repository === undefined ? 0 : (await listReferences(this.#repository.git, kind)).length
   }
 
-  /** Those of the default branch, up to `MAX_SEARCHED`. */
+  /** Counts the commits of the default branch, up to `MAX_SEARCHED`. */
   async countCommits(): Promise<number> {
     const tip = await this.#repository?.findCommit(undefined)
     return tip === undefined ? 0 : countCommits(this.#repository!.git, tip)
   }
 
-  async commitAt(asked: RefAsked): Promise<ListedCommit | undefined> {
-    const oid = await this.#find(asked)
+  async commitAt(selector: RefSelector): Promise<ListedCommit | undefined> {
+    const oid = await this.#find(selector)
     return oid === undefined ? undefined : this.#commit(oid)
   }
 
-  /** The last one that changed what lies at the path, or the last of all. */
-  async lastCommit({ path, ...asked }: RefAsked & { readonly path?: string | null | undefined }) {
-    const tip = await this.#find(asked)
+  /** Returns the last commit that changed the path, or the last of all without a path. */
+  async lastCommit({ path, ...selector }: RefSelector & { readonly path?: string | null | undefined }) {
+    const tip = await this.#find(selector)
     if (tip === undefined || !path) return tip === undefined ? undefined : this.#commit(tip)
     const segments = segmentsOf(path.replace(/\/$/, ''))
     const { git } = this.#repository!
@@ -88,9 +88,9 @@ export class RepositoryReader {
     return commit && listedCommitOf(this.project, commit)
   }
 
-  /** In the order of the paths; those at which there is no file are left out. */
-  async filesAt({ paths, ...asked }: RefAsked & { readonly paths: readonly string[] }): Promise<FileOfRepository[]> {
-    const tip = await this.#find(asked)
+  /** Returns the files in the order of the paths, without paths at which there is no file. */
+  async filesAt({ paths, ...selector }: RefSelector & { readonly paths: readonly string[] }): Promise<FileOfRepository[]> {
+    const tip = await this.#find(selector)
     if (tip === undefined) return []
     const { git } = this.#repository!
     const { tree } = await git.commit(tip)
@@ -102,7 +102,7 @@ export class RepositoryReader {
         return entries
       },
     }
-    const ref = asked.ref ?? this.defaultBranch ?? 'HEAD'
+    const ref = selector.ref ?? this.defaultBranch ?? 'HEAD'
     const files: FileOfRepository[] = []
     for (const path of paths) {
       const segments = segmentsOf(path)
@@ -112,13 +112,13 @@ export class RepositoryReader {
     return files
   }
 
-  /** Names of the tags that mean the commit. */
+  /** Returns the names of the tags that refer to the commit. */
   async tagsOf(sha: string): Promise<readonly string[]> {
     this.#tagsByCommit ??= this.#allTags()
     return (await this.#tagsByCommit).get(sha) ?? []
   }
 
-  /** By id; what is too much to count is left out. */
+  /** Returns the summaries by commit id, without commits that are too large to count. */
   async summariesOf(core: Core, shas: readonly string[]): Promise<Map<string, CommitSummary>> {
     const summaries = new Map<string, CommitSummary>()
     const { git } = this.#repository ?? {}
@@ -143,7 +143,7 @@ export class RepositoryReader {
     return names
   }
 
-  async #find({ ref, refKind }: RefAsked): Promise<string | undefined> {
+  async #find({ ref, refKind }: RefSelector): Promise<string | undefined> {
     const name = ref || undefined
     return this.#repository?.findCommit(name !== undefined && refKind ? `refs/${refKind}/${name}` : name)
   }

@@ -16,7 +16,7 @@ const MAX_PATHS = 100
 const refKinds = ['heads', 'tags'] as const satisfies readonly RefKind[]
 const refInput = { ref: revision.nullish(), refKind: z.enum(refKinds).nullish() }
 
-/** Whoever has one may read it. */
+/** Opens the repositories of projects. A caller that has a reader needs no further permission to read. */
 export const openRepositories = batchQuery(
   { name: 'openRepositories', input: z.object({}), permission: 'read_repository' },
   ({ core }, projects: readonly Project[]) =>
@@ -26,17 +26,17 @@ export const openRepositories = batchQuery(
 export const countsOfRepositories = unscopedBatchQuery(
   { name: 'countsOfRepositories', input: z.object({ what: z.enum(['commits', ...refKinds]) }) },
   (_context, readers: readonly RepositoryReader[], { what }) =>
-    oneByOne(readers, (reader) => (what === 'commits' ? reader.countCommits() : reader.count(what))),
+    mapInSequence(readers, (reader) => (what === 'commits' ? reader.countCommits() : reader.count(what))),
 )
 
 export const commitsAt = unscopedBatchQuery(
   { name: 'commitsAt', input: z.object(refInput) },
-  (_context, readers: readonly RepositoryReader[], asked) => oneByOne(readers, (reader) => reader.commitAt(asked)),
+  (_context, readers: readonly RepositoryReader[], selector) => mapInSequence(readers, (reader) => reader.commitAt(selector)),
 )
 
 export const lastCommitsAt = unscopedBatchQuery(
   { name: 'lastCommitsAt', input: z.object({ ...refInput, path: z.string().max(MAX_PATH_BYTES).nullish() }) },
-  (_context, readers: readonly RepositoryReader[], asked) => oneByOne(readers, (reader) => reader.lastCommit(asked)),
+  (_context, readers: readonly RepositoryReader[], selector) => mapInSequence(readers, (reader) => reader.lastCommit(selector)),
 )
 
 export const filesAt = unscopedBatchQuery(
@@ -44,15 +44,15 @@ export const filesAt = unscopedBatchQuery(
     name: 'filesAt',
     input: z.object({ ...refInput, paths: z.array(z.string().max(MAX_PATH_BYTES)).max(MAX_PATHS) }),
   },
-  async (_context, readers: readonly RepositoryReader[], asked) => {
-    const files = await oneByOne(readers, (reader) => reader.filesAt(asked))
+  async (_context, readers: readonly RepositoryReader[], selector) => {
+    const files = await mapInSequence(readers, (reader) => reader.filesAt(selector))
     return listedEach(listingOfArrays<FileOfRepository>(files), readers.length)
   },
 )
 
 /**
- * What is said of each commit: its message. As many of the first ones as the caller has room for, the others are not kept.
- * Whoever sees a commit sees it.
+ * Returns the messages of commits in input order, until `maxBytes` are used up. Users who can see a commit can see its
+ * message.
  */
 export const messagesOfCommits = unscopedBatchQuery(
   { name: 'messagesOfCommits', input: descriptionsInput },
@@ -79,7 +79,9 @@ async function messageOf(repository: ProjectRepository | undefined, sha: string)
   return { description: message, bytes: Buffer.byteLength(message ?? '') }
 }
 
-/** What each changed against its first parent; `undefined`: too much to count. */
+/**
+ * Returns the size of each commit's changes against its first parent, or `undefined` for a commit too large to count.
+ */
 export const summariesOfCommits = unscopedBatchQuery(
   { name: 'summariesOfCommits', input: z.object({}) },
   async ({ core }, commits: readonly { readonly sha: string; readonly reader: RepositoryReader }[]) => {
@@ -93,8 +95,8 @@ export const summariesOfCommits = unscopedBatchQuery(
 )
 
 /**
- * The users whose address a commit has, as far as a search for it would find them: by the one that they show, administrators
- * by any, and everyone themselves.
+ * Returns the user with each commit's author address. Users are found by their public address; administrators find them
+ * by any address, and users find themselves by any of their own.
  */
 export const authorsOfCommits = unscopedBatchQuery(
   { name: 'authorsOfCommits', input: z.object({}) },
@@ -108,8 +110,10 @@ export const authorsOfCommits = unscopedBatchQuery(
   },
 )
 
-/** So that many projects read no more at a time than one does. */
-async function oneByOne<Item, Result>(
+/**
+ * Maps items in sequence, so that a request for many projects reads no more at a time than one for a single project.
+ */
+async function mapInSequence<Item, Result>(
   items: readonly Item[],
   read: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {

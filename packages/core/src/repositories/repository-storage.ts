@@ -8,7 +8,7 @@ import { fileSpace } from './file-space.ts'
 export interface RepositoryStorage {
   /**
    * Checks the limit before an object is written, so that a full project does not fill the disk with objects that are
-   * refused later.
+   * rejected later.
    * @throws DomainError `storage_full`
    */
   requireRoom(): void
@@ -19,7 +19,7 @@ export interface RepositoryStorage {
   charge(bytes: number): Promise<void>
 }
 
-/** Returns the project of a repository by its name; `undefined` for other repositories, which have no quota. */
+/** Returns the project of a repository by its name, or `undefined` for other repositories, which have no quota. */
 const projectOfRepository = (name: string): number | undefined => (/^\d+$/.test(name) ? Number(name) : undefined)
 
 /**
@@ -50,7 +50,7 @@ export async function measureRepository(core: Core, projectId: number, gitdir: s
   return bytes
 }
 
-/** One directory after the other, as there may be a quarter of a million files. */
+/** Sums file sizes in one directory after the other, because there may be 250,000 files. */
 async function objectSpace(directory: string): Promise<number> {
   const entries = await readdir(directory, { withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile())
@@ -60,7 +60,7 @@ async function objectSpace(directory: string): Promise<number> {
   return bytes
 }
 
-/** Directories count, because a branch that has been removed leaves those of its name. */
+/** Sums the space of references and their directories, because a removed branch leaves the directories of its name. */
 async function referencesSpace(gitdir: string): Promise<number> {
   const kinds = await readdir(join(gitdir, 'refs'))
   const entries = await Promise.all(kinds.map((kind) => readdir(join(gitdir, 'refs', kind), { recursive: true })))

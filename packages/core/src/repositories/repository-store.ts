@@ -6,7 +6,7 @@ import type { RefKind } from './git-reference.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
-    /** As of the last push that was recorded. */
+    /** The head commits of branches after the last recorded push. */
     branch_tips: { project_id: number; name: string; sha: string }
   }
 }
@@ -16,7 +16,7 @@ export interface Push {
   readonly actorId: number
   readonly kind: RefKind
   readonly name: string
-  /** `undefined`: it began, or ended. */
+  /** `undefined` if the reference was created; `after` if it was removed. */
   readonly before: string | undefined
   readonly after: string | undefined
 }
@@ -25,7 +25,8 @@ export interface Push {
  * Records a push in the project's row, and its event. It runs after the push: if the process ends in between, the
  * repository has the commit and no event is sent.
  *
- * @param defaultBranch becomes the project's if it has none yet, or if the push is the first of the repository
+ * @param defaultBranch becomes the project's default branch if it has none, or if the push is the first of the
+ *   repository
  */
 export async function recordPush(
   { db, clock }: Core,

@@ -1,12 +1,12 @@
 import { findReference } from './git-reference.ts'
 import type { GitRepository } from './git-repository.ts'
 
-/** The shortest beginning of a commit's id that names it. */
-const SHORTEST = 4
+/** The minimum length of an abbreviated commit id. */
+const MIN_PREFIX_LENGTH = 4
 
 /**
- * The commit that a request means: a full id, then a tag, a branch, then the beginning of an id, as Git itself decides.
- * `HEAD` and nothing are the default branch.
+ * Returns the commit that a revision refers to. A full id comes first, then a tag, a branch, and an abbreviated id, as
+ * in Git. `HEAD` and `undefined` mean the default branch.
  */
 export async function findRevision(
   repository: GitRepository,
@@ -29,6 +29,6 @@ async function objectNamed(
   const named =
     (await findReference(repository, 'tags', revision)) ?? (await findReference(repository, 'heads', revision))
   if (named !== undefined) return named
-  const isShort = /^[0-9a-f]+$/i.test(revision) && revision.length >= SHORTEST && revision.length < 40
+  const isShort = /^[0-9a-f]+$/i.test(revision) && revision.length >= MIN_PREFIX_LENGTH && revision.length < 40
   return isShort ? repository.expand(revision.toLowerCase()) : undefined
 }

@@ -42,7 +42,7 @@ const onDisk = () => readdirSync(world.core.settings.repositoriesDir)
 const failure = (error: DomainError) => error.failure
 const rows = () => world.core.db.read.selectFrom('removed_repositories').selectAll().execute()
 
-test('a project, the projects of a group and those of a user go with their repositories', async () => {
+test('removing a project, a group or a user removes the repositories too', async () => {
   const site = await world.project('site', ops)
   const notes = await world.project('notes', mira)
   const kept = await world.project('kept', await world.user('noor'))
@@ -58,7 +58,7 @@ test('a project, the projects of a group and those of a user go with their repos
   expect(onDisk()).toEqual([`${kept.id}.git`])
 })
 
-test('a removal that was rolled back leaves the repository', async () => {
+test('a removal that is rolled back keeps the repository', async () => {
   const stranger = await world.user('kai')
   await world.member(ops, stranger, accessLevels.developer)
   expect(await world.perform(stranger, removeProject, { project: tools.id }).catch(failure)).toEqual({
@@ -67,7 +67,7 @@ test('a removal that was rolled back leaves the repository', async () => {
   expect([onDisk(), await rows()]).toEqual([[`${tools.id}.git`], []])
 })
 
-test('what a process that ended left is removed at the next start, what was half made too', async () => {
+test('the next start removes files that an ended process left, including unfinished repositories', async () => {
   mkdirSync(join(world.core.settings.repositoriesDir, `${tools.id}.git.new`, 'token'), { recursive: true })
   await world.core.db.write((db) => insertRemovedRepositories({ db, nowMs: 0 }, [String(tools.id), '999']))
   await sweepRepositories(world.core)
@@ -75,7 +75,7 @@ test('what a process that ended left is removed at the next start, what was half
   expect((await rows()).filter((row) => row.is_swept === 0)).toEqual([])
 })
 
-test('one that cannot be removed holds up none, and is removed later', async () => {
+test('a repository that cannot be removed does not delay others, and is removed later', async () => {
   const site = await world.project('site', ops)
   await commit(site)
   const name = String(tools.id)
@@ -86,16 +86,17 @@ test('one that cannot be removed holds up none, and is removed later', async () 
     await world.clock.advance(2_000)
     await waits
     expect(onDisk()).toEqual([`${name}.git`])
-    const told = sweepRepositories(world.core).catch((error: Error) => error.message)
+    const failed = sweepRepositories(world.core).catch((error: Error) => error.message)
     await world.clock.untilSleeping(2)
     await world.clock.advance(2_000)
-    expect(await told).toBe('Files of 1 removed repositories are still there.')
+    const message = 'The files of 1 removed repositories could not be deleted. The next sweep tries again.'
+    expect(await failed).toBe(message)
   })
   await sweepRepositories(world.core)
   expect(onDisk()).toEqual([])
 })
 
-test('a commit that was asked for before does not bring a removed one back', async () => {
+test('a commit requested before the removal does not create the repository again', async () => {
   const name = String(tools.id)
   let late: Promise<unknown> | undefined
   await changeRepository(world.core, name, async () => {
@@ -108,7 +109,7 @@ test('a commit that was asked for before does not bring a removed one back', asy
   expect(existsSync(join(world.core.settings.repositoriesDir, `${name}.git`))).toBe(false)
 })
 
-test('what has been removed long ago is forgotten', async () => {
+test('rows of repositories removed long ago are deleted', async () => {
   await world.perform(mira, removeProject, { project: tools.id })
   expect(await rows()).toMatchObject([{ repository: String(tools.id), is_swept: 1 }])
   const site = await world.project('site', ops)

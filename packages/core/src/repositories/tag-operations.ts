@@ -5,7 +5,7 @@ import { type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { Project } from '../projects/project.ts'
 import { getProject } from '../projects/project-store.ts'
-import { isFoundBy } from './branch-operations.ts'
+import { matchesSearch } from './branch-operations.ts'
 import { changeRepository } from './change-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
 import { refused } from './commit-actions.ts'
@@ -23,10 +23,10 @@ const MAX_MESSAGE_LENGTH = 1_048_576
 
 export interface Tag {
   readonly name: string
-  /** Of the tag object, if it is annotated, else of the commit. */
+  /** The id of the tag object of an annotated tag, else that of the commit. */
   readonly target: string
   readonly commit: Commit
-  /** `undefined`: the tag is not annotated. */
+  /** `undefined` for a lightweight tag. */
   readonly annotation: { readonly message: string; readonly tagger: Signature | undefined } | undefined
 }
 
@@ -52,7 +52,7 @@ export const listTags = query(
     const found = await tagsOf(
       repository?.git,
       subject,
-      all.filter(({ name }) => isFoundBy(search, name)),
+      all.filter(({ name }) => matchesSearch(search, name)),
     )
     const sorted = found.toSorted((a, b) => compare[orderBy](a, b) || compare.name(a, b))
     return pageOfArray(sort === 'asc' ? sorted : sorted.reverse(), { page, perPage })
@@ -83,7 +83,7 @@ export const createTag = steps(
       project: namespaceRef,
       tagName: z.string().min(1),
       ref: revision,
-      /** Makes it an annotated one. */
+      /** Creates an annotated tag with this message. */
       message: z.string().max(MAX_MESSAGE_LENGTH).nullish(),
     }),
     subject: (context, { project }) => getProject(context, project),
@@ -94,14 +94,14 @@ export const createTag = steps(
     const committer = await requireCommitter(context)
     if (!isRefName(name)) throw refused('The tag name is not a valid name of a tag')
     const repository = await findProjectRepository(core, subject)
-    if (repository === undefined) throw refused('The repository is empty: there is nothing to tag')
+    if (repository === undefined) throw refused('The repository is empty: create a first commit before a tag')
     const oid = await changeRepository(core, repositoryNameOf(subject), async (writable) => {
       const commit = await findRevision(writable, ref, repository.defaultBranch)
       if (commit === undefined) throw refused('There is no branch, tag or commit to tag with that name')
       const to = message ? await annotate(writable, { name, commit, message, committer, nowMs }) : commit
       const outcome = await moveReference(writable, 'tags', { name, from: undefined, to })
       if (outcome === 'not_as_expected') throw refused(`A tag called ${name} already exists`)
-      if (outcome === 'name_in_use') throw refused(`The tag name ${name} is in the way of another tag`)
+      if (outcome === 'name_in_use') throw refused(`The tag name ${name} conflicts with the name of another tag`)
       await recordPush(core, {
         projectId: subject.id,
         actorId: committer.id,
@@ -161,7 +161,7 @@ function annotate(
   return repository.writeTag({ target: commit, name, tagger, message })
 }
 
-/** Tags of trees and blobs, which only Git itself makes, are left out. */
+/** Returns the tags of references, without tags of trees and blobs, which only Git itself can create. */
 async function tagsOf(
   git: GitRepository | undefined,
   project: Project,

@@ -7,8 +7,8 @@ export interface FileEntry {
 }
 
 /**
- * A directory being changed in memory: what is below is read when it is asked for, and an object that is there already is not written again.
- * A directory without entries ends, as in Git.
+ * A directory that is changed in memory. Subdirectories are read on demand, and unchanged objects are not written
+ * again. Empty directories are dropped, as in Git.
  */
 export class TreeDraft {
   readonly #repository: GitRepository
@@ -19,12 +19,12 @@ export class TreeDraft {
     this.#entries = new Map(entries.map((entry) => [entry.name, entry]))
   }
 
-  /** @param oid of a tree; without one it begins empty */
+  /** @param oid the id of a tree, or `undefined` to start empty */
   static async of(repository: GitRepository, oid: string | undefined): Promise<TreeDraft> {
     return new TreeDraft(repository, oid === undefined ? [] : await repository.tree(oid))
   }
 
-  /** `directory`: there is one of that name, or something that is no file. */
+  /** Returns the file at a path, or `directory` for a directory and any other entry that is not a file. */
   async find(segments: readonly string[]): Promise<FileEntry | 'directory' | undefined> {
     const [name, ...below] = segments as [string, ...string[]]
     if (below.length > 0) return (await this.#directory(name))?.find(below)
@@ -34,7 +34,10 @@ export class TreeDraft {
     return { oid: entry.oid, isExecutable: entry.mode === modes.executable }
   }
 
-  /** In place of a file of that name. `false`: a directory has the name, or a file has one of its directory's. */
+  /**
+   * Adds or replaces a file. Returns false if a directory has its name, or a file has the name of one of its
+   * directories.
+   */
   async put(segments: readonly string[], { oid, isExecutable }: FileEntry): Promise<boolean> {
     const [name, ...below] = segments as [string, ...string[]]
     if (below.length === 0) {
@@ -50,7 +53,7 @@ export class TreeDraft {
     return true
   }
 
-  /** A file that is there. */
+  /** Removes an existing file. */
   async remove(segments: readonly string[]): Promise<void> {
     const [name, ...below] = segments as [string, ...string[]]
     const directory = below.length > 0 ? await this.#directory(name) : undefined
@@ -58,7 +61,7 @@ export class TreeDraft {
     if (directory === undefined || directory.#entries.size === 0) this.#entries.delete(name)
   }
 
-  /** The id of the tree. */
+  /** Writes the tree and returns its id. */
   async write(repository: WritableRepository): Promise<string> {
     const entries: TreeEntry[] = []
     for (const [name, entry] of this.#entries) {

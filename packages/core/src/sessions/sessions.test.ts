@@ -293,7 +293,7 @@ describe('guessing', () => {
     expect(unknown).toBeGreaterThan(known / 4)
   })
 
-  test('signing in to an own account does not reset the count of guesses at others', async () => {
+  test('a successful sign-in to one account does not reset the count of guesses at others', async () => {
     await withPassword('noor')
     for (let index = 0; index < 10; index += 1) {
       expect(await guess(`user${index}`, '192.0.2.7')).toBe('wrong_login_or_password')

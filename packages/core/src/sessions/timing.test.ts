@@ -58,7 +58,7 @@ async function statementsOf(work: (core: Core) => Promise<unknown>): Promise<str
 
 const withWrongLastLetter = (text: string) => text.slice(0, -1) + (text.endsWith('0') ? '1' : '0')
 
-describe('passwords', () => {
+describe('rejected passwords', () => {
   const attempt = (login: string) => (core: Core) =>
     verifySignIn(core, { login, password: 'a guess', address: '192.0.2.7' }).then((user) =>
       expect(user).toBeUndefined(),
@@ -75,7 +75,7 @@ describe('passwords', () => {
   })
 })
 
-describe('tokens', () => {
+describe('rejected tokens', () => {
   const nothing = { csrfToken: undefined, fetchSite: undefined }
   const statementsFor = (presented: Partial<Presented>) =>
     statementsOf(async (core) => {

@@ -23,8 +23,8 @@ export async function verifySignIn(core: Core, attempt: SignInAttempt): Promise<
   const attemptId = await beginAttempt(core, attempt)
   const context = { db: core.db.read, nowMs: core.clock.nowMs() }
   const verified = await verifyPassword(context, attempt.login, attempt.password)
-  // Deletes only this attempt: if it deleted those of other logins, signing in to an own account would reset the count of
-  // guesses.
+  // Deletes only this attempt. If it deleted those of other logins too, attackers could reset the count of their guesses by
+  // signing in to an account of their own.
   if (verified !== undefined) await core.db.write((db) => deleteAttempt({ db }, attemptId))
   return verified
 }

@@ -40,8 +40,8 @@ export const createPersonalToken = unscopedCommand(
 )
 
 /**
- * Lists the tokens of all users, including bots, for administrators, and own tokens for other users; no impersonation
- * tokens.
+ * Lists tokens, except impersonation tokens. Administrators see those of all users, including bots; other users see their
+ * own.
  */
 export const listPersonalTokens = unscopedQuery(
   { name: 'listPersonalTokens', input: z.object({ userId: z.int().nullish(), ...tokenFilters, ...pageInput }) },

@@ -83,7 +83,7 @@ describe('creating', () => {
         problems: [{ path: [], problem: 'at_least_one', names: ['password', 'resetPassword', 'forceRandomPassword'] }],
       },
     ],
-  ])('refused: %j', async (change, expected) => {
+  ])('rejects %j', async (change, expected) => {
     await world.group('ops')
     expect(await world.perform(admin, createUser, { ...noor, ...change }).catch(failure)).toEqual(expected)
   })

@@ -40,8 +40,8 @@ const isInScope = (scope: string, environments: readonly string[]): boolean =>
   scope === EVERY_ENVIRONMENT || environments.some((environment) => scopeMatches(scope, environment))
 
 /**
- * Tells whether a scope matches an environment. `*` matches any characters, or none. Takes at most time in the product of
- * both lengths.
+ * Tells whether a scope matches an environment. `*` matches any characters, or none. The time is at most proportional to
+ * the product of both lengths.
  */
 export function scopeMatches(scope: string, environment: string): boolean {
   const [first, ...rest] = scope.split('*') as [string, ...string[]]

@@ -1,6 +1,6 @@
 import { RecordError } from '@penstock/converter'
 import { isUnavailable } from '@penstock/db'
-import { type Reply, RequestProblem, type Wrong } from '@penstock/http'
+import { type Reply, type RequestErrorKind, RequestProblem } from '@penstock/http'
 import { jsonExcess } from '@penstock/json'
 import { WorkersBusyError } from '@penstock/runtime'
 
@@ -34,7 +34,7 @@ const problemStatus = {
   body_too_large: 413,
   invalid_json: 400,
   json_beyond_limit: 400,
-} satisfies Record<Wrong['kind'], keyof typeof phrases>
+} satisfies Record<RequestErrorKind['kind'], keyof typeof phrases>
 
 const UNAVAILABLE_RETRY_SECONDS = 5
 
@@ -48,8 +48,8 @@ export const overloaded = (): HookRefusal => new HookRefusal(503, { 'Retry-After
 export function renderError(error: unknown): Reply {
   if (error instanceof HookRefusal) return error.reply
   if (error instanceof RequestProblem) {
-    const { wrong, headers } = error
-    return replyOf(problemStatus[wrong.kind], headers, detailOf(wrong))
+    const { problem, headers } = error
+    return replyOf(problemStatus[problem.kind], headers, detailOf(problem))
   }
   if (error instanceof RecordError) return replyOf(400, {}, error.message)
   if (error instanceof WorkersBusyError) return overloaded().reply
@@ -57,9 +57,9 @@ export function renderError(error: unknown): Reply {
   return replyOf(500)
 }
 
-function detailOf(wrong: Wrong): string | undefined {
-  if (wrong.kind === 'json_beyond_limit') return jsonExcess(wrong.limit, wrong.most)
-  const isCompressed = wrong.kind === 'unsupported_media_type' && wrong.contentEncoding !== undefined
+function detailOf(problem: RequestErrorKind): string | undefined {
+  if (problem.kind === 'json_beyond_limit') return jsonExcess(problem.limit, problem.most)
+  const isCompressed = problem.kind === 'unsupported_media_type' && problem.contentEncoding !== undefined
   return isCompressed ? 'the body must not be compressed' : undefined
 }
 

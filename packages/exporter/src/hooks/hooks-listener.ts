@@ -8,7 +8,7 @@ import {
   RequestProblem,
   type RouteRequest,
   readBytes,
-  requireIdentity,
+  requireUncompressed,
   serveRoutes,
 } from '@penstock/http'
 import { type JsonLimits, JsonScanner, recordJsonLimits } from '@penstock/json'
@@ -85,7 +85,7 @@ export function hooksListener(options: HooksOptions): RequestListener {
   const heldOf = new Map<Source, number>()
 
   async function handle({ raw }: RouteRequest, { source, refuse }: Accepted): Promise<Reply> {
-    requireIdentity(raw)
+    requireUncompressed(raw)
     let ownBytes = 0
     const hold = (bytes: number): void => {
       const ofSource = (heldOf.get(source) ?? 0) + bytes

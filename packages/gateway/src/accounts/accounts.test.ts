@@ -23,10 +23,9 @@ beforeEach(async () => {
 })
 afterEach(() => gateway.close())
 
-const authenticate = (value: string) =>
-  authenticateApiKey({ ...gateway, log: silentLog }, value, gateway.clock.nowMs())
+const authenticate = (value: string) => authenticateApiKey({ ...gateway, log: silentLog }, value, gateway.clock.nowMs())
 const ensure = (configuredKey?: string) =>
-    ensureFirstAdminKey(gateway.db, gateway.peppers, { configuredKey, nowMs: gateway.clock.nowMs(), randomBytes })
+  ensureFirstAdminKey(gateway.db, gateway.peppers, { configuredKey, nowMs: gateway.clock.nowMs(), randomBytes })
 
 describe('API keys', () => {
   test('createApiKey returns the key once; lists show only its name and role', async () => {
@@ -165,7 +164,7 @@ describe('A-7: the first Admin key', () => {
   test.each(['x'.repeat(19), 'x'.repeat(257), 'correct horse\nbattery', `psin_${'x'.repeat(30)}`])(
     'refuses a configured key that cannot be an API key: %j',
     async (configuredKey) => {
-        const failure = await ensure(configuredKey).catch((error: unknown) => error)
+      const failure = await ensure(configuredKey).catch((error: unknown) => error)
       expect(failure).toBeInstanceOf(ConfigError)
       expect(String(failure)).toMatch(/20 to 256 printable/)
       expect(String(failure)).not.toContain(configuredKey)

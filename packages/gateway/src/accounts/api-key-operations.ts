@@ -6,15 +6,15 @@ import { KeyedHash } from '../tokens/keyed-hash.ts'
 import { newSecretText } from '../tokens/token-format.ts'
 import {
   type ApiKeyRow,
-  listApiKeyRows,
   countApiKeys,
   countUnexpiredAdminKeys,
   deleteApiKey,
   findApiKey,
   insertApiKey,
+  listApiKeyRows,
 } from './api-key-store.ts'
 import { insertAuditEvent } from './audit-store.ts'
-import { instant, singleLine, parseInput, requireFuture } from './operation-input.ts'
+import { instant, parseInput, requireFuture, singleLine } from './operation-input.ts'
 import { requireRole } from './roles.ts'
 
 export { authenticateApiKey, canBeApiKey, ensureFirstAdminKey, type FirstAdminKey } from './authenticate-api-key.ts'

@@ -4,7 +4,13 @@ import type { Actor, GatewayDb } from '../operation-context.ts'
 import { KeyedHash } from '../tokens/keyed-hash.ts'
 import type { Peppers } from '../tokens/pepper.ts'
 import { newSecretText, type RandomBytes, randomBase62, secretPrefixes } from '../tokens/token-format.ts'
-import { countApiKeys, deleteApiKeysCreatedBy, findApiKeyByMac, insertApiKey, updateApiKeyLastUsed } from './api-key-store.ts'
+import {
+  countApiKeys,
+  deleteApiKeysCreatedBy,
+  findApiKeyByMac,
+  insertApiKey,
+  updateApiKeyLastUsed,
+} from './api-key-store.ts'
 
 const keyPattern = /^[\x21-\x7e](?:[\x20-\x7e]{18,254}[\x21-\x7e])$/
 const LAST_USED_PRECISION_MS = 60_000
@@ -85,7 +91,10 @@ export async function ensureFirstAdminKey(
       const known = await findApiKeyByMac(tx, hash.allMacs(configuredKey))
       await deleteApiKeysCreatedBy(tx, CREATED_BY_CONFIGURATION, known?.id)
       if (known === undefined) {
-        await insertApiKey(tx, adminKey(randomBase62(12, randomBytes), configuredKey, 'configured', CREATED_BY_CONFIGURATION))
+        await insertApiKey(
+          tx,
+          adminKey(randomBase62(12, randomBytes), configuredKey, 'configured', CREATED_BY_CONFIGURATION),
+        )
       }
       return undefined
     }

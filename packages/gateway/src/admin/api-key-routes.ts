@@ -96,7 +96,10 @@ export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = 
       tag,
       summary: 'Revoke a key',
       description: 'Refused for the last Admin key.',
-      responses: { 204: { description: 'Revoked' }, ...errorResponses('forbidden', 'api_key_not_found', 'last_admin_key') },
+      responses: {
+        204: { description: 'Revoked' },
+        ...errorResponses('forbidden', 'api_key_not_found', 'last_admin_key'),
+      },
     },
     async handle({ params }, context) {
       await revokeApiKey(context, { id: params.id! })

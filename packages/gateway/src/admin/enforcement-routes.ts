@@ -75,7 +75,10 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
       operationId: 'getState',
       tag,
       summary: 'Get whether ingest tokens are required',
-      responses: { 200: { description: 'The state', body: state, headers: { ETag: 'Its epoch' } }, ...errorResponses() },
+      responses: {
+        200: { description: 'The state', body: state, headers: { ETag: 'Its epoch' } },
+        ...errorResponses(),
+      },
     },
     async handle(_request, context) {
       return stateReply(await getState(context))

@@ -3,9 +3,9 @@ import {
   type Incoming,
   type RefusalForm,
   type Reply,
+  type RequestErrorKind,
   RequestProblem,
   type ResponseRow,
-  type Wrong,
 } from '@penstock/http'
 import { jsonExcess } from '@penstock/json'
 import { z } from 'zod'
@@ -18,7 +18,7 @@ const messages = {
   unsupported_media_type: 'The body must be application/json in UTF-8 and not compressed.',
   body_too_large: 'The body is larger than this API accepts.',
   invalid_json: 'The body is not a single JSON value in UTF-8.',
-} satisfies Record<Exclude<Wrong['kind'], 'json_beyond_limit'> & ApiErrorCode, string>
+} satisfies Record<Exclude<RequestErrorKind['kind'], 'json_beyond_limit'> & ApiErrorCode, string>
 
 const STORE_RETRY_SECONDS = 2
 
@@ -26,16 +26,16 @@ const STORE_RETRY_SECONDS = 2
 export function renderError(error: unknown, { requestId }: Incoming): Reply {
   if (error instanceof ApiError) return errorReply(error, requestId, headersOf(error))
   if (error instanceof RequestProblem) {
-    const { wrong, headers } = error
-    if (wrong.kind === 'json_beyond_limit') {
+    const { problem, headers } = error
+    if (problem.kind === 'json_beyond_limit') {
       return errorReply(
-        new ApiError('invalid_json', `The body ${jsonExcess(wrong.limit, wrong.most)}.`),
+        new ApiError('invalid_json', `The body ${jsonExcess(problem.limit, problem.most)}.`),
         requestId,
         headers,
       )
     }
-    const details = wrong.kind === 'body_too_large' ? { limit_bytes: wrong.limitBytes } : undefined
-    return errorReply(new ApiError(wrong.kind, messages[wrong.kind], details), requestId, headers)
+    const details = problem.kind === 'body_too_large' ? { limit_bytes: problem.limitBytes } : undefined
+    return errorReply(new ApiError(problem.kind, messages[problem.kind], details), requestId, headers)
   }
   if (isUnavailable(error)) {
     const unavailable = new ApiError(

@@ -1,7 +1,7 @@
 import { decodeRpcStatus } from '@penstock/otlp'
 import { jsonLog, silentLog } from '@penstock/runtime'
 import { describe, expect, test } from 'vitest'
-import type { Admission, Admitted, Presented } from '../ingest/admission.ts'
+import type { Admission, AdmissionRequest, Admitted } from '../ingest/admission.ts'
 import type { Refusal } from '../ingest/refusals.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
 import { tokenRecord } from '../tokens/token-record.case.ts'
@@ -18,7 +18,12 @@ const verified: Admitted = {
   expiresAt: undefined,
   sample: undefined,
 }
-const admittedWithoutToken = (auth: Admitted['auth']): Admitted => ({ ...verified, token: undefined, auth, wouldReject: 'missing' })
+const admittedWithoutToken = (auth: Admitted['auth']): Admitted => ({
+  ...verified,
+  token: undefined,
+  auth,
+  wouldReject: 'missing',
+})
 const refusal = (made: Refusal): Admission => ({ admitted: false, refusal: made })
 const badToken = refusal({
   kind: 'unauthenticated',
@@ -36,8 +41,8 @@ function ask(
   admission: Admission,
   { url, headers }: { url: string; headers: Record<string, string> | readonly (readonly [string, string])[] },
   rest: Partial<ForwardAuthParts> & { source?: string; enforcement?: EnforcementMode } = {},
-): { answer: CheckAnswer; presented: Presented[] } {
-  const presented: Presented[] = []
+): { answer: CheckAnswer; presented: AdmissionRequest[] } {
+  const presented: AdmissionRequest[] = []
   const check = forwardAuth({
     admit: (shown) => {
       presented.push(shown)

@@ -3,7 +3,7 @@ import { contentTypes, type Encoding, encodeRpcStatus } from '@penstock/otlp'
 import { type Log, type Random, TrustedProxies } from '@penstock/runtime'
 import { attributionHeaders, reservedHeaders } from '../attribution/trusted-headers.ts'
 import type { CredentialSource } from '../gateway-config.ts'
-import type { Admission, Admitted, Presented } from '../ingest/admission.ts'
+import type { Admission, AdmissionRequest, Admitted } from '../ingest/admission.ts'
 import { credentialHeaders } from '../ingest/credential.ts'
 import { HeadReader } from '../ingest/http-headers.ts'
 import { PathTable } from '../ingest/http-path.ts'
@@ -12,13 +12,13 @@ import { type IngestSignal, ingestSignalNames, ingestSignals } from '../ingest/s
 import { LineThrottle } from '../metrics/line-throttle.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
-import { checkTarget, lastForwardedFor, singleHeader, type ProxyKind } from './forward-auth-target.ts'
+import { checkTarget, lastForwardedFor, type ProxyKind, singleHeader } from './forward-auth-target.ts'
 
 /** The proxies that are trusted if none are configured. */
 export const loopbackProxies: readonly string[] = ['127.0.0.0/8', '::1']
 
 export interface ForwardAuthParts {
-  readonly admit: (presented: Presented) => Admission
+  readonly admit: (presented: AdmissionRequest) => Admission
   /** Returns `undefined` until the store has been read once. */
   readonly mode: () => EnforcementMode | undefined
   /** Addresses and networks of the proxies that may send checks; see `loopbackProxies`. */
@@ -71,7 +71,8 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
   const credentials = ['authorization', ...credentialHeaders(parts.credentialSources)]
   const reserved = [...reservedHeaders(parts)]
   const throttle = new LineThrottle()
-  const refused = (refusal: Refusal, proxy: ProxyKind, form: BodyForm) => toRefusalAnswer(refusal, proxy, form, parts.random)
+  const refused = (refusal: Refusal, proxy: ProxyKind, form: BodyForm) =>
+    toRefusalAnswer(refusal, proxy, form, parts.random)
 
   return ({ url, rawHeaders, source }) => {
     if (!proxies.has(source)) {
@@ -98,7 +99,8 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
 
     const head = queryCredential === undefined ? headers : headReader.read(rawHeaders, queryCredential)
     const client = lastForwardedFor(head.forwarded)
-    const declaredBytes = proxy === 'nginx' ? byteCount(singleHeader(head.forwarded, 'x-original-content-length')) : undefined
+    const declaredBytes =
+      proxy === 'nginx' ? byteCount(singleHeader(head.forwarded, 'x-original-content-length')) : undefined
     const admission = parts.admit({
       transport: 'forward-auth',
       signal: route,

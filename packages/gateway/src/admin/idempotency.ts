@@ -12,7 +12,9 @@ export const idempotencyHeaders = z.object({
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/)
     .optional()
-    .meta({ description: 'Chosen by the caller. A repeated key creates nothing again within 24 h, and shows no secret.' }),
+    .meta({
+      description: 'Chosen by the caller. A repeated key creates nothing again within 24 h, and shows no secret.',
+    }),
 })
 
 /** The table that `create` inserts its row into. */

@@ -32,7 +32,9 @@ import { alreadyCreatedToken, createdToken, listedToken, rotatedToken, tokenChec
 const PATH = '/api/v1/ingest_auth/tokens'
 const tag = 'tokens'
 const params = z.object({ id: z.string().meta({ description: 'The public id of the token' }) })
-const ifMatch = z.object({ 'If-Match': z.string().optional().meta({ description: 'ETag of the version that was read' }) })
+const ifMatch = z.object({
+  'If-Match': z.string().optional().meta({ description: 'ETag of the version that was read' }),
+})
 const creationHeaders = { Location: 'Path of the new token', ETag: 'Its version' }
 const replayed = {
   description: 'Created by an earlier request with the same Idempotency-Key',
@@ -187,7 +189,10 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       tag,
       summary: 'Revoke a token',
       description: 'Refused for the last valid token while enforcement is enabled.',
-      responses: { 204: { description: 'Revoked' }, ...errorResponses('forbidden', 'token_not_found', 'last_valid_token') },
+      responses: {
+        204: { description: 'Revoked' },
+        ...errorResponses('forbidden', 'token_not_found', 'last_valid_token'),
+      },
     },
     async handle(request, context) {
       await revokeToken(context, { id: idOf(request) })

@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { TokenRecord } from '../tokens/token-record.ts'
-import { attributeBody, type OwnedBody } from './attribute-body.ts'
+import { attributeBody, type AttributionInput } from './attribute-body.ts'
 
 const token = { id: 'id', name: 'n' } as TokenRecord
 const emptyGroup = Buffer.from([0x0a, 0])
-/** One group whose Resource holds both attributes. */
+/** One ResourceSpans that has a Resource with both attributes. */
 const attributedGroup = Buffer.concat([
   Buffer.from([0x0a, 0x35, 0x0a, 0x33]),
   Buffer.from([0x0a, 0x17, 0x0a, 0x0f]),
@@ -18,7 +18,7 @@ const attributedGroup = Buffer.concat([
   Buffer.from('n'),
 ])
 
-const attribute = (over: Partial<OwnedBody>, maxBytes = 1_000) =>
+const attribute = (over: Partial<AttributionInput>, maxBytes = 1_000) =>
   attributeBody(
     { signal: 'traces', encoding: 'protobuf', contentEncoding: '', bytes: emptyGroup, ...over },
     token,
@@ -33,11 +33,11 @@ test.each([
     contentEncoding: 'gzip',
     bytes: Buffer.concat([gzipSync(emptyGroup.subarray(0, 1)), gzipSync(emptyGroup.subarray(1))]),
   },
-])('X-11: a body of coding "$contentEncoding" is attributed and goes on uncompressed', async (body) => {
+])('X-11: attributes a body with content encoding "$contentEncoding" and returns it uncompressed', async (body) => {
   expect(await attribute(body)).toEqual({ kind: 'attributed', bytes: attributedGroup, contentEncoding: '' })
 })
 
-test('X-11: JSON is attributed as text', async () => {
+test('X-11: attributes JSON as text', async () => {
   expect(await attribute({ encoding: 'json', signal: 'logs', bytes: Buffer.from('{"resourceLogs":[]}') })).toEqual({
     kind: 'attributed',
     bytes: Buffer.from('{"resourceLogs":[]}'),
@@ -45,7 +45,7 @@ test('X-11: JSON is attributed as text', async () => {
   })
 })
 
-test('X-11: profiles stay as they are, compressed or not', async () => {
+test('X-11: returns profiles unchanged, compressed or not', async () => {
   const bytes = gzipSync('anything')
   expect(await attribute({ signal: 'profiles', contentEncoding: 'gzip', bytes })).toEqual({
     kind: 'attributed',
@@ -55,22 +55,22 @@ test('X-11: profiles stay as they are, compressed or not', async () => {
 })
 
 test.each([
-  ['P-7: a coding we cannot look into', { contentEncoding: 'zstd' }, 'unsupported_media_type'],
-  ['no protobuf', { bytes: Buffer.from('no telemetry') }, 'bad_body'],
-  ['no JSON', { encoding: 'json', bytes: emptyGroup }, 'bad_body'],
-  ['no gzip', { contentEncoding: 'gzip' }, 'bad_body'],
-  ['cut gzip', { contentEncoding: 'gzip', bytes: gzipSync(emptyGroup).subarray(0, 15) }, 'bad_body'],
+  ['P-7: an unsupported content encoding', { contentEncoding: 'zstd' }, 'unsupported_media_type'],
+  ['a body that is not protobuf', { bytes: Buffer.from('no telemetry') }, 'bad_body'],
+  ['a body that is not JSON', { encoding: 'json', bytes: emptyGroup }, 'bad_body'],
+  ['a body that is not gzip', { contentEncoding: 'gzip' }, 'bad_body'],
+  ['truncated gzip', { contentEncoding: 'gzip', bytes: gzipSync(emptyGroup).subarray(0, 15) }, 'bad_body'],
   [
-    'data hidden behind zeros',
+    'gzip members separated by zero bytes',
     { contentEncoding: 'gzip', bytes: Buffer.concat([gzipSync(emptyGroup), Buffer.alloc(4), gzipSync(emptyGroup)]) },
     'bad_body',
   ],
-  ['P-9: a bomb', { contentEncoding: 'gzip', bytes: gzipSync(Buffer.alloc(100_000)) }, 'body_too_large'],
-] as const)('%s is refused', async (_case, body, kind) => {
-  expect(await attribute(body as Partial<OwnedBody>)).toMatchObject({ kind: 'refused', refusal: { kind } })
+  ['P-9: a gzip bomb', { contentEncoding: 'gzip', bytes: gzipSync(Buffer.alloc(100_000)) }, 'body_too_large'],
+] as const)('refuses %s', async (_case, body, kind) => {
+  expect(await attribute(body as Partial<AttributionInput>)).toMatchObject({ kind: 'refused', refusal: { kind } })
 })
 
-test('the refusal says what is wrong', async () => {
+test('the refusal names the problem', async () => {
   expect(await attribute({ bytes: Buffer.from([0x0b]) })).toEqual({
     kind: 'refused',
     refusal: { kind: 'bad_body', message: 'The body is not an OTLP export: wire type 3.' },

@@ -1,5 +1,5 @@
 import type { Encoding, Signal } from '@penstock/otlp'
-import { gunzipWhole } from '../ingest/gzip-whole.ts'
+import { gunzipBody } from '../ingest/gunzip.ts'
 import type { Refusal } from '../ingest/refusals.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
@@ -8,31 +8,29 @@ import { spliceJson } from './json-resource-splice.ts'
 import { ownerAttributesOf } from './owner-attributes.ts'
 import { spliceProtobuf } from './resource-splice.ts'
 
-/** How much longer a body may become: some ten thousand Resources. */
+/** The number of bytes by which attribution may lengthen a body: enough for about ten thousand Resources. */
 const MAX_GROWTH_BYTES = 1024 * 1024
 
-export interface OwnedBody {
+export interface AttributionInput {
   readonly signal: IngestSignal
   readonly encoding: Encoding
-  /** '' and `identity`: none. */
+  /** '' or `identity` for a body that is not compressed. */
   readonly contentEncoding: string
   readonly bytes: Uint8Array
 }
 
-export type Attributed =
+export type AttributionResult =
   | { readonly kind: 'attributed'; readonly bytes: Uint8Array; readonly contentEncoding: string }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 /**
- * The body with `ingest.token.id` and `ingest.token.name` in each of its Resources; gzip is undone, and the result is
- * sent on as identity. `maxBytes` holds for the inflated body.
+ * Writes `ingest.token.id` and `ingest.token.name` into each Resource of a body (X-11). A gzip body is inflated, and
+ * the result is not compressed. `maxBytes` limits the inflated body (P-8).
  *
- * Profiles stay as they are: their keys may be references into a dictionary, so a spoofed attribute could not be found
- * without decoding it. Their owner is in the headers.
- *
- * @see spec/otlp-gateway.md 5 X-11, 1.1 P-7, P-8
+ * Profiles are returned unchanged: their attribute keys may be references into a dictionary, so spoofed attributes
+ * cannot be found without decoding it. Upstream can read the token of profiles from the request headers.
  */
-export async function attributeBody(body: OwnedBody, token: TokenRecord, maxBytes: number): Promise<Attributed> {
+export async function attributeBody(body: AttributionInput, token: TokenRecord, maxBytes: number): Promise<AttributionResult> {
   const { signal, contentEncoding } = body
   if (signal === 'profiles') return { kind: 'attributed', bytes: body.bytes, contentEncoding }
   try {
@@ -64,15 +62,15 @@ function splice(
 const messageOf = ({ kind, message }: BodyRefused): string =>
   kind === 'bad_body' ? `The body is not an OTLP export: ${message}.` : message
 
-async function inflatedBody({ contentEncoding, bytes }: OwnedBody, maxBytes: number): Promise<Uint8Array> {
+async function inflatedBody({ contentEncoding, bytes }: AttributionInput, maxBytes: number): Promise<Uint8Array> {
   if (contentEncoding === '' || contentEncoding === 'identity') return bytes
   if (contentEncoding !== 'gzip') {
     throw new BodyRefused(
       'unsupported_media_type',
-      'The body is compressed in a way the gateway cannot look into. Use gzip or none.',
+      'The gateway cannot read the content encoding of the body. Use gzip, or send the body uncompressed.',
     )
   }
-  const inflated = await gunzipWhole(bytes, maxBytes)
+  const inflated = await gunzipBody(bytes, maxBytes)
   if (inflated === 'too_large') throw new BodyRefused('body_too_large', 'The inflated body is too large.')
   if (inflated === 'invalid') malformed('not valid gzip')
   return inflated

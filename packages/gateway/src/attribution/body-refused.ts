@@ -1,4 +1,7 @@
-/** Thrown by what reads bodies in this folder; turned into a refusal, or into knowing less, where it is called. */
+/**
+ * Reports that a body cannot be read. The callers of the readers in this folder turn it into a refusal or skip the
+ * body.
+ */
 export class BodyRefused extends Error {
   override readonly name = 'BodyRefused'
   readonly kind: 'bad_body' | 'body_too_large' | 'unsupported_media_type'

@@ -1,6 +1,6 @@
 import { BodyRefused } from './body-refused.ts'
 
-/** A body being written, up to a limit; beyond it the body is refused. */
+/** Collects the bytes of a rewritten body. Throws `BodyRefused` if they exceed `maxBytes`. */
 export class ByteSink {
   readonly #maxBytes: number
   #buffer: Buffer
@@ -18,7 +18,7 @@ export class ByteSink {
     this.#length += end - start
   }
 
-  /** `value`: a safe integer, 0 or above. */
+  /** Appends a protobuf varint. `value` must be a safe integer, 0 or above. */
   varint(value: number): void {
     this.#reserve(varintBytes(value))
     let rest = value
@@ -31,7 +31,7 @@ export class ByteSink {
     this.#length += 1
   }
 
-  /** What has been written; the sink is done with. */
+  /** Returns the collected bytes without copying them; do not append afterwards. */
   bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length)
   }
@@ -40,7 +40,7 @@ export class ByteSink {
     const needed = this.#length + bytes
     if (needed <= this.#buffer.length) return
     if (needed > this.#maxBytes) {
-      throw new BodyRefused('body_too_large', 'The body grows too large when its token is written into it.')
+      throw new BodyRefused('body_too_large', 'The body exceeds the size limit once the token attributes are added.')
     }
     const grown = Buffer.allocUnsafe(Math.max(needed, Math.min(this.#buffer.length * 2, this.#maxBytes)))
     grown.set(this.#buffer.subarray(0, this.#length))

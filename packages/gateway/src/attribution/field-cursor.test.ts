@@ -8,7 +8,7 @@ const fieldsOf = (...bytes: number[]) => {
   return fields
 }
 
-test('walks over every wire type, and sees number, type, start, start of the value and end', () => {
+test('reports number, wire type, start, value start and end of a field of each wire type', () => {
   expect(fieldsOf(0x08, 0x96, 0x01, 0x12, 2, 65, 66, 0x1d, 1, 2, 3, 4, 0x21, 1, 2, 3, 4, 5, 6, 7, 8)).toEqual([
     [1, 0, 0, 1, 3],
     [2, 2, 3, 5, 7],
@@ -17,19 +17,19 @@ test('walks over every wire type, and sees number, type, start, start of the val
   ])
 })
 
-test('an over-long length counts as what it says', () => {
+test('accepts a length that is padded with zero bits', () => {
   expect(fieldsOf(0x0a, 0x82, 0x80, 0x00, 65, 66)).toEqual([[1, 2, 0, 4, 6]])
 })
 
 test.each([
   ['a length beyond the end', [0x0a, 5, 1]],
   ['a length of 2^63', [0x0a, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1]],
-  ['an endless varint', [0x08, ...new Array(11).fill(0x80)]],
-  ['the end in a tag', [0x80]],
+  ['an unterminated varint', [0x08, ...new Array(11).fill(0x80)]],
+  ['a message that ends in a tag', [0x80]],
   ['a group', [0x0b, 0x0c]],
   ['wire type 7', [0x0f]],
   ['field number 0', [0x02, 0]],
-  ['a cut fixed64', [0x09, 1, 2, 3]],
+  ['a truncated fixed64', [0x09, 1, 2, 3]],
 ])('refuses %s', (_case, bytes) => {
   expect(() => fieldsOf(...bytes)).toThrow(expect.objectContaining({ kind: 'bad_body' }))
 })

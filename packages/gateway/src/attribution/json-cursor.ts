@@ -2,14 +2,14 @@ import { malformed } from './body-refused.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-/** An AnyValue nests four levels of JSON for each of its own; decoders stop well below this. */
+/** Each level of an AnyValue takes four levels of JSON. OTLP decoders accept far fewer levels than this. */
 const MAX_DEPTH = 512
 
 /**
- * Reads forward through JSON text without turning it into values: a number of 64 bits would not survive that.
+ * Reads forward through JSON text without parsing its values, because parsing would change 64-bit numbers.
  *
- * Where values begin and end is exact for all valid JSON; of invalid JSON not every fault is noticed. Everything
- * throws `BodyRefused`, also at the end of a text that is cut short.
+ * Finds the exact boundaries of values in all valid JSON, but does not detect every error in invalid JSON. All methods
+ * throw `BodyRefused` on invalid or truncated text.
  */
 export class JsonCursor {
   readonly #text: Buffer
@@ -20,7 +20,7 @@ export class JsonCursor {
     this.#text = Buffer.from(text.buffer, text.byteOffset, text.length)
   }
 
-  /** The first byte of the next token, as a character; '' at the end. */
+  /** Skips white space and returns the first character of the next token; '' at the end. */
   peek(): string {
     for (;;) {
       const byte = this.#text[this.position]
@@ -30,7 +30,7 @@ export class JsonCursor {
     }
   }
 
-  /** Calls `read` for each member of an object; it has to pass over the value. */
+  /** Calls `read` for each member of an object. `read` must advance the cursor past the value. */
   members(read: (key: string) => void): void {
     this.#list('{', '}', () => {
       const key = this.string()
@@ -40,13 +40,13 @@ export class JsonCursor {
     })
   }
 
-  /** Calls `read` for each element of an array, at its first byte; it has to pass over it. */
+  /** Calls `read` at the first byte of each element of an array. `read` must advance the cursor past the element. */
   elements(read: () => void): void {
     this.#list('[', ']', read)
   }
 
   string(): string {
-    if (this.peek() !== '"') malformed('not a string')
+    if (this.peek() !== '"') malformed('a string was expected')
     const start = this.position
     this.#skipString()
     const inside = this.#text.toString('utf8', start + 1, this.position - 1)
@@ -54,7 +54,7 @@ export class JsonCursor {
     try {
       return JSON.parse(`"${inside}"`) as string
     } catch {
-      return malformed('a bad escape')
+      return malformed('a string has an invalid escape')
     }
   }
 
@@ -67,13 +67,13 @@ export class JsonCursor {
   }
 
   end(): void {
-    if (this.peek() !== '') malformed('something follows the JSON text')
+    if (this.peek() !== '') malformed('data follows the JSON text')
   }
 
   readonly #skipElement = (): void => this.skip()
 
   readonly #skipMember = (): void => {
-    if (this.peek() !== '"') malformed('not a key')
+    if (this.peek() !== '"') malformed('a key was expected')
     this.#skipString()
     this.#expect(':')
     this.skip()
@@ -81,7 +81,7 @@ export class JsonCursor {
 
   #list(open: string, close: string, read: () => void): void {
     this.#depth += 1
-    if (this.#depth > MAX_DEPTH) malformed('nested too deep')
+    if (this.#depth > MAX_DEPTH) malformed('it is nested too deeply')
     this.#expect(open)
     if (this.peek() === close) {
       this.position += 1
@@ -92,18 +92,18 @@ export class JsonCursor {
         const next = this.peek()
         this.position += 1
         if (next === close) break
-        if (next !== ',') malformed(`neither "," nor "${close}"`)
+        if (next !== ',') malformed(`"," or "${close}" was expected`)
       }
     }
     this.#depth -= 1
   }
 
   #expect(token: string): void {
-    if (this.peek() !== token) malformed(`no "${token}"`)
+    if (this.peek() !== token) malformed(`"${token}" was expected`)
     this.position += 1
   }
 
-  /** To the quote that an even number of backslashes stands before. */
+  /** Advances past the closing quote: the first one that follows an even number of backslashes. */
   #skipString(): void {
     const text = this.#text
     const first = this.position + 1
@@ -115,10 +115,10 @@ export class JsonCursor {
         return
       }
     }
-    malformed('a string without an end')
+    malformed('a string is not terminated')
   }
 
-  /** Numbers, true, false, null: letters, digits, signs and points. */
+  /** Advances past a number, true, false or null. */
   #skipWord(): void {
     const start = this.position
     for (;;) {
@@ -126,7 +126,7 @@ export class JsonCursor {
       if (byte === undefined || !isWordByte(byte)) break
       this.position += 1
     }
-    if (this.position === start) malformed('no value')
+    if (this.position === start) malformed('a value was expected')
   }
 }
 

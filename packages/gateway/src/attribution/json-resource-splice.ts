@@ -4,7 +4,7 @@ import { ByteSink } from './byte-sink.ts'
 import { JsonCursor } from './json-cursor.ts'
 import { TOKEN_ID_KEY, TOKEN_NAME_KEY } from './owner-attributes.ts'
 
-/** The collector reads either spelling. */
+/** The Collector accepts both spellings. */
 const groupKeys: Readonly<Record<Signal, readonly [string, string]>> = {
   traces: ['resourceSpans', 'resource_spans'],
   metrics: ['resourceMetrics', 'resource_metrics'],
@@ -12,13 +12,11 @@ const groupKeys: Readonly<Record<Signal, readonly [string, string]>> = {
 }
 
 /**
- * An Export*ServiceRequest in JSON with `attributes` (elements of a JSON array) added to each resource, and attributes
- * of our names left out. Every other byte stays, numbers of 64 bits and blanks included: the text is copied, not parsed.
+ * Adds `attributes` (elements of a JSON array) to each resource of an Export*ServiceRequest in JSON, and removes
+ * attributes that the client sent under the token's keys (X-11). All other bytes are copied, not parsed, so 64-bit
+ * numbers and white space are preserved (P-18).
  *
- * A key that decides where attributes lie and is there twice makes the body malformed: parsers differ on which counts.
- * Throws `BodyRefused`.
- *
- * @see spec/otlp-gateway.md 5 X-11, 1.1 P-18
+ * Throws `BodyRefused` if a key on the path to the attributes occurs twice: parsers differ on which one they use.
  */
 export function spliceJson(signal: Signal, body: Uint8Array, attributes: Uint8Array, maxBytes: number): Uint8Array {
   return new JsonSplice(body, attributes, maxBytes).run(groupKeys[signal])
@@ -29,7 +27,7 @@ class JsonSplice {
   readonly #attributes: Uint8Array
   readonly #cursor: JsonCursor
   readonly #sink: ByteSink
-  /** Up to here the body has been copied or left out. */
+  /** The position up to which the body has been copied or skipped. */
   #done = 0
 
   constructor(body: Uint8Array, attributes: Uint8Array, maxBytes: number) {
@@ -45,7 +43,7 @@ class JsonSplice {
     cursor.members((key) => {
       const isGroupList = key === camelCase || key === snakeCase
       if (isGroupList) groupLists += 1
-      if (groupLists > 1) malformed(`"${camelCase}" a second time`)
+      if (groupLists > 1) malformed(`"${camelCase}" occurs twice`)
       if (!isGroupList || cursor.peek() === 'n') cursor.skip()
       else cursor.elements(() => this.#inObject('resource', () => this.#resource(), '{"attributes":[', ']}'))
     })
@@ -58,10 +56,13 @@ class JsonSplice {
     this.#inObject('attributes', () => this.#attributeList(), '[', ']')
   }
 
-  /** Visits a member of the object here; where it is missing or null it is made: `before`, our attributes, `after`. */
+  /**
+   * Calls `visit` at the value of member `name` of the object at the cursor. If the member is missing or null, writes
+   * it as `before`, the token attributes and `after`.
+   */
   #inObject(name: string, visit: () => void, before: string, after: string): void {
     const cursor = this.#cursor
-    if (cursor.peek() !== '{') malformed('not an object')
+    if (cursor.peek() !== '{') malformed('an object was expected')
     const afterBrace = cursor.position + 1
     let isFound = false
     let isEmpty = true
@@ -71,7 +72,7 @@ class JsonSplice {
         cursor.skip()
         return
       }
-      if (isFound) malformed(`"${key}" a second time`)
+      if (isFound) malformed(`"${key}" occurs twice`)
       isFound = true
       if (cursor.peek() === 'n') this.#replaceNull(before, after)
       else visit()
@@ -83,27 +84,27 @@ class JsonSplice {
 
   #attributeList(): void {
     const cursor = this.#cursor
-    let leftOutFrom = -1
+    let removedFrom = -1
     let end = cursor.position + 1
     let isFirst = true
     cursor.elements(() => {
-      if (leftOutFrom >= 0) this.#leaveOut(leftOutFrom, cursor.position)
+      if (removedFrom >= 0) this.#remove(removedFrom, cursor.position)
       const start = cursor.position
-      leftOutFrom = this.#isOurs() ? start : -1
+      removedFrom = this.#isTokenAttribute() ? start : -1
       end = cursor.position
       isFirst = false
     })
-    if (leftOutFrom >= 0) this.#leaveOut(leftOutFrom, end)
+    if (removedFrom >= 0) this.#remove(removedFrom, end)
     this.#copyTo(end)
-    // Whatever was kept before an element left out at the end still has its comma.
-    this.#insert(isFirst || leftOutFrom >= 0 ? '' : ',', '')
+    // If the last element was removed, the comma before it is still there.
+    this.#insert(isFirst || removedFrom >= 0 ? '' : ',', '')
   }
 
-  /** Passes over one KeyValue. */
-  #isOurs(): boolean {
+  /** Advances past one KeyValue, and returns whether its key is one of the token's. */
+  #isTokenAttribute(): boolean {
     let key: string | undefined
     this.#cursor.members((name) => {
-      if (name === 'key' && key !== undefined) malformed('"key" a second time')
+      if (name === 'key' && key !== undefined) malformed('"key" occurs twice')
       if (name === 'key') key = this.#cursor.string()
       else this.#cursor.skip()
     })
@@ -113,7 +114,7 @@ class JsonSplice {
   #replaceNull(before: string, after: string): void {
     const start = this.#cursor.position
     this.#cursor.skip()
-    this.#leaveOut(start, this.#cursor.position)
+    this.#remove(start, this.#cursor.position)
     this.#insert(before, after)
   }
 
@@ -122,7 +123,7 @@ class JsonSplice {
     this.#done = position
   }
 
-  #leaveOut(start: number, end: number): void {
+  #remove(start: number, end: number): void {
     this.#copyTo(start)
     this.#done = end
   }

@@ -27,7 +27,7 @@ const spoofs: fc.Arbitrary<KeyValue> = fc.record({
   value: fc.string(),
 })
 
-/** The request with spoofed attributes put in at random, and what has to come of it. */
+/** Generates a request with spoofed attributes at random places, and the expected result. */
 function spoofedRequests(signal: Signal): fc.Arbitrary<{ sent: OtlpRequest; expected: OtlpRequest }> {
   return fc
     .tuple(
@@ -56,7 +56,7 @@ function spoofedRequests(signal: Signal): fc.Arbitrary<{ sent: OtlpRequest; expe
 
 describe.each(['traces', 'metrics', 'logs'] as const)('X-11: %s', (signal) => {
   test.each(['protobuf', 'json'] as const)(
-    'in %s each resource has exactly our attributes, and all else is unchanged',
+    'gives each resource in %s exactly the token attributes, and changes nothing else',
     (encoding) => {
       fc.assert(
         fc.property(spoofedRequests(signal), ({ sent, expected }) => {
@@ -68,7 +68,7 @@ describe.each(['traces', 'metrics', 'logs'] as const)('X-11: %s', (signal) => {
     },
   )
 
-  test('in protobuf what is already ours comes out as it went in', () => {
+  test('does not change protobuf that already has the token attributes', () => {
     fc.assert(
       fc.property(spoofedRequests(signal), ({ sent }) => {
         const once = spliced.protobuf(signal, encodeRequest(signal, sent as never, 'protobuf'))
@@ -88,19 +88,19 @@ const field = (number: number, ...inside: (number | string | Uint8Array)[]): Buf
 const attribute = (key: string, value: string) => field(1, field(1, key), field(2, field(1, value)))
 
 describe('X-11: protobuf', () => {
-  test('a group without a Resource is given one', () => {
+  test('adds a Resource to a group without one', () => {
     const scope = field(2, 0x12, 0)
     const body = spliceProtobuf(field(1, scope), owner.protobuf, MAX_BYTES)
     expect(Buffer.from(body)).toEqual(field(1, field(1, owner.protobuf), scope))
   })
 
-  test('an empty request stays empty, and fields that a later OTLP may bring stay where they are', () => {
+  test('keeps an empty request empty, and keeps unknown fields in place', () => {
     expect(spliceProtobuf(new Uint8Array(0), owner.protobuf, MAX_BYTES)).toHaveLength(0)
     const later = bytes(field(9, 'later'), 0x50, 7)
     expect(Buffer.from(spliceProtobuf(later, owner.protobuf, MAX_BYTES))).toEqual(later)
   })
 
-  test('of two Resources in one group one is made, without what either says in our name', () => {
+  test('merges two Resources of one group and removes spoofed attributes from both', () => {
     const body = field(
       1,
       field(1, attribute('service.name', 'cart'), attribute('ingest.token.id', 'spoof')),
@@ -112,7 +112,7 @@ describe('X-11: protobuf', () => {
     )
   })
 
-  test('a key given twice counts as decoders count it, by its last', () => {
+  test('uses the last key if an attribute has two, as decoders do', () => {
     const spoof = field(1, field(1, 'harmless'), field(1, 'ingest.token.id'), field(2, field(1, 'spoof')))
     const harmless = field(1, field(1, 'ingest.token.id'), field(1, 'harmless'))
     expect(Buffer.from(spliceProtobuf(field(1, field(1, spoof, harmless)), owner.protobuf, MAX_BYTES))).toEqual(
@@ -120,23 +120,23 @@ describe('X-11: protobuf', () => {
     )
   })
 
-  test('a spoof behind an over-long length is found', () => {
+  test('finds a spoofed attribute with a padded length', () => {
     const inside = bytes(0x0a, 0x8f, 0x80, 0x00, 'ingest.token.id')
     const body = field(1, field(1, field(1, inside)))
     expect(Buffer.from(spliceProtobuf(body, owner.protobuf, MAX_BYTES))).toEqual(field(1, field(1, owner.protobuf)))
   })
 
   test.each([
-    ['a length that claims more than there is', bytes(0x0a, 5)],
-    ['a group left open', bytes(0x1b)],
+    ['a length beyond the end', bytes(0x0a, 5)],
+    ['an unclosed group', bytes(0x1b)],
     ['text', bytes('no telemetry')],
     ['a broken Resource', field(1, field(1, 0x0a, 9))],
     ['a broken attribute', field(1, field(1, field(1, 0x0a, 9)))],
-  ])('%s is no framed protobuf', (_case, body) => {
+  ])('refuses %s', (_case, body) => {
     expect(() => spliceProtobuf(body, owner.protobuf, MAX_BYTES)).toThrow(expect.objectContaining({ kind: 'bad_body' }))
   })
 
-  test('a body of very many groups, or of very many fields, is too large', () => {
+  test('refuses a body that has too many groups or too many fields', () => {
     const tooLarge = expect.objectContaining({ kind: 'body_too_large' })
     expect(() => spliceProtobuf(Buffer.alloc(200_000, bytes(0x0a, 0)), owner.protobuf, 1_000_000)).toThrow(tooLarge)
     expect(() => spliceProtobuf(Buffer.alloc(2_100_000, bytes(0x10, 0)), owner.protobuf, MAX_BYTES)).toThrow(tooLarge)
@@ -200,18 +200,18 @@ describe('X-11, P-18: JSON', () => {
     '{"resourceSpans":[]} {}',
     '{"a":"unterminated\\"}',
     '\ufeff{}',
-  ])('%s is malformed', (text) => {
+  ])('refuses %s', (text) => {
     expect(() => spliceText(text)).toThrow(expect.objectContaining({ kind: 'bad_body' }))
   })
 
-  test('nesting beyond any telemetry is malformed, and costs no stack', () => {
+  test('refuses deeply nested JSON without overflowing the stack', () => {
     const nested = (depth: number) => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`
     expect(spliceText(nested(511))).toBe(nested(511))
     expect(() => spliceText(nested(512))).toThrow(expect.objectContaining({ kind: 'bad_body' }))
     expect(() => spliceText(nested(1_000_000))).toThrow(expect.objectContaining({ kind: 'bad_body' }))
   })
 
-  test('whatever else is in it, its text stays', () => {
+  test('preserves the text of everything else', () => {
     const values = fc.array(fc.jsonValue(), { maxLength: 5 })
     fc.assert(
       fc.property(values, fc.constantFrom(undefined, 1, '\t'), (scopeSpans, indent) => {

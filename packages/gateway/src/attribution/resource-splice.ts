@@ -3,27 +3,30 @@ import { ByteSink, varintBytes } from './byte-sink.ts'
 import { FieldCursor, LENGTH_DELIMITED } from './field-cursor.ts'
 import { TOKEN_ID_KEY, TOKEN_NAME_KEY } from './owner-attributes.ts'
 
-/** In every request and every group of one: its first field. So is `attributes` in Resource and `key` in KeyValue. */
+/**
+ * The field number of the ResourceSpans in a request, of the Resource in a ResourceSpans, of `attributes` in a Resource
+ * and of `key` in a KeyValue; the same for metrics and logs.
+ */
 const FIRST = 1
 const TAG = new Uint8Array([FIRST * 8 + LENGTH_DELIMITED])
 
-/** Fields looked at in one body. Two bytes make a field, so the size alone does not bound the time spent. */
+/**
+ * The highest number of fields read in one body. A field can take two bytes, so the size alone does not bound the time.
+ */
 const MAX_FIELDS = 1_000_000
 
 const ownKeys = [TOKEN_ID_KEY, TOKEN_NAME_KEY].map((key) => Buffer.from(key))
 
 /**
- * An Export*ServiceRequest in protobuf with `attributes` (fields of a Resource) added to each of its Resources:
+ * Adds `attributes` (fields of a Resource) to each Resource of an Export*ServiceRequest in protobuf (X-11):
  *
  *     | 0A len | ResourceSpans: 0A len | Resource: attributes … others … + ours | scope_spans … schema_url | next
  *          ^ corrected             ^ corrected
  *
- * Attributes of our names that the client sent are left out (anti-spoof), groups without a Resource are given one, and
- * of several Resources in one group, which protobuf says are to be merged, one is made: decoders that keep only the
- * last would lose the service's name. All else stays as it is. Throws `BodyRefused` when the body is not framed
- * protobuf or would grow over `maxBytes`.
- *
- * @see spec/otlp-gateway.md 5 X-11
+ * Removes attributes that the client sent under the token's keys, so that they cannot be spoofed. Adds a Resource to
+ * groups without one. Merges several Resources of one group, as protobuf demands: decoders that keep only the last
+ * would lose the name of the service. Copies all other fields unchanged. Throws `BodyRefused` if the body is not valid
+ * protobuf framing or would exceed `maxBytes`.
  */
 export function spliceProtobuf(body: Uint8Array, attributes: Uint8Array, maxBytes: number): Uint8Array {
   return new Splice(body, attributes, maxBytes).run()
@@ -33,9 +36,9 @@ class Splice {
   readonly #body: Uint8Array
   readonly #attributes: Uint8Array
   readonly #sink: ByteSink
-  /** Starts and ends in turn, of what stays. */
-  readonly #ofResource: number[] = []
-  readonly #ofGroup: number[] = []
+  /** Ranges of the body to copy, as alternating start and end positions. */
+  readonly #resourceRanges: number[] = []
+  readonly #groupRanges: number[] = []
   #fieldsLeft = MAX_FIELDS
 
   constructor(body: Uint8Array, attributes: Uint8Array, maxBytes: number) {
@@ -53,34 +56,37 @@ class Splice {
     return this.#sink.bytes()
   }
 
-  /** ResourceSpans, ResourceMetrics or ResourceLogs. */
+  /** Writes one ResourceSpans, ResourceMetrics or ResourceLogs. */
   #writeGroup(start: number, end: number): void {
-    this.#ofResource.length = 0
-    this.#ofGroup.length = 0
+    this.#resourceRanges.length = 0
+    this.#groupRanges.length = 0
     const fields = new FieldCursor(this.#body, start, end)
     while (this.#next(fields)) {
       if (fields.is(FIRST, LENGTH_DELIMITED)) this.#keepResource(fields.valueStart, fields.end)
-      else keep(this.#ofGroup, fields.start, fields.end)
+      else keep(this.#groupRanges, fields.start, fields.end)
     }
-    const resourceBytes = bytesIn(this.#ofResource) + this.#attributes.length
+    const resourceBytes = bytesIn(this.#resourceRanges) + this.#attributes.length
     this.#sink.append(TAG)
-    this.#sink.varint(bytesIn(this.#ofGroup) + 1 + varintBytes(resourceBytes) + resourceBytes)
+    this.#sink.varint(bytesIn(this.#groupRanges) + 1 + varintBytes(resourceBytes) + resourceBytes)
     this.#sink.append(TAG)
     this.#sink.varint(resourceBytes)
-    this.#write(this.#ofResource)
+    this.#write(this.#resourceRanges)
     this.#sink.append(this.#attributes)
-    this.#write(this.#ofGroup)
+    this.#write(this.#groupRanges)
   }
 
   #keepResource(start: number, end: number): void {
     const fields = new FieldCursor(this.#body, start, end)
     while (this.#next(fields)) {
       const isOurs = fields.is(FIRST, LENGTH_DELIMITED) && this.#hasOwnKey(fields.valueStart, fields.end)
-      if (!isOurs) keep(this.#ofResource, fields.start, fields.end)
+      if (!isOurs) keep(this.#resourceRanges, fields.start, fields.end)
     }
   }
 
-  /** Of a key given twice, the last counts, as in every decoder. */
+  /**
+   * Returns whether the KeyValue has one of the token's keys. If `key` occurs twice, the last one counts, as in every
+   * decoder.
+   */
   #hasOwnKey(start: number, end: number): boolean {
     let keyStart = 0
     let keyEnd = 0
@@ -106,7 +112,7 @@ class Splice {
   }
 }
 
-/** Neighbours become one range, so that a group costs a copy or two. */
+/** Appends a range, and merges it with an adjacent one so that few copies are made. */
 function keep(ranges: number[], start: number, end: number): void {
   if (ranges.at(-1) === start) ranges[ranges.length - 1] = end
   else ranges.push(start, end)

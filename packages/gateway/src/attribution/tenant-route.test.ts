@@ -25,6 +25,6 @@ test.each([
     'forbidden',
     { kind: 'forbidden', refusal: { kind: 'forbidden', message: 'The ingest token a belongs to no tenant.' } },
   ],
-] as const)('X-12: %o, unknown tenants %s', (token, unknownTenant, route) => {
+] as const)('X-12: routes the token %o when unknown tenants are set to %s', (token, unknownTenant, route) => {
   expect(routeOf(token, routing(unknownTenant))).toEqual(route)
 })

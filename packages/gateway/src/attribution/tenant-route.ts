@@ -2,24 +2,23 @@ import type { GatewayConfig } from '../gateway-config.ts'
 import type { Refusal } from '../ingest/refusals.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 
-export type Route =
+export type TenantRoute =
   | { readonly kind: 'default' }
-  /** To the row of `tenantUpstreams` by this name. */
+  /** The upstream is `tenantUpstreams[tenant]`. */
   | { readonly kind: 'tenant'; readonly tenant: string }
   | { readonly kind: 'forbidden'; readonly refusal: Refusal }
 
-const toDefault: Route = { kind: 'default' }
+const toDefault: TenantRoute = { kind: 'default' }
 
 /**
- * Where the telemetry of a token goes. Who needed no token goes to the default upstream; a token whose tenant has no
- * upstream of its own, or that has no tenant, does so too, or is refused, as configured.
- *
- * @see spec/otlp-gateway.md 5 X-12
+ * Returns the upstream that receives the telemetry of a token (X-12). Requests without a token use the default
+ * upstream. If the token has no tenant, or its tenant has no upstream, `unknownTenant` decides between the default
+ * upstream and a refusal.
  */
 export function routeOf(
   token: TokenRecord | undefined,
   { tenantUpstreams, unknownTenant }: Pick<GatewayConfig, 'tenantUpstreams' | 'unknownTenant'>,
-): Route {
+): TenantRoute {
   if (token === undefined) return toDefault
   const { tenant } = token
   if (tenant !== undefined && Object.hasOwn(tenantUpstreams, tenant)) return { kind: 'tenant', tenant }

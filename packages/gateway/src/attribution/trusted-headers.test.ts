@@ -15,7 +15,7 @@ const admitted = (over: Partial<Admitted>): Admitted => ({
 })
 const tokenNamed = (name: string, tenant?: string) => ({ id: '7Hq2mK9sT4bZ', name, tenant }) as TokenRecord
 
-test.each(['off', 'unverified'] as const)('X-10: without a token upstream is told "%s"', (auth) => {
+test.each(['off', 'unverified'] as const)('X-10: sends "%s" upstream without a token', (auth) => {
   expect(attributionHeaders(admitted({ auth }), { tenantHeader: true })).toEqual(['x-ingest-auth', auth])
 })
 
@@ -26,7 +26,7 @@ test.each([
   ['🚰', '%F0%9F%9A%B0'],
   ['broken \ud83d surrogate', 'broken %EF%BF%BD surrogate'],
   ['tab\tline\n', 'tab%09line%0A'],
-])('X-10: the name %j is sent as %s', (name, sent) => {
+])('X-10: sends the name %j as %s', (name, sent) => {
   expect(attributionHeaders(admitted({ token: tokenNamed(name), auth: 'verified' }), { tenantHeader: false })).toEqual([
     'x-ingest-token-id',
     '7Hq2mK9sT4bZ',
@@ -37,7 +37,7 @@ test.each([
   ])
 })
 
-test('X-10: the tenant is sent where that is configured', () => {
+test('X-10: sends the tenant if that is configured', () => {
   const ofTenant = admitted({ token: tokenNamed('a', 'team-1'), auth: 'verified' })
   expect(attributionHeaders(ofTenant, { tenantHeader: true }).slice(-2)).toEqual(['x-scope-orgid', 'team-1'])
   expect(attributionHeaders(ofTenant, { tenantHeader: false })).not.toContain('x-scope-orgid')
@@ -45,13 +45,13 @@ test('X-10: the tenant is sent where that is configured', () => {
   expect(attributionHeaders(ofNone, { tenantHeader: true })).not.toContain('x-scope-orgid')
 })
 
-test('X-10: requests of one token share one list', () => {
+test('X-10: returns the same array for requests of one token', () => {
   const request = admitted({ token: tokenNamed('a'), auth: 'verified' })
   const list = attributionHeaders(request, { tenantHeader: false })
   expect(attributionHeaders({ ...request }, { tenantHeader: false })).toBe(list)
 })
 
-test('X-10: clients may set none of them', () => {
+test('X-10: reserves the names of these headers', () => {
   expect([...reservedHeaders({ tenantHeader: false })]).toEqual([
     'x-ingest-token-id',
     'x-ingest-token-name',

@@ -10,7 +10,10 @@ export interface TrustedHeaderOptions {
 const OWN_HEADERS = ['x-ingest-token-id', 'x-ingest-token-name', 'x-ingest-auth'] as const
 const TENANT_HEADER = 'x-scope-orgid'
 
-/** Names that only we may set, lower case: whatever a client sends under them is removed (X-10). */
+/**
+ * Returns the lower-case names of headers that only the gateway may set. Client headers with these names are removed
+ * (X-10).
+ */
 export function reservedHeaders({ tenantHeader }: TrustedHeaderOptions): ReadonlySet<string> {
   return new Set(tenantHeader ? [...OWN_HEADERS, TENANT_HEADER] : OWN_HEADERS)
 }
@@ -25,15 +28,13 @@ const withTenant = new WeakMap<TokenRecord, FlatHeaders>()
 const withoutTenant = new WeakMap<TokenRecord, FlatHeaders>()
 
 /**
- * What upstream is told of whoever sent a request: token id and name, whether they were verified, and the tenant.
- *
- * @see spec/otlp-gateway.md 5 X-10
+ * Returns the headers that identify the client to upstream (X-10): token id and name, whether it was verified, tenant.
  */
 export function attributionHeaders({ token, auth }: Admitted, { tenantHeader }: TrustedHeaderOptions): FlatHeaders {
   if (token === undefined) return anonymous[auth]
-  const known = tenantHeader ? withTenant : withoutTenant
-  const remembered = known.get(token)
-  if (remembered !== undefined) return remembered
+  const cache = tenantHeader ? withTenant : withoutTenant
+  const cached = cache.get(token)
+  if (cached !== undefined) return cached
   const headers = [
     'x-ingest-token-id',
     token.id,
@@ -43,11 +44,11 @@ export function attributionHeaders({ token, auth }: Admitted, { tenantHeader }: 
     auth,
   ]
   if (tenantHeader && token.tenant !== undefined) headers.push(TENANT_HEADER, token.tenant)
-  known.set(token, headers)
+  cache.set(token, headers)
   return headers
 }
 
-/** Everything outside printable ASCII as bytes of UTF-8, and `%` itself, so that it can be undone. */
+/** Percent-encodes `%` and the UTF-8 bytes of everything outside printable ASCII. */
 function percentEncoded(name: string): string {
   return name.toWellFormed().replace(/[^ -$&-~]+/g, encodeURIComponent)
 }

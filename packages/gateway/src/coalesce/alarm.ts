@@ -1,8 +1,8 @@
 import type { Clock } from '@penstock/runtime'
 
 /**
- * Wakes at the earliest of the times asked for, with one sleep for all of them; whoever is woken asks for the next.
- * Setting and clearing a timer per batch would cost more than the rest of its handling.
+ * Calls `onWake` at the earliest of the requested times, with a single timer. `onWake` must request the next time
+ * itself. A timer per batch would cost more than all other work on the batch.
  */
 export class Alarm {
   readonly #clock: Clock
@@ -25,7 +25,7 @@ export class Alarm {
       () => {
         if (this.#sleep === sleep) this.#wake()
       },
-      // Aborted: an earlier time was asked for, or none any more.
+      // The sleep was aborted by an earlier request or by `off`.
       () => {},
     )
   }

@@ -16,8 +16,8 @@ const inAMinute = new Date(1_060_000).toUTCString()
 
 test.each<[string, Answer, object]>([
   ['all accepted', { kind: 'accepted', partialSuccess: undefined, body: undefined }, toAll('')],
-  ['rejected 0 with text', acceptedWith(0n, 'mind the gap'), toAll('mind the gap')],
-  ['rejected 2', acceptedWith(2n, 'no'), { do: 'share', partialSuccess: { rejected: 2n, message: 'no' } }],
+  ['accepted with a warning', acceptedWith(0n, 'mind the gap'), toAll('mind the gap')],
+  ['2 items rejected', acceptedWith(2n, 'no'), { do: 'share', partialSuccess: { rejected: 2n, message: 'no' } }],
   ['400', refusal('rejected', 400), { do: 'split', cause: 'rejected' }],
   ['500', refusal('rejected', 500), { do: 'split', cause: 'rejected' }],
   ['413', refusal('too_large', 413), { do: 'split', cause: 'too_large' }],
@@ -27,7 +27,7 @@ test.each<[string, Answer, object]>([
   ['502', refusal('unknown', 502), { do: 'answer', answer: refusal('unknown', 502) }],
   ['504', refusal('unknown', 504), { do: 'answer', answer: refusal('unknown', 504) }],
   ['401', refusal('credential', 503, 3), { do: 'answer', answer: refusal('credential', 503, 3) }],
-  ['not reached', refusal('unreachable', 503, 3), { do: 'answer', answer: refusal('unreachable', 503, 3) }],
-])('6.2: %s', (_, answer, action) => {
+  ['unreachable', refusal('unreachable', 503, 3), { do: 'answer', answer: refusal('unreachable', 503, 3) }],
+])('maps to an action: %s', (_, answer, action) => {
   expect(batchAction(answer, 1_000_000)).toMatchObject(action)
 })

@@ -1,19 +1,19 @@
 import type { PartialSuccess } from '@penstock/otlp'
 import type { Accepted, Answer, Refused, RefusedCause } from '../ingest/answer.ts'
-import { allAccepted } from '../ingest/own-answer.ts'
+import { allAccepted } from '../ingest/gateway-answers.ts'
 
-/** What is to be done with the bodies of a batch of two or more. */
+/** The action that follows the answer to a batch of two or more bodies. */
 export type BatchAction =
-  /** All of them get this. */
+  /** Answer all bodies with `answer`. */
   | { readonly do: 'answer'; readonly answer: Answer }
-  /** Some items were not taken and nobody knows whose: each gets its part of the number. */
+  /** Upstream rejected some items without naming them: give each body its share of the number. */
   | { readonly do: 'share'; readonly partialSuccess: PartialSuccess }
-  /** Nothing was taken because of some of them: again in halves. */
+  /** Upstream refused the whole batch, perhaps because of a few bodies: send it again in halves. */
   | { readonly do: 'split'; readonly cause: 'rejected' | 'too_large' }
-  /** Nothing was taken for now: all of them get this, and the key stays closed for that time. */
+  /** Upstream throttles: answer all bodies with `answer`, and refuse further bodies of the lane for `holdMs`. */
   | { readonly do: 'hold'; readonly answer: Refused; readonly holdMs: number }
 
-/** However long upstream wants us to stay away, we look again after this. */
+/** The longest time for which a lane refuses bodies, even if upstream asks for longer. */
 const MAX_HOLD_MS = 30_000
 
 const refusedActions = {
@@ -26,8 +26,8 @@ const refusedActions = {
 } satisfies Record<RefusedCause, (answer: Refused, nowMs: number) => BatchAction>
 
 /**
- * Table 6.2: a body is sent again only after an answer that means that nothing of it was accepted, and a final
- * refusal is passed on only when it was given to one body alone.
+ * Maps the answer to a batch to an action. A body is sent again only if the answer means that nothing of the batch was
+ * accepted, and a final refusal is passed on only if it answered a single body.
  */
 export function batchAction(answer: Answer, nowMs: number): BatchAction {
   if (answer.kind === 'refused') return refusedActions[answer.cause](answer, nowMs)

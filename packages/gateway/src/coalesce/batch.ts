@@ -1,16 +1,16 @@
 import type { Answer } from '../ingest/answer.ts'
 import type { ExportCall } from '../ingest/export-call.ts'
-import { clientGone, ownRefusal } from '../ingest/own-answer.ts'
+import { clientGone, gatewayRefusal } from '../ingest/gateway-answers.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Lane } from './lane.ts'
 
-/** One body on its way through the coalescer, until its answer. */
+/** One body in the coalescer, until it is answered. */
 export class Member {
   readonly call: ExportCall
-  /** As it arrived. */
+  /** The body as it arrived, in its content encoding. */
   readonly body: Uint8Array
   readonly deadlineMs: number
-  /** The body in identity coding, once it is known to be nothing but records. */
+  /** The uncompressed body, set once it is known to consist of records only. */
   records: Uint8Array | undefined = undefined
   batch: Batch | undefined = undefined
   isSettled = false
@@ -32,24 +32,24 @@ export class Member {
     call.onClientGone = () => this.settle(clientGone)
   }
 
-  /** Once; what comes later is of no interest to anybody. */
+  /** Resolves the member with its answer. Only the first call has an effect. */
   settle(answer: Answer): void {
     if (this.isSettled) return
     this.isSettled = true
     this.call.onClientGone = undefined
     this.#resolve(answer)
     this.#onSettled()
-    this.batch?.lost()
+    this.batch?.memberSettled()
   }
 }
 
-/** Bodies that travel in one upstream request. */
+/** The bodies of one upstream request. */
 export class Batch {
   readonly upstream: Upstream
-  /** `undefined` for a body that may not travel with others. */
+  /** `undefined` for a body that must be sent alone. */
   readonly lane: Lane | undefined
   readonly members: readonly Member[]
-  /** Of all members together. */
+  /** The total size of all bodies. */
   readonly bytes: number
   readonly firstDeadlineMs: number
   readonly lastDeadlineMs: number
@@ -81,23 +81,23 @@ export class Batch {
     this.#abort = abort
   }
 
-  /** Nobody waits for an answer any more. */
-  get isLost(): boolean {
+  /** Whether every member has been settled. */
+  get isSettled(): boolean {
     return this.#waiting === 0
   }
 
-  /** A member waits no longer; without any the request has no purpose (X-5). */
-  lost(): void {
+  /** Counts a settled member, and aborts the upstream request when the last one is settled (X-5). */
+  memberSettled(): void {
     this.#waiting -= 1
     if (this.#waiting === 0) this.#abort?.()
   }
 
-  /** An answer is there: nothing is left to give up. */
-  arrived(): void {
+  /** Records that upstream has answered, so that the request is no longer aborted. */
+  markAnswered(): void {
     this.#abort = undefined
   }
 
-  /** Gives up waiting for those whose time is over; the rest go on. Returns when the next one's is. */
+  /** Settles members that have passed their deadline, and returns the next deadline. */
   expire(nowMs: number): number {
     if (this.#nextDeadlineMs > nowMs) return this.#nextDeadlineMs
     let nextMs = Number.POSITIVE_INFINITY
@@ -110,4 +110,4 @@ export class Batch {
   }
 }
 
-const tooSlow = ownRefusal({ kind: 'upstream_slow', message: 'the upstream did not answer in time' }, 'unknown')
+const tooSlow = gatewayRefusal({ kind: 'upstream_slow', message: 'the upstream did not answer in time' }, 'unknown')

@@ -3,7 +3,7 @@ import { type Cell, type HistogramCell, type MetricRegistry, observe } from '../
 
 const bodyBounds = instruments.otelcol_ingestauth_coalesced_requests.bounds ?? []
 
-/** What the gateway says of its joining (O-12). */
+/** The metrics of the coalescer (O-12). */
 export class CoalesceMetrics {
   readonly #bodies: HistogramCell
   readonly #splits: Readonly<Record<'rejected' | 'too_large', Cell>>
@@ -18,7 +18,7 @@ export class CoalesceMetrics {
     this.#repeats = registry.cell('otelcol_ingestauth_coalesce_duplicates_possible')
   }
 
-  /** One upstream request with so many bodies. */
+  /** Counts one upstream request with this number of bodies. */
   sent(bodies: number): void {
     observe(this.#bodies, bodyBounds, bodies)
   }
@@ -27,7 +27,7 @@ export class CoalesceMetrics {
     this.#splits[cause].value += 1
   }
 
-  mayRepeat(bodies: number): void {
+  countPossibleDuplicates(bodies: number): void {
     this.#repeats.value += bodies
   }
 }

@@ -4,7 +4,7 @@ import type { PartialSuccess, Signal } from '@penstock/otlp'
 import type { Clock, Random } from '@penstock/runtime'
 import type { Answer, Refused } from '../ingest/answer.ts'
 import type { ExportCall } from '../ingest/export-call.ts'
-import { clientGone, ownRefusal } from '../ingest/own-answer.ts'
+import { clientGone, gatewayRefusal } from '../ingest/gateway-answers.ts'
 import { upstreamDeadlineMs } from '../ingest/upstream-deadline.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Upstream, UpstreamRequest } from '../upstream/upstream.ts'
@@ -19,9 +19,9 @@ import { countItems, sharesOf } from './item-shares.ts'
 import type { Lane } from './lane.ts'
 import { Lanes } from './lanes.ts'
 
-/** How long everyone goes alone after a partial success that could not be told apart (table 6.2). */
+/** How long a lane sends each body alone after a partial success that could not be attributed to single bodies. */
 const PAUSE_MS = 60_000
-/** Bodies without an answer yet; a further one is refused as overload, to be sent again later. */
+/** The highest number of unanswered bodies. Further bodies are refused as overload, which clients retry. */
 const MAX_BODIES = 65_536
 
 export interface CoalescerOptions {
@@ -32,17 +32,16 @@ export interface CoalescerOptions {
 }
 
 /**
- * Natural batching: a body whose key has nothing under way goes at once; the others collect until an answer arrives,
- * and then go together. Idle traffic waits for nothing.
+ * Joins bodies of one lane into batches. If no request of the lane is in flight, a body is sent immediately. Otherwise
+ * bodies wait until an answer arrives, the window ends or the batch is full, and are then sent together. Without load
+ * there is no delay.
  *
- *     submit ──► nothing under way ─────────────────────────────► batch of 1 ──► upstream
+ *     submit ──► lane is idle ──────────────────────────────────► batch of 1 ──► upstream
  *        │                                                                          │
- *        └─────► not only records ───────► alone                  batch of n ──► upstream
+ *        ├─────► cannot be joined ───────► alone                  batch of n ──► upstream
  *        └─────► waits in its lane ── answer · window · full ──────►┘               │
  *                                                                                   ▼
- *                                                    each gets its answer, or again in halves
- *
- * @see spec/otlp-gateway.md 6
+ *                                                 each body gets its answer, or is sent again in halves
  */
 export class Coalescer implements Coalescing {
   readonly #settings: CoalesceSettings
@@ -50,13 +49,16 @@ export class Coalescer implements Coalescing {
   readonly #random: Random
   readonly #metrics: CoalesceMetrics
   readonly #lanes: Lanes
-  /** Apart, for windows are short and deadlines long: neither is set anew because of the other. */
+  /**
+   * Separate alarms, because windows are short and deadlines long: with one alarm each would keep rescheduling the
+   * other.
+   */
   readonly #windowAlarm: Alarm
   readonly #deadlineAlarm: Alarm
-  /** Lanes in which somebody waits. */
+  /** Lanes that have waiting bodies. */
   readonly #collecting = new Set<Lane>()
-  /** Batches of two or more under way: their members have deadlines of their own. */
-  readonly #joined = new Set<Batch>()
+  /** Batches of two or more in flight. Their members have different deadlines. */
+  readonly #inFlightBatches = new Set<Batch>()
   #bodies = 0
   #onIdle: (() => void)[] = []
 
@@ -80,7 +82,9 @@ export class Coalescer implements Coalescing {
     )
   }
 
-  /** Returns the longest body on the wire, in this coding, that is worth joining; -1 if the coding cannot be read. */
+  /**
+   * Returns the longest wire length that is worth joining in this content encoding; -1 if the encoding cannot be read.
+   */
   #maxWireBytes(contentEncoding: string): number {
     if (contentEncoding === '' || contentEncoding === 'identity') return this.#settings.maxBodyBytes
     return contentEncoding === 'gzip' ? this.#settings.maxGzipBytes : -1
@@ -89,7 +93,7 @@ export class Coalescer implements Coalescing {
   submit(call: ExportCall, body: Uint8Array, upstream: Upstream): Promise<Answer> {
     if (this.#bodies >= MAX_BODIES) {
       const refusal = { kind: 'overloaded', message: 'too many requests are under way' } as const
-      return Promise.resolve(ownRefusal(refusal, 'throttled', this.#random))
+      return Promise.resolve(gatewayRefusal(refusal, 'throttled', this.#random))
     }
     this.#bodies += 1
     return new Promise((resolve) => {
@@ -101,7 +105,7 @@ export class Coalescer implements Coalescing {
   flush(): Promise<void> {
     for (const lane of this.#collecting) this.#release(lane)
     if (this.#bodies === 0) {
-      this.#alarmsOff()
+      this.#stopAlarms()
       return Promise.resolve()
     }
     return new Promise((resolve) => this.#onIdle.push(resolve))
@@ -112,7 +116,7 @@ export class Coalescer implements Coalescing {
     if (this.#bodies > 0 || this.#onIdle.length === 0) return
     const waiters = this.#onIdle
     this.#onIdle = []
-    this.#alarmsOff()
+    this.#stopAlarms()
     for (const resolve of waiters) resolve()
   }
 
@@ -122,17 +126,17 @@ export class Coalescer implements Coalescing {
     if (lane === undefined) {
       this.#send(new Batch(upstream, undefined, [member]))
     } else if (lane.heldUntilMs > nowMs) {
-      member.settle(this.#closed(lane, nowMs))
+      member.settle(this.#heldRefusal(lane, nowMs))
     } else if (lane.pausedUntilMs > nowMs) {
-      this.#alone(member, lane)
-    } else if (lane.underWay === 0) {
+      this.#sendAlone(member, lane)
+    } else if (lane.inFlight === 0) {
       this.#send(lane.batchOf([member]))
     } else {
       this.#join(member, lane)
     }
   }
 
-  /** Joins the body to others if it is valid. A body that is forwarded alone is neither inflated nor checked. */
+  /** Adds the body to the waiting batch if it consists of records. A body that is forwarded alone is not inspected. */
   #join(member: Member, lane: Lane): void {
     const { body, call } = member
     this.#collect(member, lane, call.contentEncoding === 'gzip' ? inflate(body, this.#settings.maxBodyBytes) : body)
@@ -142,13 +146,13 @@ export class Coalescer implements Coalescing {
     const nowMs = this.#clock.nowMs()
     const capBytes = lane.capBytes(nowMs)
     if (identity === undefined || identity.length > capBytes || countRecords(identity) < 0) {
-      this.#alone(member, lane)
+      this.#sendAlone(member, lane)
       return
     }
     member.records = identity
     if (lane.waitingBytes + identity.length > capBytes) this.#release(lane)
     lane.add(member, identity.length)
-    if (lane.waiting.length >= this.#settings.maxBodies || lane.underWay === 0) {
+    if (lane.waiting.length >= this.#settings.maxBodies || lane.inFlight === 0) {
       this.#release(lane)
     } else if (lane.waiting.length === 1) {
       lane.dueMs = nowMs + this.#settings.windowMs
@@ -157,20 +161,20 @@ export class Coalescer implements Coalescing {
     }
   }
 
-  #alone(member: Member, lane: Lane): void {
+  #sendAlone(member: Member, lane: Lane): void {
     this.#send(new Batch(lane.upstream, undefined, [member]))
   }
 
-  /** Sends those that wait, each alone while the lane is paused. */
+  /** Sends the waiting bodies: as one batch, or each alone while the lane is paused. */
   #release(lane: Lane): void {
     this.#collecting.delete(lane)
     const members = lane.take()
     if (members.length === 0) return
     const nowMs = this.#clock.nowMs()
     if (lane.heldUntilMs > nowMs) {
-      for (const member of members) member.settle(this.#closed(lane, nowMs))
+      for (const member of members) member.settle(this.#heldRefusal(lane, nowMs))
     } else if (lane.pausedUntilMs > nowMs) {
-      for (const member of members) this.#alone(member, lane)
+      for (const member of members) this.#sendAlone(member, lane)
     } else {
       this.#send(lane.batchOf(members))
     }
@@ -179,13 +183,13 @@ export class Coalescer implements Coalescing {
   #send(batch: Batch): void {
     const { lane, members } = batch
     if (members.every((member) => member.isSettled)) return
-    if (lane !== undefined) lane.underWay += 1
+    if (lane !== undefined) lane.inFlight += 1
     this.#metrics.sent(members.length)
     if (members.length === 1) {
       this.#request(batch, members[0]!.body, members[0]!.call.contentEncoding)
       return
     }
-    this.#joined.add(batch)
+    this.#inFlightBatches.add(batch)
     this.#deadlineAlarm.wakeBy(batch.firstDeadlineMs)
     const records = Buffer.concat(members.map((member) => member.records!))
     if (this.#settings.compression === 'identity') {
@@ -194,12 +198,12 @@ export class Coalescer implements Coalescing {
     }
     compress(records, { level: 1 }).then(
       (packed) => this.#request(batch, packed, 'gzip'),
-      () => this.#answered(batch, this.#bug()),
+      () => this.#answered(batch, this.#internalError()),
     )
   }
 
   #request(batch: Batch, body: Uint8Array, contentEncoding: string): void {
-    if (batch.isLost) {
+    if (batch.isSettled) {
       this.#answered(batch, clientGone)
       return
     }
@@ -216,25 +220,25 @@ export class Coalescer implements Coalescing {
     }
     batch.upstream.send(request).then(
       (answer) => this.#answered(batch, answer),
-      () => this.#answered(batch, this.#bug()),
+      () => this.#answered(batch, this.#internalError()),
     )
   }
 
   #answered(batch: Batch, answer: Answer): void {
     const { lane, members } = batch
-    batch.arrived()
+    batch.markAnswered()
     if (members.length === 1) {
       members[0]!.settle(answer)
     } else {
-      this.#joined.delete(batch)
-      this.#act(batch, answer)
+      this.#inFlightBatches.delete(batch)
+      this.#applyAction(batch, answer)
     }
     if (lane === undefined) return
-    lane.underWay -= 1
+    lane.inFlight -= 1
     if (lane.waiting.length > 0) this.#release(lane)
   }
 
-  #act(batch: Batch, answer: Answer): void {
+  #applyAction(batch: Batch, answer: Answer): void {
     const nowMs = this.#clock.nowMs()
     const lane = batch.lane!
     const action = batchAction(answer, nowMs)
@@ -244,17 +248,17 @@ export class Coalescer implements Coalescing {
         return
       case 'hold':
         lane.heldUntilMs = nowMs + action.holdMs
-        for (const member of batch.members) member.settle(this.#later(action.answer))
+        for (const member of batch.members) member.settle(this.#withJitter(action.answer))
         return
       case 'share':
         lane.pausedUntilMs = nowMs + PAUSE_MS
-        share(batch.members, action.partialSuccess)
+        settleWithShares(batch.members, action.partialSuccess)
         return
       case 'split':
         this.#metrics.split(action.cause)
         if (action.cause === 'too_large') lane.lowerCap(batch.bytes, nowMs)
-        // Acceptance is open after an over-long reply, which is a 500 (S4).
-        else if (answer.kind === 'refused' && answer.httpStatus === 500) this.#metrics.mayRepeat(batch.members.length)
+        // A reply that was too long to read also becomes a 500; upstream may then have accepted the batch (S4).
+        else if (answer.kind === 'refused' && answer.httpStatus === 500) this.#metrics.countPossibleDuplicates(batch.members.length)
         this.#split(batch, lane, nowMs)
         return
     }
@@ -263,7 +267,7 @@ export class Coalescer implements Coalescing {
   #split({ members }: Batch, lane: Lane, nowMs: number): void {
     const left = members.filter((member) => !member.isSettled)
     if (lane.heldUntilMs > nowMs) {
-      for (const member of left) member.settle(this.#closed(lane, nowMs))
+      for (const member of left) member.settle(this.#heldRefusal(lane, nowMs))
       return
     }
     const middle = Math.ceil(left.length / 2)
@@ -285,37 +289,40 @@ export class Coalescer implements Coalescing {
   #expire(): void {
     const nowMs = this.#clock.nowMs()
     let nextMs = Number.POSITIVE_INFINITY
-    for (const batch of this.#joined) nextMs = Math.min(nextMs, batch.expire(nowMs))
+    for (const batch of this.#inFlightBatches) nextMs = Math.min(nextMs, batch.expire(nowMs))
     if (nextMs < Number.POSITIVE_INFINITY) this.#deadlineAlarm.wakeBy(nextMs)
   }
 
-  #alarmsOff(): void {
+  #stopAlarms(): void {
     this.#windowAlarm.off()
     this.#deadlineAlarm.off()
   }
 
-  /** Not all in the same second (P-13). A date is passed on as it is. */
-  #later(answer: Refused): Refused {
+  /**
+   * Adds up to two seconds to the wait, so that clients do not all return at once (P-13). A date is passed on
+   * unchanged.
+   */
+  #withJitter(answer: Refused): Refused {
     const { retryAfter } = answer
     if (typeof retryAfter !== 'number') return answer
     return { ...answer, retryAfter: retryAfter + Math.floor(this.#random() * 3) }
   }
 
-  #closed(lane: Lane, nowMs: number): Refused {
+  #heldRefusal(lane: Lane, nowMs: number): Refused {
     const retryAfterSeconds = Math.max(1, Math.ceil((lane.heldUntilMs - nowMs) / 1_000))
-    const message = 'the upstream has asked for a pause'
-    return ownRefusal({ kind: 'overloaded', message, retryAfterSeconds }, 'throttled')
+    const message = 'the upstream throttles requests'
+    return gatewayRefusal({ kind: 'overloaded', message, retryAfterSeconds }, 'throttled')
   }
 
-  #bug(): Refused {
-    return ownRefusal({ kind: 'internal', message: 'internal error of the gateway' }, 'unknown', this.#random)
+  #internalError(): Refused {
+    return gatewayRefusal({ kind: 'internal', message: 'internal error of the gateway' }, 'unknown', this.#random)
   }
 }
 
 const compress = promisify(gzip)
 
-/** Same owner, so the sum is exact even where its parts are estimates. */
-function share(members: readonly Member[], { rejected, message }: PartialSuccess): void {
+/** Answers each member with its estimated share. All members belong to one token, so the sum for the token is exact. */
+function settleWithShares(members: readonly Member[], { rejected, message }: PartialSuccess): void {
   const counts = members.map(({ call, records }) => countItems(call.signal as Signal, records!))
   const shares = sharesOf(rejected, counts)
   for (const [index, member] of members.entries()) {

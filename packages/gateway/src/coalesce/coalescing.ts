@@ -3,11 +3,11 @@ import type { ExportCall } from '../ingest/export-call.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 
 export interface CoalesceSettings {
-  /** Longest wait for company while another request of the same key is under way. Default 5. */
+  /** The longest time that a body waits for others while a request of its lane is in flight. Default 5. */
   readonly windowMs: number
-  /** Of the joined bodies. Default 1 MiB. */
+  /** The highest total size of the joined bodies. Default 1 MiB. */
   readonly maxBytes: number
-  /** Default 64. */
+  /** The highest number of joined bodies. Default 64. */
   readonly maxBodies: number
   /**
    * The longest body that is joined, on the wire and inflated; copying a longer one costs more than its own request.
@@ -19,7 +19,7 @@ export interface CoalesceSettings {
    * 1 KiB.
    */
   readonly maxGzipBytes: number
-  /** Coding of joined bodies on their way to upstream. Default identity. */
+  /** The content encoding of joined bodies. Default identity. */
   readonly compression: 'identity' | 'gzip'
 }
 
@@ -32,15 +32,15 @@ export const defaultCoalesceSettings: CoalesceSettings = {
   compression: 'identity',
 }
 
-/** Joins bodies of one owner into fewer upstream requests, and gives each its own answer. */
+/** Joins bodies of one token into fewer upstream requests, and answers each body separately. */
 export interface Coalescing {
   /**
-   * Tells whether this call, with a body of `wireBytes`, may be joined with others: authenticated, protobuf, not
-   * profiles, a coding that can be read, not too long.
+   * Returns whether a body of `wireBytes` may be joined with others: its token is verified, it is protobuf and not
+   * profiles, its content encoding can be read, and it is not too long.
    */
   accepts(call: ExportCall, wireBytes: number): boolean
-  /** `body` is the body as it arrived, still in its content encoding. Bodies that cannot be joined go alone. */
+  /** Sends the body, alone or joined with others. `body` is the body as it arrived, in its content encoding. */
   submit(call: ExportCall, body: Uint8Array, upstream: Upstream): Promise<Answer>
-  /** Sends what is waiting and resolves when nothing is under way. */
+  /** Sends all waiting bodies, and resolves when every body has been answered. */
   flush(): Promise<void>
 }

@@ -1,17 +1,15 @@
-/** Tag of field 1, length-delimited: the only one that an export request of traces, metrics or logs has. */
+/** The tag of field 1, length-delimited: the only field of an export request for traces, metrics or logs. */
 const RECORD = 0x0a
-/** Lengths of up to 28 bits; a longer record does not fit into any body we join. */
+/** The longest length prefix: 28 bits. Longer records exceed every body that is joined. */
 const MAX_LENGTH_BYTES = 4
 
 /**
- * Number of records in a body that is nothing but records, -1 for any other body.
+ * Returns the number of records in a body that consists of records only; -1 for any other body (C-2).
  *
  *     record = 0A · canonical varint n · n bytes
  *
- * Such bodies can be joined end to end: where one record ends is decided by that record alone, so the records of the
- * whole are those of its parts, and a fault inside a record stays there.
- *
- * @see spec/otlp-gateway.md C-2, 6.3
+ * Such bodies can be concatenated: the end of each record is determined by its own length prefix, so the joined body
+ * has exactly the records of its parts, and malformed content of one record cannot affect another.
  */
 export function countRecords(body: Uint8Array): number {
   const end = body.length

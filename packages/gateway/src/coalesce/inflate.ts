@@ -1,10 +1,10 @@
-import { gunzipWholeNow } from '../ingest/gzip-whole.ts'
+import { gunzipBodySync } from '../ingest/gunzip.ts'
 
 /**
- * Returns the inflated content of a small gzip body. `undefined` if it is not gzip from its first byte to its last, or
- * is longer than `maxBytes` inflated: it is then forwarded alone and unchanged.
+ * Returns the inflated content of a small gzip body. Returns `undefined` if any part of the body is not gzip, or if it
+ * inflates to more than `maxBytes`; such a body is forwarded alone and unchanged.
  */
 export function inflate(body: Uint8Array, maxBytes: number): Uint8Array | undefined {
-  const gunzipped = gunzipWholeNow(body, maxBytes)
+  const gunzipped = gunzipBodySync(body, maxBytes)
   return typeof gunzipped === 'string' ? undefined : gunzipped
 }

@@ -17,7 +17,7 @@ import {
   verdict,
 } from './model-upstream.case.ts'
 
-/** What a client sends; spans are named for the body and its owner when it is made. */
+/** A body to be sent by a client. Its spans are named after the body and its owner when it is built. */
 interface Draft {
   readonly owner: 'a' | 'b'
   readonly records: readonly number[]
@@ -27,7 +27,7 @@ interface Draft {
 type Damage = { readonly kind: keyof typeof damages; readonly at: number }
 type Packing = keyof typeof packings
 
-/** From a valid body, one as a hostile or broken client would send it. */
+/** Turn a valid body into one that a hostile or broken client would send. */
 const damages = {
   none: (body: Buffer) => body,
   empty: () => Buffer.alloc(0),
@@ -63,9 +63,9 @@ type Step =
   | { readonly do: 'reply'; readonly which: number; readonly script: Script }
   | { readonly do: 'wait'; readonly ms: number }
 
-/** What upstream does with a request; `judge` looks at the body, the others do not care for it. */
+/** How upstream answers a request. `byContent` depends on the body, the others do not. */
 const scripts = {
-  judge: (pending) => pending.judge(),
+  byContent: (pending) => pending.answerByContent(),
   badRequest: (pending) => pending.answer(refusal('rejected', 400)),
   tooLarge: (pending) => pending.answer(refusal('too_large', 413)),
   throttled: (pending) => pending.answer(refusal('throttled', 429, 2)),
@@ -79,11 +79,11 @@ const scripts = {
 } satisfies Record<string, (pending: Pending, upstream: ModelUpstream) => void>
 type Script = keyof typeof scripts
 
-/** Lengths that bodies of one span have, so that a claim of somebody else's bytes may be met exactly. */
+/** The lengths of bodies with one span, so that a record may claim exactly the bytes of the next body. */
 const likelyLengths = ['a1.0.0', 'a11.0.0'].map((name) => traceBody([name]).length)
 const places = fc.oneof(fc.nat({ max: 400 }), fc.constantFrom(...likelyLengths))
 
-/** A run has few kinds of damage and packing at a time: with all of them in every batch none would ever succeed. */
+/** Limits a run to few kinds of damage and packing. With all kinds in every batch, no batch would ever succeed. */
 const themes = fc.record({
   kinds: fc.subarray(Object.keys(damages) as Damage['kind'][], { minLength: 1, maxLength: 2 }),
   packings: fc.subarray(Object.keys(packings) as Packing[], { minLength: 1, maxLength: 2 }),
@@ -122,14 +122,14 @@ function steps(theme: Theme, script: fc.Arbitrary<Script>): fc.Arbitrary<Step[]>
 
 interface Sent {
   readonly body: Uint8Array
-  /** Spans a decoder finds in this body alone, `undefined` when it refuses it. */
+  /** The spans that a decoder finds in this body alone; `undefined` if it refuses the body. */
   readonly names: readonly string[] | undefined
-  /** What the client would be told without joining. */
+  /** The answer that the client would get without joining. */
   readonly alone: Answer
   answer: Answer | undefined
 }
 
-async function run(all: readonly Step[], rest: Script = 'judge') {
+async function run(all: readonly Step[], rest: Script = 'byContent') {
   const clock = new ManualClock(1_000_000)
   const upstream = new ModelUpstream()
   const coalescer = new Coalescer({
@@ -139,7 +139,7 @@ async function run(all: readonly Step[], rest: Script = 'judge') {
     metrics: new MetricRegistry(),
   })
   const bodies: Sent[] = []
-  /** Final refusals that a test has given to some body alone, whatever it holds. */
+  /** Bodies that got a final refusal from the test when they were sent alone, independent of their content. */
   const condemned = new Set<unknown>()
   const play = (pending: Pending, script: Script) => {
     if (script === 'badRequest' || script === 'tooLarge') condemned.add(pending.request.body)
@@ -184,7 +184,7 @@ async function run(all: readonly Step[], rest: Script = 'judge') {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Of names that may occur several times. */
+/** Returns `names` without one occurrence for each of `others`. */
 function without(names: readonly string[], others: readonly string[]): string[] {
   const left = new Map<string, number>()
   for (const name of others) left.set(name, (left.get(name) ?? 0) + 1)
@@ -195,10 +195,10 @@ function without(names: readonly string[], others: readonly string[]): string[] 
   })
 }
 
-test('S1, S6: an upstream without whims takes from each body what it would have taken from that alone', async () => {
+test('S1, S6: an upstream that judges by content accepts the same spans as without joining', async () => {
   await fc.assert(
     fc.asyncProperty(
-      themes.chain((theme) => steps(theme, fc.constant('judge'))),
+      themes.chain((theme) => steps(theme, fc.constant('byContent'))),
       async (all) => {
         const { bodies, upstream } = await run(all)
         for (const { answer, alone } of bodies) expect(answer).toEqual(alone)
@@ -210,15 +210,15 @@ test('S1, S6: an upstream without whims takes from each body what it would have 
   )
 })
 
-test('S1 to S5: whatever upstream does', async () => {
+test('S1 to S5: loses and duplicates nothing, whatever upstream answers', async () => {
   const anyScript = fc.oneof(
-    { weight: 4, arbitrary: fc.constant<Script>('judge') },
+    { weight: 4, arbitrary: fc.constant<Script>('byContent') },
     { weight: 6, arbitrary: fc.constantFrom(...(Object.keys(scripts) as Script[])) },
   )
   await fc.assert(
     fc.asyncProperty(
       themes.chain((theme) => steps(theme, anyScript)),
-      fc.constantFrom<Script>('judge', 'judge', 'badRequest', 'lost'),
+      fc.constantFrom<Script>('byContent', 'byContent', 'badRequest', 'lost'),
       async (all, rest) => {
         const { bodies, upstream, condemned } = await run(all, rest)
         const sure: string[] = []
@@ -233,7 +233,7 @@ test('S1 to S5: whatever upstream does', async () => {
           if (isFinal) expect(alone.kind === 'refused' || condemned.has(body)).toBe(true)
           else possible.push(...names)
         }
-        // Nothing acknowledged is missing; nothing is there twice, nor of anybody who was told that it is not.
+        // Every acknowledged span was accepted. No span was accepted twice, or although its client got a final refusal.
         expect(without(sure, upstream.accepted)).toEqual([])
         expect(without(upstream.accepted, possible)).toEqual([])
         expect(upstream.requests.length).toBeLessThanOrEqual(Math.max(0, 2 * bodies.length - 1))
@@ -243,9 +243,9 @@ test('S1 to S5: whatever upstream does', async () => {
   )
 })
 
-test('C-1: no request holds what two owners have sent', async () => {
+test('C-1: no request has spans of two owners', async () => {
   await fc.assert(
-    fc.asyncProperty(steps(intact, fc.constant('judge')), async (all) => {
+    fc.asyncProperty(steps(intact, fc.constant('byContent')), async (all) => {
       const { upstream } = await run(all)
       for (const request of upstream.requests) {
         const owners = new Set(upstream.read(request)?.map((name) => name[0]))
@@ -256,7 +256,7 @@ test('C-1: no request holds what two owners have sent', async () => {
   )
 })
 
-test('6.2: what an owner is told to have lost is what upstream has refused', async () => {
+test('the rejected items reported to an owner are those that upstream has rejected', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(drafts(intact), { maxLength: 40, size: 'max' }),
@@ -284,10 +284,10 @@ test('6.2: what an owner is told to have lost is what upstream has refused', asy
           }
           await turn()
         }
-        const told = (await Promise.all(answers)).map((answer) =>
+        const reported = (await Promise.all(answers)).map((answer) =>
           answer.kind === 'accepted' ? (answer.partialSuccess?.rejected ?? 0n) : 0n,
         )
-        expect(told.reduce((sum, rejected) => sum + rejected, 0n)).toBe(refused)
+        expect(reported.reduce((sum, rejected) => sum + rejected, 0n)).toBe(refused)
       },
     ),
     { numRuns: 100 },

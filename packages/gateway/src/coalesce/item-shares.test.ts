@@ -11,7 +11,7 @@ test.each<[number, number[], number[]]>([
   [2, [0, 5, 0], [0, 2, 0]],
   [9, [2, 3], [2, 3]],
   [0, [2, 3], [0, 0]],
-])('%d of %j items is %j', (total, counts, shares) => {
+])('splits %d among counts %j as %j', (total, counts, shares) => {
   expect(sharesOf(BigInt(total), counts)).toEqual(shares.map(BigInt))
 })
 
@@ -28,13 +28,13 @@ test('shares are whole, none above its count, and sum to the total', () => {
   )
 })
 
-test('items are counted, of whatever signal', () => {
+test('counts the items of every signal', () => {
   expect(countItems('traces', traceBody(['a', 'b'], [], ['c']))).toBe(3)
   // ResourceMetrics { ScopeMetrics { Metric { gauge { two data points } } } }
   expect(countItems('metrics', Buffer.from('0a0a1208120 62a040a000a00'.replace(' ', ''), 'hex'))).toBe(2)
   expect(countItems('logs', Buffer.from('0a061204120012 00'.replace(' ', ''), 'hex'))).toBe(2)
 })
 
-test('what cannot be decoded counts nothing', () => {
+test('counts no items in a body that cannot be decoded', () => {
   expect(countItems('traces', Buffer.from('0a0112', 'hex'))).toBe(0)
 })

@@ -1,6 +1,6 @@
 import { decodeRequest, OtlpDecodeError, type Signal } from '@penstock/otlp'
 
-/** Spans, data points or log records in a body in identity coding; 0 when it cannot be decoded. */
+/** Returns the number of spans, data points or log records in an uncompressed body; 0 if it cannot be decoded. */
 export function countItems(signal: Signal, body: Uint8Array): number {
   try {
     return itemCounts[signal](body)
@@ -26,10 +26,10 @@ function sum<Element>(elements: readonly Element[], of: (element: Element) => nu
 }
 
 /**
- * `total` in whole numbers, in proportion to `counts`, none larger than its count. They sum to `total`, or to all
- * counts together when `total` is larger than that.
+ * Splits `total` into whole shares in proportion to `counts`, none larger than its count. The shares add up to `total`,
+ * or to the sum of `counts` if that is smaller.
  *
- * What rounding down leaves over goes to the largest remainders, the earlier of equals first.
+ * Shares are rounded down first; the rest is given to the largest remainders, the earliest first among equal ones.
  */
 export function sharesOf(total: bigint, counts: readonly number[]): readonly bigint[] {
   const weights = counts.map(BigInt)

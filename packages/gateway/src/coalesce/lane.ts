@@ -2,33 +2,33 @@ import type { ExportCall } from '../ingest/export-call.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { Batch, type Member } from './batch.ts'
 
-/** How long we remember that upstream has found a batch too large. */
-const CAP_FORGOTTEN_MS = 600_000
+/** How long the lane keeps a batch limit that was lowered because upstream found a batch too large. */
+const LOWERED_CAP_TTL_MS = 600_000
 
 /**
- * What must agree for two bodies to travel together (C-1). Exact, since no part can hold a line feed: no hash can
- * collide, and two owners never meet. The headers that we add follow from the token.
+ * Returns the key that bodies must share to be joined (C-1). Its parts cannot contain a line feed, so different calls
+ * never have the same key. It leaves out the headers that the gateway adds, because they follow from the token.
  */
 export function laneKey(call: ExportCall): string {
   const { token } = call.admitted
   return `${call.transport}\n${call.signal}\n${token?.id}\n${token?.tenant ?? ''}\n${call.headers.join('\n')}`
 }
 
-/** Bodies of one key: those that wait for company, and what is known of upstream's mood. */
+/** The waiting bodies of one key, and the limits that upstream has imposed on them. */
 export class Lane {
   readonly key: string
   readonly upstream: Upstream
-  /** The call it was made for. */
+  /** The fields of the call that the lane was created for. */
   readonly #first: Pick<ExportCall, 'transport' | 'signal' | 'headers' | 'admitted'>
-  /** Upstream requests not yet answered. */
-  underWay = 0
+  /** The number of unanswered upstream requests. */
+  inFlight = 0
   waiting: Member[] = []
   waitingBytes = 0
-  /** When those that wait go even without an answer to another. */
+  /** The time at which the waiting bodies are sent at the latest. */
   dueMs = Number.POSITIVE_INFINITY
-  /** Until then upstream wants to be left alone. */
+  /** The lane refuses bodies until this time, because upstream throttles. */
   heldUntilMs = 0
-  /** Until then everyone goes alone. */
+  /** Each body is sent alone until this time. */
   pausedUntilMs = 0
   readonly #fullBytes: number
   #lowered: { readonly bytes: number; readonly untilMs: number } | undefined = undefined
@@ -45,8 +45,8 @@ export class Lane {
     this.#fullBytes = fullBytes
   }
 
-  /** Whether the call has this lane's key, at the price of comparing instead of making it. */
-  takes({ transport, signal, headers, admitted }: ExportCall, upstream: Upstream): boolean {
+  /** Returns whether the call belongs to this lane, without building its key. */
+  matches({ transport, signal, headers, admitted }: ExportCall, upstream: Upstream): boolean {
     const first = this.#first
     const { token } = admitted
     if (upstream !== this.upstream || token?.id !== first.admitted.token?.id) return false
@@ -57,21 +57,21 @@ export class Lane {
     return true
   }
 
-  /** Largest batch that is sent (C-6). */
+  /** Returns the largest batch that may be sent (C-6). */
   capBytes(nowMs: number): number {
     if (this.#lowered !== undefined && this.#lowered.untilMs <= nowMs) this.#lowered = undefined
     return this.#lowered?.bytes ?? this.#fullBytes
   }
 
-  /** Upstream has found so many bytes too large. */
+  /** Halves the batch limit after upstream has found a batch of `bytes` too large. */
   lowerCap(bytes: number, nowMs: number): void {
     const halved = Math.floor(Math.min(bytes, this.capBytes(nowMs)) / 2)
-    this.#lowered = { bytes: halved, untilMs: nowMs + CAP_FORGOTTEN_MS }
+    this.#lowered = { bytes: halved, untilMs: nowMs + LOWERED_CAP_TTL_MS }
   }
 
-  /** Whether forgetting it changes nothing. */
+  /** Returns whether the lane has no state that would be lost with it. */
   isIdle(nowMs: number): boolean {
-    const isQuiet = this.underWay === 0 && this.waiting.length === 0
+    const isQuiet = this.inFlight === 0 && this.waiting.length === 0
     return (
       isQuiet && this.heldUntilMs <= nowMs && this.pausedUntilMs <= nowMs && this.capBytes(nowMs) === this.#fullBytes
     )
@@ -82,7 +82,7 @@ export class Lane {
     this.waitingBytes += bytes
   }
 
-  /** Those that wait and still want an answer; nobody waits afterwards. */
+  /** Removes all waiting members and returns those that are not settled yet. */
   take(): Member[] {
     const taken = this.waiting
     this.waiting = []

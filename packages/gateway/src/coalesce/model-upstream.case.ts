@@ -21,7 +21,9 @@ interface Decoded {
   readonly resourceSpans?: { readonly scopeSpans?: { readonly spans?: { readonly name?: string }[] }[] }[]
 }
 
-/** Names of the spans a stranger's decoder finds, unknown fields and groups skipped; throws when it finds a fault. */
+/**
+ * Returns the span names that protobufjs finds; it skips unknown fields and groups. Throws if the body is malformed.
+ */
 export function spanNames(body: Uint8Array): string[] {
   const decoded = requestType.toObject(requestType.decode(body)) as Decoded
   const scopes = (decoded.resourceSpans ?? []).flatMap(({ scopeSpans = [] }) => scopeSpans)
@@ -35,17 +37,17 @@ export function refusal(cause: Refused['cause'], httpStatus: number, retryAfter?
 export interface Pending {
   readonly request: UpstreamRequest
   answer(answer: Answer): void
-  /** As an upstream that finds no fault but those in the body. */
-  judge(): void
+  /** Answers like an upstream that refuses only malformed bodies. */
+  answerByContent(): void
 }
 
-/** An upstream that answers when a test says so, and remembers what it has accepted. */
+/** An upstream that answers when the test tells it to, and records what it has accepted. */
 export class ModelUpstream implements Upstream {
   readonly name = 'model'
   readonly bodyLimitBytes: number
   readonly requests: UpstreamRequest[] = []
   pending: Pending[] = []
-  /** Names of spans. */
+  /** The names of the accepted spans. */
   readonly accepted: string[] = []
   aborted = 0
 
@@ -62,7 +64,7 @@ export class ModelUpstream implements Upstream {
           this.pending = this.pending.filter((other) => other !== pending)
           resolve(answer)
         },
-        judge: () => {
+        answerByContent: () => {
           const names = this.read(request)
           if (names !== undefined) this.accepted.push(...names)
           pending.answer(verdict(names))
@@ -76,7 +78,7 @@ export class ModelUpstream implements Upstream {
     })
   }
 
-  /** `undefined` when the body is at fault. */
+  /** Returns the span names of a request; `undefined` if its body is malformed. */
   read({ body, contentEncoding }: Pick<UpstreamRequest, 'body' | 'contentEncoding'>): string[] | undefined {
     try {
       const bytes = body as Uint8Array
@@ -143,7 +145,7 @@ const bareSpan: Span = {
   status: undefined,
 }
 
-/** One record per list of names, with a span for each of them. */
+/** Returns a body with one record per list of names, and one span per name. */
 export function traceBody(...records: readonly (readonly string[])[]): Uint8Array {
   const resources = records.map(
     (names): ResourceGroup<Span> => ({

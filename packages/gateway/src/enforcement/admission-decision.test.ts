@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
+import type { AdmissionRequest, Reason, Verdict } from '../ingest/admission.ts'
 import { reasons } from '../ingest/admission.ts'
 import type { EnforcementMode, Snapshot } from '../tokens/snapshot.ts'
 import { tokenRecord } from '../tokens/token-record.case.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
-import { snapshotUnavailable, type AdmissionRules, decideAdmission } from './admission-decision.ts'
+import { type AdmissionRules, decideAdmission, snapshotUnavailable } from './admission-decision.ts'
 import { WarningMemory } from './warning-memory.ts'
 
 const DAY_MS = 86_400_000
@@ -31,7 +31,7 @@ const snapshotIn = (mode: EnforcementMode, over: Partial<Snapshot> = {}): Snapsh
 const tokenWith = (over: Partial<TokenRecord> = {}) =>
   tokenRecord({ name: 'ci-runners', signals: new Set(['traces']), ...over })
 
-const presentedBy = (over: Partial<Presented> = {}): Presented => ({
+const presentedBy = (over: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
   transport: 'http',
   signal: 'traces',
   credential: { kind: 'bearer', value: 'psin_x', from: 'header' },
@@ -125,19 +125,22 @@ test.each([
     'The ingest token 7Hq2mK9sT4bZ may not be sent in the query of a URL; send it in the header Authorization.',
     'Bearer realm="otlp", error="invalid_token", error_description="The ingest token 7Hq2mK9sT4bZ may not be sent in the query of a URL; send it in the header Authorization."',
   ],
-] as const)('P-12, T-8: %s of %o is refused with this text and challenge', (reason, token, kind, message, challenge) => {
-  const admission = decideAdmission(
-    presentedBy({ signal: 'metrics' }),
-    refused(reason, token),
-    snapshotIn('enforce'),
-    NOW_MS,
-    rules(),
-  )
-  expect(admission).toEqual({
-    admitted: false,
-    refusal: challenge === undefined ? { kind, message } : { kind, message, challenge },
-  })
-})
+] as const)(
+  'P-12, T-8: %s of %o is refused with this text and challenge',
+  (reason, token, kind, message, challenge) => {
+    const admission = decideAdmission(
+      presentedBy({ signal: 'metrics' }),
+      refused(reason, token),
+      snapshotIn('enforce'),
+      NOW_MS,
+      rules(),
+    )
+    expect(admission).toEqual({
+      admitted: false,
+      refusal: challenge === undefined ? { kind, message } : { kind, message, challenge },
+    })
+  },
+)
 
 test('P-12: two credentials or a malformed header are an invalid request, not a bad token', () => {
   const presented = presentedBy({ credential: { kind: 'malformed' } })
@@ -154,15 +157,15 @@ test('P-12: two credentials or a malformed header are an invalid request, not a 
 test('E-1: off, report and warn admit what enforce refuses, with the same reason in every mode', () => {
   for (const reason of reasons) {
     for (const mode of ['off', 'report', 'warn'] as const) {
-      expect(decideAdmission(presentedBy(), refused(reason, tokenWith()), snapshotIn(mode), NOW_MS, rules())).toMatchObject(
-        {
-          admitted: true,
-          token: undefined,
-          auth: mode === 'off' ? 'off' : 'unverified',
-          wouldReject: reason,
-          expiresAt: undefined,
-        },
-      )
+      expect(
+        decideAdmission(presentedBy(), refused(reason, tokenWith()), snapshotIn(mode), NOW_MS, rules()),
+      ).toMatchObject({
+        admitted: true,
+        token: undefined,
+        auth: mode === 'off' ? 'off' : 'unverified',
+        wouldReject: reason,
+        expiresAt: undefined,
+      })
     }
     expect(decideAdmission(presentedBy(), refused(reason), snapshotIn('enforce'), NOW_MS, rules()).admitted).toBe(false)
   }
@@ -196,18 +199,23 @@ test.each([
   { leftMs: 3_900, roll: 0.99, seconds: 3 },
   { leftMs: 1_500, roll: 0, seconds: 1 },
   { leftMs: 1, roll: 0.99, seconds: 1 },
-])('E-6: $leftMs ms before the end of the grace period a refusal has Retry-After $seconds', ({ leftMs, roll, seconds }) => {
-  const snapshot = snapshotIn('enforce', { graceUntilMs: NOW_MS + leftMs })
-  expect(decideAdmission(presentedBy(), refused('missing'), snapshot, NOW_MS, rules({ random: () => roll }))).toEqual({
-    admitted: false,
-    refusal: {
-      kind: 'grace_hold',
-      message:
-        'Ingest enforcement has just been enabled; this export will soon be rejected permanently. No ingest token. Send one in the header "Authorization: Bearer <token>".',
-      retryAfterSeconds: seconds,
-    },
-  })
-})
+])(
+  'E-6: $leftMs ms before the end of the grace period a refusal has Retry-After $seconds',
+  ({ leftMs, roll, seconds }) => {
+    const snapshot = snapshotIn('enforce', { graceUntilMs: NOW_MS + leftMs })
+    expect(decideAdmission(presentedBy(), refused('missing'), snapshot, NOW_MS, rules({ random: () => roll }))).toEqual(
+      {
+        admitted: false,
+        refusal: {
+          kind: 'grace_hold',
+          message:
+            'Ingest enforcement has just been enabled; this export will soon be rejected permanently. No ingest token. Send one in the header "Authorization: Bearer <token>".',
+          retryAfterSeconds: seconds,
+        },
+      },
+    )
+  },
+)
 
 test('E-6: the grace period ends exactly at its end', () => {
   const snapshot = snapshotIn('enforce', { graceUntilMs: NOW_MS })
@@ -244,7 +252,7 @@ test('E-10: before the first snapshot every request is refused as retryable', ()
 
 test('E-5: warn mode warns once per hour per network and signal', () => {
   const context = rules()
-  const warningTo = (over: Partial<Presented>, afterMs: number): string | undefined => {
+  const warningTo = (over: Partial<AdmissionRequest>, afterMs: number): string | undefined => {
     const admission = decideAdmission(
       presentedBy(over),
       refused('missing'),

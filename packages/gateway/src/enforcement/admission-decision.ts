@@ -1,5 +1,5 @@
 import { networkOf, type Random } from '@penstock/runtime'
-import type { Admission, Admitted, Presented, Reason, Verdict } from '../ingest/admission.ts'
+import type { Admission, AdmissionRequest, Admitted, Reason, Verdict } from '../ingest/admission.ts'
 import { reasons } from '../ingest/admission.ts'
 import type { Refusal } from '../ingest/refusals.ts'
 import { rfc3339 } from '../store/rfc3339.ts'
@@ -25,7 +25,11 @@ const EXPIRES_SOON_MS = 7 * 86_400_000
  * Returns the refusal for every request while no usable snapshot exists (E-10, T-14), else `undefined`. Call it before the
  * credential is checked.
  */
-export function snapshotUnavailable(snapshot: Snapshot | undefined, nowMs: number, rules: AdmissionRules): Refusal | undefined {
+export function snapshotUnavailable(
+  snapshot: Snapshot | undefined,
+  nowMs: number,
+  rules: AdmissionRules,
+): Refusal | undefined {
   if (snapshot !== undefined && nowMs - snapshot.confirmedAtMs <= rules.maxStaleMs) return undefined
   return {
     kind: 'store_unreadable',
@@ -42,7 +46,7 @@ export function snapshotUnavailable(snapshot: Snapshot | undefined, nowMs: numbe
  * is the same in every mode (E-1); only the snapshot determines the mode (E-7).
  */
 export function decideAdmission(
-  presented: Presented,
+  presented: AdmissionRequest,
   verdict: Verdict,
   snapshot: Snapshot,
   nowMs: number,
@@ -93,7 +97,7 @@ const admissionsUnverified = admittedWithoutToken('unverified')
 const admissions = new WeakMap<TokenRecord, Admitted>()
 const expiringAdmissions = new WeakMap<TokenRecord, Admitted>()
 
-function admissionFor(token: TokenRecord, presented: Presented, nowMs: number, rules: AdmissionRules): Admitted {
+function admissionFor(token: TokenRecord, presented: AdmissionRequest, nowMs: number, rules: AdmissionRules): Admitted {
   const endsAtMs = token.expiresAtMs
   if (endsAtMs === undefined || endsAtMs - nowMs >= EXPIRES_SOON_MS)
     return cachedAdmission(admissions, token, undefined)
@@ -125,12 +129,12 @@ function cachedAdmission(
   return admission
 }
 
-function mayWarn({ source, signal }: Presented, nowMs: number, { warned }: AdmissionRules): boolean {
+function mayWarn({ source, signal }: AdmissionRequest, nowMs: number, { warned }: AdmissionRules): boolean {
   return warned.take(`${networkOf(source)} ${signal}`, nowMs)
 }
 
 /** Returns the refusal for a reason, as enforcement gives it after the grace period. */
-export function refusalFor(presented: Presented, reason: Reason, token: TokenRecord | undefined): Refusal {
+export function refusalFor(presented: AdmissionRequest, reason: Reason, token: TokenRecord | undefined): Refusal {
   const text =
     reason === 'malformed' && presented.credential.kind === 'malformed' ? malformedCredential : refusalTexts[reason]
   if (token === undefined || text.tokenSuffix === undefined) {

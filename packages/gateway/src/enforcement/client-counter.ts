@@ -1,4 +1,4 @@
-import type { Presented, Reason } from '../ingest/admission.ts'
+import type { AdmissionRequest, Reason } from '../ingest/admission.ts'
 import type { Client } from './client-stats.ts'
 
 export const HOURS = 24
@@ -20,7 +20,13 @@ export class ClientCounter {
 
   constructor(
     key: string,
-    identity: { presented: Presented; network: string; userAgent: string; reason: Reason; tokenId: string | undefined },
+    identity: {
+      presented: AdmissionRequest
+      network: string
+      userAgent: string
+      reason: Reason
+      tokenId: string | undefined
+    },
     nowMs: number,
     weight: number,
   ) {

@@ -3,14 +3,14 @@ import { gzipSync } from 'node:zlib'
 import { encodeRequest } from '@penstock/otlp'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
+import type { AdmissionRequest, Reason, Verdict } from '../ingest/admission.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import { ClientSketch, userAgentFamily } from './client-sketch.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12, 30)
 const HOUR_MS = 3_600_000
 
-const presentedBy = (over: Partial<Presented> = {}): Presented => ({
+const presentedBy = (over: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
   transport: 'http',
   signal: 'traces',
   credential: { kind: 'none' },
@@ -151,7 +151,8 @@ test('ignores a body that was not sampled', () => {
 
 test('counts and minutes cover the last 24 hours', () => {
   const sketch = new ClientSketch()
-  for (let hour = 0; hour < 30; hour += 1) sketch.recordVerdict(presentedBy(), refused('missing'), NOW_MS + hour * HOUR_MS)
+  for (let hour = 0; hour < 30; hour += 1)
+    sketch.recordVerdict(presentedBy(), refused('missing'), NOW_MS + hour * HOUR_MS)
   sketch.recordVerdict(presentedBy({ signal: 'logs' }), refused('missing'), NOW_MS + 29 * HOUR_MS)
   const { clients, minutes } = sketch.report()
   expect(clients.map(({ signal, count }) => [signal, count])).toEqual([

@@ -1,12 +1,12 @@
 import { constants, createGunzip } from 'node:zlib'
 import { networkOf } from '@penstock/runtime'
-import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
+import type { AdmissionRequest, Reason, Verdict } from '../ingest/admission.ts'
 import { secretPrefixes } from '../tokens/token-format.ts'
 import { ClientCounter, HOURS, hourOf } from './client-counter.ts'
+import type { ClientStats, ClientStatsReport } from './client-stats.ts'
 import { MinHeap } from './min-heap.ts'
 import { MinuteRing } from './minute-ring.ts'
 import { serviceNameIn } from './service-name.ts'
-import type { ClientStats, ClientStatsReport } from './client-stats.ts'
 
 const MAX_CLIENTS = 1_000
 const MAX_USER_AGENT_LENGTH = 64
@@ -28,7 +28,7 @@ export class ClientSketch implements ClientStats {
   /** The networks of recent sources. Computing a network costs more than the rest of an update. */
   readonly #networks = new Map<string, string>()
   /** The counters of the sampled requests that wait for their body. */
-  readonly #awaitingBody = new WeakMap<Presented, ClientCounter>()
+  readonly #awaitingBody = new WeakMap<AdmissionRequest, ClientCounter>()
   #hour = -1
   #second = 0
   #samplesLeft = 0
@@ -37,7 +37,7 @@ export class ClientSketch implements ClientStats {
     this.#capacity = capacity
   }
 
-  recordVerdict(presented: Presented, verdict: Verdict, nowMs: number): boolean {
+  recordVerdict(presented: AdmissionRequest, verdict: Verdict, nowMs: number): boolean {
     this.#minutes.add(nowMs, !verdict.allowed)
     if (verdict.allowed) return false
     this.#beginHour(hourOf(nowMs))
@@ -49,7 +49,7 @@ export class ClientSketch implements ClientStats {
     return true
   }
 
-  recordBody(presented: Presented, body: Uint8Array, contentEncoding: string): void {
+  recordBody(presented: AdmissionRequest, body: Uint8Array, contentEncoding: string): void {
     const counter = this.#awaitingBody.get(presented)
     if (counter === undefined) return
     this.#awaitingBody.delete(presented)
@@ -69,7 +69,12 @@ export class ClientSketch implements ClientStats {
     }
   }
 
-  #findOrAddCounter(presented: Presented, reason: Reason, tokenId: string | undefined, nowMs: number): ClientCounter {
+  #findOrAddCounter(
+    presented: AdmissionRequest,
+    reason: Reason,
+    tokenId: string | undefined,
+    nowMs: number,
+  ): ClientCounter {
     const { source, signal, transport } = presented
     const network = this.#networkOf(source)
     const userAgent = userAgentFamily(presented.userAgent)

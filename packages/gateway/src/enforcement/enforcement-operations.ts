@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { insertAuditEvent } from '../accounts/audit-store.ts'
-import { inputError, singleLine, parseInput } from '../accounts/operation-input.ts'
+import { inputError, parseInput, singleLine } from '../accounts/operation-input.ts'
 import { requireRole } from '../accounts/roles.ts'
 import { ApiError } from '../api-error.ts'
 import type { OperationContext, Propagation } from '../operation-context.ts'

@@ -15,7 +15,8 @@ const token = (over: Partial<ExpiringToken> = {}): ExpiringToken => ({
   warnedMs: undefined,
   ...over,
 })
-const stepsOf = (over: Partial<ExpiringToken>) => dueNotices([token(over)], undefined, NOW_MS).map(({ stepMs }) => stepMs)
+const stepsOf = (over: Partial<ExpiringToken>) =>
+  dueNotices([token(over)], undefined, NOW_MS).map(({ stepMs }) => stepMs)
 
 test.each([
   { leftMs: 14 * DAY_MS + 1, due: [] },

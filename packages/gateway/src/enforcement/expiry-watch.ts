@@ -1,4 +1,4 @@
-import { type Clock, type Log, Repeating } from '@penstock/runtime'
+import { type Clock, type Log, RepeatingTask } from '@penstock/runtime'
 import { insertAuditEvent } from '../accounts/audit-store.ts'
 import type { GatewayDb } from '../operation-context.ts'
 import { rfc3339 } from '../store/rfc3339.ts'
@@ -19,12 +19,12 @@ const BATCH_SIZE = 100
 
 /** Announces expiries of tokens until it is closed. */
 export class ExpiryWatch {
-  readonly #repeating: Repeating
+  readonly #repeating: RepeatingTask
 
   constructor(deps: ExpiryDeps) {
     const { clock, log } = deps
     const pace = { everyMs: CHECK_INTERVAL_MS, clock, log }
-    this.#repeating = new Repeating('expiry.unchecked', pace, () => announceExpiries(deps))
+    this.#repeating = new RepeatingTask('expiry.unchecked', pace, () => announceExpiries(deps))
   }
 
   async close(): Promise<void> {
@@ -84,6 +84,9 @@ async function announce({ log, onNotice }: ExpiryDeps, notice: ExpiryNotice, now
   try {
     await onNotice?.(notice)
   } catch (error) {
-    log.warn({ event: 'expiry.notice_failed', token_id: token.id, err: error }, 'an expiry notice could not be delivered')
+    log.warn(
+      { event: 'expiry.notice_failed', token_id: token.id, err: error },
+      'an expiry notice could not be delivered',
+    )
   }
 }

@@ -4,7 +4,7 @@ import type { Transport } from './export-call.ts'
 import type { Refusal } from './refusals.ts'
 import type { IngestSignal } from './signals.ts'
 
-/** Why a credential does not open the gate; the label `reason` of the metrics (E-1). */
+/** Why a credential is rejected; the label `reason` of metrics (E-1). */
 export const reasons = [
   'missing',
   'malformed',
@@ -19,42 +19,44 @@ export const reasons = [
 ] as const
 export type Reason = (typeof reasons)[number]
 
-/** What a request shows before its body. */
-export interface Presented {
+/** The facts of a request that decide its admission, known before its body is read. */
+export interface AdmissionRequest {
   readonly transport: Transport | 'forward-auth'
   readonly signal: IngestSignal
   readonly credential: Credential
   readonly origin: string | undefined
-  /** Of the client's certificate (X-13); `undefined` where none is demanded. */
+  /** The names in the client's certificate (X-13); `undefined` if the listener demands none. */
   readonly certificateNames: readonly string[] | undefined
-  /** Address of the peer, or what a trusted proxy says it is. */
+  /** The address of the peer, or the client address reported by a trusted proxy. */
   readonly source: string
   readonly userAgent: string | undefined
-  /** Chosen by the client: for the access log alone, and not yet looked at. */
+  /** The request id that the client sent, not validated; for the access log only. */
   readonly requestId: string | undefined
-  /** Wire bytes of the body, when known. */
+  /** The wire length of the body, if it is known. */
   readonly declaredBytes: number | undefined
 }
 
-/** Of a right secret the token is known, and may be named to the client (T-8). */
+/**
+ * The result of checking a credential. If its secret is correct, `token` is set and may be named to the client (T-8).
+ */
 export type Verdict =
   | { readonly allowed: true; readonly token: TokenRecord }
   | { readonly allowed: false; readonly reason: Reason; readonly token: TokenRecord | undefined }
 
 export interface Admitted {
   readonly admitted: true
-  /** `undefined` where nobody had to show one. A token whose verdict was a refusal is not here. */
+  /** The verified token. `undefined` if the request was admitted without a valid token. */
   readonly token: TokenRecord | undefined
-  /** `off`: enforcement is off and there was no valid token. */
+  /** `off` if enforcement is off and there was no valid token. */
   readonly auth: 'verified' | 'unverified' | 'off'
-  /** Why this request would be refused under enforcement. */
+  /** Why enforcement would reject this request. */
   readonly wouldReject: Reason | undefined
-  /** To be told to the client inside a successful reply (E-5, O-9). */
+  /** A warning to the client, sent in a successful reply (E-5, O-9). */
   readonly warning: string | undefined
-  /** Value of `x-ingest-token-expires` (O-9). */
+  /** The value of `x-ingest-token-expires` (O-9). */
   readonly expiresAt: string | undefined
-  /** Set when the readiness report wants to know whose body this is. */
-  readonly sample: Presented | undefined
+  /** Set if the readiness report needs the service name from the body. */
+  readonly sample: AdmissionRequest | undefined
 }
 
 export type Admission = Admitted | { readonly admitted: false; readonly refusal: Refusal }

@@ -1,13 +1,13 @@
 import type { Encoding, PartialSuccess } from '@penstock/otlp'
 
-/** The end of one export, in terms of no protocol; either front can say it. */
+/** The result of one export, independent of the protocol. The HTTP and gRPC fronts encode it. */
 export type Answer = Accepted | Refused
 
 export interface Accepted {
   readonly kind: 'accepted'
-  /** `undefined`: all of it, without remark (P-6). */
+  /** `undefined` if everything was accepted without a warning (P-6). */
   readonly partialSuccess: PartialSuccess | undefined
-  /** Upstream's own bytes, to be passed on unchanged to a client of the same encoding. */
+  /** The body of upstream's reply, passed on unchanged to a client with the same encoding. */
   readonly body: EncodedBody | undefined
 }
 
@@ -17,26 +17,26 @@ export interface EncodedBody {
 }
 
 /**
- * What a refusal says of the data.
+ * Why an export was refused, and what that means for its data:
  *
- * - `rejected`: upstream has judged this body, nothing of it was accepted, trying again would not help (400, 500, code 3 …)
- * - `too_large`: 413, or code 8 without RetryInfo
- * - `throttled`: 429, 503, code 14, code 8 with RetryInfo: nothing was accepted, later it may be
- * - `credential`: upstream refuses our own credential, 401 or 403
- * - `unknown`: it broke, was slow, or said 502 or 504 after bytes had been sent: upstream may have accepted it
- * - `unreachable`: no byte has been sent
+ * - `rejected`: a final refusal: upstream accepted nothing of the body (400, 500, code 3 …)
+ * - `too_large`: upstream found the body too large (413, or code 8 without RetryInfo)
+ * - `throttled`: upstream accepted nothing, but may accept the body later (429, 503, code 14, code 8 with RetryInfo)
+ * - `credential`: upstream refused the credential (401, 403)
+ * - `unknown`: the connection broke, the deadline passed, or upstream sent 502 or 504; it may have accepted the body
+ * - `unreachable`: nothing was sent
  */
 export type RefusedCause = 'rejected' | 'too_large' | 'throttled' | 'credential' | 'unknown' | 'unreachable'
 
 export interface Refused {
   readonly kind: 'refused'
   readonly cause: RefusedCause
-  /** For a client of HTTP and for one of gRPC, already as tables 1.1 P-14 and 1.2 P-25 want it. */
+  /** The status for HTTP clients (P-14); `grpcCode` is the one for gRPC clients (P-25). */
   readonly httpStatus: number
   readonly grpcCode: number
   readonly message: string
-  /** Whole seconds, or the HTTP-date that upstream gave. Present whenever `httpStatus` is 429 or 503. */
+  /** Whole seconds, or the HTTP date that upstream sent. Always set if `httpStatus` is 429 or 503. */
   readonly retryAfter: number | string | undefined
-  /** Upstream's google.rpc.Status, to be passed on unchanged to a client of the same encoding. */
+  /** Upstream's google.rpc.Status, passed on unchanged to a client with the same encoding. */
   readonly status: EncodedBody | undefined
 }

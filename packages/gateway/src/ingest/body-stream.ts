@@ -1,31 +1,32 @@
 import { Readable } from 'node:stream'
 
-/** Where the bytes of a streamed body come from. */
+/** The source of a streamed body. */
 export interface BodySource {
-  /** The reader has room again. */
-  wanted(): void
-  /** Nobody will read any further. */
-  unwanted(): void
+  /** The reader accepts more bytes. */
+  onReaderReady(): void
+  /** The stream was destroyed and is no longer read. */
+  onReaderGone(): void
 }
 
-/** A body on its way upstream, at the pace of whoever reads it (X-1). Ends with an error when it does not come whole. */
+/** A request body as a stream with backpressure (X-1). Fails with an error if the body does not arrive completely. */
 export class BodyStream extends Readable {
   readonly #source: BodySource
   readonly #keepsLast: boolean
   #last: Uint8Array | undefined
 
-  /** `keepsLast`: the newest piece waits for the next one or the end, see `add`. */
+  /** `keepsLast`: holds back the newest piece until the next one arrives or the body is complete, see `add`. */
   constructor(source: BodySource, keepsLast: boolean) {
     super()
     this.#source = source
     this.#keepsLast = keepsLast
-    // Its reader has its own way to learn of it; without a listener an error would end the process.
+    // The reader detects errors itself, but an error without a listener would end the process.
     this.on('error', () => {})
   }
 
   /**
-   * False: wait for `wanted`. A body that has yet to be judged must not be whole before `complete`: by its declared length
-   * upstream would know its end, take it and acknowledge it (P-8).
+   * Adds a piece. Returns false if the caller must wait for `onReaderReady`. With `keepsLast`, the last piece is not
+   * sent before `complete`: upstream knows the declared length and would otherwise accept a body before it has been
+   * checked (P-8).
    */
   add(piece: Uint8Array): boolean {
     if (!this.#keepsLast) return this.push(piece)
@@ -41,16 +42,16 @@ export class BodyStream extends Readable {
   }
 
   override _read(): void {
-    this.#source.wanted()
+    this.#source.onReaderReady()
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#source.unwanted()
+    this.#source.onReaderGone()
     callback(error)
   }
 }
 
-/** A body that did not come whole. */
+/** The error of a stream if the body did not arrive completely. */
 export class BrokenBody extends Error {
   override readonly name = 'BrokenBody'
 }

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { certificateNames } from './client-certificate.ts'
 
-/** Self-signed, for tests alone, valid for a hundred years; two of its names hold a comma. */
+/** Self-signed, for tests only, valid until 2126. Two of its names contain a comma. */
 const agent = `-----BEGIN CERTIFICATE-----
 MIIBzDCCAXKgAwIBAgIUbU5by5zNiaQufECoR2STwoJGjs4wCgYIKoZIzj0EAwIw
 EDEOMAwGA1UEAwwFYWdlbnQwIBcNMjYxMTIxMTMwMzExWhgPMjEyNjEwMjgxMzAz
@@ -17,7 +17,7 @@ SM49BAMCA0gAMEUCIDmluSmJLyfCG/aa52Urcay0JykbN1TMP7qu13RbD/52AiEA
 -----END CERTIFICATE-----
 `
 
-test('X-13: the names of a certificate, each with its kind, and none made of the inside of another', () => {
+test('X-13: returns the names of a certificate with their kinds, and does not split names with a comma', () => {
   expect(certificateNames(new X509Certificate(agent).subjectAltName)).toEqual([
     'DNS:agent.example.com',
     'URI:spiffe://example.com/agent',
@@ -28,7 +28,7 @@ test('X-13: the names of a certificate, each with its kind, and none made of the
   ])
 })
 
-test('X-13: a certificate without such names has none', () => {
+test('X-13: returns no names for a certificate without any', () => {
   expect(certificateNames(undefined)).toEqual([])
   expect(certificateNames('')).toEqual([])
 })

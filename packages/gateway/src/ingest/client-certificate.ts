@@ -1,14 +1,14 @@
 import { normalCertificateName } from '../tokens/certificate-names.ts'
 
 /**
- * The names of a client's certificate as `DNS:…`, `URI:…`, `email:…` (X-13), from what Node tells of its subject
- * alternative names: one text, `undefined` when there are none.
+ * Returns the names of a client certificate as `DNS:…`, `URI:…` or `email:…` (X-13). `subjectAltName` is Node's text
+ * for its subject alternative names; `undefined` if it has none.
  */
 export function certificateNames(subjectAltName: string | undefined): readonly string[] {
   return subjectAltName === undefined || subjectAltName === '' ? [] : subjectAltName.split(', ').map(nameOf)
 }
 
-/** A name with characters that could mislead is a JSON string, in which Node escapes even the comma. */
+/** Parses one name. Node writes a name with ambiguous characters, such as a comma, as a JSON string. */
 function nameOf(entry: string): string {
   const valueAt = entry.indexOf(':') + 1
   const value = entry.slice(valueAt)

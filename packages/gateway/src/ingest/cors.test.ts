@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Cors } from './cors.ts'
 
-test('P-16: nothing is said where no origin is allowed', () => {
+test('P-16: adds no headers if no origin is allowed', () => {
   const cors = new Cors([])
   expect(cors.replyHeaders('https://a.test')).toEqual([])
   expect(cors.preflightHeaders('https://a.test', 'authorization')).toEqual([])
@@ -14,7 +14,7 @@ test.each([
   ['https://evil.test/.b.test', false],
   ['http://app.a.test', false],
   ['null', false],
-])('P-16: %s is allowed: %s', (origin, isAllowed) => {
+])('P-16: allows the origin %s: %s', (origin, isAllowed) => {
   const cors = new Cors(['https://app.a.test', 'https://*.b.test'])
   expect(cors.replyHeaders(origin)).toEqual(
     isAllowed
@@ -26,7 +26,7 @@ test.each([
   )
 })
 
-test('P-16: `*` allows any, and what the browser asks to send is granted', () => {
+test('P-16: `*` allows any origin and all requested headers', () => {
   const cors = new Cors(['*'])
   expect(cors.replyHeaders('https://a.test')).toContain('*')
   expect(cors.preflightHeaders('https://a.test', 'authorization, content-type')).toEqual([
@@ -35,6 +35,6 @@ test('P-16: `*` allows any, and what the browser asks to send is granted', () =>
   ])
 })
 
-test('P-16: a request without an origin is told that replies differ by it', () => {
+test('P-16: adds Vary to the reply to a request without an origin', () => {
   expect(new Cors(['*']).replyHeaders(undefined)).toEqual(['vary', 'Origin'])
 })

@@ -4,10 +4,13 @@ import type { FlatHeaders } from './export-call.ts'
 const none: FlatHeaders = []
 const varies: FlatHeaders = ['vary', 'Origin']
 const exposed: FlatHeaders = ['access-control-expose-headers', 'Retry-After, WWW-Authenticate']
-/** How long a browser may remember a preflight. */
+/** How long a browser may cache a preflight reply. */
 const PREFLIGHT_SECONDS = '7200'
 
-/** Which web pages may read our replies. `*` is any; others as `isOriginAllowed` has them (P-16). */
+/**
+ * The CORS headers for a list of allowed origins (P-16). `*` allows any origin; see `isOriginAllowed` for other
+ * patterns.
+ */
 export class Cors {
   readonly #allowedOrigins: readonly string[]
   readonly #allowsAny: boolean
@@ -17,14 +20,17 @@ export class Cors {
     this.#allowsAny = allowedOrigins.includes('*')
   }
 
-  /** To be added to every reply, whatever it says. */
+  /** Returns the headers to add to every reply. */
   replyHeaders(origin: string | undefined): FlatHeaders {
     if (this.#allowedOrigins.length === 0) return none
     if (origin === undefined || !this.#allows(origin)) return varies
     return [...varies, 'access-control-allow-origin', this.#allowsAny ? '*' : origin, ...exposed]
   }
 
-  /** To be added to the reply to OPTIONS, beside `replyHeaders`. `requestedHeaders`: what the browser asks to send. */
+  /**
+   * Returns the headers to add to the reply to OPTIONS. `requestedHeaders` are the headers that the browser asks to
+   * send.
+   */
   preflightHeaders(origin: string | undefined, requestedHeaders: string | undefined): FlatHeaders {
     if (origin === undefined || this.#allowedOrigins.length === 0 || !this.#allows(origin)) return none
     return [

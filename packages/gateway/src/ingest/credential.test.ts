@@ -29,18 +29,18 @@ describe('T-9: exactly one Authorization, scheme Bearer', () => {
     expect(credentialOf(['Authorization', value], [])).toEqual(expected)
   })
 
-  test('none at all is not a malformed one', () => {
+  test('distinguishes a missing credential from a malformed one', () => {
     expect(credentialOf(['host', 'x'], [])).toEqual({ kind: 'none' })
   })
 
   test.each([
     ['authorization', 'AUTHORIZATION'],
     ['Authorization', 'Authorization'],
-  ])('%s and %s: two are none', (first, second) => {
+  ])('rejects two headers %s and %s', (first, second) => {
     expect(credentialOf([first, 'Bearer good', second, 'Bearer good'], [])).toEqual(malformed)
   })
 
-  test('512 characters with the scheme are the most', () => {
+  test('accepts at most 512 characters, including the scheme', () => {
     expect(credentialOf(['authorization', `Bearer ${'x'.repeat(505)}`], [])).toEqual(bearer('x'.repeat(505)))
     expect(credentialOf(['authorization', `Bearer ${'x'.repeat(506)}`], [])).toEqual(malformed)
   })
@@ -49,32 +49,32 @@ describe('T-9: exactly one Authorization, scheme Bearer', () => {
 describe('T-9: compatibility sources', () => {
   const headers: readonly CredentialSource[] = ['x-api-key', 'signoz-ingestion-key', 'x-honeycomb-team']
 
-  test.each(headers)('%s counts only when configured', (name) => {
+  test.each(headers)('reads %s only if it is configured', (name) => {
     expect(credentialOf([name.toUpperCase(), 'abc'], [name])).toEqual(bearer('abc'))
     expect(credentialOf([name, 'abc'], [])).toEqual({ kind: 'none' })
   })
 
-  test('beside an Authorization it is a second credential', () => {
+  test('counts another source beside Authorization as a second credential', () => {
     expect(credentialOf(['authorization', 'Bearer a', 'x-api-key', 'b'], ['x-api-key'])).toEqual(malformed)
     expect(credentialOf(['authorization', 'Bearer a', 'x-api-key', 'b'], [])).toEqual(bearer('a'))
     expect(credentialOf(['authorization', 'Bearer a'], ['query'], 'b')).toEqual(malformed)
   })
 
-  test('a bare Authorization value, where that is allowed', () => {
+  test('accepts a bare Authorization value if that is configured', () => {
     expect(credentialOf(['authorization', 'abc'], ['bare-authorization'])).toEqual(bearer('abc'))
     expect(credentialOf(['authorization', 'Bearer abc'], ['bare-authorization'])).toEqual(bearer('abc'))
     expect(credentialOf(['authorization', 'Bearer'], ['bare-authorization'])).toEqual(malformed)
     expect(credentialOf(['authorization', 'Basic YTpi'], ['bare-authorization'])).toEqual(malformed)
   })
 
-  test('the query parameter, and that it was there', () => {
+  test('reads the query parameter, and records its place', () => {
     expect(credentialOf([], ['query'], 'abc')).toEqual(bearer('abc', 'query'))
     expect(credentialOf(['x-api-key', 'abc'], ['query', 'x-api-key'])).toEqual(bearer('abc', 'header'))
     expect(credentialOf([], ['query'], '')).toEqual(malformed)
   })
 })
 
-test('T-9: whatever is accepted is not empty, has no blank in it, and was in the header', () => {
+test('T-9: an accepted credential is not empty, has no white space and is part of the header', () => {
   fc.assert(
     fc.property(fc.string(), fc.constantFrom('Bearer ', 'bearer\t', 'BEARER  ', ''), (text, scheme) => {
       const credential = credentialOf(['authorization', `${scheme}${text}`], ['bare-authorization'])

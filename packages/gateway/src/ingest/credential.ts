@@ -1,39 +1,40 @@
 import type { CredentialSource } from '../gateway-config.ts'
 
-/** A query is written down in many places on its way, so only some tokens may stand there (T-9). */
+/**
+ * Where a credential was sent. URLs are often logged on their way, so only some tokens may be sent in the query (T-9).
+ */
 export type CredentialPlace = 'header' | 'query'
 
-/** What the headers of a request present as credential, before anyone has judged it. */
+/** The credential of a request, not yet verified. */
 export type Credential =
   | { readonly kind: 'bearer'; readonly value: string; readonly from: CredentialPlace }
   | { readonly kind: 'none' }
-  /** Two of them, another scheme, too long, nothing after the scheme. */
+  /** There are two credentials, or the credential has another scheme, is too long or is empty. */
   | { readonly kind: 'malformed' }
 
 export const noCredential: Credential = { kind: 'none' }
 export const malformedCredential: Credential = { kind: 'malformed' }
 
-/** Of one header's value, scheme included. */
+/** The longest header value, including the scheme. */
 const MAX_CREDENTIAL_CHARS = 512
 const SCHEME = 'bearer'
 const SPACE = 0x20
 const TAB = 0x09
 
-/** The headers, in lower case, that these sources read beside `Authorization`. */
+/** Returns the lower-case names of the headers that these sources read in addition to `Authorization`. */
 export function credentialHeaders(sources: readonly CredentialSource[]): readonly string[] {
   return sources.filter((source) => source !== 'query' && source !== 'bare-authorization')
 }
 
-/** The query parameter that the source `query` reads (RFC 6750 section 2.3). */
+/** The query parameter of the source `query` (RFC 6750, section 2.3). */
 export const CREDENTIAL_PARAMETER = 'access_token'
 
 /**
- * The credential of a request, from its raw headers: Node's own collection drops repeated ones silently. `count`: how
- * many there were of all kinds, `other` from elsewhere than `Authorization`, which is `otherFrom`; of two, none counts.
- *
- * @see spec/otlp-gateway.md 2 T-9
+ * Returns the credential of a request (T-9). `count` is the number of credentials in all headers and the query; more
+ * than one is malformed. The caller counts raw headers, because Node silently drops repeated ones. `other` is a
+ * credential from a source other than `Authorization`, and `otherFrom` is its place.
  */
-export function oneCredential(
+export function readCredential(
   count: number,
   authorization: string | undefined,
   other: string | undefined,
@@ -65,13 +66,13 @@ function bearer(value: string, start: number, from: CredentialPlace): Credential
   let end = value.length
   while (end > start && isBlankCode(value.charCodeAt(end - 1))) end -= 1
   if (end === start) return malformedCredential
-  // A blank inside is two values in one header, or a header joined from two by someone before us.
+  // White space inside means two values in one header, or two headers joined by a proxy.
   for (let at = start; at < end; at += 1) if (isBlankCode(value.charCodeAt(at))) return malformedCredential
   return { kind: 'bearer', value: value.slice(start, end), from }
 }
 
 function hasScheme(value: string): boolean {
-  // 0x20 is what tells a lower-case ASCII letter from its capital.
+  // Setting bit 0x20 converts an ASCII letter to lower case.
   for (let at = 0; at < SCHEME.length; at += 1) {
     if ((value.charCodeAt(at) | 0x20) !== SCHEME.charCodeAt(at)) return false
   }

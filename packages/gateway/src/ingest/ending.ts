@@ -1,28 +1,31 @@
 import type { Outcome } from '../metrics/gate-metrics.ts'
-import type { Admitted, Presented } from './admission.ts'
+import type { Admitted, AdmissionRequest } from './admission.ts'
 import type { RefusalKind } from './refusals.ts'
 
-/** How one request ended; for counting and for the access log (O-1, O-13). */
+/** How a request ended, for metrics and the access log (O-1, O-13). */
 export interface ExportEnding {
   readonly outcome: Outcome
-  /** HTTP status, or `grpc-status` where the transport is gRPC. */
+  /** The HTTP status, or `grpc-status` for gRPC. */
   readonly status: number
-  /** `undefined` of what was refused before anyone looked for a credential. */
-  readonly presented: Presented | undefined
+  /** `undefined` if the request was refused before its credential was checked. */
+  readonly admissionRequest: AdmissionRequest | undefined
   readonly admitted: Admitted | undefined
-  /** Of our own refusals that stand in the table. */
+  /** The row of `refusalTable`, if the gateway itself refused the request. */
   readonly refusedAs: RefusalKind | undefined
-  /** The text sent to the client for a body that is too large: it names the limit, which also holds for the inflated body. */
+  /**
+   * The message sent to the client if its body is too large. It names the limit, which also applies to the inflated
+   * body.
+   */
   readonly detail?: string | undefined
-  /** Of the body, as far as it had come. */
+  /** The number of body bytes received. */
   readonly wireBytes: number
-  /** When it was handed on to upstream, where somebody wants to know; in milliseconds of the clock. */
+  /** The time of the clock when the request was passed to upstream, if the access log needs it. */
   readonly sentAtMs: number | undefined
 }
 
-/** Told once of each request; of health probes and preflights not at all. */
+/** Is notified once per request, except for health probes and preflights. */
 export interface ExportObserver {
   ended(ending: ExportEnding): void
-  /** Nobody was there any more to be answered (X-5). */
+  /** The client went away before it was answered (X-5). */
   clientAborted(): void
 }

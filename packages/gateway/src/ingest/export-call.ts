@@ -4,34 +4,36 @@ import type { IngestSignal } from './signals.ts'
 
 export type Transport = 'http' | 'grpc'
 
-/** Names and values in turn, as `rawHeaders` of node:http has them; names in lower case. */
+/** Header names and values in turn, like `rawHeaders` of node:http, with lower-case names. */
 export type FlatHeaders = readonly string[]
 
 export const noHeaders: FlatHeaders = []
 
-/** One export that has been let in, on its way to an upstream. The body travels beside it, whole or as a stream. */
+/** An admitted export on its way to upstream, without its body. */
 export interface ExportCall {
   readonly transport: Transport
   readonly signal: IngestSignal
   readonly encoding: Encoding
-  /** Coding of the body as it arrived, lower case; '' is identity. Of gRPC: the message's own, '' when not compressed. */
+  /** The lower-case content encoding of the body, or of the gRPC message; '' for identity. */
   readonly contentEncoding: string
   /**
-   * What the client sent and upstream may see: without hop-by-hop headers, content-length, content-type,
-   * content-encoding, credentials and the headers that only we may set.
+   * The client's headers to be forwarded: without hop-by-hop headers, content-length, content-type, content-encoding,
+   * credentials and the headers that only the gateway may set.
    */
   readonly headers: FlatHeaders
-  /** Headers that only we may set; added by the gate, none at first. The same object for all calls of a token. */
+  /** Headers that only the gateway may set. Empty until the gate sets them. All calls of a token share one array. */
   trusted: FlatHeaders
-  /** Wire bytes of the body, when the client has said how many (Content-Length, gRPC frame). */
+  /** The wire length of the body, if the client has declared it (Content-Length, gRPC frame). */
   readonly declaredBytes: number | undefined
-  /** When the client stops waiting, in milliseconds of the clock. */
+  /** The time of the clock at which the client stops waiting. */
   readonly deadlineMs: number | undefined
   readonly admitted: Admitted
-  /** Set by whoever carries the call; the front calls it when the client has gone. */
+  /**
+   * Aborts the call. Set by the component that currently handles the call; the front calls it when the client has gone.
+   */
   onClientGone: (() => void) | undefined
-  /** Kept by the gate: what this call holds of the budgets. 0 at first. */
+  /** The bytes that the gate has reserved for this call in the budgets. */
   reservedBytes: number
-  /** Set by the gate where the access log wants to know: when it was handed on, in milliseconds of the clock (O-13). */
+  /** The time of the clock when the gate passed the call on; set only if the access log needs it (O-13). */
   sentAtMs: number | undefined
 }

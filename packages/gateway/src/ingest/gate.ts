@@ -9,12 +9,12 @@ import type { GateMetrics } from '../metrics/gate-metrics.ts'
 import type { Cell } from '../metrics/registry.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import type { Admission, Admitted, Presented } from './admission.ts'
-import type { Admitter } from './admitter.ts'
+import type { Admission, AdmissionRequest, Admitted } from './admission.ts'
+import type { AdmissionController } from './admission-controller.ts'
 import type { Answer } from './answer.ts'
 import type { ExportCall, FlatHeaders, Transport } from './export-call.ts'
+import { gatewayRefusal } from './gateway-answers.ts'
 import type { Ingest } from './ingest.ts'
-import { ownRefusal } from './own-answer.ts'
 import type { Refusal } from './refusals.ts'
 import { upstreamDeadlineMs } from './upstream-deadline.ts'
 
@@ -22,37 +22,36 @@ export interface GateParts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  readonly admitter: Admitter
+  readonly admissionController: AdmissionController
   readonly limiter: Limiting
   readonly budget: InFlightBudget
   readonly clientStats: ClientStats
   readonly metrics: GateMetrics
-  /** For calls that were let in, hence always there. */
+  /** Returns the upstream of an admitted call. */
   readonly upstreamOf: (admitted: Admitted) => Upstream
-  /** The headers that only we may set. */
+  /** Returns the headers that only the gateway may set. */
   readonly trustedHeaders: (admitted: Admitted) => FlatHeaders
-  /** Token id and name are written into the resources of every body. */
+  /** Whether token id and name are written into the resources of every body. */
   readonly attributesResources: boolean
-  /** Inflated (P-8). */
+  /** The highest inflated length (P-8). */
   readonly maxBodyBytes: number
   readonly coalescing: Coalescing | undefined
-  /** Whether anybody wants to know how long upstream has taken (O-13). */
+  /** Whether the access log needs the duration of upstream requests (O-13). */
   readonly timesCalls: boolean
 }
 
 /**
- * The length up to which a body is held until it is complete: that costs less than a stream, and it can be sent again
- * where that is safe.
+ * The longest body that is buffered until it is complete. This costs less than a stream and allows a second attempt.
  */
-const MAX_HELD_BYTES = 256 * 1024
-/** As much of a body as the readiness report looks at. */
+const MAX_BUFFERED_BYTES = 256 * 1024
+/** The number of bytes of a body that the readiness report inspects. */
 const SAMPLE_BYTES = 64 * 1024
 
-/** The way of one export from its headers to its answer; both fronts share it. */
+/** Handles an export from its headers to its answer. Shared by the HTTP and gRPC fronts. */
 export class Gate implements Ingest {
   readonly #parts: GateParts
   readonly #inFlightBytes: Readonly<Record<Transport, Cell>>
-  #underWay = 0
+  #inFlightCalls = 0
   #onIdle: (() => void) | undefined
 
   constructor(parts: GateParts) {
@@ -61,13 +60,13 @@ export class Gate implements Ingest {
     this.#inFlightBytes = { http: metrics.inFlightBytes('http'), grpc: metrics.inFlightBytes('grpc') }
   }
 
-  admit(presented: Presented): Admission {
-    return this.#parts.admitter.admit(presented)
+  admit(admissionRequest: AdmissionRequest): Admission {
+    return this.#parts.admissionController.admit(admissionRequest)
   }
 
-  maxHeldBytes(call: ExportCall): number {
+  maxBufferedBytes(call: ExportCall): number {
     const isRewritten = this.#parts.attributesResources && call.admitted.token !== undefined
-    return isRewritten ? Number.POSITIVE_INFINITY : MAX_HELD_BYTES
+    return isRewritten ? Number.POSITIVE_INFINITY : MAX_BUFFERED_BYTES
   }
 
   reserve(call: ExportCall, bytes: number): Refusal | undefined {
@@ -77,7 +76,7 @@ export class Gate implements Ingest {
       this.#inFlightBytes[call.transport].value += bytes
       return undefined
     }
-    const message = 'The gateway holds as many bytes as it may; send this again later.'
+    const message = 'The gateway already buffers as many bytes as it may. Send this request again later.'
     return { kind: 'overloaded', message, retryAfterSeconds: retryAfterSeconds(random) }
   }
 
@@ -88,15 +87,15 @@ export class Gate implements Ingest {
     call.reservedBytes = 0
   }
 
-  async sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer> {
+  async sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer> {
     this.#begin(call)
     try {
-      const answer = await this.#sendWhole(call, body)
+      const answer = await this.#sendBuffered(call, body)
       this.#settle(call, body.length)
-      if (call.admitted.sample !== undefined) this.#look(call, call.admitted.sample, body)
+      if (call.admitted.sample !== undefined) this.#reportSample(call, call.admitted.sample, body)
       return answer
     } catch (error) {
-      return this.#failed(error)
+      return this.#internalError(error)
     } finally {
       this.#end(call)
     }
@@ -122,23 +121,23 @@ export class Gate implements Ingest {
       this.#settle(call, measured.bytes())
       return answer
     } catch (error) {
-      return this.#failed(error)
+      return this.#internalError(error)
     } finally {
       this.#end(call)
     }
   }
 
-  /** Resolves once every call under way has its answer. */
+  /** Resolves when all calls have been answered. */
   async idle(): Promise<void> {
     await this.#parts.coalescing?.flush()
-    if (this.#underWay === 0) return
+    if (this.#inFlightCalls === 0) return
     await new Promise<void>((resolve) => {
       this.#onIdle = resolve
     })
   }
 
   #begin(call: ExportCall): void {
-    this.#underWay += 1
+    this.#inFlightCalls += 1
     const { trustedHeaders, timesCalls, clock } = this.#parts
     call.trusted = trustedHeaders(call.admitted)
     if (timesCalls) call.sentAtMs = clock.nowMs()
@@ -146,11 +145,11 @@ export class Gate implements Ingest {
 
   #end(call: ExportCall): void {
     this.abandon(call)
-    this.#underWay -= 1
-    if (this.#underWay === 0) this.#onIdle?.()
+    this.#inFlightCalls -= 1
+    if (this.#inFlightCalls === 0) this.#onIdle?.()
   }
 
-  async #sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer> {
+  async #sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer> {
     const { attributesResources, maxBodyBytes, coalescing, upstreamOf, clock } = this.#parts
     const { token } = call.admitted
     const upstream = upstreamOf(call.admitted)
@@ -158,7 +157,7 @@ export class Gate implements Ingest {
     let bytes = body
     if (attributesResources && token !== undefined) {
       const attributed = await attributeBody({ ...call, bytes: body }, token, maxBodyBytes)
-      if (attributed.kind === 'refused') return ownRefusal(attributed.refusal, 'rejected', undefined, call.encoding)
+      if (attributed.kind === 'refused') return gatewayRefusal(attributed.refusal, 'rejected', undefined, call.encoding)
       bytes = attributed.bytes
       sent = { ...call, contentEncoding: attributed.contentEncoding, declaredBytes: bytes.length }
       call.onClientGone = () => sent.onClientGone?.()
@@ -183,12 +182,12 @@ export class Gate implements Ingest {
     const { token } = call.admitted
     if (token === undefined) return
     metrics.tokenUsed(token, call.signal, wireBytes, clock.nowMs())
-    // Over gRPC the length is known only when the body begins, so nothing of it has been charged before.
+    // Over gRPC the length becomes known with the first byte of the body, so nothing has been charged before.
     const moreBytes = wireBytes - (call.transport === 'grpc' ? 0 : (call.declaredBytes ?? 0))
     if (token.limits !== undefined && moreBytes > 0) limiter.settle(token, call.signal, moreBytes, clock.nowMs())
   }
 
-  /** Counts what passes, and keeps the beginning where the readiness report wants to see it. */
+  /** Counts the bytes of a stream, and keeps the beginning if the readiness report needs it. */
   #measured(call: ExportCall, body: Readable): { stream: Readable; bytes(): number } {
     const { sample } = call.admitted
     const kept: Uint8Array[] = []
@@ -200,7 +199,7 @@ export class Gate implements Ingest {
         done(null, chunk)
       },
       flush: (done) => {
-        if (sample !== undefined) setImmediate(() => this.#look(call, sample, Buffer.concat(kept)))
+        if (sample !== undefined) setImmediate(() => this.#reportSample(call, sample, Buffer.concat(kept)))
         done()
       },
     })
@@ -211,15 +210,15 @@ export class Gate implements Ingest {
     return { stream: body.pipe(stream), bytes: () => bytes }
   }
 
-  #look(call: ExportCall, sample: Presented, body: Uint8Array): void {
+  #reportSample(call: ExportCall, sample: AdmissionRequest, body: Uint8Array): void {
     setImmediate(() => {
       this.#parts.clientStats.recordBody(sample, body.subarray(0, SAMPLE_BYTES), call.contentEncoding)
     })
   }
 
-  #failed(error: unknown): Answer {
+  #internalError(error: unknown): Answer {
     this.#parts.log.error({ event: 'export.failed', err: error }, 'an export failed inside the gateway')
-    const message = 'The gateway has failed to forward this request.'
-    return ownRefusal({ kind: 'internal', message }, 'throttled', this.#parts.random)
+    const message = 'The gateway failed to forward this request.'
+    return gatewayRefusal({ kind: 'internal', message }, 'throttled', this.#parts.random)
   }
 }

@@ -17,15 +17,15 @@ import type { IngestSignal } from './signals.ts'
 
 const { NGHTTP2_NO_ERROR } = constants
 
-/** An error of one call, as it goes out; what it says beside code and message goes into the details. */
+/** The error that ends a call. Fields other than code and message are sent in the status details. */
 export interface GrpcError extends RpcStatus {
-  /** A google.rpc.Status in protobuf, to be passed on as it is. */
+  /** A google.rpc.Status in protobuf that is sent unchanged. */
   readonly details?: Uint8Array | undefined
 }
 
 /**
- * Trailers-Only: one HEADERS frame that ends the stream, then RST_STREAM NO_ERROR, so that a client in the middle of a
- * large message stops sending and still sees the status (P-21).
+ * Ends a stream with a Trailers-Only response: one HEADERS frame that ends the stream, then RST_STREAM NO_ERROR, so
+ * that a client that is still sending a large message stops and sees the status (P-21).
  */
 export function sendError(stream: ServerHttp2Stream, error: GrpcError): void {
   if (stream.destroyed || stream.headersSent) return
@@ -41,16 +41,16 @@ export function sendError(stream: ServerHttp2Stream, error: GrpcError): void {
   if (!stream.readableEnded) stream.close(NGHTTP2_NO_ERROR)
 }
 
-/** sendDate: gRPC has no use for it. */
+/** gRPC does not use a date header. */
 const endOfStream = { endStream: true, sendDate: false }
-/** The stream then asks for trailers with `wantTrailers`. */
+/** Options of `respond` that make the stream emit `wantTrailers` when it is ready for trailers. */
 export const beforeTrailers = { waitForTrailers: true, sendDate: false }
 
 const okHeaders: OutgoingHttpHeaders = { ':status': 200, 'content-type': 'application/grpc' }
 const okTrailers: OutgoingHttpHeaders = { 'grpc-status': '0' }
 const emptyMessage = frame(Buffer.alloc(0), false)
 
-/** A response of one message and status 0. */
+/** Sends a response with one message and status 0. */
 export function sendMessage(stream: ServerHttp2Stream, framed: Uint8Array, expiresAt?: string): void {
   if (stream.destroyed || stream.headersSent) return
   const headers = expiresAt === undefined ? okHeaders : { ...okHeaders, 'x-ingest-token-expires': expiresAt }
@@ -74,7 +74,9 @@ export function sendAnswer(
   else sendMessage(stream, responseFrame(answer, signal, admitted.warning), admitted.expiresAt)
 }
 
-/** Upstream's own words where it has any, else the warning, which goes out on full successes only (E-5). */
+/**
+ * Returns the response: upstream's partial success if there is one, otherwise the warning (E-5) or an empty message.
+ */
 function responseFrame(
   { partialSuccess, body }: Accepted,
   signal: IngestSignal,
@@ -83,7 +85,7 @@ function responseFrame(
   if (partialSuccess === undefined && warning === undefined) return emptyMessage
   if (body?.encoding === 'protobuf' && partialSuccess !== undefined) return frame(body.bytes, false)
   const remark = partialSuccess ?? { rejected: 0n, message: warning! }
-  // The partial success of profiles has the field numbers of the others.
+  // The partial success of profiles has the same field numbers as that of the other signals.
   return frame(encodeExportResponse(signal === 'profiles' ? 'traces' : signal, remark, 'protobuf'), false)
 }
 
@@ -96,20 +98,20 @@ export function errorOfRefusal(refusal: Refusal, random: Random): GrpcError {
   return fieldViolations === undefined ? error : { ...error, fieldViolations }
 }
 
-/** Code 14 always names a wait, and code 8 never does unless upstream itself did (P-24). */
+/** Returns the error of a refused call. Code 14 always states a wait; code 8 does so only if upstream did (P-24). */
 function errorOfAnswer({ grpcCode, message, retryAfter, status }: Refused, nowMs: number): GrpcError {
   const details = status?.encoding === 'protobuf' && codeOfStatus(status.bytes) === grpcCode ? status.bytes : undefined
   const isThrottling = grpcCode === GrpcCode.UNAVAILABLE && retryAfter !== undefined
   return { code: grpcCode, message, retryDelayMs: isThrottling ? delayMs(retryAfter, nowMs) : undefined, details }
 }
 
-/** Seconds, or an HTTP-date. Never below a second: a client that gets 0 comes back at once. */
+/** Converts seconds or an HTTP date to milliseconds. At least one second: clients that get 0 retry immediately. */
 function delayMs(retryAfter: number | string, nowMs: number): number {
   const ms = typeof retryAfter === 'number' ? retryAfter * 1_000 : Date.parse(retryAfter) - nowMs
   return ms >= 1_000 ? Math.ceil(ms) : 1_000
 }
 
-/** `undefined` for what is no google.rpc.Status, which clients would not understand either. */
+/** Returns the code of an encoded google.rpc.Status; `undefined` if it cannot be decoded. */
 function codeOfStatus(bytes: Uint8Array): number | undefined {
   try {
     return decodeRpcStatus(bytes, 'protobuf').code
@@ -123,7 +125,7 @@ function hasDetails({ retryDelayMs, fieldViolations }: GrpcError): boolean {
   return retryDelayMs !== undefined || fieldViolations !== undefined
 }
 
-/** Receivers must take either; some old ones take only this. */
+/** Receivers must accept padded and unpadded base64, but some old ones accept only unpadded. */
 function unpaddedBase64(bytes: Uint8Array): string {
   const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0

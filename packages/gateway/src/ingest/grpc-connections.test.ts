@@ -4,8 +4,8 @@ import { accepted, raw, start } from './grpc-harness.case.ts'
 import { exportHeaders, FrameType } from './grpc-raw-client.case.ts'
 import { frame } from './grpc-wire.ts'
 
-describe('X-5, X-6: clients that go and clients that stay', () => {
-  test('gone while upstream works', async () => {
+describe('X-5, X-6: clients that go away or are too slow', () => {
+  test('cancels the upstream request when the client has gone', async () => {
     const harness = await start()
     const { ingest } = harness
     const gate = new Gate()
@@ -28,24 +28,24 @@ describe('X-5, X-6: clients that go and clients that stay', () => {
     expect([gone, harness.endings]).toEqual([1, []])
   })
 
-  test.each([true, false])('gone in the middle of a message (whole: %s)', async (takesWhole) => {
+  test.each([true, false])('ends the call when the client goes away within a message (buffered: %s)', async (buffersBodies) => {
     const harness = await start()
     const { ingest } = harness
-    ingest.takesWhole = takesWhole
+    ingest.buffersBodies = buffersBodies
     const client = await raw(harness)
     client.headers(1, exportHeaders)
     client.data(1, frame(Buffer.alloc(100), false).subarray(0, 50))
     await harness.ingest.until(() => true)
-    if (!takesWhole) await ingest.until(() => ingest.calls.length === 1)
+    if (!buffersBodies) await ingest.until(() => ingest.calls.length === 1)
     client.send(FrameType.RST_STREAM, 0, 1, Uint8Array.of(0, 0, 0, 8))
     await ingest.until(() => harness.aborted.count === 1)
-    if (!takesWhole) await ingest.until(() => ingest.problems.length === 1)
+    if (!buffersBodies) await ingest.until(() => ingest.problems.length === 1)
     expect([ingest.bodies, ingest.reservedBytes, harness.endings]).toEqual([[], 0, []])
   })
 
   test.each([
-    ['nothing comes for 15 s', {}, 15_000, 14],
-    ['not before the client’s deadline', { 'grpc-timeout': '2S' }, 2_000, 4],
+    ['ends the call if no data arrives for 15 s', {}, 15_000, 14],
+    ['ends the call at the client’s deadline', { 'grpc-timeout': '2S' }, 2_000, 4],
   ])('%s', async (_, headers, waitMs, code) => {
     const clock = new ManualClock(1_000_000)
     const harness = await start({ clock })
@@ -61,7 +61,7 @@ describe('X-5, X-6: clients that go and clients that stay', () => {
 })
 
 describe('P-26: connections', () => {
-  test('100 concurrent streams are advertised', async () => {
+  test('advertises 100 concurrent streams', async () => {
     const client = await raw(await start())
     await client.until(() => client.frames.length > 0)
     const { payload } = client.frames.find(({ type, flags }) => type === FrameType.SETTINGS && flags === 0)!
@@ -72,7 +72,7 @@ describe('P-26: connections', () => {
     expect(settings).toContainEqual([3, 100])
   })
 
-  test('pings are answered; too many without streams end the connection', async () => {
+  test('answers pings, but closes a connection that sends too many without streams', async () => {
     const client = await raw(await start())
     const answered = () => client.frames.filter(({ type, flags }) => type === FrameType.PING && flags === 1)
     for (let i = 0; i < 3; i++) {
@@ -86,7 +86,7 @@ describe('P-26: connections', () => {
     expect(goaway!.payload.subarray(8).toString()).toBe('too_many_pings')
   })
 
-  test('with a stream open they may come as they like', async () => {
+  test('does not limit pings while a stream is open', async () => {
     const harness = await start()
     const client = await raw(harness)
     client.headers(1, exportHeaders)

@@ -2,11 +2,11 @@ import type { ServerHttp2Stream } from 'node:http2'
 import { GrpcCode } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
 import type { Outcome } from '../metrics/gate-metrics.ts'
-import type { Admitted, Presented } from './admission.ts'
+import type { Admitted, AdmissionRequest } from './admission.ts'
 import type { Answer } from './answer.ts'
-import { Inflation, type InflationRules, uninspectedBytes } from './body-inflation.ts'
+import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from './inflated-size-check.ts'
 import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
-import { WholeBody } from './body-whole.ts'
+import { BodyBuffer } from './body-buffer.ts'
 import type { ExportObserver } from './ending.ts'
 import { type ExportCall, type FlatHeaders, noHeaders } from './export-call.ts'
 import { errorOfRefusal, type GrpcError, sendAnswer, sendError } from './grpc-answer.ts'
@@ -14,47 +14,47 @@ import { PREFIX_BYTES } from './grpc-wire.ts'
 import type { Ingest } from './ingest.ts'
 import { detailOf, type Refusal, type RefusalKind } from './refusals.ts'
 
-/** What all calls of a front have in common. */
+/** The state that all calls of a front share. */
 export interface GrpcExportContext extends InflationRules {
   readonly ingest: Ingest
   readonly observer: ExportObserver
   readonly nowMs: () => number
   readonly random: Random
-  /** What went wrong inside; the client learns only that something did. */
+  /** Logs an internal error, which is not disclosed to the client. */
   readonly failed: (error: unknown) => void
   readonly over: (call: GrpcExport) => void
 }
 
-/** What the headers of an admitted call have said. */
+/** The result of reading the headers of an admitted call. */
 export interface GrpcExportStart {
-  readonly presented: Presented
+  readonly admissionRequest: AdmissionRequest
   readonly admitted: Admitted
   readonly headers: FlatHeaders
-  /** `grpc-encoding`, lower case; '' is identity. */
+  /** The lower-case `grpc-encoding`; '' for identity. */
   readonly contentEncoding: string
   readonly deadlineMs: number | undefined
 }
 
-/** One unary Export, from its first DATA to its trailers. Exactly one message, held whole or passed on as it comes. */
+/** Handles one unary Export call, from its first DATA frame to its trailers. Its message is buffered or streamed. */
 export class GrpcExport implements BodySource {
-  /** Where the front's list of calls has this one. */
+  /** The index of this call in the list of the front. */
   index = -1
   readonly #stream: ServerHttp2Stream
   readonly #start: GrpcExportStart
   readonly #context: GrpcExportContext
   #lastDataMs: number
   #call: ExportCall | undefined
-  /** The beginning of a prefix. */
+  /** An incomplete message prefix. */
   #prefix: Uint8Array | undefined
-  #whole: WholeBody | undefined
-  #passing: BodyStream | undefined
-  #inflation: Inflation | undefined
+  #buffered: BodyBuffer | undefined
+  #streamed: BodyStream | undefined
+  #sizeCheck: InflatedSizeCheck | undefined
   #isReaderFull = false
   #isInflaterFull = false
   #messageBytes = -1
   #gotBytes = 0
   #hasEnded = false
-  /** The gate has it, and will give back what it holds. */
+  /** Whether the call has been passed to the gate, which then releases its reservation. */
   #isSent = false
   #isOver = false
 
@@ -82,74 +82,74 @@ export class GrpcExport implements BodySource {
   end(): void {
     if (this.#isOver) return
     this.#hasEnded = true
-    if (this.#messageBytes < 0) this.#breach('the request holds no message')
-    else if (this.#gotBytes < this.#messageBytes) this.#breach('the message is shorter than its prefix says')
-    else if (this.#whole !== undefined) this.#checkWhole(this.#whole.bytes())
-    else if (this.#inflation !== undefined) this.#inflation.end()
-    else this.#passing?.complete()
+    if (this.#messageBytes < 0) this.#protocolError('the request has no message')
+    else if (this.#gotBytes < this.#messageBytes) this.#protocolError('the message is shorter than its prefix says')
+    else if (this.#buffered !== undefined) this.#checkBuffered(this.#buffered.bytes())
+    else if (this.#sizeCheck !== undefined) this.#sizeCheck.end()
+    else this.#streamed?.complete()
   }
 
-  /** The stream is gone. When that happens before the answer, it was the client's doing (X-5). */
+  /** Handles the end of the stream. If the call has not been answered yet, the client has cancelled it (X-5). */
   closed(): void {
     if (this.#isOver) return
-    this.#leave('the client broke off')
+    this.#finish('the client cancelled the call')
     this.#context.observer.clientAborted()
     this.#call?.onClientGone?.()
   }
 
   failed(error: unknown): void {
     this.#context.failed(error)
-    this.#refuseAs('internal', 'The gateway has failed to forward this request.')
+    this.#refuseAs('internal', 'The gateway failed to forward this request.')
   }
 
-  /** Ends a call whose message does not come (X-6), or has not come before the client's deadline (P-23). */
+  /** Ends the call if its message has stopped arriving (X-6) or is not complete at the client's deadline (P-23). */
   endIfSlow(nowMs: number, idleBodyTimeoutMs: number): void {
     if (this.#isOver || this.#hasEnded) return
     const { deadlineMs } = this.#start
     if (deadlineMs !== undefined && nowMs >= deadlineMs) {
       this.#fail({
         code: GrpcCode.DEADLINE_EXCEEDED,
-        message: 'the message has not come in time',
+        message: 'the message was not complete at the deadline of the client',
         retryDelayMs: undefined,
       })
     } else if (this.#isFull) {
-      // While upstream does not read, the client's silence is our own doing.
+      // While upstream does not read, the gateway does not read from the client, so the silence is not the client's.
       this.#lastDataMs = nowMs
     } else if (nowMs - this.#lastDataMs >= idleBodyTimeoutMs) {
-      this.#refuseAs('overloaded', 'The message has stopped coming; send it again.')
+      this.#refuseAs('overloaded', 'The message stopped arriving. Send it again.')
     }
   }
 
-  wanted(): void {
+  onReaderReady(): void {
     if (!this.#isReaderFull) return
     this.#isReaderFull = false
-    this.#goOn()
+    this.#resumeIfReady()
   }
 
-  unwanted(): void {
-    this.#inflation?.cancel()
+  onReaderGone(): void {
+    this.#sizeCheck?.cancel()
     this.#isInflaterFull = false
     this.#isReaderFull = false
-    this.#goOn()
+    this.#resumeIfReady()
   }
 
   get #isFull(): boolean {
     return this.#isReaderFull || this.#isInflaterFull
   }
 
-  #goOn(): void {
+  #resumeIfReady(): void {
     if (!this.#isFull && !this.#hasEnded) this.#stream.resume()
   }
 
-  /** On the prefix of the message; whether the message is to be read. */
+  /** Handles the prefix of the message. Returns whether the message is to be read. */
   #begin(start: Uint8Array): boolean {
     const { ingest, maxBodyBytes } = this.#context
     const { contentEncoding } = this.#start
     const isCompressed = start[0] === 1
     const bytes = ((start[1]! << 24) | (start[2]! << 16) | (start[3]! << 8) | start[4]!) >>> 0
-    if (start[0]! > 1) return this.#breach('the first byte of the message is neither 0 nor 1')
+    if (start[0]! > 1) return this.#protocolError('the first byte of the message is neither 0 nor 1')
     if (isCompressed && contentEncoding === '') {
-      return this.#breach('the message is compressed, but grpc-encoding does not say how')
+      return this.#protocolError('the message is compressed, but grpc-encoding does not say how')
     }
     if (bytes > maxBodyBytes) return this.#refuseSize()
     const call = this.#callOf(bytes, isCompressed ? contentEncoding : '')
@@ -157,16 +157,16 @@ export class GrpcExport implements BodySource {
     if (refusal !== undefined) return this.#refuse(refusal)
     this.#call = call
     this.#messageBytes = bytes
-    if (bytes <= ingest.maxHeldBytes(call)) this.#whole = new WholeBody(bytes)
+    if (bytes <= ingest.maxBufferedBytes(call)) this.#buffered = new BodyBuffer(bytes)
     else this.#pass(call)
     return true
   }
 
   #callOf(declaredBytes: number, contentEncoding: string): ExportCall {
-    const { presented, headers, deadlineMs, admitted } = this.#start
+    const { admissionRequest, headers, deadlineMs, admitted } = this.#start
     return {
       transport: 'grpc',
-      signal: presented.signal,
+      signal: admissionRequest.signal,
       encoding: 'protobuf',
       contentEncoding,
       headers,
@@ -183,42 +183,42 @@ export class GrpcExport implements BodySource {
   #take(part: Uint8Array): void {
     this.#gotBytes += part.length
     if (this.#gotBytes > this.#messageBytes) {
-      this.#breach('the request holds more than one message')
-    } else if (this.#whole !== undefined) {
-      this.#whole.add(part)
-    } else if (this.#passing !== undefined && !this.#passing.destroyed) {
-      if (this.#inflation?.write(part) === false) this.#isInflaterFull = true
-      if (!this.#passing.add(part)) this.#isReaderFull = true
+      this.#protocolError('the request has more than one message')
+    } else if (this.#buffered !== undefined) {
+      this.#buffered.add(part)
+    } else if (this.#streamed !== undefined && !this.#streamed.destroyed) {
+      if (this.#sizeCheck?.write(part) === false) this.#isInflaterFull = true
+      if (!this.#streamed.add(part)) this.#isReaderFull = true
       if (this.#isFull) this.#stream.pause()
     }
   }
 
   #pass(call: ExportCall): void {
-    const isJudged = this.#messageBytes > uninspectedBytes(call, this.#context)
-    const passing = new BodyStream(this, isJudged)
-    this.#passing = passing
-    if (isJudged) this.#inflation = this.#inflationOf(call, () => passing.complete())
-    void this.#send(call, passing)
+    const isInspected = this.#messageBytes > uninspectedBytes(call, this.#context)
+    const streamed = new BodyStream(this, isInspected)
+    this.#streamed = streamed
+    if (isInspected) this.#sizeCheck = this.#createSizeCheck(call, () => streamed.complete())
+    void this.#send(call, streamed)
   }
 
-  #checkWhole(body: Uint8Array): void {
+  #checkBuffered(body: Uint8Array): void {
     const call = this.#call!
     if (body.length <= uninspectedBytes(call, this.#context)) {
       void this.#send(call, body)
       return
     }
-    this.#inflation = this.#inflationOf(call, () => void this.#send(call, body))
-    this.#inflation.write(body)
-    this.#inflation.end()
+    this.#sizeCheck = this.#createSizeCheck(call, () => void this.#send(call, body))
+    this.#sizeCheck.write(body)
+    this.#sizeCheck.end()
   }
 
-  #inflationOf(call: ExportCall, fits: () => void): Inflation {
-    return new Inflation(call.contentEncoding, this.#context.maxBodyBytes, {
-      drained: () => {
+  #createSizeCheck(call: ExportCall, fits: () => void): InflatedSizeCheck {
+    return new InflatedSizeCheck(call.contentEncoding, this.#context.maxBodyBytes, {
+      onDrained: () => {
         this.#isInflaterFull = false
-        this.#goOn()
+        this.#resumeIfReady()
       },
-      judged: (verdict) => {
+      onVerdict: (verdict) => {
         if (this.#isOver) return
         if (verdict === 'fits') fits()
         else if (verdict === 'too_large') this.#refuseSize()
@@ -230,9 +230,9 @@ export class GrpcExport implements BodySource {
   async #send(call: ExportCall, body: Uint8Array | BodyStream): Promise<void> {
     const { ingest } = this.#context
     this.#isSent = true
-    this.#whole = undefined
+    this.#buffered = undefined
     try {
-      this.#answer(await (body instanceof Uint8Array ? ingest.sendWhole(call, body) : ingest.sendStream(call, body)))
+      this.#answer(await (body instanceof Uint8Array ? ingest.sendBuffered(call, body) : ingest.sendStream(call, body)))
     } catch (error) {
       this.failed(error)
     }
@@ -240,14 +240,14 @@ export class GrpcExport implements BodySource {
 
   #answer(answer: Answer): void {
     if (this.#isOver) return
-    this.#leave('answered before its end')
-    const { presented, admitted } = this.#start
+    this.#finish('the call was answered before its message was complete')
+    const { admissionRequest, admitted } = this.#start
     const status = answer.kind === 'accepted' ? GrpcCode.OK : answer.grpcCode
-    this.#tell(answer.kind === 'accepted' ? 'success' : 'failure', status, undefined)
-    sendAnswer(this.#stream, answer, presented.signal, admitted, this.#context.nowMs())
+    this.#reportEnding(answer.kind === 'accepted' ? 'success' : 'failure', status, undefined)
+    sendAnswer(this.#stream, answer, admissionRequest.signal, admitted, this.#context.nowMs())
   }
 
-  #breach(message: string): false {
+  #protocolError(message: string): false {
     return this.#fail({ code: GrpcCode.INTERNAL, message, retryDelayMs: undefined })
   }
 
@@ -266,18 +266,18 @@ export class GrpcExport implements BodySource {
 
   #fail(error: GrpcError, refusal?: Refusal): false {
     if (this.#isOver) return false
-    this.#leave(error.message)
-    this.#tell('refused', error.code, refusal)
+    this.#finish(error.message)
+    this.#reportEnding('refused', error.code, refusal)
     sendError(this.#stream, error)
     return false
   }
 
-  #tell(outcome: Outcome, status: number, refusal: Refusal | undefined): void {
-    const { presented, admitted } = this.#start
+  #reportEnding(outcome: Outcome, status: number, refusal: Refusal | undefined): void {
+    const { admissionRequest, admitted } = this.#start
     this.#context.observer.ended({
       outcome,
       status,
-      presented,
+      admissionRequest,
       admitted,
       refusedAs: refusal?.kind,
       detail: refusal && detailOf(refusal),
@@ -286,12 +286,12 @@ export class GrpcExport implements BodySource {
     })
   }
 
-  /** Gives back whatever the call held. */
-  #leave(why: string): void {
+  /** Releases everything that the call holds. */
+  #finish(why: string): void {
     this.#isOver = true
-    this.#inflation?.cancel()
-    this.#whole = undefined
-    if (this.#passing !== undefined && !this.#passing.readableEnded) this.#passing.destroy(new BrokenBody(why))
+    this.#sizeCheck?.cancel()
+    this.#buffered = undefined
+    if (this.#streamed !== undefined && !this.#streamed.readableEnded) this.#streamed.destroy(new BrokenBody(why))
     if (this.#call !== undefined && !this.#isSent) this.#context.ingest.abandon(this.#call)
     this.#context.over(this)
   }

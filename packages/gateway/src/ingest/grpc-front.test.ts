@@ -7,7 +7,7 @@ import { Gate, ManualClock } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
 import { tokenRecord } from '../tokens/token-record.case.ts'
 import type { Answer, Refused } from './answer.ts'
-import { accepted, type Harness, letIn, raw, start, type UnaryReply } from './grpc-harness.case.ts'
+import { accepted, type Harness, admittedWithoutToken, raw, start, type UnaryReply } from './grpc-harness.case.ts'
 import { END_STREAM, exportHeaders, FrameType } from './grpc-raw-client.case.ts'
 import { frame } from './grpc-wire.ts'
 import type { Refusal } from './refusals.ts'
@@ -42,14 +42,14 @@ describe('P-20: methods', () => {
     '//opentelemetry.proto.collector.trace.v1.TraceService/Export',
     '/constructor',
     '/__proto__',
-  ])('%s is unimplemented', async (path) => {
+  ])('answers unimplemented for %s', async (path) => {
     const { client, ingest } = await start()
     expect(await client.unary(Buffer.alloc(0), { path })).toMatchObject({ code: 12 })
-    expect(ingest.presented).toHaveLength(0)
+    expect(ingest.admissionRequests).toHaveLength(0)
   })
 })
 
-test('host must not differ from :authority', async () => {
+test('refuses a host that differs from :authority', async () => {
   const { port, ingest } = await start()
   const session = connect(`http://127.0.0.1:${port}`)
   const codeWith = async (host: string) => {
@@ -71,7 +71,7 @@ test('host must not differ from :authority', async () => {
 })
 
 describe('P-21, P-22: refusals', () => {
-  test('8 MB on the way: code 16 reaches the client, 20 of 20, on one connection', async () => {
+  test('code 16 reaches a client that is sending 8 MB, 20 times on one connection', async () => {
     const { client, ingest, endings } = await start()
     ingest.admission = unauthenticated
     const large = Buffer.alloc(8_000_000, 'x')
@@ -80,11 +80,11 @@ describe('P-21, P-22: refusals', () => {
     }
     expect(ingest.calls).toHaveLength(0)
     expect(endings[0]).toMatchObject({ outcome: 'refused', status: 16, refusedAs: 'unauthenticated', wireBytes: 0 })
-    ingest.admission = letIn
+    ingest.admission = admittedWithoutToken
     expect(await client.unary(large)).toMatchObject({ code: 0 })
   })
 
-  test('one HEADERS frame that ends the stream, RST_STREAM NO_ERROR, and no window for the body', async () => {
+  test('sends one HEADERS frame that ends the stream, then RST_STREAM NO_ERROR, and opens no window for the body', async () => {
     const harness = await start()
     harness.ingest.admission = unauthenticated
     const client = await raw(harness)
@@ -97,7 +97,7 @@ describe('P-21, P-22: refusals', () => {
     expect(more).toEqual([])
   })
 
-  test('is decided on the headers, and says why in printable ASCII', async () => {
+  test('decides on the headers, and gives the reason in printable ASCII', async () => {
     const harness = await start()
     harness.ingest.admission = refuse({ kind: 'forbidden', message: 'naïve' })
     const client = await raw(harness)
@@ -109,7 +109,7 @@ describe('P-21, P-22: refusals', () => {
     })
     await client.until(() => client.of(1).length === 2)
     expect(client.of(1)[0]!.flags & END_STREAM).toBe(END_STREAM)
-    expect(harness.ingest.presented).toEqual([
+    expect(harness.ingest.admissionRequests).toEqual([
       {
         transport: 'grpc',
         signal: 'traces',
@@ -130,23 +130,23 @@ describe('P-21, P-22: refusals', () => {
     ['draining', 14, 3_000],
     ['forbidden', 7, undefined],
     ['body_too_large', 8, undefined],
-  ] as const)('P-24: %s is code %i, RetryInfo %s', async (kind, code, delayMs) => {
+  ] as const)('P-24: maps %s to code %i with RetryInfo %s', async (kind, code, delayMs) => {
     const { client, ingest } = await start()
     ingest.admission = refuse({ kind, message: 'no', retryAfterSeconds: 3 })
     const reply = await client.unary(Buffer.alloc(0))
     expect([reply.code, retryDelayOf(reply)]).toEqual([code, delayMs])
   })
 
-  test('T-9: of two credentials none counts', async () => {
+  test('T-9: refuses two credentials', async () => {
     const harness = await start()
     const client = await raw(harness)
     client.headers(1, [...Object.entries(exportHeaders), ['authorization', 'Bearer x'], ['authorization', 'Bearer y']])
     client.data(1, frame(Buffer.alloc(0), false), true)
     await client.until(() => client.of(1).length > 0)
-    expect(harness.ingest.presented[0]!.credential).toEqual({ kind: 'malformed' })
+    expect(harness.ingest.admissionRequests[0]!.credential).toEqual({ kind: 'malformed' })
   })
 
-  test('E-2, E-3: the verdict counts for this call alone, and to its end', async () => {
+  test('E-2, E-3: the decision applies to one call only, until its end', async () => {
     const gate = new Gate()
     const { client, ingest } = await start()
     ingest.answer = async () => {
@@ -161,18 +161,18 @@ describe('P-21, P-22: refusals', () => {
     expect(await first).toMatchObject({ code: 0 })
   })
 
-  test('P-4: what is not protobuf is refused after the verdict', async () => {
+  test('P-4: refuses other content types after the credential check', async () => {
     const harness = await start()
     const client = await raw(harness)
     client.headers(1, { ...exportHeaders, 'content-type': 'application/grpc+json' })
     await client.until(() => client.of(1).length === 2)
     expect(harness.endings).toMatchObject([{ status: 3, refusedAs: 'unsupported_media_type' }])
-    expect(harness.ingest.presented).toHaveLength(1)
+    expect(harness.ingest.admissionRequests).toHaveLength(1)
   })
 })
 
 describe('messages', () => {
-  /** The pieces as DATA frames, the last of which ends the stream; status of the answer. */
+  /** Sends the pieces as DATA frames, of which the last ends the stream, and returns the status of the answer. */
   async function statusOf(harness: Harness, headers: Record<string, string>, ...pieces: Uint8Array[]): Promise<number> {
     const client = await raw(harness)
     client.headers(1, { ...exportHeaders, ...headers })
@@ -186,9 +186,9 @@ describe('messages', () => {
   const message = Buffer.from('0123456789')
   const framed = frame(message, false)
 
-  test.each([true, false])('cut anywhere, it arrives as it was (whole: %s)', async (takesWhole) => {
+  test.each([true, false])('accepts a message in any pieces (buffered: %s)', async (buffersBodies) => {
     const harness = await start()
-    harness.ingest.takesWhole = takesWhole
+    harness.ingest.buffersBodies = buffersBodies
     for (let at = 0; at <= framed.length; at += 3) {
       expect(await statusOf(harness, {}, framed.subarray(0, at), framed.subarray(at), Buffer.alloc(0))).toBe(0)
     }
@@ -197,24 +197,24 @@ describe('messages', () => {
     expect(harness.ingest.reservedBytes).toBe(0)
   })
 
-  test('P-19: an empty message', async () => {
+  test('P-19: accepts an empty message', async () => {
     const harness = await start()
     expect(await statusOf(harness, {}, frame(Buffer.alloc(0), false))).toBe(0)
     expect(harness.ingest.bodies).toEqual([Buffer.alloc(0)])
   })
 
   test.each([
-    ['nothing', {}, [Buffer.alloc(0)], 13],
+    ['no message', {}, [Buffer.alloc(0)], 13],
     ['half a prefix', {}, [framed.subarray(0, 3)], 13],
-    ['less than the prefix says', {}, [framed.subarray(0, 12)], 13],
+    ['a message shorter than its prefix', {}, [framed.subarray(0, 12)], 13],
     ['more than one message', {}, [framed, framed], 13],
     ['a flag of 2', {}, [Buffer.from('0200000000', 'hex')], 13],
-    ['compressed, nobody says how', {}, [frame(message, true)], 13],
-    ['compressed with identity', { 'grpc-encoding': 'identity' }, [frame(message, true)], 13],
-  ])('%s', async (_, headers, pieces, code) => {
-    for (const takesWhole of [true, false]) {
+    ['a compressed message without grpc-encoding', {}, [frame(message, true)], 13],
+    ['a compressed message with grpc-encoding identity', { 'grpc-encoding': 'identity' }, [frame(message, true)], 13],
+  ])('refuses %s', async (_, headers, pieces, code) => {
+    for (const buffersBodies of [true, false]) {
       const harness = await start()
-      harness.ingest.takesWhole = takesWhole
+      harness.ingest.buffersBodies = buffersBodies
       expect(await statusOf(harness, headers, ...pieces)).toBe(code)
       expect(harness.ingest.bodies).toEqual([])
       expect(harness.ingest.reservedBytes).toBe(0)
@@ -224,9 +224,9 @@ describe('messages', () => {
   test.each([
     ['gzip', 'gzip', true, 'gzip'],
     ['GZIP', 'GZIP', true, 'gzip'],
-    ['zstd, which we cannot read', 'x-unknown', true, 'x-unknown'],
+    ['an unsupported encoding', 'x-unknown', true, 'x-unknown'],
     ['a message that is not compressed', 'gzip', false, ''],
-  ])('P-7: %s', async (_, coding, isCompressed, contentEncoding) => {
+  ])('P-7: forwards %s unchanged', async (_, coding, isCompressed, contentEncoding) => {
     const harness = await start()
     const body = coding.toLowerCase() === 'gzip' && isCompressed ? gzipSync(message) : message
     expect(await statusOf(harness, { 'grpc-encoding': coding }, frame(body, isCompressed))).toBe(0)
@@ -234,7 +234,7 @@ describe('messages', () => {
     expect(harness.ingest.bodies).toEqual([body])
   })
 
-  test('P-8: too long by its prefix: code 8 without RetryInfo, before a byte of it is held', async () => {
+  test('P-8: refuses a message that is too long by its prefix, with code 8 and without RetryInfo', async () => {
     const { client, ingest } = await start({ maxBodyBytes: 1_000 })
     const reply = await client.unary(Buffer.alloc(1_001))
     expect([reply.code, retryDelayOf(reply)]).toEqual([8, undefined])
@@ -242,9 +242,9 @@ describe('messages', () => {
     expect(await client.unary(Buffer.alloc(1_000))).toMatchObject({ code: 0 })
   })
 
-  test.each([true, false])('P-9: a gzip bomb (whole: %s)', async (takesWhole) => {
+  test.each([true, false])('P-9: refuses a gzip bomb (buffered: %s)', async (buffersBodies) => {
     const harness = await start({ maxBodyBytes: 1_000_000 })
-    harness.ingest.takesWhole = takesWhole
+    harness.ingest.buffersBodies = buffersBodies
     const bomb = gzipSync(Buffer.alloc(1_000_001))
     expect(await statusOf(harness, { 'grpc-encoding': 'gzip' }, frame(bomb, true))).toBe(8)
     expect(harness.ingest.bodies).toEqual([])
@@ -252,13 +252,13 @@ describe('messages', () => {
   })
 
   test.each([true, false])(
-    'a gzip bomb with a valid token goes on as it came, unless all bodies are inspected (whole: %s)',
-    async (takesWhole) => {
+    'forwards a gzip bomb with a valid token unchanged, unless all bodies are inspected (buffered: %s)',
+    async (buffersBodies) => {
       const bomb = gzipSync(Buffer.alloc(1_000_001))
       for (const inspectInflatedSize of ['unauthenticated', 'always'] as const) {
         const harness = await start({ maxBodyBytes: 1_000_000, inspectInflatedSize })
-        harness.ingest.takesWhole = takesWhole
-        harness.ingest.admission = { ...letIn, auth: 'verified', token: tokenRecord() }
+        harness.ingest.buffersBodies = buffersBodies
+        harness.ingest.admission = { ...admittedWithoutToken, auth: 'verified', token: tokenRecord() }
         const isForwarded = inspectInflatedSize === 'unauthenticated'
         expect(await statusOf(harness, { 'grpc-encoding': 'gzip' }, frame(bomb, true))).toBe(isForwarded ? 0 : 8)
         expect(harness.ingest.bodies).toEqual(isForwarded ? [bomb] : [])
@@ -267,10 +267,10 @@ describe('messages', () => {
   )
 
   test.each([true, false])(
-    '1.3: a message that is no gzip is told with a BadRequest (whole: %s)',
-    async (takesWhole) => {
+    'answers a BadRequest to a message that is not gzip (buffered: %s)',
+    async (buffersBodies) => {
       const harness = await start({ maxBodyBytes: 1_000_000 })
-      harness.ingest.takesWhole = takesWhole
+      harness.ingest.buffersBodies = buffersBodies
       const session = connect(`http://${harness.address}`)
       const stream = session.request({ ...exportHeaders, 'grpc-encoding': 'gzip' })
       stream.end(frame(Buffer.alloc(2_000), true))
@@ -287,18 +287,18 @@ describe('messages', () => {
     },
   )
 
-  test('X-3: no room', async () => {
+  test('X-3: refuses a message if the memory budget is exhausted', async () => {
     const { client, ingest } = await start()
     ingest.noRoom = { kind: 'overloaded', message: 'full', retryAfterSeconds: 2 }
     const reply = await client.unary(Buffer.alloc(8_000_000))
     expect([reply.code, retryDelayOf(reply)]).toEqual([14, 2_000])
   })
 
-  test('X-1: a streamed message waits for its reader', async () => {
+  test('X-1: stops reading a streamed message while upstream does not read', async () => {
     const harness = await start()
     const gate = new Gate()
     let seen = 0
-    harness.ingest.takesWhole = false
+    harness.ingest.buffersBodies = false
     harness.ingest.sendStream = async (_, body: Readable) => {
       await gate.opened
       for await (const part of body) seen += part.length
@@ -310,7 +310,7 @@ describe('messages', () => {
     expect(seen).toBe(5_000_000)
   })
 
-  test('headers of the protocol and of the hop stay here', async () => {
+  test('does not forward gRPC and hop-by-hop headers', async () => {
     const { client, ingest } = await start()
     await client.unary(Buffer.alloc(0), {
       metadata: { authorization: 'Bearer x', 'x-mine': '1', 'x-ingest-token-id': 'spoof', 'x-scope-orgid': 'spoof' },
@@ -320,7 +320,7 @@ describe('messages', () => {
     expect(names.toSorted()).toEqual(['user-agent', 'x-mine'])
   })
 
-  test('P-23: grpc-timeout becomes a deadline', async () => {
+  test('P-23: converts grpc-timeout to a deadline', async () => {
     const clock = new ManualClock(1_000_000)
     const harness = await start({ clock })
     expect(await statusOf(harness, { 'grpc-timeout': '1500m' }, framed)).toBe(0)
@@ -342,24 +342,24 @@ describe('answers', () => {
 
   const partial = Buffer.from('0a06080212026e6f', 'hex')
 
-  test('upstream’s own bytes', async () => {
+  test('passes on the bytes of upstream', async () => {
     const { client, ingest } = await start()
     const body = { encoding: 'protobuf', bytes: partial } as const
     ingest.answer = () => ({ kind: 'accepted', partialSuccess: { rejected: 2n, message: 'no' }, body })
     expect(await client.unary(Buffer.alloc(0))).toMatchObject({ code: 0, message: partial })
   })
 
-  test('a partial success of an upstream that speaks JSON', async () => {
+  test('encodes the partial success of a JSON upstream', async () => {
     const { client, ingest } = await start()
     const body = { encoding: 'json', bytes: Buffer.from('{}') } as const
     ingest.answer = () => ({ kind: 'accepted', partialSuccess: { rejected: 2n, message: 'no' }, body })
     expect(await client.unary(Buffer.alloc(0))).toMatchObject({ code: 0, message: partial })
   })
 
-  test('E-5: a warning goes with full successes only; O-9', async () => {
+  test('E-5, O-9: sends a warning with full successes only', async () => {
     const harness = await start()
     const { client, ingest } = harness
-    ingest.admission = { ...letIn, warning: 'this token ends soon', expiresAt: '2026-12-01T00:00:00Z' }
+    ingest.admission = { ...admittedWithoutToken, warning: 'this token ends soon', expiresAt: '2026-12-01T00:00:00Z' }
     const warned = await client.unary(Buffer.alloc(0))
     expect(decodeExportResponse('traces', warned.message!, 'protobuf')).toEqual({
       rejected: 0n,
@@ -369,7 +369,7 @@ describe('answers', () => {
     expect(await client.unary(Buffer.alloc(0))).toMatchObject({ message: partial })
   })
 
-  test('P-25: details of upstream go on as they are', async () => {
+  test('P-25: passes on the details of upstream unchanged', async () => {
     const { client, ingest } = await start()
     const details = Buffer.from('0803120a62616420726571756573', 'hex')
     ingest.answer = () =>
@@ -387,16 +387,16 @@ describe('answers', () => {
     [{ cause: 'throttled', httpStatus: 503, grpcCode: 14, retryAfter: 'Thu, 01 Jan 1970 00:00:01 GMT' }, 14, 1_000],
     [{ cause: 'too_large', httpStatus: 413, grpcCode: 8 }, 8, undefined],
     [{ cause: 'unknown', httpStatus: 504, grpcCode: 4 }, 4, undefined],
-  ] as const)('P-24: %j', async (changes, code, delayMs) => {
+  ] as const)('P-24: states the wait of %j', async (changes, code, delayMs) => {
     const { client, ingest } = await start({ clock: new ManualClock(20_000) })
     ingest.answer = () => refused(changes)
     const reply = await client.unary(Buffer.alloc(0))
     expect([reply.code, retryDelayOf(reply)]).toEqual([code, delayMs])
   })
 
-  test('1.3: an exception of ours is code 14 with RetryInfo', async () => {
+  test('answers code 14 with RetryInfo after an internal error', async () => {
     const { client, ingest } = await start()
-    ingest.sendWhole = () => Promise.reject(new Error('a bug'))
+    ingest.sendBuffered = () => Promise.reject(new Error('a bug'))
     const reply = await client.unary(Buffer.alloc(0))
     expect([reply.code, retryDelayOf(reply)]).toEqual([14, 3_000])
     ingest.admit = () => {
@@ -405,9 +405,9 @@ describe('answers', () => {
     expect(await client.unary(Buffer.alloc(0))).toMatchObject({ code: 14 })
   })
 
-  test('an answer before the message has come whole', async () => {
+  test('passes on an answer that arrives before the message is complete', async () => {
     const { client, ingest } = await start()
-    ingest.takesWhole = false
+    ingest.buffersBodies = false
     ingest.sendStream = async () => refused({ grpcCode: 14, cause: 'unreachable', httpStatus: 503, retryAfter: 2 })
     expect(await client.unary(Buffer.alloc(8_000_000))).toMatchObject({ code: 14 })
   })

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import { GrpcCode } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
-import type { Admitted, Presented } from './admission.ts'
-import type { InflationRules } from './body-inflation.ts'
+import type { Admitted, AdmissionRequest } from './admission.ts'
+import type { InflationRules } from './inflated-size-check.ts'
 import type { ExportObserver } from './ending.ts'
 import type { FlatHeaders } from './export-call.ts'
 import { errorOfRefusal, type GrpcError, sendError } from './grpc-answer.ts'
@@ -11,7 +11,7 @@ import type { GrpcHealth } from './grpc-health.ts'
 import { limitPings } from './grpc-pings.ts'
 import { parseGrpcTimeout } from './grpc-wire.ts'
 import type { HeadReader } from './http-headers.ts'
-import { tooManyConnections } from './http-judge.ts'
+import { tooManyConnections } from './request-validator.ts'
 import type { Ingest } from './ingest.ts'
 import type { Front } from './listener.ts'
 import { peerOf } from './listener-connection.ts'
@@ -19,7 +19,7 @@ import type { Refusal } from './refusals.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from './signals.ts'
 
 export interface GrpcFrontSettings extends InflationRules {
-  /** Longest silence within a request (X-6). */
+  /** The longest time without data within a request (X-6). */
   readonly idleBodyTimeoutMs: number
 }
 
@@ -30,7 +30,7 @@ export interface GrpcFrontParts {
   readonly random: Random
   readonly log: Log
   readonly observer: ExportObserver
-  /** The same for both transports. */
+  /** Shared with the HTTP front. */
   readonly headReader: HeadReader
 }
 
@@ -47,23 +47,21 @@ const notPost = error(GrpcCode.UNIMPLEMENTED, 'gRPC requests are POST requests')
 
 const notProtobuf: Refusal = { kind: 'unsupported_media_type', message: 'Send application/grpc with protobuf.' }
 
-const twoHosts: Refusal = { kind: 'bad_request', message: 'host differs from :authority.' }
+const hostMismatch: Refusal = { kind: 'bad_request', message: 'host differs from :authority.' }
 
 const exportOf = Symbol('export')
 type ExportStream = ServerHttp2Stream & { [exportOf]: GrpcExport }
 
 /**
- * OTLP/gRPC on streams of node:http2. A call is judged on its headers (E-2), before a byte of its message is asked for;
- * after that nothing but its own end stops it (E-3). There are no methods but the unary Export and the health service,
- * so nothing is ever judged a second time (E-4).
- *
- * @see spec/otlp-gateway.md 1.2
+ * Serves OTLP/gRPC on streams of node:http2. Decides about a call on its headers, before any of its message is read
+ * (E-2); a later change of its token does not affect the call (E-3). The only methods are the unary Export and the
+ * health service, so no call needs a second check (E-4).
  */
 export class GrpcFront implements Pick<Front, 'onHttp2'> {
   readonly #parts: GrpcFrontParts
   readonly #settings: GrpcFrontSettings
   readonly #context: GrpcExportContext
-  /** Calls that have no answer yet, unordered; each knows its index. */
+  /** Unanswered calls, unordered. Each knows its index, so that it can be removed in constant time. */
   readonly #calls: GrpcExport[] = []
   #isSweeping = false
 
@@ -93,13 +91,13 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     _flags: number,
     rawHeaders: readonly string[],
   ): void {
-    // What an error means for the call, `close` tells.
+    // `close` follows and handles the error.
     stream.on('error', onError)
     try {
       this.#handle(stream, headers, rawHeaders)
     } catch (problem) {
       this.#context.failed(problem)
-      const message = 'The gateway has failed to take this request.'
+      const message = 'The gateway failed to process this request.'
       sendError(stream, errorOfRefusal({ kind: 'internal', message }, this.#context.random))
     }
   }
@@ -118,10 +116,10 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     const head = this.#parts.headReader.read(rawHeaders, undefined)
     const { source, certificateNames, isReserved } = peerOf(stream)
     if (isReserved || head.hosts > 1) {
-      sendError(stream, errorOfRefusal(isReserved ? tooManyConnections : twoHosts, this.#parts.random))
+      sendError(stream, errorOfRefusal(isReserved ? tooManyConnections : hostMismatch, this.#parts.random))
       return
     }
-    const presented: Presented = {
+    const admissionRequest: AdmissionRequest = {
       transport: 'grpc',
       signal,
       credential: head.credential,
@@ -132,19 +130,19 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
       requestId: head.requestId,
       declaredBytes: head.declaredBytes,
     }
-    const admission = this.#parts.ingest.admit(presented)
-    if (!admission.admitted) this.#refuse(stream, presented, undefined, admission.refusal)
-    else if (!isProtobuf(headers['content-type'])) this.#refuse(stream, presented, admission, notProtobuf)
-    else this.#export(stream, presented, admission, headers, head.forwarded)
+    const admission = this.#parts.ingest.admit(admissionRequest)
+    if (!admission.admitted) this.#refuse(stream, admissionRequest, undefined, admission.refusal)
+    else if (!isProtobuf(headers['content-type'])) this.#refuse(stream, admissionRequest, admission, notProtobuf)
+    else this.#export(stream, admissionRequest, admission, headers, head.forwarded)
   }
 
-  #refuse(stream: ServerHttp2Stream, presented: Presented, admitted: Admitted | undefined, refusal: Refusal): void {
+  #refuse(stream: ServerHttp2Stream, admissionRequest: AdmissionRequest, admitted: Admitted | undefined, refusal: Refusal): void {
     const error = errorOfRefusal(refusal, this.#context.random)
     const { code: status } = error
     this.#parts.observer.ended({
       outcome: 'refused',
       status,
-      presented,
+      admissionRequest,
       admitted,
       refusedAs: refusal.kind,
       wireBytes: 0,
@@ -155,7 +153,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
 
   #export(
     stream: ServerHttp2Stream,
-    presented: Presented,
+    admissionRequest: AdmissionRequest,
     admitted: Admitted,
     headers: IncomingHttpHeaders,
     forwarded: FlatHeaders,
@@ -163,9 +161,9 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     const timeout = headers['grpc-timeout'] as string | undefined
     const timeoutMs = timeout === undefined ? undefined : parseGrpcTimeout(timeout)
     const start = {
-      presented,
+      admissionRequest,
       admitted,
-      headers: withoutOwn(forwarded),
+      headers: withoutGrpcHeaders(forwarded),
       contentEncoding: codingOf(headers['grpc-encoding'] as string | undefined),
       deadlineMs: timeoutMs === undefined ? undefined : this.#parts.clock.nowMs() + timeoutMs,
     }
@@ -185,7 +183,7 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     this.#calls[call.index] = last
   }
 
-  /** One timer for all calls, as long as there are any. */
+  /** Ends slow calls. A single timer serves all calls, while there are any. */
   async #sweep(): Promise<void> {
     this.#isSweeping = true
     while (this.#calls.length > 0) {
@@ -197,8 +195,8 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
   }
 }
 
-/** The protocol's own headers end here. They differ from call to call, which would keep calls from travelling together. */
-function withoutOwn(forwarded: FlatHeaders): FlatHeaders {
+/** Removes the headers of gRPC itself. They differ between calls and would prevent coalescing. */
+function withoutGrpcHeaders(forwarded: FlatHeaders): FlatHeaders {
   const kept: string[] = []
   for (let at = 0; at < forwarded.length; at += 2) {
     if (!forwarded[at]!.startsWith('grpc-')) kept.push(forwarded[at]!, forwarded[at + 1]!)
@@ -212,7 +210,7 @@ function codingOf(grpcEncoding: string | undefined): string {
   return coding === 'identity' ? '' : coding
 }
 
-/** `application/grpc` alone means protobuf. */
+/** Returns whether the content type means protobuf, which is the default of `application/grpc`. */
 function isProtobuf(contentType: string | undefined): boolean {
   if (contentType === 'application/grpc') return true
   return /^application\/grpc(\+proto)?\s*(;|$)/i.test(contentType ?? '')
@@ -230,7 +228,7 @@ function onData(this: ServerHttp2Stream, part: Uint8Array): void {
 }
 
 function onEnd(this: ServerHttp2Stream): void {
-  // Node says so of a stream that was reset, too; `close` follows.
+  // Node also emits `end` for a stream that was reset; `close` follows.
   if (this.aborted || this.destroyed) return
   const call = (this as ExportStream)[exportOf]
   try {

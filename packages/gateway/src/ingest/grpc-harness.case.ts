@@ -5,7 +5,7 @@ import { type Clock, silentLog, systemClock } from '@penstock/runtime'
 import { onTestFinished } from 'vitest'
 import type { InflatedSizeInspection } from '../gateway-config.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
-import type { Admission, Admitted, Presented } from './admission.ts'
+import type { Admission, Admitted, AdmissionRequest } from './admission.ts'
 import type { Answer } from './answer.ts'
 import type { ExportEnding } from './ending.ts'
 import type { ExportCall } from './export-call.ts'
@@ -19,7 +19,7 @@ import type { Refusal } from './refusals.ts'
 
 export const accepted: Answer = { kind: 'accepted', partialSuccess: undefined, body: undefined }
 
-export const letIn: Admitted = {
+export const admittedWithoutToken: Admitted = {
   admitted: true,
   token: undefined,
   auth: 'off',
@@ -29,26 +29,26 @@ export const letIn: Admitted = {
   sample: undefined,
 }
 
-/** Says what a test wants it to say, and writes down what it was asked. */
+/** An ingest with scripted answers that records its calls. */
 export class ScriptedIngest implements Ingest {
-  readonly presented: Presented[] = []
+  readonly admissionRequests: AdmissionRequest[] = []
   readonly calls: ExportCall[] = []
   readonly bodies: Buffer[] = []
   readonly problems: Error[] = []
   reservedBytes = 0
-  admission: Admission = letIn
-  takesWhole = true
+  admission: Admission = admittedWithoutToken
+  buffersBodies = true
   noRoom: Refusal | undefined
   answer: (call: ExportCall, body: Buffer) => Answer | Promise<Answer> = () => accepted
   readonly #watchers: (() => void)[] = []
 
-  admit(presented: Presented): Admission {
-    this.presented.push(presented)
+  admit(admissionRequest: AdmissionRequest): Admission {
+    this.admissionRequests.push(admissionRequest)
     return this.admission
   }
 
-  maxHeldBytes(): number {
-    return this.takesWhole ? Number.POSITIVE_INFINITY : 0
+  maxBufferedBytes(): number {
+    return this.buffersBodies ? Number.POSITIVE_INFINITY : 0
   }
 
   reserve(call: ExportCall, bytes: number): Refusal | undefined {
@@ -62,7 +62,7 @@ export class ScriptedIngest implements Ingest {
     this.reservedBytes -= call.reservedBytes
   }
 
-  sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer> {
+  sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer> {
     return this.#send(call, Promise.resolve(Buffer.from(body)))
   }
 
@@ -107,7 +107,7 @@ export interface Harness {
   readonly port: number
 }
 
-/** The front behind the real listener. */
+/** Starts the front behind a real listener. */
 export async function startFront(
   options: {
     clock?: Clock
@@ -169,7 +169,7 @@ export interface UnaryReply {
   readonly trailers: Metadata
 }
 
-/** A stranger's client. */
+/** A client built on grpc-js, independent of the code under test. */
 export class GrpcClient {
   readonly #client: Client
 
@@ -210,7 +210,7 @@ export class GrpcClient {
   }
 }
 
-/** A front, and a client of it; over with the running test. */
+/** Starts a front and a client, and closes both at the end of the test. */
 export async function start(options: Parameters<typeof startFront>[0] = {}): Promise<Harness & { client: GrpcClient }> {
   const harness = await startFront(options)
   const client = new GrpcClient(harness.address)
@@ -219,7 +219,7 @@ export async function start(options: Parameters<typeof startFront>[0] = {}): Pro
   return { ...harness, client }
 }
 
-/** Over with the test, too. */
+/** Opens a raw client, and closes it at the end of the test. */
 export async function raw({ port }: Harness): Promise<RawClient> {
   const client = await RawClient.connect(port)
   onTestFinished(() => client.close())

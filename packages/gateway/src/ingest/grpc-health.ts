@@ -5,15 +5,15 @@ import { frame, PREFIX_BYTES } from './grpc-wire.ts'
 import { ingestSignalNames, ingestSignals } from './signals.ts'
 
 const MAX_REQUEST_BYTES = 1_024
-/** Watch streams of all connections together. */
+/** The highest number of Watch streams of all connections together. */
 const MAX_WATCHERS = 1_000
 
-/** HealthCheckResponse.ServingStatus. */
+/** The values of HealthCheckResponse.ServingStatus. */
 const SERVING = 1
 const NOT_SERVING = 2
 const SERVICE_UNKNOWN = 3
 
-/** '' is the server as a whole. All of them stand and fall together. */
+/** The known services; '' is the server as a whole. All have the same status. */
 const services = new Set([
   '',
   'grpc.health.v1.Health',
@@ -21,20 +21,20 @@ const services = new Set([
 ])
 
 export interface GrpcHealthSettings {
-  /** Check says NOT_SERVING as code 14, for load balancers that do not look at the message. */
+  /** Whether Check answers code 14 instead of NOT_SERVING, for load balancers that do not read the message. */
   readonly notServingIsError: boolean
 }
 
 /**
- * grpc.health.v1.Health, for anybody, without a token.
+ * Serves grpc.health.v1.Health without authentication (X-14).
  *
- * @see spec/otlp-gateway.md X-14; https://github.com/grpc/grpc/blob/master/doc/health-checking.md
+ * @see https://github.com/grpc/grpc/blob/master/doc/health-checking.md
  */
 export class GrpcHealth {
   readonly #settings: GrpcHealthSettings
   readonly #watchers = new Set<ServerHttp2Stream>()
-  /** They watch a service that we do not have. */
-  readonly #strangers = new Set<ServerHttp2Stream>()
+  /** Streams that watch an unknown service. */
+  readonly #unknownServiceWatchers = new Set<ServerHttp2Stream>()
   #isServing: boolean
 
   constructor(isServing: boolean, settings: GrpcHealthSettings = { notServingIsError: false }) {
@@ -42,7 +42,7 @@ export class GrpcHealth {
     this.#settings = settings
   }
 
-  /** Those who watch are told at once. */
+  /** Sets the status and sends it to all watchers. */
   setServing(isServing: boolean): void {
     if (isServing === this.#isServing) return
     this.#isServing = isServing
@@ -51,10 +51,10 @@ export class GrpcHealth {
 
   /** Ends every watch with code 14, so that connections can end. */
   endWatches(): void {
-    for (const stream of [...this.#watchers, ...this.#strangers]) stream.end()
+    for (const stream of [...this.#watchers, ...this.#unknownServiceWatchers]) stream.end()
   }
 
-  /** Whether the path is ours; then the call will be answered. */
+  /** Answers the call and returns true if the path is one of the health service; otherwise returns false. */
   handle(stream: ServerHttp2Stream, path: string): boolean {
     const method = methods[path]
     if (method === undefined) return false
@@ -78,15 +78,17 @@ export class GrpcHealth {
     else sendMessage(stream, statusFrame(this.#status))
   }
 
-  /** Open until the client or the connection ends. A service nobody knows may appear one day, so it stays open too. */
+  /**
+   * Keeps the stream open until the client or the connection ends, also for unknown services, as the protocol demands.
+   */
   #watch(stream: ServerHttp2Stream, service: string): void {
     if (stream.destroyed) return
-    if (this.#watchers.size + this.#strangers.size >= MAX_WATCHERS) {
+    if (this.#watchers.size + this.#unknownServiceWatchers.size >= MAX_WATCHERS) {
       sendError(stream, tooManyWatchers)
       return
     }
     const isKnown = services.has(service)
-    const watchers = isKnown ? this.#watchers : this.#strangers
+    const watchers = isKnown ? this.#watchers : this.#unknownServiceWatchers
     watchers.add(stream)
     stream.once('close', () => watchers.delete(stream))
     stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '14', 'grpc-message': 'draining' }))
@@ -108,12 +110,14 @@ const methods: Readonly<Record<string, Method>> = {
   '/grpc.health.v1.Health/List': 'List',
 }
 
-/** `/package.Service/Method` → package.Service */
+/** Returns `package.Service` of a path `/package.Service/Method`. */
 function serviceOf(path: string): string {
   return path.slice(1, path.lastIndexOf('/'))
 }
 
-/** Hands over the one message, without its prefix; `undefined` when there is not exactly one, or it is too long. */
+/**
+ * Passes the message without its prefix to `then`; `undefined` if there is not exactly one message or it is too long.
+ */
 function readRequest(stream: ServerHttp2Stream, then: (message: Uint8Array | undefined) => void): void {
   let parts: Buffer = Buffer.alloc(0)
   stream.on('data', (part: Buffer) => {
@@ -128,19 +132,21 @@ function readRequest(stream: ServerHttp2Stream, then: (message: Uint8Array | und
   })
 }
 
-/** Field 1 of a HealthCheckRequest; all names we know are shorter than 128 bytes, so its length is one byte. */
+/**
+ * Returns field 1 of a HealthCheckRequest. All known names are shorter than 128 bytes, so their length takes one byte.
+ */
 function serviceIn(message: Uint8Array): string | undefined {
   if (message.length === 0) return ''
   const isName = message[0] === 0x0a && message[1] === message.length - 2
   if (isName) return Buffer.from(message.subarray(2)).toString()
-  return message[0] === 0x0a && message.length > 130 ? 'a name longer than any' : undefined
+  return message[0] === 0x0a && message.length > 130 ? 'a name that is too long' : undefined
 }
 
 function statusFrame(status: number): Uint8Array {
   return frame(Uint8Array.of(0x08, status), false)
 }
 
-/** HealthListResponse: map<string, HealthCheckResponse> statuses = 1. */
+/** Encodes a HealthListResponse: map<string, HealthCheckResponse> statuses = 1. */
 function listFrame(status: number): Uint8Array {
   const entries = [...services].map((service) => {
     const name = Buffer.from(service)

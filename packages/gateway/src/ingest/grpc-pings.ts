@@ -1,15 +1,15 @@
 import { constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 
-/** Pings of a connection without streams may come this often (P-26). */
+/** The shortest allowed time between pings on a connection without streams (P-26). */
 const MIN_INTERVAL_MS = 10_000
-/** As in gRPC's own servers: a little too often happens to the best. */
+/** The number of early pings that are tolerated, as in gRPC's own servers. */
 const MAX_STRIKES = 2
 
 const reason = Buffer.from('too_many_pings')
 
 /**
- * Ends a connection that sends pings without having anything to keep alive: GOAWAY ENHANCE_YOUR_CALM, then the socket.
- * Node answers every ping by itself before anybody is asked, so what this saves is the next ones.
+ * Closes a connection that sends too many pings while it has no streams: GOAWAY ENHANCE_YOUR_CALM, then the socket.
+ * Node has already answered a ping when it is reported, so this only prevents further ones.
  */
 export function limitPings(session: ServerHttp2Session, nowMs: () => number): void {
   let streams = 0
@@ -23,7 +23,7 @@ export function limitPings(session: ServerHttp2Session, nowMs: () => number): vo
     strikes = 0
     stream.once('close', streamClosed)
   })
-  const judge = (sinceMs: number) => {
+  const checkInterval = (sinceMs: number) => {
     if (streams > 0 || sinceMs >= MIN_INTERVAL_MS) return
     strikes += 1
     if (strikes <= MAX_STRIKES || session.destroyed) return
@@ -32,8 +32,8 @@ export function limitPings(session: ServerHttp2Session, nowMs: () => number): vo
   }
   session.on('ping', () => {
     const pingMs = nowMs()
-    // A stream that came in before the ping is told of only after it.
-    process.nextTick(judge, pingMs - lastPingMs)
+    // Node reports a stream that arrived before the ping only after the ping.
+    process.nextTick(checkInterval, pingMs - lastPingMs)
     lastPingMs = pingMs
   })
 }

@@ -22,7 +22,7 @@ const ACK = 1
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 
-/** HTTP/2 by hand, so that a test sees every frame. */
+/** An HTTP/2 client that gives tests access to every frame. */
 export class RawClient {
   readonly frames: Frame[] = []
   isEnded = false
@@ -42,7 +42,7 @@ export class RawClient {
     socket.on('error', () => {})
     socket.on('close', () => {
       this.isEnded = true
-      this.#tell()
+      this.#notify()
     })
     socket.write(preface)
     this.send(FrameType.SETTINGS, 0, 0, Buffer.alloc(0))
@@ -57,7 +57,7 @@ export class RawClient {
     this.#socket.write(Buffer.concat([head, payload]))
   }
 
-  /** Literal header fields, neither indexed nor Huffman-coded (RFC 7541 section 6.2.2). */
+  /** Sends literal header fields, neither indexed nor Huffman-coded (RFC 7541, section 6.2.2). */
   headers(
     stream: number,
     fields: Readonly<Record<string, string>> | readonly (readonly [string, string])[],
@@ -94,11 +94,11 @@ export class RawClient {
       this.frames.push({ type, flags, stream: this.#rest.readUInt32BE(5), payload })
       this.#rest = this.#rest.subarray(9 + length)
       if (type === FrameType.SETTINGS && (flags & ACK) === 0) this.send(FrameType.SETTINGS, ACK, 0, Buffer.alloc(0))
-      this.#tell()
+      this.#notify()
     }
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const resolve of this.#watchers.splice(0)) resolve()
   }
 }

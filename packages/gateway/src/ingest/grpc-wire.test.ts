@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeGrpcMessage, encodeGrpcMessage, formatGrpcTimeout, frame, parseGrpcTimeout } from './grpc-wire.ts'
 
-test('one frame: flag, length, message', () => {
+test('builds a frame of flag, length and message', () => {
   expect(frame(Buffer.from('abc'), false).toString('hex')).toBe('0000000003616263')
   expect(frame(Buffer.from('abc'), true).toString('hex')).toBe('0100000003616263')
 })
@@ -12,12 +12,12 @@ test.each([
   ['100 %', '100 %25'],
   ['naïve\n', 'na%C3%AFve%0A'],
   ['🚀', '%F0%9F%9A%80'],
-])('P-21: %j is sent as %j', (text, sent) => {
+])('P-21: encodes %j as %j', (text, sent) => {
   expect(encodeGrpcMessage(text)).toBe(sent)
   expect(decodeGrpcMessage(sent)).toBe(text)
 })
 
-test('P-21: what was encoded comes back, and holds printable ASCII only', () => {
+test('P-21: encodes to printable ASCII and decodes to the same text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       expect(encodeGrpcMessage(text)).toMatch(/^[\x20-\x7e]*$/)
@@ -26,7 +26,7 @@ test('P-21: what was encoded comes back, and holds printable ASCII only', () => 
   )
 })
 
-test.each(['%', '%2', '%zz', 'a%', '%C3'])('P-25: the broken escape %j does not stop anybody', (text) => {
+test.each(['%', '%2', '%zz', 'a%', '%C3'])('P-25: decodes the invalid escape %j without an error', (text) => {
   expect(typeof decodeGrpcMessage(text)).toBe('string')
 })
 
@@ -43,7 +43,7 @@ test.each([
   ['-1S', undefined],
   ['1.5S', undefined],
   ['1s', undefined],
-])('P-23: grpc-timeout %j is %s ms', (text, ms) => {
+])('P-23: reads grpc-timeout %j as %s ms', (text, ms) => {
   expect(parseGrpcTimeout(text)).toBe(ms)
 })
 
@@ -52,6 +52,6 @@ test.each([
   [0.2, '1m'],
   [100_000_000, '100000S'],
   [1e15, '99999999S'],
-])('P-23: %d ms are sent as %s', (ms, text) => {
+])('P-23: writes %d ms as %s', (ms, text) => {
   expect(formatGrpcTimeout(ms)).toBe(text)
 })

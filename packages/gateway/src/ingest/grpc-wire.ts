@@ -1,4 +1,4 @@
-/** Compressed-flag (1 byte) and length (4 bytes, big endian) before each message. */
+/** The length of the prefix of each message: compressed flag (1 byte) and length (4 bytes, big endian). */
 export const PREFIX_BYTES = 5
 
 export function framePrefix(messageBytes: number, isCompressed: boolean): Buffer {
@@ -8,7 +8,7 @@ export function framePrefix(messageBytes: number, isCompressed: boolean): Buffer
   return prefix
 }
 
-/** One frame around one message, in one piece of memory. */
+/** Returns the frame of a message, prefix and message in one buffer. */
 export function frame(message: Uint8Array, isCompressed: boolean): Buffer {
   const framed = Buffer.allocUnsafe(PREFIX_BYTES + message.length)
   framed[0] = isCompressed ? 1 : 0
@@ -20,7 +20,8 @@ export function frame(message: Uint8Array, isCompressed: boolean): Buffer {
 const utf8 = new TextDecoder()
 
 /**
- * Text as `grpc-message` carries it: printable ASCII but `%` stays, every other byte of its UTF-8 becomes `%XX`.
+ * Percent-encodes a text for `grpc-message`: every byte of its UTF-8 except printable ASCII other than `%` becomes
+ * `%XX`.
  *
  * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md#responses
  */
@@ -33,7 +34,7 @@ export function encodeGrpcMessage(text: string): string {
   return encoded
 }
 
-/** Never fails: what is no escape stays as it is. */
+/** Decodes a `grpc-message`. Never fails: invalid escapes are kept unchanged. */
 export function decodeGrpcMessage(text: string): string {
   if (!text.includes('%')) return text
   const bytes: number[] = []
@@ -60,7 +61,7 @@ function isPlainByte(code: number): boolean {
 
 const msPerUnit: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 }
 
-/** Value of `grpc-timeout` in milliseconds, not rounded; `undefined` for what is none (at most 8 digits and a unit). */
+/** Returns `grpc-timeout` in milliseconds, not rounded; `undefined` if it is not up to 8 digits and a unit. */
 export function parseGrpcTimeout(text: string): number | undefined {
   const perUnit = msPerUnit[text.at(-1) ?? '']
   const digits = text.length - 1
@@ -74,7 +75,7 @@ export function parseGrpcTimeout(text: string): number | undefined {
   return amount * perUnit
 }
 
-/** At least one millisecond: 0 would be over before it begins. */
+/** Returns the value of `grpc-timeout`, at least one millisecond. */
 export function formatGrpcTimeout(ms: number): string {
   const whole = Math.max(1, Math.floor(ms))
   return whole <= 99_999_999 ? `${whole}m` : `${Math.min(99_999_999, Math.floor(whole / 1_000))}S`

@@ -1,21 +1,21 @@
 import type { Answer } from './answer.ts'
-import { Inflation, type InflationRules, uninspectedBytes } from './body-inflation.ts'
+import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from './inflated-size-check.ts'
 import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
-import { WholeBody } from './body-whole.ts'
+import { BodyBuffer } from './body-buffer.ts'
 import type { ExportCall } from './export-call.ts'
-import { tooLarge } from './http-judge.ts'
+import { tooLarge } from './request-validator.ts'
 import type { Ingest } from './ingest.ts'
 import type { Refusal } from './refusals.ts'
 
-/** Whose request it is. */
+/** Receives the events of a request body. */
 export interface BodyOwner {
-  /** It has ended without a byte. */
+  /** The body is empty. */
   bodyEmpty(): void
-  /** On its way; whoever has the answer gives back what the call holds. */
+  /** The body was passed to the gate, which releases the call's reservation when it answers. */
   bodySent(answer: Promise<Answer>): void
-  /** At most once; the owner lets go of the body then. */
+  /** The body is refused. Called at most once; the owner must then discard the body. */
   bodyRefused(refusal: Refusal): void
-  /** Read on, after `take` has said false. */
+  /** The owner may pass more pieces after `take` returned false. */
   resumeBody(): void
 }
 
@@ -24,22 +24,22 @@ export interface BodyRules extends InflationRules {
 }
 
 /**
- * The body of one admitted request on its way to the gate: held until it is complete, or streamed. A body of unknown
- * length is held first, and streamed if it becomes too long to be held.
+ * Passes the body of an admitted request to the gate, buffered or as a stream. A body of unknown length is buffered
+ * first, and streamed if it becomes too long.
  */
 export class RequestBody implements BodySource {
   readonly #call: ExportCall
   readonly #rules: BodyRules
   readonly #owner: BodyOwner
   #wireBytes = 0
-  readonly #maxHeldBytes: number
-  /** `undefined` of a body that is passed on. */
-  #whole: WholeBody | undefined
+  readonly #maxBufferedBytes: number
+  /** The buffered body; `undefined` if the body is streamed. */
+  #buffered: BodyBuffer | undefined
   #stream: BodyStream | undefined
-  #inflation: Inflation | undefined
+  #sizeCheck: InflatedSizeCheck | undefined
   #isSent = false
   #isEnded = false
-  #isLetGo = false
+  #isDiscarded = false
   #isReaderFull = false
   #isInflaterFull = false
 
@@ -47,8 +47,8 @@ export class RequestBody implements BodySource {
     this.#call = call
     this.#rules = rules
     this.#owner = owner
-    this.#maxHeldBytes = rules.ingest.maxHeldBytes(call)
-    if ((call.declaredBytes ?? 1) <= this.#maxHeldBytes) this.#whole = new WholeBody(call.declaredBytes)
+    this.#maxBufferedBytes = rules.ingest.maxBufferedBytes(call)
+    if ((call.declaredBytes ?? 1) <= this.#maxBufferedBytes) this.#buffered = new BodyBuffer(call.declaredBytes)
   }
 
   get wireBytes(): number {
@@ -59,42 +59,42 @@ export class RequestBody implements BodySource {
     return this.#isReaderFull || this.#isInflaterFull
   }
 
-  /** False: wait for `resumeBody`. */
+  /** Adds a piece. Returns false if the caller must wait for `resumeBody`. */
   take(piece: Uint8Array): boolean {
     this.#wireBytes += piece.length
     const refusal = this.#refusal(piece.length)
     if (refusal !== undefined) this.#owner.bodyRefused(refusal)
-    else if (this.#whole === undefined) this.#pass(piece)
-    else this.#hold(this.#whole, piece)
+    else if (this.#buffered === undefined) this.#forward(piece)
+    else this.#buffer(this.#buffered, piece)
     return !this.isPaused
   }
 
   end(): void {
     this.#isEnded = true
     if (this.#wireBytes === 0) this.#owner.bodyEmpty()
-    else if (this.#whole !== undefined) this.#check(this.#whole.bytes())
-    else if (this.#inflation !== undefined) this.#inflation.end()
+    else if (this.#buffered !== undefined) this.#check(this.#buffered.bytes())
+    else if (this.#sizeCheck !== undefined) this.#sizeCheck.end()
     else this.#stream?.complete()
   }
 
-  /** Nothing more will be taken. Upstream never gets the end of a body that has not come to its end. */
-  letGo(why: string): void {
-    this.#isLetGo = true
-    this.#inflation?.cancel()
-    this.#whole = undefined
+  /** Releases the body. A stream that is not complete fails, so that upstream never sees it as complete. */
+  discard(why: string): void {
+    this.#isDiscarded = true
+    this.#sizeCheck?.cancel()
+    this.#buffered = undefined
     if (this.#stream !== undefined && !this.#stream.readableEnded) this.#stream.destroy(new BrokenBody(why))
     if (!this.#isSent) this.#rules.ingest.abandon(this.#call)
     this.#unblock()
   }
 
-  wanted(): void {
+  onReaderReady(): void {
     if (!this.#isReaderFull) return
     this.#isReaderFull = false
     this.#resume()
   }
 
-  unwanted(): void {
-    this.#inflation?.cancel()
+  onReaderGone(): void {
+    this.#sizeCheck?.cancel()
     this.#unblock()
   }
 
@@ -104,59 +104,59 @@ export class RequestBody implements BodySource {
     return this.#call.declaredBytes === undefined ? ingest.reserve(this.#call, bytes) : undefined
   }
 
-  #hold(whole: WholeBody, piece: Uint8Array): void {
-    whole.add(piece)
-    if (this.#wireBytes <= this.#maxHeldBytes) return
-    this.#whole = undefined
-    this.#pass(whole.bytes())
+  #buffer(buffer: BodyBuffer, piece: Uint8Array): void {
+    buffer.add(piece)
+    if (this.#wireBytes <= this.#maxBufferedBytes) return
+    this.#buffered = undefined
+    this.#forward(buffer.bytes())
   }
 
-  #pass(piece: Uint8Array): void {
+  #forward(piece: Uint8Array): void {
     const stream = this.#stream ?? this.#open()
-    // Whoever read it has seen enough, and will say so.
+    // Upstream has answered early and stopped reading.
     if (stream.destroyed) return
-    if (this.#inflation?.write(piece) === false) this.#isInflaterFull = true
+    if (this.#sizeCheck?.write(piece) === false) this.#isInflaterFull = true
     if (!stream.add(piece)) this.#isReaderFull = true
   }
 
-  /** Nothing is asked of upstream before there is something to send. */
+  /** Opens the stream to upstream with the first piece to be sent. */
   #open(): BodyStream {
     const { ingest, maxBodyBytes } = this.#rules
-    const isJudged = (this.#call.declaredBytes ?? maxBodyBytes) > uninspectedBytes(this.#call, this.#rules)
-    const stream = new BodyStream(this, isJudged)
+    const isInspected = (this.#call.declaredBytes ?? maxBodyBytes) > uninspectedBytes(this.#call, this.#rules)
+    const stream = new BodyStream(this, isInspected)
     this.#stream = stream
-    if (isJudged) this.#inflation = this.#inflationOf(() => stream.complete())
+    if (isInspected) this.#sizeCheck = this.#createSizeCheck(() => stream.complete())
     this.#send(ingest.sendStream(this.#call, stream))
     return stream
   }
 
   #check(body: Uint8Array): void {
-    const send = () => this.#send(this.#rules.ingest.sendWhole(this.#call, body))
+    const send = () => this.#send(this.#rules.ingest.sendBuffered(this.#call, body))
     if (body.length <= uninspectedBytes(this.#call, this.#rules)) {
       send()
       return
     }
-    this.#inflation = this.#inflationOf(send)
-    this.#inflation.write(body)
-    this.#inflation.end()
+    this.#sizeCheck = this.#createSizeCheck(send)
+    this.#sizeCheck.write(body)
+    this.#sizeCheck.end()
   }
 
   #send(answer: Promise<Answer>): void {
     this.#isSent = true
-    this.#whole = undefined
+    this.#buffered = undefined
     this.#owner.bodySent(answer)
   }
 
-  #inflationOf(fits: () => void): Inflation {
+  #createSizeCheck(fits: () => void): InflatedSizeCheck {
     const { contentEncoding } = this.#call
     const { maxBodyBytes } = this.#rules
-    return new Inflation(contentEncoding, maxBodyBytes, {
-      drained: () => {
+    return new InflatedSizeCheck(contentEncoding, maxBodyBytes, {
+      onDrained: () => {
         this.#isInflaterFull = false
         this.#resume()
       },
-      judged: (verdict) => {
-        if (this.#isLetGo) return
+      onVerdict: (verdict) => {
+        if (this.#isDiscarded) return
         if (verdict === 'fits') fits()
         else if (verdict === 'too_large') this.#owner.bodyRefused(tooLarge(maxBodyBytes))
         else this.#owner.bodyRefused({ kind: 'bad_body', message: `The body is not valid ${contentEncoding}.` })
@@ -164,7 +164,7 @@ export class RequestBody implements BodySource {
     })
   }
 
-  /** Nobody is left who could be overwhelmed. */
+  /** Resumes reading, because nothing consumes the body any more. */
   #unblock(): void {
     if (!this.isPaused) return
     this.#isReaderFull = false

@@ -4,7 +4,7 @@ import { FrameType, RawClient as Http2Client } from './grpc-raw-client.case.ts'
 import { ask, front, head, open, post, readAll, start } from './http-harness.case.ts'
 
 describe('X-5: the client has gone', () => {
-  test('the call is told once, and no answer is made up', async () => {
+  test('aborts the call once and records no answer', async () => {
     await start()
     const client = await open()
     const answered = new Gate()
@@ -31,18 +31,18 @@ describe('X-5: the client has gone', () => {
     })
   })
 
-  test('in the middle of a streamed body: upstream is cut off', async () => {
+  test('aborts the upstream request if the client goes away within a streamed body', async () => {
     await start()
     const client = await open()
     client.send(`${head({ 'transfer-encoding': 'chunked' })}3\r\nabc\r\n`)
-    await front.ingest.presentedOnce()
+    await front.ingest.untilAdmissionRequested()
     client.close()
     await front.ingest.untilSent(1)
-    expect(front.ingest.sent[0]?.broken?.message).toBe('the client broke off')
-    expect(front.ingest.heldBytes).toBe(0)
+    expect(front.ingest.sent[0]?.broken?.message).toBe('the client closed the connection')
+    expect(front.ingest.reservedBytes).toBe(0)
   })
 
-  test('in the middle of a body that is held: what was reserved is given back', async () => {
+  test('releases the reservation if the client goes away within a buffered body', async () => {
     await start()
     const abandoned = new Gate()
     const { abandon } = front.ingest
@@ -52,16 +52,16 @@ describe('X-5: the client has gone', () => {
     }
     const client = await open()
     client.send(`${head({ 'content-length': '500' })}abc`)
-    await front.ingest.presentedOnce()
-    expect(front.ingest.heldBytes).toBe(500)
+    await front.ingest.untilAdmissionRequested()
+    expect(front.ingest.reservedBytes).toBe(500)
     client.close()
     await abandoned.opened
-    expect(front.ingest.heldBytes).toBe(0)
+    expect(front.ingest.reservedBytes).toBe(0)
     expect(front.ingest.sent).toEqual([])
   })
 })
 
-describe('X-5, P-8: a request over HTTP/2 that breaks off in the middle of its body', () => {
+describe('X-5, P-8: a request over HTTP/2 that ends within its body', () => {
   const headers = {
     ':method': 'POST',
     ':scheme': 'http',
@@ -77,7 +77,7 @@ describe('X-5, P-8: a request over HTTP/2 that breaks off in the middle of its b
     ['NO_ERROR', reset(0)],
     ['CANCEL', reset(8)],
     ['the connection closes', (client: Http2Client) => client.close()],
-  ])('%s: what is streamed is cut off, what is held goes nowhere', async (_, breakOff) => {
+  ])('%s: cuts off a stream, and drops a buffered body', async (_, breakOff) => {
     await start()
     const arrived = new Gate()
     front.ingest.readStream = async (body) => {
@@ -90,7 +90,7 @@ describe('X-5, P-8: a request over HTTP/2 that breaks off in the middle of its b
     await arrived.opened
     breakOff(streaming)
     await front.ingest.untilSent(1)
-    expect(front.ingest.sent[0]?.broken?.message).toBe('the client broke off')
+    expect(front.ingest.sent[0]?.broken?.message).toBe('the client closed the connection')
 
     const abandoned = new Gate()
     const { abandon } = front.ingest
@@ -101,10 +101,10 @@ describe('X-5, P-8: a request over HTTP/2 that breaks off in the middle of its b
     const holding = await Http2Client.connect(front.port)
     holding.headers(1, { ...headers, 'content-length': '500' })
     holding.data(1, Buffer.from('abc'))
-    while (front.ingest.heldBytes < 500) await new Promise((resolve) => setImmediate(resolve))
+    while (front.ingest.reservedBytes < 500) await new Promise((resolve) => setImmediate(resolve))
     breakOff(holding)
     await abandoned.opened
-    expect([front.ingest.sent.length, front.ingest.heldBytes, front.state.clientsAborted]).toEqual([1, 0, 2])
+    expect([front.ingest.sent.length, front.ingest.reservedBytes, front.state.clientsAborted]).toEqual([1, 0, 2])
     expect(front.endings).toEqual([])
     streaming.close()
     holding.close()

@@ -5,8 +5,8 @@ import { Client } from 'undici'
 import { describe, expect, test } from 'vitest'
 import { tokenRecord } from '../tokens/token-record.case.ts'
 import { accepted, chunk, front, head, open, post, readAll, start } from './http-harness.case.ts'
-import { tooLarge } from './http-judge.ts'
-import { ownRefusal } from './own-answer.ts'
+import { tooLarge } from './request-validator.ts'
+import { gatewayRefusal } from './gateway-answers.ts'
 
 const MiB = 1024 * 1024
 
@@ -14,7 +14,7 @@ describe('P-11: an early refusal reaches the client', () => {
   const large = Buffer.alloc(8 * MiB)
   const noToken = { authorization: '' }
 
-  test('before the body has come, and the connection is good for the next request', async () => {
+  test('arrives before the body is sent, and the connection can be used again', async () => {
     await start()
     const client = await open()
     client.send(head({ ...noToken, 'content-length': String(large.length) }))
@@ -23,7 +23,7 @@ describe('P-11: an early refusal reaches the client', () => {
     expect(await client.reply()).toMatchObject({ status: 200 })
   })
 
-  test('when the body comes in chunks', async () => {
+  test('arrives while the body is sent in chunks', async () => {
     await start()
     const client = await open()
     client.send(head({ ...noToken, 'transfer-encoding': 'chunked' }))
@@ -32,7 +32,7 @@ describe('P-11: an early refusal reaches the client', () => {
     expect(await client.reply()).toMatchObject({ status: 200 })
   })
 
-  test('when client and server would rather close: the body is still read, then the connection ends', async () => {
+  test('reads the body before it closes the connection, also if both sides want to close it', async () => {
     await start()
     const client = await open()
     client.send(head({ ...noToken, connection: 'close', 'content-length': String(large.length) })).send(large)
@@ -40,7 +40,7 @@ describe('P-11: an early refusal reaches the client', () => {
     await client.closed
   })
 
-  test('with the HTTP client of Node', async () => {
+  test('works with the HTTP client of Node', async () => {
     await start()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     for (let round = 0; round < 10; round += 1) {
@@ -59,7 +59,7 @@ describe('P-11: an early refusal reaches the client', () => {
     agent.destroy()
   })
 
-  test('with undici', async () => {
+  test('works with undici', async () => {
     await start()
     const client = new Client(front.url)
     for (let round = 0; round < 10; round += 1) {
@@ -70,7 +70,7 @@ describe('P-11: an early refusal reaches the client', () => {
     await client.destroy()
   })
 
-  test('no more than 64 MiB are read', async () => {
+  test('reads at most 64 MiB', async () => {
     await start()
     const client = await open()
     client.send(head({ ...noToken, 'transfer-encoding': 'chunked' }))
@@ -86,7 +86,7 @@ describe('P-11: an early refusal reaches the client', () => {
     expect(sent).toBeGreaterThanOrEqual(64)
   })
 
-  test('and for no more than 10 seconds', async () => {
+  test('reads for at most 10 seconds', async () => {
     await start()
     const client = await open()
     client.send(head({ ...noToken, 'content-length': '1000' }))
@@ -101,7 +101,7 @@ describe('P-11: an early refusal reaches the client', () => {
 describe('P-8: size on the wire', () => {
   const config = { maxBodyBytes: 10 * 1024 }
 
-  test('a declared size over the limit is refused before a byte is read; the limit itself is not', async () => {
+  test('refuses a declared length over the limit before reading the body, and accepts the limit itself', async () => {
     await start({ config })
     const client = await open()
     client.send(head({ 'content-length': '10241' }))
@@ -111,7 +111,7 @@ describe('P-8: size on the wire', () => {
     expect(front.ingest.sent.map(({ body }) => body.length)).toEqual([10_240])
   })
 
-  test('a chunked body is cut at the limit, and upstream never gets its end', async () => {
+  test('cuts off a chunked body at the limit, and never completes it upstream', async () => {
     await start({ config })
     const client = await open()
     client.send(head({ 'transfer-encoding': 'chunked' })).send(chunk(Buffer.alloc(10_240)))
@@ -123,7 +123,7 @@ describe('P-8: size on the wire', () => {
     expect(await client.reply()).toMatchObject({ status: 200 })
   })
 
-  test('X-3: without room nothing is read; bodies of unknown length take room as they come', async () => {
+  test('X-3: reads nothing without memory budget, and reserves it piece by piece for bodies of unknown length', async () => {
     await start()
     front.ingest.roomBytes = 100
     const client = await open()
@@ -136,7 +136,7 @@ describe('P-8: size on the wire', () => {
     expect(await client.reply()).toMatchObject({ status: 503 })
     client.send('0\r\n\r\n').send(post(Buffer.alloc(100)))
     expect(await client.reply()).toMatchObject({ status: 200 })
-    expect(front.ingest.heldBytes).toBe(0)
+    expect(front.ingest.reservedBytes).toBe(0)
   })
 })
 
@@ -150,9 +150,9 @@ describe('P-8, P-9: inflated size', () => {
   test.each([
     ['whole', Number.POSITIVE_INFINITY],
     ['streamed', 0],
-  ])('%s: a bomb is 413, what fits is not', async (_, wholeUpToBytes) => {
+  ])('%s: a bomb is 413, what fits is not', async (_, bufferLimitBytes) => {
     await start({ config })
-    front.ingest.wholeUpToBytes = wholeUpToBytes
+    front.ingest.bufferLimitBytes = bufferLimitBytes
     const client = await open()
     expect(await client.send(post(bomb, gzip)).reply()).toMatchObject({ status: 413 })
     expect(await client.send(post(members, gzip)).reply()).toMatchObject({ status: 413 })
@@ -160,10 +160,10 @@ describe('P-8, P-9: inflated size', () => {
     expect(await client.send(post(fits, gzip)).reply()).toMatchObject({ status: 200 })
     const whole = front.ingest.sent.filter(({ broken }) => broken === undefined)
     expect(whole.map(({ body }) => body.equals(fits))).toEqual([true])
-    expect(front.ingest.heldBytes).toBe(0)
+    expect(front.ingest.reservedBytes).toBe(0)
   })
 
-  test('a bomb in chunks', async () => {
+  test('refuses a gzip bomb in chunks', async () => {
     await start({ config })
     const client = await open()
     client
@@ -175,9 +175,9 @@ describe('P-8, P-9: inflated size', () => {
     expect(front.ingest.sent[0]?.broken).toBeDefined()
   })
 
-  test('of a declared length, too: upstream, which knows the end by it, has never seen the last piece', async () => {
+  test('holds back the last piece of a gzip bomb with a declared length', async () => {
     await start({ config })
-    front.ingest.wholeUpToBytes = 0
+    front.ingest.bufferLimitBytes = 0
     let seenBytes = 0
     front.ingest.readStream = async (body) => {
       body.on('data', (piece: Buffer) => {
@@ -197,12 +197,12 @@ describe('P-8, P-9: inflated size', () => {
     ['whole', Number.POSITIVE_INFINITY],
     ['streamed', 0],
   ])(
-    '%s: with a valid token it is upstream that judges the size of a body, and whether it is gzip',
-    async (_, wholeUpToBytes) => {
+    '%s: leaves the inflated size and the validity of gzip to upstream if the token is valid',
+    async (_, bufferLimitBytes) => {
       await start({ config })
-      front.ingest.wholeUpToBytes = wholeUpToBytes
+      front.ingest.bufferLimitBytes = bufferLimitBytes
       front.ingest.admitted = { ...front.ingest.admitted, token: tokenRecord() }
-      front.ingest.answer = (_call, body) => (body.equals(bomb) ? ownRefusal(tooLarge(MiB), 'too_large') : accepted)
+      front.ingest.answer = (_call, body) => (body.equals(bomb) ? gatewayRefusal(tooLarge(MiB), 'too_large') : accepted)
       const client = await open()
       expect(await client.send(post(bomb, gzip)).reply()).toMatchObject({ status: 413 })
       const noise = Buffer.alloc(4_096, 'x')
@@ -211,7 +211,7 @@ describe('P-8, P-9: inflated size', () => {
     },
   )
 
-  test('`always` inflates bodies with a valid token, too', async () => {
+  test('`always` also inflates bodies with a valid token', async () => {
     await start({ config: { ...config, inspectInflatedSize: 'always' } })
     front.ingest.admitted = { ...front.ingest.admitted, token: tokenRecord() }
     const client = await open()
@@ -219,14 +219,14 @@ describe('P-8, P-9: inflated size', () => {
     expect(front.ingest.sent.filter(({ broken }) => broken === undefined)).toEqual([])
   })
 
-  test('a body that cannot break the limit is not looked into', async () => {
+  test('does not inspect a body that cannot exceed the limit', async () => {
     await start({ config })
     expect(await (await open()).send(post('not gzip', gzip)).reply()).toMatchObject({ status: 200 })
   })
 })
 
 describe('X-1: backpressure', () => {
-  test('a client is not read while upstream does not read', async () => {
+  test('stops reading from the client while upstream does not read', async () => {
     await start()
     const opened = new Gate()
     const { readStream } = front.ingest
@@ -237,8 +237,8 @@ describe('X-1: backpressure', () => {
     const client = await open()
     const bytes = 32 * MiB
     client.send(head({ 'content-length': String(bytes) })).send(Buffer.alloc(bytes))
-    await front.ingest.presentedOnce()
-    // Idle for longer than any limit on a body: that is upstream's doing, not the client's.
+    await front.ingest.untilAdmissionRequested()
+    // The body is silent for longer than its timeout, but because of upstream, not because of the client.
     for (let round = 0; round < 3; round += 1) await front.clock.advance(20_000)
     expect(client.socket.writableLength).toBeGreaterThan(0)
     opened.open()
@@ -246,7 +246,7 @@ describe('X-1: backpressure', () => {
     expect(front.ingest.sent[0]?.body.length).toBe(bytes)
   })
 
-  test('upstream that answers before the end of a body is heard, and the rest discarded', async () => {
+  test('passes on an answer that arrives before the end of the body, and discards the rest', async () => {
     await start()
     front.ingest.readStream = async (body) => {
       for await (const piece of body) return piece

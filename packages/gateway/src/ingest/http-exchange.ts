@@ -1,28 +1,28 @@
 import type { Encoding } from '@penstock/otlp'
 import type { Log } from '@penstock/runtime'
 import type { Outcome } from '../metrics/gate-metrics.ts'
-import type { Presented } from './admission.ts'
+import type { AdmissionRequest } from './admission.ts'
 import type { Answer } from './answer.ts'
 import type { Cors } from './cors.ts'
-import { DISCARD_BYTES } from './early-refusal.ts'
+import { DISCARD_BYTES } from './discard-limits.ts'
 import type { ExportObserver } from './ending.ts'
 import type { ExportCall, FlatHeaders } from './export-call.ts'
 import { type BodyOwner, type BodyRules, RequestBody } from './http-body.ts'
 import type { HeadReader } from './http-headers.ts'
-import type { Framing, HeadJudge } from './http-judge.ts'
+import type { Framing, RequestValidator } from './request-validator.ts'
 import type { PathTable } from './http-path.ts'
 import type { BodySink } from './http-request.ts'
 import type { Peer } from './listener-connection.ts'
-import { allAccepted } from './own-answer.ts'
+import { allAccepted } from './gateway-answers.ts'
 import { detailOf, type Refusal } from './refusals.ts'
 import { acceptedReply, type RefusalWriter, type Reply } from './reply.ts'
 
-/** What all requests of a front share. */
-export interface ExchangeContext extends BodyRules {
+/** The state that all requests of a front share. */
+export interface HttpExchangeContext extends BodyRules {
   readonly log: Log
   readonly paths: PathTable
   readonly heads: HeadReader
-  readonly judge: HeadJudge
+  readonly validator: RequestValidator
   readonly cors: Cors
   readonly refusals: RefusalWriter
   readonly observer: ExportObserver
@@ -31,35 +31,35 @@ export interface ExchangeContext extends BodyRules {
 const noHeaders: FlatHeaders = []
 
 /**
- * One request over HTTP, from its head to the end of its body or of its reply, whichever is later. What comes of a body
- * whose request has been answered is read and thrown away (P-11). A version of HTTP says how bytes go out.
+ * One request over HTTP, from its head to the end of its body or of its reply, whichever is later. After the reply, the
+ * rest of the body is read and discarded (P-11). Subclasses write the reply for one version of HTTP.
  */
-export abstract class Exchange implements BodySink, BodyOwner {
-  readonly #context: ExchangeContext
+export abstract class HttpExchange implements BodySink, BodyOwner {
+  readonly #context: HttpExchangeContext
   readonly #peer: Peer
   #isAnswered = false
   #isBodyOver = false
   #isGone = false
-  /** The client may not send its body, so what follows the head cannot be told from a next request. */
+  /** The client may skip its body, so it is not known whether a body or the next request follows the head. */
   #awaitsContinue = false
   #discardedBytes = 0
   #encoding: Encoding = 'json'
   #origin: string | undefined
-  #presented: Presented | undefined
+  #admissionRequest: AdmissionRequest | undefined
   #call: ExportCall | undefined
   #body: RequestBody | undefined
 
-  constructor(context: ExchangeContext, peer: Peer) {
+  constructor(context: HttpExchangeContext, peer: Peer) {
     this.#context = context
     this.#peer = peer
   }
 
-  /** `isClosing`: the connection must not carry another request. */
+  /** Writes the reply. `isClosing`: the connection must not be used for another request. */
   protected abstract write(status: number, headers: FlatHeaders, body: Uint8Array | undefined, isClosing: boolean): void
-  /** The body of a request that was answered early has come to its end. */
+  /** Ends the exchange when the body of a request that was answered early is complete. */
   protected abstract finish(): void
   protected abstract writeContinue(): void
-  /** Nothing more is to be read or written. */
+  /** Ends the exchange without reading or writing anything more. */
   protected abstract cut(): void
   abstract resumeBody(): void
 
@@ -75,7 +75,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
     try {
       this.#begin(method, requestTarget, rawHeaders, framing)
     } catch (error) {
-      this.#failed(error)
+      this.#internalError(error)
     }
   }
 
@@ -88,7 +88,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
     try {
       return this.#body?.take(piece) ?? true
     } catch (error) {
-      this.#failed(error)
+      this.#internalError(error)
       return true
     }
   }
@@ -103,7 +103,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
     try {
       this.#body?.end()
     } catch (error) {
-      this.#failed(error)
+      this.#internalError(error)
     }
   }
 
@@ -112,17 +112,17 @@ export abstract class Exchange implements BodySink, BodyOwner {
     this.#isGone = true
     this.#isAnswered = true
     if (wasAnswered) return
-    this.#body?.letGo('the client broke off')
+    this.#body?.discard('the client closed the connection')
     this.#context.observer.clientAborted()
     this.#call?.onClientGone?.()
   }
 
   onStalled(): void {
-    this.#endBroken({ kind: 'overloaded', message: 'The body of this request has stopped coming; send it again.' })
+    this.#endBroken({ kind: 'overloaded', message: 'The body of this request stopped arriving. Send it again.' })
   }
 
   onBroken(): void {
-    this.#endBroken({ kind: 'bad_request', message: 'The body of this request is not framed as HTTP demands.' })
+    this.#endBroken({ kind: 'bad_request', message: 'The body of this request is not valid HTTP framing.' })
   }
 
   bodyEmpty(): void {
@@ -130,7 +130,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
   }
 
   bodySent(answer: Promise<Answer>): void {
-    answer.then((value) => this.#answer(value)).catch((error: unknown) => this.#failed(error))
+    answer.then((value) => this.#answer(value)).catch((error: unknown) => this.#internalError(error))
   }
 
   bodyRefused(refusal: Refusal): void {
@@ -138,16 +138,16 @@ export abstract class Exchange implements BodySink, BodyOwner {
   }
 
   #begin(method: string, requestTarget: string, rawHeaders: readonly string[], framing: Framing): void {
-    const { paths, heads, judge } = this.#context
+    const { paths, heads, validator } = this.#context
     const target = paths.find(requestTarget)
     const head = heads.read(rawHeaders, target.queryCredential)
     this.#origin = head.origin
     this.#encoding = head.encoding ?? 'json'
     this.#awaitsContinue = head.expectsContinue
-    const verdict = judge.judge(head, target, { method, rawHeaders, peer: this.#peer }, framing)
+    const verdict = validator.validate(head, target, { method, rawHeaders, peer: this.#peer }, framing)
     switch (verdict.kind) {
       case 'receive':
-        this.#presented = verdict.presented
+        this.#admissionRequest = verdict.admissionRequest
         this.#receive(verdict.call)
         if (verdict.isEmpty) this.#answer(allAccepted)
         break
@@ -155,7 +155,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
         this.#reply(verdict.reply)
         break
       case 'refuse':
-        this.#presented = verdict.presented
+        this.#admissionRequest = verdict.admissionRequest
         this.#call = verdict.call
         if (verdict.isBroken) this.#endBroken(verdict.refusal)
         else this.#refuse(verdict.refusal, verdict.extra)
@@ -177,21 +177,21 @@ export abstract class Exchange implements BodySink, BodyOwner {
     const reply = isAccepted
       ? acceptedReply(answer, signal, encoding, admitted.warning)
       : this.#context.refusals.refusedReply(answer, encoding)
-    this.#tell(isAccepted ? 'success' : 'failure', reply.status, undefined)
+    this.#reportEnding(isAccepted ? 'success' : 'failure', reply.status, undefined)
     this.#reply(reply)
   }
 
-  #failed(error: unknown): void {
+  #internalError(error: unknown): void {
     this.#context.log.error({ event: 'http.failed', err: error }, 'a request over HTTP failed inside the gateway')
     try {
       if (this.#isAnswered) this.cut()
-      else this.#refuse({ kind: 'internal', message: 'The gateway has failed to serve this request.' })
+      else this.#refuse({ kind: 'internal', message: 'The gateway failed to process this request.' })
     } catch {
       this.cut()
     }
   }
 
-  /** The rest of the body will not come, or cannot be told from a next request. */
+  /** Refuses the request and closes the connection, because the end of the body is unknown. */
   #endBroken(refusal: Refusal): void {
     if (this.#isAnswered) {
       this.cut()
@@ -205,15 +205,15 @@ export abstract class Exchange implements BodySink, BodyOwner {
   #refuse(refusal: Refusal, extra: FlatHeaders = noHeaders): void {
     if (this.#isAnswered) return
     const reply = this.#context.refusals.refusalReply(refusal, this.#encoding)
-    this.#tell('refused', reply.status, refusal)
+    this.#reportEnding('refused', reply.status, refusal)
     this.#reply(extra.length === 0 ? reply : { ...reply, headers: reply.headers.concat(extra) })
   }
 
-  #tell(outcome: Outcome, status: number, refusal: Refusal | undefined): void {
+  #reportEnding(outcome: Outcome, status: number, refusal: Refusal | undefined): void {
     this.#context.observer.ended({
       outcome,
       status,
-      presented: this.#presented,
+      admissionRequest: this.#admissionRequest,
       admitted: this.#call?.admitted,
       refusedAs: refusal?.kind,
       detail: refusal && detailOf(refusal),
@@ -224,7 +224,7 @@ export abstract class Exchange implements BodySink, BodyOwner {
 
   #reply({ status, headers, body }: Reply): void {
     this.#isAnswered = true
-    if (this.#body !== undefined) this.#body.letGo('the request was answered before its end')
+    if (this.#body !== undefined) this.#body.discard('the request was answered before its end')
     else if (this.#call !== undefined) this.#context.ingest.abandon(this.#call)
     const expiresAt = this.#call?.admitted.expiresAt
     const cors = this.#context.cors.replyHeaders(this.#origin)

@@ -9,7 +9,7 @@ const statusOf = ({ body }: RawReply, encoding: Encoding) => decodeRpcStatus(bod
 const json = { 'content-type': 'application/json' }
 
 describe('P-6: success', () => {
-  test('says nothing in protobuf, and {} in JSON', async () => {
+  test('has an empty body in protobuf, and {} in JSON', async () => {
     await start()
     expect(await ask(post('abc'))).toMatchObject({
       status: 200,
@@ -24,12 +24,12 @@ describe('P-6: success', () => {
     ])
   })
 
-  test('E-5: a warning is told inside a full success, and only there', async () => {
+  test('E-5: sends a warning within a full success only', async () => {
     await start()
     front.ingest.admitted = { ...front.ingest.admitted, warning: 'This token will expire.' }
-    const told = { rejected: 0n, message: 'This token will expire.' }
+    const warning = { rejected: 0n, message: 'This token will expire.' }
     const protobuf = await ask(post('abc'))
-    expect(decodeExportResponse('traces', protobuf.body, 'protobuf')).toEqual(told)
+    expect(decodeExportResponse('traces', protobuf.body, 'protobuf')).toEqual(warning)
     const asJson = await ask(post('{}', json))
     expect(asJson.body.toString()).toBe('{"partialSuccess":{"errorMessage":"This token will expire."}}')
     const partial = { rejected: 3n, message: 'three are bad' }
@@ -37,7 +37,7 @@ describe('P-6: success', () => {
     expect(decodeExportResponse('traces', (await ask(post('abc'))).body, 'protobuf')).toEqual(partial)
   })
 
-  test("upstream's own bytes are passed on to a client of the same encoding", async () => {
+  test("passes on the bytes of upstream to a client with the same encoding", async () => {
     await start()
     const bytes = Buffer.from('{"partialSuccess":{"rejectedSpans":"3","errorMessage":"x","unknown":1}}')
     front.ingest.answer = () => ({
@@ -50,13 +50,13 @@ describe('P-6: success', () => {
     expect(decodeExportResponse('traces', body, 'protobuf')).toEqual({ rejected: 3n, message: 'x' })
   })
 
-  test('O-9: the end of a token is told in a header', async () => {
+  test('O-9: sends the expiry of the token in a header', async () => {
     await start()
     front.ingest.admitted = { ...front.ingest.admitted, expiresAt: '2026-12-01T00:00:00Z' }
     expect((await ask(post('abc'))).headers['x-ingest-token-expires']).toBe('2026-12-01T00:00:00Z')
   })
 
-  test('P-19: an empty request is a success, and upstream is not asked', async () => {
+  test('P-19: answers success to an empty request without asking upstream', async () => {
     await start()
     const client = await open()
     for (const bytes of [
@@ -71,8 +71,8 @@ describe('P-6: success', () => {
   })
 })
 
-describe('what reaches the gate', () => {
-  test('P-18: the body, byte for byte, and the headers that are meant for upstream', async () => {
+describe('requests at the gate', () => {
+  test('P-18: have the unchanged body and the headers for upstream', async () => {
     await start()
     const body = '{"traceId" : "00FF", "n": "18446744073709551615", "?": 1e400}'
     await ask(
@@ -90,7 +90,7 @@ describe('what reaches the gate', () => {
     })
   })
 
-  test('E-2: what a request shows is judged anew for each, also on one connection', async () => {
+  test('E-2: are checked separately, also on one connection', async () => {
     await start()
     const client = await open()
     expect(await client.send(post('a')).reply()).toMatchObject({ status: 200 })
@@ -100,7 +100,7 @@ describe('what reaches the gate', () => {
       status: 401,
     })
     expect(await client.send(post('a')).reply()).toMatchObject({ status: 200 })
-    expect(front.ingest.presented[1]).toEqual({
+    expect(front.ingest.admissionRequests[1]).toEqual({
       transport: 'http',
       signal: 'logs',
       credential: { kind: 'bearer', value: 'bad', from: 'header' },
@@ -111,22 +111,22 @@ describe('what reaches the gate', () => {
     })
   })
 
-  test('T-9: a repeated Authorization is seen, although Node would drop the second', async () => {
+  test('T-9: are malformed with a repeated Authorization, although Node drops the second', async () => {
     await start()
     const twice = post('a').toString().replace('authorization:', 'authorization: Bearer good\r\nAuthorization:')
     expect(await ask(twice)).toMatchObject({ status: 401 })
-    expect(front.ingest.presented[0]?.credential).toEqual({ kind: 'malformed' })
+    expect(front.ingest.admissionRequests[0]?.credential).toEqual({ kind: 'malformed' })
   })
 
-  test('T-9: a token in the query is read where configured, and goes no further', async () => {
+  test('T-9: use a token in the query if configured, and do not forward it', async () => {
     await start({ config: { credentialSources: ['query'] } })
     expect(await ask(post('a', { authorization: '' }, '/v1/traces?access_token=good'))).toMatchObject({ status: 200 })
     expect(JSON.stringify(front.ingest.sent)).not.toContain('good')
   })
 
-  test('a body of unknown length is held until it is whole, unless it becomes too long: then it is streamed', async () => {
+  test('have a body of unknown length buffered, or streamed if it becomes too long', async () => {
     await start()
-    front.ingest.unknownUpToBytes = 5
+    front.ingest.unknownLengthBufferLimitBytes = 5
     const streamed: string[] = []
     front.ingest.readStream = async (body) => {
       const whole = await readAll(body)
@@ -141,10 +141,10 @@ describe('what reaches the gate', () => {
     }
     expect(front.ingest.sent.map(({ body }) => body.toString())).toEqual(['abcde', 'abcdefg'])
     expect(streamed).toEqual(['abcdefg'])
-    expect(front.ingest.heldBytes).toBe(0)
+    expect(front.ingest.reservedBytes).toBe(0)
   })
 
-  test('X-1: bodies of unknown length are streamed', async () => {
+  test('X-1: have a streamed body of unknown length', async () => {
     await start()
     const client = await open()
     client.send(`${head({ 'transfer-encoding': 'chunked' })}3\r\nabc\r\n`).send('2\r\nde\r\n0\r\n\r\n')
@@ -157,11 +157,11 @@ describe('P-2, P-3, P-4: the order of checks', () => {
   const foreign = { 'content-type': 'text/plain' }
 
   test.each([
-    ['a path that is not ours', head({}, '/v1/spans'), 404],
-    ['a path that is not ours, without a token', head({ authorization: '' }, '//v1/traces'), 404],
+    ['an unknown path', head({}, '/v1/spans'), 404],
+    ['an unknown path without a token', head({ authorization: '' }, '//v1/traces'), 404],
     ['another method', head({ authorization: '' }, '/v1/traces', 'PUT'), 405],
-    ['no token and a foreign media type', post('a', { ...foreign, authorization: '' }), 401],
-    ['a foreign media type', post('a', foreign), 415],
+    ['no token and an unsupported media type', post('a', { ...foreign, authorization: '' }), 401],
+    ['an unsupported media type', post('a', foreign), 415],
     ['an absolute target without a token', post('a', { authorization: '' }, 'http://x/v1/traces'), 401],
     ['an encoded target without a token', post('a', { authorization: '' }, '/v1/%74races'), 401],
   ])('%s: %d', async (_, bytes, status) => {
@@ -170,7 +170,7 @@ describe('P-2, P-3, P-4: the order of checks', () => {
     expect(front.ingest.sent).toEqual([])
   })
 
-  test('405 says what is allowed', async () => {
+  test('sends the allowed methods with 405', async () => {
     await start()
     expect((await ask(head({}, '/v1/traces', 'GET'))).headers.allow).toBe('POST, OPTIONS')
     expect((await ask('CONNECT gateway:443 HTTP/1.1\r\nhost: gateway:443\r\n\r\n')).headers).toMatchObject({
@@ -179,13 +179,13 @@ describe('P-2, P-3, P-4: the order of checks', () => {
     })
   })
 
-  test('P-7: where we look into bodies, a coding we cannot read is 415 and says what we can', async () => {
+  test('P-7: answers 415 and the supported encodings if bodies must be read', async () => {
     await start({ config: { attributeResources: true } })
     const reply = await ask(post('a', { 'content-encoding': 'lz4' }))
     expect(reply).toMatchObject({ status: 415, headers: { 'accept-encoding': 'gzip, identity' } })
   })
 
-  test('P-7: elsewhere it is forwarded as it is', async () => {
+  test('P-7: forwards unsupported content encodings unchanged otherwise', async () => {
     await start()
     expect(await ask(post('a', { 'content-encoding': 'LZ4' }))).toMatchObject({ status: 200 })
     expect(front.ingest.sent[0]?.call.contentEncoding).toBe('lz4')
@@ -207,7 +207,7 @@ describe('P-5: every refusal is a Status in the encoding of the request', () => 
     expect(statusOf(asJson, 'json').code).toBe(code)
   })
 
-  test('JSON when there is no usable media type', async () => {
+  test('uses JSON if there is no usable media type', async () => {
     await start()
     const reply = await ask(post('a', { 'content-type': '' }))
     expect(reply).toMatchObject({ status: 415, headers: { 'content-type': 'application/json' } })
@@ -217,7 +217,7 @@ describe('P-5: every refusal is a Status in the encoding of the request', () => 
     })
   })
 
-  test("P-14: upstream's Status is passed on unchanged to its own encoding, and told again in another", async () => {
+  test("P-14: passes on upstream's Status unchanged in the same encoding, and converts it otherwise", async () => {
     await start()
     const bytes = Buffer.from('{"code":3,"message":"bad span","details":[{"@type":"x"}]}')
     front.ingest.answer = () => ({
@@ -238,22 +238,22 @@ describe('P-5: every refusal is a Status in the encoding of the request', () => 
     expect(front.endings.map(({ outcome }) => outcome)).toEqual(['failure', 'failure'])
   })
 
-  test('an exception of ours is retryable, and tells nothing', async () => {
+  test('answers a retryable error without details after an internal error', async () => {
     await start()
     front.ingest.answer = () => Promise.reject(new Error('secret'))
     const reply = await ask(post('a'))
     expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': '3' } })
     expect(reply.body.toString()).not.toContain('secret')
-    front.ingest.maxHeldBytes = () => {
+    front.ingest.maxBufferedBytes = () => {
       throw new Error('secret')
     }
     expect(await ask(post('a'))).toMatchObject({ status: 503 })
-    expect(front.ingest.heldBytes).toBe(0)
+    expect(front.ingest.reservedBytes).toBe(0)
   })
 })
 
-describe('P-12, P-13: what a refused client is to do', () => {
-  test('401 has a challenge', async () => {
+describe('P-12, P-13: instructions for a refused client', () => {
+  test('sends a challenge with 401', async () => {
     await start()
     expect((await ask(head({ authorization: '' }))).headers['www-authenticate']).toBe('Bearer realm="otlp"')
     const bad = await ask(head({ authorization: 'Bearer bad' }))
@@ -270,7 +270,7 @@ describe('P-12, P-13: what a refused client is to do', () => {
     expect((await ask(post('a'))).headers['retry-after']).toBe(seconds)
   })
 
-  test('what upstream or the gate knows better is kept, a date too', async () => {
+  test('keeps the wait stated by upstream or the gate, also a date', async () => {
     await start()
     front.ingest.roomBytes = 0
     expect((await ask(post('a'))).headers['retry-after']).toBe('3')
@@ -297,7 +297,7 @@ describe('P-16: CORS', () => {
     vary: 'Origin',
   }
 
-  test('a preflight is answered here, without a token', async () => {
+  test('answers a preflight without a token', async () => {
     await start({ config: { allowedOrigins: ['https://*.a.test'] } })
     const lines = { ...origin, authorization: '', 'access-control-request-method': 'POST' }
     const reply = await ask(
@@ -307,7 +307,7 @@ describe('P-16: CORS', () => {
       status: 204,
       headers: { ...exposed, 'access-control-allow-methods': 'POST', 'access-control-allow-headers': 'authorization' },
     })
-    expect(front.ingest.presented).toEqual([])
+    expect(front.ingest.admissionRequests).toEqual([])
   })
 
   test.each([
@@ -322,7 +322,7 @@ describe('P-16: CORS', () => {
     expect(await ask(bytes)).toMatchObject({ status, headers: exposed })
   })
 
-  test('another origin gets neither', async () => {
+  test('sends no CORS headers to another origin', async () => {
     await start({ config: { allowedOrigins: ['https://*.a.test'] } })
     const { headers } = await ask(post('a', { origin: 'https://b.test' }))
     expect(headers['access-control-allow-origin']).toBeUndefined()
@@ -331,7 +331,7 @@ describe('P-16: CORS', () => {
 })
 
 describe('X-14: /healthz', () => {
-  test('is there when configured, without a token, and follows the state', async () => {
+  test('is served without a token if configured, and reports the state', async () => {
     await start({ config: { healthOnOtlpPorts: true } })
     const bytes = head({ authorization: '' }, '/healthz', 'GET')
     expect(await ask(bytes)).toMatchObject({ status: 200, body: Buffer.from('ok\n') })
@@ -339,7 +339,7 @@ describe('X-14: /healthz', () => {
     expect(await ask(bytes)).toMatchObject({ status: 503 })
   })
 
-  test('is not there otherwise', async () => {
+  test('is not served otherwise', async () => {
     await start()
     expect(await ask(head({}, '/healthz', 'GET'))).toMatchObject({ status: 404 })
   })
@@ -348,7 +348,7 @@ describe('X-14: /healthz', () => {
 describe('P-10: Expect: 100-continue', () => {
   const expecting = { expect: '100-continue', 'content-length': '3' }
 
-  test('100 comes once the head has passed', async () => {
+  test('sends 100 when the head is accepted', async () => {
     await start()
     const client = await open()
     expect(await client.send(head(expecting)).reply()).toMatchObject({ status: 100 })
@@ -367,14 +367,14 @@ describe('P-10: Expect: 100-continue', () => {
   })
 })
 
-test('P-10: who speaks HTTP/1.0 is not told to continue, and reads no body into the answer', async () => {
+test('P-10: sends no 100 to an HTTP/1.0 client', async () => {
   await start()
   const asking = post('abc', { expect: '100-continue' }).toString().replace(' HTTP/1.1', ' HTTP/1.0')
   expect(await ask(asking)).toMatchObject({ status: 200 })
   expect(front.ingest.sent[0]?.body.toString()).toBe('abc')
 })
 
-test('P-19, T-9: headers count however many come before them, or a body would be taken for none', async () => {
+test('P-19, T-9: reads headers that follow thousands of others', async () => {
   await start()
   const fillers = 'a:\r\n'.repeat(2_000)
   const late = (lines: string) =>
@@ -385,7 +385,7 @@ test('P-19, T-9: headers count however many come before them, or a body would be
   expect(await ask(late(`${good}${good}content-length: 3\r\n`))).toMatchObject({ status: 401 })
 })
 
-test('HTTP/2 gets the same treatment', async () => {
+test('handles HTTP/2 in the same way', async () => {
   await start({ config: { allowedOrigins: ['*'] } })
   const session = connectHttp2(front.url)
   const send = async (headers: Record<string, string>, body: string) => {
@@ -413,7 +413,7 @@ test('HTTP/2 gets the same treatment', async () => {
   session.close()
 })
 
-test('pipelined requests are answered in their order', async () => {
+test('answers pipelined requests in order', async () => {
   await start()
   const first = new Gate()
   front.ingest.answer = async (_, body) => {
@@ -429,7 +429,7 @@ test('pipelined requests are answered in their order', async () => {
   expect(await client.reply()).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } })
 })
 
-test('a stranger client', async () => {
+test('works with another HTTP client', async () => {
   await start()
   const { statusCode, body } = await request(`${front.url}/v1/traces`, {
     method: 'POST',

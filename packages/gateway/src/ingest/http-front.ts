@@ -2,11 +2,11 @@ import type { Log, Random } from '@penstock/runtime'
 import type { GatewayConfig } from '../gateway-config.ts'
 import { Cors } from './cors.ts'
 import type { ExportObserver } from './ending.ts'
-import type { ExchangeContext } from './http-exchange.ts'
-import { Http1Exchange } from './http-exchange1.ts'
-import { Http2Exchange } from './http-exchange2.ts'
+import type { HttpExchangeContext } from './http-exchange.ts'
+import { Http1Exchange } from './http1-exchange.ts'
+import { Http2Exchange } from './http2-exchange.ts'
 import { HeadReader } from './http-headers.ts'
-import { HeadJudge } from './http-judge.ts'
+import { RequestValidator } from './request-validator.ts'
 import { PathTable } from './http-path.ts'
 import type { Ingest } from './ingest.ts'
 import type { Front } from './listener.ts'
@@ -29,17 +29,15 @@ export interface HttpFrontDeps {
   readonly random: Random
   readonly log: Log
   readonly observer: ExportObserver
-  /** What `/healthz` says (X-14). */
+  /** Returns the state that `/healthz` reports (X-14). */
   readonly isReady: () => boolean
 }
 
 const HEALTH_PATH = '/healthz'
 
 /**
- * OTLP/HTTP: path, method and credential are judged on the head of a request, then its media type and size, and only
- * then is its body read. Every refusal is a google.rpc.Status in the encoding of the request.
- *
- * @see spec/otlp-gateway.md 1.1
+ * Returns the front that serves OTLP/HTTP. Checks path, method and credential of a request, then its media type and
+ * size, and only then reads its body. Every refusal is a google.rpc.Status in the encoding of the request.
  */
 export function httpFront(
   config: HttpFrontConfig,
@@ -48,7 +46,7 @@ export function httpFront(
 ): Front {
   const { maxBodyBytes, inspectInflatedSize } = config
   const cors = new Cors(config.allowedOrigins)
-  const context: ExchangeContext = {
+  const context: HttpExchangeContext = {
     ingest,
     log,
     observer,
@@ -57,7 +55,7 @@ export function httpFront(
       readsQuery: config.credentialSources.includes('query'),
     }),
     heads: new HeadReader(config),
-    judge: new HeadJudge({ ingest, cors, maxBodyBytes, inspects: config.attributeResources, isReady }),
+    validator: new RequestValidator({ ingest, cors, maxBodyBytes, inspects: config.attributeResources, isReady }),
     cors,
     refusals: new RefusalWriter(random),
     maxBodyBytes,
@@ -67,7 +65,7 @@ export function httpFront(
     onHttp1(request, response) {
       Http1Exchange.take(context, request, response)
     },
-    // Over HTTP/1 the listener watches over the connection; here each stream has a time of its own (X-6).
+    // Over HTTP/1 the listener enforces the timeouts per connection; over HTTP/2 each stream has its own (X-6).
     onHttp2(stream, headers, flags, rawHeaders) {
       Http2Exchange.take(context, stream, headers, flags, rawHeaders, idleBodyTimeoutMs)
     },

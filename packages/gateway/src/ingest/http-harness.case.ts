@@ -6,7 +6,7 @@ import { ManualClock } from '@penstock/testkit'
 import { onTestFinished } from 'vitest'
 import { defaultGatewayConfig, type TlsFiles } from '../gateway-config.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
-import type { Admission, Admitted, Presented } from './admission.ts'
+import type { Admission, Admitted, AdmissionRequest } from './admission.ts'
 import type { Answer } from './answer.ts'
 import type { ExportEnding } from './ending.ts'
 import type { ExportCall } from './export-call.ts'
@@ -29,56 +29,56 @@ const admitted: Admitted = {
 export interface SentCall {
   readonly call: ExportCall
   readonly body: Buffer
-  /** Why a stream did not come whole. */
+  /** The error of a stream that did not arrive completely. */
   readonly broken: Error | undefined
 }
 
-/** Lets in whoever says `Bearer good`, and takes what they send. */
+/** An ingest that admits `Bearer good` and accepts every body. */
 export class TestIngest implements Ingest {
-  readonly presented: Presented[] = []
+  readonly admissionRequests: AdmissionRequest[] = []
   readonly sent: SentCall[] = []
   admitted: Admitted = admitted
   /** The length above which bodies are streamed. */
-  wholeUpToBytes = 1024
+  bufferLimitBytes = 1024
   /** The length above which bodies of unknown length are streamed. */
-  unknownUpToBytes = 0
+  unknownLengthBufferLimitBytes = 0
   roomBytes = Number.POSITIVE_INFINITY
-  heldBytes = 0
+  reservedBytes = 0
   answer: (call: ExportCall, body: Buffer) => Answer | Promise<Answer> = () => accepted
-  /** What to do with a stream; by default it is read. */
+  /** Consumes a stream; reads all of it by default. */
   readStream: (body: Readable) => Promise<Buffer> = readAll
   readonly #watchers: { readonly count: number; resolve(): void }[] = []
-  #onPresented = () => {}
+  #onAdmissionRequested = () => {}
 
-  admit(presented: Presented): Admission {
-    this.presented.push(presented)
-    this.#onPresented()
-    const { credential } = presented
+  admit(admissionRequest: AdmissionRequest): Admission {
+    this.admissionRequests.push(admissionRequest)
+    this.#onAdmissionRequested()
+    const { credential } = admissionRequest
     if (credential.kind === 'bearer' && credential.value === 'good') return this.admitted
     const challenge = credential.kind === 'none' ? 'Bearer realm="otlp"' : 'Bearer realm="otlp", error="invalid_token"'
     const refusal: Refusal = { kind: 'unauthenticated', message: 'The ingest token is not valid.', challenge }
     return { admitted: false, refusal }
   }
 
-  maxHeldBytes({ declaredBytes }: ExportCall): number {
-    return declaredBytes === undefined ? this.unknownUpToBytes : this.wholeUpToBytes
+  maxBufferedBytes({ declaredBytes }: ExportCall): number {
+    return declaredBytes === undefined ? this.unknownLengthBufferLimitBytes : this.bufferLimitBytes
   }
 
   reserve(call: ExportCall, bytes: number): Refusal | undefined {
-    if (this.heldBytes + bytes > this.roomBytes) {
+    if (this.reservedBytes + bytes > this.roomBytes) {
       return { kind: 'overloaded', message: 'No room.', retryAfterSeconds: 3 }
     }
-    this.heldBytes += bytes
+    this.reservedBytes += bytes
     call.reservedBytes += bytes
     return undefined
   }
 
   abandon(call: ExportCall): void {
-    this.heldBytes -= call.reservedBytes
+    this.reservedBytes -= call.reservedBytes
     call.reservedBytes = 0
   }
 
-  async sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer> {
+  async sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer> {
     return this.#send(call, Buffer.from(body), undefined)
   }
 
@@ -90,11 +90,11 @@ export class TestIngest implements Ingest {
     }
   }
 
-  /** Resolves when the head of a request has been seen. */
-  async presentedOnce(): Promise<void> {
-    if (this.presented.length > 0) return
+  /** Resolves when admission of a request has been requested. */
+  async untilAdmissionRequested(): Promise<void> {
+    if (this.admissionRequests.length > 0) return
     await new Promise<void>((resolve) => {
-      this.#onPresented = resolve
+      this.#onAdmissionRequested = resolve
     })
   }
 
@@ -128,11 +128,11 @@ export interface TestFrontOptions {
   readonly ingest?: TestIngest
   readonly random?: () => number
   readonly idleBodyTimeoutMs?: number
-  /** Any free one, else. */
+  /** The port to listen on; any free port by default. */
   readonly port?: number
 }
 
-/** The front behind a real port, with a clock that stands still. */
+/** Starts the front on a real port, with a manual clock. */
 export async function startFront(options: TestFrontOptions = {}) {
   const ingest = options.ingest ?? new TestIngest()
   const clock = new ManualClock(1_000_000)
@@ -173,10 +173,10 @@ export interface RawReply {
   readonly body: Buffer
 }
 
-/** Speaks HTTP/1 by the byte. */
+/** An HTTP/1 client that sends raw bytes. */
 export class RawClient {
   readonly socket: Socket
-  /** Resolves when the server has closed. */
+  /** Resolves when the server has closed the connection. */
   readonly closed: Promise<void>
   #received = Buffer.alloc(0)
   #isOver = false
@@ -217,7 +217,7 @@ export class RawClient {
     return this
   }
 
-  /** The next reply. Rejects when the server closes before one is whole. */
+  /** Returns the next reply. Rejects if the server closes the connection before it is complete. */
   async reply(): Promise<RawReply> {
     const headEnd = await this.#until(() => this.#received.indexOf('\r\n\r\n'))
     const [statusLine = '', ...lines] = this.#received.toString('latin1', 0, headEnd).split('\r\n')
@@ -247,7 +247,9 @@ export class RawClient {
   }
 }
 
-/** The head of a POST; `lines` beside Host, credential and media type. A line of those names takes their place. */
+/**
+ * Returns the head of a request. `lines` add to or replace Host, credential and media type; an empty value removes one.
+ */
 export function head(lines: Readonly<Record<string, string>> = {}, target = '/v1/traces', method = 'POST'): string {
   const all = { host: 'gateway', authorization: 'Bearer good', 'content-type': 'application/x-protobuf', ...lines }
   return `${method} ${target} HTTP/1.1\r\n${Object.entries(all)
@@ -256,7 +258,7 @@ export function head(lines: Readonly<Record<string, string>> = {}, target = '/v1
     .join('')}\r\n`
 }
 
-/** A whole POST with a Content-Length. */
+/** Returns a complete POST request with a Content-Length. */
 export function post(body: string | Uint8Array, lines: Readonly<Record<string, string>> = {}, target?: string): Buffer {
   const bytes = Buffer.from(body)
   return Buffer.concat([Buffer.from(head({ 'content-length': String(bytes.length), ...lines }, target)), bytes])
@@ -266,7 +268,7 @@ export function chunk(bytes: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 }
 
-/** Of the running test; over with it. */
+/** The front of the running test, closed at its end. */
 export let front: TestFront
 
 export async function start(options?: TestFrontOptions): Promise<void> {
@@ -275,7 +277,7 @@ export async function start(options?: TestFrontOptions): Promise<void> {
   front = started
 }
 
-/** A connection to `front`, over with the test. */
+/** Opens a connection to `front`, and closes it at the end of the test. */
 export async function open(): Promise<RawClient> {
   const client = await RawClient.open(front.port)
   onTestFinished(() => client.close())

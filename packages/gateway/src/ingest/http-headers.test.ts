@@ -5,7 +5,7 @@ import { encodingOf, HeadReader } from './http-headers.ts'
 const reader = new HeadReader({ credentialSources: [], passCredentialThrough: false })
 const read = (...rawHeaders: string[]) => reader.read(rawHeaders, undefined)
 
-test('P-17: unknown headers pass, in their order and with lower-case names', () => {
+test('P-17: forwards unknown headers in order with lower-case names', () => {
   const { forwarded } = read('X-Trace', 'a', 'Cookie', 'b=c', 'x-trace', 'd', 'User-Agent', 'sdk')
   expect(forwarded).toEqual(['x-trace', 'a', 'cookie', 'b=c', 'x-trace', 'd', 'user-agent', 'sdk'])
 })
@@ -45,13 +45,13 @@ test.each([
   expect(read(name, '1', 'kept', '2').forwarded).toEqual(['kept', '2'])
 })
 
-test('P-17: headers that Connection names do not, whatever their place', () => {
+test('P-17: does not forward headers that Connection names, wherever they are', () => {
   expect(read('x-a', '1', 'Connection', 'close, X-A', 'x-b', '2', 'connection', ' x-c ', 'X-C', '3').forwarded).toEqual(
     ['x-b', '2'],
   )
 })
 
-test('X-9: Authorization reaches upstream by explicit option, other credentials never', () => {
+test('X-9: forwards Authorization only if configured, and other credentials never', () => {
   const passing = new HeadReader({ credentialSources: ['x-api-key'], passCredentialThrough: true })
   expect(passing.read(['Authorization', 'Bearer a'], undefined).forwarded).toEqual(['authorization', 'Bearer a'])
   expect(passing.read(['X-Api-Key', 'a'], undefined)).toMatchObject({
@@ -66,7 +66,7 @@ test('X-9: a credential in another spelling neither reaches upstream nor counts'
   expect([forwarded, credential]).toEqual([['kept', '2'], { kind: 'none' }])
 })
 
-test('what the front needs to know is read in the same pass', () => {
+test('reads all fields of the request head in one pass', () => {
   expect(
     read(
       ...['Host', 'h', 'Authorization', 'Bearer t', 'Content-Type', 'Application/JSON; charset=utf-8'],
@@ -97,7 +97,7 @@ test('what the front needs to know is read in the same pass', () => {
   })
 })
 
-describe('P-4: media types, without case and parameters', () => {
+describe('P-4: media types are compared without case and parameters', () => {
   test.each([
     ['application/x-protobuf', 'protobuf'],
     ['Application/X-Protobuf ; v=1', 'protobuf'],
@@ -110,7 +110,7 @@ describe('P-4: media types, without case and parameters', () => {
     expect(encodingOf(contentType)).toBe(encoding)
   })
 
-  test('two of them are none', () => {
+  test('rejects two content types', () => {
     expect(read('content-type', 'application/json', 'content-type', 'application/json').encoding).toBeUndefined()
   })
 })
@@ -121,11 +121,11 @@ test.each([
   [['x-gzip'], 'gzip'],
   [['Zstd'], 'zstd'],
   [['gzip', 'gzip'], 'gzip, gzip'],
-])('P-7: content codings %j are %j', (values, coding) => {
+])('P-7: reads content encodings %j as %j', (values, coding) => {
   expect(read(...values.flatMap((value) => ['content-encoding', value])).contentEncoding).toBe(coding)
 })
 
-test('X-10: no spelling of a reserved name gets through, also when strangers have filled the memory of names', () => {
+test('X-10: drops every spelling of a reserved name, also when the name cache is full', () => {
   const flooded = new HeadReader({ credentialSources: [], passCredentialThrough: false })
   for (let index = 0; index < 2_000; index += 1) flooded.read([`x-${index}`, ''], undefined)
   const spellings = fc

@@ -1,9 +1,9 @@
 import type { Encoding } from '@penstock/otlp'
 import type { CredentialSource } from '../gateway-config.ts'
-import { type Credential, credentialHeaders, oneCredential } from './credential.ts'
+import { type Credential, credentialHeaders, readCredential } from './credential.ts'
 import type { FlatHeaders } from './export-call.ts'
 
-/** What becomes of a header: passed on, kept from upstream, or read by us. */
+/** How a header is used: passed on, dropped, or read by the gateway. */
 type Use =
   | 'pass'
   | 'drop'
@@ -41,7 +41,7 @@ const uses: Readonly<Record<string, Use>> = {
   origin: 'origin',
   'user-agent': 'user-agent',
   'x-request-id': 'request-id',
-  // Between us and the client alone (RFC 9110 section 7.6.1); our replies are never compressed.
+  // Hop-by-hop headers (RFC 9110, section 7.6.1). `accept-encoding` is dropped because replies are never compressed.
   'accept-encoding': 'drop',
   'http2-settings': 'drop',
   'keep-alive': 'drop',
@@ -52,33 +52,33 @@ const uses: Readonly<Record<string, Use>> = {
   trailer: 'drop',
   'transfer-encoding': 'transfer-encoding',
   upgrade: 'drop',
-  // Upstream believes these (X-10).
+  // Upstream trusts these headers (X-10).
   'x-scope-orgid': 'drop',
 }
 const RESERVED_PREFIX = 'x-ingest-'
 
-/** Spellings of names remembered. Strangers choose them, so both their number and their length have a bound. */
-const MAX_REMEMBERED = 512
-const MAX_REMEMBERED_CHARS = 64
+/** The cache of header names. Unauthenticated clients choose them, so their number and length are bounded. */
+const MAX_CACHED = 512
+const MAX_CACHED_CHARS = 64
 
-/** What one pass over the headers of a request has found. */
+/** The result of reading the headers of a request in one pass. */
 export interface RequestHead {
-  /** As ExportCall has them. */
+  /** The headers to be forwarded, as in `ExportCall`. */
   readonly forwarded: FlatHeaders
   readonly credential: Credential
-  /** `undefined`: none, a foreign one, or two of them. */
+  /** `undefined` if there is no content type, an unsupported one or more than one. */
   readonly encoding: Encoding | undefined
-  /** Lower case; '' is identity. */
+  /** The lower-case content encoding; '' for identity. */
   readonly contentEncoding: string
-  /** Of Content-Length; `undefined` without one. */
+  /** The value of Content-Length; `undefined` without one. */
   readonly declaredBytes: number | undefined
   readonly expectsContinue: boolean
   /** The number of `Host` headers, plus one if `:authority` differs. */
   readonly hosts: number
-  /** Lower case, in the order in which they were applied; '' without any. */
+  /** The lower-case transfer codings in the order in which they were applied; '' without any. */
   readonly transferCodings: string
   readonly origin: string | undefined
-  /** As the client has written it. */
+  /** The request id as the client sent it. */
   readonly requestId: string | undefined
   readonly userAgent: string | undefined
 }
@@ -88,7 +88,7 @@ export interface HeadRules {
   readonly passCredentialThrough: boolean
 }
 
-/** Reads raw headers of HTTP/1.1 and HTTP/2 alike. */
+/** Reads the raw headers of HTTP/1.1 and HTTP/2 requests. */
 export class HeadReader {
   readonly #rows = new Map<string, Row>()
   readonly #allowsBare: boolean
@@ -101,7 +101,7 @@ export class HeadReader {
     this.#credentialHeaders = credentialHeaders(credentialSources)
   }
 
-  /** `queryCredential`: value of the query parameter, where that is a source of credentials. */
+  /** `queryCredential`: the credential in the query, if the query is a configured source. */
   read(rawHeaders: readonly string[], queryCredential: string | undefined): RequestHead {
     const forwarded: string[] = []
     let credentials = queryCredential === undefined ? 0 : 1
@@ -180,7 +180,7 @@ export class HeadReader {
     const otherFrom = queryCredential === undefined ? 'header' : 'query'
     return {
       forwarded: connection === undefined ? forwarded : withoutNamed(forwarded, connection),
-      credential: oneCredential(credentials, authorization, otherCredential, otherFrom, this.#allowsBare),
+      credential: readCredential(credentials, authorization, otherCredential, otherFrom, this.#allowsBare),
       encoding: contentTypes === 1 ? encodingOf(contentType!) : undefined,
       contentEncoding: contentEncoding === '' ? '' : codingOf(contentEncoding),
       declaredBytes,
@@ -198,12 +198,12 @@ export class HeadReader {
     if (known !== undefined) return known
     const name = spelling.toLowerCase()
     const row = { name, use: this.#useOf(name) }
-    if (this.#rows.size < MAX_REMEMBERED && name.length <= MAX_REMEMBERED_CHARS) this.#rows.set(spelling, row)
+    if (this.#rows.size < MAX_CACHED && name.length <= MAX_CACHED_CHARS) this.#rows.set(spelling, row)
     return row
   }
 
   #useOf(name: string): Use {
-    // Pseudo-headers of HTTP/2.
+    // HTTP/2 pseudo-headers begin with a colon.
     if (name.startsWith(':')) return name === ':authority' ? 'authority' : 'drop'
     if (this.#credentialHeaders.includes(name)) return 'credential'
     const known = Object.hasOwn(uses, name) ? uses[name] : undefined
@@ -215,7 +215,7 @@ export class HeadReader {
   }
 }
 
-/** `undefined` for a media type that OTLP does not know (P-4). */
+/** Returns the encoding of a content type; `undefined` if OTLP does not use its media type (P-4). */
 export function encodingOf(contentType: string): Encoding | undefined {
   if (contentType === 'application/x-protobuf') return 'protobuf'
   if (contentType === 'application/json') return 'json'
@@ -231,7 +231,7 @@ function codingOf(contentEncoding: string): string {
   return coding === 'x-gzip' ? 'gzip' : coding
 }
 
-/** Without the headers that `Connection` names as meant for us alone. */
+/** Removes the headers that are listed in `Connection`, which are hop-by-hop headers. */
 function withoutNamed(headers: readonly string[], connection: string): readonly string[] {
   if (connection === 'keep-alive' || connection === 'close' || connection === 'Keep-Alive') return headers
   const named = new Set(connection.split(',').map((name) => name.trim().toLowerCase()))

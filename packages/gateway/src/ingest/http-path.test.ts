@@ -34,11 +34,11 @@ test.each([
   ['http://any.host', undefined],
   ['ftp://any.host/v1/traces', undefined],
   ['/http://any.host/v1/traces', undefined],
-])('P-2: %s is %s', (target, route) => {
+])('P-2: maps %s to %s', (target, route) => {
   expect(paths.find(target).route).toBe(route)
 })
 
-test('X-14: no health path unless it is configured', () => {
+test('X-14: has no health path unless it is configured', () => {
   expect(new PathTable({}, { readsQuery: false }).find('/healthz').route).toBeUndefined()
 })
 
@@ -49,11 +49,11 @@ test.each([
   ['/v1/traces?access_token=', ''],
   ['/v1/traces?token=abc', undefined],
   ['/v1/traces', undefined],
-])('T-9: the credential in %s is %j', (target, expected) => {
+])('T-9: reads the credential in %s as %j', (target, expected) => {
   expect(paths.find(target).queryCredential).toBe(expected)
 })
 
-test('T-9: a query is not looked at where it is no source', () => {
+test('T-9: ignores the query if it is not a source', () => {
   const without = new PathTable({}, { readsQuery: false })
   expect(without.find('/v1/traces?access_token=abc')).toEqual({ route: 'traces', queryCredential: undefined })
 })

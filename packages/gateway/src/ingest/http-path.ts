@@ -1,19 +1,19 @@
 import { CREDENTIAL_PARAMETER } from './credential.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from './signals.ts'
 
-export type Route = IngestSignal | 'health'
+export type PathRoute = IngestSignal | 'health'
 
-/** What a request target asks for. */
-export interface Target {
-  /** `undefined`: nothing of ours. */
-  readonly route: Route | undefined
-  /** Value of the credential's query parameter. */
+/** The meaning of a request target. */
+export interface RequestTarget {
+  /** `undefined` if the path is unknown. */
+  readonly route: PathRoute | undefined
+  /** The value of the query parameter for credentials. */
   readonly queryCredential: string | undefined
 }
 
-/** Which paths there are (P-2, X-14). Whatever is not exactly one of them, once decoded, is nothing of ours. */
+/** The paths that the gateway serves (P-2, X-14). A decoded path must be equal to one of them. */
 export class PathTable {
-  readonly #targets = new Map<string, Target>()
+  readonly #targets = new Map<string, RequestTarget>()
   readonly #readsQuery: boolean
 
   constructor(
@@ -26,29 +26,29 @@ export class PathTable {
     if (options.healthPath !== undefined) this.#add(options.healthPath, 'health')
   }
 
-  find(requestTarget: string): Target {
+  find(requestTarget: string): RequestTarget {
     return this.#targets.get(requestTarget) ?? this.#findDecoded(requestTarget)
   }
 
-  #add(path: string, route: Route): void {
+  #add(path: string, route: PathRoute): void {
     this.#targets.set(path, { route, queryCredential: undefined })
   }
 
-  #findDecoded(requestTarget: string): Target {
+  #findDecoded(requestTarget: string): RequestTarget {
     const origin = originForm(requestTarget)
     const queryAt = origin.indexOf('?')
     const path = decoded(queryAt === -1 ? origin : origin.slice(0, queryAt))
     const route = path === undefined ? undefined : this.#targets.get(path)?.route
     if (!this.#readsQuery || queryAt === -1) return { route, queryCredential: undefined }
     const values = new URLSearchParams(origin.slice(queryAt + 1)).getAll(CREDENTIAL_PARAMETER)
-    // Two of them are no credential, and neither is the empty text; a blank between them says so to the parser.
+    // Several values are joined with a space, which makes the credential malformed.
     return { route, queryCredential: values.length === 0 ? undefined : values.join(' ') }
   }
 }
 
 const absoluteForm = /^https?:\/\/[^/?#]*(\/.*)$/i
 
-/** `http://host/path` is how a client asks a proxy; the path is the same (RFC 9112 section 3.2.2). */
+/** Removes scheme and host of an absolute target, which clients send to proxies (RFC 9112, section 3.2.2). */
 function originForm(requestTarget: string): string {
   return requestTarget.startsWith('/') ? requestTarget : (absoluteForm.exec(requestTarget)?.[1] ?? requestTarget)
 }

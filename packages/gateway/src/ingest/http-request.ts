@@ -1,22 +1,24 @@
 import { IncomingMessage } from 'node:http'
 
-/** Takes the body of one request as the parser finds it. None of these may throw: nobody is there to catch it. */
+/**
+ * Receives the body of one request from the HTTP parser. Its methods must not throw, because nothing catches the error.
+ */
 export interface BodySink {
-  /** False: stop reading the connection until `resumeBody`. More may still come. */
+  /** Returns false to pause the connection until `resumeBody`. More pieces may still arrive. */
   onBody(piece: Uint8Array): boolean
   onBodyEnd(): void
-  /** The connection is gone, and this request had not been answered. */
+  /** The connection was closed before the request was answered. */
   onAborted(): void
 }
 
 const noHeaders = {}
 
 /**
- * A request whose body goes straight to its sink.
+ * A request that passes its body directly to its sink.
  *
- * The parser pushes a body into a Readable, which queues it and hands it on in a later turn; for a request that fits one
- * packet that costs as much as all the rest. Node also puts together `headers` to look for `Expect`; that and all other
- * headers are read from `rawHeaders`.
+ * A normal IncomingMessage is a Readable, which queues the body and delivers it in a later turn. For a request of one
+ * packet that doubles the cost. `headers` is overridden because Node would build it to look for `Expect`; the gateway
+ * reads `rawHeaders` instead.
  */
 export class IngestRequest extends IncomingMessage {
   sink: BodySink | undefined
@@ -38,7 +40,7 @@ export class IngestRequest extends IncomingMessage {
     super._destroy(error, callback)
   }
 
-  /** Called by Node on whatever was not read as a Readable, to throw it away. Here nothing waits. */
+  /** Node calls this to discard an unread body. Does nothing, because nothing is queued here. */
   _dump(): void {}
 }
 

@@ -1,23 +1,26 @@
 import type { Readable } from 'node:stream'
-import type { Admission, Presented } from './admission.ts'
+import type { Admission, AdmissionRequest } from './admission.ts'
 import type { Answer } from './answer.ts'
 import type { ExportCall } from './export-call.ts'
 import type { Refusal } from './refusals.ts'
 
-/** What a front, whatever protocol it speaks, needs of the gate. */
+/** The interface between the HTTP and gRPC fronts and the gate. */
 export interface Ingest {
-  /** On headers alone, before a byte of the body is read; synchronous and cheap. */
-  admit(presented: Presented): Admission
-  /** Returns the length up to which a body is held until it is complete, for `sendWhole`; a longer one goes to `sendStream`. */
-  maxHeldBytes(call: ExportCall): number
+  /** Decides whether a request is admitted, before its body is read. Synchronous and cheap. */
+  admit(admissionRequest: AdmissionRequest): Admission
+  /** Returns the longest body to be buffered and sent with `sendBuffered`; a longer one is sent with `sendStream`. */
+  maxBufferedBytes(call: ExportCall): number
   /**
-   * Room for the bytes of a body, within the budgets of X-3; a refusal when there is none. What was taken is given back
-   * when the answer is there. Bodies of unknown length take as they arrive.
+   * Reserves memory for the bytes of a body (X-3). Returns a refusal if the budget is exhausted. The reservation is
+   * released when the call is answered. Call it for each piece of a body of unknown length.
    */
   reserve(call: ExportCall, bytes: number): Refusal | undefined
-  sendWhole(call: ExportCall, body: Uint8Array): Promise<Answer>
-  /** The stream fails with an error when the client breaks off or the body grows too large; upstream is then cut off. */
+  sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer>
+  /**
+   * Streams a body. The stream must fail if the client goes away or the body is too large; the upstream request is then
+   * aborted.
+   */
   sendStream(call: ExportCall, body: Readable): Promise<Answer>
-  /** The body of this call will not come, so neither `send…` is called: gives back what `reserve` took. */
+  /** Releases the reservation of a call for which no `send…` method will be called. */
   abandon(call: ExportCall): void
 }

@@ -2,15 +2,15 @@ import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:h
 import type { Socket } from 'node:net'
 import type { Clock } from '@penstock/runtime'
 import type { Cell } from '../metrics/registry.ts'
-import type { Line, RefusedLast } from './refused-last.ts'
+import type { SchedulableConnection, RejectedConnectionScheduler } from './rejected-connection-scheduler.ts'
 
-/** Who is waiting for the rest of a request on a connection of HTTP/1.1. */
-export interface Receiving {
-  /** We are the ones who do not read. */
+/** The request that is receiving its body on an HTTP/1.1 connection. */
+export interface BodyReceiver {
+  /** Whether the gateway itself has paused reading. */
   readonly isPaused: boolean
-  /** No byte has come for too long (X-6). */
+  /** No byte has arrived for too long (X-6). */
   onStalled(): void
-  /** What came is not HTTP. */
+  /** The received bytes are not valid HTTP. */
   onBroken(): void
 }
 
@@ -20,25 +20,25 @@ export interface ConnectionTimes {
   readonly idleConnectionTimeoutMs: number
 }
 
-/** While we drain, a client that has been quiet for so long is not about to send. */
-const QUIET_MS = 1_000
-/** What anyone may still have to say after its GOAWAY. */
-const FAREWELL_MS = 75_000
-/** GOAWAY with this id: no new streams, please, but those on their way are still taken. */
+/** While draining, a connection that has been quiet for this long is closed. */
+const DRAIN_QUIET_MS = 1_000
+/** The time after GOAWAY for streams to finish before the connection is cut. */
+const CLOSE_GRACE_MS = 75_000
+/** GOAWAY with this id asks for no new streams, but accepts those that are already on their way. */
 const ANY_STREAM = 2 ** 31 - 1
 
-/** The place of a connection among those that the listener keeps. */
+/** The entry of a connection in the listener's connection table. */
 export interface ConnectionPlace {
   isReserved(): boolean
   requestBegan(): void
 }
 
-/** Who is at the other end. */
+/** The other end of a connection. */
 export interface Peer {
   readonly source: string
-  /** `undefined` where no certificate is demanded. */
+  /** `undefined` if the listener demands no certificate. */
   readonly certificateNames: readonly string[] | undefined
-  /** The connection is in the reserve, where only health probes are answered. */
+  /** Whether the connection exceeds the limits, so that only health probes are answered on it. */
   readonly isReserved: boolean
 }
 
@@ -46,26 +46,26 @@ const unknownPeer: Peer = { source: '', certificateNames: [], isReserved: false 
 
 const key = Symbol('connection')
 
-/** One open socket: what it waits for, and since when. Looked at every second by whoever holds all of them. */
-export class Connection implements Peer, Line {
+/** One open connection and its timeouts. The listener calls `sweep` every second. */
+export class Connection implements Peer, SchedulableConnection {
   readonly source: string
   readonly certificateNames: readonly string[] | undefined
-  /** Over HTTP/1.1 the next reply whose request has been read says `Connection: close` (X-8, X-15). */
-  isLeaving = false
-  /** An HTTP/1 answer has said `Connection: close`, so it must be the last. */
-  saidClose = false
-  refusals = 0
-  receiving: Receiving | undefined
+  /** Whether the connection is to be closed: over HTTP/1.1, the next reply has `Connection: close` (X-8, X-15). */
+  isRetiring = false
+  /** Whether an HTTP/1 reply with `Connection: close` was sent; it must be the last one. */
+  hasSentClose = false
+  rejections = 0
+  bodyReceiver: BodyReceiver | undefined
   readonly #socket: Socket
   readonly #clock: Clock
   readonly #retireAtMs: number
-  readonly #refusedLast: RefusedLast
+  readonly #scheduler: RejectedConnectionScheduler
   readonly #place: ConnectionPlace
   #cell: Cell | undefined
   #session: ServerHttp2Session | undefined
-  #hasSpoken = false
+  #hasSentRequest = false
   #isDraining = false
-  #isHeld = false
+  #isPausedByScheduler = false
   #requests = 0
   #underWay = 0
   #streams = 0
@@ -75,31 +75,31 @@ export class Connection implements Peer, Line {
   #progressAtMs: number
   #headSinceMs: number | undefined
   #cutAtMs: number | undefined
-  #saidFarewell = false
+  #hasSentGoaway = false
 
   constructor(
     socket: Socket,
     clock: Clock,
     maxAgeMs: number,
     certificateNames: readonly string[] | undefined,
-    refusedLast: RefusedLast,
+    scheduler: RejectedConnectionScheduler,
     place: ConnectionPlace,
   ) {
     this.source = socket.remoteAddress ?? ''
     this.certificateNames = certificateNames
     this.#socket = socket
     this.#clock = clock
-    this.#refusedLast = refusedLast
+    this.#scheduler = scheduler
     this.#place = place
     // A connection in the reserve is closed after one answer.
-    this.isLeaving = place.isReserved()
+    this.isRetiring = place.isReserved()
     this.#progressAtMs = clock.nowMs()
     this.#headSinceMs = this.#progressAtMs
     this.#retireAtMs = this.#progressAtMs + maxAgeMs
     Object.defineProperty(socket, key, { value: this })
   }
 
-  /** From here on it counts as a connection of this protocol. */
+  /** Counts the connection as one of its protocol. */
   opened(cell: Cell, session?: ServerHttp2Session): void {
     this.#cell = cell
     this.#session = session
@@ -112,25 +112,25 @@ export class Connection implements Peer, Line {
     this.#cell = undefined
   }
 
-  /** A request on it has been refused for its credential. Over HTTP/1.1 only. */
-  credentialRefused(): void {
-    this.#refusedLast.refused(this)
+  /** Records that a request was refused because of its credential. Over HTTP/1.1 only. */
+  recordRejectedCredential(): void {
+    this.#scheduler.recordRejection(this)
   }
 
-  hold(): void {
-    this.#isHeld = true
+  pauseReading(): void {
+    this.#isPausedByScheduler = true
     this.#socket.pause()
   }
 
-  release(): void {
-    if (!this.#isHeld) return
-    this.#isHeld = false
-    // Whoever paused for reasons of its own goes on reading by itself.
-    if (this.receiving?.isPaused !== true) this.#socket.resume()
+  resumeReading(): void {
+    if (!this.#isPausedByScheduler) return
+    this.#isPausedByScheduler = false
+    // A body receiver that has paused reading resumes it itself.
+    if (this.bodyReceiver?.isPaused !== true) this.#socket.resume()
   }
 
   get isReserved(): boolean {
-    return this.isLeaving && this.#place.isReserved()
+    return this.isRetiring && this.#place.isReserved()
   }
 
   /** Counts a request over HTTP/1. */
@@ -149,7 +149,7 @@ export class Connection implements Peer, Line {
     })
   }
 
-  /** Tells whether the connection has an unanswered request. */
+  /** Returns whether the connection has an unanswered request. */
   get isBusy(): boolean {
     // Over HTTP/1 the rest of a body is discarded after a refusal; that request counts as answered.
     return this.#session === undefined ? this.hasRequests && this.#cutAtMs === undefined : this.#streams > 0
@@ -174,12 +174,12 @@ export class Connection implements Peer, Line {
 
   drain(): void {
     this.#isDraining = true
-    this.isLeaving = true
-    if (this.#session !== undefined) this.#sayFarewell(this.#session)
+    this.isRetiring = true
+    if (this.#session !== undefined) this.#sendGoaway(this.#session)
   }
 
   sweep(nowMs: number, times: ConnectionTimes): void {
-    if (nowMs >= this.#retireAtMs) this.isLeaving = true
+    if (nowMs >= this.#retireAtMs) this.isRetiring = true
     if (this.#cutAtMs !== undefined && nowMs >= this.#cutAtMs) {
       this.cut()
       return
@@ -190,23 +190,23 @@ export class Connection implements Peer, Line {
       this.#progressAtMs = nowMs
     }
     if (this.#session !== undefined) this.#sweepSession(this.#session, nowMs, times)
-    else if (this.receiving !== undefined) this.#sweepBody(this.receiving, nowMs, times)
+    else if (this.bodyReceiver !== undefined) this.#sweepBody(this.bodyReceiver, nowMs, times)
     else if (this.#underWay === 0) this.#sweepIdle(bytes, nowMs, times)
   }
 
-  #sweepBody(receiving: Receiving, nowMs: number, times: ConnectionTimes): void {
-    this.#hasSpoken = true
-    if (receiving.isPaused) this.#progressAtMs = nowMs
-    else if (nowMs - this.#progressAtMs >= times.idleBodyTimeoutMs) receiving.onStalled()
+  #sweepBody(bodyReceiver: BodyReceiver, nowMs: number, times: ConnectionTimes): void {
+    this.#hasSentRequest = true
+    if (bodyReceiver.isPaused) this.#progressAtMs = nowMs
+    else if (nowMs - this.#progressAtMs >= times.idleBodyTimeoutMs) bodyReceiver.onStalled()
   }
 
-  /** Nothing is under way, so bytes that come are the head of a request. */
+  /** Enforces the timeouts between requests. Bytes that arrive then belong to the head of the next request. */
   #sweepIdle(bytes: number, nowMs: number, times: ConnectionTimes): void {
     if (this.#requests !== this.#requestsSeen) {
       this.#requestsSeen = this.#requests
       this.#bytesWhenIdle = bytes
       this.#progressAtMs = nowMs
-      this.#hasSpoken = true
+      this.#hasSentRequest = true
       this.#headSinceMs = undefined
     } else if (bytes !== this.#bytesWhenIdle) {
       this.#headSinceMs ??= nowMs
@@ -214,25 +214,25 @@ export class Connection implements Peer, Line {
     const quietMs = nowMs - this.#progressAtMs
     const isHeadLate = this.#headSinceMs !== undefined && nowMs - this.#headSinceMs >= times.headerTimeoutMs
     if (isHeadLate || quietMs >= times.idleConnectionTimeoutMs) this.cut()
-    else if (this.#isDraining && this.#hasSpoken && this.#headSinceMs === undefined && quietMs >= QUIET_MS) this.cut()
+    else if (this.#isDraining && this.#hasSentRequest && this.#headSinceMs === undefined && quietMs >= DRAIN_QUIET_MS) this.cut()
   }
 
   #sweepSession(session: ServerHttp2Session, nowMs: number, times: ConnectionTimes): void {
     if (session.destroyed) this.cut()
-    else if (this.#saidFarewell) session.close()
-    else if (this.isLeaving || nowMs - this.#progressAtMs >= times.idleConnectionTimeoutMs) this.#sayFarewell(session)
+    else if (this.#hasSentGoaway) session.close()
+    else if (this.isRetiring || nowMs - this.#progressAtMs >= times.idleConnectionTimeoutMs) this.#sendGoaway(session)
   }
 
-  /** In two steps, so that a stream opened before the client knew is not lost; the second comes with the next sweep. */
-  #sayFarewell(session: ServerHttp2Session): void {
-    if (this.#saidFarewell || session.destroyed) return
-    this.#saidFarewell = true
+  /** Sends a first GOAWAY. The next sweep closes the session, so that streams opened in the meantime are not lost. */
+  #sendGoaway(session: ServerHttp2Session): void {
+    if (this.#hasSentGoaway || session.destroyed) return
+    this.#hasSentGoaway = true
     session.goaway(0, ANY_STREAM)
-    this.cutAfter(FAREWELL_MS)
+    this.cutAfter(CLOSE_GRACE_MS)
   }
 }
 
-/** Of a socket that the listener has handed out. */
+/** Returns the connection of a socket that the listener has accepted. */
 export function connectionOf(socket: Socket): Connection {
   return (socket as Socket & { readonly [key]: Connection })[key]
 }

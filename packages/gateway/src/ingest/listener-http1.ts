@@ -6,10 +6,13 @@ import { connectionOf } from './listener-connection.ts'
 import type { Refusal } from './refusals.ts'
 import { RefusalWriter } from './reply.ts'
 
-/** How long a client that was told off may take to read it. */
-const LAST_WORDS_MS = 2_000
+/** The time that a client has to read the final response before the connection is cut. */
+const FINAL_RESPONSE_GRACE_MS = 2_000
 
-/** Understands HTTP/1 on sockets that someone else accepts and watches over: it has no time limits of its own. */
+/**
+ * Returns an HTTP/1 server for sockets that the listener accepts. It has no timeouts, because the listener enforces
+ * them.
+ */
 export function http1Server(
   onRequest: (request: IngestRequest, response: ServerResponse) => void,
   random: Random,
@@ -24,38 +27,39 @@ export function http1Server(
     requestTimeout: 0,
   })
   server.timeout = 0
-  // Node would leave out all headers after the thousandth, Content-Length and Authorization among them. Bytes are bounded.
+  // By default Node drops all headers after the thousandth, possibly Content-Length. The size of the head is limited
+  // anyway.
   server.maxHeadersCount = 0
   server.on('request', onRequest)
-  // A tunnel is no path of ours, whatever it is to.
+  // CONNECT is not supported.
   server.on('connect', (_request, socket) => {
-    const refusal: Refusal = { kind: 'method_not_allowed', message: 'Only POST is served here.' }
-    sayLastWords(socket as Socket, refusals, refusal, 'allow: POST, OPTIONS\r\n')
+    const refusal: Refusal = { kind: 'method_not_allowed', message: 'Only POST is allowed here.' }
+    writeFinalResponse(socket as Socket, refusals, refusal, 'allow: POST, OPTIONS\r\n')
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const connection = connectionOf(socket as Socket)
-    // The second is the end of the stream in the middle of a request: gone, not broken.
+    // The second code means that the stream ended within a request: the client has gone.
     if (error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE' || !socket.writable) {
       socket.destroy()
-    } else if (connection.saidClose) {
-      connection.cutAfter(LAST_WORDS_MS)
-    } else if (connection.receiving !== undefined) {
-      connection.receiving.onBroken()
+    } else if (connection.hasSentClose) {
+      connection.cutAfter(FINAL_RESPONSE_GRACE_MS)
+    } else if (connection.bodyReceiver !== undefined) {
+      connection.bodyReceiver.onBroken()
     } else if (connection.hasRequests) {
-      // What was written now would be taken for the reply to a request before this one.
+      // A response now would be taken for the reply to an earlier request.
       socket.destroy()
     } else {
-      const refusal: Refusal = { kind: 'bad_request', message: 'This is not a request in HTTP/1.1.' }
-      sayLastWords(socket as Socket, refusals, refusal, '')
+      const refusal: Refusal = { kind: 'bad_request', message: 'This is not a valid HTTP/1.1 request.' }
+      writeFinalResponse(socket as Socket, refusals, refusal, '')
     }
   })
   return server
 }
 
-function sayLastWords(socket: Socket, refusals: RefusalWriter, refusal: Refusal, extra: string): void {
+function writeFinalResponse(socket: Socket, refusals: RefusalWriter, refusal: Refusal, extra: string): void {
   const { status, headers, body } = refusals.refusalReply(refusal, 'json')
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
   for (let at = 0; at < headers.length; at += 2) head += `${headers[at]}: ${headers[at + 1]}\r\n`
-  connectionOf(socket).cutAfter(LAST_WORDS_MS)
+  connectionOf(socket).cutAfter(FINAL_RESPONSE_GRACE_MS)
   socket.end(Buffer.concat([Buffer.from(`${head}${extra}connection: close\r\n\r\n`), body ?? Buffer.alloc(0)]))
 }

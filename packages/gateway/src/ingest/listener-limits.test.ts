@@ -56,11 +56,11 @@ async function startBusy(settings: { maxConnections?: number; maxConnectionsPerA
 
 describe('connections without a request make room', () => {
   test.each([
-    ['silent ones', ''],
+    ['silent connections', ''],
     ['half a head', 'POST / HTTP/1.1\r\nho'],
-    ['no HTTP', 'nonsense\r\n\r\n'],
+    ['bytes that are not HTTP', 'nonsense\r\n\r\n'],
     ['half a preface', 'PRI * HT'],
-    ['a refused request whose body does not come', head({ authorization: 'Bearer wrong', 'content-length': '9' })],
+    ['a refused request with a missing body', head({ authorization: 'Bearer wrong', 'content-length': '9' })],
   ])('%s', async (_, text) => {
     await start({ settings: { maxConnections: 100, maxConnectionsPerAddress: 50 } })
     for (const _ of times(3)) await Promise.all(times(100).map(() => openSilent(text)))
@@ -79,7 +79,7 @@ describe('connections without a request make room', () => {
     expect((await client.send(post('abc')).reply()).status).toBe(200)
   })
 
-  test('sessions of HTTP/2 without a stream', async () => {
+  test('HTTP/2 sessions without a stream', async () => {
     await start({ settings: { maxConnections: 5 } })
     const sessions = times(5).map(openHttp2)
     for (const session of sessions) expect(await statusOver(session)).toBe(200)
@@ -87,7 +87,7 @@ describe('connections without a request make room', () => {
     await expect.poll(() => sessions.filter(({ closed, destroyed }) => closed || destroyed).length).toBe(1)
   })
 
-  test('silent ones before idle ones', async () => {
+  test('silent connections before idle ones', async () => {
     await start({ settings: { maxConnectionsPerAddress: 2 } })
     const first = await open()
     expect((await first.send(post('abc')).reply()).status).toBe(200)
@@ -96,9 +96,9 @@ describe('connections without a request make room', () => {
   })
 })
 
-describe('where every connection has a request', () => {
+describe('if every connection has a request', () => {
   test.each([[{ maxConnections: 3 }], [{ maxConnectionsPerAddress: 3 }]])(
-    '%j: /healthz is answered, other requests get 503 with Retry-After, and no connection is cut',
+    '%j: answers /healthz, answers 503 with Retry-After to other requests, and cuts no connection',
     async (settings) => {
       const { gate, replies } = await startBusy(settings, 3)
       expect(await ask(head({}, '/healthz', 'GET'))).toMatchObject({ status: 200, headers: { connection: 'close' } })
@@ -115,7 +115,7 @@ describe('where every connection has a request', () => {
   )
 })
 
-test('a request that is refused and then breaks gets one answer', async () => {
+test('sends one answer to a request that is refused and then malformed', async () => {
   await start()
   const client = await open()
   client.send(head({ 'transfer-encoding': 'identity' }))
@@ -123,7 +123,7 @@ test('a request that is refused and then breaks gets one answer', async () => {
   await expect(client.reply()).rejects.toThrow('closed after ""')
 })
 
-describe('the server that a request names', () => {
+describe('the Host of a request', () => {
   test.each([
     ['twice over HTTP/1.1', 'HTTP/1.1', ['a', 'a']],
     ['twice over HTTP/1.0', 'HTTP/1.0', ['a', 'b']],

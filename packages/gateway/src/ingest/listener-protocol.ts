@@ -2,10 +2,10 @@ import type { Socket } from 'node:net'
 
 export type HttpVersion = 1 | 2
 
-/** As much of HTTP/2's preface as no request of HTTP/1 can begin with; the rest is for its own parser to check. */
+/** The beginning of the HTTP/2 preface, which no HTTP/1 request can begin with. The HTTP/2 parser checks the rest. */
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\n')
 
-/** `undefined`: too little to tell. */
+/** Returns the HTTP version that a connection begins with; `undefined` if more bytes are needed. */
 export function versionOf(beginning: Uint8Array): HttpVersion | undefined {
   const length = Math.min(beginning.length, PREFACE.length)
   for (let at = 0; at < length; at += 1) if (beginning[at] !== PREFACE[at]) return 1
@@ -13,11 +13,11 @@ export function versionOf(beginning: Uint8Array): HttpVersion | undefined {
 }
 
 /**
- * Reads until the version is clear, then hands the socket over with what has been read. A client that leaves before that
- * is not reported.
+ * Reads until the version is known, then hands over the socket with the bytes read. Silently closes a connection that
+ * ends before that.
  */
 export function readVersion(socket: Socket, handOver: (version: HttpVersion) => void): void {
-  /** Whoever sends much at once sends on until its turn comes. */
+  /** All bytes read; more may arrive between detection and hand-over. */
   const pieces: Buffer[] = []
   let version: HttpVersion | undefined
   const leave = () => {
@@ -28,7 +28,7 @@ export function readVersion(socket: Socket, handOver: (version: HttpVersion) => 
     if (version !== undefined) return
     version = versionOf(Buffer.concat(pieces))
     if (version === undefined) return
-    // A stream that has just given data is about to ask for more, and would undo a pause that its new owner asks for.
+    // Not within `data`: the stream would resume afterwards, even if its new owner has paused it.
     setImmediate(give)
   }
   const give = () => {

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { ConnectionTable, listenerFull } from '@penstock/http'
-import { type Clock, type Log, subscriberOf, unmapped } from '@penstock/runtime'
+import { type Clock, type Log, subscriberOf, unmapIpv4 } from '@penstock/runtime'
 import type { ListenAddress } from '../gateway-config.ts'
 import type { Connection, ConnectionPlace } from './listener-connection.ts'
 
-/** The place of a connection from its first moment on, TLS handshake included. */
+/** The entry of a connection in the table, from its TLS handshake on. */
 export interface Slot {
   socket: Socket
   connection: Connection | undefined
@@ -24,7 +24,7 @@ export interface SlotLimits {
 const RESERVE = 64
 const LOG_EVERY_MS = 60_000
 
-/** Admits the sockets of a listener, and destroys those that have to make room for others. */
+/** Enforces the connection limits of a listener: admits sockets, and destroys some to make room for others. */
 export class ListenerSlots {
   readonly #table: ConnectionTable<Slot>
   readonly #clock: Clock
@@ -74,7 +74,7 @@ export class ListenerSlots {
     if (nowMs - this.#loggedAtMs < LOG_EVERY_MS) return
     this.#loggedAtMs = nowMs
     const { maxConnections, maxConnectionsPerAddress: maxPerAddress } = this.#limits
-    const { fields, message } = listenerFull(this.#addressOf(), { maxConnections, maxPerAddress }, unmapped(source))
+    const { fields, message } = listenerFull(this.#addressOf(), { maxConnections, maxPerAddress }, unmapIpv4(source))
     this.#log.warn(fields, message)
   }
 }

@@ -61,7 +61,7 @@ const connections = (transport: string) =>
   front.metrics.cell('otelcol_receiver_active_connections', { transport }).value
 
 describe('P-1: one port for both versions of HTTP', () => {
-  test('in clear text, told apart by the first bytes', async () => {
+  test('detects the version by the first bytes in clear text', async () => {
     await start()
     const client = await open()
     expect(await client.send(post('abc')).reply()).toMatchObject({ status: 200 })
@@ -69,7 +69,7 @@ describe('P-1: one port for both versions of HTTP', () => {
     expect([connections('http'), connections('grpc')]).toEqual([1, 1])
   })
 
-  test('however few bytes come at a time', async () => {
+  test('detects the version if single bytes arrive', async () => {
     await start()
     const client = await open()
     for (const byte of head({ 'content-length': '1' })) {
@@ -78,7 +78,7 @@ describe('P-1: one port for both versions of HTTP', () => {
     expect(await client.send('x').reply()).toMatchObject({ status: 200 })
   })
 
-  test('gRPC goes to its own front, by content type', async () => {
+  test('passes gRPC to its own front, by content type', async () => {
     const seen: unknown[] = []
     await start({
       grpc: {
@@ -97,7 +97,7 @@ describe('P-1: one port for both versions of HTTP', () => {
     expect(seen).toEqual(['application/grpc+proto', true])
   })
 
-  test('any beginning is of one version at most, whatever its length', () => {
+  test('detects at most one version for any beginning', () => {
     const preface = 'PRI * HTTP/2.0\r\n\r\n'
     expect(versionOf(Buffer.from(preface))).toBe(2)
     expect(versionOf(Buffer.from('PRIVATE / HTTP/1.1\r\n'))).toBe(1)
@@ -119,11 +119,11 @@ describe('broken requests', () => {
       `${good}content-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
     ],
     ['two Content-Lengths', `${good}content-length: 3\r\ncontent-length: 4\r\n\r\nabcd`],
-    ['a Content-Length that is no number', `${good}content-length: 3x\r\n\r\nabc`],
+    ['a Content-Length that is not a number', `${good}content-length: 3x\r\n\r\nabc`],
     ['a folded header', `${good}x-a: b\r\n c\r\ncontent-length: 0\r\n\r\n`],
-    ['a blank before the colon', `${good}content-length : 3\r\n\r\nabc`],
-    ['a coding that is not last', `${good}transfer-encoding: chunked, gzip\r\n\r\n0\r\n\r\n`],
-    ['P-17: a coding below chunked', `${good}transfer-encoding: gzip, chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`],
+    ['white space before the colon', `${good}content-length : 3\r\n\r\nabc`],
+    ['chunked that is not the last coding', `${good}transfer-encoding: chunked, gzip\r\n\r\n0\r\n\r\n`],
+    ['P-17: another coding before chunked', `${good}transfer-encoding: gzip, chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`],
     [
       'P-17: the same in two headers',
       `${good}transfer-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
@@ -144,7 +144,7 @@ describe('broken requests', () => {
     expect(front.ingest.sent).toEqual([])
   })
 
-  test('a chunk that is none: 400, and upstream is cut off', async () => {
+  test('an invalid chunk: answers 400 and aborts the upstream request', async () => {
     await start()
     const client = await open()
     client.send(`${head({ 'transfer-encoding': 'chunked' })}3\r\nabc\r\n`).send('zz\r\n')
@@ -153,7 +153,7 @@ describe('broken requests', () => {
     expect(front.ingest.sent[0]?.broken).toBeDefined()
   })
 
-  test('noise behind a request that waits for its answer is not answered in its place', async () => {
+  test('does not answer noise after a request before the request itself', async () => {
     await start()
     const gone = new Gate()
     front.ingest.answer = async (call) => {
@@ -168,8 +168,8 @@ describe('broken requests', () => {
   })
 })
 
-describe('X-6: who is slow is cut off', () => {
-  test('before a byte has come', async () => {
+describe('X-6: cuts off slow clients', () => {
+  test('before the first byte', async () => {
     await start()
     const client = await open()
     await front.clock.untilSleeping()
@@ -190,7 +190,7 @@ describe('X-6: who is slow is cut off', () => {
     },
   )
 
-  test('in the head of a second request, which drips in', async () => {
+  test('within the slow head of a second request', async () => {
     await start()
     const client = await open()
     await client.send(post('abc')).reply()
@@ -203,11 +203,11 @@ describe('X-6: who is slow is cut off', () => {
     await client.closed
   })
 
-  test('in the body: told to send it again', async () => {
+  test('within a body, with a retryable answer', async () => {
     await start()
     const client = await open()
     client.send(head({ 'content-length': '500' })).send('abc')
-    await front.ingest.presentedOnce()
+    await front.ingest.untilAdmissionRequested()
     await front.clock.advance(14_000)
     client.send('d')
     await front.clock.advance(17_000)
@@ -216,7 +216,7 @@ describe('X-6: who is slow is cut off', () => {
     expect(front.ingest.heldBytes).toBe(0)
   })
 
-  test('in the body, over HTTP/2', async () => {
+  test('within a body over HTTP/2', async () => {
     await start({ idleBodyTimeoutMs: 20 })
     const session = openHttp2()
     const stream = session.request({
@@ -239,7 +239,7 @@ describe('X-6: who is slow is cut off', () => {
     expect(connections('http')).toBe(0)
   })
 
-  test('but not while an answer is awaited', async () => {
+  test('but not while they wait for an answer', async () => {
     await start()
     const answered = new Gate()
     front.ingest.answer = async () => {
@@ -255,7 +255,7 @@ describe('X-6: who is slow is cut off', () => {
   })
 })
 
-test('X-5: a client of HTTP/2 that closes its half is gone, and so is its connection', async () => {
+test('X-5: closes the connection of an HTTP/2 client that closes its side', async () => {
   await start()
   const client = await open()
   client.send(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.of(0, 0, 0, 4, 0, 0, 0, 0, 0)]))
@@ -266,7 +266,7 @@ test('X-5: a client of HTTP/2 that closes its half is gone, and so is its connec
   while (connections('grpc') > 0) await new Promise((resolve) => setImmediate(resolve))
 })
 
-describe('X-8: connections do not grow old', () => {
+describe('X-8: maximum age of connections', () => {
   test.each([
     [0, 54_000],
     [0.5, 60_000],
@@ -282,7 +282,7 @@ describe('X-8: connections do not grow old', () => {
     await client.closed
   })
 
-  test('P-11: not on a reply that is ahead of its body', async () => {
+  test('P-11: does not close the connection with a reply that precedes the end of the body', async () => {
     await start({ settings: { maxConnectionAgeMs: 10_000 } })
     const client = await open()
     await client.send(post('abc')).reply()
@@ -293,7 +293,7 @@ describe('X-8: connections do not grow old', () => {
     expect(await client.reply()).toMatchObject({ status: 200, headers: { connection: 'close' } })
   })
 
-  test('HTTP/2: GOAWAY in two steps, and what is under way is answered', async () => {
+  test('HTTP/2: sends GOAWAY in two steps, and answers requests in flight', async () => {
     await start({ settings: { maxConnectionAgeMs: 10_000 } })
     const answered = new Gate()
     front.ingest.answer = async () => {
@@ -310,13 +310,13 @@ describe('X-8: connections do not grow old', () => {
     answered.open()
     expect(await status).toBe(200)
     await closed
-    // Node says it once more when the last stream has ended.
+    // Node sends another GOAWAY when the last stream has ended.
     expect(goaways.slice(0, 2)).toEqual([2 ** 31 - 1, 1])
   })
 })
 
 describe('X-15: drain', () => {
-  test('what is under way is answered, then every connection ends', async () => {
+  test('answers requests in flight, then closes every connection', async () => {
     await start()
     const answered = new Gate()
     front.ingest.answer = async () => {
@@ -340,7 +340,7 @@ describe('X-15: drain', () => {
     await idle.closed
   })
 
-  test('a request that a client sends in time is still taken', async () => {
+  test('still accepts a request that arrives in time', async () => {
     await start()
     const client = await open()
     await client.send(post('abc')).reply()
@@ -349,7 +349,7 @@ describe('X-15: drain', () => {
     await drained
   })
 
-  test('who does not leave in time is cut off', async () => {
+  test('cuts off connections that do not end in time', async () => {
     await start()
     front.ingest.answer = () => new Promise(() => {})
     const client = await open()
@@ -390,7 +390,7 @@ describe('X-13: TLS', () => {
     return (client.socket as TLSSocket).getPeerCertificate().subject.CN
   }
 
-  test('P-1: by ALPN, and by the first bytes without it', async () => {
+  test('P-1: detects the version by ALPN, or by the first bytes without it', async () => {
     await startTls()
     expect(await (await open({ secure: true })).send(post('abc')).reply()).toMatchObject({ status: 200 })
     expect(await statusOver(openHttp2('https'))).toBe(200)
@@ -405,7 +405,7 @@ describe('X-13: TLS', () => {
     expect(socket.alpnProtocol).toBe('http/1.1')
   })
 
-  test('a new certificate is shown to new connections, and old ones live on', async () => {
+  test('uses a new certificate for new connections, and keeps old ones open', async () => {
     const files = await startTls()
     const old = await open({ secure: true })
     expect(await old.send(post('abc')).reply()).toMatchObject({ status: 200 })
@@ -419,7 +419,7 @@ describe('X-13: TLS', () => {
     expect(await old.send(post('abc')).reply()).toMatchObject({ status: 200 })
   })
 
-  test('half a rotation changes nothing', async () => {
+  test('keeps the certificate while only one file has been replaced', async () => {
     const files = await startTls()
     await writeFile(files.certFile, certificates.two.cert)
     await front.clock.advance(2_000)
@@ -433,26 +433,26 @@ describe('X-13: TLS', () => {
       .toBe('two.gateway.test')
   })
 
-  test('a client certificate may be demanded', async () => {
+  test('demands a client certificate if configured', async () => {
     await startTls(certificates.two.cert)
     const status = (options: object) => statusOver(openHttp2('https', options))
     await expect(status({})).rejects.toThrow()
     expect(await status({ cert: certificates.two.cert, key: certificates.two.key })).toBe(200)
   })
 
-  test('a key that does not belong to its certificate is an error at the start', async () => {
+  test('rejects a key that does not match its certificate at the start', async () => {
     const files = await startTls()
     await writeFile(files.certFile, certificates.two.cert)
     await expect(startFront({ tls: files })).rejects.toThrow('key values mismatch')
   })
 })
 
-test('a port that is taken is the error of the system', async () => {
+test('rejects with the system error if the port is in use', async () => {
   await start()
   await expect(startFront({ port: front.port })).rejects.toThrow('EADDRINUSE')
 })
 
-test('P-26: streams at one time are bounded, and the bound is told', async () => {
+test('P-26: advertises the limit of concurrent streams', async () => {
   await start({ settings: { maxStreamsPerConnection: 7 } })
   const session = openHttp2()
   const settings = await new Promise<{ maxConcurrentStreams?: number }>((resolve) =>

@@ -16,28 +16,31 @@ import { Connection, type ConnectionTimes, connectionOfSession } from './listene
 import { http1Server } from './listener-http1.ts'
 import { type HttpVersion, readVersion } from './listener-protocol.ts'
 import { ListenerSlots, type Slot, type SlotLimits } from './listener-slots.ts'
-import { RefusedLast } from './refused-last.ts'
+import { RejectedConnectionScheduler } from './rejected-connection-scheduler.ts'
 import { readTlsFiles } from './tls-context.ts'
 
 export type { IngestRequest } from './http-request.ts'
 
-/** Takes requests over either version of HTTP. It must answer each, and must not throw. */
+/** Handles requests over HTTP/1 and HTTP/2. Must answer every request and must not throw. */
 export interface Front {
   onHttp1(request: IngestRequest, response: ServerResponse): void
   onHttp2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: readonly string[]): void
 }
 
-/** Who gets what: HTTP/2 streams whose content type begins with `application/grpc` are gRPC, all else is OTLP/HTTP (P-1). */
+/**
+ * The fronts of a listener. HTTP/2 streams with a content type `application/grpc…` go to `grpc`, all else to `http`
+ * (P-1).
+ */
 export interface Fronts {
   readonly http: Front
   readonly grpc: Pick<Front, 'onHttp2'> & {
-    /** Of every HTTP/2 connection, before its first stream: for what counts per connection (P-26). */
+    /** Called for each HTTP/2 connection before its first stream, for limits per connection (P-26). */
     onSession?(session: ServerHttp2Session): void
   }
 }
 
 export interface ListenerSettings extends ConnectionTimes, SlotLimits {
-  /** ± 10 % for each connection (X-8). */
+  /** The age at which a connection is closed, ± 10 % (X-8). */
   readonly maxConnectionAgeMs: number
   readonly maxStreamsPerConnection: number
 }
@@ -60,14 +63,14 @@ export interface ListenerDeps {
 }
 
 export interface Listener {
-  /** With the port that was bound. */
+  /** The bound address, with the actual port. */
   readonly address: ListenAddress
   /**
-   * Accepts no further connection, asks clients to leave (`Connection: close`, GOAWAY), and resolves when the last
-   * has; after `timeoutMs` the rest are cut (X-15).
+   * Stops accepting connections and asks clients to close theirs (`Connection: close`, GOAWAY). Resolves when all
+   * connections have ended; cuts the remaining ones after `timeoutMs` (X-15).
    */
   drain(timeoutMs: number): Promise<void>
-  /** Cuts everything. */
+  /** Stops accepting connections and cuts the existing ones. */
   close(): Promise<void>
 }
 
@@ -76,7 +79,7 @@ const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddre
 const SWEEP_MS = 1_000
 const JITTER = 0.1
 
-/** Rejects with the system's error when the address cannot be bound, or when certificate and key cannot be used. */
+/** Opens a listener. Rejects if the address cannot be bound, or if certificate and key cannot be used. */
 export async function openListener(
   { address, tls }: OtlpListener,
   fronts: Fronts,
@@ -89,8 +92,8 @@ export async function openListener(
 }
 
 /**
- * One port for both versions of HTTP, told apart by ALPN under TLS and by the first bytes in clear text, and for both
- * protocols of OTLP. It has every connection in its books, and looks through them once a second.
+ * Serves both versions of HTTP and both OTLP protocols on one port. Detects the HTTP version by ALPN with TLS, and by
+ * the first bytes otherwise. Checks all connections for timeouts once a second.
  */
 class OpenListener implements Listener {
   readonly #settings: ListenerSettings
@@ -98,19 +101,19 @@ class OpenListener implements Listener {
   readonly #connections = new Map<Socket, Connection>()
   readonly #http1: ReturnType<typeof http1Server>
   readonly #http2: ReturnType<typeof createHttp2Server>
-  /** Decides which connections stay when there are too many. */
+  /** Enforces the connection limits. */
   readonly #slots: ListenerSlots
-  /** Sockets that have not become TLS connections yet, by address and port of their other end. */
+  /** Sockets in the TLS handshake, by address and port of the peer. */
   readonly #handshakes = new Map<string, Slot>()
-  readonly #refusedLast = new RefusedLast()
+  readonly #scheduler = new RejectedConnectionScheduler()
   readonly #stop = new AbortController()
   #server: Server | TlsServer | undefined
   #address: ListenAddress = { host: '', port: 0 }
   #closed: Promise<void> = Promise.resolve()
   #tlsDigest = ''
   #isTlsFailing = false
-  /** The session that the HTTP/2 server makes of a socket, while it is handed over. */
-  #adopted: ServerHttp2Session | undefined
+  /** The session that the HTTP/2 server has just created for a socket. */
+  #newSession: ServerHttp2Session | undefined
 
   constructor(fronts: Fronts, settings: ListenerSettings, deps: ListenerDeps) {
     this.#settings = settings
@@ -119,11 +122,11 @@ class OpenListener implements Listener {
     this.#http1 = http1Server((request, response) => fronts.http.onHttp1(request, response), deps.random)
     this.#http2 = createHttp2Server({ settings: { maxConcurrentStreams: settings.maxStreamsPerConnection } })
     this.#http2.on('session', (session) => {
-      this.#adopted = session
+      this.#newSession = session
       fronts.grpc.onSession?.(session)
     })
     this.#http2.on('stream', (...args: unknown[]) => {
-      // Node's types leave out the last one, which is older than they are.
+      // Node's types do not declare the last argument.
       const [stream, headers, flags, rawHeaders] = args as Parameters<Front['onHttp2']>
       // A stream reset by its client emits an error, which without a listener would end the process.
       stream.on('error', () => {})
@@ -152,7 +155,7 @@ class OpenListener implements Listener {
     this.#address = { host: address.host, port: bound.port }
     this.#closed = new Promise((resolve) => server.once('close', resolve))
     server.on('error', (error) => {
-      this.#deps.log.error({ event: 'listener.failed', err: error }, 'a connection could not be accepted')
+      this.#deps.log.error({ event: 'listener.failed', err: error }, 'the listener could not accept a connection')
     })
     void this.#watch(tls)
   }
@@ -202,7 +205,7 @@ class OpenListener implements Listener {
       if (slot === undefined) socket.destroy()
       else this.#accept(socket, slot, alpnVersion(socket), demandsCertificate ? namesOf(socket) : undefined)
     })
-    // With `allowHalfOpen` Node leaves it open. That someone scans the port is no news.
+    // With `allowHalfOpen` Node does not close the socket. Not logged, because port scans are common.
     server.on('tlsClientError', (_error, socket) => socket.destroy())
     server.on('connection', (socket: Socket) => {
       const slot = this.#slots.admit(socket)
@@ -217,7 +220,7 @@ class OpenListener implements Listener {
   #accept(socket: Socket, slot: Slot, version: HttpVersion | undefined, names: readonly string[] | undefined): void {
     const { clock, random } = this.#deps
     const ageMs = this.#settings.maxConnectionAgeMs * (1 - JITTER + 2 * JITTER * random())
-    const connection = new Connection(socket, clock, ageMs, names, this.#refusedLast, this.#slots.placeOf(slot))
+    const connection = new Connection(socket, clock, ageMs, names, this.#scheduler, this.#slots.placeOf(slot))
     slot.socket = socket
     slot.connection = connection
     this.#connections.set(socket, connection)
@@ -227,25 +230,26 @@ class OpenListener implements Listener {
       connection.closed()
     })
     if (this.#server?.listening === false) connection.drain()
-    if (version === undefined) readVersion(socket, (told) => this.#hand(socket, connection, told))
-    else this.#hand(socket, connection, version)
+    if (version === undefined) readVersion(socket, (detected) => this.#handOver(socket, connection, detected))
+    else this.#handOver(socket, connection, version)
   }
 
-  #hand(socket: Socket, connection: Connection, version: HttpVersion): void {
+  #handOver(socket: Socket, connection: Connection, version: HttpVersion): void {
     const { metrics } = this.#deps
     if (version === 1) {
       connection.opened(metrics.cell('otelcol_receiver_active_connections', { transport: 'http' }))
       this.#http1.emit('connection', socket)
       return
     }
-    // Over HTTP/1 a client may close its half and wait for the reply. Here its streams say when they end, and of a socket
-    // left half open the session would never learn that the client has gone (X-5).
+    // Over HTTP/1 a client may close its side and wait for the reply. Over HTTP/2 streams have their own end, and with
+    // a half-open socket the session would not notice that the client has gone (X-5).
     socket.allowHalfOpen = false
-    // Few but gRPC clients speak HTTP/2, and which of them it is shows only with the first stream.
-    this.#adopted = undefined
+    // HTTP/2 connections are counted as gRPC: few other clients use it, and the protocol is not known before the first
+    // stream.
+    this.#newSession = undefined
     this.#http2.emit('connection', socket)
-    connection.opened(metrics.cell('otelcol_receiver_active_connections', { transport: 'grpc' }), this.#adopted)
-    this.#adopted = undefined
+    connection.opened(metrics.cell('otelcol_receiver_active_connections', { transport: 'grpc' }), this.#newSession)
+    this.#newSession = undefined
   }
 
   async #watch(tls: TlsFiles | undefined): Promise<void> {
@@ -259,7 +263,7 @@ class OpenListener implements Listener {
     }
   }
 
-  /** The files are compared by what they hold: a rename, or a link that now leads elsewhere, leaves no other trace. */
+  /** Loads changed TLS files. Compares their content, because a rename or a changed link may leave no other trace. */
   async #refreshTls(tls: TlsFiles): Promise<void> {
     const { log } = this.#deps
     try {
@@ -268,9 +272,9 @@ class OpenListener implements Listener {
       if (changed === undefined) return
       this.#tlsDigest = changed.digest
       ;(this.#server as TlsServer).setSecureContext(changed.options)
-      log.info({ event: 'tls.reloaded' }, 'certificate and key have been read again')
+      log.info({ event: 'tls.reloaded' }, 'the changed certificate and key are in use')
     } catch (error) {
-      if (!this.#isTlsFailing) log.error({ event: 'tls.unreadable', err: error }, 'the former certificate is kept')
+      if (!this.#isTlsFailing) log.error({ event: 'tls.unreadable', err: error }, 'the TLS files cannot be used; the previous certificate stays in use')
       this.#isTlsFailing = true
     }
   }

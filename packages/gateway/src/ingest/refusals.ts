@@ -1,12 +1,10 @@
 import { type FieldViolation, GrpcCode } from '@penstock/otlp'
 
 /**
- * The answers we make ourselves.
+ * The refusals that the gateway makes itself.
  *
- * A client drops a batch on anything that is not retryable, so such a row may be used only when it is true of this very
- * request. `retry` rows carry Retry-After over HTTP and RetryInfo over gRPC.
- *
- * @see spec/otlp-gateway.md 1.3
+ * Clients drop a batch if the refusal is not retryable, so such a row may be used only if it is certain for this
+ * request. Rows with `retry` send Retry-After over HTTP and RetryInfo over gRPC.
  */
 export const refusalTable = {
   unauthenticated: { http: 401, grpc: GrpcCode.UNAUTHENTICATED, retry: false },
@@ -31,23 +29,25 @@ export const refusalTable = {
 } as const satisfies Record<string, { http: number; grpc: number; retry: boolean }>
 export type RefusalKind = keyof typeof refusalTable
 
-/** A row of the table, with what is particular to one request. */
+/** A refusal of one request: a row of the table and its details. */
 export interface Refusal {
   readonly kind: RefusalKind
-  /** English, for whoever runs the client; never any part of a secret. */
+  /** An English text for the operator of the client. Never contains any part of a secret. */
   readonly message: string
-  /** Value of `WWW-Authenticate` (P-12). */
+  /** The value of `WWW-Authenticate` (P-12). */
   readonly challenge?: string
   /** Whole seconds, at least 1; on `retry` rows only (P-13). */
   readonly retryAfterSeconds?: number
 }
 
-/** Returns what the log says beside the kind: the limit that a body is over. Its wire size alone would not explain it. */
+/**
+ * Returns the detail for the log: the exceeded limit of a body that is too large. Its wire length would not explain it.
+ */
 export function detailOf({ kind, message }: Refusal): string | undefined {
   return kind === 'body_too_large' ? message : undefined
 }
 
-/** What a google.rpc.BadRequest says of the request beside the message: of a body that is no OTLP, where to look. */
+/** Returns the field violations of google.rpc.BadRequest for a body that is not OTLP; otherwise `undefined`. */
 export function violationsOf({ kind, message }: Refusal): readonly FieldViolation[] | undefined {
   return kind === 'bad_body' ? [{ field: 'body', description: message }] : undefined
 }

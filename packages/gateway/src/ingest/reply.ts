@@ -6,7 +6,7 @@ import type { FlatHeaders } from './export-call.ts'
 import { type Refusal, refusalTable, violationsOf } from './refusals.ts'
 import type { IngestSignal } from './signals.ts'
 
-/** What goes back over HTTP, of either version. */
+/** A reply over either version of HTTP. */
 export interface Reply {
   readonly status: number
   readonly headers: FlatHeaders
@@ -18,10 +18,10 @@ const plainSuccess: Readonly<Record<Encoding, Reply>> = {
   json: { status: 200, headers: headersOf('json', 2), body: Buffer.from('{}') },
 }
 
-/** Texts that name a token differ by token; so many of them are kept ready. */
-const MAX_READY_STATUSES = 512
+/** The highest number of cached status bodies. Messages that name a token differ by token. */
+const MAX_CACHED_STATUSES = 512
 
-/** `warning`: told inside a full success, and in no other reply (E-5). */
+/** Returns the reply to an accepted request. `warning` is sent only with a full success (E-5). */
 export function acceptedReply(
   { partialSuccess, body }: Accepted,
   signal: IngestSignal,
@@ -36,7 +36,7 @@ export function acceptedReply(
   return success(encoding, encodedPartialSuccess(signal, partialSuccess, encoding))
 }
 
-/** Writes refusals as google.rpc.Status (P-5). */
+/** Encodes refusals as google.rpc.Status (P-5). */
 export class RefusalWriter {
   readonly #random: Random
   readonly #ready: Readonly<Record<Encoding, Map<string, Uint8Array>>> = { protobuf: new Map(), json: new Map() }
@@ -75,7 +75,7 @@ export class RefusalWriter {
     const known = ready.get(key)
     if (known !== undefined) return known
     const body = encodeRpcStatus({ code, message, retryDelayMs: undefined }, encoding)
-    if (ready.size < MAX_READY_STATUSES) ready.set(key, body)
+    if (ready.size < MAX_CACHED_STATUSES) ready.set(key, body)
     return body
   }
 }
@@ -84,7 +84,7 @@ function success(encoding: Encoding, body: Uint8Array): Reply {
   return { status: 200, headers: headersOf(encoding, body.length), body }
 }
 
-/** Profiles have the same message; only the count has another name in JSON, and of a warning the count is absent. */
+/** Profiles use the same message, except for the JSON name of the count, which a warning does not have. */
 function encodedPartialSuccess(signal: IngestSignal, partialSuccess: PartialSuccess, encoding: Encoding): Uint8Array {
   return encodeExportResponse(signal === 'profiles' ? 'traces' : signal, partialSuccess, encoding)
 }

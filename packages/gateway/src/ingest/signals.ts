@@ -1,6 +1,6 @@
 import { type Signal, signals } from '@penstock/otlp'
 
-/** What the gate lets through; profiles it forwards without knowing their model. */
+/** The signals that the gateway accepts. It forwards profiles without decoding them. */
 export type IngestSignal = Signal | 'profiles'
 
 export interface IngestSignalRow {

@@ -1,4 +1,4 @@
-/** Self-signed, for tests alone, valid for a hundred years. */
+/** Self-signed certificates for tests, valid until 2126. */
 export const certificates = {
   one: {
     cert: `-----BEGIN CERTIFICATE-----

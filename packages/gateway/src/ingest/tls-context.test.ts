@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-test('X-13: files that have not changed are compared, and no context is built of them', async () => {
+test('X-13: builds no context from unchanged files', async () => {
   const first = await readTlsFiles(files(), undefined)
   expect(first?.options).toEqual({
     cert: Buffer.from(certificates.one.cert),
@@ -39,7 +39,7 @@ test('X-13: files that have not changed are compared, and no context is built of
   expect(built).toHaveLength(1)
 })
 
-test('X-13: what has changed is built, and refused when the two do not belong together', async () => {
+test('X-13: returns changed files, and rejects a certificate and key that do not match', async () => {
   const first = await readTlsFiles(files(), undefined)
   await writeFile(files().certFile, certificates.two.cert)
   await expect(readTlsFiles(files(), first?.digest)).rejects.toThrow('key values mismatch')

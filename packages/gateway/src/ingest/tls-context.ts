@@ -4,18 +4,18 @@ import type { SecureContextOptions } from 'node:tls'
 import { createSecureContext } from 'node:tls'
 import type { TlsFiles } from '../gateway-config.ts'
 
-/** What the files hold now. */
+/** The content of the TLS files. */
 export interface TlsMaterial {
   readonly options: SecureContextOptions
-  /** Differs when the files do. */
+  /** A hash of the content. */
   readonly digest: string
 }
 
 /**
- * Reads certificate and key; `undefined` when they are those of `knownDigest`. Rejects when a file cannot be read, or
- * when the two do not belong together, as happens between the two renames of a rotation.
+ * Reads certificate and key. Returns `undefined` if their digest is `knownDigest`. Rejects if a file cannot be read, or
+ * if certificate and key do not match, as happens while they are being replaced.
  *
- * Asked every second, so that contexts, which cost far more than a digest, are built only of what is new.
+ * It is called every second, and a digest costs far less than a TLS context.
  */
 export async function readTlsFiles(
   { certFile, keyFile, clientCaFile }: TlsFiles,

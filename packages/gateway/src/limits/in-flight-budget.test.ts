@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { InFlightBudget } from './in-flight-budget.ts'
 
-test('X-3: a token has a quarter of the budget, all together have the whole', () => {
+test('X-3: grants a token a quarter of the budget, and all tokens together the whole', () => {
   const budget = new InFlightBudget(1_000)
   expect(budget.reserve('a', 200)).toBe(true)
   expect(budget.reserve('a', 50)).toBe(true)
@@ -15,7 +15,7 @@ test('X-3: a token has a quarter of the budget, all together have the whole', ()
   expect(budget.reserve('c', 1)).toBe(true)
 })
 
-test('X-3: a body larger than the share of its token passes alone', () => {
+test('X-3: grants a body larger than the share of its token if the token holds nothing', () => {
   const budget = new InFlightBudget(1_000)
   expect(budget.reserve('a', 600)).toBe(true)
   expect(budget.reserve('a', 1)).toBe(false)
@@ -24,14 +24,14 @@ test('X-3: a body larger than the share of its token passes alone', () => {
   expect(budget.inFlightBytes).toBe(0)
 })
 
-test('giving back what was not taken is a bug', () => {
+test('throws when more is released than was reserved', () => {
   const budget = new InFlightBudget(1_000)
   budget.reserve('a', 10)
   expect(() => budget.release('a', 11)).toThrow(RangeError)
   expect(() => budget.release('b', 1)).toThrow(RangeError)
 })
 
-test('X-3: never over the budget, and empty again when everything is given back', () => {
+test('X-3: never exceeds the budget, and is empty when everything is released', () => {
   const steps = fc.array(
     fc.record({ token: fc.constantFrom('a', 'b', undefined), bytes: fc.nat(400), back: fc.boolean() }),
   )

@@ -1,11 +1,11 @@
-/** Of the whole budget, what one token may hold. */
+/** The share of the whole budget that one token may hold. */
 const TOKEN_SHARE = 0.25
 
 /**
- * Bytes of bodies under way, all together and per token (X-3).
+ * Limits the bytes of bodies in flight, in total and per token (X-3).
  *
- * A token that holds nothing may take more than its share in one piece, or a body larger than the share could never
- * pass. Whoever shows no token counts into the whole only.
+ * A token that holds nothing may reserve more than its share at once; otherwise a body larger than the share could
+ * never pass. Requests without a token count only towards the total.
  */
 export class InFlightBudget {
   readonly #totalBytes: number
@@ -22,7 +22,10 @@ export class InFlightBudget {
     return this.#heldBytes
   }
 
-  /** All of `bytes`, or nothing and false. May be called again for a body that grows; all of it is released together. */
+  /**
+   * Reserves `bytes` and returns true, or reserves nothing and returns false. May be called again for a body of unknown
+   * length; release the sum of all reservations at the end.
+   */
   reserve(tokenId: string | undefined, bytes: number): boolean {
     if (bytes === 0) return true
     if (this.#heldBytes + bytes > this.#totalBytes) return false
@@ -35,10 +38,12 @@ export class InFlightBudget {
     return true
   }
 
-  /** What `reserve` has given to the same token; giving back more is a bug and throws. */
+  /**
+   * Releases bytes that `reserve` has granted to the same token. Throws `RangeError` if that many were not reserved.
+   */
   release(tokenId: string | undefined, bytes: number): void {
     const held = tokenId === undefined ? this.#heldBytes : (this.#heldByToken.get(tokenId) ?? 0)
-    if (bytes > held) throw new RangeError(`${bytes} bytes given back where ${held} are held`)
+    if (bytes > held) throw new RangeError(`cannot release ${bytes} bytes: only ${held} are reserved`)
     this.#heldBytes -= bytes
     if (tokenId === undefined) return
     if (bytes === held) this.#heldByToken.delete(tokenId)

@@ -23,7 +23,7 @@ const tokenWith = (limits: TokenLimits | undefined, id = 'a'): TokenRecord => ({
 })
 
 describe('X-16: rates', () => {
-  test('one second of requests at once, then one at a time', () => {
+  test('allow a burst of one second, then one at a time', () => {
     const limiter = new Limiter()
     const token = tokenWith({ traces: { second: { requests: 4 } } })
     const at = (ms: number) => limiter.take(token, 'traces', 10, NOON_MS + ms)
@@ -34,7 +34,7 @@ describe('X-16: rates', () => {
     expect(at(250)).toEqual({ limit: 'traces.second.requests', waitMs: 250 })
   })
 
-  test('a body larger than a second is worth passes when the bucket is full, and is then paid off', () => {
+  test('allow a body larger than the burst if the bucket is full, and delay the next ones', () => {
     const limiter = new Limiter()
     const token = tokenWith({ all: { second: { bytes: 1_000 } } })
     expect(limiter.take(token, 'logs', 5_000, NOON_MS)).toBeUndefined()
@@ -43,7 +43,7 @@ describe('X-16: rates', () => {
     expect(limiter.take(token, 'metrics', 5_000, NOON_MS + 5_000)).toBeUndefined()
   })
 
-  test('bytes beyond the declared ones are debt, also of a body of unknown length', () => {
+  test('charge bytes beyond the declared length afterwards, also for a body of unknown length', () => {
     const limiter = new Limiter()
     const token = tokenWith({ traces: { second: { bytes: 100 } } })
     expect(limiter.take(token, 'traces', 0, NOON_MS)).toBeUndefined()
@@ -52,7 +52,7 @@ describe('X-16: rates', () => {
     expect(limiter.take(token, 'logs', 0, NOON_MS)).toBeUndefined()
   })
 
-  test('takes from all limits or from none, and names the one that takes longest', () => {
+  test('charge all limits or none, and name the one with the longest wait', () => {
     const limiter = new Limiter()
     const token = tokenWith({ traces: { second: { requests: 1, bytes: 1_000 } }, all: { second: { bytes: 100 } } })
     expect(limiter.take(token, 'traces', 80, NOON_MS)).toBeUndefined()
@@ -61,13 +61,13 @@ describe('X-16: rates', () => {
     expect(limiter.take(token, 'metrics', 20, NOON_MS)).toBeUndefined()
   })
 
-  test('without limits nothing is kept', () => {
+  test('keep no state for a token without limits', () => {
     const limiter = new Limiter()
     expect(limiter.take(tokenWith(undefined), 'traces', 1e12, NOON_MS)).toBeUndefined()
     expect(limiter.dailyUse()).toEqual([])
   })
 
-  test('a changed limit holds from the next request on, and what has been taken stays taken', () => {
+  test('apply a changed limit from the next request on, and keep what was used', () => {
     const limiter = new Limiter()
     expect(limiter.take(tokenWith({ traces: { second: { requests: 1 } } }), 'traces', 0, NOON_MS)).toBeUndefined()
     const same = tokenWith({ traces: { second: { requests: 1 } } })
@@ -76,7 +76,7 @@ describe('X-16: rates', () => {
     expect(limiter.take(raised, 'traces', 0, NOON_MS)).toMatchObject({ waitMs: 100 })
   })
 
-  test('a clock set back does not make anyone wait for it', () => {
+  test('do not make clients wait after the clock was set back', () => {
     const limiter = new Limiter()
     const token = tokenWith({ traces: { second: { requests: 1 } } })
     expect(limiter.take(token, 'traces', 0, NOON_MS)).toBeUndefined()
@@ -86,7 +86,7 @@ describe('X-16: rates', () => {
 })
 
 describe('X-16: daily quotas', () => {
-  test('count until midnight UTC; the wait is at most an hour', () => {
+  test('count until midnight UTC, with a wait of at most an hour', () => {
     const limiter = new Limiter()
     const token = tokenWith({ logs: { day: { bytes: 1_000 } } })
     expect(limiter.take(token, 'logs', 900, NOON_MS)).toBeUndefined()
@@ -96,7 +96,7 @@ describe('X-16: daily quotas', () => {
     expect(limiter.take(token, 'logs', 1_000, MIDNIGHT_MS)).toBeUndefined()
   })
 
-  test('survive a restart: what was counted per hour is restored, other days are not', () => {
+  test('survive a restart, without the usage of other days', () => {
     const before = new Limiter()
     const token = tokenWith({ all: { day: { requests: 3 } } })
     before.take(token, 'logs', 10, NOON_MS)
@@ -118,16 +118,16 @@ describe('X-16: daily quotas', () => {
     ])
   })
 
-  test('each of several processes has its part, of what is restored as well', () => {
+  test('give each of several processes its part, also of the restored usage', () => {
     const limiter = new Limiter()
     const token = tokenWith({ all: { day: { bytes: 1_000 } } })
-    limiter.share(2)
+    limiter.setInstances(2)
     limiter.restore([{ tokenId: 'a', signal: 'logs', atMs: NOON_MS, requests: 1, bytes: 600 }], NOON_MS)
     expect(limiter.take(token, 'logs', 201, NOON_MS)).toMatchObject({ limit: 'all.day.bytes' })
     expect(limiter.take(token, 'logs', 200, NOON_MS)).toBeUndefined()
   })
 
-  test('a token that sends nothing for a day is forgotten', () => {
+  test('drop the state of a token that has sent nothing for a day', () => {
     const limiter = new Limiter()
     const idle = tokenWith({ all: { second: { bytes: 1 } } }, 'idle')
     const fourDays = 4 * 86_400
@@ -144,7 +144,7 @@ const events = fc.array(
   { maxLength: 200 },
 )
 
-test('X-16: in any stretch of time no more passes than the rate and one second of it', () => {
+test('X-16: in any interval, no more passes than the rate allows plus a burst of one second', () => {
   fc.assert(
     fc.property(events, fc.integer({ min: 4, max: 50 }), fc.integer({ min: 120, max: 900 }), (run, requests, bytes) => {
       const limiter = new Limiter()
@@ -179,17 +179,17 @@ test('X-16: the stated wait is exactly enough', () => {
       fc.integer({ min: 1, max: 7 }),
       (run, requests, bytes, instances) => {
         const limits: TokenLimits = { all: { second: { requests } }, traces: { second: { bytes } } }
-        // Of three processes with one history each, two ask again: one in time, one too early.
+        // Three limiters see the same requests; two of them retry, one in time and one too early.
         const [asking, inTime, tooEarly] = [new Limiter(), new Limiter(), new Limiter()]
         const token = tokenWith(limits)
-        const everyone = [asking, inTime, tooEarly]
-        for (const limiter of everyone) limiter.share(instances)
+        const all = [asking, inTime, tooEarly]
+        for (const limiter of all) limiter.setInstances(instances)
         let atMs = NOON_MS
         for (const event of run) {
           atMs += event.afterMs
-          const [over] = everyone.map((limiter) => limiter.take(token, 'traces', event.bytes, atMs))
+          const [over] = all.map((limiter) => limiter.take(token, 'traces', event.bytes, atMs))
           if (over === undefined) {
-            for (const limiter of everyone) limiter.settle(token, 'traces', event.moreBytes, atMs)
+            for (const limiter of all) limiter.settle(token, 'traces', event.moreBytes, atMs)
             continue
           }
           expect(Number.isInteger(over.waitMs)).toBe(true)
@@ -203,7 +203,7 @@ test('X-16: the stated wait is exactly enough', () => {
   )
 })
 
-test('X-16: processes together stay within the limit', () => {
+test('X-16: several processes together stay within the limit', () => {
   fc.assert(
     fc.property(
       events,
@@ -212,7 +212,7 @@ test('X-16: processes together stay within the limit', () => {
       fc.nat(4_000),
       (run, requests, bytes, perDay) => {
         const limiters = [new Limiter(), new Limiter(), new Limiter(), new Limiter()]
-        for (const limiter of limiters) limiter.share(4)
+        for (const limiter of limiters) limiter.setInstances(4)
         const token = tokenWith({ all: { second: { requests, bytes }, day: { bytes: Math.max(1, perDay) } } })
         let atMs = 0
         let passed = 0

@@ -1,70 +1,73 @@
 import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import type { Limiting, OverLimit } from './limiting.ts'
-import { TokenGates } from './token-gates.ts'
+import { TokenLimitState } from './token-limit-state.ts'
 
 const DAY_MS = 86_400_000
-/** Whoever is over a daily quota comes back at least this often, in case the quota has been raised (X-16). */
+/** The longest wait stated for a daily quota, so that clients notice a raised quota within the hour (X-16). */
 const LONGEST_QUOTA_WAIT_MS = 3_600_000
-/** A wall clock corrected by more than this has stepped; within it, callers have merely read it at different moments. */
+/**
+ * A wall clock that goes back by more than this was adjusted. Smaller differences arise because callers read it
+ * earlier.
+ */
 const CLOCK_STEP_MS = 1_000
 
-/** Use of a token since 00:00 UTC, or of an hour of that day. */
+/** The requests and bytes of a token since 00:00 UTC, or in one hour of that day. */
 export interface DailyUse {
   readonly tokenId: string
   readonly signal: IngestSignal
-  /** Any moment of the time it was counted in. */
+  /** Any time within the period that was counted. */
   readonly atMs: number
   readonly requests: number
   readonly bytes: number
 }
 
 /**
- * Rates and daily quotas of tokens (X-16).
+ * Enforces the rates and daily quotas of tokens (X-16).
  *
- * A rate lets one second's worth through at once. A body larger than that is let through when the bucket is full, and
- * what follows it waits until it is paid off. Quotas count from 00:00 UTC.
+ * A rate allows bursts of one second's worth. A larger body is allowed if the bucket is full; later requests then wait
+ * until the bucket has recovered. Quotas count from 00:00 UTC.
  *
- * State is kept for tokens that have limits, and forgotten when a token has sent nothing for a whole day.
+ * Keeps state only for tokens that have limits, and drops it when a token has sent nothing for a whole day.
  */
 export class Limiter implements Limiting {
-  readonly #byToken = new Map<string, TokenGates>()
+  readonly #byToken = new Map<string, TokenLimitState>()
   #instances = 1
   #day = 0
-  /** `nowMs` less this is a time that never goes back. */
+  /** The offset that turns `nowMs` into a monotonic time. */
   #originMs: number | undefined
-  #steadyMs = 0
+  #monotonicMs = 0
 
   take(token: TokenRecord, signal: IngestSignal, declaredBytes: number, nowMs: number): OverLimit | undefined {
     const { limits } = token
     if (limits === undefined) return undefined
-    const atMs = this.#steady(nowMs)
-    const gates = this.#gatesOf(token.id, nowMs)
-    gates.setLimits(limits, this.#instances, atMs)
-    const over = this.#overLimit(gates, signal, declaredBytes, nowMs, atMs)
+    const atMs = this.#toMonotonic(nowMs)
+    const state = this.#stateOf(token.id, nowMs)
+    state.setLimits(limits, this.#instances, atMs)
+    const over = this.#overLimit(state, signal, declaredBytes, nowMs, atMs)
     if (over !== undefined) return over
-    for (const { bucket, measure } of gates.of(signal).rates) {
+    for (const { bucket, measure } of state.of(signal).rates) {
       bucket.take(measure === 'requests' ? 1 : declaredBytes, atMs)
     }
-    gates.use.add(signal, 1, declaredBytes)
+    state.use.add(signal, 1, declaredBytes)
     return undefined
   }
 
   settle(token: TokenRecord, signal: IngestSignal, moreBytes: number, nowMs: number): void {
     if (token.limits === undefined || moreBytes <= 0) return
-    const atMs = this.#steady(nowMs)
-    const gates = this.#gatesOf(token.id, nowMs)
-    gates.setLimits(token.limits, this.#instances, atMs)
-    for (const { bucket, measure } of gates.of(signal).rates) if (measure === 'bytes') bucket.take(moreBytes, atMs)
-    gates.use.add(signal, 0, moreBytes)
+    const atMs = this.#toMonotonic(nowMs)
+    const state = this.#stateOf(token.id, nowMs)
+    state.setLimits(token.limits, this.#instances, atMs)
+    for (const { bucket, measure } of state.of(signal).rates) if (measure === 'bytes') bucket.take(moreBytes, atMs)
+    state.use.add(signal, 0, moreBytes)
   }
 
-  share(instances: number): void {
+  setInstances(instances: number): void {
     this.#instances = Math.max(1, instances)
-    for (const gates of this.#byToken.values()) gates.share(this.#instances)
+    for (const state of this.#byToken.values()) state.setInstances(this.#instances)
   }
 
-  /** What has passed through this process since 00:00 UTC, of tokens with limits. */
+  /** Returns the usage of this process since 00:00 UTC, for tokens that have limits. */
   dailyUse(): DailyUse[] {
     return [...this.#byToken].flatMap(([tokenId, { use }]) =>
       ingestSignalNames
@@ -74,24 +77,24 @@ export class Limiter implements Limiting {
   }
 
   /**
-   * Counts what all processes together had let through before this one began; once, at its start. Rows of other days
-   * are left out. Of what they hold, this process counts its part, as it does of the quota.
+   * Adds the usage that all processes together had stored before this one started. Call it once, at start. Ignores rows
+   * of other days.
    */
   restore(rows: readonly DailyUse[], nowMs: number): void {
     for (const { tokenId, signal, atMs, requests, bytes } of rows) {
-      if (dayOf(atMs) === dayOf(nowMs)) this.#gatesOf(tokenId, nowMs).use.restore(signal, requests, bytes)
+      if (dayOf(atMs) === dayOf(nowMs)) this.#stateOf(tokenId, nowMs).use.restore(signal, requests, bytes)
     }
   }
 
-  /** The limit that takes longest; a body of unknown length needs room for a byte. */
+  /** Returns the exceeded limit with the longest wait, if any. A body of unknown length must fit at least one byte. */
   #overLimit(
-    gates: TokenGates,
+    state: TokenLimitState,
     signal: IngestSignal,
     declaredBytes: number,
     nowMs: number,
     atMs: number,
   ): OverLimit | undefined {
-    const { rates, quotas } = gates.of(signal)
+    const { rates, quotas } = state.of(signal)
     const neededBytes = Math.max(1, declaredBytes)
     let longestMs = 0
     let longest = ''
@@ -101,10 +104,10 @@ export class Limiter implements Limiting {
       longestMs = waitMs
       longest = limit
     }
-    for (const { limit, measure, counted, perDay } of quotas) {
+    for (const { limit, measure, scope, perDay } of quotas) {
       const needed = measure === 'requests' ? 1 : neededBytes
-      const { own, restored } = gates.use
-      const isWithin = (own[counted][measure] + needed) * this.#instances + restored[counted][measure] <= perDay
+      const { own, restored } = state.use
+      const isWithin = (own[scope][measure] + needed) * this.#instances + restored[scope][measure] <= perDay
       const waitMs = isWithin ? 0 : Math.min((this.#day + 1) * DAY_MS - nowMs, LONGEST_QUOTA_WAIT_MS)
       if (waitMs <= longestMs) continue
       longestMs = waitMs
@@ -113,32 +116,32 @@ export class Limiter implements Limiting {
     return longestMs === 0 ? undefined : { limit: longest, waitMs: longestMs }
   }
 
-  #gatesOf(tokenId: string, nowMs: number): TokenGates {
-    this.#turnDay(dayOf(nowMs))
-    let gates = this.#byToken.get(tokenId)
-    if (gates === undefined) {
-      gates = new TokenGates(this.#day)
-      this.#byToken.set(tokenId, gates)
+  #stateOf(tokenId: string, nowMs: number): TokenLimitState {
+    this.#startDay(dayOf(nowMs))
+    let state = this.#byToken.get(tokenId)
+    if (state === undefined) {
+      state = new TokenLimitState(this.#day)
+      this.#byToken.set(tokenId, state)
     }
-    gates.lastDay = this.#day
-    return gates
+    state.lastDay = this.#day
+    return state
   }
 
-  #turnDay(day: number): void {
+  #startDay(day: number): void {
     if (day === this.#day) return
-    for (const [tokenId, gates] of this.#byToken) {
-      if (gates.lastDay < day - 1) this.#byToken.delete(tokenId)
-      else gates.use.reset()
+    for (const [tokenId, state] of this.#byToken) {
+      if (state.lastDay < day - 1) this.#byToken.delete(tokenId)
+      else state.use.reset()
     }
     this.#day = day
   }
 
-  /** After a step back of the wall, time goes on from where it was: nobody waits for the wall to catch up. */
-  #steady(nowMs: number): number {
+  /** Converts wall-clock time to monotonic time, so that no request waits longer after the clock was set back. */
+  #toMonotonic(nowMs: number): number {
     this.#originMs ??= nowMs
-    if (nowMs - this.#originMs < this.#steadyMs - CLOCK_STEP_MS) this.#originMs = nowMs - this.#steadyMs
-    this.#steadyMs = Math.max(this.#steadyMs, nowMs - this.#originMs)
-    return this.#steadyMs
+    if (nowMs - this.#originMs < this.#monotonicMs - CLOCK_STEP_MS) this.#originMs = nowMs - this.#monotonicMs
+    this.#monotonicMs = Math.max(this.#monotonicMs, nowMs - this.#originMs)
+    return this.#monotonicMs
   }
 }
 

@@ -2,18 +2,18 @@ import type { IngestSignal } from '../ingest/signals.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 
 export interface OverLimit {
-  /** Which: `traces.second.requests`, `all.day.bytes`; the label of O-4. */
+  /** The name of the limit, such as `traces.second.requests` or `all.day.bytes`; the label `limit` of metrics (O-4). */
   readonly limit: string
-  /** The true wait, in milliseconds; of a daily quota at most an hour (X-16). */
+  /** The time in milliseconds until the request would fit; at most an hour for a daily quota (X-16). */
   readonly waitMs: number
 }
 
-/** Rates and daily quotas per token (X-16). Time is an argument. */
+/** Rates and daily quotas per token (X-16). */
 export interface Limiting {
-  /** Before the body: takes one request and the declared bytes, or nothing at all and says why. */
+  /** Charges one request and its declared bytes before the body is read. Charges nothing if it returns `OverLimit`. */
   take(token: TokenRecord, signal: IngestSignal, declaredBytes: number, nowMs: number): OverLimit | undefined
-  /** After the body: the bytes beyond what was declared; a rate may go into debt by them. */
+  /** Charges the bytes beyond the declared length after the body was read, even if that exceeds a rate. */
   settle(token: TokenRecord, signal: IngestSignal, moreBytes: number, nowMs: number): void
-  /** How many processes share the limits; each takes its part. */
-  share(instances: number): void
+  /** Sets the number of processes that share the limits; each enforces an equal part. */
+  setInstances(instances: number): void
 }

@@ -1,36 +1,36 @@
-/** One second's worth may come at once. */
+/** The burst that a rate allows: one second's worth. */
 const BURST_MS = 1_000
-/** Below what any clock of milliseconds shows; takes up rounding. */
+/** Absorbs rounding errors; smaller than the resolution of a millisecond clock. */
 const TOLERANCE_MS = 1e-6
 
 /**
- * A rate, as the time until its bucket would be full again:
+ * A token bucket that stores the time at which it would be full again:
  *
  *     now          fullAtMs            now + capacityMs
  *      | owed time |    free time       |
  *
- * Taking n units moves `fullAtMs` by n times the time one unit takes to flow in. Time is given, and never goes back.
+ * Taking n units moves `fullAtMs` by n times the refill time of one unit. `atMs` must never go back.
  */
 export class TokenBucket {
   #msPerUnit = 0
   #capacityMs = 0
   #fullAtMs: number
 
-  /** Starts with one second's worth of this process' part. */
+  /** Creates a bucket that holds one second's worth of this process' part of the rate. */
   constructor(perSecond: number, instances: number, atMs: number) {
     this.setRate(perSecond, instances)
     this.#fullAtMs = atMs + this.#capacityMs - BURST_MS
   }
 
-  /** The rate of all processes together, of which this one takes its part. At least one unit fits in. */
+  /** Sets the rate of all processes together; this bucket uses an equal part. Its capacity is at least one unit. */
   setRate(perSecond: number, instances: number): void {
     this.#msPerUnit = (1_000 * instances) / perSecond
     this.#capacityMs = Math.max(BURST_MS, this.#msPerUnit)
   }
 
   /**
-   * How long until `units` may be taken, in whole milliseconds; 0: now. For more than the bucket holds, until it is
-   * full: they are then taken on credit, or they could never be.
+   * Returns the whole milliseconds until `units` may be taken; 0 if they may be taken now. If `units` exceed the
+   * capacity, returns the time until the bucket is full, because they could otherwise never be taken.
    */
   waitMs(units: number, atMs: number): number {
     const owedMs = Math.max(this.#fullAtMs - atMs, 0)
@@ -39,7 +39,7 @@ export class TokenBucket {
     return missingMs > TOLERANCE_MS ? Math.ceil(missingMs - TOLERANCE_MS / 2) : 0
   }
 
-  /** Takes them whether there are as many or not. */
+  /** Takes `units`, even if the bucket holds fewer. */
   take(units: number, atMs: number): void {
     this.#fullAtMs = Math.max(this.#fullAtMs, atMs) + units * this.#msPerUnit
   }

@@ -5,12 +5,12 @@ export interface Use {
   bytes: number
 }
 
-export type Counted = IngestSignal | 'all'
+export type LimitScope = IngestSignal | 'all'
 
-/** What one token has used up since 00:00 UTC: through this process, and, restored at its start, through any before. */
+/** The usage of one token since 00:00 UTC: `own` in this process, `restored` in all processes before it started. */
 export class TokenUse {
-  readonly own: Readonly<Record<Counted, Use>> = emptyUse()
-  readonly restored: Readonly<Record<Counted, Use>> = emptyUse()
+  readonly own: Readonly<Record<LimitScope, Use>> = emptyUse()
+  readonly restored: Readonly<Record<LimitScope, Use>> = emptyUse()
 
   add(signal: IngestSignal, requests: number, bytes: number): void {
     addTo(this.own, signal, requests, bytes)
@@ -28,14 +28,14 @@ export class TokenUse {
   }
 }
 
-function addTo(uses: Readonly<Record<Counted, Use>>, signal: IngestSignal, requests: number, bytes: number): void {
+function addTo(uses: Readonly<Record<LimitScope, Use>>, signal: IngestSignal, requests: number, bytes: number): void {
   uses[signal].requests += requests
   uses[signal].bytes += bytes
   uses.all.requests += requests
   uses.all.bytes += bytes
 }
 
-function emptyUse(): Record<Counted, Use> {
+function emptyUse(): Record<LimitScope, Use> {
   const rows = [...ingestSignalNames, 'all'].map((name) => [name, { requests: 0, bytes: 0 }])
-  return Object.fromEntries(rows) as Record<Counted, Use>
+  return Object.fromEntries(rows) as Record<LimitScope, Use>
 }

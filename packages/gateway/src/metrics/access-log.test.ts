@@ -1,11 +1,11 @@
 import { jsonLog } from '@penstock/runtime'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Presented } from '../ingest/admission.ts'
+import type { AdmissionRequest } from '../ingest/admission.ts'
 import { AccessLog, type Ending } from './access-log.ts'
 import { LineThrottle } from './line-throttle.ts'
 
-const presented: Presented = {
+const presented: AdmissionRequest = {
   transport: 'http',
   signal: 'traces',
   credential: { kind: 'bearer', value: 'psin_the-whole-secret', from: 'header' },

@@ -1,5 +1,5 @@
 import type { Log, Random } from '@penstock/runtime'
-import type { Presented, Reason } from '../ingest/admission.ts'
+import type { AdmissionRequest, Reason } from '../ingest/admission.ts'
 import type { RefusalKind } from '../ingest/refusals.ts'
 import { LineThrottle } from './line-throttle.ts'
 
@@ -39,7 +39,7 @@ export class AccessLog {
 
   /** `tokenId` is set only if the token's secret was right. `reason` is why the credential failed, else the kind of refusal. */
   refused(
-    presented: Presented,
+    presented: AdmissionRequest,
     reason: Reason | RefusalKind,
     tokenId: string | undefined,
     ending: Ending,
@@ -59,7 +59,7 @@ export class AccessLog {
     )
   }
 
-  accepted(presented: Presented, tokenId: string | undefined, ending: Ending): void {
+  accepted(presented: AdmissionRequest, tokenId: string | undefined, ending: Ending): void {
     if (!this.logsAccepted) return
     this.#log.info(
       { event: 'ingest.accepted', ...this.#fieldsOf(presented, tokenId, ending) },
@@ -77,7 +77,7 @@ export class AccessLog {
     }
   }
 
-  #fieldsOf(presented: Presented, tokenId: string | undefined, { status, bytes, upstreamMs }: Ending) {
+  #fieldsOf(presented: AdmissionRequest, tokenId: string | undefined, { status, bytes, upstreamMs }: Ending) {
     const { requestId } = presented
     return {
       request_id: requestId !== undefined && usableRequestId.test(requestId) ? requestId : this.#ownId(),

@@ -16,15 +16,15 @@ export function exportObserver(
   return {
     clientAborted: () => metrics.clientAborted(transport),
     ended(ending) {
-      const { outcome, presented, admitted, refusedAs } = ending
-      if (presented !== undefined && admitted === undefined) return
+      const { outcome, admissionRequest, admitted, refusedAs } = ending
+      if (admissionRequest !== undefined && admitted === undefined) return
       metrics.answered(outcome, transport)
-      if (presented === undefined) return
+      if (admissionRequest === undefined) return
       if (refusedAs !== undefined) {
         const atMs = nowMs()
-        accessLog.refused(presented, refusedAs, admitted?.token?.id, toLogFields(ending, atMs), atMs)
+        accessLog.refused(admissionRequest, refusedAs, admitted?.token?.id, toLogFields(ending, atMs), atMs)
       } else if (accessLog.logsAccepted && outcome === 'success') {
-        accessLog.accepted(presented, admitted?.token?.id, toLogFields(ending, nowMs()))
+        accessLog.accepted(admissionRequest, admitted?.token?.id, toLogFields(ending, nowMs()))
       }
     },
   }

@@ -1,4 +1,4 @@
-import { type Presented, type Reason, reasons } from '../ingest/admission.ts'
+import { type AdmissionRequest, type Reason, reasons } from '../ingest/admission.ts'
 import type { Transport } from '../ingest/export-call.ts'
 import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
@@ -7,7 +7,7 @@ import { instruments } from './instruments.ts'
 import { type Cell, type HistogramCell, MetricRegistry, type MetricsReport, observe } from './registry.ts'
 import { TokenMeter } from './token-meter.ts'
 
-type CheckedTransport = Presented['transport']
+type CheckedTransport = AdmissionRequest['transport']
 export type Decision = 'allow' | 'reject' | 'would_reject'
 /** `refused` by the gateway, or a `failure` of the upstream. */
 export type Outcome = 'success' | 'refused' | 'failure'

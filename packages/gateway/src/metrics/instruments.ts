@@ -17,13 +17,15 @@ const rows = {
     kind: 'counter',
     unit: '{requests}',
     labels: ['receiver', 'transport', 'outcome'],
-    description: 'Requests answered, by receiver, transport and outcome: success, refused (by us), failure (by upstream).',
+    description:
+      'Requests answered, by receiver, transport and outcome: success, refused (by us), failure (by upstream).',
   },
   otelcol_ingestauth_decisions: {
     kind: 'counter',
     unit: '{decisions}',
     labels: ['signal', 'transport', 'mode', 'decision', 'reason'],
-    description: 'Verdicts on credentials, by signal, transport, mode, decision (allow, reject, would_reject) and reason.',
+    description:
+      'Verdicts on credentials, by signal, transport, mode, decision (allow, reject, would_reject) and reason.',
   },
   otelcol_ingestauth_token_requests: {
     kind: 'counter',

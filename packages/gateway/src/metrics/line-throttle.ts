@@ -67,7 +67,10 @@ export class LineThrottle {
 
   #sharedWindowWhenFull(reason: string): Window | undefined {
     if (this.#size < MAX_WINDOWS) return undefined
-    return this.#windows.get(reason)?.get('')?.get(OTHER_SOURCES) ?? this.#open(OTHER_SOURCES, reason, '', Number.NEGATIVE_INFINITY)
+    return (
+      this.#windows.get(reason)?.get('')?.get(OTHER_SOURCES) ??
+      this.#open(OTHER_SOURCES, reason, '', Number.NEGATIVE_INFINITY)
+    )
   }
 
   #open(source: string, reason: string, tokenId: string, startMs: number): Window {

@@ -18,7 +18,8 @@ export const systemAddresses: AddressBook = {
       return []
     }
   },
-  local: () => Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address)),
+  local: () =>
+    Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address)),
 }
 
 const loopback = new BlockList()
@@ -43,7 +44,8 @@ export async function findListenerReachedBy(
   for (const listener of samePort) {
     const bound = anyAddresses.has(withoutBrackets(listener.host)) ? local() : await addressesOf(listener.host, resolve)
     const boundToAny = anyAddresses.has(withoutBrackets(listener.host))
-    if (urlAddresses.some((address) => bound.includes(address) || (boundToAny && isLocalAddress(address)))) return listener
+    if (urlAddresses.some((address) => bound.includes(address) || (boundToAny && isLocalAddress(address))))
+      return listener
   }
   return undefined
 }

@@ -1,6 +1,6 @@
 import type { Log } from '@penstock/runtime'
 import type { Answer, RefusedCause } from '../ingest/answer.ts'
-import { clientGone } from '../ingest/own-answer.ts'
+import { clientGone } from '../ingest/gateway-answers.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { instruments } from './instruments.ts'
 import { type Cell, type MetricRegistry, observe } from './registry.ts'
@@ -48,7 +48,8 @@ export function meteredUpstream(
     const isUnreachable = answer.kind === 'refused' && answer.cause === 'unreachable'
     if (isUnreachable !== wasUnreachable) {
       wasUnreachable = isUnreachable
-      if (wasUnreachable) log.warn({ event: 'upstream.unreachable', upstream: upstream.name }, 'an upstream cannot be reached')
+      if (wasUnreachable)
+        log.warn({ event: 'upstream.unreachable', upstream: upstream.name }, 'an upstream cannot be reached')
       else log.info({ event: 'upstream.reached', upstream: upstream.name }, 'an upstream can be reached again')
     }
     if (answer.kind === 'accepted') sent.value += 1

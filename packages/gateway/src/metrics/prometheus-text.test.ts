@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { instruments } from './instruments.ts'
-import { mergeReports, countersOnly } from './merge-reports.ts'
+import { countersOnly, mergeReports } from './merge-reports.ts'
 import { prometheusText } from './prometheus-text.ts'
 import { MetricRegistry } from './registry.ts'
 

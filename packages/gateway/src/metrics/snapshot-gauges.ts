@@ -6,7 +6,11 @@ import type { Labels } from './registry.ts'
 const modeNumber = { off: 0, report: 1, warn: 2, enforce: 3 } satisfies Record<EnforcementMode, number>
 
 /** Updates the gauges that describe the current snapshot before each report (O-6 to O-8). Without a snapshot there are none. */
-export function registerSnapshotGauges(metrics: GateMetrics, snapshot: () => Snapshot | undefined, nowMs: () => number): void {
+export function registerSnapshotGauges(
+  metrics: GateMetrics,
+  snapshot: () => Snapshot | undefined,
+  nowMs: () => number,
+): void {
   const { registry } = metrics
   let pruned: Snapshot['byId'] | undefined
   metrics.onReport(() => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Clock, type Log, type Random, Repeating } from '@penstock/runtime'
+import { type Clock, type Log, type Random, RepeatingTask } from '@penstock/runtime'
 import { routeOf } from '../attribution/tenant-route.ts'
 import { attributionHeaders } from '../attribution/trusted-headers.ts'
 import { Coalescer } from '../coalesce/coalescer.ts'
@@ -7,7 +7,7 @@ import { ClientSketch } from '../enforcement/client-sketch.ts'
 import { WarningMemory } from '../enforcement/warning-memory.ts'
 import type { GatewayConfig, ListenAddress } from '../gateway-config.ts'
 import type { Admitted } from '../ingest/admission.ts'
-import { Admitter } from '../ingest/admitter.ts'
+import { AdmissionController } from '../ingest/admission-controller.ts'
 import type { Transport } from '../ingest/export-call.ts'
 import { Gate } from '../ingest/gate.ts'
 import { GrpcFront } from '../ingest/grpc-front.ts'
@@ -44,7 +44,7 @@ export interface OpenPlane extends IngestPlane {
   /** The bound addresses, including the ports. */
   readonly addresses: readonly ListenAddress[]
   readonly instanceId: string
-  readonly admitter: Admitter
+  readonly admissionController: AdmissionController
   /** `undefined` until the tokens have been read. */
   readonly mode: EnforcementMode | undefined
   /** Counts the use of a request that was admitted for another proxy. */
@@ -78,7 +78,7 @@ export async function openIngestPlane(config: GatewayConfig, deps: PlaneDeps): P
 
 class Plane implements OpenPlane {
   readonly instanceId: string
-  readonly admitter: Admitter
+  readonly admissionController: AdmissionController
   readonly #config: GatewayConfig
   readonly #deps: PlaneDeps
   readonly #watch: SnapshotWatch
@@ -103,7 +103,7 @@ class Plane implements OpenPlane {
     this.#clientStats = new ClientSketch()
     this.#budget = new InFlightBudget(config.inFlightBytes)
     this.#accessLog = new AccessLog(log, { logAccepted: config.logAccepted, random })
-    this.admitter = new Admitter({
+    this.admissionController = new AdmissionController({
       clock,
       log,
       snapshot: () => this.#watch.current,
@@ -146,7 +146,7 @@ class Plane implements OpenPlane {
       clock,
       random,
       log,
-      admitter: this.admitter,
+      admissionController: this.admissionController,
       limiter: this.#limiter,
       budget: this.#budget,
       clientStats: this.#clientStats,
@@ -171,7 +171,8 @@ class Plane implements OpenPlane {
     })
     this.#gate = gate
     const metrics = this.#metrics.registry
-    const observer = (transport: Transport) => exportObserver(transport, this.#metrics, this.#accessLog, () => clock.nowMs())
+    const observer = (transport: Transport) =>
+      exportObserver(transport, this.#metrics, this.#accessLog, () => clock.nowMs())
     const fronts = {
       http: httpFront(
         config,
@@ -244,10 +245,12 @@ class Plane implements OpenPlane {
   #startRepeatingTasks(): void {
     const { db, clock, log } = this.#deps
     const watching = this.#watch.run()
-    const usage = new Repeating('usage.unwritten', { everyMs: USAGE_INTERVAL_MS, clock, log }, () => this.#recordUse())
-    const shares = new Repeating('limits.unshared', { everyMs: SHARE_INTERVAL_MS, clock, log }, async () => {
+    const usage = new RepeatingTask('usage.unwritten', { everyMs: USAGE_INTERVAL_MS, clock, log }, () =>
+      this.#recordUse(),
+    )
+    const shares = new RepeatingTask('limits.unshared', { everyMs: SHARE_INTERVAL_MS, clock, log }, async () => {
       const live = await listLiveInstances(db, clock.nowMs())
-      this.#limiter.share(live.filter(({ id }) => id.startsWith(GATE_ID_PREFIX)).length)
+      this.#limiter.setInstances(live.filter(({ id }) => id.startsWith(GATE_ID_PREFIX)).length)
       this.#accessLog.sweep(clock.nowMs())
     })
     this.#closers.push(async () => {

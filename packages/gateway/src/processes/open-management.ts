@@ -1,5 +1,5 @@
 import { type ConnectionLimits, type Listening, listen, type Route, type ServedRoute, unguarded } from '@penstock/http'
-import { type Clock, type Log, type Random, Repeating, TrustedProxies } from '@penstock/runtime'
+import { type Clock, type Log, type Random, RepeatingTask, TrustedProxies } from '@penstock/runtime'
 import { purgeAudit } from '../accounts/audit-store.ts'
 import type { OperationName } from '../accounts/roles.ts'
 import { refusalForm } from '../admin/error-answers.ts'
@@ -85,7 +85,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
       forwardAuthRoute(
         forwardAuth({
           ...config,
-          admit: (presented) => forwardAuthPlane.admitter.admit(presented),
+          admit: (presented) => forwardAuthPlane.admissionController.admit(presented),
           mode: () => forwardAuthPlane.mode,
           proxies: options.forwardAuthProxies,
           onAdmitted: (admitted, signal, bytes) => forwardAuthPlane.forwardAuthUsed(admitted, signal, bytes),
@@ -119,7 +119,10 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
       ? undefined
       : await startOwnTelemetry({
           url: config.ownTelemetryUrl,
-          listeners: forwardAuthPlane.addresses.length > 0 ? forwardAuthPlane.addresses : config.listeners.map(({ address }) => address),
+          listeners:
+            forwardAuthPlane.addresses.length > 0
+              ? forwardAuthPlane.addresses
+              : config.listeners.map(({ address }) => address),
           version,
           instanceId: forwardAuthPlane.instanceId,
           startMs: clock.nowMs(),
@@ -138,7 +141,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
     log,
     ...(webhook && { onNotice: async (notice) => webhook.post(notice) }),
   })
-  const purging = new Repeating('purge.failed', { everyMs: PURGE_MS, clock, log }, async () => {
+  const purging = new RepeatingTask('purge.failed', { everyMs: PURGE_MS, clock, log }, async () => {
     const nowMs = clock.nowMs()
     await purgeRevoked(db, nowMs)
     await purgeUsage(db, nowMs)

@@ -1,5 +1,5 @@
 import type { Log } from '@penstock/runtime'
-import { mergeReports, countersOnly } from '../metrics/merge-reports.ts'
+import { countersOnly, mergeReports } from '../metrics/merge-reports.ts'
 import type { MetricsReport } from '../metrics/registry.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 

@@ -5,5 +5,9 @@ export function requireIfMatch(ifMatch: string | undefined, etag: string): void 
   if (ifMatch === undefined) return
   const named = ifMatch.split(',').map((part) => part.trim())
   if (named.includes('*') || named.includes(etag)) return
-  throw new ApiError('precondition_failed', 'The version in If-Match is not the current one: read it again before changing it.', { current: etag })
+  throw new ApiError(
+    'precondition_failed',
+    'The version in If-Match is not the current one: read it again before changing it.',
+    { current: etag },
+  )
 }

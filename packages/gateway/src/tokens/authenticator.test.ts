@@ -94,7 +94,11 @@ test('T-1: an API key is not an ingest token', () => {
 test('T-7: an unknown id and a wrong secret differ only in the reason that the metric counts', () => {
   expect(authenticate(secret.text, snapshot([]))).toEqual({ allowed: false, reason: 'unknown', token: undefined })
   const other = record({ mac: macOf('another text') })
-  expect(authenticate(secret.text, snapshot([other]))).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
+  expect(authenticate(secret.text, snapshot([other]))).toEqual({
+    allowed: false,
+    reason: 'bad_secret',
+    token: undefined,
+  })
 })
 
 test('T-7: an unknown id is refused even if a stored hash is all zeros', () => {
@@ -111,7 +115,11 @@ test('T-8: a wrong secret reveals nothing about the token', () => {
     disabled: true,
     signals: new Set(),
   })
-  expect(authenticate(secret.text, snapshot([gone]))).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
+  expect(authenticate(secret.text, snapshot([gone]))).toEqual({
+    allowed: false,
+    reason: 'bad_secret',
+    token: undefined,
+  })
 })
 
 test.each([
@@ -142,12 +150,20 @@ describe('T-9: a token in the query', () => {
 
   test('reveals nothing about the token if the secret is wrong', () => {
     const tokens = snapshot([record({ mac: macOf('another text') })])
-    expect(authenticate(secret.text, tokens, inQuery)).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
+    expect(authenticate(secret.text, tokens, inQuery)).toEqual({
+      allowed: false,
+      reason: 'bad_secret',
+      token: undefined,
+    })
   })
 
   test('is refused for an imported token too', () => {
     const token = record({ id: 'imported0001', mac: macOf(imported) })
-    expect(authenticate(imported, snapshot([], [token]), inQuery)).toEqual({ allowed: false, reason: 'malformed', token })
+    expect(authenticate(imported, snapshot([], [token]), inQuery)).toEqual({
+      allowed: false,
+      reason: 'malformed',
+      token,
+    })
   })
 })
 
@@ -168,7 +184,11 @@ describe('X-13: a token bound to client certificates', () => {
     [['URI:agent.example.com']],
     [['URI:spiffe://example.com/agent2']],
   ])('is refused with any other certificate: %j', (certificateNames) => {
-    expect(authenticate(secret.text, tokens, { certificateNames })).toEqual({ allowed: false, reason: 'certificate', token })
+    expect(authenticate(secret.text, tokens, { certificateNames })).toEqual({
+      allowed: false,
+      reason: 'certificate',
+      token,
+    })
   })
 
   test('is allowed on a listener that requires no certificate', () => {

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Presented, Reason, Verdict } from '../ingest/admission.ts'
+import type { AdmissionRequest, Reason, Verdict } from '../ingest/admission.ts'
 import { isOriginAllowed } from './allowed-origins.ts'
 import { isCertificateAllowed } from './certificate-names.ts'
 import { HmacSha256 } from './hmac-sha256.ts'
@@ -40,7 +40,7 @@ export class Authenticator {
   }
 
   authenticate(
-    presented: Pick<Presented, 'credential' | 'signal' | 'origin' | 'certificateNames'>,
+    presented: Pick<AdmissionRequest, 'credential' | 'signal' | 'origin' | 'certificateNames'>,
     snapshot: Snapshot,
     nowMs: number,
   ): Verdict {

@@ -15,7 +15,8 @@ export class HmacSha256 {
 
   /** @param key at most 64 bytes */
   constructor(key: Uint8Array) {
-    if (key.length > BLOCK_BYTES) throw new RangeError(`The key has ${key.length} bytes; at most ${BLOCK_BYTES} are allowed`)
+    if (key.length > BLOCK_BYTES)
+      throw new RangeError(`The key has ${key.length} bytes; at most ${BLOCK_BYTES} are allowed`)
     this.#inner = stateAfterKey(key, 0x36)
     this.#outer = stateAfterKey(key, 0x5c)
   }

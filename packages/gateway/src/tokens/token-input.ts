@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { numericText, instant, singleLine } from '../accounts/operation-input.ts'
+import { instant, numericText, singleLine } from '../accounts/operation-input.ts'
 import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
 import { allowedOriginPattern } from './allowed-origins.ts'
 import { importedLength, visibleAscii } from './authenticator.ts'

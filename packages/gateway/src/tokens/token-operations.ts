@@ -105,7 +105,11 @@ export async function getToken(context: OperationContext, { id }: { readonly id:
   return token!
 }
 
-async function withUsage(context: OperationContext, rows: readonly TokenRow[], nowMs: number): Promise<ListedTokenJson[]> {
+async function withUsage(
+  context: OperationContext,
+  rows: readonly TokenRow[],
+  nowMs: number,
+): Promise<ListedTokenJson[]> {
   const ids = rows.map((row) => row.id)
   const usage = await usage24h(context.db.read, ids, nowMs)
   return rows.map((row) => listedTokenJson(row, context.actor, nowMs, usage.get(row.id)))

@@ -1,12 +1,12 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 
-/** How long a name's addresses count (X-7). */
-const KNOWN_FOR_MS = 30_000
-/** So many failures to connect in a row, and an address is left alone for a while. */
-const FAILURES_TO_REST = 3
-const REST_MS = 10_000
-/** Of one name; further ones are not used. */
+/** How long the resolved addresses of a name are used before they are resolved again (X-7). */
+const RESOLUTION_TTL_MS = 30_000
+/** The number of consecutive connection failures after which an address is avoided for `AVOID_MS`. */
+const FAILURES_BEFORE_AVOIDING = 3
+const AVOID_MS = 10_000
+/** The highest number of addresses of one name; further ones are ignored. */
 const MAX_ADDRESSES = 32
 
 export type Resolve = (host: string) => Promise<readonly string[]>
@@ -14,101 +14,110 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 export const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address)
 
-/** One address of a name, with what is kept for it. */
-export interface Address<Kept> {
+/** One address of a name, and the resource that was opened for it. */
+export interface Address<Resource> {
   readonly ip: string
-  readonly kept: Kept
+  readonly resource: Resource
   failures: number
-  restsUntilMs: number
+  avoidedUntilMs: number
 }
 
-export interface AddressesOptions<Kept> {
-  /** A URL's: an IPv6 address stands in brackets. */
+export interface AddressesOptions<Resource> {
+  /** The host name of a URL: an IPv6 address is in brackets. */
   readonly hostname: string
   readonly nowMs: () => number
   readonly resolve: Resolve
-  /** Called when an address is new; what it returns is kept as long as the name has the address. */
-  readonly keep: (ip: string) => Kept
-  readonly letGo: (kept: Kept) => void
+  /** Opens the resource of a new address. It is closed when the name no longer has the address. */
+  readonly open: (ip: string) => Resource
+  readonly close: (resource: Resource) => void
 }
 
-/** The addresses behind one name, taken in turn, so that each of them gets its part of the load. */
-export class Addresses<Kept> {
-  readonly #options: AddressesOptions<Kept>
+/** The addresses of one name, used in turn to spread the load. */
+export class Addresses<Resource> {
+  readonly #options: AddressesOptions<Resource>
   readonly #host: string
-  #known: readonly Address<Kept>[] = []
-  #knownUntilMs = Number.NEGATIVE_INFINITY
+  #addresses: readonly Address<Resource>[] = []
+  #freshUntilMs = Number.NEGATIVE_INFINITY
   #resolving: Promise<void> | undefined
-  #turn = 0
+  #position = 0
 
-  constructor(options: AddressesOptions<Kept>) {
+  constructor(options: AddressesOptions<Resource>) {
     this.#options = options
     this.#host = options.hostname.replace(/^\[(.*)\]$/, '$1')
     if (isIP(this.#host) !== 0) {
-      this.#use([this.#host])
-      this.#knownUntilMs = Number.POSITIVE_INFINITY
+      this.#setAddresses([this.#host])
+      this.#freshUntilMs = Number.POSITIVE_INFINITY
     }
   }
 
-  get all(): readonly Address<Kept>[] {
-    return this.#known
+  get all(): readonly Address<Resource>[] {
+    return this.#addresses
   }
 
-  /** `undefined` when what is known is young enough; else a promise, which rejects with the resolver's error at first. */
-  current(): Promise<void> | undefined {
-    if (this.#options.nowMs() >= this.#knownUntilMs) this.#resolving ??= this.#resolve()
+  /**
+   * Resolves the name if the known addresses are too old. Returns `undefined` if they are fresh; otherwise a promise,
+   * which rejects with the resolver's error if no address is known.
+   */
+  refresh(): Promise<void> | undefined {
+    if (this.#options.nowMs() >= this.#freshUntilMs) this.#resolving ??= this.#resolve()
     return this.#resolving
   }
 
-  /** The same for whoever cannot wait: `undefined` also when what is known is old, and is asked for anew beside. */
-  refreshed(): Promise<void> | undefined {
-    const resolving = this.current()
-    return this.#known.length > 0 ? undefined : resolving
+  /**
+   * Like `refresh`, but returns `undefined` if any address is known, even an old one; the name is then resolved in
+   * parallel.
+   */
+  refreshInBackground(): Promise<void> | undefined {
+    const resolving = this.refresh()
+    return this.#addresses.length > 0 ? undefined : resolving
   }
 
-  /** When all of them rest, they are tried nevertheless. Another one than `not`, if there is another. */
-  pick(not?: Address<Kept>): Address<Kept> {
+  /**
+   * Returns the next address other than `except` that is not avoided. Returns an avoided one, or `except`, if there is
+   * no other.
+   */
+  pick(except?: Address<Resource>): Address<Resource> {
     const nowMs = this.#options.nowMs()
-    const known = this.#known
-    this.#turn = (this.#turn + 1) % known.length
-    let fallback: Address<Kept> | undefined
+    const known = this.#addresses
+    this.#position = (this.#position + 1) % known.length
+    let fallback: Address<Resource> | undefined
     for (let step = 0; step < known.length; step += 1) {
-      const address = known[(this.#turn + step) % known.length]!
-      if (address === not) continue
-      if (address.restsUntilMs <= nowMs) return address
+      const address = known[(this.#position + step) % known.length]!
+      if (address === except) continue
+      if (address.avoidedUntilMs <= nowMs) return address
       fallback ??= address
     }
-    return fallback ?? known[this.#turn]!
+    return fallback ?? known[this.#position]!
   }
 
-  failed(address: Address<Kept>): void {
+  markFailed(address: Address<Resource>): void {
     address.failures += 1
-    if (address.failures < FAILURES_TO_REST) return
+    if (address.failures < FAILURES_BEFORE_AVOIDING) return
     address.failures = 0
-    address.restsUntilMs = this.#options.nowMs() + REST_MS
+    address.avoidedUntilMs = this.#options.nowMs() + AVOID_MS
   }
 
-  /** When the resolver fails, what was known goes on to count. */
+  /** Resolves the name. If that fails, keeps the known addresses, if there are any. */
   async #resolve(): Promise<void> {
     try {
       const ips = (await this.#options.resolve(this.#host)).slice(0, MAX_ADDRESSES)
       if (ips.length === 0) throw Object.assign(new Error('the name has no address'), { code: 'ENODATA' })
-      this.#use(ips)
-      this.#knownUntilMs = this.#options.nowMs() + KNOWN_FOR_MS
+      this.#setAddresses(ips)
+      this.#freshUntilMs = this.#options.nowMs() + RESOLUTION_TTL_MS
     } catch (error) {
-      if (this.#known.length === 0) throw error
-      this.#knownUntilMs = this.#options.nowMs() + KNOWN_FOR_MS
+      if (this.#addresses.length === 0) throw error
+      this.#freshUntilMs = this.#options.nowMs() + RESOLUTION_TTL_MS
     } finally {
       this.#resolving = undefined
     }
   }
 
-  #use(ips: readonly string[]): void {
-    const { keep, letGo } = this.#options
-    const before = this.#known
-    this.#known = ips.map(
-      (ip) => before.find((known) => known.ip === ip) ?? { ip, kept: keep(ip), failures: 0, restsUntilMs: 0 },
+  #setAddresses(ips: readonly string[]): void {
+    const { open, close } = this.#options
+    const before = this.#addresses
+    this.#addresses = ips.map(
+      (ip) => before.find((known) => known.ip === ip) ?? { ip, resource: open(ip), failures: 0, avoidedUntilMs: 0 },
     )
-    for (const address of before) if (!this.#known.includes(address)) letGo(address.kept)
+    for (const address of before) if (!this.#addresses.includes(address)) close(address.resource)
   }
 }

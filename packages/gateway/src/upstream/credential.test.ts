@@ -7,15 +7,15 @@ import { openUpstreamCredential } from './credential.ts'
 
 let folder = ''
 const clock = new ManualClock()
-let troubles: string[] = []
+let errors: string[] = []
 const options = {
   nowMs: () => clock.nowMs(),
-  onTrouble: (_: string, reason: string) => troubles.push(reason),
+  onError: (_: string, reason: string) => errors.push(reason),
 }
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'credential-'))
-  troubles = []
+  errors = []
 })
 afterEach(() => rm(folder, { recursive: true }))
 
@@ -25,7 +25,7 @@ async function opened(text: string) {
   const credential = await openUpstreamCredential({ file }, options)
   const later = async () => {
     await clock.advance(1_000)
-    await credential?.refreshed()
+    await credential?.refresh()
     return credential?.value
   }
   return { file, credential, later }
@@ -34,23 +34,23 @@ async function opened(text: string) {
 test.each([
   ['abc\n', 'Bearer abc'],
   ['  Basic dXNlcjpwYXNz  ', 'Basic dXNlcjpwYXNz'],
-])('X-9: %j is sent as %j', async (text, value) => {
+])('X-9: sends %j as %j', async (text, value) => {
   expect((await openUpstreamCredential({ header: text }, options))?.value).toBe(value)
   expect((await opened(text)).credential?.value).toBe(value)
 })
 
-test('none is configured', async () => {
+test('returns undefined if no credential is configured', async () => {
   expect(await openUpstreamCredential(undefined, options)).toBeUndefined()
 })
 
 test.each(['', ' \n', 'two\nlines', 'CANARY\x00', 'CANARY'.repeat(2_000)])(
-  'a file that holds no credential is refused without quoting it',
+  'refuses a file without a valid credential, and does not quote it',
   async (text) => {
     await expect(opened(text)).rejects.toThrow(/^(?!.*(CANARY|lines))/)
   },
 )
 
-test('X-9: a change counts within a second: written, renamed over, linked elsewhere', async () => {
+test('X-9: uses a changed file within a second, whether written, renamed or linked', async () => {
   const { file, later } = await opened('first')
   await writeFile(file, 'second')
   expect(await later()).toBe('Bearer second')
@@ -66,21 +66,21 @@ test('X-9: a change counts within a second: written, renamed over, linked elsewh
   expect(await later()).toBe('Bearer fourth')
 })
 
-test('within a second the file is not looked at', async () => {
+test('does not check the file again within a second', async () => {
   const { file, credential } = await opened('first')
   await writeFile(file, 'second')
   await clock.advance(999)
-  expect(credential?.refreshed()).toBeUndefined()
+  expect(credential?.refresh()).toBeUndefined()
   expect(credential?.value).toBe('Bearer first')
 })
 
-test('a file gone or emptied is told; what it said goes on to count', async () => {
+test('reports a removed or emptied file, and keeps the previous credential', async () => {
   const { file, later } = await opened('first')
   await writeFile(file, '\n')
   expect(await later()).toBe('Bearer first')
   await rm(file)
   expect(await later()).toBe('Bearer first')
-  expect(troubles).toEqual(['the credential of upstream is empty', expect.stringContaining('ENOENT')])
+  expect(errors).toEqual(['the credential of upstream is empty', expect.stringContaining('ENOENT')])
   await writeFile(file, 'second')
   expect(await later()).toBe('Bearer second')
 })

@@ -1,39 +1,35 @@
 import { ConfigError } from '../config-error.ts'
 import type { UpstreamConfig } from '../gateway-config.ts'
-import { WatchedFile, type WatchOptions } from './credential-file.ts'
+import { WatchedFile, type WatchOptions } from './watched-file.ts'
 
-/**
- * What we send upstream as `Authorization` in our own name.
- *
- * @see spec/otlp-gateway.md X-9
- */
+/** The gateway's own credential, sent upstream as `Authorization` (X-9). */
 export interface UpstreamCredential {
-  /** Of the header. */
+  /** The value of the header. */
   readonly value: string
-  /** To be awaited before `value` is used, unless `undefined`. */
-  refreshed(): Promise<void> | undefined
+  /** Updates `value` if necessary. Returns a promise to await before `value` is read, or `undefined`. */
+  refresh(): Promise<void> | undefined
 }
 
-/** Throws when the file cannot be read or holds no credential. `undefined`: upstream asks for none. */
+/** Returns `undefined` if no credential is configured. Throws if its file cannot be read or has no credential. */
 export async function openUpstreamCredential(
   config: UpstreamConfig['credential'],
   options: WatchOptions,
 ): Promise<UpstreamCredential | undefined> {
   if (config === undefined) return undefined
-  if ('file' in config) return await WatchedFile.open(config.file, credentialIn, options)
-  const value = credentialIn(config.header)
+  if ('file' in config) return await WatchedFile.open(config.file, parseCredential, options)
+  const value = parseCredential(config.header)
   return { value, refreshed: () => undefined }
 }
 
 const MAX_CREDENTIAL_CHARACTERS = 8 * 1024
 
-/** A whole header value such as `Basic dXNlcjpwYXNz`, or a bare token, which is sent as bearer. */
-function credentialIn(text: string): string {
+/** Returns the header value for a text, which is a header value such as `Basic dXNlcjpwYXNz` or a bearer token. */
+function parseCredential(text: string): string {
   const value = text.trim()
   if (value === '') throw new ConfigError('the credential of upstream is empty')
   if (value.length > MAX_CREDENTIAL_CHARACTERS)
-    throw new ConfigError('the credential of upstream is longer than a credential may be')
+    throw new ConfigError(`the credential of upstream is longer than ${MAX_CREDENTIAL_CHARACTERS} characters`)
   if (!/^[\x20-\x7e]+$/.test(value))
-    throw new ConfigError('the credential of upstream holds characters that no credential has')
+    throw new ConfigError('the credential of upstream contains characters that are not printable ASCII')
   return value.includes(' ') ? value : `Bearer ${value}`
 }

@@ -1,30 +1,33 @@
 import type { Readable } from 'node:stream'
 import { decodeRequest, OtlpDecodeError, type RequestEncoder, type Signal } from '@penstock/otlp'
 import type { Refused } from '../ingest/answer.ts'
-import { gunzipWhole } from '../ingest/gzip-whole.ts'
-import { ownRefusal } from '../ingest/own-answer.ts'
+import { gunzipBody } from '../ingest/gunzip.ts'
+import { gatewayRefusal } from '../ingest/gateway-answers.ts'
 import type { UpstreamRequest } from './upstream.ts'
 
-/** A request's body as one gRPC message in protobuf. */
+/** The body of a request as one gRPC message in protobuf. */
 export interface MessageBody {
   readonly body: Uint8Array | Readable
   readonly bytes: number
-  /** '' is identity. */
+  /** '' for identity. */
   readonly contentEncoding: string
 }
 
 export interface BodyLimits {
-  /** Of a body that has to be held: of unknown length, or to be encoded anew. Of its inflated form too. */
-  readonly heldBytes: number
+  /**
+   * The highest size of a body that has to be buffered because its length is unknown or it has to be converted, also
+   * inflated.
+   */
+  readonly maxBufferedBytes: number
 }
 
 /**
- * Protobuf goes as it is, its length only must be known beforehand. JSON is decoded and encoded anew, which no model of
- * ours can do for profiles.
+ * Buffers a body of unknown length, and converts JSON to protobuf. Refuses profiles in JSON, which the gateway
+ * cannot decode.
  *
- * `undefined`: the stream failed before its end, so there is nobody left to tell.
+ * Returns `undefined` if the stream fails before its end: the client has gone.
  */
-export async function heldMessage(
+export async function bufferMessage(
   request: UpstreamRequest,
   limits: BodyLimits,
   encoder: RequestEncoder,
@@ -33,15 +36,15 @@ export async function heldMessage(
   if (encoding === 'json' && signal === 'profiles') {
     return unsupported('profiles in JSON cannot be sent on over gRPC; send protobuf')
   }
-  const whole = body instanceof Uint8Array ? body : await collected(body, limits.heldBytes)
+  const whole = body instanceof Uint8Array ? body : await collect(body, limits.maxBufferedBytes)
   if (whole === undefined || 'kind' in whole) return whole
   if (encoding === 'protobuf') return { body: whole, bytes: whole.length, contentEncoding }
-  const json = await inflated(whole, contentEncoding, limits.heldBytes)
+  const json = await inflate(whole, contentEncoding, limits.maxBufferedBytes)
   if ('kind' in json) return json
-  return encodedAnew(signal as Signal, json, encoder)
+  return convertJson(signal as Signal, json, encoder)
 }
 
-function encodedAnew(signal: Signal, json: Uint8Array, encoder: RequestEncoder): MessageBody | Refused {
+function convertJson(signal: Signal, json: Uint8Array, encoder: RequestEncoder): MessageBody | Refused {
   try {
     const message = encoder.encode(signal, decodeRequest(signal, json, 'json'))
     return { body: message, bytes: message.length, contentEncoding: '' }
@@ -51,17 +54,17 @@ function encodedAnew(signal: Signal, json: Uint8Array, encoder: RequestEncoder):
   }
 }
 
-async function inflated(bytes: Uint8Array, coding: string, limitBytes: number): Promise<Uint8Array | Refused> {
+async function inflate(bytes: Uint8Array, coding: string, limitBytes: number): Promise<Uint8Array | Refused> {
   if (coding === '' || coding === 'identity') return bytes
   if (coding !== 'gzip') {
     return unsupported('JSON can be sent on over gRPC only with content-encoding gzip or none')
   }
-  const json = await gunzipWhole(bytes, limitBytes)
+  const json = await gunzipBody(bytes, limitBytes)
   if (json === 'too_large') return tooLarge(limitBytes)
   return json === 'invalid' ? badBody('the body is not valid gzip') : json
 }
 
-async function collected(body: Readable, limitBytes: number): Promise<Uint8Array | Refused | undefined> {
+async function collect(body: Readable, limitBytes: number): Promise<Uint8Array | Refused | undefined> {
   const parts: Uint8Array[] = []
   let bytes = 0
   try {
@@ -77,9 +80,9 @@ async function collected(body: Readable, limitBytes: number): Promise<Uint8Array
 }
 
 const tooLarge = (limitBytes: number): Refused =>
-  ownRefusal({ kind: 'body_too_large', message: `the body is longer than ${limitBytes} bytes` }, 'too_large')
+  gatewayRefusal({ kind: 'body_too_large', message: `the body is longer than ${limitBytes} bytes` }, 'too_large')
 
-/** Only JSON is looked at here. */
-const badBody = (message: string): Refused => ownRefusal({ kind: 'bad_body', message }, 'rejected', undefined, 'json')
+/** Refuses a malformed body. Only JSON bodies are decoded in this file. */
+const badBody = (message: string): Refused => gatewayRefusal({ kind: 'bad_body', message }, 'rejected', undefined, 'json')
 
-const unsupported = (message: string): Refused => ownRefusal({ kind: 'unsupported_media_type', message }, 'rejected')
+const unsupported = (message: string): Refused => gatewayRefusal({ kind: 'unsupported_media_type', message }, 'rejected')

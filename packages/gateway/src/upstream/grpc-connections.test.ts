@@ -2,12 +2,12 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { PassThrough } from 'node:stream'
 import { Gate, ManualClock } from '@penstock/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { clientGone } from '../ingest/own-answer.ts'
+import { clientGone } from '../ingest/gateway-answers.ts'
 import { GrpcScript, ok } from './grpc-script.case.ts'
 import { requestOf, script, upstreamOf } from './grpc-upstream.case.ts'
 
 describe('X-6, X-7: time and connections', () => {
-  test('nobody listens: unreachable', async () => {
+  test('answers unreachable if the port is closed', async () => {
     const server = await GrpcScript.start(ok)
     const { url } = server
     await server.close()
@@ -34,7 +34,7 @@ describe('X-6, X-7: time and connections', () => {
     return started
   }
 
-  /** A way to a port that can stop carrying anything, without any end's noticing. */
+  /** A proxy to a port that can silently stop forwarding, without closing either connection. */
   async function pathTo(target: URL): Promise<{ url: URL; cut(): void }> {
     const sockets: Socket[] = []
     const server = createServer((near) => {
@@ -55,7 +55,7 @@ describe('X-6, X-7: time and connections', () => {
     return { url: new URL(`grpc://127.0.0.1:${(server.address() as AddressInfo).port}`), cut }
   }
 
-  test('someone listens but does not speak HTTP/2: given up after 2 s, twice', async () => {
+  test('gives up after 2 s, twice, if the peer does not speak HTTP/2', async () => {
     const { url } = await mute()
     const clock = new ManualClock(Date.now())
     const answer = upstreamOf(url, {}, clock).send(requestOf())
@@ -67,7 +67,7 @@ describe('X-6, X-7: time and connections', () => {
     expect(await answer).toMatchObject({ cause: 'unreachable', message: 'upstream cannot be reached (ETIMEDOUT)' })
   })
 
-  test('no answer before the deadline: the stream is cancelled, the outcome unknown', async () => {
+  test('cancels the stream at the deadline, with an unknown outcome', async () => {
     const clock = new ManualClock(1_000_000)
     const server = await script(() => {})
     const upstream = upstreamOf(server.url, {}, clock)
@@ -81,13 +81,13 @@ describe('X-6, X-7: time and connections', () => {
     expect(server.requests[0]!.stream.rstCode).toBe(8)
   })
 
-  test('X-5: given up by the client', async () => {
+  test('X-5: cancels the stream when the client has gone', async () => {
     const server = await script(() => {})
     let abort = () => {}
     const answer = upstreamOf(server.url).send(
       requestOf({
-        onAbortable: (given) => {
-          abort = given
+        onAbortable: (abortRequest) => {
+          abort = abortRequest
         },
       }),
     )
@@ -100,7 +100,7 @@ describe('X-6, X-7: time and connections', () => {
   })
 
   test.each(['fails', 'is too long', 'ends too early'])(
-    'P-8: a streamed body that %s never looks complete',
+    'P-8: upstream never sees a streamed body that %s as complete',
     async (how) => {
       const server = await script(ok)
       const source = new PassThrough()
@@ -108,7 +108,7 @@ describe('X-6, X-7: time and connections', () => {
       source.write(Buffer.alloc(10))
       await server.until(() => server.begun.length === 1)
       const reset = new Promise<void>((resolve) => server.begun[0]!.once('close', () => resolve()))
-      if (how === 'fails') source.destroy(new Error('the client broke off'))
+      if (how === 'fails') source.destroy(new Error('the client has gone'))
       else source.end(Buffer.alloc(how === 'is too long' ? 11 : 9))
       expect(await answer).toBe(clientGone)
       await reset
@@ -116,7 +116,7 @@ describe('X-6, X-7: time and connections', () => {
     },
   )
 
-  test('many requests share few connections', async () => {
+  test('sends many requests over few connections', async () => {
     const gate = new Gate()
     const server = await script((request) => void gate.opened.then(() => ok(request)))
     const upstream = upstreamOf(server.url, { session: { connections: 2 } })
@@ -127,7 +127,7 @@ describe('X-6, X-7: time and connections', () => {
     expect(new Set((await Promise.all(answers)).map(({ kind }) => kind))).toEqual(new Set(['accepted']))
   })
 
-  test('an idle connection is closed after 30 s, an old one after 5 min', async () => {
+  test('closes an idle connection after 30 s', async () => {
     const clock = new ManualClock(Date.now())
     const server = await script(ok)
     const upstream = upstreamOf(server.url, {}, clock)
@@ -140,7 +140,7 @@ describe('X-6, X-7: time and connections', () => {
     expect(server.sessions).toHaveLength(2)
   })
 
-  test('a connection on which nothing comes any more is given up', async () => {
+  test('closes a connection that has become silent', async () => {
     const clock = new ManualClock(Date.now())
     const server = await script(() => {})
     const path = await pathTo(server.url)
@@ -153,7 +153,7 @@ describe('X-6, X-7: time and connections', () => {
     expect(await answer).toMatchObject({ cause: 'unknown', httpStatus: 502 })
   })
 
-  test('all addresses of a name are used, a dead one is left alone', async () => {
+  test('uses another address of the name if one is unreachable', async () => {
     const server = await script(ok)
     const url = new URL(server.url)
     url.hostname = 'upstream.test'
@@ -168,7 +168,7 @@ describe('X-6, X-7: time and connections', () => {
     expect(server.requests[0]!.headers[':authority']).toBe(url.host)
   })
 
-  test('close waits for what is under way', async () => {
+  test('close waits for requests in flight', async () => {
     const gate = new Gate()
     const server = await script((request) => void gate.opened.then(() => ok(request)))
     const upstream = upstreamOf(server.url)

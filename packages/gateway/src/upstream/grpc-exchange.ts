@@ -3,52 +3,53 @@ import type { Readable } from 'node:stream'
 import { frame, framePrefix } from '../ingest/grpc-wire.ts'
 import type { GrpcSession } from './grpc-sessions.ts'
 
-/** Replies beyond it are not kept (P-15). */
+/** The longest reply that is kept (P-15). */
 export const MAX_REPLY_BYTES = 4 * 1024 * 1024
-/** Up to here, copying the message behind its prefix is cheaper than a second write. */
+/** Up to this size, copying the message behind its prefix is cheaper than a second write. */
 const COPIED_BYTES = 16 * 1024
 
 const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM } = constants
 
-/** One message on its way out, already protobuf. */
+/** One protobuf message to be sent. */
 export interface GrpcMessage {
   readonly headers: OutgoingHttpHeaders
   readonly isCompressed: boolean
   readonly body: Uint8Array | Readable
-  /** Of the body. */
+  /** The length of the body. */
   readonly bytes: number
 }
 
 export interface GrpcReply {
   readonly kind: 'reply'
   readonly httpStatus: number
-  /** The header fields that hold `grpc-status`, or would have: trailers, or those of a Trailers-Only reply. */
+  /** The trailers, or the headers of a Trailers-Only reply. They normally contain `grpc-status`. */
   readonly trailers: IncomingHttpHeaders
-  /** Of the frame: prefix and message. `undefined` when it was longer than `MAX_REPLY_BYTES`. */
+  /** The reply's frame: prefix and message. `undefined` if it is longer than `MAX_REPLY_BYTES`. */
   readonly framed: Uint8Array | undefined
   readonly encoding: string | undefined
 }
 
 /**
- * - `untouched`: upstream says, or its GOAWAY does, that it has not looked at the request
- * - `broke`: the stream ended without a status; what became of the request is not known
- * - `late`, `abandoned`: given up by us
+ * How an exchange ended:
+ * - `unprocessed`: upstream has declared, with REFUSED_STREAM or GOAWAY, that it has not processed the request
+ * - `broken_off`: the stream ended without a status, so the outcome is unknown
+ * - `late`, `abandoned`: aborted by the gateway
  */
-export type ExchangeEnd = GrpcReply | { readonly kind: 'untouched' | 'broke' | 'late' | 'abandoned' }
+export type GrpcExchangeEnd = GrpcReply | { readonly kind: 'unprocessed' | 'broken_off' | 'late' | 'abandoned' }
 
 const noBytes = Buffer.alloc(0)
 const exchangeOf = Symbol('exchange')
-type ExchangeStream = ClientHttp2Stream & { [exchangeOf]: Exchange }
+type ExchangeStream = ClientHttp2Stream & { [exchangeOf]: GrpcExchange }
 
-/** One request and its reply on one stream. `end` is called exactly once, never before the constructor returns. */
-export class Exchange {
+/** One request and its reply on one stream. Calls `end` exactly once, and never before the constructor returns. */
+export class GrpcExchange {
   readonly deadlineMs: number
-  /** Where the list of all exchanges has this one. */
+  /** The index of this exchange in the upstream's list. */
   index = -1
   readonly #session: GrpcSession
   readonly #stream: ExchangeStream
   readonly #nowMs: () => number
-  readonly #end: (end: ExchangeEnd, exchange: Exchange) => void
+  readonly #end: (end: GrpcExchangeEnd, exchange: GrpcExchange) => void
   #isOver = false
   #httpStatus = 0
   #encoding: string | undefined
@@ -57,13 +58,13 @@ export class Exchange {
   #parts: Uint8Array[] | undefined
   #replyBytes = 0
 
-  /** Throws what node:http2 says of headers that cannot be sent, or of a session that has ended. */
+  /** Sends the request. Throws the error of node:http2 if the headers are invalid or the session has ended. */
   constructor(
     session: GrpcSession,
     message: GrpcMessage,
     deadlineMs: number,
     nowMs: () => number,
-    end: (end: ExchangeEnd, exchange: Exchange) => void,
+    end: (end: GrpcExchangeEnd, exchange: GrpcExchange) => void,
   ) {
     this.#session = session
     this.deadlineMs = deadlineMs
@@ -82,20 +83,20 @@ export class Exchange {
     this.#write(message)
   }
 
-  giveUp(kind: 'late' | 'abandoned'): void {
+  abort(kind: 'late' | 'abandoned'): void {
     this.#finish({ kind })
     this.#stream.close(NGHTTP2_CANCEL)
   }
 
   response(headers: IncomingHttpHeaders): void {
-    this.#heard()
+    this.#noteActivity()
     this.#httpStatus = Number(headers[':status'])
     this.#encoding = headers['grpc-encoding'] as string | undefined
     if (headers['grpc-status'] !== undefined || this.#httpStatus !== 200) this.#trailers = headers
   }
 
   lastHeaders(headers: IncomingHttpHeaders): void {
-    this.#heard()
+    this.#noteActivity()
     this.#trailers = headers
   }
 
@@ -112,7 +113,9 @@ export class Exchange {
     }
   }
 
-  /** Once the reply is whole, a request body that is still on its way is of no interest to anybody. */
+  /**
+   * Finishes the exchange when the reply is complete, and stops sending the request body if it has not been sent yet.
+   */
   replyEnded(): void {
     if (this.#trailers === undefined) return
     this.#finish(this.#reply(this.#trailers))
@@ -124,10 +127,10 @@ export class Exchange {
     if (this.#isOver) return
     const { id, rstCode } = this.#stream
     if (this.#trailers !== undefined) this.#finish(this.#reply(this.#trailers))
-    else if (rstCode === NGHTTP2_REFUSED_STREAM) this.#finish({ kind: 'untouched' })
-    else if (id === undefined || id > this.#session.lastStreamId) this.#finish({ kind: 'untouched' })
+    else if (rstCode === NGHTTP2_REFUSED_STREAM) this.#finish({ kind: 'unprocessed' })
+    else if (id === undefined || id > this.#session.lastStreamId) this.#finish({ kind: 'unprocessed' })
     else if (this.#httpStatus !== 0 && rstCode === constants.NGHTTP2_NO_ERROR) this.#finish(this.#reply({}))
-    else this.#finish({ kind: 'broke' })
+    else this.#finish({ kind: 'broken_off' })
   }
 
   #reply(trailers: IncomingHttpHeaders): GrpcReply {
@@ -142,11 +145,11 @@ export class Exchange {
     }
   }
 
-  #heard(): void {
-    this.#session.lastHeardMs = this.#nowMs()
+  #noteActivity(): void {
+    this.#session.lastActivityMs = this.#nowMs()
   }
 
-  #finish(end: ExchangeEnd): void {
+  #finish(end: GrpcExchangeEnd): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#end(end, this)
@@ -167,7 +170,10 @@ export class Exchange {
     }
   }
 
-  /** A body that fails, or is not as long as was said, must never look complete to upstream. */
+  /**
+   * Streams the body. If it fails or its length is wrong, resets the stream, so that upstream never sees it as
+   * complete.
+   */
   #pipe(body: Readable, bytes: number): void {
     if (body.destroyed) {
       this.#stream.close(NGHTTP2_CANCEL)
@@ -176,12 +182,12 @@ export class Exchange {
     let sent = 0
     body.on('data', (part: Uint8Array) => {
       sent += part.length
-      if (sent > bytes) this.giveUp('abandoned')
+      if (sent > bytes) this.abort('abandoned')
     })
-    body.once('end', () => (sent === bytes ? this.#stream.end() : this.giveUp('abandoned')))
-    body.once('error', () => this.giveUp('abandoned'))
+    body.once('end', () => (sent === bytes ? this.#stream.end() : this.abort('abandoned')))
+    body.once('error', () => this.abort('abandoned'))
     body.once('close', () => {
-      if (!body.readableEnded) this.giveUp('abandoned')
+      if (!body.readableEnded) this.abort('abandoned')
     })
     body.pipe(this.#stream, { end: false })
   }
@@ -205,7 +211,7 @@ function onEnd(this: ClientHttp2Stream): void {
   ;(this as ExchangeStream)[exchangeOf].replyEnded()
 }
 
-/** `close` follows, and knows all there is to know. */
+/** Ignores the error: `close` follows and handles it. */
 function onError(): void {}
 
 function onClose(this: ClientHttp2Stream): void {

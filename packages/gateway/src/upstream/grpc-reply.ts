@@ -11,7 +11,7 @@ import {
 } from '@penstock/otlp'
 import type { Accepted, Answer, EncodedBody, Refused } from '../ingest/answer.ts'
 import { decodeGrpcMessage, PREFIX_BYTES } from '../ingest/grpc-wire.ts'
-import { allAccepted } from '../ingest/own-answer.ts'
+import { allAccepted } from '../ingest/gateway-answers.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import { type GrpcReply, MAX_REPLY_BYTES } from './grpc-exchange.ts'
 import {
@@ -30,7 +30,7 @@ export interface ReplyContext {
   readonly random: () => number
 }
 
-/** What a whole reply means (P-24, P-25). A promise only where something has to be inflated. */
+/** Maps a complete reply to an answer (P-24, P-25). Returns a promise only if the reply has to be inflated. */
 export function answerOf(reply: GrpcReply, context: ReplyContext): Answer | Promise<Answer> {
   const status = reply.trailers['grpc-status']
   if (status === '0') return accepted(reply, context.signal)
@@ -44,14 +44,17 @@ function codeOf(status: string | string[]): number {
 }
 
 function accepted({ framed, encoding }: GrpcReply, signal: IngestSignal): Answer | Promise<Answer> {
-  // Too long to be kept: what it wanted to remark is lost, that it accepted is not.
+  // A reply that is too long loses its partial success message, but is still an acceptance.
   if (framed === undefined || framed.length <= PREFIX_BYTES) return allAccepted
   const message = framed.subarray(PREFIX_BYTES)
   if (framed[0] === 0) return acceptedWith(message, signal)
   return encoding === 'gzip' ? acceptedGzip(message, signal) : allAccepted
 }
 
-/** Some servers compress the reply because the request was, though we ask for identity. */
+/**
+ * Reads a compressed reply. Some servers compress it because the request was compressed, although identity is
+ * requested.
+ */
 async function acceptedGzip(message: Uint8Array, signal: IngestSignal): Promise<Accepted> {
   try {
     return acceptedWith(await gunzipped(message, { maxOutputLength: MAX_REPLY_BYTES }), signal)
@@ -66,7 +69,9 @@ function acceptedWith(message: Uint8Array, signal: IngestSignal): Accepted {
   return { kind: 'accepted', partialSuccess, body: { encoding: 'protobuf', bytes: message } }
 }
 
-/** A remark nobody can read changes nothing about the acceptance. In protobuf, profiles have the fields of the others. */
+/**
+ * Returns the partial success, if it can be decoded. In protobuf, profiles have the same fields as the other signals.
+ */
 function partialSuccessOf(message: Uint8Array, signal: IngestSignal): PartialSuccess | undefined {
   if (message.length === 2 && message[0] === 0x0a && message[1] === 0) return undefined
   try {
@@ -111,7 +116,7 @@ function relayedText(code: number, trailers: IncomingHttpHeaders, details: RpcSt
   return details?.message ?? `upstream answered code ${code}`
 }
 
-/** Where the code is ours, upstream's own text would be about something the client has no part in. */
+/** Returns the message for a code that the gateway chose itself. Upstream's message would not concern the client. */
 function messageFor({ cause }: StatusMeaning): string {
   return cause === 'credential'
     ? 'upstream refuses the credential of the gateway'

@@ -11,7 +11,7 @@ import { frame } from '../ingest/grpc-wire.ts'
 
 export interface GrpcRequest {
   readonly headers: IncomingHttpHeaders
-  /** Prefix and message. */
+  /** The prefix and the message. */
   readonly framed: Buffer
   readonly stream: ServerHttp2Stream
   readonly session: ServerHttp2Session
@@ -19,12 +19,14 @@ export interface GrpcRequest {
 
 export type GrpcPlay = (request: GrpcRequest) => void
 
-/** A gRPC server on a loopback port that plays its replies in the order in which requests have arrived whole. */
+/**
+ * A gRPC server on a loopback port that answers complete requests with scripted replies, in the order of their arrival.
+ */
 export class GrpcScript {
   readonly requests: GrpcRequest[] = []
   readonly sessions: ServerHttp2Session[] = []
   readonly sockets: Socket[] = []
-  /** Calls that have begun, whether or not they have ended. */
+  /** All calls that have begun, including those that have ended. */
   readonly begun: ServerHttp2Stream[] = []
   readonly #server: Http2Server
   readonly #watchers: (() => void)[] = []
@@ -52,19 +54,19 @@ export class GrpcScript {
       const session = stream.session as ServerHttp2Session
       if (onHeaders) {
         playOf(this.requests.push({ headers, framed: Buffer.alloc(0), stream, session }) - 1)(this.requests.at(-1)!)
-        this.#tell()
+        this.#notify()
         return
       }
       const parts: Buffer[] = []
       stream.on('data', (part: Buffer) => parts.push(part))
       stream.on('end', () => {
-        // Node says so of a stream that was reset, too.
+        // Node also emits `end` for a stream that was reset.
         if (stream.aborted || stream.destroyed) return
         const request = { headers, framed: Buffer.concat(parts), stream, session }
         playOf(this.requests.push(request) - 1)(request)
-        this.#tell()
+        this.#notify()
       })
-      this.#tell()
+      this.#notify()
     })
   }
 
@@ -82,14 +84,14 @@ export class GrpcScript {
     await closed
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const resolve of this.#watchers.splice(0)) resolve()
   }
 }
 
 export const ok: GrpcPlay = (request) => reply({})(request)
 
-/** Headers, one message, trailers. */
+/** Replies with headers, one message and trailers. */
 export function reply(parts: {
   message?: Uint8Array
   isCompressed?: boolean
@@ -103,7 +105,7 @@ export function reply(parts: {
   }
 }
 
-/** Everything in one HEADERS frame. */
+/** Replies with a single HEADERS frame. */
 export function trailersOnly(headers: OutgoingHttpHeaders): GrpcPlay {
   return ({ stream }) => {
     stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...headers }, { endStream: true })

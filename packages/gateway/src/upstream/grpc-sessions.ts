@@ -7,12 +7,12 @@ import type { Address, Addresses } from './addresses.ts'
 export interface GrpcSessionLimits {
   readonly connections: number
   readonly connectTimeoutMs: number
-  /** Silence with streams under way, after which a ping must be answered. */
+  /** The time without activity after which a ping is sent, if there are open streams. */
   readonly pingAfterMs: number
   readonly pingTimeoutMs: number
-  /** A connection without streams is closed after this long, before the other side does it (X-7). */
+  /** The time after which a connection without streams is closed, before the other side closes it (X-7). */
   readonly idleCloseMs: number
-  /** Then the name is resolved anew by connecting anew. */
+  /** The age at which a connection is replaced, so that the name is resolved again. */
   readonly maxAgeMs: number
 }
 
@@ -27,29 +27,29 @@ export const defaultGrpcSessionLimits: GrpcSessionLimits = {
 
 export interface GrpcTarget {
   readonly url: URL
-  /** PEM; read at each connect, so that a new file counts (X-13). */
+  /** Returns the trusted certificates as PEM. Called for each connection, so that a changed file is used (X-13). */
   readonly ca?: (() => string | undefined) | undefined
 }
 
-const CARE_EVERY_MS = 5_000
-/** What a connection is taken to bear until its SETTINGS have come, and at most. */
+const MAINTENANCE_INTERVAL_MS = 5_000
+/** The highest number of streams per connection, also before its SETTINGS have arrived. */
 const STREAMS_PER_CONNECTION = 100
-/** Bodies wait in the session until the peer's windows let them go; Node counts that memory. */
+/** The memory for bodies that wait for the peer's flow-control window. */
 const SESSION_MEMORY_MB = 256
 const settings: Settings = { enablePush: false }
 
-/** An open connection, and how many streams it bears. */
+/** An open connection and the number of its streams. */
 export interface GrpcSession {
   readonly http2: ClientHttp2Session
   streams: number
-  lastHeardMs: number
+  lastActivityMs: number
   readonly openedAtMs: number
-  /** Of a GOAWAY: streams above it were not looked at. */
+  /** The last stream id of a GOAWAY: streams with a higher id were not processed. */
   lastStreamId: number
   isPinging: boolean
 }
 
-/** A bounded number of HTTP/2 connections to one target; opened when needed, replaced when they end. */
+/** Keeps a bounded number of HTTP/2 connections to one target. Opens them on demand and replaces those that end. */
 export class GrpcSessions {
   readonly #target: GrpcTarget
   readonly #addresses: Addresses<undefined>
@@ -59,7 +59,7 @@ export class GrpcSessions {
   readonly #retired = new Set<GrpcSession>()
   readonly #stop = new AbortController()
   #connecting: Promise<GrpcSession> | undefined
-  #isCared = false
+  #isMaintained = false
 
   constructor(target: GrpcTarget, addresses: Addresses<undefined>, clock: Clock, limits: GrpcSessionLimits) {
     this.#target = target
@@ -68,11 +68,11 @@ export class GrpcSessions {
     this.#limits = limits
   }
 
-  /** The least busy open connection, at once; a promise when there is none. It rejects when none can be made. */
+  /** Returns the open connection with the fewest streams; without any, a promise that rejects if none can be opened. */
   acquire(): GrpcSession | Promise<GrpcSession> {
     let best: GrpcSession | undefined
     for (const session of this.#open) {
-      // After a GOAWAY it is closed a moment before we are told.
+      // After a GOAWAY, the session is closed shortly before it emits `goaway`.
       if (session.http2.closed || session.http2.destroyed) continue
       if (best === undefined || session.streams < best.streams) best = session
     }
@@ -81,13 +81,13 @@ export class GrpcSessions {
       this.#connecting = this.#connect().finally(() => {
         this.#connecting = undefined
       })
-      // Whoever has a connection already does not wait for this one.
+      // If there is another connection, nothing awaits this promise.
       this.#connecting.catch(() => {})
     }
     return best ?? this.#connecting!
   }
 
-  /** Waits for the streams under way; each has its own deadline. */
+  /** Closes all connections after their streams have ended. Each stream has its own deadline. */
   async close(): Promise<void> {
     this.#stop.abort()
     await this.#connecting?.catch(() => {})
@@ -98,38 +98,38 @@ export class GrpcSessions {
   async #connect(): Promise<GrpcSession> {
     const address = await this.#nextAddress()
     this.#stop.signal.throwIfAborted()
-    const http2 = this.#dial(address.ip)
-    const patience = new AbortController()
-    const tooSlow = this.#clock.sleep(this.#limits.connectTimeoutMs, patience.signal).then(
+    const http2 = this.#openSession(address.ip)
+    const timeout = new AbortController()
+    const tooSlow = this.#clock.sleep(this.#limits.connectTimeoutMs, timeout.signal).then(
       () => http2.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })),
       () => {},
     )
     try {
       await new Promise<void>((resolve, reject) => {
-        // The first SETTINGS prove that HTTP/2 is spoken; a bare TCP connection proves nothing.
+        // A TCP connection does not prove that the peer speaks HTTP/2; its first SETTINGS frame does.
         http2.once('remoteSettings', () => resolve())
         http2.once('error', reject)
         http2.once('close', () => reject(new Error('closed before it was open')))
       })
     } catch (error) {
-      this.#addresses.failed(address)
+      this.#addresses.markFailed(address)
       http2.destroy()
       throw error
     } finally {
-      patience.abort()
+      timeout.abort()
       await tooSlow
     }
     address.failures = 0
     return this.#adopt(http2)
   }
 
-  /** Connections are made seldom, so old knowledge may be very old. */
+  /** Waits for fresh addresses: connections are rarely opened, so the known addresses may be very old. */
   async #nextAddress(): Promise<Address<undefined>> {
-    await this.#addresses.current()
+    await this.#addresses.refresh()
     return this.#addresses.pick()
   }
 
-  #dial(ip: string): ClientHttp2Session {
+  #openSession(ip: string): ClientHttp2Session {
     const { url, ca } = this.#target
     const isTls = url.protocol === 'grpcs:'
     const port = Number(url.port || (isTls ? 443 : 80))
@@ -157,42 +157,42 @@ export class GrpcSessions {
     const session: GrpcSession = {
       http2,
       streams: 0,
-      lastHeardMs: nowMs,
+      lastActivityMs: nowMs,
       openedAtMs: nowMs,
       lastStreamId: Number.POSITIVE_INFINITY,
       isPinging: false,
     }
-    // What is wrong with a connection, each of its streams learns by itself.
+    // Each stream of a failed connection emits its own error.
     http2.on('error', () => {})
     http2.on('goaway', (_code, lastStreamId) => {
       session.lastStreamId = lastStreamId
       this.#retire(session)
     })
     http2.on('close', () => {
-      this.#forget(session)
+      this.#removeOpen(session)
       this.#retired.delete(session)
     })
     this.#open.push(session)
-    if (!this.#isCared) void this.#care()
+    if (!this.#isMaintained) void this.#maintain()
     return session
   }
 
-  /** While there are connections. */
-  async #care(): Promise<void> {
-    this.#isCared = true
+  /** Checks all connections regularly, while there are any. */
+  async #maintain(): Promise<void> {
+    this.#isMaintained = true
     while (this.#open.length > 0 || this.#retired.size > 0) {
-      await this.#clock.sleep(CARE_EVERY_MS, this.#stop.signal).catch(() => {})
+      await this.#clock.sleep(MAINTENANCE_INTERVAL_MS, this.#stop.signal).catch(() => {})
       if (this.#stop.signal.aborted) break
       const nowMs = this.#clock.nowMs()
-      for (const session of [...this.#open, ...this.#retired]) this.#look(session, nowMs)
+      for (const session of [...this.#open, ...this.#retired]) this.#maintainSession(session, nowMs)
     }
-    this.#isCared = false
+    this.#isMaintained = false
   }
 
-  #look(session: GrpcSession, nowMs: number): void {
+  #maintainSession(session: GrpcSession, nowMs: number): void {
     if (session.http2.destroyed) return
     const { idleCloseMs, maxAgeMs, pingAfterMs } = this.#limits
-    const silentMs = nowMs - session.lastHeardMs
+    const silentMs = nowMs - session.lastActivityMs
     if (session.streams === 0) {
       if (silentMs >= idleCloseMs) this.#retire(session)
     } else if (silentMs >= pingAfterMs && !session.isPinging) {
@@ -204,25 +204,25 @@ export class GrpcSessions {
   async #ping(session: GrpcSession): Promise<void> {
     session.isPinging = true
     const answered = new AbortController()
-    const patience = this.#clock.sleep(this.#limits.pingTimeoutMs, answered.signal).then(
+    const timeout = this.#clock.sleep(this.#limits.pingTimeoutMs, answered.signal).then(
       () => session.http2.destroy(Object.assign(new Error('no answer to a ping'), { code: 'ETIMEDOUT' })),
       () => {},
     )
     session.http2.ping(() => answered.abort())
-    await patience
+    await timeout
     session.isPinging = false
-    session.lastHeardMs = this.#clock.nowMs()
+    session.lastActivityMs = this.#clock.nowMs()
   }
 
-  /** Takes no new streams; ends when the last one has. */
+  /** Stops new streams on a connection, which closes when its last stream ends. */
   #retire(session: GrpcSession): void {
-    this.#forget(session)
+    this.#removeOpen(session)
     if (session.http2.destroyed) return
     this.#retired.add(session)
     if (!session.http2.closed) session.http2.close()
   }
 
-  #forget(session: GrpcSession): void {
+  #removeOpen(session: GrpcSession): void {
     const index = this.#open.indexOf(session)
     if (index >= 0) this.#open.splice(index, 1)
   }

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { frame } from '../ingest/grpc-wire.ts'
 import { GrpcUpstream } from './grpc-upstream.ts'
 
-/** Self-signed for localhost, upstream.test and 127.0.0.1; until 2126; guards nothing. */
+/** Self-signed, for tests only: for localhost, upstream.test and 127.0.0.1, valid until 2126. */
 const cert = `-----BEGIN CERTIFICATE-----
 MIIBqTCCAVCgAwIBAgIUQcqr/lmZowBNhE3x45obWFCvkY0wCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTEyMzUxN1oYDzIxMjYxMDI4
@@ -60,16 +60,16 @@ async function send(host: string, ca: string | undefined): Promise<[object, stri
 test.each([
   ['upstream.test', ['upstream.test']],
   ['127.0.0.1', ['false']],
-])('X-13: grpcs://%s with its own authority', async (host, names) => {
+])('X-13: connects to grpcs://%s with a configured certificate authority', async (host, names) => {
   const [answer, seen] = await send(host, cert)
   expect(answer).toEqual({ kind: 'accepted', partialSuccess: undefined, body: undefined })
   expect(seen).toEqual(names)
 })
 
 test.each([
-  ['an authority nobody knows', 'upstream.test', undefined, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ['an unknown certificate authority', 'upstream.test', undefined, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
   ['another name', 'other.test', cert, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-])('X-13: %s is not reached', async (_, host, ca, code) => {
+])('X-13: refuses %s', async (_, host, ca, code) => {
   const [answer] = await send(host, ca)
   expect(answer).toMatchObject({ cause: 'unreachable', grpcCode: 14, message: `upstream cannot be reached (${code})` })
 })

@@ -11,11 +11,11 @@ import type { UpstreamAlarm } from './upstream.ts'
 const traces: OtlpRequest<'traces'> = { resources: [] }
 const json = Buffer.from('{"resourceSpans":[{"resource":{"attributes":[]},"scopeSpans":[],"schemaUrl":"here"}]}')
 
-/** Zlib stops at the zeros, and says nothing of the member behind them. */
+/** A second gzip member behind zero bytes: zlib stops at the zeros without an error. */
 const hidden = Buffer.concat([gzipSync(json), Buffer.alloc(8), gzipSync(json)])
 
-describe('what upstream gets', () => {
-  test('the body in one frame, the method, our credential, and what is left of the time', async () => {
+describe('sends upstream', () => {
+  test('the body in one frame, the method, the gateway credential and the remaining time', async () => {
     const server = await script(ok)
     const answer = await upstreamOf(server.url).send(requestOf())
     expect(answer).toEqual({ kind: 'accepted', partialSuccess: undefined, body: undefined })
@@ -34,14 +34,14 @@ describe('what upstream gets', () => {
     expect(framed.toString('latin1')).toBe('\0\0\0\0\rmessage bytes')
   })
 
-  test.each(['gzip', 'zstd'])('%s as it is, with the compressed flag', async (coding) => {
+  test.each(['gzip', 'zstd'])('a %s body unchanged, with the compressed flag', async (coding) => {
     const server = await script(ok)
     await upstreamOf(server.url).send(requestOf({ contentEncoding: coding }))
     expect(server.requests[0]!.headers['grpc-encoding']).toBe(coding)
     expect(server.requests[0]!.framed.toString('latin1')).toBe('\x01\0\0\0\rmessage bytes')
   })
 
-  test('headers that HTTP/2 forbids stay behind, repeated ones are joined', async () => {
+  test('no headers that HTTP/2 forbids, and repeated ones joined', async () => {
     const server = await script(ok)
     const headers = ['connection', 'close', 'host', 'a', 'te', 'gzip', 'grpc-timeout', '1m', 'x-a', '1', 'x-a', '2']
     await upstreamOf(server.url).send(requestOf({ headers: [...headers, 'user-agent', 'a', 'user-agent', 'b'] }))
@@ -49,7 +49,7 @@ describe('what upstream gets', () => {
     expect(server.requests[0]!.headers.connection).toBeUndefined()
   })
 
-  test('large bodies, whole and as a stream of known and of unknown length', async () => {
+  test('large bodies, in memory and as a stream of known or unknown length', async () => {
     const server = await script(ok)
     const upstream = upstreamOf(server.url)
     const large = Buffer.alloc(3_000_000, 'a')
@@ -60,7 +60,7 @@ describe('what upstream gets', () => {
     expect(server.requests.map(({ framed }) => framed.readUInt32BE(1))).toEqual([3_000_000, 3_000_013, 3_000_013])
   })
 
-  test.each(['', 'gzip'])('JSON, coding "%s", as protobuf', async (contentEncoding) => {
+  test.each(['', 'gzip'])('JSON with content encoding "%s" as protobuf', async (contentEncoding) => {
     const server = await script(ok)
     const wire = contentEncoding === 'gzip' ? gzipSync(json) : json
     await upstreamOf(server.url).send(requestOf({ encoding: 'json', body: wire, contentEncoding }))
@@ -76,13 +76,13 @@ describe('what upstream gets', () => {
   })
 })
 
-describe('what cannot be sent on', () => {
+describe('refuses', () => {
   test.each([
     ['bad JSON', { encoding: 'json', body: Buffer.from('{"resourceSpans":') }, 400, 3],
     ['profiles in JSON', { encoding: 'json', signal: 'profiles', body: json }, 415, 3],
-    ['JSON in zstd', { encoding: 'json', contentEncoding: 'zstd', body: json }, 415, 3],
+    ['JSON compressed with zstd', { encoding: 'json', contentEncoding: 'zstd', body: json }, 415, 3],
     ['JSON that is not gzip', { encoding: 'json', contentEncoding: 'gzip', body: json }, 400, 3],
-    ['JSON hidden behind zeros', { encoding: 'json', contentEncoding: 'gzip', body: hidden }, 400, 3],
+    ['JSON with a gzip member behind zero bytes', { encoding: 'json', contentEncoding: 'gzip', body: hidden }, 400, 3],
   ] as const)('%s', async (_, changes, httpStatus, grpcCode) => {
     const server = await script(ok)
     const answer = await upstreamOf(server.url).send(requestOf(changes))
@@ -93,14 +93,14 @@ describe('what cannot be sent on', () => {
   test.each([
     ['of unknown length', { body: Readable.from([Buffer.alloc(600), Buffer.alloc(600)]) }],
     ['inflated', { encoding: 'json', contentEncoding: 'gzip', body: gzipSync(Buffer.alloc(2_000)) }],
-  ] as const)('P-8: a body %s beyond what is held', async (_, changes) => {
+  ] as const)('P-8: a body %s that exceeds the buffer limit', async (_, changes) => {
     const server = await script(ok)
-    const answer = await upstreamOf(server.url, { heldBytes: 1_000 }).send(requestOf(changes))
+    const answer = await upstreamOf(server.url, { maxBufferedBytes: 1_000 }).send(requestOf(changes))
     expect(answer).toMatchObject({ kind: 'refused', cause: 'too_large', httpStatus: 413, grpcCode: 8 })
   })
 })
 
-describe('P-24, P-25: what the answer means', () => {
+describe('P-24, P-25: mapping of answers', () => {
   const retryIn = (code: number, ms: number | undefined) =>
     Buffer.from(encodeRpcStatus({ code, message: 'later', retryDelayMs: ms }, 'protobuf')).toString('base64')
 
@@ -122,7 +122,7 @@ describe('P-24, P-25: what the answer means', () => {
     [15, 'unknown', 502, 15],
     [16, 'credential', 503, 14],
     [99, 'rejected', 500, 99],
-  ])('code %i is %s: %i and %i', async (code, cause, httpStatus, grpcCode) => {
+  ])('maps code %i to %s, HTTP %i and code %i', async (code, cause, httpStatus, grpcCode) => {
     const server = await script(trailersOnly({ 'grpc-status': String(code), 'grpc-message': 'na%C3%AFve' }))
     const answer = await upstreamOf(server.url).send(requestOf())
     expect(answer).toMatchObject({ kind: 'refused', cause, httpStatus, grpcCode })
@@ -130,7 +130,7 @@ describe('P-24, P-25: what the answer means', () => {
     if (grpcCode === code) expect(answer).toHaveProperty('message', 'naïve')
   })
 
-  test('code 8 with RetryInfo is throttling', async () => {
+  test('maps code 8 with RetryInfo to throttling', async () => {
     const details = retryIn(8, 7_200)
     const server = await script(trailersOnly({ 'grpc-status': '8', 'grpc-status-details-bin': details }))
     expect(await upstreamOf(server.url).send(requestOf())).toEqual({
@@ -144,7 +144,7 @@ describe('P-24, P-25: what the answer means', () => {
     })
   })
 
-  test.each([7, 16])('with a credential of the client, code %i is the client’s', async (code) => {
+  test.each([7, 16])('passes code %i on if the credential is the client’s', async (code) => {
     const server = await script(trailersOnly({ 'grpc-status': String(code), 'grpc-message': 'who?' }))
     const answer = await upstreamOf(server.url, { credentialOwner: 'client', credential: () => undefined }).send(
       requestOf(),
@@ -163,7 +163,7 @@ describe('P-24, P-25: what the answer means', () => {
     ['16', 'client', []],
     ['12', 'client', ['misplaced']],
     ['14', 'gateway', []],
-  ] as const)('code %s with a credential of the %s alarms the operator: %j', async (code, credentialOwner, kinds) => {
+  ] as const)('code %s with a credential of the %s raises the alarms %j', async (code, credentialOwner, kinds) => {
     const server = await script(trailersOnly({ 'grpc-status': code }))
     const alarms: UpstreamAlarm[] = []
     const upstream = upstreamOf(server.url, { credentialOwner }, systemClock, (alarm) => alarms.push(alarm))
@@ -185,7 +185,7 @@ describe('P-24, P-25: what the answer means', () => {
     [504, 'unknown', 14],
     [302, 'unknown', 14],
     [200, 'unknown', 14],
-  ])('HTTP %i without grpc-status is %s, code %i', async (status, cause, grpcCode) => {
+  ])('maps HTTP %i without grpc-status to %s and code %i', async (status, cause, grpcCode) => {
     const server = await script(({ stream }) => {
       stream.respond({ ':status': status, 'content-type': 'text/html' })
       stream.end('<p>no</p>')
@@ -193,7 +193,7 @@ describe('P-24, P-25: what the answer means', () => {
     expect(await upstreamOf(server.url).send(requestOf())).toMatchObject({ kind: 'refused', cause, grpcCode })
   })
 
-  test('P-6: an empty partial success is none', async () => {
+  test('P-6: treats an empty partial success as full success', async () => {
     const server = await script(reply({ message: Buffer.from('0a00', 'hex') }))
     expect(await upstreamOf(server.url).send(requestOf())).toEqual({
       kind: 'accepted',
@@ -203,7 +203,7 @@ describe('P-24, P-25: what the answer means', () => {
   })
 
   const partial = Buffer.from('0a06080212026e6f', 'hex')
-  test.each(['traces', 'profiles'] as const)('partial success of %s, with upstream’s own bytes', async (signal) => {
+  test.each(['traces', 'profiles'] as const)('passes on a partial success of %s with upstream’s bytes', async (signal) => {
     const server = await script(reply({ message: partial }))
     expect(await upstreamOf(server.url).send(requestOf({ signal }))).toEqual({
       kind: 'accepted',
@@ -212,7 +212,7 @@ describe('P-24, P-25: what the answer means', () => {
     })
   })
 
-  test('a reply compressed though nobody asked for it', async () => {
+  test('reads a reply that is compressed although identity was requested', async () => {
     const server = await script(
       reply({ message: gzipSync(partial), isCompressed: true, headers: { 'grpc-encoding': 'gzip' } }),
     )
@@ -222,7 +222,7 @@ describe('P-24, P-25: what the answer means', () => {
     })
   })
 
-  test('P-15: a reply beyond 4 MiB is not kept, its status counts', async () => {
+  test('P-15: drops a reply beyond 4 MiB, but uses its status', async () => {
     const server = await script(reply({ message: Buffer.alloc(5 * 1024 * 1024) }))
     expect(await upstreamOf(server.url).send(requestOf())).toEqual({
       kind: 'accepted',
@@ -231,7 +231,7 @@ describe('P-24, P-25: what the answer means', () => {
     })
   })
 
-  test('an answer that comes before the body has gone out', async () => {
+  test('uses an answer that arrives before the body has been sent', async () => {
     const server = await script(trailersOnly({ 'grpc-status': '8' }), { onHeaders: true })
     const endless = new PassThrough()
     endless.write(Buffer.alloc(200_000))
@@ -240,16 +240,16 @@ describe('P-24, P-25: what the answer means', () => {
   })
 })
 
-describe('X-4: sent again only what nobody has looked at', () => {
+describe('X-4: second attempts', () => {
   const refuse: GrpcPlay = ({ stream }) => stream.close(7)
 
-  test('REFUSED_STREAM, once', async () => {
+  test('sends again after REFUSED_STREAM', async () => {
     const server = await script([refuse, ok])
     expect(await upstreamOf(server.url).send(requestOf())).toMatchObject({ kind: 'accepted' })
     expect(server.requests).toHaveLength(2)
   })
 
-  test('REFUSED_STREAM twice is the end of it', async () => {
+  test('sends no third time after REFUSED_STREAM', async () => {
     const server = await script(refuse)
     expect(await upstreamOf(server.url).send(requestOf())).toMatchObject({
       cause: 'unreachable',
@@ -263,13 +263,13 @@ describe('X-4: sent again only what nobody has looked at', () => {
   test.each([
     ['a stream', () => requestOf({ body: Readable.from([body]), contentLength: body.length })],
     ['more than 1 MiB', () => requestOf({ body: Buffer.alloc(1024 * 1024 + 1) })],
-  ])('%s is not sent again', async (_, request) => {
+  ])('does not send %s again', async (_, request) => {
     const server = await script([refuse, ok])
     expect(await upstreamOf(server.url).send(request())).toMatchObject({ kind: 'refused', cause: 'unreachable' })
     expect(server.requests).toHaveLength(1)
   })
 
-  test.each([0, 11])('GOAWAY with code %i below the stream: again, on a new connection', async (code) => {
+  test.each([0, 11])('sends again on a new connection after GOAWAY with code %i and a lower stream id', async (code) => {
     const server = await script([
       ok,
       ({ session, stream }) => {
@@ -283,7 +283,7 @@ describe('X-4: sent again only what nobody has looked at', () => {
     expect(server.sessions).toHaveLength(2)
   })
 
-  test('GOAWAY above the stream: its answer counts, the next request takes a new connection', async () => {
+  test('waits for the answer after GOAWAY with a higher stream id, and uses a new connection next', async () => {
     const gate = new Gate()
     const server = await script([
       (request) => {
@@ -304,7 +304,7 @@ describe('X-4: sent again only what nobody has looked at', () => {
   test.each([
     ['a reset connection', (server: GrpcScript) => server.sockets[0]!.resetAndDestroy()],
     ['RST_STREAM INTERNAL_ERROR', (server: GrpcScript) => server.requests[0]!.stream.close(2)],
-  ])('%s after the request: unknown, and not again', async (_, play) => {
+  ])('%s after the request: answers unknown, and does not send again', async (_, play) => {
     const server: GrpcScript = await script([() => setImmediate(() => play(server)), ok])
     expect(await upstreamOf(server.url).send(requestOf())).toMatchObject({
       cause: 'unknown',
@@ -315,7 +315,7 @@ describe('X-4: sent again only what nobody has looked at', () => {
   })
 })
 
-test('bodies are not touched on the way', async () => {
+test('sends gzip bodies unchanged', async () => {
   const server = await script(ok)
   const wire = gzipSync(Buffer.from('anything'))
   await upstreamOf(server.url).send(requestOf({ body: wire, contentEncoding: 'gzip' }))

@@ -4,12 +4,12 @@ import type { Clock, Random } from '@penstock/runtime'
 import type { Answer, Refused, RefusedCause } from '../ingest/answer.ts'
 import type { FlatHeaders } from '../ingest/export-call.ts'
 import { formatGrpcTimeout } from '../ingest/grpc-wire.ts'
-import { clientGone, ownRefusal } from '../ingest/own-answer.ts'
+import { clientGone, gatewayRefusal } from '../ingest/gateway-answers.ts'
 import type { RefusalKind } from '../ingest/refusals.ts'
 import { ingestSignals } from '../ingest/signals.ts'
 import { Addresses, type Resolve, systemResolve } from './addresses.ts'
-import { heldMessage, type MessageBody } from './grpc-body.ts'
-import { Exchange, type ExchangeEnd, type GrpcMessage, type GrpcReply } from './grpc-exchange.ts'
+import { bufferMessage, type MessageBody } from './grpc-body.ts'
+import { GrpcExchange, type GrpcExchangeEnd, type GrpcMessage, type GrpcReply } from './grpc-exchange.ts'
 import { answerOf } from './grpc-reply.ts'
 import {
   defaultGrpcSessionLimits,
@@ -24,14 +24,16 @@ import type { Upstream, UpstreamAlarm, UpstreamRequest } from './upstream.ts'
 export interface GrpcUpstreamSettings {
   /** `grpc://` or `grpcs://`, host and port. */
   readonly target: GrpcTarget
-  /** Value of `authorization`, asked at each request; `undefined`: none is sent. */
+  /** Returns the value of `authorization` for each request; `undefined` to send none. */
   readonly credential: () => string | undefined
-  /** `client`: clients' own credentials are passed on, so what upstream says of them is for the clients (X-9). */
+  /**
+   * `client` if clients' credentials are passed on; answers about the credential are then passed to the client (X-9).
+   */
   readonly credentialOwner?: CredentialOwner
   /** Default 4 MiB (C-6). */
   readonly bodyLimitBytes?: number
-  /** Of bodies that must be held to be sent over gRPC at all. Default 64 MiB. */
-  readonly heldBytes?: number
+  /** The highest size of a body that must be buffered before it is sent. Default 64 MiB. */
+  readonly maxBufferedBytes?: number
   readonly session?: Partial<GrpcSessionLimits>
   readonly resolve?: Resolve
 }
@@ -42,13 +44,13 @@ export interface GrpcUpstreamDeps {
   readonly onAlarm: (alarm: UpstreamAlarm) => void
 }
 
-/** Larger bodies are not sent a second time (X-4). */
+/** The largest body that may be sent a second time (X-4). */
 const REPLAYABLE_BYTES = 1024 * 1024
-/** Requests that wait for this upstream together; further ones are refused before anything is sent. */
-const MAX_UNDER_WAY = 10_000
+/** The highest number of unanswered requests. Further ones are refused before anything is sent. */
+const MAX_WAITING = 10_000
 const SWEEP_MS = 50
 
-/** Headers of HTTP/1.1 that HTTP/2 forbids, and those that we set ourselves. `grpc-*` are the protocol's own. */
+/** Headers that HTTP/2 forbids, and those that the gateway sets itself. `grpc-*` headers are not forwarded either. */
 const notForwarded = new Set([
   'connection',
   'keep-alive',
@@ -66,13 +68,11 @@ const notForwarded = new Set([
   'content-length',
 ])
 
-type Attempt = ExchangeEnd | { readonly kind: 'unreachable'; readonly code: string } | { readonly kind: 'unsendable' }
+type Attempt = GrpcExchangeEnd | { readonly kind: 'unreachable'; readonly code: string } | { readonly kind: 'invalid_headers' }
 
 /**
- * OTLP/gRPC on node:http2. What an answer means is decided in status-codes.ts; sent again is only what provably nobody
- * has looked at, and once.
- *
- * @see spec/otlp-gateway.md 1.2, 5 (X-4, X-6, X-7)
+ * Sends telemetry over OTLP/gRPC with node:http2 (X-4, X-6, X-7). `status-codes.ts` maps upstream's status codes. A
+ * request is sent again once, and only if upstream has certainly not processed it.
  */
 export class GrpcUpstream implements Upstream {
   readonly name: string
@@ -82,11 +82,11 @@ export class GrpcUpstream implements Upstream {
   readonly #sessions: GrpcSessions
   readonly #encoder = new RequestEncoder('protobuf')
   readonly #owner: CredentialOwner
-  readonly #heldBytes: number
+  readonly #maxBufferedBytes: number
   readonly #scheme: string
   readonly #authority: string
-  /** Unordered; each knows its index, so that it leaves in constant time. */
-  readonly #underWay: Exchange[] = []
+  /** Unordered. Each exchange knows its index, so that it can be removed in constant time. */
+  readonly #inFlight: GrpcExchange[] = []
   #isSweeping = false
   #waiting = 0
 
@@ -96,7 +96,7 @@ export class GrpcUpstream implements Upstream {
     this.#deps = deps
     this.name = `${url.protocol}//${url.host}`
     this.bodyLimitBytes = settings.bodyLimitBytes ?? 4 * 1024 * 1024
-    this.#heldBytes = settings.heldBytes ?? 64 * 1024 * 1024
+    this.#maxBufferedBytes = settings.maxBufferedBytes ?? 64 * 1024 * 1024
     this.#owner = settings.credentialOwner ?? 'gateway'
     this.#scheme = url.protocol === 'grpcs:' ? 'https' : 'http'
     this.#authority = url.host
@@ -104,18 +104,18 @@ export class GrpcUpstream implements Upstream {
       hostname: url.hostname,
       nowMs: () => deps.clock.nowMs(),
       resolve: settings.resolve ?? systemResolve,
-      keep: () => undefined,
-      letGo: () => {},
+      open: () => undefined,
+      close: () => {},
     })
     const limits = { ...defaultGrpcSessionLimits, ...settings.session }
     this.#sessions = new GrpcSessions(settings.target, addresses, deps.clock, limits)
   }
 
   async send(request: UpstreamRequest): Promise<Answer> {
-    if (this.#waiting >= MAX_UNDER_WAY)
+    if (this.#waiting >= MAX_WAITING)
       return this.#refused('overloaded', 'unreachable', 'too many requests wait for upstream')
     this.#waiting += 1
-    // It may fail while there is no stream yet that would notice.
+    // The body may fail before anything else listens to its errors.
     if (!(request.body instanceof Uint8Array)) request.body.on('error', () => {})
     try {
       const message = await this.#messageOf(request)
@@ -134,7 +134,7 @@ export class GrpcUpstream implements Upstream {
     const { encoding, contentEncoding, body, contentLength } = request
     const bytes = body instanceof Uint8Array ? body.length : contentLength
     if (encoding === 'protobuf' && bytes !== undefined) return { body, bytes, contentEncoding }
-    return heldMessage(request, { heldBytes: this.#heldBytes }, this.#encoder)
+    return bufferMessage(request, { maxBufferedBytes: this.#maxBufferedBytes }, this.#encoder)
   }
 
   async #sendMessage(request: UpstreamRequest, { body, bytes, contentEncoding }: MessageBody): Promise<Answer> {
@@ -145,22 +145,22 @@ export class GrpcUpstream implements Upstream {
       body,
       bytes,
     }
-    const giveUp: GiveUp = { isWanted: false, exchange: undefined }
+    const abortState: AbortState = { isRequested: false, exchange: undefined }
     request.onAbortable?.(() => {
-      giveUp.isWanted = true
-      giveUp.exchange?.giveUp('abandoned')
+      abortState.isRequested = true
+      abortState.exchange?.abort('abandoned')
     })
-    let end = await this.#attempt(message, request.deadlineMs, giveUp)
-    const isSafe = end.kind === 'untouched' || end.kind === 'unreachable'
-    if (isSafe && body instanceof Uint8Array && bytes <= REPLAYABLE_BYTES && !giveUp.isWanted) {
-      end = await this.#attempt(message, request.deadlineMs, giveUp)
+    let end = await this.#attempt(message, request.deadlineMs, abortState)
+    const isUnprocessed = end.kind === 'unprocessed' || end.kind === 'unreachable'
+    if (isUnprocessed && body instanceof Uint8Array && bytes <= REPLAYABLE_BYTES && !abortState.isRequested) {
+      end = await this.#attempt(message, request.deadlineMs, abortState)
     }
-    // Whatever kept it from being sent, nobody waits for it any more.
-    if (giveUp.isWanted && end.kind !== 'reply') return clientGone
+    // The client has gone, so the reason does not matter.
+    if (abortState.isRequested && end.kind !== 'reply') return clientGone
     return this.#answer(end, request)
   }
 
-  async #attempt(message: GrpcMessage, deadlineMs: number, giveUp: GiveUp): Promise<Attempt> {
+  async #attempt(message: GrpcMessage, deadlineMs: number, abortState: AbortState): Promise<Attempt> {
     const { clock } = this.#deps
     let session: GrpcSession | Promise<GrpcSession>
     try {
@@ -169,20 +169,20 @@ export class GrpcUpstream implements Upstream {
     } catch (error) {
       return { kind: 'unreachable', code: codeOf(error) }
     }
-    if (giveUp.isWanted) return { kind: 'abandoned' }
+    if (abortState.isRequested) return { kind: 'abandoned' }
     const leftMs = deadlineMs - clock.nowMs()
     if (leftMs <= 0) return { kind: 'unreachable', code: 'deadline' }
     message.headers['grpc-timeout'] = formatGrpcTimeout(leftMs)
     return new Promise((resolve) => {
       try {
-        const exchange = new Exchange(session, message, deadlineMs, this.#nowMs, (end, over) => {
+        const exchange = new GrpcExchange(session, message, deadlineMs, this.#nowMs, (end, over) => {
           this.#leave(over)
           resolve(end)
         })
-        giveUp.exchange = exchange
+        abortState.exchange = exchange
         this.#enter(exchange)
       } catch (error) {
-        resolve(sessionEnded.has(codeOf(error)) ? { kind: 'untouched' } : { kind: 'unsendable' })
+        resolve(sessionEnded.has(codeOf(error)) ? { kind: 'unprocessed' } : { kind: 'invalid_headers' })
       }
     })
   }
@@ -206,25 +206,25 @@ export class GrpcUpstream implements Upstream {
     return headers
   }
 
-  #enter(exchange: Exchange): void {
-    exchange.index = this.#underWay.push(exchange) - 1
+  #enter(exchange: GrpcExchange): void {
+    exchange.index = this.#inFlight.push(exchange) - 1
     if (!this.#isSweeping) void this.#sweep()
   }
 
-  #leave(exchange: Exchange): void {
-    const last = this.#underWay.pop()
+  #leave(exchange: GrpcExchange): void {
+    const last = this.#inFlight.pop()
     if (last === undefined || last === exchange) return
     last.index = exchange.index
-    this.#underWay[exchange.index] = last
+    this.#inFlight[exchange.index] = last
   }
 
-  /** One timer for all deadlines, as long as there are any. */
+  /** Aborts exchanges that have passed their deadline. A single timer serves all of them, while there are any. */
   async #sweep(): Promise<void> {
     this.#isSweeping = true
-    while (this.#underWay.length > 0) {
+    while (this.#inFlight.length > 0) {
       await this.#deps.clock.sleep(SWEEP_MS)
       const nowMs = this.#deps.clock.nowMs()
-      for (const exchange of [...this.#underWay]) if (exchange.deadlineMs <= nowMs) exchange.giveUp('late')
+      for (const exchange of [...this.#inFlight]) if (exchange.deadlineMs <= nowMs) exchange.abort('late')
     }
     this.#isSweeping = false
   }
@@ -236,23 +236,23 @@ export class GrpcUpstream implements Upstream {
         if (answer.kind === 'refused') this.#raiseAlarm(answer, end)
         return answer
       }
-      case 'untouched':
+      case 'unprocessed':
         return this.#refused('upstream_unreachable', 'unreachable', 'upstream takes no requests at the moment')
       case 'unreachable':
         return this.#refused('upstream_unreachable', 'unreachable', `upstream cannot be reached (${end.code})`)
-      case 'unsendable':
+      case 'invalid_headers':
         return this.#refused('bad_request', 'rejected', 'a header of the request cannot be sent over HTTP/2')
       case 'late':
         return this.#refused('upstream_slow', 'unknown', 'upstream has not answered in time')
       case 'abandoned':
         return clientGone
-      case 'broke':
+      case 'broken_off':
         return this.#refused('upstream_broke', 'unknown', 'upstream broke off before its answer')
     }
   }
 
   #refused(kind: RefusalKind, cause: RefusedCause, message: string): Refused {
-    return ownRefusal({ kind, message }, cause, this.#deps.random)
+    return gatewayRefusal({ kind, message }, cause, this.#deps.random)
   }
 
   #raiseAlarm({ cause }: Refused, { httpStatus, trailers }: GrpcReply): void {
@@ -266,12 +266,12 @@ export class GrpcUpstream implements Upstream {
   }
 }
 
-interface GiveUp {
-  isWanted: boolean
-  exchange: Exchange | undefined
+interface AbortState {
+  isRequested: boolean
+  exchange: GrpcExchange | undefined
 }
 
-/** Node's codes for a session that ended between our choice and our request. */
+/** Error codes of Node for a session that ended after it was chosen and before the request was made. */
 const sessionEnded = new Set(['ERR_HTTP2_GOAWAY_SESSION', 'ERR_HTTP2_INVALID_SESSION', 'ERR_HTTP2_OUT_OF_STREAMS'])
 
 function codeOf(error: unknown): string {
@@ -279,7 +279,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : 'closed'
 }
 
-/** A header that came several times becomes one: Node refuses to repeat most of them. */
+/** Adds the client's headers, and joins repeated ones, because Node rejects most repeated headers. */
 function addForwarded(headers: OutgoingHttpHeaders, forwarded: FlatHeaders): void {
   for (let i = 0; i + 1 < forwarded.length; i += 2) {
     const name = forwarded[i]!

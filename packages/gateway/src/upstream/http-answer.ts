@@ -9,7 +9,7 @@ import {
 } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
 import type { Accepted, Answer, EncodedBody, Refused } from '../ingest/answer.ts'
-import { allAccepted } from '../ingest/own-answer.ts'
+import { allAccepted } from '../ingest/gateway-answers.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import {
   type CredentialOwner,
@@ -21,29 +21,25 @@ import {
 
 export interface HttpReply {
   readonly status: number
-  /** '' when the reply has none; as are the two below. */
+  /** '' if the reply does not have the header; the same for the two below. */
   readonly contentType: string
   readonly contentEncoding: string
   readonly retryAfter: string
   readonly body: Uint8Array
-  /** `too_long`: more than we read; `broken`: the connection or our patience ended before the body did. */
+  /** `too_long`: longer than the limit. `broken`: the connection or the deadline ended before the body. */
   readonly extent: 'whole' | 'too_long' | 'broken'
 }
 
 export interface AnswerContext {
   readonly signal: IngestSignal
-  /** Of the request. */
+  /** The encoding of the request. */
   readonly encoding: Encoding
   readonly owner: CredentialOwner
   readonly nowMs: number
   readonly random: Random
 }
 
-/**
- * What an upstream's reply means for the client. A broken 2xx reply is none of ours to judge: the caller says why.
- *
- * @see spec/otlp-gateway.md 1.1 P-6, P-13 to P-15
- */
+/** Maps a reply of upstream to an answer (P-6, P-13 to P-15). The caller handles 2xx replies that broke off. */
 export function answerOf(reply: HttpReply, context: AnswerContext): Answer {
   const isSuccess = reply.status >= 200 && reply.status < 300
   return isSuccess ? successOf(reply, context) : refusalOf(reply, context)
@@ -55,7 +51,7 @@ function successOf(reply: HttpReply, { signal, encoding }: AnswerContext): Accep
   const said = encodingOf(reply.contentType, encoding)
   if (said === undefined) return allAccepted
   const encoded: EncodedBody = { encoding: said, bytes: body }
-  // The reply to profiles has the same numbers, but names of its own.
+  // In JSON, the reply to profiles has different field names.
   if (signal === 'profiles' && said === 'json') return { kind: 'accepted', partialSuccess: undefined, body: encoded }
   const partialSuccess = decoded(() => decodeExportResponse(signal === 'profiles' ? 'traces' : signal, body, said))
   if (partialSuccess === 'undecodable') return allAccepted
@@ -65,7 +61,7 @@ function successOf(reply: HttpReply, { signal, encoding }: AnswerContext): Accep
 const emptyJson = '{}'
 const emptyPartialJson = '{"partialSuccess":{}}'
 
-/** The four ways to say it that need no decoder (P-6). */
+/** Recognises the four usual bodies of a full success without decoding them (P-6). */
 function saysAllAccepted(body: Uint8Array): boolean {
   switch (body.length) {
     case 0:
@@ -95,19 +91,22 @@ function refusalOf(reply: HttpReply, context: AnswerContext): Refused {
   }
 }
 
-/** What a refusal that the client must not repeat says of a reply we could not read whole: acceptance is unknown. */
+/**
+ * Refines the meaning with the reply's body. A final refusal with a reply that is too long becomes 500. Otherwise the
+ * gRPC code of the body is used if it is also final.
+ */
 function finalMeaning(meaning: StatusMeaning, reply: HttpReply, status: RpcStatus | undefined): StatusMeaning {
   const isFinal = meaning.cause === 'rejected' || meaning.cause === 'too_large'
   if (reply.extent === 'too_long' && isFinal) {
     return { cause: meaning.cause, httpStatus: 500, grpcCode: GrpcCode.INTERNAL }
   }
   if (meaning.cause !== 'rejected' || status === undefined) return meaning
-  // The code in the body is the more exact one, unless it would make a client of gRPC repeat what HTTP calls final.
+  // The code in the body is more precise, unless gRPC clients would retry on it although the HTTP status is final.
   const agrees = status.code !== GrpcCode.OK && meaningOfGrpcCode(status.code, false, 'client').cause === 'rejected'
   return agrees ? { ...meaning, grpcCode: status.code } : meaning
 }
 
-/** Upstream's own Status, if the reply holds one; an error page of some load balancer is none (P-14). */
+/** Returns the google.rpc.Status of the reply, if it has one. An error page of a load balancer has none (P-14). */
 function statusIn(
   reply: HttpReply,
   { encoding }: AnswerContext,
@@ -128,7 +127,10 @@ function messageOf({ status }: HttpReply, meaning: StatusMeaning, owner: Credent
 
 const namesWait = (httpStatus: number): boolean => httpStatus === 429 || httpStatus === 503
 
-/** Never 0: some clients would then repeat without any delay (P-13). */
+/**
+ * Returns the wait that upstream asked for, or a random one. Never 0: some clients would retry without any delay
+ * (P-13).
+ */
 function retryAfterOf(
   header: string,
   status: RpcStatus | undefined,
@@ -145,7 +147,9 @@ function isPlain({ contentEncoding }: HttpReply): boolean {
   return contentEncoding === '' || contentEncoding === 'identity'
 }
 
-/** Encoding a reply says it is in; that of the request when it says nothing; `undefined` for anything else. */
+/**
+ * Returns the encoding named by the content type, or that of the request if there is none; `undefined` for other types.
+ */
 function encodingOf(contentType: string, requested: Encoding): Encoding | undefined {
   if (contentType === '') return requested
   if (contentType === contentTypes.protobuf) return 'protobuf'

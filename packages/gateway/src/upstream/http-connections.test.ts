@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { ok, playing, refused, request, setUp, upstreamAt } from './http-upstream.case.ts'
 import type { UpstreamRequest } from './upstream.ts'
 
-describe('the network', () => {
+describe('network failures', () => {
   const unreachable = refused({
     cause: 'unreachable',
     httpStatus: 503,
@@ -25,18 +25,18 @@ describe('the network', () => {
     status: undefined,
   })
 
-  test('nobody listens: nothing was sent', async () => {
+  test('closed port: unreachable', async () => {
     const { upstream, failures } = await upstreamAt(await refusedUrl())
     expect(await upstream.send(request())).toEqual(unreachable)
     expect(failures()).toEqual([['unreachable', 1]])
   })
 
-  test('a name that does not exist', async () => {
+  test('unknown host name: unreachable', async () => {
     const { upstream } = await upstreamAt('http://collector.invalid:4318')
     expect(await upstream.send(request())).toEqual(unreachable)
   })
 
-  test('https towards a port that speaks plain http: nothing was sent', async () => {
+  test('https to a port that speaks plain http: unreachable', async () => {
     const server = await playing([])
     const { upstream } = await upstreamAt(server.url.replace('http:', 'https:'))
     expect(await upstream.send(request())).toEqual(unreachable)
@@ -48,14 +48,14 @@ describe('the network', () => {
     ['after the head of an acceptance', { play: 'reset', status: 200 }],
     ['within the body of an acceptance', { play: 'reset', status: 200, body: 'some' }],
     ['instead of HTTP', { play: 'raw', bytes: 'SSH-2.0-OpenSSH_9.6\r\n' }],
-  ] as const)('a reset %s: unknown, and not sent again', async (_, reply) => {
+  ] as const)('reset %s: unknown outcome, and not sent again', async (_, reply) => {
     const { server, upstream, failures } = await setUp([reply])
     expect(await upstream.send(request())).toEqual(broke)
     expect(server.requests.length).toBe(1)
     expect(failures()).toEqual([['unknown', 1]])
   })
 
-  test('a reset within the body of a refusal: the status counts', async () => {
+  test('reset within the body of a refusal: uses the status', async () => {
     const { upstream } = await setUp([{ play: 'reset', status: 400, body: 'some' }])
     expect(await upstream.send(request())).toMatchObject({ cause: 'rejected', httpStatus: 400, status: undefined })
   })
@@ -63,7 +63,7 @@ describe('the network', () => {
   test.each([
     ['no head', { play: 'silence' }],
     ['a head without its body', { play: 'stall', status: 200, body: 'some' }],
-  ] as const)('X-6: %s within the deadline: 504, and upstream sees us go', async (_, reply) => {
+  ] as const)('X-6: %s within the deadline: answers 504 and closes the connection', async (_, reply) => {
     const { server, upstream, failures } = await setUp([reply])
     expect(await upstream.send(request({ deadlineMs: systemClock.nowMs() + 50 }))).toEqual(
       refused({
@@ -79,10 +79,10 @@ describe('the network', () => {
     expect(failures()).toEqual([['unknown', 1]])
   })
 
-  test('X-6: the deadline covers waiting for a connection; then nothing was sent', async () => {
+  test('X-6: the deadline includes the wait for a connection', async () => {
     const { server, upstream } = await setUp([{ play: 'silence' }], { limits: { connections: 1 } })
     let abort = () => {}
-    const first = upstream.send(request({ onAbortable: (given) => (abort = given) }))
+    const first = upstream.send(request({ onAbortable: (abortRequest) => (abort = abortRequest) }))
     await server.received(1)
     expect(await upstream.send(request({ deadlineMs: systemClock.nowMs() + 50 }))).toMatchObject({
       cause: 'unreachable',
@@ -93,10 +93,10 @@ describe('the network', () => {
     expect(server.requests.length).toBe(1)
   })
 
-  test('X-5: given up, upstream is cut off at once, and it is no failure of upstream', async () => {
+  test('X-5: an aborted request closes its connection and does not count as a failure', async () => {
     const { server, upstream, failures, metrics } = await setUp([{ play: 'silence' }])
     let abort = () => {}
-    const sending = upstream.send(request({ onAbortable: (given) => (abort = given) }))
+    const sending = upstream.send(request({ onAbortable: (abortRequest) => (abort = abortRequest) }))
     await server.received(1)
     abort()
     await sending
@@ -128,7 +128,7 @@ describe('several addresses behind one name', () => {
     return { ...set, asked, clock, send }
   }
 
-  test('X-4: a body that could not be sent goes to another address, once', async () => {
+  test('X-4: sends a body once more, to another address, if it could not be sent', async () => {
     const server = await playing(Array(8).fill(ok))
     const { send, failures } = await named(server, [[nowhere, '127.0.0.1']])
     for (let index = 0; index < 8; index += 1) expect(await send()).toMatchObject({ kind: 'accepted' })
@@ -137,14 +137,14 @@ describe('several addresses behind one name', () => {
     expect(failures()).toEqual([])
   })
 
-  test('X-4: more than 1 MiB is not kept for a second attempt', async () => {
+  test('X-4: makes no second attempt with more than 1 MiB', async () => {
     const server = await playing([ok])
     const { send } = await named(server, [[nowhere]])
     expect(await send({ body: Buffer.alloc(1024 * 1024 + 1) })).toMatchObject({ cause: 'unreachable' })
     expect(server.requests).toEqual([])
   })
 
-  test('X-7: after three failures an address is left alone for 10 s', async () => {
+  test('X-7: avoids an address for 10 s after three failures', async () => {
     const server = await playing(Array(40).fill(ok))
     const big = { body: Buffer.alloc(1024 * 1024 + 1) }
     const { send, clock } = await named(server, [[nowhere, '127.0.0.1']])
@@ -159,7 +159,7 @@ describe('several addresses behind one name', () => {
     expect(await outcomes(2)).toBe(1)
   })
 
-  test('X-7: names are asked for again after 30 s, and new addresses used', async () => {
+  test('X-7: resolves the name again after 30 s, and uses new addresses', async () => {
     const server = await playing(Array(8).fill(ok))
     const { send, clock, asked } = await named(server, [[nowhere], ['127.0.0.1']])
     expect(await send()).toMatchObject({ cause: 'unreachable' })
@@ -181,7 +181,7 @@ async function listening(server: Server): Promise<number> {
 }
 
 describe('streams', () => {
-  test('X-1: bytes go as they come, with the length when it is known', async () => {
+  test('X-1: forwards bytes as they arrive, with the length if it is known', async () => {
     const { server, upstream } = await setUp([ok, ok])
     await upstream.send(request({ body: Readable.from([Buffer.from('one '), Buffer.from('two')]), contentLength: 7 }))
     await upstream.send(request({ body: Readable.from([Buffer.from('three')]), contentLength: undefined }))
@@ -191,7 +191,7 @@ describe('streams', () => {
     ])
   })
 
-  test('X-1: an upstream that stops reading stops the client', async () => {
+  test('X-1: stops reading the body while upstream does not read', async () => {
     const port = await listening(createServer((socket) => socket.pause().on('error', () => {})))
     const { upstream } = await upstreamAt(`http://127.0.0.1:${port}`)
     let pulled = 0
@@ -203,7 +203,7 @@ describe('streams', () => {
       },
     })
     let abort = () => {}
-    const sending = upstream.send(request({ body, contentLength: undefined, onAbortable: (given) => (abort = given) }))
+    const sending = upstream.send(request({ body, contentLength: undefined, onAbortable: (abortRequest) => (abort = abortRequest) }))
     await once(body, 'pause')
     const before = pulled
     await new Promise((resolve) => setImmediate(resolve))
@@ -213,7 +213,7 @@ describe('streams', () => {
     await sending
   })
 
-  test('P-8: a body that fails on its way is never completed', async () => {
+  test('P-8: never completes a body that fails', async () => {
     const gate = new Gate()
     let received = ''
     const port = await listening(
@@ -234,14 +234,14 @@ describe('streams', () => {
     expect(failures()).toEqual([])
   })
 
-  test('a stream that is not needed any more is destroyed', async () => {
+  test('destroys a stream that is no longer needed', async () => {
     const { upstream } = await upstreamAt(await refusedUrl())
     const body = new PassThrough()
     expect(await upstream.send(request({ body, contentLength: undefined }))).toMatchObject({ cause: 'unreachable' })
     expect(body.destroyed).toBe(true)
   })
 
-  test('X-4: a stream nobody has read from may be sent to another address', async () => {
+  test('X-4: sends a stream to another address if nothing has been read from it', async () => {
     const server = await playing([ok, ok])
     const url = server.url.replace('127.0.0.1', 'collector.test')
     const { upstream } = await upstreamAt(url, { resolve: async () => ['127.0.0.2', '127.0.0.1'] })

@@ -1,39 +1,39 @@
 import { buildConnector, Pool } from 'undici'
 import { type Address, Addresses, type Resolve } from './addresses.ts'
-import type { WatchedFile } from './credential-file.ts'
+import type { WatchedFile } from './watched-file.ts'
 
 const CONNECT_TIMEOUT_MS = 2_000
-/** Below the 60 s of a collector: a connection closed by the other side while we write is an unknown outcome. */
+/** Less than the 60 s of a Collector: if the peer closes a connection during a request, the outcome is unknown. */
 const IDLE_CLOSE_MS = 30_000
 
-/** One address of an upstream, with its own connections. */
+/** One address of an upstream and its connection pool. */
 export type Target = Address<Pool>
 
 export interface TargetsOptions {
   readonly origin: URL
-  /** Per address. */
+  /** The highest number of connections per address. */
   readonly connections: number
   readonly ca: WatchedFile<string> | undefined
   readonly resolve: Resolve
   readonly nowMs: () => number
 }
 
-/** The addresses of an upstream over HTTP, taken in turn by request. */
+/** The addresses of an HTTP upstream, used in turn by successive requests. */
 export class HttpTargets extends Addresses<Pool> {
   constructor(options: TargetsOptions) {
     super({
       hostname: options.origin.hostname,
       nowMs: options.nowMs,
       resolve: options.resolve,
-      keep: (ip) => poolTo(ip, options),
-      // What is under way there may finish.
-      letGo: (pool) => pool.close(() => {}),
+      open: (ip) => poolTo(ip, options),
+      // `close` lets requests in flight finish.
+      close: (pool) => pool.close(() => {}),
     })
   }
 
-  /** Waits for the requests under way, each of which has its own deadline. */
+  /** Closes all pools after their requests have ended. Each request has its own deadline. */
   async close(): Promise<void> {
-    await Promise.all(this.all.map(({ kept: pool }) => pool.close()))
+    await Promise.all(this.all.map(({ resource: pool }) => pool.close()))
   }
 }
 
@@ -43,14 +43,14 @@ function poolTo(ip: string, { origin, connections, ca }: TargetsOptions): Pool {
     pipelining: 1,
     keepAliveTimeout: IDLE_CLOSE_MS,
     keepAliveMaxTimeout: IDLE_CLOSE_MS,
-    // Each request has its deadline.
+    // The request sender enforces the deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: connectTo(ip, ca),
   })
 }
 
-/** The origin's name stays in the Host header and in TLS; only the way there is fixed. */
+/** Connects to `ip`, and keeps the origin's name for the Host header and TLS. */
 function connectTo(ip: string, ca: WatchedFile<string> | undefined): buildConnector.connector {
   let connector = buildConnector({ timeout: CONNECT_TIMEOUT_MS, ...(ca && { ca: ca.value }) })
   let trusted = ca?.value

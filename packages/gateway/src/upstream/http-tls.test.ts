@@ -7,7 +7,7 @@ import { ManualClock } from '@penstock/testkit'
 import { afterEach, expect, test } from 'vitest'
 import { openHttpUpstream } from './http-upstream.ts'
 
-/** Self-signed for upstream.test; until 2126; guards nothing. */
+/** Self-signed, for tests only: for upstream.test, valid until 2126. */
 const cert = `-----BEGIN CERTIFICATE-----
 MIIBoDCCAUegAwIBAgIUGFYdV8roDVFmN/GfTK+nSJnVT8kwCgYIKoZIzj0EAwIw
 GDEWMBQGA1UEAwwNdXBzdHJlYW0udGVzdDAgFw0yNjExMjExMjM5MTBaGA8yMTI2
@@ -24,8 +24,8 @@ MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgOIbpFSLZjr/DHgD0
 KszCqxV2V66P96/KCBbH0RxiwtOhRANCAAS0OcgG+hemEk/evln1n6aHYC2u2wNy
 e0wYZubYak1M3csn7P9Gyb8UyQgZhS/fudThmvsvcBINnXJ6dOXwtK+2
 -----END PRIVATE KEY-----`
-/** Has signed nothing but itself. */
-const stranger = `-----BEGIN CERTIFICATE-----
+/** A certificate authority that has not signed the server's certificate. */
+const otherAuthority = `-----BEGIN CERTIFICATE-----
 MIIBfTCCASOgAwIBAgIUS0OGqFcmZ6W0lZpTjWlbYkxDa7owCgYIKoZIzj0EAwIw
 EzERMA8GA1UEAwwIc3RyYW5nZXIwIBcNMjYxMTIxMTIzOTEwWhgPMjEyNjEwMjgx
 MjM5MTBaMBMxETAPBgNVBAMMCHN0cmFuZ2VyMFkwEwYHKoZIzj0CAQYIKoZIzj0D
@@ -81,30 +81,30 @@ async function setUp(host: string, authority: string | undefined) {
   return { names, caFile, clock, send }
 }
 
-test('X-13: an authority of our own, and the name of the URL in the handshake', async () => {
+test('X-13: trusts a configured authority, and sends the name of the URL in the handshake', async () => {
   const { names, send } = await setUp('upstream.test', cert)
   expect(await send()).toEqual({ kind: 'accepted', partialSuccess: undefined, body: undefined })
   expect(names).toEqual(['upstream.test'])
 })
 
 test.each([
-  ['an authority nobody knows', 'upstream.test', undefined],
-  ['another authority', 'upstream.test', stranger],
+  ['an unknown certificate authority', 'upstream.test', undefined],
+  ['another certificate authority', 'upstream.test', otherAuthority],
   ['another name', 'other.test', cert],
-])('X-13: %s is not reached', async (_, host, authority) => {
+])('X-13: refuses %s', async (_, host, authority) => {
   const { send } = await setUp(host, authority)
   expect(await send()).toMatchObject({ cause: 'unreachable', httpStatus: 503 })
 })
 
-test('X-13: a changed file of authorities counts for new connections', async () => {
-  const { caFile, clock, send } = await setUp('upstream.test', stranger)
+test('X-13: uses a changed authority file for new connections', async () => {
+  const { caFile, clock, send } = await setUp('upstream.test', otherAuthority)
   expect(await send()).toMatchObject({ cause: 'unreachable' })
   await writeFile(caFile, cert)
   await clock.advance(1_000)
   expect(await send()).toMatchObject({ kind: 'accepted' })
 })
 
-test('a file that does not exist is told at once', async () => {
+test('rejects at once if the authority file does not exist', async () => {
   const config = { url: 'https://upstream.test', caFile: '/nowhere/ca.pem' }
   const opening = openHttpUpstream({
     config,

@@ -3,8 +3,8 @@ import { Gate } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
 import { ok, playing, refused, request, setUp, upstreamAt } from './http-upstream.case.ts'
 
-describe('what upstream sees', () => {
-  test('path, media type, length and the headers given, without those of the connection', async () => {
+describe('requests to upstream', () => {
+  test('have path, media type, length and the client headers, without connection headers', async () => {
     const { server, upstream } = await setUp([ok, ok])
     await upstream.send(
       request({
@@ -29,7 +29,7 @@ describe('what upstream sees', () => {
   test.each([
     ['logs', '/prefix/v1/logs'],
     ['profiles', '/prefix/v1development/profiles'],
-  ] as const)('%s go below the prefix of the URL', async (signal, path) => {
+  ] as const)('for %s use the path prefix of the URL', async (signal, path) => {
     const server = await playing([ok])
     const { upstream } = await upstreamAt(`${server.url}/prefix/`)
     await upstream.send(request({ signal, encoding: 'json', body: Buffer.from('{}') }))
@@ -37,20 +37,20 @@ describe('what upstream sees', () => {
     expect(upstream.name).toBe(`${server.url}/prefix`)
   })
 
-  test('X-9: our credential, never the one of the client', async () => {
+  test('X-9: have the gateway credential instead of the client’s', async () => {
     const server = await playing([ok])
     const { upstream } = await upstreamAt(server.url, { config: { url: server.url, credential: { header: 'ours' } } })
     await upstream.send(request({ headers: ['authorization', 'Bearer theirs'] }))
     expect(server.requests[0]?.headers.authorization).toBe('Bearer ours')
   })
 
-  test('X-9: the credential of the client where it is to be passed through', async () => {
+  test('X-9: have the client’s credential if it is passed through', async () => {
     const { server, upstream } = await setUp([ok], { passCredentialThrough: true })
     await upstream.send(request({ headers: ['authorization', 'Bearer theirs'] }))
     expect(server.requests[0]?.headers.authorization).toBe('Bearer theirs')
   })
 
-  test('X-7: connections are kept and bounded', async () => {
+  test('X-7: share a bounded number of connections', async () => {
     const gate = new Gate()
     const { server, upstream } = await setUp(Array(6).fill({ ...ok, after: gate.opened }), {
       limits: { connections: 2 },
@@ -62,10 +62,10 @@ describe('what upstream sees', () => {
     expect(server.requests.length).toBe(6)
   })
 
-  test('beyond the bound of waiting requests: overload, retryable', async () => {
-    const { server, upstream, failures } = await setUp([{ play: 'silence' }], { limits: { underWay: 1 } })
+  test('are refused as overload if too many are waiting', async () => {
+    const { server, upstream, failures } = await setUp([{ play: 'silence' }], { limits: { inFlight: 1 } })
     let abort = () => {}
-    const first = upstream.send(request({ onAbortable: (given) => (abort = given) }))
+    const first = upstream.send(request({ onAbortable: (abortRequest) => (abort = abortRequest) }))
     await server.received(1)
     expect(await upstream.send(request())).toEqual(
       refused({
@@ -83,16 +83,16 @@ describe('what upstream sees', () => {
   })
 })
 
-describe('acceptance', () => {
+describe('successes', () => {
   test.each([
     ['no body', {}],
     ['protobuf 0A 00', { headers: { 'content-type': 'application/x-protobuf' }, body: Uint8Array.of(0x0a, 0) }],
     ['{}', { headers: { 'content-type': 'application/json' }, body: '{}' }],
     ['an empty partial success', { headers: { 'content-type': 'application/json' }, body: '{"partialSuccess":{}}' }],
-    ['some text', { headers: { 'content-type': 'text/plain' }, body: 'thank you very much' }],
+    ['a text', { headers: { 'content-type': 'text/plain' }, body: 'thank you very much' }],
     ['202', { status: 202 }],
     ['204', { status: 204 }],
-  ])('P-6: %s is all of it', async (_, reply) => {
+  ])('P-6: treats %s as full success', async (_, reply) => {
     const { upstream, metrics } = await setUp([{ ...ok, ...reply }])
     expect(await upstream.send(request())).toEqual({ kind: 'accepted', partialSuccess: undefined, body: undefined })
     expect(metrics.report().cells).toContainEqual({
@@ -102,7 +102,7 @@ describe('acceptance', () => {
     })
   })
 
-  test('a partial success, in the bytes of upstream', async () => {
+  test('passes on a partial success with upstream’s bytes', async () => {
     const body = Uint8Array.of(0x0a, 0x06, 0x08, 0x02, 0x12, 0x02, 0x6e, 0x6f)
     const { upstream } = await setUp([{ ...ok, headers: { 'content-type': 'application/x-protobuf' }, body }])
     expect(await upstream.send(request())).toEqual({
@@ -112,7 +112,7 @@ describe('acceptance', () => {
     })
   })
 
-  test('P-15: an endless reply is cut off; what its status says stands', async () => {
+  test('P-15: cuts off an endless reply, and uses its status', async () => {
     const { server, upstream } = await setUp([
       { play: 'flood', status: 200 },
       { play: 'flood', status: 429 },
@@ -126,7 +126,7 @@ describe('acceptance', () => {
 })
 
 describe('refusals', () => {
-  test('a Status is passed on in its own bytes', async () => {
+  test('passes on a google.rpc.Status with its bytes', async () => {
     const body = encodeRpcStatus({ code: 3, message: 'span without an id', retryDelayMs: undefined }, 'protobuf')
     const headers = { 'content-type': 'application/x-protobuf' }
     const { upstream, failures } = await setUp([{ play: 'reply', status: 400, headers, body }])
@@ -158,7 +158,7 @@ describe('refusals', () => {
     [504, { cause: 'unknown', httpStatus: 504, grpcCode: 4 }],
     [520, { cause: 'throttled', httpStatus: 503, grpcCode: 14, retryAfter: 3 }],
     [599, { cause: 'throttled', httpStatus: 503, grpcCode: 14, retryAfter: 3 }],
-  ])('P-14: an error page with %i becomes a Status of ours that names the code', async (status, expected) => {
+  ])('P-14: replaces an error page with %i by a message that names the status', async (status, expected) => {
     const { upstream, alarms } = await setUp([{ play: 'reply', status, ...html }])
     const message = `the upstream answered HTTP ${status}`
     expect(await upstream.send(request())).toEqual(
@@ -167,7 +167,7 @@ describe('refusals', () => {
     expect(alarms).toEqual([])
   })
 
-  test.each([401, 403])('%i for our own credential: retryable, and an alarm', async (status) => {
+  test.each([401, 403])('%i for the gateway credential: answers a retryable error and raises an alarm', async (status) => {
     const { upstream, alarms } = await setUp([{ play: 'reply', status }])
     expect(await upstream.send(request())).toEqual(
       refused({
@@ -182,13 +182,13 @@ describe('refusals', () => {
     expect(alarms).toEqual([{ kind: 'credential', upstream: upstream.name, detail: `HTTP ${status}` }])
   })
 
-  test('401 for a credential passed through is the answer of its owner', async () => {
+  test('passes on 401 if the credential is the client’s', async () => {
     const { upstream, alarms } = await setUp([{ play: 'reply', status: 401 }], { passCredentialThrough: true })
     expect(await upstream.send(request())).toMatchObject({ cause: 'credential', httpStatus: 401, grpcCode: 16 })
     expect(alarms).toEqual([])
   })
 
-  test.each([404, 405])('%i on a path of ours is our mistake: retryable, and an alarm', async (status) => {
+  test.each([404, 405])('%i for an OTLP path: answers a retryable error and raises an alarm', async (status) => {
     const { upstream, alarms } = await setUp([{ play: 'reply', status }])
     expect(await upstream.send(request())).toMatchObject({ httpStatus: 503, grpcCode: 14, retryAfter: 3 })
     expect(alarms).toEqual([{ kind: 'misplaced', upstream: upstream.name, detail: `HTTP ${status} for traces` }])
@@ -202,12 +202,12 @@ describe('refusals', () => {
     [503, '0', 1],
     [429, 'soon', 3],
     [429, 'Thu, 01 Jan 1970 00:00:00 GMT', 3],
-  ])('P-13: %i with Retry-After %s', async (status, value, retryAfter) => {
+  ])('P-13: uses Retry-After of HTTP %i: %s', async (status, value, retryAfter) => {
     const { upstream } = await setUp([{ play: 'reply', status, headers: { 'retry-after': value } }])
     expect(await upstream.send(request())).toMatchObject({ cause: 'throttled', httpStatus: status, retryAfter })
   })
 
-  test('P-13: the wait of a RetryInfo counts where there is no header', async () => {
+  test('P-13: uses RetryInfo if there is no Retry-After header', async () => {
     const body = encodeRpcStatus({ code: 14, message: 'busy', retryDelayMs: 4_200 }, 'json')
     const headers = { 'content-type': 'application/json; charset=utf-8' }
     const { upstream } = await setUp([{ play: 'reply', status: 503, headers, body }])

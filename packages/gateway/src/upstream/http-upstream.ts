@@ -1,30 +1,30 @@
 import type { Clock, Random } from '@penstock/runtime'
 import type { UpstreamConfig } from '../gateway-config.ts'
 import type { Answer } from '../ingest/answer.ts'
-import { ownRefusal } from '../ingest/own-answer.ts'
+import { gatewayRefusal } from '../ingest/gateway-answers.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from '../ingest/signals.ts'
 import { type Resolve, systemResolve } from './addresses.ts'
 import { openUpstreamCredential, type UpstreamCredential } from './credential.ts'
-import { WatchedFile } from './credential-file.ts'
-import { type Route, Sending } from './http-sending.ts'
+import { WatchedFile } from './watched-file.ts'
+import { HttpRequestSender, type SenderContext } from './http-request-sender.ts'
 import { HttpTargets } from './http-targets.ts'
 import type { Upstream, UpstreamAlarm, UpstreamRequest } from './upstream.ts'
 
 const DEFAULT_BODY_LIMIT_BYTES = 20 * 1024 * 1024
 
 export interface HttpUpstreamLimits {
-  /** Per address. */
+  /** The highest number of connections per address. */
   readonly connections: number
-  /** Requests sent or waiting for a connection; beyond it they are refused as overload. */
-  readonly underWay: number
+  /** The highest number of unanswered requests. Further ones are refused as overload. */
+  readonly inFlight: number
 }
 
-export const defaultHttpUpstreamLimits: HttpUpstreamLimits = { connections: 64, underWay: 16_384 }
+export const defaultHttpUpstreamLimits: HttpUpstreamLimits = { connections: 64, inFlight: 16_384 }
 
 export interface HttpUpstreamOptions {
-  /** With an `http:` or `https:` URL. */
+  /** The configuration, with an `http:` or `https:` URL. */
   readonly config: UpstreamConfig
-  /** The client's `Authorization` goes upstream (X-9). */
+  /** Whether the client's `Authorization` is sent upstream (X-9). */
   readonly passCredentialThrough: boolean
   readonly clock: Clock
   readonly random: Random
@@ -33,14 +33,14 @@ export interface HttpUpstreamOptions {
   readonly resolve?: Resolve
 }
 
-/** Throws when a file of the configuration cannot be read; whether somebody listens is seen by the first request. */
+/** Opens an upstream without connecting to it. Throws if a configured file cannot be read. */
 export async function openHttpUpstream(options: HttpUpstreamOptions): Promise<Upstream> {
   const { config, clock, onAlarm } = options
   const url = new URL(config.url)
   const name = url.origin + prefixOf(url)
   const watch = {
     nowMs: () => clock.nowMs(),
-    onTrouble: (file: string, reason: string) =>
+    onError: (file: string, reason: string) =>
       onAlarm({ kind: 'file', upstream: name, detail: `${file}: ${reason}` }),
   }
   const credential = await openUpstreamCredential(config.credential, watch)
@@ -60,9 +60,9 @@ interface Opened {
 class HttpUpstream implements Upstream {
   readonly name: string
   readonly bodyLimitBytes: number
-  readonly #route: Route
-  readonly #maxUnderWay: number
-  #underWay = 0
+  readonly #context: SenderContext
+  readonly #maxInFlight: number
+  #inFlight = 0
 
   constructor(options: HttpUpstreamOptions, { url, name, credential, ca }: Opened) {
     const { clock, config, random, onAlarm } = options
@@ -70,8 +70,8 @@ class HttpUpstream implements Upstream {
     const nowMs = () => clock.nowMs()
     this.name = name
     this.bodyLimitBytes = config.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES
-    this.#maxUnderWay = limits.underWay
-    this.#route = {
+    this.#maxInFlight = limits.inFlight
+    this.#context = {
       paths: pathsBelow(prefixOf(url)),
       targets: new HttpTargets({
         origin: url,
@@ -86,23 +86,23 @@ class HttpUpstream implements Upstream {
       nowMs,
       random,
       onAlarm: (kind, detail) => onAlarm({ kind, upstream: name, detail }),
-      onOver: () => {
-        this.#underWay -= 1
+      onDone: () => {
+        this.#inFlight -= 1
       },
     }
   }
 
   send(request: UpstreamRequest): Promise<Answer> {
-    if (this.#underWay >= this.#maxUnderWay) {
+    if (this.#inFlight >= this.#maxInFlight) {
       const refusal = { kind: 'overloaded', message: 'too many requests wait for the upstream' } as const
-      return Promise.resolve(ownRefusal(refusal, 'throttled', this.#route.random))
+      return Promise.resolve(gatewayRefusal(refusal, 'throttled', this.#context.random))
     }
-    this.#underWay += 1
-    return new Promise((resolve, reject) => new Sending(this.#route, request, { resolve, reject }).begin())
+    this.#inFlight += 1
+    return new Promise((resolve, reject) => new HttpRequestSender(this.#context, request, { resolve, reject }).begin())
   }
 
   close(): Promise<void> {
-    return this.#route.targets.close()
+    return this.#context.targets.close()
   }
 }
 

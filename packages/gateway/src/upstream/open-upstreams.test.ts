@@ -56,19 +56,19 @@ const silent = {
   },
 }
 
-describe.each(['http', 'grpc'] as const)('O-11: an upstream of %s', (protocol) => {
-  test('that cannot be reached', async () => {
+describe.each(['http', 'grpc'] as const)('O-11: a %s upstream', (protocol) => {
+  test('counts failed requests if it cannot be reached', async () => {
     const { upstream, send, failures } = await setUp((await refusedUrl()).replace('http:', `${protocol}:`))
     await send()
     await send()
     expect(failures()).toEqual([[upstream.name, 'unreachable', 2]])
   })
 
-  test('X-5: given up: neither sent nor failed nor timed', async () => {
+  test('X-5: does not count or time a request that the client has aborted', async () => {
     const { url, arrived } = await silent[protocol]()
     const { send, failures, metrics } = await setUp(url)
     let abort = () => {}
-    const sending = send((given) => (abort = given))
+    const sending = send((abortRequest) => (abort = abortRequest))
     await arrived()
     abort()
     await sending
@@ -95,7 +95,7 @@ const refusing = {
   },
 }
 
-test.each(['http', 'grpc'] as const)('an alarm of %s is logged at most once a minute', async (protocol) => {
+test.each(['http', 'grpc'] as const)('logs an alarm of a %s upstream at most once a minute', async (protocol) => {
   const { send, clock, events } = await setUp(await refusing[protocol]())
   await send()
   await send()

@@ -1,10 +1,10 @@
 import type { Clock, Log, Random } from '@penstock/runtime'
-import type { Route } from '../attribution/tenant-route.ts'
+import type { TenantRoute } from '../attribution/tenant-route.ts'
 import type { GatewayConfig, UpstreamConfig } from '../gateway-config.ts'
 import { meteredUpstream } from '../metrics/metered-upstream.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { openUpstreamCredential } from './credential.ts'
-import { WatchedFile } from './credential-file.ts'
+import { WatchedFile } from './watched-file.ts'
 import { GrpcUpstream } from './grpc-upstream.ts'
 import { openHttpUpstream } from './http-upstream.ts'
 import type { Upstream, UpstreamAlarm } from './upstream.ts'
@@ -17,15 +17,15 @@ export interface UpstreamDeps {
 }
 
 export interface Upstreams {
-  /** Of a route that is not forbidden. */
-  at(route: Route): Upstream
+  /** Returns the upstream of a route that is not forbidden. */
+  at(route: TenantRoute): Upstream
   close(): Promise<void>
 }
 
-/** An alarm of one kind is logged at most this often per upstream. */
-const ALARM_EVERY_MS = 60_000
+/** The shortest time between two log lines for the same kind of alarm and the same upstream. */
+const ALARM_INTERVAL_MS = 60_000
 
-/** The default upstream and those of tenants. Rejects when a file that one of them needs cannot be read. */
+/** Opens the default upstream and those of tenants. Rejects if a file that one of them needs cannot be read. */
 export async function openUpstreams(config: GatewayConfig, deps: UpstreamDeps): Promise<Upstreams> {
   const onAlarm = alarmLog(deps)
   const open = async (upstream: UpstreamConfig) =>
@@ -58,7 +58,7 @@ async function openUpstream(
   const url = new URL(config.url)
   const watch = {
     nowMs: () => clock.nowMs(),
-    onTrouble: (file: string, reason: string) =>
+    onError: (file: string, reason: string) =>
       onAlarm({ kind: 'file', upstream: config.url, detail: `${file}: ${reason}` }),
   }
   const credential = await openUpstreamCredential(config.credential, watch)
@@ -69,16 +69,16 @@ async function openUpstream(
       credential: credential === undefined ? () => undefined : current(credential),
       credentialOwner: passCredentialThrough ? 'client' : 'gateway',
       ...(config.bodyLimitBytes !== undefined && { bodyLimitBytes: config.bodyLimitBytes }),
-      heldBytes: maxBodyBytes,
+      maxBufferedBytes: maxBodyBytes,
     },
     { clock, random, onAlarm },
   )
 }
 
-/** The value now; one that is being read anew counts from the next request on. */
-function current(file: { readonly value: string; refreshed(): Promise<void> | undefined }): () => string {
+/** Returns a function that returns the current value and starts a refresh, which takes effect with a later request. */
+function current(file: { readonly value: string; refresh(): Promise<void> | undefined }): () => string {
   return () => {
-    file.refreshed()?.catch(() => {})
+    file.refresh()?.catch(() => {})
     return file.value
   }
 }
@@ -88,8 +88,8 @@ function alarmLog({ clock, log }: UpstreamDeps): (alarm: UpstreamAlarm) => void 
   return ({ kind, upstream, detail }) => {
     const key = `${kind} ${upstream}`
     const nowMs = clock.nowMs()
-    if (nowMs - (loggedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < ALARM_EVERY_MS) return
+    if (nowMs - (loggedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < ALARM_INTERVAL_MS) return
     loggedAtMs.set(key, nowMs)
-    log.error({ event: `upstream.${kind}`, upstream, detail }, 'an upstream needs its operator')
+    log.error({ event: `upstream.${kind}`, upstream, detail }, 'an upstream needs attention: see `detail`')
   }
 }

@@ -8,13 +8,13 @@ import {
   type StatusMeaning,
 } from './status-codes.ts'
 
-/** As the specification of OTLP lists them; 8 only with RetryInfo. */
+/** The retryable codes of the OTLP specification. It also allows 8 with RetryInfo. */
 const retryableCodes = [1, 4, 10, 11, 14, 15]
 const retryableStatuses = [429, 502, 503, 504]
 
 const isRetryable = ({ httpStatus }: StatusMeaning) => retryableStatuses.includes(httpStatus)
 
-test('OTLP failures: what gRPC clients may retry, HTTP clients may too, and nothing else', () => {
+test('HTTP clients may retry exactly the failures that gRPC clients may retry', () => {
   for (let code = 1; code <= 20; code++) {
     if ([7, 8, 12, 16].includes(code)) continue
     expect([code, isRetryable(meaningOfGrpcCode(code, false, 'gateway'))]).toEqual([
@@ -27,7 +27,7 @@ test('OTLP failures: what gRPC clients may retry, HTTP clients may too, and noth
   expect(isRetryable(meaningOfGrpcCode(8, false, 'gateway'))).toBe(false)
 })
 
-test('1.3: what only the operator can mend is retryable for clients of either protocol', () => {
+test('failures that only the operator can fix are retryable over both protocols', () => {
   const later = { httpStatus: 503, grpcCode: 14 }
   for (const code of [7, 12, 16]) expect(meaningOfGrpcCode(code, false, 'gateway')).toMatchObject(later)
   for (const status of [401, 403, 404, 405]) expect(meaningOfHttpStatus(status, 'gateway')).toMatchObject(later)
@@ -53,18 +53,18 @@ test.each([
   [599, 'throttled', 503, 14],
   [301, 'unknown', 502, 14],
   [101, 'unknown', 502, 14],
-])('P-14: HTTP %i is %s: %i and %i', (status, cause, httpStatus, grpcCode) => {
+])('P-14: maps HTTP %i to %s, HTTP %i and code %i', (status, cause, httpStatus, grpcCode) => {
   expect(meaningOfHttpStatus(status, 'gateway')).toEqual({ cause, httpStatus, grpcCode })
 })
 
-test('X-9: of a credential that was passed on, its owner is told', () => {
+test('X-9: passes refusals of the client’s own credential on', () => {
   expect(meaningOfHttpStatus(401, 'client')).toEqual({ cause: 'credential', httpStatus: 401, grpcCode: 16 })
   expect(meaningOfHttpStatus(403, 'client')).toEqual({ cause: 'credential', httpStatus: 403, grpcCode: 7 })
   expect(meaningOfGrpcCode(16, false, 'client')).toEqual({ cause: 'credential', httpStatus: 401, grpcCode: 16 })
   expect(meaningOfGrpcCode(7, false, 'client')).toEqual({ cause: 'credential', httpStatus: 403, grpcCode: 7 })
 })
 
-test('P-14, P-25: nothing outside 400 to 599 is ever said, and both protocols agree on whether to retry', () => {
+test('P-14, P-25: answers only 400 to 599, equally retryable over both protocols', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 100, max: 999 }),
@@ -81,6 +81,6 @@ test('P-14, P-25: nothing outside 400 to 599 is ever said, and both protocols ag
   )
 })
 
-test('P-13: 2 to 4 whole seconds', () => {
+test('P-13: waits 2 to 4 whole seconds', () => {
   expect([0, 0.34, 0.5, 0.999].map((roll) => retryAfterSeconds(() => roll))).toEqual([2, 3, 3, 4])
 })

@@ -1,34 +1,39 @@
 import { GrpcCode } from '@penstock/otlp'
 import type { Refused } from '../ingest/answer.ts'
 
-/** What an upstream's status says of the data, and what clients of either protocol are told. */
+/** The meaning of a status of upstream: its cause, and the status for HTTP and gRPC clients. */
 export type StatusMeaning = Pick<Refused, 'cause' | 'httpStatus' | 'grpcCode'>
 
-/** Whose credential upstream has seen: ours, or the client's own that we passed on (X-9). */
+/**
+ * The owner of the credential that upstream received: the gateway, or the client if its credential is passed on (X-9).
+ */
 export type CredentialOwner = 'gateway' | 'client'
 
 const throttled: StatusMeaning = { cause: 'throttled', httpStatus: 503, grpcCode: GrpcCode.UNAVAILABLE }
-const broke: StatusMeaning = { cause: 'unknown', httpStatus: 502, grpcCode: GrpcCode.UNAVAILABLE }
-/** The paths and methods are ours, so the client's request cannot be to blame: retryable, and an alarm. */
-const misplaced: StatusMeaning = throttled
+const brokenOff: StatusMeaning = { cause: 'unknown', httpStatus: 502, grpcCode: GrpcCode.UNAVAILABLE }
+/**
+ * Upstream does not know the path or method. The gateway chose them, not the client, so this is retryable and an alarm.
+ */
+const unknownPath: StatusMeaning = throttled
 const ourCredential: StatusMeaning = { cause: 'credential', httpStatus: 503, grpcCode: GrpcCode.UNAVAILABLE }
 const unauthenticated: StatusMeaning = { cause: 'credential', httpStatus: 401, grpcCode: GrpcCode.UNAUTHENTICATED }
 const forbidden: StatusMeaning = { cause: 'credential', httpStatus: 403, grpcCode: GrpcCode.PERMISSION_DENIED }
 
 /**
- * gRPC code of an upstream → what it means. Codes that OTLP lets clients retry become 429, 502, 503 or 504, every
- * other one a status that they do not retry. Rows absent from here: 7 and 16 (credentials), 8 (RetryInfo decides).
+ * The meaning of a gRPC code of upstream (P-14). Codes that OTLP clients may retry map to 429, 502, 503 or 504, all
+ * others to a status that clients do not retry. `meaningOfGrpcCode` handles 7 and 16 (credentials), 8 (depends on
+ * RetryInfo) and 12.
  *
- * `unknown` where the code leaves open whether part of the data was taken.
+ * The cause is `unknown` if the code does not tell whether part of the data was accepted.
  *
- * @see https://opentelemetry.io/docs/specs/otlp/#failures, spec/otlp-gateway.md 1.1 P-14 and 1.3
+ * @see https://opentelemetry.io/docs/specs/otlp/#failures
  */
 const byGrpcCode: Readonly<Record<number, Omit<StatusMeaning, 'grpcCode'>>> = {
   [GrpcCode.CANCELLED]: { cause: 'unknown', httpStatus: 502 },
   [GrpcCode.UNKNOWN]: { cause: 'rejected', httpStatus: 500 },
   [GrpcCode.INVALID_ARGUMENT]: { cause: 'rejected', httpStatus: 400 },
   [GrpcCode.DEADLINE_EXCEEDED]: { cause: 'unknown', httpStatus: 504 },
-  // 404 would tell an HTTP client that it has the wrong path.
+  // 404 would tell an HTTP client that its path is wrong.
   [GrpcCode.NOT_FOUND]: { cause: 'rejected', httpStatus: 400 },
   [GrpcCode.ALREADY_EXISTS]: { cause: 'rejected', httpStatus: 409 },
   [GrpcCode.FAILED_PRECONDITION]: { cause: 'rejected', httpStatus: 400 },
@@ -39,7 +44,7 @@ const byGrpcCode: Readonly<Record<number, Omit<StatusMeaning, 'grpcCode'>>> = {
   [GrpcCode.DATA_LOSS]: { cause: 'unknown', httpStatus: 502 },
 }
 
-/** For any code but 0. */
+/** Returns the meaning of any gRPC code except 0. */
 export function meaningOfGrpcCode(code: number, hasRetryInfo: boolean, owner: CredentialOwner): StatusMeaning {
   switch (code) {
     case GrpcCode.UNAUTHENTICATED:
@@ -47,7 +52,7 @@ export function meaningOfGrpcCode(code: number, hasRetryInfo: boolean, owner: Cr
     case GrpcCode.PERMISSION_DENIED:
       return owner === 'gateway' ? ourCredential : forbidden
     case GrpcCode.UNIMPLEMENTED:
-      return misplaced
+      return unknownPath
     case GrpcCode.RESOURCE_EXHAUSTED:
       return hasRetryInfo
         ? { cause: 'throttled', httpStatus: 429, grpcCode: code }
@@ -57,25 +62,28 @@ export function meaningOfGrpcCode(code: number, hasRetryInfo: boolean, owner: Cr
   }
 }
 
-/** HTTP status of an upstream → what it means; rows absent from here follow `meaningOfHttpStatus`. */
+/** The meaning of an HTTP status of upstream. `meaningOfHttpStatus` handles all other statuses. */
 const byHttpStatus: Readonly<Record<number, StatusMeaning>> = {
-  404: misplaced,
-  405: misplaced,
+  404: unknownPath,
+  405: unknownPath,
   408: throttled,
   413: { cause: 'too_large', httpStatus: 413, grpcCode: GrpcCode.RESOURCE_EXHAUSTED },
   429: { cause: 'throttled', httpStatus: 429, grpcCode: GrpcCode.UNAVAILABLE },
-  502: broke,
+  502: brokenOff,
   503: throttled,
   504: { cause: 'unknown', httpStatus: 504, grpcCode: GrpcCode.DEADLINE_EXCEEDED },
 }
 
-/** Of an OTLP/HTTP upstream, for any status but 2xx (P-14). A redirect has taken nothing, but is no answer to relay. */
+/**
+ * Returns the meaning of any HTTP status of an OTLP/HTTP upstream except 2xx (P-14). Redirects are not followed or
+ * passed on.
+ */
 export function meaningOfHttpStatus(status: number, owner: CredentialOwner): StatusMeaning {
   if (status === 401) return owner === 'gateway' ? ourCredential : unauthenticated
   if (status === 403) return owner === 'gateway' ? ourCredential : forbidden
   const known = byHttpStatus[status]
   if (known !== undefined) return known
-  if (status < 400 || status > 599) return broke
+  if (status < 400 || status > 599) return brokenOff
   if (status >= 520) return throttled
   return {
     cause: 'rejected',
@@ -85,8 +93,8 @@ export function meaningOfHttpStatus(status: number, owner: CredentialOwner): Sta
 }
 
 /**
- * Of a gRPC upstream whose reply carries no usable `grpc-status` (P-25): as a rule some proxy before it speaks. A 200
- * is a reply that broke off before its trailers.
+ * Returns the meaning of a reply without a usable `grpc-status` (P-25), which usually comes from a proxy in front of a
+ * gRPC upstream. A status of 200 means that the reply broke off before its trailers.
  */
 export function meaningWithoutGrpcStatus(httpStatus: number, owner: CredentialOwner): StatusMeaning {
   const meaning = meaningOfHttpStatus(httpStatus, owner)
@@ -94,7 +102,7 @@ export function meaningWithoutGrpcStatus(httpStatus: number, owner: CredentialOw
   return meaning.cause === 'rejected' ? { ...meaning, grpcCode: GrpcCode.UNKNOWN } : meaning
 }
 
-/** 2, 3 or 4 seconds, for an answer that must name a wait where upstream has named none (P-13). */
+/** Returns 2, 3 or 4 seconds, for an answer that must state a wait although upstream did not (P-13). */
 export function retryAfterSeconds(random: () => number): number {
   return 2 + Math.floor(random() * 3)
 }

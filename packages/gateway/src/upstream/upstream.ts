@@ -4,36 +4,41 @@ import type { Answer } from '../ingest/answer.ts'
 import type { FlatHeaders } from '../ingest/export-call.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 
-/** One body on its way out: a client's own, or several joined. */
+/** One request to upstream: the body of one client, or several joined bodies. */
 export interface UpstreamRequest {
   readonly signal: IngestSignal
   readonly encoding: Encoding
-  /** '' is identity. */
+  /** '' for identity. */
   readonly contentEncoding: string
-  /** Everything to be sent beside content-type, content-encoding, content-length and our own upstream credential. */
+  /** All headers except content-type, content-encoding, content-length and the gateway's own credential. */
   readonly headers: FlatHeaders
   readonly body: Uint8Array | Readable
-  /** Of a stream whose length is known beforehand. */
+  /** The length of the body, if it is known beforehand. */
   readonly contentLength: number | undefined
-  /** Milliseconds of the clock; beyond it the answer is `upstream_slow`. */
+  /** The time of the clock after which the request is answered with `upstream_slow`. */
   readonly deadlineMs: number
-  /** Receives a function that gives the request up: the connection is cut, and the answer does not matter any more. */
+  /** Receives a function that aborts the request and closes its connection. The answer is then ignored. */
   readonly onAbortable?: (abort: () => void) => void
 }
 
-/** Something only an operator can mend. Told for every such answer; whoever writes it down limits how often. */
+/**
+ * A problem that only an operator can solve. Reported for every affected answer; the receiver limits how often it logs.
+ */
 export interface UpstreamAlarm {
-  /** Upstream refuses our own credential, or does not know OTLP's paths, or a watched file cannot be used. */
+  /**
+   * Upstream refuses the gateway's credential, upstream does not serve the OTLP paths, or a watched file cannot be
+   * used.
+   */
   readonly kind: 'credential' | 'misplaced' | 'file'
   readonly upstream: string
   readonly detail: string
 }
 
-/** Where telemetry goes. What goes wrong on the way is an answer; what is thrown is a bug. */
+/** A destination of telemetry. Reports failures as answers; a thrown error is a bug. */
 export interface Upstream {
-  /** For labels and the log: origin and path, without userinfo. */
+  /** The name for labels and logs: origin and path, without user information. */
   readonly name: string
-  /** Largest body it is known to take (C-6); for a batch, half of it counts. */
+  /** The largest body that upstream accepts (C-6). Batches use at most half of it. */
   readonly bodyLimitBytes: number
   send(request: UpstreamRequest): Promise<Answer>
   close(): Promise<void>

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import type { Group } from '../groups/group.ts'
+import { unscopedBatchQuery } from '../kit/operation.ts'
+import type { User } from '../users/user.ts'
+import { findUsers } from '../users/user-store.ts'
+import type { Project } from './project.ts'
+import { findVisibleGroups, viewsOf } from './project-view-store.ts'
+
+/** Returns each project with its related data. */
+export const viewsOfProjects = unscopedBatchQuery(
+  { name: 'viewsOfProjects', input: z.object({}) },
+  (context, projects: readonly Project[]) => viewsOf(context, context.actor, projects),
+)
+
+/** Returns the nearest or the root group of each project, or `undefined` if the actor may not see it. */
+export const groupsOfProjects = unscopedBatchQuery(
+  { name: 'groupsOfProjects', input: z.object({ which: z.enum(['nearest', 'root']) }) },
+  async (context, projects: readonly Project[], { which }): Promise<(Group | undefined)[]> => {
+    const ids = projects.map(({ groupId, groupIds }) => (which === 'root' ? groupIds[0] : groupId))
+    const groups = await findVisibleGroups(context, context.actor, ids)
+    return ids.map((id) => (id === undefined ? undefined : groups.get(id)))
+  },
+)
+
+export type NamespaceOwner =
+  | { readonly group: Group; readonly user?: never }
+  | { readonly user: User; readonly group?: never }
+
+/**
+ * Returns the group or the user that each project belongs to, or `undefined` for a group that the actor may not see.
+ */
+export const namespaceOwnersOfProjects = unscopedBatchQuery(
+  { name: 'namespaceOwnersOfProjects', input: z.object({}) },
+  async (context, projects: readonly Project[]): Promise<(NamespaceOwner | undefined)[]> => {
+    const groups = await findVisibleGroups(
+      context,
+      context.actor,
+      projects.map(({ groupId }) => groupId),
+    )
+    const users = await findUsers(
+      context,
+      projects.flatMap(({ ownerId }) => ownerId ?? []),
+    )
+    return projects.map(({ groupId = 0, ownerId = 0 }) => {
+      const [group, user] = [groups.get(groupId), users.get(ownerId)]
+      return group === undefined ? user && { user } : { group }
+    })
+  },
+)

@@ -1,0 +1,120 @@
+import type { Clock, Log } from '@penstock/runtime'
+import type { TenantRoute } from '../attribution/tenant-route.ts'
+import { type AdmissionRules, decideAdmission, snapshotUnavailable } from '../enforcement/admission-decision.ts'
+import type { ClientStats } from '../enforcement/client-stats.ts'
+import type { Limiting } from '../limits/limiting.ts'
+import type { AccessLog } from '../metrics/access-log.ts'
+import type { GateMetrics } from '../metrics/gate-metrics.ts'
+import type { Authenticator } from '../tokens/authenticator.ts'
+import type { Snapshot } from '../tokens/snapshot.ts'
+import type { TokenRecord } from '../tokens/token-record.ts'
+import { retryAfterSeconds } from '../upstream/status-codes.ts'
+import type { Admission, AdmissionRequest, Reason, Verdict } from './admission.ts'
+import { type Refusal, type RefusalKind, refusalTable } from './refusals.ts'
+
+export interface AdmissionControllerParts {
+  readonly clock: Clock
+  readonly log: Log
+  /** Returns `undefined` until the store has been read once. */
+  readonly snapshot: () => Snapshot | undefined
+  readonly authenticator: Authenticator
+  readonly rules: AdmissionRules
+  readonly limiter: Limiting
+  readonly clientStats: ClientStats
+  readonly metrics: GateMetrics
+  readonly accessLog: AccessLog
+  readonly route: (token: TokenRecord) => TenantRoute
+}
+
+/** Admits or refuses requests before their body is read. Shared by HTTP, gRPC and forward-auth. */
+export class AdmissionController {
+  readonly #parts: AdmissionControllerParts
+
+  constructor(parts: AdmissionControllerParts) {
+    this.#parts = parts
+  }
+
+  /** Decides on a request. Never throws: an internal error becomes a retryable refusal. */
+  admit(admissionRequest: AdmissionRequest): Admission {
+    try {
+      return this.#admit(admissionRequest)
+    } catch (error) {
+      const { log, rules } = this.#parts
+      log.error({ event: 'admission.failed', err: error }, 'the admission check of a request failed')
+      const message = 'The gateway failed to check this request.'
+      const refusal: Refusal = { kind: 'internal', message, retryAfterSeconds: retryAfterSeconds(rules.random) }
+      return { admitted: false, refusal }
+    }
+  }
+
+  #admit(admissionRequest: AdmissionRequest): Admission {
+    const { clock, snapshot: currentSnapshot, rules, limiter, clientStats, metrics } = this.#parts
+    const nowMs = clock.nowMs()
+    const snapshot = currentSnapshot()
+    const snapshotRefusal = snapshotUnavailable(snapshot, nowMs, rules)
+    if (snapshotRefusal !== undefined) return { admitted: false, refusal: snapshotRefusal }
+    const verdict = this.#authenticate(admissionRequest, snapshot!, nowMs)
+    const isSampled = clientStats.recordVerdict(admissionRequest, verdict, nowMs)
+    const admission = decideAdmission(admissionRequest, verdict, snapshot!, nowMs, rules)
+    const { signal, transport } = admissionRequest
+    if (verdict.allowed) metrics.decided(signal, transport, snapshot!.mode, 'allow', undefined)
+    else {
+      const decision = admission.admitted ? 'would_reject' : 'reject'
+      metrics.decided(signal, transport, snapshot!.mode, decision, verdict.reason)
+      if (verdict.token !== undefined) metrics.tokenRejected(verdict.token, signal, nowMs)
+    }
+    if (!admission.admitted) {
+      this.#recordRefusal(
+        admissionRequest,
+        reasonOf(verdict, admission.refusal),
+        verdict.token,
+        admission.refusal,
+        nowMs,
+      )
+      return admission
+    }
+    const { token } = admission
+    if (token === undefined) return isSampled ? { ...admission, sample: admissionRequest } : admission
+    const route = this.#parts.route(token)
+    if (route.kind === 'forbidden') return this.#refuseToken(admissionRequest, token, route.refusal, nowMs)
+    const over = token.limits && limiter.take(token, signal, admissionRequest.declaredBytes ?? 0, nowMs)
+    if (over === undefined) return admission
+    metrics.throttled(token, signal, over.limit, nowMs)
+    const message = `The ingest token ${token.id} is over its limit ${over.limit}.`
+    const retryAfterSeconds = Math.max(1, Math.ceil(over.waitMs / 1_000))
+    return this.#refuseToken(admissionRequest, token, { kind: 'over_limit', message, retryAfterSeconds }, nowMs)
+  }
+
+  /** Refuses a request with a valid token because of its tenant or its limits. */
+  #refuseToken(admissionRequest: AdmissionRequest, token: TokenRecord, refusal: Refusal, nowMs: number): Admission {
+    this.#recordRefusal(admissionRequest, refusal.kind, token, refusal, nowMs)
+    return { admitted: false, refusal }
+  }
+
+  #recordRefusal(
+    admissionRequest: AdmissionRequest,
+    reason: Reason | RefusalKind,
+    token: TokenRecord | undefined,
+    { kind }: Refusal,
+    nowMs: number,
+  ): void {
+    const { metrics, accessLog } = this.#parts
+    const { transport, declaredBytes } = admissionRequest
+    if (transport !== 'forward-auth') metrics.answered('refused', transport)
+    const status = refusalTable[kind][transport === 'grpc' ? 'grpc' : 'http']
+    const ending = { status, bytes: declaredBytes, upstreamMs: undefined }
+    accessLog.refused(admissionRequest, reason, token?.id, ending, nowMs)
+  }
+
+  #authenticate(admissionRequest: AdmissionRequest, snapshot: Snapshot, nowMs: number): Verdict {
+    const { authenticator, metrics } = this.#parts
+    if (!metrics.shouldTimeVerification()) return authenticator.authenticate(admissionRequest, snapshot, nowMs)
+    const start = performance.now()
+    const verdict = authenticator.authenticate(admissionRequest, snapshot, nowMs)
+    metrics.verifyDuration((performance.now() - start) / 1_000)
+    return verdict
+  }
+}
+
+const reasonOf = (verdict: Verdict, refusal: Refusal): Reason | RefusalKind =>
+  verdict.allowed ? refusal.kind : verdict.reason

@@ -1,0 +1,24 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { BodyBuffer } from './body-buffer.ts'
+
+test('does not copy a body of one piece', () => {
+  const piece = Buffer.from('abc')
+  const body = new BodyBuffer(3)
+  body.add(piece)
+  expect(body.bytes()).toBe(piece)
+})
+
+test('returns the same body for any pieces and any declared length, and does not modify the pieces', () => {
+  const pieces = fc.array(fc.uint8Array({ maxLength: 40_000 }), { maxLength: 12 })
+  fc.assert(
+    fc.property(pieces, fc.option(fc.nat(100_000), { nil: undefined }), (parts, declared) => {
+      const copies = parts.map((part) => Buffer.from(part))
+      const body = new BodyBuffer(declared)
+      for (const part of parts) body.add(part)
+      expect(Buffer.from(body.bytes()).equals(Buffer.concat(copies))).toBe(true)
+      for (const [at, part] of parts.entries()) expect(copies[at]!.equals(part)).toBe(true)
+    }),
+    { numRuns: 50 },
+  )
+})

@@ -1,0 +1,71 @@
+import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { DISCARD_MS } from './discard-limits.ts'
+import type { FlatHeaders } from './export-call.ts'
+import { HttpExchange, type HttpExchangeContext } from './http-exchange.ts'
+import type { Framing } from './request-validator.ts'
+import { peerOf } from './listener-connection.ts'
+
+const withBody: Framing = { requiresHost: false, declaresLength: false }
+const withoutBody: Framing = { requiresHost: false, declaresLength: true }
+
+/** One request over HTTP/2 that is not gRPC. */
+export class Http2Exchange extends HttpExchange {
+  readonly #stream: ServerHttp2Stream
+
+  static take(
+    context: HttpExchangeContext,
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    flags: number,
+    rawHeaders: readonly string[],
+    idleBodyTimeoutMs: number,
+  ): void {
+    const exchange = new Http2Exchange(context, stream)
+    stream.on('data', (piece: Uint8Array) => {
+      if (!exchange.onBody(piece)) stream.pause()
+    })
+    stream.on('end', () => {
+      // Node also emits `end` for a stream that was reset, before its body is complete; `close` follows.
+      if (stream.aborted || stream.destroyed) return
+      stream.setTimeout(0)
+      exchange.onBodyEnd()
+    })
+    stream.on('error', () => {})
+    stream.on('close', () => exchange.onAborted())
+    stream.setTimeout(idleBodyTimeoutMs, () => {
+      // While upstream does not read, the gateway does not read from the client, so the silence is not the client's.
+      if (!exchange.isPaused) exchange.onStalled()
+    })
+    const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0
+    exchange.begin(headers[':method'] ?? '', headers[':path'] ?? '', rawHeaders, hasBody ? withBody : withoutBody)
+  }
+
+  private constructor(context: HttpExchangeContext, stream: ServerHttp2Stream) {
+    super(context, peerOf(stream))
+    this.#stream = stream
+  }
+
+  protected override write(status: number, headers: FlatHeaders, body: Uint8Array | undefined): void {
+    const stream = this.#stream
+    if (stream.destroyed || stream.closed) return
+    const fields: OutgoingHttpHeaders = { ':status': status }
+    for (let at = 0; at < headers.length; at += 2) fields[headers[at]!] = headers[at + 1]!
+    stream.respond(fields)
+    stream.end(body)
+    stream.setTimeout(this.isBodyOver ? 0 : DISCARD_MS, () => this.cut())
+  }
+
+  protected override finish(): void {}
+
+  protected override writeContinue(): void {
+    this.#stream.additionalHeaders({ ':status': 100 })
+  }
+
+  override resumeBody(): void {
+    this.#stream.resume()
+  }
+
+  protected override cut(): void {
+    this.#stream.close(constants.NGHTTP2_NO_ERROR)
+  }
+}
