@@ -122,8 +122,8 @@ test.each([
   [['create', '--kind', 'job', '--user', 'mira'], '--kind job needs --project and --user'],
   [['create', '--kind', 'job', '--project', 'mira/tools', '--user', 'noor'], 'there is no such user'],
   [['create', '--kind', 'job', '--project', 'mira/none', '--user', 'mira'], 'there is no such project'],
-  [['list', '--kind', 'job'], 'tokens of jobs can be created and revoked; there is no list'],
-  [['revoke', '--kind', 'job'], 'which token? Name the number it was created with'],
+  [['list', '--kind', 'job'], 'job tokens support create and revoke, not list'],
+  [['revoke', '--kind', 'job'], 'name the token to revoke by the number that create printed'],
   [['revoke', '7', '--kind', 'job'], 'there is no such record'],
   [['create', '--name', 'ci', '--user', 'mira'], '--project and --user are for --kind job'],
 ])('penstock token %j: %s', async (args, sentence) => {
@@ -215,7 +215,7 @@ test('the tables of an older version are left to migrate, as its service may sti
   const { exitCode, stdout, stderr } = await cli.run(newUser, 'correct horse')
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
   expect(stderr).toMatch(
-    /^penstock: \S+core\.db lacks 0002_tokens, .*: end the older service, then run penstock migrate\n$/,
+    /^penstock: \S+core\.db lacks 0002_tokens, .*: stop the older service, then run penstock migrate\n$/,
   )
 })
 

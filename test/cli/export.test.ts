@@ -230,7 +230,7 @@ describe('mistakes', () => {
     },
     {
       flags: ['--endpoint', 'http://collector', '--token', 'a b'],
-      complaint: 'the token holds a character that a header cannot; is there a blank or a line break in it?',
+      complaint: 'the token contains a character that is invalid in a header; check it for blanks and line breaks',
     },
     {
       flags: ['--endpoint', 'http://collector', '--state', 'totals.json'],

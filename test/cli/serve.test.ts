@@ -75,11 +75,11 @@ test.each([
   [['--workers', 'many'], {}, /workers/],
   [['--frobnicate'], {}, /--frobnicate/],
   [['--config', '/nowhere/settings.json'], {}, /cannot read \/nowhere\/settings.json: no such file or directory/],
-  [[], { PENSTOCK_TLS_CERT_FILE: 'x' }, /gateway.tlsCertFile and gateway.tlsKeyFile go together/],
+  [[], { PENSTOCK_TLS_CERT_FILE: 'x' }, /gateway.tlsCertFile and gateway.tlsKeyFile must be set together/],
   [
     [],
     { PENSTOCK_UPSTREAM: 'http://x', PENSTOCK_UPSTREAM_AUTHORIZATION: 'a', PENSTOCK_UPSTREAM_AUTHORIZATION_FILE: 'b' },
-    /exclude each other/,
+    /cannot be combined/,
   ],
   [['core'], { PENSTOCK_ROOT_TOKEN: 'short' }, /PENSTOCK_ROOT_TOKEN must be 20 to 256 printable characters/],
   [['core'], { PENSTOCK_DATABASE_URL: 'mysql://x' }, /PENSTOCK_DATABASE_URL must be a URL that starts with postgres:/],

@@ -136,20 +136,23 @@ describeWithCollector('collector-config/attribution.yaml', () => {
     expect(collector.logs()).not.toMatch(/\t(warn|error)\t/)
   })
 
-  test.each(signalNames)('X-10: turns the headers into resource attributes of %s, over both protocols', async (signal) => {
-    const request: OtlpRequest = conversion[signal]
-    await send(signal, request, { transport: 'http', encoding: 'protobuf' }, trusted)
-    await send(signal, request, { transport: 'grpc', encoding: 'protobuf' }, trusted)
+  test.each(signalNames)(
+    'X-10: turns the headers into resource attributes of %s, over both protocols',
+    async (signal) => {
+      const request: OtlpRequest = conversion[signal]
+      await send(signal, request, { transport: 'http', encoding: 'protobuf' }, trusted)
+      await send(signal, request, { transport: 'grpc', encoding: 'protobuf' }, trusted)
 
-    const received = decoded(signal, await waitForExported(file, signal, 2 * itemCount(request)))
+      const received = decoded(signal, await waitForExported(file, signal, 2 * itemCount(request)))
 
-    const expected = [
-      string('ingest.token.id', '7Hq2mK9sT4bZ'),
-      string('ingest.token.name', 'ci-runners %C3%A9'),
-      string('ingest.auth', 'verified'),
-    ]
-    expect(received.map(ingestAttributes)).toEqual([[expected], [expected]])
-  })
+      const expected = [
+        string('ingest.token.id', '7Hq2mK9sT4bZ'),
+        string('ingest.token.name', 'ci-runners %C3%A9'),
+        string('ingest.auth', 'verified'),
+      ]
+      expect(received.map(ingestAttributes)).toEqual([[expected], [expected]])
+    },
+  )
 
   test('removes ingest attributes that a client has set itself, with and without a token', async () => {
     const claims = [string('ingest.token.id', 'someone-else'), string('ingest.token.name', 'admin')]

@@ -112,13 +112,16 @@ describeWithCollector('penstock export to a collector', () => {
   }
 
   for (const options of optionSets) {
-    test.each<Encoding>(['protobuf', 'json'])(`exports all fixtures in %s with the options: ${options.join(' ') || 'none'}`, async (encoding) => {
-      const converted = await convertToStdout(options)
-      const run = await exportTo(penstock, options, encoding)
+    test.each<Encoding>(['protobuf', 'json'])(
+      `exports all fixtures in %s with the options: ${options.join(' ') || 'none'}`,
+      async (encoding) => {
+        const converted = await convertToStdout(options)
+        const run = await exportTo(penstock, options, encoding)
 
-      expectAllAccepted(run, converted)
-      await expectReceived(converted)
-    })
+        expectAllAccepted(run, converted)
+        await expectReceived(converted)
+      },
+    )
   }
 
   test('exports all fixtures as a separate process', async () => {

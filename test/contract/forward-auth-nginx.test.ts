@@ -128,15 +128,18 @@ describeWithNginx('nginx in front of a backend, with a check of every request', 
     ['bad', 401, null, 16, 'The ingest token is not valid.'],
     ['narrow', 403, null, 7, expect.stringMatching(/^The ingest token \w{12} may not be used for this signal\.$/)],
     ['greedy', 429, expect.stringMatching(/^[1-9]\d*$/), 14, expect.stringContaining('limit')],
-  ])('rejects a request with a complete answer: %s → %i, Retry-After %s', async (token, status, retryAfter, code, message) => {
-    const sentBefore = backend.requests.length
-    const response = await send(token)
-    expect(response.status).toBe(status)
-    expect(response.headers.get('retry-after')).toEqual(retryAfter)
-    expect(response.headers.get('content-type')).toBe('application/json')
-    expect(decodeRpcStatus(new Uint8Array(await response.arrayBuffer()), 'json')).toMatchObject({ code, message })
-    expect(backend.requests).toHaveLength(sentBefore)
-  })
+  ])(
+    'rejects a request with a complete answer: %s → %i, Retry-After %s',
+    async (token, status, retryAfter, code, message) => {
+      const sentBefore = backend.requests.length
+      const response = await send(token)
+      expect(response.status).toBe(status)
+      expect(response.headers.get('retry-after')).toEqual(retryAfter)
+      expect(response.headers.get('content-type')).toBe('application/json')
+      expect(decodeRpcStatus(new Uint8Array(await response.arrayBuffer()), 'json')).toMatchObject({ code, message })
+      expect(backend.requests).toHaveLength(sentBefore)
+    },
+  )
 
   test.each([
     ['bad', 401],

@@ -82,12 +82,12 @@ const itemsOf = <Item>(request: OtlpRequest): Item[] =>
 
 async function storedTraces(sent: OtlpRequest) {
   const ids = new Set(itemsOf<{ traceId: string }>(sent).map(({ traceId }) => traceId))
-  const traces = await Promise.all([...ids].map((id) => store.asked.trace(id, 10_000)))
+  const traces = await Promise.all([...ids].map((id) => store.queries.trace(id, 10_000)))
   return { resourceSpans: traces.flatMap((trace) => trace?.resourceSpans ?? []) }
 }
 
 async function storedLogs() {
-  const records = await store.asked.logRecords({ limit: 1_000 })
+  const records = await store.queries.logRecords({ limit: 1_000 })
   return {
     resourceLogs: records.map(({ record, ...place }) => ({
       resource: place.resource,
@@ -100,7 +100,7 @@ async function storedLogs() {
 async function storedMetrics(sent: OtlpRequest) {
   const names = new Set(itemsOf<Metric>(sent).map(({ name }) => name))
   const found = await Promise.all(
-    [...names].map((name) => store.asked.metric({ name, maxSeries: 100, maxPointsPerSeries: 1_000 })),
+    [...names].map((name) => store.queries.metric({ name, maxSeries: 100, maxPointsPerSeries: 1_000 })),
   )
   return { resourceMetrics: found.flatMap(({ name, series }) => series.map((each) => seriesRequest(name, each))) }
 }
@@ -140,7 +140,7 @@ describe('requests of Penstock', () => {
     const receipts = await Promise.all(requests.map(({ signal, body }) => store.receiveBody(signal, body, 'json')))
     expect(requests.length).toBeGreaterThan(500)
     expect(receipts.filter(({ kind }) => kind !== 'kept')).toEqual([])
-    expect(await store.asked.services()).not.toEqual([])
+    expect(await store.queries.services()).not.toEqual([])
   })
 
   test.each(
@@ -233,7 +233,7 @@ describe('kill -9', () => {
       await Promise.allSettled(Array.from({ length: 16 }, sender))
       await ended
     }
-    const found = await Promise.all([...acknowledged].map((each) => store.asked.trace(traceIdOf(each), 1)))
+    const found = await Promise.all([...acknowledged].map((each) => store.queries.trace(traceIdOf(each), 1)))
     expect(acknowledged.size).toBeGreaterThanOrEqual(148)
     expect(found.filter((trace) => trace === undefined)).toEqual([])
   })

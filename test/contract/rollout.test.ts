@@ -31,70 +31,79 @@ const findCommand = (path: string, method = 'GET', body = '') =>
     return stated === method && command.includes(path) && command.includes(body)
   })
 
-testWithCurl('docs/rollout.md: every command works as described, from no enforcement to enforcement and back', async () => {
-  gateway = await startGateway()
-  expect(commands).toHaveLength(14)
+testWithCurl(
+  'docs/rollout.md: every command works as described, from no enforcement to enforcement and back',
+  async () => {
+    gateway = await startGateway()
+    expect(commands).toHaveLength(14)
 
-  const created = await curl(findCommand('/tokens', 'POST'))
-  expect(created).toMatchObject({ status: 201, json: { name: 'ci-runners', expires_at: null } })
-  const { id, token } = created.json
+    const created = await curl(findCommand('/tokens', 'POST'))
+    expect(created).toMatchObject({ status: 201, json: { name: 'ci-runners', expires_at: null } })
+    const { id, token } = created.json
 
-  expect(await curl(findCommand('/state', 'PUT', '"report"'))).toMatchObject({ status: 200, json: { mode: 'report' } })
-  expect([await exported(), await exported(token)]).toEqual([
-    [200, false],
-    [200, false],
-  ])
-  const readiness = await curl(findCommand('/readiness'))
-  expect(readiness).toMatchObject({
-    status: 200,
-    json: { ready: false, requests: 2, would_reject: 1, clients: [{ reason: 'missing', signal: 'traces' }] },
-  })
-  expect(await curl(findCommand('/readiness?window=1h'))).toMatchObject({
-    status: 200,
-    json: { ready: false, window_seconds: 3600, blockers: [{ code: 'would_reject' }] },
-  })
-  expect(await curl(findCommand('/state', 'PUT', '"warn"'))).toMatchObject({ status: 200, json: { mode: 'warn' } })
+    expect(await curl(findCommand('/state', 'PUT', '"report"'))).toMatchObject({
+      status: 200,
+      json: { mode: 'report' },
+    })
+    expect([await exported(), await exported(token)]).toEqual([
+      [200, false],
+      [200, false],
+    ])
+    const readiness = await curl(findCommand('/readiness'))
+    expect(readiness).toMatchObject({
+      status: 200,
+      json: { ready: false, requests: 2, would_reject: 1, clients: [{ reason: 'missing', signal: 'traces' }] },
+    })
+    expect(await curl(findCommand('/readiness?window=1h'))).toMatchObject({
+      status: 200,
+      json: { ready: false, window_seconds: 3600, blockers: [{ code: 'would_reject' }] },
+    })
+    expect(await curl(findCommand('/state', 'PUT', '"warn"'))).toMatchObject({ status: 200, json: { mode: 'warn' } })
 
-  const enforce = findCommand('/state', 'PUT', 'true')!
-  expect(await curl(enforce)).toMatchObject({ status: 409, json: { error: { code: 'not_ready' } } })
-  expect(await curl(enforce.replace('?require_ready=true&window=1h', ''))).toMatchObject({
-    status: 200,
-    json: { enabled: true, mode: 'enforce' },
-  })
-  expect([await exported(), await exported(token)]).toEqual([
-    [503, true],
-    [200, false],
-  ])
+    const enforce = findCommand('/state', 'PUT', 'true')!
+    expect(await curl(enforce)).toMatchObject({ status: 409, json: { error: { code: 'not_ready' } } })
+    expect(await curl(enforce.replace('?require_ready=true&window=1h', ''))).toMatchObject({
+      status: 200,
+      json: { enabled: true, mode: 'enforce' },
+    })
+    expect([await exported(), await exported(token)]).toEqual([
+      [503, true],
+      [200, false],
+    ])
 
-  expect(await curl(findCommand('/state', 'PUT', '"grace_seconds":0}'))).toMatchObject({
-    status: 200,
-    json: { enabled: true, grace_until: null },
-  })
-  expect([await exported(), await exported(token)]).toEqual([
-    [401, false],
-    [200, false],
-  ])
+    expect(await curl(findCommand('/state', 'PUT', '"grace_seconds":0}'))).toMatchObject({
+      status: 200,
+      json: { enabled: true, grace_until: null },
+    })
+    expect([await exported(), await exported(token)]).toEqual([
+      [401, false],
+      [200, false],
+    ])
 
-  const rotated = await curl(findCommand('/rotate', 'POST'), { TOKEN_ID: id })
-  expect(rotated).toMatchObject({ status: 201, json: { name: 'ci-runners', supersedes: id } })
-  expect([await exported(token), await exported(rotated.json.token)]).toEqual([
-    [200, false],
-    [200, false],
-  ])
-  expect((await curl(findCommand('/tokens'))).json).toHaveLength(2)
-  expect(await curl(findCommand('/tokens/', 'PATCH', '"expires_at":null'), { TOKEN_ID: id })).toMatchObject({
-    status: 200,
-    json: { expires_at: null },
-  })
-  expect(await curl(findCommand('/tokens/', 'DELETE'), { TOKEN_ID: id })).toMatchObject({ status: 204 })
-  expect(await curl(findCommand('/tokens/', 'DELETE'), { TOKEN_ID: rotated.json.id })).toMatchObject({
-    status: 409,
-    json: { error: { code: 'last_valid_token' } },
-  })
+    const rotated = await curl(findCommand('/rotate', 'POST'), { TOKEN_ID: id })
+    expect(rotated).toMatchObject({ status: 201, json: { name: 'ci-runners', supersedes: id } })
+    expect([await exported(token), await exported(rotated.json.token)]).toEqual([
+      [200, false],
+      [200, false],
+    ])
+    expect((await curl(findCommand('/tokens'))).json).toHaveLength(2)
+    expect(await curl(findCommand('/tokens/', 'PATCH', '"expires_at":null'), { TOKEN_ID: id })).toMatchObject({
+      status: 200,
+      json: { expires_at: null },
+    })
+    expect(await curl(findCommand('/tokens/', 'DELETE'), { TOKEN_ID: id })).toMatchObject({ status: 204 })
+    expect(await curl(findCommand('/tokens/', 'DELETE'), { TOKEN_ID: rotated.json.id })).toMatchObject({
+      status: 409,
+      json: { error: { code: 'last_valid_token' } },
+    })
 
-  expect(await curl(findCommand('/state', 'PUT', '{"enabled":false}'))).toMatchObject({ status: 200, json: { mode: 'off' } })
-  expect(await exported()).toEqual([200, false])
-})
+    expect(await curl(findCommand('/state', 'PUT', '{"enabled":false}'))).toMatchObject({
+      status: 200,
+      json: { mode: 'off' },
+    })
+    expect(await exported()).toEqual([200, false])
+  },
+)
 
 testWithCurl('a new installation with a token and without unknown clients is ready immediately', async () => {
   gateway = await startGateway()

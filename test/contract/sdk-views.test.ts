@@ -28,7 +28,10 @@ const transports = Object.keys(exporters) as Transport[]
 type Send = (conversion: Conversion) => Promise<string | undefined>
 
 /** Returns the three standard exporters of a transport. */
-function sendersOf(transport: Transport, { collector }: Agent): Record<Signal, Send> & { shutdown(): Promise<unknown> } {
+function sendersOf(
+  transport: Transport,
+  { collector }: Agent,
+): Record<Signal, Send> & { shutdown(): Promise<unknown> } {
   const { traces, metrics, logs } = exporters[transport]
   const urlOf = (signal: Signal) =>
     transport === 'gRPC' ? `http://${collector.grpcEndpoint}` : `${collector.httpEndpoint}/v1/${signal}`

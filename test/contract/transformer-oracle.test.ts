@@ -57,10 +57,7 @@ describe.each(encodings)('%s', (encoding) => {
       for (const signal of signalNames) {
         const bytes = encodeRequest(signal, conversion[signal], encoding)
         for (const [reader, read] of Object.entries(readers)) {
-          tally.add(
-            `${name}, ${signal}, ${reader}`,
-            compareModels(conversion[signal], read(signal, bytes, encoding)),
-          )
+          tally.add(`${name}, ${signal}, ${reader}`, compareModels(conversion[signal], read(signal, bytes, encoding)))
         }
       }
     }

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Db, openDatabase } from '@penstock/db'
 import { CoreProcess } from './core-process.ts'
-import { contentOf, type WriteTarget, type Random, Writer } from './crash-writes.ts'
+import { contentOf, type Random, Writer, type WriteTarget } from './crash-writes.ts'
+import { commitsWithoutEvent, databaseFaults, orphans, repositoryFaults } from './stored-data-checks.ts'
 import { type Content, type Kind, kinds, WriteHistory } from './write-history.ts'
-import { databaseFaults, orphans, repositoryFaults, commitsWithoutEvent } from './stored-data-checks.ts'
 
 const MAX_WRITES_BEFORE_KILL = 40
 const MAX_WRITERS = 12
@@ -121,7 +121,7 @@ async function writeUntilKilled(
     core.kill()
   }
   const isAnswered = (request: Promise<unknown>) =>
-  request.then(
+    request.then(
       () => true,
       (error) => {
         // `fetch` throws these if there is no response, or only a part of one.

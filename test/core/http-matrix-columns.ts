@@ -87,7 +87,8 @@ export function columnsOf(row: MatrixRow): Column[] {
   const withScope = (scope: string) => (scopesOf(row).includes(scope) ? 'success' : insufficient(...scopesOf(row)))
   const least = (name: string, credential: Credential, expected: Answer | 'success' = 'success') =>
     [name, 'least', credential, expected] as const
-  const anonymous = (name: string, credential: Credential) => [name, 'anonymous', credential, asAnonymous('private')] as const
+  const anonymous = (name: string, credential: Credential) =>
+    [name, 'anonymous', credential, asAnonymous('private')] as const
 
   const everywhere = [
     anonymous('anonymous', { type: 'nothing' }),
@@ -108,7 +109,11 @@ export function columnsOf(row: MatrixRow): Column[] {
     ['deploy token', 'anonymous', { type: 'deploy token' }, unauthorized],
     ['unknown token', 'anonymous', { type: 'unknown' }, unauthorized],
     least('revoked token', { type: 'revoked' }, revoked),
-    least('token of a blocked user', { type: 'blocked' }, message(403, '403 Forbidden - Your account has been blocked.')),
+    least(
+      'token of a blocked user',
+      { type: 'blocked' },
+      message(403, '403 Forbidden - Your account has been blocked.'),
+    ),
 
     least('sudo', { type: 'personal', scope: 'sudo', sudo: 'least' }),
     [

@@ -54,9 +54,9 @@ export interface MatrixRow {
   readonly answer: readonly [status: number, shape?: Shape | 'text']
   readonly needs?: readonly Thing[]
   /**
-    * Parameters, for GET and DELETE in the query, else in the body. `{user}` is replaced by the value that `needs` has
-    * created. Within an object, a text that consists only of it becomes a number if the value is one.
-    */
+   * Parameters, for GET and DELETE in the query, else in the body. `{user}` is replaced by the value that `needs` has
+   * created. Within an object, a text that consists only of it becomes a number if the value is one.
+   */
   readonly send?: Readonly<Record<string, unknown>>
   /** Path parameters that differ from the values that `needs` has created. */
   readonly at?: Readonly<Record<string, string>>

@@ -22,7 +22,7 @@ import { type Listening, listen } from '@penstock/http'
 import { areas, restListener } from '@penstock/rest'
 import { silentLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
-import { type Caller, isRead, kindOf, type Credential, type Visibility } from './http-matrix-columns.ts'
+import { type Caller, type Credential, isRead, kindOf, type Visibility } from './http-matrix-columns.ts'
 import { levelOf, type MatrixRow } from './http-matrix-row.ts'
 
 export type Parent = Group | Project
@@ -126,11 +126,16 @@ export class MatrixServer {
   }
 
   /**
-    * Returns the headers of a request. Rows share tokens where possible, because creating them takes time.
-    *
-    * @param parent the requested group or project, if the row has one
+   * Returns the headers of a request. Rows share tokens where possible, because creating them takes time.
+   *
+   * @param parent the requested group or project, if the row has one
    */
-  async headersOf(row: MatrixRow, caller: Caller, credential: Credential, parent: Parent | undefined): Promise<Headers> {
+  async headersOf(
+    row: MatrixRow,
+    caller: Caller,
+    credential: Credential,
+    parent: Parent | undefined,
+  ): Promise<Headers> {
     const isBotOfParent =
       (credential.type === 'group token' && parent?.kind === 'group') ||
       (credential.type === 'project token' && parent?.kind === 'project') ||
@@ -150,7 +155,12 @@ export class MatrixServer {
     return { Sudo: sudo === 'ghost' ? 'ghost' : this.userOf(row, sudo)!.username }
   }
 
-  async #credential({ type, scope = 'api' }: Credential, user: User, level: AccessLevel, parent?: Parent): Promise<Headers> {
+  async #credential(
+    { type, scope = 'api' }: Credential,
+    user: User,
+    level: AccessLevel,
+    parent?: Parent,
+  ): Promise<Headers> {
     const { core } = this.world
     const person = scope === 'sudo' ? this.root : user
     switch (type) {

@@ -20,7 +20,7 @@ import {
   type User,
 } from '@penstock/core'
 import type { Thing } from './http-matrix-row.ts'
-import type { Parent, MatrixServer } from './http-matrix-server.ts'
+import type { MatrixServer, Parent } from './http-matrix-server.ts'
 
 /** Parameters of paths and bodies by name. */
 export type Values = Readonly<Record<string, string | number>>

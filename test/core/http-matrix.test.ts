@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { matrix } from './http-matrix.ts'
 import { type Column, columnsOf, isRead } from './http-matrix-columns.ts'
 import { type MatrixRow, routeOf } from './http-matrix-row.ts'
+import { MatrixServer, parentOf } from './http-matrix-server.ts'
 import { differenceFrom } from './http-matrix-shapes.ts'
-import { parentOf, MatrixServer } from './http-matrix-server.ts'
 import { type Values, valuesFor } from './http-matrix-things.ts'
 
 let server: MatrixServer

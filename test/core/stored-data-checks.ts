@@ -8,7 +8,11 @@ import { sql } from 'kysely'
 
 /** Queries that find partially stored writes. The tests remove no such object, so each query must find nothing. */
 const inconsistencies: Readonly<Record<string, string>> = {
-  'an object without exactly one event of its creation': ['issues issue', 'milestones milestone', 'ci_variables variable']
+  'an object without exactly one event of its creation': [
+    'issues issue',
+    'milestones milestone',
+    'ci_variables variable',
+  ]
     .map((pair) => pair.split(' '))
     .map(
       ([table, kind]) => `select '${kind}', thing.id from ${table} thing where 1 <>

@@ -19,7 +19,7 @@ import {
   setVariable,
   TOKEN,
 } from './service.ts'
-import { bearersOf, isoOf, receivedAtNs, signalOf } from './sink.ts'
+import { credentialsBySignal, isoOf, receivedAtNs, signalOf } from './sink.ts'
 
 const put = (service: Service, project: number, body: string, id = 31): Promise<unknown> =>
   call(service, 'PUT', `/projects/${project}/pipeline_records/${id}`, body)
@@ -29,7 +29,7 @@ const delivered = (id = 31) => ['logs', 'metrics', 'traces'].map((signal) => `de
 const untilQueued = (dataDir: string, expected: readonly string[]) =>
   until(`the queue is ${expected}`, async () => (await queued(dataDir)).join() === expected.join())
 
-/** An ingest token of the gateway beside the core, which from now on wants one. */
+/** Creates an ingest token, and makes the gateway require one from now on. */
 async function enforcedToken(service: Service): Promise<string> {
   const ask = async (method: string, path: string, body: object) => {
     const response = await fetch(`${service.healthUrl}/api/v1/ingest_auth/${path}`, {
@@ -44,13 +44,13 @@ async function enforcedToken(service: Service): Promise<string> {
   return token
 }
 
-/** A project as hooks name it, from what the API shows. */
-// biome-ignore lint/suspicious/noExplicitAny: whoever asks knows what is in it
+/** Returns the project of an API response in the form of hooks. */
+// biome-ignore lint/suspicious/noExplicitAny: callers know the response
 const hookProject = ({ id, name, web_url, path_with_namespace, default_branch }: any) => ({
   ...{ id, name, web_url, path_with_namespace, default_branch },
 })
 
-test('a pipeline that finishes goes through the gateway once per signal, byte for byte as convert makes it', async () => {
+test('exports a finished pipeline through the gateway once per signal, with the same bytes as convert', async () => {
   const [sink, dataDir] = [await startSink(), await dataDirectory()]
   const upstream = { PENSTOCK_UPSTREAM: sink.url, PENSTOCK_PASS_CREDENTIAL_THROUGH: 'true' }
   const service = await serve('all', dataDir, upstream)
@@ -61,7 +61,7 @@ test('a pipeline that finishes goes through the gateway once per signal, byte fo
   expect(await queued(dataDir)).toEqual([])
   await put(service, project, finished())
   await untilQueued(dataDir, delivered())
-  expect(bearersOf(sink)).toEqual(signalNames.map((signal) => `${signal} with Bearer ${token}`))
+  expect(credentialsBySignal(sink)).toEqual(signalNames.map((signal) => `${signal} with Bearer ${token}`))
 
   const outside = join(dataDir, 'converted')
   const own = join(dataDir, 'own.json')
@@ -76,7 +76,7 @@ test('a pipeline that finishes goes through the gateway once per signal, byte fo
   }
 })
 
-test('a large record, which is read in other threads, is exported like a small one', async () => {
+test('exports a large record, which is read in another thread, like a small one', async () => {
   const [sink, dataDir] = [await startSink(), await dataDirectory()]
   const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
   const project = await newProject(service, 'tide-tables', { [EXPORT]: 'traces' })
@@ -93,7 +93,7 @@ test('a large record, which is read in other threads, is exported like a small o
   expect(Buffer.from(request!.body).equals(readFileSync(join(outside, '31.traces.pb')))).toBe(true)
 })
 
-test('the variable says which signals, and nothing but the words it knows', async () => {
+test('exports the signals that the variable lists, and ignores unknown words', async () => {
   const [sink, dataDir] = [await startSink(), await dataDirectory()]
   const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
   const cases: readonly [string | undefined, readonly string[]][] = [
@@ -112,10 +112,10 @@ test('the variable says which signals, and nothing but the words it knows', asyn
   }
   const expected = cases.flatMap(([, signals], index) => signals.map((signal) => `delivered ${100 + index} ${signal}`))
   await untilQueued(dataDir, expected)
-  expect(new Set(bearersOf(sink).map((told) => told.replace(/^\w+ /, '')))).toEqual(new Set(['with nothing']))
+  expect(new Set(credentialsBySignal(sink).map((text) => text.replace(/^\w+ /, '')))).toEqual(new Set(['with nothing']))
 })
 
-test('of type file it does not count; scopes and protection do as the pipeline has them', async () => {
+test('ignores variables of type file, and applies environment scopes and protection', async () => {
   const [sink, dataDir] = [await startSink(), await dataDirectory()]
   const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
   const project = await newProject(service, 'tide-tables')
@@ -132,14 +132,14 @@ test('of type file it does not count; scopes and protection do as the pipeline h
   await call(service, 'POST', variables, { key: EXPORT, value: 'metrics', environment_scope: 'staging' })
   await put(service, project, finished(44), 44)
   await untilQueued(dataDir, ['delivered 43 logs', 'delivered 44 metrics'])
-  expect(bearersOf(sink)).toEqual(['metrics with nothing', 'logs with nothing'])
+  expect(credentialsBySignal(sink)).toEqual(['metrics with nothing', 'logs with nothing'])
 })
 
-test('a wrong token: dead with its reason and an alarm, kept, and exported once it has been mended and replayed', async () => {
+test('an export with a wrong token is dead and logged, and arrives after the token is fixed and the export replayed', async () => {
   const [sink, dataDir] = [await startSink(), await dataDirectory()]
   const service = await serve('all', dataDir, { PENSTOCK_UPSTREAM: sink.url })
   const right = await enforcedToken(service)
-  const wrong = 'psin_a-token-that-nobody-has-made'
+  const wrong = 'psin_a-token-that-does-not-exist'
   const project = await newProject(service, 'tide-tables', { [EXPORT]: 'traces', [TOKEN]: wrong })
   await put(service, project, finished())
   await untilQueued(dataDir, ['dead 31 traces'])
@@ -164,7 +164,7 @@ test('a wrong token: dead with its reason and an alarm, kept, and exported once 
   expect(sink.requests).toHaveLength(1)
 })
 
-test('a token that is rotated while the endpoint is down is the one that arrives', async () => {
+test('sends the new token after a rotation while the endpoint is down', async () => {
   const dataDir = await dataDirectory()
   let isDown = true
   const sink = await startSink(() => (isDown ? { play: 'reply', status: 503 } : accept()))
@@ -179,16 +179,16 @@ test('a token that is rotated while the endpoint is down is the one that arrives
   expect(sink.requests.at(-1)!.headers.authorization).toBe('Bearer the-new-token')
 })
 
-test('ten concurrent identical records are one export', async () => {
+test('exports once for ten concurrent identical records', async () => {
   const [sink, dataDir] = [await startSink(), await dataDirectory()]
   const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
   const project = await newProject(service, 'tide-tables', { [EXPORT]: 'traces,metrics,logs' })
   await Promise.all(Array.from({ length: 10 }, () => put(service, project, finished())))
   await untilQueued(dataDir, delivered())
-  expect(bearersOf(sink)).toEqual(signalNames.map((signal) => `${signal} with nothing`))
+  expect(credentialsBySignal(sink)).toEqual(signalNames.map((signal) => `${signal} with nothing`))
 })
 
-test('two projects export with a token each', async () => {
+test('exports each project with its own token', async () => {
   const [sink, dataDir] = [await startSink(), await dataDirectory()]
   const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })
   for (const [path, token, id] of [
@@ -198,13 +198,13 @@ test('two projects export with a token each', async () => {
     await put(service, await newProject(service, path, { [EXPORT]: 'traces', [TOKEN]: token }), finished(id), id)
   }
   await untilQueued(dataDir, ['delivered 31 traces', 'delivered 32 traces'])
-  expect(bearersOf(sink).toSorted()).toEqual([
+  expect(credentialsBySignal(sink).toSorted()).toEqual([
     'traces with Bearer token-of-one',
     'traces with Bearer token-of-the-other',
   ])
 })
 
-test('a project that has been removed meanwhile: its export is dead, and says so', async () => {
+test('an export of a removed project is dead, with the reason', async () => {
   const dataDir = await dataDirectory()
   let isDown = true
   const sink = await startSink(() => (isDown ? { play: 'reply', status: 503 } : accept()))
@@ -223,7 +223,7 @@ test('a project that has been removed meanwhile: its export is dead, and says so
 test.each([
   ['"object_kind": "pipeline"', '"object_kind": "note"'],
   ['"object_kind": "pipeline"', '"object_kind": "build"'],
-])('a record in which %s is %s is refused, and nothing of it is kept', async (words, others) => {
+])('refuses a record with %s replaced by %s, and stores nothing', async (words, others) => {
   const dataDir = await dataDirectory()
   const service = await serve('core', dataDir)
   const project = await newProject(service, 'tide-tables', { [EXPORT]: 'traces' })

@@ -29,7 +29,7 @@ const pipelineBody = {
   project: { id: 1, web_url: 'https://svc.example.test/mira/tools' },
 }
 
-/** 1 and 3 are dead, 2 has been delivered, 4 waits. */
+/** Creates a database in which deliveries 1 and 3 are dead, 2 is delivered and 4 is open. */
 async function world() {
   const directory = await temporaryDirectory()
   const free = '127.0.0.1:0'
@@ -78,24 +78,24 @@ async function world() {
   return { run, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() }
 }
 
-test('list shows whose, which pipeline, since when and why; by default dead ones', async () => {
+test('list shows owner, pipeline, time and reason, of dead deliveries by default', async () => {
   await using cli = await world()
   expect(await cli.run('export-queue', 'list')).toMatchObject({
     exitCode: 0,
-    stdout: `ID  WHOSE            PIPELINE  SIGNAL   STATE  ATTEMPTS  SINCE                     REASON
+    stdout: `ID  SCOPE            PIPELINE  SIGNAL   STATE  ATTEMPTS  SINCE                     REASON
  3  project 7, gone  8 #2      metrics  dead          1  2026-02-03T04:06:06.000Z  gave up after 9 attempts: no answer
  1  mira/tools       31        traces   dead          1  2026-02-03T04:06:06.000Z  HTTP 401: no such token
 `,
     stderr: '',
   })
   const { stdout } = await cli.run('export-queue', 'list', '--state', 'open')
-  expect(stdout).toBe(`ID  WHOSE         PIPELINE  SIGNAL  STATE  ATTEMPTS  NEXT TRY                  REASON
+  expect(stdout).toBe(`ID  SCOPE         PIPELINE  SIGNAL  STATE  ATTEMPTS  NEXT TRY                  REASON
  4  source forge  9         traces  open          0  2026-02-03T04:05:06.000Z  -
 `)
   expect((await cli.run('export-queue', 'list', '--state', 'delivered')).stdout).toMatch(/^ 2 .* logs +delivered /m)
 })
 
-test('list begins with the latest, and says where it goes on', async () => {
+test('list begins with the latest, and prints the flag for the next page', async () => {
   await using cli = await world()
   const first = await cli.run('export-queue', 'list', '--limit', '1')
   expect(first.stdout.split('\n')).toMatchObject([expect.stringMatching(/^ID/), expect.stringMatching(/^ 3 /), ''])
@@ -105,12 +105,12 @@ test('list begins with the latest, and says where it goes on', async () => {
   expect(second.stderr).toBe('')
 })
 
-test('show says everything of one', async () => {
+test('show prints all details of a delivery', async () => {
   await using cli = await world()
   const { exitCode, stdout } = await cli.run('export-queue', 'show', '1')
   expect(exitCode).toBe(0)
   expect(stdout).toBe(`id        1
-whose     mira/tools
+scope     mira/tools
 instance  svc.example.test
 pipeline  31
 signal    traces
@@ -122,9 +122,9 @@ reason    HTTP 401: no such token
 endpoint  http://127.0.0.1:0
 trace     ${createHash('sha256').update('svc-ci\n1\ntrace\nsvc.example.test\n31').digest('hex').slice(0, 32)}
 `)
-  // Of a source that is not in the settings, and whose record is not there.
+  // The source is not in the settings, and the record is missing.
   expect((await cli.run('export-queue', 'show', '4')).stdout).toMatch(
-    /^endpoint +none: there is no source:forge in the settings any more\ntrace +-$/m,
+    /^endpoint +none: the settings do not contain source:forge any more\ntrace +-$/m,
   )
   expect(await cli.run('export-queue', 'show', '99')).toMatchObject({
     exitCode: 2,
@@ -132,7 +132,7 @@ trace     ${createHash('sha256').update('svc-ci\n1\ntrace\nsvc.example.test\n31'
   })
 })
 
-test('replay opens dead ones anew, each by its id or all of a reason; the others are told', async () => {
+test('replay opens dead deliveries by id or by reason, and reports the others', async () => {
   await using cli = await world()
   const { exitCode, stderr } = await cli.run('export-queue', 'replay', '1', '2')
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'replayed 1\ndelivery 2 is delivered, not dead\n' })
@@ -145,7 +145,7 @@ test('replay opens dead ones anew, each by its id or all of a reason; the others
   expect((await cli.run('export-queue', 'list')).stdout.split('\n')).toHaveLength(2)
 })
 
-test('drop forgets dead ones, and nothing else', async () => {
+test('drop deletes only dead deliveries by default', async () => {
   await using cli = await world()
   expect(await cli.run('export-queue', 'drop', '3')).toMatchObject({ exitCode: 0, stderr: 'dropped 3\n' })
   const four = await cli.run('export-queue', 'drop', '4')
@@ -154,7 +154,7 @@ test('drop forgets dead ones, and nothing else', async () => {
   expect((await cli.run('export-queue', 'show', '4')).exitCode).toBe(0)
 })
 
-test('drop forgets open ones where these are meant: by their ids, or all of a source', async () => {
+test('drop deletes open deliveries if requested: by id, or all of a source', async () => {
   await using cli = await world()
   const drop = (...args: readonly string[]) => cli.run('export-queue', 'drop', ...args)
   expect(await drop('--state', 'open', '1')).toMatchObject({
@@ -169,17 +169,17 @@ test('drop forgets open ones where these are meant: by their ids, or all of a so
   expect(await drop('--state', 'open', '1')).toMatchObject({ exitCode: 0, stderr: 'dropped 1\n' })
 })
 
-test('doctor tells of dead ones, and of the commands to look and to replay', async () => {
+test('doctor reports dead deliveries with the commands to list and replay them', async () => {
   await using cli = await world()
   const { exitCode, stdout } = await cli.run('doctor')
   expect(exitCode).toBe(1)
   expect(stdout).toContain(
-    'WRONG 2 exports have failed for good, 1 waits: penstock export-queue list says why; once that is mended, penstock export-queue replay --all\n',
+    'WRONG 2 exports have failed permanently, 1 waits: penstock export-queue list shows the reasons; once they are fixed, run penstock export-queue replay --all\n',
   )
   await cli.run('export-queue', 'drop', '3')
-  expect((await cli.run('doctor')).stdout).toContain('WRONG 1 export has failed for good, 1 waits: ')
+  expect((await cli.run('doctor')).stdout).toContain('WRONG 1 export has failed permanently, 1 waits: ')
   await cli.run('export-queue', 'drop', '1')
-  expect((await cli.run('doctor')).stdout).toMatch(/^ok +no export has failed for good, 1 waits$/m)
+  expect((await cli.run('doctor')).stdout).toMatch(/^ok +no export has failed permanently, 1 waits$/m)
 })
 
 test.each([
@@ -193,7 +193,7 @@ test.each([
   [['drop', '--state', 'delivered', '2'], 'delivered deliveries are removed automatically'],
   [['drop', '--source', 'forge', '4'], '--source cannot be combined with ids'],
   [['list', '--source', 'forge'], '--source is for drop'],
-])('penstock export-queue %j is refused in one line', async (args, about) => {
+])('refuses penstock export-queue %j in one line', async (args, about) => {
   await using cli = await world()
   const { exitCode, stdout, stderr } = await cli.run('export-queue', ...args)
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
@@ -201,16 +201,16 @@ test.each([
   expect(stderr).toMatch(about)
 })
 
-test('a directory without a database stays one', async () => {
+test('does not create a database in a directory without one', async () => {
   await using directory = await temporaryDirectory()
   const outcome = await penstock(['export-queue', 'list'], { env: { PENSTOCK_DATA_DIR: directory.path } })
   expect(outcome).toMatchObject({
     exitCode: 2,
-    stderr: `penstock: there is no database ${join(directory.path, 'core.db')}; is --data-dir (or PENSTOCK_DATA_DIR) that of the service?\n`,
+    stderr: `penstock: there is no database ${join(directory.path, 'core.db')}; check that --data-dir (or PENSTOCK_DATA_DIR) is that of the service\n`,
   })
 })
 
-test('a database of the version before gets the tables by migrate, and is left alone until then', async () => {
+test('migrate adds the tables to an older database, which other commands do not change', async () => {
   await using directory = await temporaryDirectory()
   const run = (...args: readonly string[]) => penstock(args, { env: { PENSTOCK_DATA_DIR: directory.path } })
   await run('migrate')

@@ -7,13 +7,13 @@ export const SOURCE_SECRET = 'secret-of-the-forge'
 export const tokens = { project: 'token-of-the-project', source: 'token-of-the-source' }
 
 export interface ServiceOptions {
-  /** Of PostgreSQL; without it, SQLite in the directory. */
+  /** The URL of PostgreSQL; without it, SQLite in the directory. */
   readonly databaseUrl?: string | undefined
-  /** Default: that of the service. */
+  /** The timeout of one attempt. Default: that of the service. */
   readonly attemptSeconds?: number
 }
 
-/** Takes records in, from the source by its hooks, and exports them to the endpoint. */
+/** Starts a core that accepts records and hooks of the source, and exports them to the endpoint. */
 export function startService(
   dataDir: string,
   endpoint: string,
@@ -23,7 +23,7 @@ export function startService(
   return CoreProcess.start(dataDir, {
     databaseUrl,
     env: {
-      // Its host is part of what pipelines are known by; the port is another one in each life.
+      // Pipeline ids depend on this host; the port differs after each restart.
       PENSTOCK_EXTERNAL_URL: 'https://ci.example.com',
       PENSTOCK_EXPORT_ENDPOINT: endpoint,
       PENSTOCK_SOURCES: JSON.stringify({ [SOURCE]: source }),
@@ -32,7 +32,7 @@ export function startService(
   })
 }
 
-/** Id of a new project whose pipelines are exported in all signals. */
+/** Creates a project with exports of all signals, and returns its id. */
 export async function exportedProject(core: CoreProcess): Promise<number> {
   const { id } = await core.must('POST', '/projects', { name: 'work', path: 'work' })
   const variable = (key: string, value: string) => core.must('POST', `/projects/${id}/variables`, { key, value })

@@ -5,39 +5,38 @@ import { idOf } from '../gateway/numbered-body.ts'
 import { SOURCE, SOURCE_SECRET } from './exporting-service.ts'
 import { numberedPipeline } from './numbered-pipeline.ts'
 
-/** A request that waits longer has to wait for a place, and the rate falls. */
-const MOST_UNDER_WAY = 64
+/** The highest number of requests in progress; if it is reached, the rate falls. */
+const MAX_IN_PROGRESS = 64
 const TICK_MS = 5
-/** One in so many is put into the core, which costs several times what a hook does. */
+/** One in this many records is put into the core, which costs several times as much as a hook. */
 const PUT_ONE_IN = 10
-/** One in so many is told of while it runs, too. */
+/** One in this many pipelines is also sent while it runs. */
 const RUNNING_ONE_IN = 7
 
-/** Into the core, or to its hooks. */
+/** The way of a record: a PUT into the core, or a hook. */
 export type Way = 'put' | 'hook'
 
 type Answer = 'acknowledged' | 'too busy' | 'unanswered'
 
 /**
- * Forges that send records: some are put into the core, the others are posted to the hooks. What was not
- * acknowledged is sent again.
+ * Sends records like forges do: some are put into the core, the others are posted to the hooks. Records that were not
+ * acknowledged are sent again.
  */
 export class RecordIntakeLoad {
-  /** Ids of those whose success was acknowledged. */
+  /** The ids of acknowledged finished pipelines. */
   readonly acknowledged = new Set<string>()
   readonly faults: string[] = []
-  /** Of each request that was acknowledged. */
+  /** The latencies of acknowledged requests. */
   latenciesMs: Record<Way, number[]> = { put: [], hook: [] }
-  /** Requests without an answer. */
+  /** The number of requests without a reply. */
   unanswered = 0
   tooBusy = 0
   #last = 0
   readonly #again: number[] = []
 
   /**
-   * Sends `perSecond` records, until so many more are acknowledged, or the service is gone.
-   *
-   * @returns when nothing is under way any more
+   * Sends `perSecond` records until `until` more are acknowledged, or the service is gone. Resolves when no request is in
+   * progress.
    */
   async send(
     { url }: CoreProcess,
@@ -48,9 +47,9 @@ export class RecordIntakeLoad {
       onReached,
     }: { readonly perSecond: number; readonly until: number; readonly onReached?: () => void },
   ): Promise<void> {
-    const pool = new Pool(new URL(url).origin, { connections: MOST_UNDER_WAY, pipelining: 1 })
+    const pool = new Pool(new URL(url).origin, { connections: MAX_IN_PROGRESS, pipelining: 1 })
     const isEnough = this.acknowledged.size + until
-    const underWay = new Set<Promise<void>>()
+    const inProgress = new Set<Promise<void>>()
     let isOver = false
     const one = async (number: number) => {
       const answer = await this.#both(pool, projectId, number)
@@ -67,18 +66,18 @@ export class RecordIntakeLoad {
     }
     for (let owed = 0, seenMs = performance.now(); !isOver; await sleep(TICK_MS)) {
       const nowMs = performance.now()
-      owed = Math.min(owed + ((nowMs - seenMs) * perSecond) / 1_000, MOST_UNDER_WAY)
+      owed = Math.min(owed + ((nowMs - seenMs) * perSecond) / 1_000, MAX_IN_PROGRESS)
       seenMs = nowMs
-      for (; owed >= 1 && underWay.size < MOST_UNDER_WAY; owed -= 1) {
-        const sending = one(this.#again.shift() ?? this.#next()).finally(() => underWay.delete(sending))
-        underWay.add(sending)
+      for (; owed >= 1 && inProgress.size < MAX_IN_PROGRESS; owed -= 1) {
+        const sending = one(this.#again.shift() ?? this.#next()).finally(() => inProgress.delete(sending))
+        inProgress.add(sending)
       }
     }
-    await Promise.all(underWay)
+    await Promise.all(inProgress)
     await pool.destroy()
   }
 
-  /** Sends what has not been acknowledged yet. */
+  /** Sends the records that have not been acknowledged yet. */
   async sendRest({ url }: CoreProcess, projectId: number): Promise<void> {
     const pool = new Pool(new URL(url).origin, { connections: 8, pipelining: 1 })
     for (const number of this.#again.splice(0)) {
@@ -126,7 +125,7 @@ export class RecordIntakeLoad {
       if (statusCode !== 503 && statusCode !== 429) this.faults.push(`${idOf(number)}: ${statusCode} ${text}`)
       return 'too busy'
     } catch (error) {
-      // Nobody is there any more, or they went in the midst of it.
+      // The service is gone, or went away during the request.
       if (/^(UND_ERR_SOCKET|ECONN|EPIPE)/.test((error as NodeJS.ErrnoException).code ?? '')) return 'unanswered'
       throw error
     }

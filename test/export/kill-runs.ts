@@ -7,29 +7,29 @@ import { sql } from 'kysely'
 import type { CoreProcess } from '../core/core-process.ts'
 import { seededRandom } from '../load/gateway/token-text.ts'
 import { exportedProject, signals, startService, tokens } from './exporting-service.ts'
-import { halfChanges } from './kill-faults.ts'
+import { findInconsistencies } from './kill-faults.ts'
 import { RecordIntakeLoad } from './kill-intake.ts'
 import { type Cause, Upstream } from './upstream.ts'
-import { ATTEMPT_SECONDS, moodyManner } from './upstream-moods.ts'
+import { ATTEMPT_SECONDS, phasedBehavior } from './upstream-phases.ts'
 
 export interface KillOptions {
   readonly kills: number
   readonly seed: number
   readonly perSecond: number
-  /** Of one life, drawn between 1 and this: acknowledgements before the kill. */
-  readonly mostPerLife: number
+  /** The highest number of acknowledgements before a kill; the actual number is drawn between 1 and this. */
+  readonly maxPerLife: number
   /**
-   * What a killed process had claimed is left alone until its lease ends; likewise what waits for its next attempt. Either can
-   * take minutes: `false` waits for them, `true` lets the next life find them due.
+   * Whether to make all open deliveries due after a kill. Otherwise the leases of the killed process and the waits between
+   * attempts pass first, which can take minutes.
    */
-  readonly hastened: boolean
-  /** It is looked for half changes after every so many kills: with a million rows that takes a while. */
-  readonly lookEvery: number
-  /** Of PostgreSQL, which goes on running; without it, SQLite. */
+  readonly skipsWaits: boolean
+  /** The number of kills between checks for inconsistencies, which take a while with a million rows. */
+  readonly checkEvery: number
+  /** The URL of PostgreSQL, which keeps running; without it, SQLite. */
   readonly databaseUrl?: string | undefined
 }
 
-/** Accepted exports beyond the first of their pipeline and signal, by the lost answer that explains them. */
+/** Repeated exports of one signal, grouped by the lost reply that explains them. */
 export interface Extras {
   readonly life: number
   readonly signal: string
@@ -45,7 +45,7 @@ export interface KillResult {
   readonly tooBusy: number
   readonly accepted: number
   readonly extras: readonly Extras[]
-  /** Requests that were accepted and whose answers reached nobody. */
+  /** The number of accepted requests with a lost reply, by cause. */
   readonly lostAnswers: Readonly<Record<Cause, number>>
   readonly requests: Upstream['requests']
   readonly slowestStartMs: number
@@ -54,14 +54,14 @@ export interface KillResult {
 }
 
 /**
- * Kills a service that takes records in and exports them, in the midst of both, and starts it again; so often. Then lets it
- * export all that is left, and compares what was acknowledged with what the upstream has accepted.
+ * Repeatedly kills a service while it accepts and exports records, and starts it again. Then lets it export the rest, and
+ * compares the acknowledged records with those that the upstream has accepted.
  *
- * What is sent, the moods of the upstream and the number of acknowledgements before each kill follow from `seed`; how things
- * overlap is up to the machine.
+ * The records, the behavior of the upstream and the number of acknowledgements before each kill follow from `seed`; the timing
+ * depends on the machine.
  */
 export async function killRuns(options: KillOptions): Promise<KillResult> {
-  const { kills, seed, perSecond, mostPerLife, hastened, lookEvery, databaseUrl } = options
+  const { kills, seed, perSecond, maxPerLife, skipsWaits, checkEvery, databaseUrl } = options
   const random = seededRandom(seed)
   const dataDir = mkdtempSync(join(tmpdir(), 'penstock-kill-'))
   await using upstream = await Upstream.start()
@@ -72,14 +72,14 @@ export async function killRuns(options: KillOptions): Promise<KillResult> {
   const db = openDatabase<object>(databaseUrl ?? join(dataDir, 'core.db'))
   try {
     const projectId = await exportedProject(service)
-    const moody = moodyManner(random)
+    const behavior = phasedBehavior(random)
     const loadedMs = { sum: 0, slowestStart: 0 }
     for (let life = 0; life < kills; life += 1) {
-      upstream.manner = moody
+      upstream.behavior = behavior
       const beganMs = performance.now()
       await load.send(service, projectId, {
         perSecond,
-        until: 1 + Math.floor(random() * mostPerLife),
+        until: 1 + Math.floor(random() * maxPerLife),
         onReached: () => {
           loadedMs.sum += performance.now() - beganMs
           upstream.lifeEnds()
@@ -89,21 +89,26 @@ export async function killRuns(options: KillOptions): Promise<KillResult> {
       await service[Symbol.asyncDispose]()
       faults.push(...faultsLogged(service))
       const open = await openExports(db)
-      upstream.unnoted((signal, id) => open.has(`${signal} ${id}`))
-      if ((life + 1) % lookEvery === 0) faults.push(...(await halfChanges(db)))
-      if (hastened) await makeDue(db)
+      upstream.recordUnsettled((signal, id) => open.has(`${signal} ${id}`))
+      if ((life + 1) % checkEvery === 0) faults.push(...(await findInconsistencies(db)))
+      if (skipsWaits) await makeDue(db)
       upstream.lifeBegins()
       const startedMs = performance.now()
       service = await start()
       loadedMs.slowestStart = Math.max(loadedMs.slowestStart, performance.now() - startedMs)
     }
     const acknowledgedUnderWay = load.acknowledged.size
-    upstream.manner = () => ({ play: 'accept' })
+    upstream.behavior = () => ({ play: 'accept' })
     await load.sendRest(service, projectId)
     const drainMs = performance.now()
     await drained(db)
     const drainSeconds = (performance.now() - drainMs) / 1_000
-    faults.push(...load.faults, ...(await halfChanges(db)), ...lost(load, upstream), ...strangers(upstream))
+    faults.push(
+      ...load.faults,
+      ...(await findInconsistencies(db)),
+      ...lost(load, upstream),
+      ...unexpectedCredentials(upstream),
+    )
     const { extras, unexplained } = explained(upstream)
     await service.end()
     faults.push(...unexplained, ...faultsLogged(service))
@@ -128,27 +133,27 @@ export async function killRuns(options: KillOptions): Promise<KillResult> {
   }
 }
 
-/** `<signal> <id>` of what is not settled. */
+/** Returns `<signal> <id>` of every open delivery. */
 async function openExports({ read }: Db<object>): Promise<Set<string>> {
   const { rows } = await sql<{ key: string }>`select key from deliveries where state = 'open'`.execute(read)
   return new Set(rows.map(({ key }) => nameOf(key)))
 }
 
-/** Keys end with the number of the pipeline and the signal. */
+/** Returns `<signal> <id>` for a delivery key, which ends with the number of the pipeline and the signal. */
 function nameOf(key: string): string {
   const [number, signal] = key.split(' ').slice(-2)
   return `${signal} n${number!.padStart(8, '0')}`
 }
 
-/** As time would; nobody works on them meanwhile. */
+/** Makes all open deliveries due, as if time had passed; no process is working on them. */
 async function makeDue(db: Db<object>): Promise<void> {
   await db.write((tx) => sql`update deliveries set due_at_ms = enqueued_at_ms where state = 'open'`.execute(tx))
 }
 
 const DRAIN_LIMIT_MS = 10 * 60_000
-const LOOK_AGAIN_MS = 50
+const POLL_MS = 50
 
-/** Resolves when nothing is left to be exported. */
+/** Resolves when no delivery is open. */
 async function drained({ read }: Db<object>): Promise<void> {
   const giveUpAtMs = performance.now() + DRAIN_LIMIT_MS
   const one = sql<{ key: string; reason: string }>`select key, reason from deliveries where state = 'open' limit 1`
@@ -156,7 +161,7 @@ async function drained({ read }: Db<object>): Promise<void> {
     const { rows } = await one.execute(read)
     if (rows.length === 0) return
     if (performance.now() > giveUpAtMs) throw new Error(`still open: ${JSON.stringify(rows)}`)
-    await sleep(LOOK_AGAIN_MS)
+    await sleep(POLL_MS)
   }
 }
 
@@ -164,16 +169,16 @@ function lost({ acknowledged }: RecordIntakeLoad, { ledger }: Upstream): string[
   return signals.flatMap((signal) =>
     [...acknowledged]
       .filter((id) => !ledger.has(`${signal} ${id}`))
-      .map((id) => `${id} was acknowledged, and its ${signal} have not been accepted`),
+      .map((id) => `${id} was acknowledged, but its ${signal} were not accepted`),
   )
 }
 
-function strangers({ credentials }: Upstream): string[] {
+function unexpectedCredentials({ credentials }: Upstream): string[] {
   const ours: (string | undefined)[] = Object.values(tokens).map((token) => `Bearer ${token}`)
   return [...credentials].filter((one) => !ours.includes(one)).map((one) => `sent with the credential ${one}`)
 }
 
-/** Of one pipeline and signal, every acceptance but the last has to be one whose answer was lost. */
+/** Finds the lost reply that explains each repeated acceptance of one pipeline and signal. */
 function explained({ ledger }: Upstream): { extras: Extras[]; unexplained: string[] } {
   const extras = new Map<string, Extras>()
   const unexplained: string[] = []
@@ -181,7 +186,7 @@ function explained({ ledger }: Upstream): { extras: Extras[]; unexplained: strin
     const [signal, id] = name.split(' ') as [string, string]
     for (const acceptance of acceptances.slice(0, -1)) {
       const { life } = acceptance
-      const cause = acceptance.cause ?? (acceptance.unnoted.has(id) ? 'crash' : undefined)
+      const cause = acceptance.cause ?? (acceptance.unsettled.has(id) ? 'crash' : undefined)
       if (cause === undefined) {
         unexplained.push(`${name} was accepted and answered in life ${life}, and accepted again`)
         continue
@@ -197,14 +202,14 @@ function explained({ ledger }: Upstream): { extras: Extras[]; unexplained: strin
 
 function lostAnswers({ ledger }: Upstream): Record<Cause, number> {
   const counts: Record<Cause, number> = { reset: 0, deadline: 0, crash: 0 }
-  for (const { cause, unnoted } of new Set([...ledger.values()].flat())) {
+  for (const { cause, unsettled } of new Set([...ledger.values()].flat())) {
     if (cause !== undefined) counts[cause] += 1
-    else if (unnoted.size > 0) counts.crash += 1
+    else if (unsettled.size > 0) counts.crash += 1
   }
   return counts
 }
 
-/** What it took for a fault of its own. */
+/** Returns the errors that the service logged. */
 const faultsLogged = (service: CoreProcess): string[] =>
   service.stderr
     .split('\n')

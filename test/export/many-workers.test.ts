@@ -5,7 +5,7 @@ import { exportByWorkers } from './many-workers.ts'
 const serverUrl = process.env.PENSTOCK_TEST_DATABASE_URL
 const workers = serverUrl ? 4 : 2
 
-/** `PENSTOCK_TEST_DATABASE_URL` makes it PostgreSQL. */
+/** Runs on PostgreSQL if `PENSTOCK_TEST_DATABASE_URL` is set. */
 test(`${workers} workers on one database export each signal of 1,000 pipelines once`, async () => {
   const schema = serverUrl ? await temporarySchema(serverUrl) : undefined
   const { faults, exports, again } = await exportByWorkers({ workers, pipelines: 1_000, databaseUrl: schema?.location })

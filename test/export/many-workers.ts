@@ -7,24 +7,24 @@ import { eachOf, numbers, openExporter, received } from '../load/export/exporter
 import { signals } from './exporting-service.ts'
 import { Upstream } from './upstream.ts'
 
-const TOGETHER = 256
+const CONCURRENCY = 256
 const DEADLINE_MS = 300_000
-const LOOK_AGAIN_MS = 20
+const POLL_MS = 20
 
 export interface WorkersResult {
   readonly seconds: number
-  /** Pairs of pipeline and signal that were accepted, and further times that they were. */
+  /** The number of accepted pairs of pipeline and signal. */
   readonly exports: number
+  /** The number of repeated acceptances. */
   readonly again: number
   readonly requests: number
   readonly faults: readonly string[]
 }
 
 /**
- * Pipelines are taken in, each of them twice, while workers export on the same database: so many processes, none of which
- * knows of the others.
+ * Enqueues each pipeline twice while several independent worker processes export from the same database.
  *
- * @param databaseUrl of PostgreSQL; without it, SQLite
+ * @param databaseUrl the URL of PostgreSQL; without it, SQLite
  */
 export async function exportByWorkers({
   workers,
@@ -45,7 +45,7 @@ export async function exportByWorkers({
   }
   const processes: CoreProcess[] = []
   try {
-    // It makes the tables, and the key that workers share.
+    // The core creates the tables and the key that workers share.
     const core = await CoreProcess.start(dataDir, { databaseUrl })
     await core.end()
     for (let worker = 0; worker < workers; worker += 1) {
@@ -53,14 +53,14 @@ export async function exportByWorkers({
     }
     await using own = await openExporter(upstream.url, databaseUrl ?? join(dataDir, 'core.db'))
     const startMs = performance.now()
-    await eachOf(numbers(pipelines), TOGETHER, async (number) => {
+    await eachOf(numbers(pipelines), CONCURRENCY, async (number) => {
       const one = received(number)
-      await Promise.all([own.exporter.intake.receive(one), own.exporter.intake.receive(one)])
+      await Promise.all([own.exporter.intake.enqueueShared(one), own.exporter.intake.enqueueShared(one)])
     })
     const expected = pipelines * signals.length
-    while ((await own.exporter.queue.lanes({ limit: 1 })).length > 0) {
+    while ((await own.exporter.queue.listOpenLanes({ limit: 1 })).length > 0) {
       if (performance.now() - startMs > DEADLINE_MS) throw new Error(`${upstream.ledger.size} of ${expected} exports`)
-      await sleep(LOOK_AGAIN_MS)
+      await sleep(POLL_MS)
     }
     const seconds = (performance.now() - startMs) / 1_000
     for (const one of processes) await one.end()

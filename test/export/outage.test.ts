@@ -3,7 +3,7 @@ import { countsOf } from '../load/export/sink-process.ts'
 import { outage } from './outage.ts'
 import { Upstream } from './upstream.ts'
 
-test('what comes in while the upstream is down, and the service is started anew, is exported once when it is back', async () => {
+test('exports records once that arrive during an outage of the upstream and a restart of the service', async () => {
   const { faults, drains } = await outage({
     perSecond: 1_000,
     before: 100,

@@ -10,9 +10,9 @@ import { RecordIntakeLoad, type Way } from './kill-intake.ts'
 
 export interface OutageOptions {
   readonly perSecond: number
-  /** Taken in while the upstream is there, before the outage; and during a first outage, a short one, to compare with. */
+  /** The number of records before the outage, and during a first short outage for comparison. */
   readonly before: number
-  /** Taken in during the outage. The service is started anew in the middle. */
+  /** The number of records during the outage. The service is restarted in the middle. */
   readonly during: number
   readonly startSink: (port: number) => Promise<Sink>
 }
@@ -20,25 +20,25 @@ export interface OutageOptions {
 export interface Phase {
   readonly p99Ms: Readonly<Record<Way, number>>
   readonly perSecond: number
-  /** The most, by samples. */
+  /** The highest sampled resident memory. */
   readonly residentMiB: number
 }
 
 export interface OutageResult {
   readonly up: Phase
-  /** Before the service is started anew, and after. */
+  /** The phases before and after the restart of the service. */
   readonly down: readonly [Phase, Phase]
-  /** Once the upstream was back: until the first export, and from then on. */
+  /** The drains after each outage: the wait for the first export, and the rate from then on. */
   readonly drains: readonly { readonly records: number; readonly waitedSeconds: number; readonly perSecond: number }[]
   readonly drainResidentMiB: number
   readonly faults: readonly string[]
 }
 
 const SAMPLE_MS = 250
-const LOOK_AGAIN_MS = 20
+const POLL_MS = 20
 const DEADLINE_MS = 15 * 60_000
 
-/** Records come in at a rate while the upstream is there, then while nobody listens there; then it is back. */
+/** Sends records at a fixed rate while the upstream is up, then during an outage, and then lets it come back. */
 export async function outage({ perSecond, before, during, startSink }: OutageOptions): Promise<OutageResult> {
   const dataDir = mkdtempSync(join(tmpdir(), 'penstock-outage-'))
   const port = await freePort()
@@ -60,7 +60,7 @@ export async function outage({ perSecond, before, during, startSink }: OutageOpt
         residentMiB: memory.mostMiB,
       }
     }
-    /** Since the last one: how many have come in. */
+    /** The number of records that earlier drains have exported. */
     let exported = 0
     const drain = async (startedSink: Promise<Sink>) => {
       await using sink = await startedSink
@@ -74,7 +74,7 @@ export async function outage({ perSecond, before, during, startSink }: OutageOpt
           if (performance.now() - startMs > DEADLINE_MS) {
             throw new Error(`${counts.exports} of ${records * signals.length} exports`)
           }
-          await sleep(LOOK_AGAIN_MS)
+          await sleep(POLL_MS)
         }
       }
       const first = await arrived(1)
@@ -98,7 +98,7 @@ export async function outage({ perSecond, before, during, startSink }: OutageOpt
     const first = await phase(during / 2)
     await service.end()
     service = await startService(dataDir, `http://127.0.0.1:${port}`)
-    // The first seconds of a process are those of its compiler.
+    // A warm-up, because V8 compiles the code in the first seconds of a process.
     await phase(before / 4)
     const second = await phase(during / 2)
     memory.reset()
@@ -124,7 +124,7 @@ export async function outage({ perSecond, before, during, startSink }: OutageOpt
 const p99 = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length * 0.99)]!
 
-/** Looked at every now and then. */
+/** Samples the resident memory of a process. */
 class ResidentMemory {
   mostMiB = 0
   readonly #timer: NodeJS.Timeout
@@ -134,7 +134,7 @@ class ResidentMemory {
       try {
         this.mostMiB = Math.max(this.mostMiB, processMemory(pid()).residentMiB)
       } catch {
-        // Between two lives there is nothing to look at.
+        // There is no process during a restart.
       }
     }, SAMPLE_MS)
     this.#timer.unref()

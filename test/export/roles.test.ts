@@ -7,7 +7,7 @@ import { accept, startSink } from '../gateway/accepting-sink.ts'
 import { until } from '../gateway/until.ts'
 import { finished, running } from './pipelines.ts'
 import { call, dataDirectory, EXPORT, environment, newProject, queued, type Service, serve } from './service.ts'
-import { bearersOf, pipelineSpans } from './sink.ts'
+import { credentialsBySignal, pipelineSpans } from './sink.ts'
 
 const put = (service: Service, project: number, body: string, id = 31): Promise<unknown> =>
   call(service, 'PUT', `/projects/${project}/pipeline_records/${id}`, body)
@@ -17,7 +17,7 @@ const untilQueued = (dataDir: string, expected: readonly string[]) =>
 
 const page = async (service: Service, path: string) => (await fetch(service.healthUrl + path)).text()
 
-test('what was taken in before the end is exported after the next start, once', async () => {
+test('exports a record once after a restart', async () => {
   const dataDir = await dataDirectory()
   let isDown = true
   const sink = await startSink(() => (isDown ? { play: 'reply', status: 503 } : accept()))
@@ -37,7 +37,7 @@ test('what was taken in before the end is exported after the next start, once', 
   expect(sink.requests).toHaveLength(before + 1)
 })
 
-test('a request that is under way at the end gets its answer, and is not made again', async () => {
+test('waits for the reply to a request in progress at shutdown, and does not repeat it', async () => {
   const dataDir = await dataDirectory()
   let answer = () => {}
   const answered = new Promise<void>((resolve) => {
@@ -54,7 +54,7 @@ test('a request that is under way at the end gets its answer, and is not made ag
   expect(sink.requests).toHaveLength(1)
 })
 
-test('a worker exports what the core has taken in, and has metrics and health', async () => {
+test('a worker exports the records of the core, and serves metrics and health', async () => {
   const dataDir = await dataDirectory()
   let isDown = true
   const sink = await startSink(() => (isDown ? { play: 'reply', status: 503 } : accept()))
@@ -75,7 +75,7 @@ test('a worker exports what the core has taken in, and has metrics and health', 
   expect(await worker.stop()).toMatchObject({ exitCode: 0 })
 })
 
-test('two workers beside a core share the work: each export is made once', async () => {
+test('two workers and a core share the work, and make each export once', async () => {
   const [sink, dataDir] = [await startSink(), await dataDirectory()]
   const env = { PENSTOCK_EXPORT_ENDPOINT: sink.url }
   const core = await serve('core', dataDir, env)
@@ -108,7 +108,7 @@ const hook = (service: Service, body: string, token = 'the-secret-of-the-forge')
     body,
   })
 
-test('a source outside the core exports with its own endpoint, token and signals, and is listed by its name', async () => {
+test('exports pipelines of a source with its own endpoint, token and signals, and lists them by its name', async () => {
   const [sink, own, dataDir] = [await startSink(), await startSink(), await dataDirectory()]
   const file = join(dataDir, 'sources.json')
   writeFileSync(file, JSON.stringify(sources(sink.url)))
@@ -117,7 +117,7 @@ test('a source outside the core exports with its own endpoint, token and signals
   expect((await hook(service, finished(), 'wrong-secret')).status).toBe(401)
   for (const body of [running(), finished(), finished()]) expect((await hook(service, body)).status).toBe(202)
   await untilQueued(dataDir, ['delivered 31 logs', 'delivered 31 traces'])
-  expect(bearersOf(sink)).toEqual([
+  expect(credentialsBySignal(sink)).toEqual([
     'traces with Bearer the-token-of-the-forge',
     'logs with Bearer the-token-of-the-forge',
   ])
@@ -126,7 +126,7 @@ test('a source outside the core exports with its own endpoint, token and signals
   expect(stdout).toMatch(/ source forge +31 +/)
 })
 
-test('a worker leaves the exports of a source that it has no settings for to one that has them; doctor and drop know them', async () => {
+test('a worker leaves exports of a source without settings to another worker, and doctor reports them', async () => {
   const [sink, dataDir] = [await startSink(() => accept()), await dataDirectory()]
   let isDown = true
   const down = await startSink(() => (isDown ? { play: 'reply', status: 503 } : accept()))
@@ -141,30 +141,31 @@ test('a worker leaves the exports of a source that it has no settings for to one
   await put(core2, await newProject(core2, 'tide-tables', { [EXPORT]: 'traces' }), finished(32), 32)
   await untilQueued(dataDir, ['delivered 32 traces', 'open 31 logs', 'open 31 traces'])
   const run = (args: readonly string[], more = {}) => penstock(args, { env: { ...environment(dataDir), ...more } })
-  const stray = /^note +exports of forge wait, a source that these settings do not have: .* drop --source forge$/m
-  expect((await run(['doctor'])).stdout).toMatch(stray)
-  expect((await run(['doctor'], env)).stdout).not.toMatch(stray)
+  const unconfigured =
+    /^note +exports of the source forge are waiting, but these settings do not contain it: .* drop --source forge$/m
+  expect((await run(['doctor'])).stdout).toMatch(unconfigured)
+  expect((await run(['doctor'], env)).stdout).not.toMatch(unconfigured)
 
   const worker = await serve('worker', dataDir, env)
   await untilQueued(dataDir, ['delivered 31 logs', 'delivered 31 traces', 'delivered 32 traces'])
   await worker.stop()
 })
 
-test('a worker where there is no core says so, and makes none', async () => {
+test('a worker refuses to start without a core, and creates none', async () => {
   const dataDir = await dataDirectory()
   const directory = join(dataDir, 'mistyped')
   const outcome = await penstock(['serve', 'worker'], {
     env: { ...environment(dataDir), PENSTOCK_DATA_DIR: directory },
   })
   expect(outcome).toMatchObject({ exitCode: 2, stdout: '' })
-  // On PostgreSQL the directory holds the key alone.
+  // On PostgreSQL the directory contains only the key.
   const [, what, where] = /^penstock: there is no (core|secrets\.key) in ([^\n:]+)/.exec(outcome.stderr) ?? []
   expect([what, where]).toEqual([process.env.PENSTOCK_TEST_DATABASE_URL ? 'secrets.key' : 'core', directory])
   expect(existsSync(directory)).toBe(false)
 })
 
 test.each(['all', 'core', 'worker'] as const)(
-  'serve %s: sources that cannot be read are a line for each problem, and exit 2',
+  'serve %s: prints one line per problem of the sources, and exits with 2',
   async (role) => {
     const env = {
       ...environment(await dataDirectory()),

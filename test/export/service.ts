@@ -11,24 +11,24 @@ export const ROOT_TOKEN = 'root-token-of-the-export-tests'
 export const ADMIN_KEY = 'administrator-key-of-the-export-tests'
 
 export interface Service {
-  /** Of the core, without the path of the API. */
+  /** The URL of the core, without the path of the API. */
   readonly url: string
-  /** Of `/metrics`, where there is such a listener. */
+  /** The URL of `/metrics`; '' if there is no such listener. */
   readonly healthUrl: string
-  /** On standard output. */
+  /** Returns the standard output. */
   said(): string
-  /** One JSON object a line. */
+  /** Returns the log, with one JSON object per line. */
   logs(): string
-  /** SIGTERM; resolves when it has ended. */
+  /** Stops the service like SIGTERM. Resolves when it has ended. */
   stop(): Promise<Outcome>
 }
 
 const free = '127.0.0.1:0'
 
-/** By data directory, where the core's database is not a file in it. */
+/** The database URLs by data directory, if the database is not a file in it. */
 const databaseUrls = new Map<string, string>()
 
-/** A directory, and on PostgreSQL a database, that goes with the test. */
+/** Creates a directory, and on PostgreSQL a schema, that are removed after the test. */
 export async function dataDirectory(): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'penstock-export-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
@@ -41,7 +41,7 @@ export async function dataDirectory(): Promise<string> {
   return directory
 }
 
-/** A role of `penstock serve` within this process, on free ports; ends with the test. */
+/** Starts a role of `penstock serve` in this process, on free ports, until the end of the test. */
 export async function serve(
   role: 'all' | 'core' | 'worker',
   dataDir: string,
@@ -92,8 +92,11 @@ export function environment(dataDir: string): Record<string, string> {
   }
 }
 
-/** A call of the core as its administrator. @throws Error for anything but a success */
-// biome-ignore lint/suspicious/noExplicitAny: whoever asks knows what is in it
+/**
+ * Calls the API of the core as its administrator.
+ * @throws Error if the status is not a success
+ */
+// biome-ignore lint/suspicious/noExplicitAny: callers know the response
 export async function call(service: Service, method: string, path: string, body?: object | string): Promise<any> {
   const response = await fetch(`${service.url}/api/v4${path}`, {
     method,
@@ -105,7 +108,10 @@ export async function call(service: Service, method: string, path: string, body?
   return text === '' ? undefined : JSON.parse(text)
 }
 
-/** @param variables key → value, of type env_var */
+/**
+ * Creates a project with CI/CD variables, and returns its id.
+ * @param variables key → value, of type env_var
+ */
 export async function newProject(
   service: Service,
   path: string,
@@ -126,11 +132,11 @@ export const changeVariable = (service: Service, project: number, key: string, v
 export const EXPORT = 'SVC_OBSERVABILITY_EXPORT'
 export const TOKEN = 'SVC_OBSERVABILITY_TOKEN'
 
-/** A command on the same data directory, beside what serves there. */
+/** Runs a command on the same data directory as the running services. */
 export const beside = (dataDir: string, ...args: readonly string[]): Promise<Outcome> =>
   penstock(args, { env: environment(dataDir) })
 
-/** `<state> <pipeline> <signal>` of all in the queue, sorted. */
+/** Returns `<state> <pipeline> <signal>` of all deliveries in the queue, sorted. */
 export async function queued(dataDir: string): Promise<string[]> {
   const states = ['open', 'dead', 'delivered'] as const
   const lists = await Promise.all(

@@ -3,28 +3,28 @@ import type { RecordedRequest, ScriptedServer } from '@penstock/testkit'
 
 export const signalOf = ({ path }: RecordedRequest): Signal => path.split('/').at(-1) as Signal
 
-/** `traces with Bearer x`, of all requests, by signal. */
-export function bearersOf({ requests }: ScriptedServer): string[] {
-  const told = requests.map((request) => `${signalOf(request)} with ${request.headers.authorization ?? 'nothing'}`)
-  return told.toSorted((one, other) => place(one) - place(other))
+/** Returns `traces with Bearer x` for each request, sorted by signal. */
+export function credentialsBySignal({ requests }: ScriptedServer): string[] {
+  const entries = requests.map((request) => `${signalOf(request)} with ${request.headers.authorization ?? 'nothing'}`)
+  return entries.toSorted((one, other) => place(one) - place(other))
 }
 
-const place = (told: string): number => signalNames.findIndex((signal) => told.startsWith(signal))
+const place = (entry: string): number => signalNames.findIndex((signal) => entry.startsWith(signal))
 
-/** When the record was received: every log record of it says so. */
+/** Returns when the record was received, from an exported log record. */
 export function receivedAtNs({ requests }: ScriptedServer): bigint {
   const logs = requests.find((request) => signalOf(request) === 'logs')!
   const { resources } = decodeRequest('logs', logs.body, 'protobuf')
   return resources[0]!.scopes[0]!.items[0]!.observedTimeUnixNano
 }
 
-/** ISO 8601 to the nanosecond. */
+/** Returns a time in ISO 8601 with nanoseconds. */
 export function isoOf(ns: bigint): string {
   const fraction = String(ns % 1_000_000_000n).padStart(9, '0')
   return new Date(Number(ns / 1_000_000n)).toISOString().replace(/\.\d+Z$/, `.${fraction}Z`)
 }
 
-/** Of all pipelines that are the root of their trace, however many shared a request. */
+/** Returns the root spans of all received traces. */
 export function pipelineSpans({ requests }: ScriptedServer): readonly Span[] {
   return requests
     .filter((request) => signalOf(request) === 'traces')

@@ -11,9 +11,9 @@ import { signalOf } from './sink.ts'
 let sink: ScriptedServer
 let dataDir: string
 let service: Service
-/** A project of root alone. */
+/** A project that only root can access. */
 let vault: number
-/** Where Noor is a Developer. */
+/** A project in which Noor is a Developer. */
 let garden: number
 let noorsToken: string
 
@@ -36,7 +36,7 @@ async function begin(env: Readonly<Record<string, string>> = {}): Promise<void> 
   noorsToken = (await call(service, 'POST', `/users/${id}/personal_access_tokens`, token)).token
 }
 
-/** A finished pipeline with a job, whose project may be left out. */
+/** Returns the record of a finished pipeline with a job. The project may be left out. */
 const record = (id: number, run: object = {}, more: object = {}) => ({
   object_attributes: {
     ...{ id, status: 'success', ref: 'main' },
@@ -71,7 +71,7 @@ interface Exported extends Pick<Span, 'name' | 'traceId' | 'spanId' | 'parentSpa
   readonly resource: Readonly<Record<string, unknown>>
 }
 
-/** All spans that have arrived, by name and id. */
+/** Returns all received spans, sorted by id. */
 function spansIn({ requests }: Pick<ScriptedServer, 'requests'>): Exported[] {
   return requests
     .filter((request) => signalOf(request) === 'traces')

@@ -3,47 +3,47 @@ import type { AddressInfo, Socket } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { idsIn } from '../gateway/numbered-body.ts'
 
-/** What becomes of a request; those that accept count it before they answer, or do not. */
-export type Manner =
+/** The behavior for one request. An accepted request is counted before the reply, even if none is sent. */
+export type Behavior =
   | { readonly play: 'accept'; readonly afterMs?: number }
-  /** Accepted, and the connection is reset instead of an answer. */
+  /** Accepts the request, and resets the connection instead of replying. */
   | { readonly play: 'accept-reset' }
   | { readonly play: 'refuse'; readonly status: 429 | 503; readonly retryAfterSeconds?: number }
-  /** Reset before anything has been looked at. */
+  /** Resets the connection before reading the request. */
   | { readonly play: 'reset' }
 
 /** Why the exporter does not know that a request was accepted. */
 export type Cause = 'reset' | 'deadline' | 'crash'
 
-/** One request that was accepted. */
+/** An accepted request. */
 export interface Acceptance {
   readonly signal: string
-  /** Of which life of the exporter, from 0. */
+  /** The life of the exporter that sent it, counted from 0. */
   readonly life: number
   readonly ids: readonly string[]
-  /** Of the whole request; `undefined`: the answer has gone out, and the other side has not hung up since. */
+  /** Why the reply was lost; `undefined` if it was sent and the exporter has not closed the connection since. */
   cause: Cause | undefined
-  /** Of those ids alone, the exporter having died before it had noted their success. */
-  readonly unnoted: Set<string>
-  /** By `performance.now()`; `undefined` when no answer has gone out. */
+  /** The ids that the exporter had not settled when it died. */
+  readonly unsettled: Set<string>
+  /** The time of the reply by `performance.now()`; `undefined` if none was sent. */
   answeredAtMs: number | undefined
 }
 
-/** Whoever hangs up so soon after an answer had given it up while it was on its way. */
+/** If the exporter closes the connection this soon after the reply, it gave up while the reply was on its way. */
 const CROSSED_MS = 100
 
 /**
- * An OTLP/HTTP backend with moods. Keeps a ledger of what it has accepted: of each id in each signal the requests, and whether
- * their answers reached anybody.
+ * An OTLP/HTTP backend with a configurable behavior. It records the accepted requests of each id and signal, and whether their
+ * replies arrived.
  */
 export class Upstream implements AsyncDisposable {
-  /** By `<signal> <id>`, in order. */
+  /** The accepted requests by `<signal> <id>`, in order. */
   readonly ledger = new Map<string, Acceptance[]>()
-  readonly requests: Record<Manner['play'], number> = { accept: 0, 'accept-reset': 0, refuse: 0, reset: 0 }
-  /** Authorization headers that have come. */
+  readonly requests: Record<Behavior['play'], number> = { accept: 0, 'accept-reset': 0, refuse: 0, reset: 0 }
+  /** The received Authorization headers. */
   readonly credentials = new Set<string | undefined>()
-  /** Asked once per request. */
-  manner: () => Manner = () => ({ play: 'accept' })
+  /** Returns the behavior for the next request. */
+  behavior: () => Behavior = () => ({ play: 'accept' })
   #life = 0
   #isAlive = true
   readonly #server: Server
@@ -70,27 +70,27 @@ export class Upstream implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Accepted exports beyond the first of their signal and pipeline. */
+  /** The number of repeated acceptances of a signal and pipeline. */
   get again(): number {
     return [...this.ledger.values()].reduce((sum, acceptances) => sum + acceptances.length - 1, 0)
   }
 
-  /** To be called right before the exporter is killed. */
+  /** Call this right before the exporter is killed. */
   lifeEnds(): void {
     this.#isAlive = false
   }
 
-  /** To be called before it is started again. */
+  /** Call this before the exporter is started again. */
   lifeBegins(): void {
     this.#life += 1
     this.#isAlive = true
   }
 
-  /** Of the life that has just ended: what it had not noted as delivered. */
-  unnoted(isOpen: (signal: string, id: string) => boolean): void {
+  /** Records which accepted ids the exporter had not settled in the life that has just ended. */
+  recordUnsettled(isOpen: (signal: string, id: string) => boolean): void {
     for (const acceptance of this.#ofThisLife) {
       if (acceptance.cause !== undefined) continue
-      for (const id of acceptance.ids) if (isOpen(acceptance.signal, id)) acceptance.unnoted.add(id)
+      for (const id of acceptance.ids) if (isOpen(acceptance.signal, id)) acceptance.unsettled.add(id)
     }
     this.#ofThisLife = []
   }
@@ -106,24 +106,24 @@ export class Upstream implements AsyncDisposable {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request
     const life = this.#sockets.get(socket)!
-    const manner = this.manner()
-    this.requests[manner.play] += 1
+    const behavior = this.behavior()
+    this.requests[behavior.play] += 1
     this.#latest.delete(socket)
-    if (manner.play === 'reset') {
+    if (behavior.play === 'reset') {
       socket.resetAndDestroy()
       return
     }
     const body = await bodyOf(request)
     if (body === undefined) return
     this.credentials.add(request.headers.authorization)
-    if (manner.play === 'refuse') {
-      const { status, retryAfterSeconds } = manner
+    if (behavior.play === 'refuse') {
+      const { status, retryAfterSeconds } = behavior
       response.writeHead(status, retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) })
       response.end()
       return
     }
     const acceptance = this.#accept(request.url!.split('/').at(-1)!, life, body)
-    if (manner.play === 'accept-reset') {
+    if (behavior.play === 'accept-reset') {
       acceptance.cause = 'reset'
       socket.resetAndDestroy()
       return
@@ -140,14 +140,14 @@ export class Upstream implements AsyncDisposable {
         else this.#latest.set(socket, acceptance)
       })
     }
-    if (manner.afterMs === undefined) answer()
-    else setTimeout(answer, manner.afterMs).unref()
+    if (behavior.afterMs === undefined) answer()
+    else setTimeout(answer, behavior.afterMs).unref()
   }
 
   #accept(signal: string, life: number, body: Buffer): Acceptance {
     const ids = [...new Set(idsIn(body))]
     const cause = this.#isDead(life) ? 'crash' : undefined
-    const acceptance: Acceptance = { signal, life, ids, cause, unnoted: new Set(), answeredAtMs: undefined }
+    const acceptance: Acceptance = { signal, life, ids, cause, unsettled: new Set(), answeredAtMs: undefined }
     for (const id of ids) {
       const key = `${signal} ${id}`
       const earlier = this.ledger.get(key)
@@ -158,14 +158,14 @@ export class Upstream implements AsyncDisposable {
     return acceptance
   }
 
-  /** What still comes out of the sockets of a life that has ended. */
+  /** Tells whether a life has ended; its sockets may still contain requests. */
   #isDead(life: number): boolean {
     return life < this.#life || !this.#isAlive
   }
 
   #hungUp(socket: Socket): void {
     const acceptance = this.#latest.get(socket)
-    // Of a life that has ended it is known which answers came too late: see `unnoted`.
+    // For a life that has ended, `unsettled` records which replies came too late.
     const isCrossed = acceptance !== undefined && performance.now() - acceptance.answeredAtMs! < CROSSED_MS
     if (isCrossed && !this.#isDead(acceptance.life)) acceptance.cause ??= 'deadline'
     this.#latest.delete(socket)
@@ -173,7 +173,7 @@ export class Upstream implements AsyncDisposable {
   }
 }
 
-/** Decompressed; `undefined` when it broke off. */
+/** Returns the decompressed body; `undefined` if it was cut off. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   const parts: Buffer[] = []
   try {

@@ -2,7 +2,10 @@
 import { crashRuns } from '../core/crash-runs.ts'
 
 const seed = Number(process.argv[2] ?? 1)
-const { kills, acknowledged, unanswered, unansweredStored, slowestStartMs, faults } = await crashRuns({ runs: 100, seed })
+const { kills, acknowledged, unanswered, unansweredStored, slowestStartMs, faults } = await crashRuns({
+  runs: 100,
+  seed,
+})
 console.log(`kills               ${kills}, seed ${seed}`)
 console.log(`acknowledged        ${acknowledged} writes`)
 console.log(`unanswered          ${unanswered}, of which ${unansweredStored} were stored`)

@@ -14,9 +14,9 @@ const result = await killRuns({
   kills,
   seed,
   perSecond: PER_SECOND,
-  mostPerLife: MOST_PER_LIFE,
-  hastened: false,
-  lookEvery: LOOK_EVERY,
+  maxPerLife: MOST_PER_LIFE,
+  skipsWaits: false,
+  checkEvery: LOOK_EVERY,
 })
 const { extras, faults, lostAnswers, requests } = result
 for (const { life, signal, cause, ids } of extras) {
@@ -33,5 +33,5 @@ console.log(`accepted            ${result.accepted} exports, of which ${twice} a
 console.log(`answers lost        ${JSON.stringify(lostAnswers)}`)
 console.log(`slowest start       ${result.slowestStartMs.toFixed(0)} ms`)
 console.log(`drained after       ${result.drainSeconds.toFixed(0)} s`)
-console.log(faults.length === 0 ? 'none lost, none twice without a lost answer, nothing by halves' : faults.join('\n'))
+console.log(faults.length === 0 ? 'none lost, none twice without a lost answer, nothing by inconsistencyQueries' : faults.join('\n'))
 process.exitCode = faults.length === 0 ? 0 : 1

@@ -72,7 +72,7 @@ export function prepareDataDirectory(dataDir: string, log: Log): void {
   const fields = { event: 'data_directory.open', directory: dataDir, mode, names: otherNames.slice(0, MAX_NAMES) }
   log.info(
     fields,
-    `other users can list the data directory: it stays as it is because ${why}; the files of penstock are closed`,
+    `Other users can list the data directory. It stays as it is because ${why}; the files of penstock are closed`,
   )
 }
 

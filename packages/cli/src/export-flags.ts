@@ -19,7 +19,11 @@ export function addExportFlags(command: Command): Command {
     )
     .addOption(secondsOption('--timeout <seconds>', 'timeout of one attempt', DEFAULT_ATTEMPT_TIMEOUT_MS))
     .addOption(
-      secondsOption('--retry-for <seconds>', 'time after which a request is no longer retried', defaultExportRetry.giveUpAfterMs),
+      secondsOption(
+        '--retry-for <seconds>',
+        'time after which a request is no longer retried',
+        defaultExportRetry.giveUpAfterMs,
+      ),
     )
   return addInputFlags(command)
 }

@@ -128,7 +128,7 @@ describe('roots', () => {
     run.export(hook({ id: 3, source: 2 }))
     run.admit(hook({ id: 2, source: 1 }))
     expect(reasonOf(run.admit(hook({ id: 3, source: 2 })))).toBe(
-      'pipeline 3: already exported in the trace of pipeline 2, and now said to belong to 1',
+      'pipeline 3: already exported in the trace of pipeline 2, but this record belongs to the trace of 1',
     )
   })
 

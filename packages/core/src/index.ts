@@ -74,14 +74,14 @@ export type { IssuedToken } from './oauth/oauth-token-store.ts'
 export {
   type ExportSettings,
   type ExportSignal,
-  loadExportSettings,
-  parseExportSettings,
   exportSignals,
   exportVariableKeys,
+  loadExportSettings,
+  parseExportSettings,
 } from './pipelines/export-settings.ts'
 export type {} from './pipelines/global-number-store.ts'
-export type {} from './pipelines/job-store.ts'
 export * from './pipelines/job-listings.ts'
+export type {} from './pipelines/job-store.ts'
 export {
   type BridgeOfPipeline,
   type JobOfPipeline,
@@ -94,16 +94,15 @@ export {
   type RecordedUser,
 } from './pipelines/pipeline.ts'
 export * from './pipelines/pipeline-changes.ts'
+export * from './pipelines/pipeline-listings.ts'
 export * from './pipelines/pipeline-operations.ts'
 export { isComplete, type PipelineStatus, pipelineStatuses } from './pipelines/pipeline-status.ts'
 export type {} from './pipelines/pipeline-store.ts'
-export * from './pipelines/pipeline-listings.ts'
 export { type JobGroup, jobGroupsOf, type Stage } from './pipelines/stage.ts'
 export * from './pipelines/status-wording.ts'
 export * from './pipelines/trace-instance-store.ts'
 export * from './projects/project.ts'
 export { browseProjects } from './projects/project-listings.ts'
-export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/projects-of-parents.ts'
 export * from './projects/project-operations.ts'
 export {
   groupsOfProjects,
@@ -113,15 +112,16 @@ export {
 } from './projects/project-relations.ts'
 export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'
 export type { Namespace, ProjectView } from './projects/project-view.ts'
+export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/projects-of-parents.ts'
 export { type Branch, createBranch, getBranch, listBranches, removeBranch } from './repositories/branch-operations.ts'
 export { type Commit, type ListedCommit, signatureTime, type Trailer, titleOf } from './repositories/commit.ts'
 export type { DiffStats, FileDiff } from './repositories/commit-diff.ts'
 export {
+  type CommitWithStats,
   createCommit,
   getCommit,
   listCommitDiffs,
   listCommits,
-  type CommitWithStats,
 } from './repositories/commit-operations.ts'
 export type { Committer } from './repositories/commit-to-branch.ts'
 export {

@@ -3,9 +3,9 @@ import { type Generated, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Db, MAX_PENDING_WRITES } from './db.ts'
 import { addFolded, folded, foldedSql } from './folded-text.ts'
-import { RowInsertion } from './row-insertion.ts'
 import { type Migrations, migrate, NewerVersionError } from './migrate.ts'
 import { isUnavailable } from './open-database.ts'
+import { RowInsertion } from './row-insertion.ts'
 import { tableWithId } from './table-with-id.ts'
 
 interface Tables {
@@ -108,7 +108,10 @@ export function describeDb(name: string, createDatabase: () => Promise<TestDatab
         )
         const outcomes = await Promise.all(writes)
         expect(outcomes.slice(-3)).toEqual(['done', true, true])
-        expect([begun, outcomes.filter((outcome) => outcome === 'done').length]).toEqual([MAX_PENDING_WRITES, MAX_PENDING_WRITES])
+        expect([begun, outcomes.filter((outcome) => outcome === 'done').length]).toEqual([
+          MAX_PENDING_WRITES,
+          MAX_PENDING_WRITES,
+        ])
         await insert(1, 'after')
         expect(await texts()).toEqual(['after'])
       })

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import Sqlite from 'better-sqlite3'
 import type { Kysely, Transaction } from 'kysely'
 import { MAX_PENDING_WRITES, type WriteOptions } from './db.ts'
-import { writeAborted, type SavepointDriver } from './savepoint-driver.ts'
+import { type SavepointDriver, writeAborted } from './savepoint-driver.ts'
 import { QueueFullError, SerialQueue } from './serial-queue.ts'
 
 /** How long a transaction accepts further waiting writes. Each write is done only when the whole group is committed. */

@@ -55,7 +55,8 @@ export class NewerVersionError extends Error {
 
 function requireKnownMigrations(applied: readonly string[], migrations: Migrations): void {
   const unknown = applied.find((name) => !Object.hasOwn(migrations, name))
-  if (unknown !== undefined) throw new NewerVersionError(`a newer version of Penstock has migrated this database (it has ${unknown})`)
+  if (unknown !== undefined)
+    throw new NewerVersionError(`a newer version of Penstock has migrated this database (it has ${unknown})`)
 }
 
 async function appliedMigrations<Tables>(db: Kysely<Tables>): Promise<string[]> {

@@ -1,7 +1,7 @@
 import type { Db } from './db.ts'
-import { isPostgresUnavailable, isPostgresInvalidValue, openPostgres } from './postgres.ts'
-import { isSqliteUnavailable, openSqlite, openSqliteReadOnly } from './sqlite.ts'
+import { isPostgresInvalidValue, isPostgresUnavailable, openPostgres } from './postgres.ts'
 import { QueueFullError } from './serial-queue.ts'
+import { isSqliteUnavailable, openSqlite, openSqliteReadOnly } from './sqlite.ts'
 
 /** Tells whether a location is a PostgreSQL URL (`postgres://…`, `postgresql://…`). Other locations are SQLite files. */
 export const isPostgresUrl = (location: string): boolean => /^postgres(?:ql)?:\/\//i.test(location)

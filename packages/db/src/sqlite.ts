@@ -16,8 +16,8 @@ import {
 import type { Db } from './db.ts'
 import { folded } from './folded-text.ts'
 import { GroupedWrites, isBusy } from './grouped-writes.ts'
-import { withStatementCache } from './statement-cache.ts'
 import { SavepointDriver } from './savepoint-driver.ts'
+import { withStatementCache } from './statement-cache.ts'
 
 export interface SqliteOptions {
   /** Lets `reclaim` shrink the file. Takes effect only when the file has no tables yet. */

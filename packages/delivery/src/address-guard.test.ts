@@ -2,14 +2,14 @@ import { networkInterfaces } from 'node:os'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
-import { AddressBlocked, type AddressPolicy, blockedBecause, guardedLookup } from './address-guard.ts'
+import { AddressBlocked, type AddressPolicy, findBlockReason, guardedLookup } from './address-guard.ts'
 import { AllowedHostError, AllowedHosts } from './allowed-hosts.ts'
 
 const strict: AddressPolicy = { allowsLocal: false, deniesOthers: false, allowed: new AllowedHosts([]) }
 const why = (addresses: readonly string[], policy: Partial<AddressPolicy> = {}, url = 'https://hooks.example.com/x') =>
-  blockedBecause({ ...strict, ...policy }, { url: new URL(url), addresses })
+  findBlockReason({ ...strict, ...policy }, { url: new URL(url), addresses })
 
-describe('by address', () => {
+describe('rules for addresses', () => {
   test.each([
     ['0.0.0.0', 'Requests to localhost are not allowed'],
     ['::', 'Requests to localhost are not allowed'],
@@ -68,7 +68,7 @@ describe('by address', () => {
     expect(why([address])).toBeUndefined()
   })
 
-  test('an address of this machine', () => {
+  test('forbids an address of this machine', () => {
     const own = Object.values(networkInterfaces())
       .flatMap((all) => all ?? [])
       .find(({ internal }) => !internal)
@@ -76,12 +76,12 @@ describe('by address', () => {
     expect(why([own.address])).toBe('Requests to localhost are not allowed')
   })
 
-  test('one bad one among them is enough', () => {
+  test('forbids a destination if one of its addresses is forbidden', () => {
     expect(why(['93.184.216.34', '10.0.0.1'])).toBe('Requests to the local network are not allowed')
   })
 })
 
-/** The special-purpose registries of IANA for IPv4 and IPv6, and multicast. */
+/** The blocks of IANA's special-purpose registries for IPv4 and IPv6, and multicast. */
 const specialBlocks = {
   4: [
     ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
@@ -115,7 +115,7 @@ function within(cidr: string, dice: Uint8Array): number[] {
 const writtenFrom = (bytes: readonly number[]) => ipaddr.fromByteArray([...bytes]).toString()
 const octets = (text: string) => ipaddr.parse(text).toByteArray()
 
-/** Every IPv6 spelling of an IPv4 address; `dice` fills the free bytes. */
+/** Returns every IPv6 form of an IPv4 address; `dice` fills the free bytes. */
 const spellings: Readonly<Record<string, (v4: number[], dice: Uint8Array) => number[]>> = {
   'as it is': (v4) => v4,
   'IPv4-mapped': (v4) => [...octets('::ffff:0:0').slice(0, 12), ...v4],
@@ -147,7 +147,7 @@ const globalV4 = fc
   .filter((bytes) => specialBlocks[4].every((cidr) => !new ipaddr.IPv4(bytes).match(ipaddr.IPv4.parseCIDR(cidr))))
 
 describe('every block of the special-purpose registries', () => {
-  test.each(Object.keys(spellings))('IPv4, %s: refused, and nothing else is', (name) => {
+  test.each(Object.keys(spellings))('IPv4, %s: forbids exactly the addresses of the registries', (name) => {
     const spell = spellings[name]!
     const special = fc.tuple(fc.constantFrom(...specialBlocks[4]), dice).map(([cidr, open]) => within(cidr, open))
     fc.assert(
@@ -165,7 +165,7 @@ describe('every block of the special-purpose registries', () => {
     )
   })
 
-  test('IPv6: refused, alone or beside an address that is not', () => {
+  test('IPv6: forbids them, alone or beside an allowed address', () => {
     fc.assert(
       fc.property(fc.constantFrom(...specialBlocks[6]), dice, fc.boolean(), (cidr, open, isFirst) => {
         const address = writtenFrom(within(cidr, open))
@@ -177,24 +177,24 @@ describe('every block of the special-purpose registries', () => {
   })
 })
 
-describe('by policy', () => {
-  test('local ones may be allowed', () => {
+describe('policies', () => {
+  test('allows local addresses by policy', () => {
     expect(why(['127.0.0.1'], { allowsLocal: true })).toBeUndefined()
   })
 
-  test('everything else may be denied', () => {
+  test('denies all hosts that are not on the allow list by policy', () => {
     const policy = { deniesOthers: true, allowsLocal: true, allowed: new AllowedHosts(['good.example']) }
     expect(why(['9.9.9.9'], policy)).toBe('Requests to hosts and IP addresses not on the Allow List are denied')
     expect(why(['9.9.9.9'], policy, 'http://good.example')).toBeUndefined()
   })
 
-  test('our own origin may be called, with exactly this port', () => {
+  test('allows its own origin, only with the same port', () => {
     const policy = { ownOrigin: 'http://127.0.0.1:8080' }
     expect(why(['127.0.0.1'], policy, 'http://127.0.0.1:8080/hook')).toBeUndefined()
     expect(why(['127.0.0.1'], policy, 'http://127.0.0.1:8081/hook')).toMatch(/loopback/)
   })
 
-  test('no scheme but http and https', () => {
+  test('forbids schemes other than http and https', () => {
     expect(why(['9.9.9.9'], {}, 'ftp://files.example')).toBe('Only allowed schemes are http, https')
   })
 })
@@ -225,7 +225,7 @@ describe('allowed hosts', () => {
     expect(why([address], { allowed: new AllowedHosts([entry]) }, url) === undefined).toBe(isAllowed)
   })
 
-  test('by address, all that a name resolves to have to be allowed', () => {
+  test('requires all addresses of a name to be allowed', () => {
     const policy = { allowed: new AllowedHosts(['10.0.0.0/24']) }
     expect(why(['10.0.0.1', '10.0.0.2'], policy)).toBeUndefined()
     expect(why(['10.0.0.1', '10.0.1.1'], policy)).toBe('Requests to the local network are not allowed')
@@ -240,7 +240,7 @@ describe('allowed hosts', () => {
     },
   )
 
-  test('any text is an entry or refused, quickly', () => {
+  test('accepts or refuses any text as an entry, quickly', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 300 }), (entry) => {
         try {
@@ -267,7 +267,7 @@ describe('lookup', () => {
       ),
     )
 
-  test('what may be called is what is connected to', async () => {
+  test('passes the checked addresses to the connection', async () => {
     expect(await looked(['9.9.9.9', '2620:fe::fe'], true)).toEqual([
       null,
       [
@@ -278,13 +278,13 @@ describe('lookup', () => {
     expect(await looked(['9.9.9.9', '2620:fe::fe'], false)).toEqual([null, '9.9.9.9', 4])
   })
 
-  test('what may not is an error that says why', async () => {
+  test('fails with the reason for a forbidden address', async () => {
     const [error] = (await looked(['9.9.9.9', '127.0.0.1'], true)) as [Error]
     expect(error).toBeInstanceOf(AddressBlocked)
     expect(error.message).toBe('URL is blocked: Requests to loopback addresses are not allowed')
   })
 
-  test('a name that cannot be resolved is the resolver’s own error', async () => {
+  test('passes on the error of the resolver', async () => {
     const failing = ((_: string, __: unknown, done: (error: Error) => void) =>
       done(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))) as never
     const error = await new Promise((resolve) =>

@@ -35,7 +35,7 @@ export class AddressBlocked extends Error {
  * Returns the reason why the policy forbids a destination, or `undefined` if it is allowed. One forbidden address is
  * enough, because the connection may be made to any of them.
  */
-export function blockedBecause(policy: AddressPolicy, { url, addresses }: Destination): string | undefined {
+export function findBlockReason(policy: AddressPolicy, { url, addresses }: Destination): string | undefined {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'Only allowed schemes are http, https'
   if (url.origin === policy.ownOrigin) return undefined
   if (policy.allowed.has(url, addresses)) return undefined
@@ -59,7 +59,7 @@ export function guardedLookup(policy: AddressPolicy, url: URL, resolve: typeof l
         done(error, '')
         return
       }
-      const reason = blockedBecause(policy, { url, addresses: found.map(({ address }) => address) })
+      const reason = findBlockReason(policy, { url, addresses: found.map(({ address }) => address) })
       if (reason !== undefined) done(new AddressBlocked(reason), '')
       else if (options.all) done(null, found)
       else done(null, found[0]!.address, found[0]!.family)

@@ -23,21 +23,21 @@ test.each([
   { failures: 4, openUntilMs: 2_000, isProbation: true },
   { failures: 8, openUntilMs: 32_000, isProbation: true },
   { failures: 40, openUntilMs: 60_000, isProbation: true },
-])('after $failures failures: left alone until $openUntilMs', ({ failures, openUntilMs, isProbation }) => {
+])('pauses until $openUntilMs after $failures failures', ({ failures, openUntilMs, isProbation }) => {
   const circuit = afterFailures(failures)
   expect([circuit.openUntilMs, isOnProbation(circuit, policy)]).toEqual([openUntilMs, isProbation])
 })
 
-test('what the receiver asks for holds from the first failure on', () => {
+test('applies the wait that the receiver asks for from the first failure on', () => {
   expect(afterFailures(1, 9_000).openUntilMs).toBe(9_000)
 })
 
-test('a later failure does not end an earlier pause', () => {
+test('does not shorten an earlier pause after a later failure', () => {
   const circuit = afterFailure({ ...closedCircuit, failuresInARow: 1, openUntilMs: 9_000 }, policy, 0, 0)
   expect(circuit.openUntilMs).toBe(9_000)
 })
 
-test('of whom nobody knows yet, one attempt has to succeed first; a failure opens nothing by itself', () => {
+test('requires one successful attempt for an untried lane, but a failure alone does not open the circuit', () => {
   const failed = afterFailure(untriedCircuit, policy, 0, 0)
   expect([untriedCircuit, failed, closedCircuit].map((circuit) => isOnProbation(circuit, policy))).toEqual([
     true,
@@ -57,15 +57,15 @@ test.each<{ name: string; outcome: Outcome; isProbation: boolean }>([
   },
   {
     name: 'never sent',
-    outcome: { kind: 'dead', reason: '', authentication: false, isOurs: true },
+    outcome: { kind: 'dead', reason: '', authentication: false, isLocal: true },
     isProbation: true,
   },
   { name: 'put off', outcome: { kind: 'retry', retryAfterMs: 0, reason: '' }, isProbation: true },
-])('the first one is $name: on probation $isProbation', ({ outcome, isProbation }) => {
+])('the first outcome is $name: on probation $isProbation', ({ outcome, isProbation }) => {
   expect(isOnProbation(afterOutcomes(untriedCircuit, policy, [outcome], 0), policy)).toBe(isProbation)
 })
 
-test('without an answer of the receiver nothing changes', () => {
-  const ours: Outcome = { kind: 'retry', retryAfterMs: 9_000, reason: '', isOurs: true }
+test('does not change without a reply of the receiver', () => {
+  const ours: Outcome = { kind: 'retry', retryAfterMs: 9_000, reason: '', isLocal: true }
   for (const outcomes of [[], [ours]]) expect(afterOutcomes(untriedCircuit, policy, outcomes, 0)).toBe(untriedCircuit)
 })

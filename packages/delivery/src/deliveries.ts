@@ -1,7 +1,7 @@
 import { type Migrations, tableWithId } from '@penstock/db'
 import { type Generated, sql } from 'kysely'
 
-/** The one table of this package; an application puts it into the database that its own tables are in. */
+/** The only table of this package. An application adds it to the database of its own tables. */
 export interface DeliveryTables {
   deliveries: DeliveriesTable
 }
@@ -14,20 +14,20 @@ export interface DeliveriesTable {
   subject: string
   state: 'open' | 'delivered' | 'dead'
   enqueued_at_ms: number
-  /** Of an open one: when it may be claimed. Whoever claims it moves it to the end of his lease. */
+  /** When an open delivery may be claimed. A claim moves it to the end of its lease. */
   due_at_ms: number
-  /** Of the latest claim; nobody else may settle it. */
+  /** The id of the latest claim, the only one that may settle the delivery. */
   claim: string | null
   attempts: number
-  /** Claims in a row that nobody settled: the process ended while it had them. */
+  /** The number of consecutive claims that were never settled, because the process ended. */
   abandoned: Generated<number>
   progress: string
   reason: string
   settled_at_ms: number | null
 }
 
-/** So many claims in a row that nobody settled, and a delivery is suspected of ending the process that sends it. */
-export const SUSPECT_AFTER = 2
+/** After this many consecutive claims that were never settled, a delivery is treated as poison: it may crash the process that sends it. */
+export const POISON_AFTER_ABANDONED = 2
 
 export const deliveryMigrations: Migrations = {
   '0001_deliveries': {
@@ -47,7 +47,7 @@ export const deliveryMigrations: Migrations = {
         .addColumn('settled_at_ms', 'bigint')
         .addUniqueConstraint('deliveries_key', ['queue', 'key'])
         .execute()
-      // Holds open ones alone, so that it stays small however many have been delivered.
+      // Contains only open deliveries, so it stays small when many have been delivered.
       await db.schema
         .createIndex('deliveries_open')
         .on('deliveries')
@@ -68,13 +68,13 @@ export const deliveryMigrations: Migrations = {
         .alterTable('deliveries')
         .addColumn('abandoned', 'integer', (column) => column.notNull().defaultTo(0))
         .execute()
-      // The database keeps the number, and uses the index for queries with the same one: with another `SUSPECT_AFTER`, a
-      // migration has to make it anew.
+      // The index condition contains the number, and only queries with the same number use the index. If you change
+      // `POISON_AFTER_ABANDONED`, add a migration that creates the index again.
       await db.schema
         .createIndex('deliveries_suspect')
         .on('deliveries')
         .columns(['queue', 'due_at_ms', 'id'])
-        .where(sql<boolean>`state = 'open' and abandoned >= ${sql.lit(SUSPECT_AFTER)}`)
+        .where(sql<boolean>`state = 'open' and abandoned >= ${sql.lit(POISON_AFTER_ABANDONED)}`)
         .execute()
     },
   },

@@ -18,7 +18,7 @@ import {
 } from './draining.case.ts'
 import type { Outcome } from './outcome.ts'
 
-test('a backlog whose receiver is down when the process begins is tried by single ones, not by batches', async () => {
+test('tries a backlog one delivery at a time if the receiver is down when the process starts', async () => {
   await enqueue('a', ...Array.from({ length: 200 }, (_, index) => String(index)))
   const { sent, stop } = drainOf({
     send: all(busy),
@@ -30,7 +30,7 @@ test('a backlog whose receiver is down when the process begins is tried by singl
   expect(sent).toEqual([['a0'], ['a1'], ['a2']])
 })
 
-test('a lane that hangs holds up no other, and gets no more than its share', async () => {
+test('a hanging lane does not block others, and gets no more than its share', async () => {
   await enqueue('a', '0', '1', '2', '3', '4', '5', '6')
   const hanging = new Gate()
   const { drain, sent, stop } = drainOf({
@@ -49,7 +49,7 @@ test('a lane that hangs holds up no other, and gets no more than its share', asy
   await stop()
 })
 
-test('lanes that are not served stay open, for whoever serves them', async () => {
+test('leaves lanes that it does not serve to other processes', async () => {
   await enqueue('a', '1')
   await enqueue('b', '1')
   await enqueue('c', '1')
@@ -63,7 +63,7 @@ test('lanes that are not served stay open, for whoever serves them', async () =>
   expect(other.sent).toEqual([['b1']])
 })
 
-test('several lanes that hang leave a place for the others', async () => {
+test('several hanging lanes leave room for others', async () => {
   for (const lane of ['a', 'b', 'c']) await enqueue(lane, '1', '2', '3', '4')
   await enqueue('z', '1', '2', '3', '4')
   const hanging = new Gate()
@@ -82,7 +82,7 @@ test('several lanes that hang leave a place for the others', async () => {
   await stop()
 })
 
-test('what goes wrong here is not held against the receiver: others of the lane are sent meanwhile', async () => {
+test('a local failure does not pause the lane', async () => {
   await enqueue('a', '1')
   const { drain, sent, stop } = drainOf({
     retry: { baseMs: 2, capMs: 2, giveUpAfterMs: 1e9 },
@@ -100,7 +100,7 @@ test('what goes wrong here is not held against the receiver: others of the lane 
   expect(sent).toEqual([['a1'], ['a2']])
 })
 
-test('busy lanes in front starve none behind', async () => {
+test('busy lanes do not starve later ones', async () => {
   for (const lane of ['a', 'b', 'z']) await enqueue(lane, '1', '2', '3', '4')
   const { sent, stop } = drainOf({ send: all(accepted), batchSize: 1, concurrency: 1, laneConcurrency: 1 })
   await untilCounts({ open: 0, dead: 0 })
@@ -111,25 +111,28 @@ test('busy lanes in front starve none behind', async () => {
 test.each([
   { name: 'busy', outcome: busy, dead: 0 },
   { name: 'refuses the credential', outcome: unauthorized, dead: 3 },
-])('a receiver that $name: after three failures one is tried at a time, with pauses', async ({ outcome, dead }) => {
-  await enqueue('a', '1', '2', '3', '4', '5')
-  let answer: Outcome = outcome
-  const { sent, stop } = drainOf({
-    send: (batch, signal) => all(answer)(batch, signal),
-    batchSize: 1,
-    laneConcurrency: 1,
-    retry: { baseMs: 1_000_000, capMs: 1_000_000, giveUpAfterMs: 10_000_000 },
-  })
-  await until(async () => sent.length === 3 && clock.wakeTimesMs.includes(10_000))
-  expect(await queue.counts()).toEqual({ open: 5 - dead, dead })
-  answer = accepted
-  await clock.advance(10_000)
-  await until(async () => sent.length === 5)
-  await stop()
-  expect(sent.flat()).toEqual(['a1', 'a2', 'a3', 'a4', 'a5'])
-})
+])(
+  'tries one delivery at a time with pauses after three failures of a receiver that $name',
+  async ({ outcome, dead }) => {
+    await enqueue('a', '1', '2', '3', '4', '5')
+    let answer: Outcome = outcome
+    const { sent, stop } = drainOf({
+      send: (batch, signal) => all(answer)(batch, signal),
+      batchSize: 1,
+      laneConcurrency: 1,
+      retry: { baseMs: 1_000_000, capMs: 1_000_000, giveUpAfterMs: 10_000_000 },
+    })
+    await until(async () => sent.length === 3 && clock.wakeTimesMs.includes(10_000))
+    expect(await queue.counts()).toEqual({ open: 5 - dead, dead })
+    answer = accepted
+    await clock.advance(10_000)
+    await until(async () => sent.length === 5)
+    await stop()
+    expect(sent.flat()).toEqual(['a1', 'a2', 'a3', 'a4', 'a5'])
+  },
+)
 
-test('thousands of lanes are looked through with turns for others in between', async () => {
+test('lets other work run while it looks through thousands of lanes', async () => {
   await db.write((tx) =>
     queue.enqueue(
       tx,
@@ -144,12 +147,12 @@ test('thousands of lanes are looked through with turns for others in between', a
     send: all(accepted),
     queue: {
       ...realQueue(),
-      lanes: (page) => {
+      listOpenLanes: (page) => {
         looks += 1
         setImmediate(() => {
           turns += looks === 1 ? 0 : 1
         })
-        return queue.lanes(page)
+        return queue.listOpenLanes(page)
       },
     },
   })
@@ -159,10 +162,10 @@ test('thousands of lanes are looked through with turns for others in between', a
   await stop()
 })
 
-test('what was never sent says nothing of the receiver: until something is taken one is tried at a time', async () => {
+test('tries one delivery at a time until the receiver has accepted one; unsent ones do not count', async () => {
   await enqueue('a', '1', '2', '3', '4', '5')
   const { sent, stop } = drainOf({
-    send: (batch, signal) => all(batch[0]!.key < 'a3' ? { ...malformed, isOurs: true } : accepted)(batch, signal),
+    send: (batch, signal) => all(batch[0]!.key < 'a3' ? { ...malformed, isLocal: true } : accepted)(batch, signal),
   })
   await untilCounts({ open: 0, dead: 2 })
   await stop()

@@ -21,7 +21,7 @@ import {
 import type { Outcome } from './outcome.ts'
 import type { ClaimedDelivery } from './queue.ts'
 
-test('delivers what is there, one first and then by batches, and what comes later when it is woken', async () => {
+test('delivers one delivery first, then batches, and later ones when it is woken', async () => {
   await enqueue('a', '1', '2', '3')
   const { drain, sent, stop } = drainOf({ send: all(accepted) })
   await untilCounts({ open: 0, dead: 0 })
@@ -33,7 +33,7 @@ test('delivers what is there, one first and then by batches, and what comes late
   expect(sent).toEqual([['a1'], ['a2', 'a3'], ['a4', 'a5']])
 })
 
-test('what failed is sent again after its wait, and buried when its time is over', async () => {
+test('sends failed deliveries again after their wait, and gives up when their time is over', async () => {
   await enqueue('a', '1')
   const { sent, stop } = drainOf({
     send: all(busy),
@@ -53,7 +53,7 @@ test('what failed is sent again after its wait, and buried when its time is over
   expect(await queue.find(1)).toMatchObject({ state: 'dead', reason: 'gave up after 3 attempts: HTTP 503' })
 })
 
-test('what the receiver finds malformed is buried by itself: the others of its lane go on', async () => {
+test('gives up a malformed delivery only; the others of its lane continue', async () => {
   await enqueue('a', '1', '2', '3', '4', '5')
   const { stop } = drainOf({
     batchSize: 1,
@@ -64,7 +64,7 @@ test('what the receiver finds malformed is buried by itself: the others of its l
   expect(await queue.find(5)).toMatchObject({ state: 'delivered' })
 })
 
-test('a batch whose parts fare differently; what was achieved is given back', async () => {
+test('settles each delivery of a batch by its own result, and stores its progress', async () => {
   await enqueue('a', '1', '2')
   const seen: ClaimedDelivery[] = []
   const { stop } = drainOf({
@@ -88,7 +88,7 @@ test('a batch whose parts fare differently; what was achieved is given back', as
   ])
 })
 
-test('told to stop: what is under way is settled, what was not sent is given back uncounted, nothing new begins', async () => {
+test('on a stop, settles deliveries in progress, returns unsent ones without counting an attempt, and starts nothing', async () => {
   await enqueue('a', '0', '1', '2', '3')
   const sending = new Gate()
   const { sent, stopper, stop } = drainOf({
@@ -110,12 +110,12 @@ test('told to stop: what is under way is settled, what was not sent is given bac
   expect(await queue.claim('a', { claim: 'next', limit: 9, leaseMs: 1 }, 0)).toHaveLength(2)
 })
 
-test('what ends every process that sends it is soon sent alone, and buried when its time is over; its neighbours arrive', async () => {
+test('sends a delivery alone if it crashes every process, and gives up when its time is over; the others arrive', async () => {
   await enqueue('a', '1', '2', '3')
   const sent: string[][][] = []
   for (let processes = 0; processes < 6; processes += 1) {
     const ended = new Gate()
-    // Settles nothing: what it had stays claimed until the lease is over.
+    // Never settles, so its deliveries stay claimed until the lease ends.
     const end = () => {
       ended.open()
       return new Promise<never>(() => {})
@@ -132,15 +132,15 @@ test('what ends every process that sends it is soon sent alone, and buried when 
   }
   expect(sent).toEqual([[['a1']], [['a2'], ['a1', 'a3']], [['a1']], [['a1']], [['a1']], [['a3']]])
   expect((await queue.list('dead', { limit: 9 })).map(({ key, reason }) => [key, reason])).toEqual([
-    ['a1', 'gave up after 6 attempts: each time the process that was sending it ended'],
+    ['a1', 'gave up after 6 attempts: the process ended during each attempt'],
   ])
 })
 
-test('a bug of the sender is told, and what it may have sent is tried again', async () => {
+test('reports an error of the sender, and retries the batch', async () => {
   await enqueue('a', '1')
   const bug = new Error('bug')
   let calls = 0
-  const { troubles, stop } = drainOf({
+  const { errors, stop } = drainOf({
     send: async (batch, signal) => {
       calls += 1
       if (calls === 1) throw bug
@@ -152,17 +152,17 @@ test('a bug of the sender is told, and what it may have sent is tried again', as
   await clock.advance(1_000)
   await untilCounts({ open: 0, dead: 0 })
   await stop()
-  expect(troubles).toEqual([bug])
+  expect(errors).toEqual([bug])
 })
 
-test('a database that is not to be had is asked again at the next poll', async () => {
+test('tries an unreachable database again at the next poll', async () => {
   await enqueue('a', '1')
   let isDown = true
-  const { troubles, stop } = drainOf({
+  const { errors, stop } = drainOf({
     send: all(accepted),
     queue: {
       ...realQueue(),
-      lanes: (page) => (isDown ? Promise.reject(new Error('down')) : queue.lanes(page)),
+      listOpenLanes: (page) => (isDown ? Promise.reject(new Error('down')) : queue.listOpenLanes(page)),
     },
   })
   await clock.untilSleeping()
@@ -170,14 +170,14 @@ test('a database that is not to be had is asked again at the next poll', async (
   await clock.advance(600_000)
   await untilCounts({ open: 0, dead: 0 })
   await stop()
-  expect(troubles).toEqual([new Error('down')])
+  expect(errors).toEqual([new Error('down')])
 })
 
-test('an answer that cannot be settled at once is kept, and the delivery not sent again', async () => {
+test('keeps a result until it can be settled, and does not send the delivery again', async () => {
   await enqueue('a', '1')
   let failures = 2
   const settled: boolean[] = []
-  const { sent, troubles, stop } = drainOf({
+  const { sent, errors, stop } = drainOf({
     send: all(accepted),
     pollMs: 1_000,
     onSettled: (each) => settled.push(...each.map(({ isLost }) => isLost)),
@@ -194,10 +194,10 @@ test('an answer that cannot be settled at once is kept, and the delivery not sen
   await stop()
   expect(sent).toEqual([['a1']])
   expect(settled).toEqual([false])
-  expect(troubles).toHaveLength(2)
+  expect(errors).toHaveLength(2)
 })
 
-test('a database that stays away is left alone at the end of the lease, and soon after being told to stop', async () => {
+test('stops trying to settle at the end of the lease, and soon after a stop', async () => {
   await enqueue('a', '1', '2')
   let tries = 0
   const { sent, stop } = drainOf({
@@ -229,7 +229,7 @@ test('a database that stays away is left alone at the end of the lease, and soon
   })
 })
 
-test('who has lost the lease is told so', async () => {
+test('reports a delivery with a lost lease', async () => {
   await enqueue('a', '1')
   const lost: boolean[] = []
   const { stop } = drainOf({
@@ -245,7 +245,7 @@ test('who has lost the lease is told so', async () => {
   expect(lost).toEqual([true])
 })
 
-test('whatever the receiver answers, each is accepted once or buried, and none is forgotten', async () => {
+test('delivers each delivery once or gives it up, whatever the receiver answers', async () => {
   const script = fc.array(fc.constantFrom<Outcome>(accepted, busy, malformed, unauthorized), { maxLength: 30 })
   await fc.assert(
     fc.asyncProperty(script, fc.integer({ min: 1, max: 12 }), async (answers, count) => {
@@ -254,7 +254,7 @@ test('whatever the receiver answers, each is accepted once or buried, and none i
       const acceptedKeys: string[] = []
       const { stop } = drainOf({
         retry: { baseMs: 1_000, capMs: 1_000, giveUpAfterMs: 1e9 },
-        // The clock runs on while the database takes its turns of the event loop.
+        // The clock advances while the database works.
         leaseMs: 1e9,
         send: async (batch) =>
           batch.map(({ key }) => {

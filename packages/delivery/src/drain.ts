@@ -2,106 +2,106 @@ import { setImmediate } from 'node:timers/promises'
 import { isUnavailable } from '@penstock/db'
 import type { Clock, Random } from '@penstock/runtime'
 import { afterOutcomes, type CircuitPolicy, isOnProbation } from './circuit.ts'
-import { SUSPECT_AFTER } from './deliveries.ts'
+import { POISON_AFTER_ABANDONED } from './deliveries.ts'
 import { type LaneState, LaneStates } from './lane-states.ts'
 import type { Outcome } from './outcome.ts'
 import type { ClaimedDelivery, DeliveryQueue, OpenLane, Settlement } from './queue.ts'
 import { deadlineMsOf, nextAttemptAt, type RetryPolicy } from './retry.ts'
 
-/** What became of one delivery of a batch; `progress` is given back with its next claim. */
+/** The result of one delivery of a batch. The next claim returns `progress` to the sender. */
 export interface Attempt {
   readonly outcome: Outcome
   readonly progress: string
 }
 
 /**
- * Sends a batch of one lane, and says of each what became of it, in the same order. Nothing is thrown for what the other side
- * does; `signal` aborts when the process ends, and whoever has sent nothing yet answers `undefined`.
+ * Sends a batch of one lane and returns the result of each delivery in the same order. Failures of the receiver are results,
+ * not errors. `signal` aborts when the process ends; deliveries that were not sent by then have the result `undefined`.
  */
 export type Send = (batch: readonly ClaimedDelivery[], signal: AbortSignal) => Promise<readonly (Attempt | undefined)[]>
 
 export interface DrainOptions {
-  readonly queue: Pick<DeliveryQueue, 'lanes' | 'suspectLanes' | 'claim' | 'settle'>
-  /** Other lanes are left alone, for a process that knows them. Default: all. */
+  readonly queue: Pick<DeliveryQueue, 'listOpenLanes' | 'listPoisonLanes' | 'claim' | 'settle'>
+  /** Tells whether this process serves a lane; other lanes are left to other processes. Default: all. */
   readonly serves?: (lane: string) => boolean
   readonly send: Send
   readonly clock: Clock
   readonly random: Random
-  /** A text unlike every other one, of any process. */
+  /** Returns a claim id that is unique across all processes. */
   readonly newClaim: () => string
   readonly retry: RetryPolicy
   readonly circuit: CircuitPolicy
-  /** Longer than `send` can take; else what is under way is sent twice. */
+  /** The lease of a claim. It must be longer than `send` can take, or deliveries are sent twice. */
   readonly leaseMs: number
   readonly batchSize: number
-  /** Batches under way: in all, and of one lane. */
+  /** The highest number of batches in progress: in total, and per lane. */
   readonly concurrency: number
   readonly laneConcurrency: number
-  /** How often it is looked for what others have enqueued. */
+  /** How often the drain looks for deliveries that other processes have enqueued. */
   readonly pollMs: number
   readonly onSettled?: (settled: readonly Settled[]) => void
-  /** A bug, or a database that is not to be had; it is tried again after `pollMs`. */
-  readonly onTrouble: (error: unknown) => void
+  /** Called for a bug or an unreachable database; the work is tried again after `pollMs`. */
+  readonly onError: (error: unknown) => void
 }
 
 export interface Settled {
   readonly delivery: ClaimedDelivery
   readonly settlement: Settlement
   readonly outcome: Outcome | undefined
-  /** Its lease had run out: somebody else has it, and will send it again. */
+  /** Whether the lease had run out: another claim has the delivery and sends it again. */
   readonly isLost: boolean
 }
 
-/** Lanes that are looked at in one go. */
-const LANES = 256
-/** Whoever waits for the process to end does not wait long for a database that is away. */
-const SETTLE_TRIES_AT_THE_END = 3
+/** The number of lanes that one query returns. */
+const LANES_PER_PAGE = 256
+/** The number of tries to settle while the process is ending, so that an unreachable database does not delay the end for long. */
+const MAX_SETTLE_TRIES_ON_SHUTDOWN = 3
 
-/** Claims what is due, sends it and settles it, until it is told to stop. Holds no more than `concurrency` batches in memory. */
+/** Claims, sends and settles due deliveries until it is stopped. At most `concurrency` batches are in memory. */
 export class Drain {
   readonly #options: DrainOptions
   readonly #lanes = new LaneStates()
-  readonly #underWay = new Set<Promise<void>>()
-  /** The lane that was looked at last: the next round begins behind it, so that busy ones in front starve none. */
+  readonly #inProgress = new Set<Promise<void>>()
+  /** The lane that was looked at last. The next round begins after it, so that busy lanes do not starve the others. */
   #lastLane = ''
   #woken = false
-  #suspect: Batch | undefined
+  #poisonBatch: Batch | undefined
   #sleep: AbortController | undefined
 
   constructor(options: DrainOptions) {
     this.#options = options
   }
 
-  /** Something has been enqueued: looks now instead of at the next poll. */
+  /** Looks for due deliveries now instead of at the next poll. */
   wake(): void {
     this.#woken = true
     this.#sleep?.abort()
   }
 
-  /** Resolves when `signal` has aborted and all that was claimed is settled. */
+  /** Runs until `signal` aborts. Resolves when all claimed deliveries are settled. */
   async run(signal: AbortSignal): Promise<void> {
     const onAbort = () => this.wake()
     signal.addEventListener('abort', onAbort, { once: true })
     while (!signal.aborted) {
       this.#woken = false
       const untilMs = await this.#startDue(signal).catch((error: unknown) => {
-        this.#options.onTrouble(error)
+        this.#options.onError(error)
         return Number.POSITIVE_INFINITY
       })
       if (!this.#woken && !signal.aborted) await this.#sleepUntil(untilMs)
     }
     signal.removeEventListener('abort', onAbort)
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inProgress)
   }
 
-  /** Returns when the next one falls due for which there is nothing to be done now. */
+  /** Starts what is due, and returns the time when the next delivery falls due. */
   async #startDue(signal: AbortSignal): Promise<number> {
     const { clock, concurrency, serves } = this.#options
-    await this.#startSuspect(signal)
+    await this.#startPoison(signal)
     const seen = new Set<string>()
     let nextMs = Number.POSITIVE_INFINITY
     for await (const { lane, dueMs } of this.#lanesInTurn(seen)) {
-      if (this.#underWay.size >= concurrency || signal.aborted) return nextMs
+      if (this.#inProgress.size >= concurrency || signal.aborted) return nextMs
       seen.add(lane)
       this.#lastLane = lane
       if (serves?.(lane) === false) continue
@@ -112,31 +112,31 @@ export class Drain {
     return nextMs
   }
 
-  /** All, from behind the last one of the round before to the end, and then from the beginning up to those seen. */
+  /** Yields all open lanes once, beginning after the last lane of the previous round and wrapping around. */
   async *#lanesInTurn(seen: ReadonlySet<string>): AsyncGenerator<OpenLane> {
     for (const begin of [this.#lastLane, '']) {
       let after = begin
       for (;;) {
-        const lanes = await this.#options.queue.lanes({ limit: LANES, after })
+        const lanes = await this.#options.queue.listOpenLanes({ limit: LANES_PER_PAGE, after })
         for (const one of lanes) {
           if (seen.has(one.lane)) return
           yield one
         }
-        if (lanes.length < LANES) break
+        if (lanes.length < LANES_PER_PAGE) break
         after = lanes.at(-1)!.lane
-        // SQLite answers at once: nothing else would happen while one looks through thousands.
+        // SQLite calls complete without leaving the event loop, so other work would wait while thousands of lanes are read.
         await setImmediate()
       }
     }
   }
 
-  /** As many batches as there are, and room for. */
+  /** Starts as many batches of a lane as are due and fit. */
   async #startLane(lane: string, signal: AbortSignal): Promise<void> {
     const { queue, clock, newClaim, leaseMs, batchSize, laneConcurrency, circuit } = this.#options
-    const state = this.#lanes.of(lane)
+    const state = this.#lanes.getOrCreate(lane)
     const isProbation = isOnProbation(state.circuit, circuit)
     const limit = isProbation ? 1 : batchSize
-    // Not for as long as there is room: of a fast lane one batch is over before the next is claimed.
+    // The loop is bounded by a count, not by free room: a batch of a fast lane can end before the next one is claimed.
     for (let started = 0; started < laneConcurrency && this.#hasRoom(state, isProbation); started += 1) {
       const nowMs = clock.nowMs()
       const deliveries = await queue.claim(lane, { claim: newClaim(), limit, leaseMs }, nowMs)
@@ -146,70 +146,73 @@ export class Drain {
     }
   }
 
-  /** One at a time, of all lanes: if the process ends once more, no other suspect is abandoned along with it. */
-  async #startSuspect(signal: AbortSignal): Promise<void> {
+  /** Starts one poison delivery; only one at a time across all lanes, so that a crash abandons no other suspect along with it. */
+  async #startPoison(signal: AbortSignal): Promise<void> {
     const { queue, clock, newClaim, leaseMs, circuit, serves } = this.#options
-    if (this.#suspect !== undefined) return
-    for (const lane of await queue.suspectLanes(clock.nowMs())) {
+    if (this.#poisonBatch !== undefined) return
+    for (const lane of await queue.listPoisonLanes(clock.nowMs())) {
       if (serves?.(lane) === false) continue
-      const state = this.#lanes.of(lane)
+      const state = this.#lanes.getOrCreate(lane)
       const nowMs = clock.nowMs()
       if (state.circuit.openUntilMs > nowMs) continue
       if (!this.#hasRoom(state, isOnProbation(state.circuit, circuit))) continue
-      const deliveries = await queue.claim(lane, { claim: newClaim(), limit: 1, leaseMs, suspects: true }, nowMs)
+      const deliveries = await queue.claim(lane, { claim: newClaim(), limit: 1, leaseMs, poison: true }, nowMs)
       if (deliveries.length === 0) continue
-      this.#suspect = { deliveries, leaseEndMs: nowMs + leaseMs }
-      this.#start(this.#suspect, state, signal)
+      this.#poisonBatch = { deliveries, leaseEndMs: nowMs + leaseMs }
+      this.#start(this.#poisonBatch, state, signal)
       return
     }
   }
 
-  /** Half of all places are for lanes that have none yet: the few of a slow receiver would fill them all. */
-  #hasRoom({ underWay }: LaneState, isProbation: boolean): boolean {
+  /** Tells whether a lane may start a batch. Half of all places are reserved for idle lanes, so that slow receivers cannot fill them all. */
+  #hasRoom({ inProgress }: LaneState, isProbation: boolean): boolean {
     const { concurrency, laneConcurrency } = this.#options
-    if (underWay === 0) return this.#underWay.size < concurrency
-    return !isProbation && underWay < laneConcurrency && this.#underWay.size < concurrency / 2
+    if (inProgress === 0) return this.#inProgress.size < concurrency
+    return !isProbation && inProgress < laneConcurrency && this.#inProgress.size < concurrency / 2
   }
 
   #start(batch: Batch, state: LaneState, signal: AbortSignal): void {
-    state.underWay += 1
+    state.inProgress += 1
     const working = this.#work(batch, state, signal)
-      .catch((error: unknown) => this.#options.onTrouble(error))
+      .catch((error: unknown) => this.#options.onError(error))
       .finally(() => {
-        state.underWay -= 1
-        this.#underWay.delete(working)
-        if (this.#suspect === batch) this.#suspect = undefined
+        state.inProgress -= 1
+        this.#inProgress.delete(working)
+        if (this.#poisonBatch === batch) this.#poisonBatch = undefined
         this.wake()
       })
-    this.#underWay.add(working)
+    this.#inProgress.add(working)
   }
 
   async #work(batch: Batch, state: LaneState, signal: AbortSignal): Promise<void> {
     const attempts = signal.aborted ? [] : await this.#send(batch.deliveries, signal)
-    this.#judge(state, attempts)
+    this.#updateCircuit(state, attempts)
     await this.#settle(batch, attempts, signal)
   }
 
-  /** What a bug has interrupted may have arrived: it is sent again, and buried in the end. */
+  /** Sends a batch. After an unexpected error the deliveries may or may not have arrived, so they are retried until they expire. */
   async #send(batch: readonly ClaimedDelivery[], signal: AbortSignal): Promise<readonly (Attempt | undefined)[]> {
-    if (batch.every((delivery) => this.#isBeyondTrying(delivery))) {
-      return batch.map(({ progress }) => ({ outcome: endedProcesses, progress }))
+    if (batch.every((delivery) => this.#isPoisonPastDeadline(delivery))) {
+      return batch.map(({ progress }) => ({ outcome: abandonedOutcome, progress }))
     }
     try {
       return await this.#options.send(batch, signal)
     } catch (error) {
-      this.#options.onTrouble(error)
-      const outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error', isOurs: true } as const
+      this.#options.onError(error)
+      const outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error', isLocal: true } as const
       return batch.map(({ progress }) => ({ outcome, progress }))
     }
   }
 
-  /** A suspect that is out of time: nobody has lived to say so when it was tried last. */
-  #isBeyondTrying({ abandoned, enqueuedAtMs }: ClaimedDelivery): boolean {
-    return abandoned >= SUSPECT_AFTER && this.#options.clock.nowMs() >= deadlineMsOf(this.#options.retry, enqueuedAtMs)
+  /** Tells whether a poison delivery is past its deadline; no process survived its last attempt to settle it. */
+  #isPoisonPastDeadline({ abandoned, enqueuedAtMs }: ClaimedDelivery): boolean {
+    return (
+      abandoned >= POISON_AFTER_ABANDONED &&
+      this.#options.clock.nowMs() >= deadlineMsOf(this.#options.retry, enqueuedAtMs)
+    )
   }
 
-  #judge(state: LaneState, attempts: readonly (Attempt | undefined)[]): void {
+  #updateCircuit(state: LaneState, attempts: readonly (Attempt | undefined)[]): void {
     const outcomes = attempts.flatMap((attempt) => attempt?.outcome ?? [])
     state.circuit = afterOutcomes(state.circuit, this.#options.circuit, outcomes, this.#options.clock.nowMs())
   }
@@ -225,20 +228,20 @@ export class Drain {
     onSettled?.(settled.map((one) => ({ ...one, isLost: lost.has(one.delivery) })))
   }
 
-  /** The receiver has it, and would get it again if this were forgotten: tried until the lease is over. */
+  /** Writes the settlements and tries again until the lease ends, because an unsettled delivery would be sent again. */
   async #write(
     settled: readonly Omit<Settled, 'isLost'>[],
     leaseEndMs: number,
     signal: AbortSignal,
   ): Promise<readonly ClaimedDelivery[]> {
-    const { queue, clock, pollMs, onTrouble } = this.#options
-    for (let triesAtTheEnd = 0; ; triesAtTheEnd += signal.aborted ? 1 : 0) {
+    const { queue, clock, pollMs, onError } = this.#options
+    for (let shutdownTries = 0; ; shutdownTries += signal.aborted ? 1 : 0) {
       try {
         return await queue.settle(settled, clock.nowMs())
       } catch (error) {
-        const isOver = clock.nowMs() + pollMs >= leaseEndMs || triesAtTheEnd >= SETTLE_TRIES_AT_THE_END
+        const isOver = clock.nowMs() + pollMs >= leaseEndMs || shutdownTries >= MAX_SETTLE_TRIES_ON_SHUTDOWN
         if (isOver || !isUnavailable(error)) throw error
-        onTrouble(error)
+        onError(error)
       }
       await clock.sleep(pollMs)
     }
@@ -266,11 +269,11 @@ export class Drain {
   }
 }
 
-const endedProcesses: Outcome = {
+const abandonedOutcome: Outcome = {
   kind: 'retry',
   retryAfterMs: 0,
-  reason: 'each time the process that was sending it ended',
-  isOurs: true,
+  reason: 'the process ended during each attempt',
+  isLocal: true,
 }
 
 interface Batch {

@@ -9,7 +9,7 @@ import { Drain, type DrainOptions, type Send } from './drain.ts'
 import type { Outcome } from './outcome.ts'
 import { DeliveryQueue } from './queue.ts'
 
-/** A drain on a queue of its own for each test, and what happens in it. */
+/** Outcomes for the tests. Each test has a drain on a new queue. */
 export const accepted: Outcome = { kind: 'delivered', rejectedItems: 0, message: '' }
 export const busy: Outcome = { kind: 'retry', retryAfterMs: 0, reason: 'HTTP 503' }
 export const unauthorized: Outcome = { kind: 'dead', reason: 'HTTP 401', authentication: true }
@@ -41,8 +41,8 @@ export const enqueue = (lane: string, ...names: string[]) =>
     ),
   )
 export const realQueue = (): DrainOptions['queue'] => ({
-  lanes: (page) => queue.lanes(page),
-  suspectLanes: (nowMs) => queue.suspectLanes(nowMs),
+  listOpenLanes: (page) => queue.listOpenLanes(page),
+  listPoisonLanes: (nowMs) => queue.listPoisonLanes(nowMs),
   claim: (...claim) => queue.claim(...claim),
   settle: (...settled) => queue.settle(...settled),
 })
@@ -51,10 +51,10 @@ export const all =
   async (batch) =>
     batch.map(() => ({ outcome, progress: '' }))
 
-/** Runs until there is nothing to be done without time passing: then it sleeps. */
+/** Starts a drain that runs until it has to wait for the clock. */
 export function drainOf(options: Partial<DrainOptions> & Pick<DrainOptions, 'send'>) {
   const sent: string[][] = []
-  const troubles: unknown[] = []
+  const errors: unknown[] = []
   const { send, ...others } = options
   let claims = 0
   const drain = new Drain({
@@ -69,7 +69,7 @@ export function drainOf(options: Partial<DrainOptions> & Pick<DrainOptions, 'sen
     concurrency: 4,
     laneConcurrency: 2,
     pollMs: 600_000,
-    onTrouble: (error) => troubles.push(error),
+    onError: (error) => errors.push(error),
     send: (batch, signal) => {
       sent.push(batch.map(({ key }) => key))
       return send(batch, signal)
@@ -82,7 +82,7 @@ export function drainOf(options: Partial<DrainOptions> & Pick<DrainOptions, 'sen
     stopper.abort()
     return ended
   }
-  return { drain, sent, troubles, stop, stopper }
+  return { drain, sent, errors, stop, stopper }
 }
 
 export const untilCounts = (counts: { open: number; dead: number }) =>
@@ -91,7 +91,7 @@ export const untilCounts = (counts: { open: number; dead: number }) =>
     return now.open === counts.open && now.dead === counts.dead
   })
 
-/** That many attempts of some delivery are over, and it waits for the next one. */
+/** Resolves when a delivery has had this many attempts and waits for the next one. */
 export const settledAttempts = (attempts: number) =>
   until(async () =>
     (await queue.list('open', { limit: 10 })).some(
@@ -99,7 +99,7 @@ export const settledAttempts = (attempts: number) =>
     ),
   )
 
-/** Looks after every turn of the event loop; the runner's own limit ends it. */
+/** Checks the condition after every turn of the event loop, until it holds or the test times out. */
 export async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setImmediate(resolve))
 }

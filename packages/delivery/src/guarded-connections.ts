@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { buildConnector, DecoratorHandler, type Dispatcher } from 'undici'
-import { AddressBlocked, type AddressPolicy, blockedBecause, guardedLookup } from './address-guard.ts'
+import { AddressBlocked, type AddressPolicy, findBlockReason, guardedLookup } from './address-guard.ts'
 
 /**
  * Checks connections by their real addresses: when they are made, and again before each request that uses them, because
@@ -25,7 +25,7 @@ export class GuardedConnections {
     return (target, callback) => {
       connect(target, (error, socket) => {
         if (error !== null) return callback(error, null)
-        const reason = this.#reasonAgainst(origin, socket)
+        const reason = this.#findBlockReason(origin, socket)
         if (reason === undefined) {
           this.#keep(origin.origin, socket)
           return callback(null, socket)
@@ -46,14 +46,14 @@ export class GuardedConnections {
 
   /** Cuts the connections of an origin that the current policy forbids. Returns the reason, if there was one. */
   cutForbidden(origin: URL): string | undefined {
-    let cutBecause: string | undefined
+    let cutReason: string | undefined
     for (const socket of this.#open.get(origin.origin) ?? []) {
-      const reason = this.#reasonAgainst(origin, socket)
+      const reason = this.#findBlockReason(origin, socket)
       if (reason === undefined) continue
-      cutBecause = reason
+      cutReason = reason
       socket.destroy(new AddressBlocked(reason))
     }
-    return cutBecause
+    return cutReason
   }
 
   #keep(origin: string, socket: Socket): void {
@@ -65,10 +65,10 @@ export class GuardedConnections {
     })
   }
 
-  #reasonAgainst(origin: URL, { destroyed, remoteAddress }: Socket): string | undefined {
+  #findBlockReason(origin: URL, { destroyed, remoteAddress }: Socket): string | undefined {
     // A closed connection has no address, and carries no requests any more.
     if (destroyed || remoteAddress === undefined) return undefined
-    return blockedBecause(this.#policy(), { url: origin, addresses: [remoteAddress] })
+    return findBlockReason(this.#policy(), { url: origin, addresses: [remoteAddress] })
   }
 }
 

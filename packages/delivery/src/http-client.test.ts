@@ -34,7 +34,7 @@ function post(url: string, change: Partial<HttpRequest> = {}): HttpRequest {
 const ok: ScriptedReply = { play: 'reply', status: 200, headers: { 'x-one': '1' }, body: 'fine' }
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString()
 
-test('a request goes out as it is, a reply comes back as it is', async () => {
+test('sends a request and returns a reply unchanged', async () => {
   const { server, client } = await setUp([ok])
   const reply = await client.send(post(`${server.url}/a/b?c=d`))
   expect(server.requests[0]).toMatchObject({
@@ -47,7 +47,7 @@ test('a request goes out as it is, a reply comes back as it is', async () => {
   expect(reply.kind === 'reply' && text(reply.body)).toBe('fine')
 })
 
-test('GET has no body', async () => {
+test('sends GET without a body', async () => {
   const { server, client } = await setUp([ok])
   await client.send(post(server.url, { method: 'GET', body: new Uint8Array() }))
   expect(server.requests[0]).toMatchObject({ method: 'GET', wireBytes: 0 })
@@ -55,7 +55,7 @@ test('GET has no body', async () => {
   expect(server.requests[0]?.headers).not.toHaveProperty('transfer-encoding')
 })
 
-test('connections are kept, and no more than allowed are opened', async () => {
+test('keeps connections, and opens no more than allowed', async () => {
   const gate = new Gate()
   const ports = new Set<number | undefined>()
   const server = createServer(async (request, response) => {
@@ -74,7 +74,7 @@ test('connections are kept, and no more than allowed are opened', async () => {
   expect(ports.size).toBe(2)
 })
 
-test('a redirect is a reply, and its target hears nothing', async () => {
+test('returns a redirect as a reply without following it', async () => {
   const elsewhere = await ScriptedServer.start([ok])
   cleanups.push(() => elsewhere.close())
   const location = `${elsewhere.url}/v1/traces`
@@ -88,7 +88,7 @@ test('a redirect is a reply, and its target hears nothing', async () => {
   expect(elsewhere.requests).toEqual([])
 })
 
-test('nobody listens', async () => {
+test('reports a refused connection', async () => {
   const { client } = await setUp([])
   expect(await client.send(post(await refusedUrl()))).toEqual({
     kind: 'failure',
@@ -97,13 +97,13 @@ test('nobody listens', async () => {
   })
 })
 
-test('a name that does not exist', async () => {
+test('reports an unknown host name', async () => {
   const { client } = await setUp([])
   const result = await client.send(post('http://collector.invalid/'))
   expect(result).toMatchObject({ kind: 'failure', reason: expect.stringMatching(/^host name not found/) })
 })
 
-test('a reset before the head', async () => {
+test('reports a reset before the status line', async () => {
   const { server, client } = await setUp([{ play: 'reset' }])
   const result = await client.send(post(server.url))
   expect(result).toMatchObject({
@@ -112,13 +112,13 @@ test('a reset before the head', async () => {
   })
 })
 
-test.each([undefined, 'the beginning'])('a reset after the head and %j: the status counts', async (body) => {
+test.each([undefined, 'the beginning'])('returns the status after a reset behind the head and %j', async (body) => {
   const { server, client } = await setUp([{ play: 'reset', status: 400, ...(body && { body }) }])
   const result = await client.send(post(server.url))
   expect(result).toMatchObject({ kind: 'reply', status: 400, truncated: true })
 })
 
-test('no answer: the deadline ends it, and the server sees us go', async () => {
+test('ends a request without a reply at the deadline, and closes the connection', async () => {
   const { server, client } = await setUp([{ play: 'silence' }])
   expect(await client.send(post(server.url, { timeoutMs: 100 }))).toEqual({
     kind: 'failure',
@@ -128,7 +128,7 @@ test('no answer: the deadline ends it, and the server sees us go', async () => {
   await server.requests[0]?.over
 })
 
-test('a head and then no body: the deadline ends it, the status counts', async () => {
+test('returns the status if the body does not arrive before the deadline', async () => {
   const { server, client } = await setUp([{ play: 'stall', status: 200, body: 'some' }])
   const reply = await client.send(post(server.url, { timeoutMs: 100 }))
   expect(reply).toMatchObject({ kind: 'reply', status: 200, truncated: true })
@@ -136,13 +136,13 @@ test('a head and then no body: the deadline ends it, the status counts', async (
   await server.requests[0]?.over
 })
 
-test('silence within the time allowed for headers', async () => {
+test('reports a timeout of the headers', async () => {
   const { server, client } = await setUp([{ play: 'silence' }], { headersTimeoutMs: 100 })
   const result = await client.send(post(server.url))
   expect(result).toMatchObject({ kind: 'failure', code: 'UND_ERR_HEADERS_TIMEOUT' })
 })
 
-test('the deadline covers waiting for a free connection', async () => {
+test('includes the wait for a free connection in the deadline', async () => {
   const { server, client } = await setUp([{ play: 'silence' }], { connections: 1 })
   const stop = new AbortController()
   const first = client.send(post(server.url), stop.signal)
@@ -153,7 +153,7 @@ test('the deadline covers waiting for a free connection', async () => {
   expect(server.requests.length).toBe(1)
 })
 
-test('an abort ends the request, before or during it', async () => {
+test('ends a request on an abort, before or during it', async () => {
   const { server, client } = await setUp([{ play: 'silence' }])
   const aborted = { kind: 'failure', code: 'PENSTOCK_ABORTED', reason: 'stopped while waiting for an answer' }
   expect(await client.send(post(server.url), AbortSignal.abort())).toEqual(aborted)
@@ -167,7 +167,7 @@ test('an abort ends the request, before or during it', async () => {
   await server.requests[0]?.over
 })
 
-test('an endless reply is cut at the cap, and the next request is served', async () => {
+test('cuts an endless reply at the limit, and serves the next request', async () => {
   const { server, client } = await setUp([{ play: 'flood', status: 200 }, ok], { keptReplyBytes: 10_000 })
   const reply = await client.send(post(server.url))
   expect(reply).toMatchObject({ kind: 'reply', status: 200, truncated: true })
@@ -176,7 +176,7 @@ test('an endless reply is cut at the cap, and the next request is served', async
   expect(await client.send(post(server.url))).toMatchObject({ status: 200, truncated: false })
 })
 
-test('a reply of exactly the cap is whole', async () => {
+test('returns a reply of exactly the limit in full', async () => {
   const { server, client } = await setUp([{ ...ok, body: 'x'.repeat(100) }], { keptReplyBytes: 100 })
   expect(await client.send(post(server.url))).toMatchObject({ status: 200, truncated: false })
 })
@@ -191,26 +191,26 @@ test.each([
   expect(result).toMatchObject({ kind: 'failure', reason: expect.stringMatching(/^the answer is not HTTP/) })
 })
 
-test('chunked garbage: the status counts', async () => {
+test('returns the status of a reply with broken chunks', async () => {
   const bytes = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nnonsense'
   const { server, client } = await setUp([{ play: 'raw', bytes }])
   expect(await client.send(post(server.url))).toMatchObject({ kind: 'reply', status: 200, truncated: true })
 })
 
-test('https towards a port that speaks plain http', async () => {
+test('reports a TLS failure for https to a plain http port', async () => {
   const { server, client } = await setUp([])
   const result = await client.send(post(server.url.replace('http:', 'https:')))
   expect(result).toMatchObject({ kind: 'failure', reason: expect.stringMatching(/^TLS handshake failed/) })
   expect(server.requests).toEqual([])
 })
 
-test('a mistake of the caller is thrown, without the value', async () => {
+test('throws an error of the caller, without the value', async () => {
   const { server, client } = await setUp([])
   const sending = client.send(post(server.url, { headers: { authorization: 'Bearer CANARY\n' } }))
   await expect(sending).rejects.toThrow(/^(?!.*CANARY)/)
 })
 
-test('closing waits for what is under way', async () => {
+test('close waits for requests in progress', async () => {
   const gate = new Gate()
   const { server, client } = await setUp([{ ...ok, after: gate.opened }])
   const sending = client.send(post(server.url))
@@ -225,7 +225,7 @@ test('closing waits for what is under way', async () => {
 test.each([
   { name: 'by name', host: 'localhost' },
   { name: 'by address', host: '127.0.0.1' },
-])('an address that the policy forbids is never connected to: $name', async ({ host }) => {
+])('never connects to an address that the policy forbids: $name', async ({ host }) => {
   const { server } = await setUp([ok])
   let allowsLocal = false
   const allowed = new AllowedHosts([])
@@ -242,7 +242,7 @@ test.each([
   expect(await client.send(post(url))).toMatchObject({ kind: 'reply', status: 200 })
 })
 
-describe('connections that are kept', () => {
+describe('kept connections', () => {
   const blocked = {
     kind: 'failure',
     code: 'PENSTOCK_BLOCKED',
@@ -256,7 +256,7 @@ describe('connections that are kept', () => {
     return { server, client, policy, request: post(server.url.replace('127.0.0.1', 'localhost')) }
   }
 
-  test('one is not used again once the policy forbids its address', async () => {
+  test('are not used again after the policy forbids their address', async () => {
     const { server, client, policy, request } = await withPolicy([ok, ok])
     expect(await client.send(request)).toMatchObject({ kind: 'reply', status: 200 })
     policy.allowsLocal = false
@@ -266,7 +266,7 @@ describe('connections that are kept', () => {
     expect(await client.send(request)).toMatchObject({ kind: 'reply', status: 200 })
   })
 
-  test('a request that waits for one is judged when its turn comes', async () => {
+  test('a waiting request is checked again when it gets one', async () => {
     const gate = new Gate()
     const { server, client, policy, request } = await withPolicy([{ ...ok, after: gate.opened }, ok])
     const sending = [client.send(request), client.send(request)]
@@ -277,7 +277,7 @@ describe('connections that are kept', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('one to an allowed host is used again', async () => {
+  test('are used again for an allowed host', async () => {
     const { server, client, policy, request } = await withPolicy([ok, ok])
     policy.allowsLocal = false
     policy.allowed = new AllowedHosts(['localhost'])

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { Agent, type Dispatcher, errors, Pool } from 'undici'
-import { AddressBlocked, type AddressPolicy, blockedBecause } from './address-guard.ts'
+import { AddressBlocked, type AddressPolicy, findBlockReason } from './address-guard.ts'
 import { hostOf } from './allowed-hosts.ts'
 import { GuardedConnections } from './guarded-connections.ts'
 
@@ -9,39 +9,39 @@ export interface HttpRequest {
   /** http or https, without userinfo. */
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
-  /** Empty with GET. */
+  /** The body; empty for GET. */
   readonly body: Uint8Array
-  /** For everything: waiting for a connection, connecting, sending, and reading the reply. */
+  /** The timeout for everything: waiting for a connection, connecting, sending, and reading the reply. */
   readonly timeoutMs: number
 }
 
 export interface HttpReply {
   readonly kind: 'reply'
   readonly status: number
-  /** Names in lower case; a repeated header is joined with ', '. */
+  /** Headers with names in lower case; the values of a repeated header are joined with ', '. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** The body is longer than what was kept, or broke off. The status counts all the same. */
+  /** Whether the body is longer than the kept part, or was cut off. The status is valid in either case. */
   readonly truncated: boolean
 }
 
-/** No status line came. The other side may or may not have acted on the request. */
+/** A request without a status line in reply. The receiver may or may not have acted on it. */
 export interface NetworkFailure {
   readonly kind: 'failure'
-  /** Of Node (`ECONNREFUSED`), undici (`UND_ERR_SOCKET`), its parser (`HPE_…`), OpenSSL, or one of `ownReasons`. */
+  /** The code from Node (`ECONNREFUSED`), undici (`UND_ERR_SOCKET`), its parser (`HPE_…`), OpenSSL, or `ownReasons`. */
   readonly code: string
-  /** For people, in our words: what libraries say may quote what was sent. */
+  /** A description for people. It never contains library messages, because these may quote the request. */
   readonly reason: string
 }
 
 export interface HttpClientLimits {
-  /** Per origin; further requests wait for a free one within their `timeoutMs`. */
+  /** The highest number of connections per origin; further requests wait for a free one within their `timeoutMs`. */
   readonly connections: number
   readonly connectTimeoutMs: number
   readonly headersTimeoutMs: number
-  /** Longest silence within a reply's body. */
+  /** The longest pause within the body of a reply. */
   readonly bodyTimeoutMs: number
-  /** The connection is given up when a reply has more. */
+  /** The kept part of a reply's body; a connection with a longer one is closed. */
   readonly keptReplyBytes: number
 }
 
@@ -54,8 +54,8 @@ export const defaultHttpClientLimits: HttpClientLimits = {
 }
 
 /**
- * HTTP/1.1 requests over kept-alive connections, a pool per origin. Redirects come back as replies. What the network
- * does wrong is a value; what is thrown is a bug of the caller.
+ * Sends HTTP/1.1 requests over kept-alive connections, with a pool per origin. Redirects are returned as replies. Network
+ * failures are returned as values; thrown errors are bugs of the caller.
  */
 export class HttpClient {
   readonly #agent: Dispatcher
@@ -102,16 +102,16 @@ export class HttpClient {
     }
   }
 
-  /** Waits for the requests under way, each of which has its own deadline. */
+  /** Waits for the requests in progress, each of which has its own deadline, and closes the connections. */
   close(): Promise<void> {
     return this.#agent.close()
   }
 
-  /** An address is connected to without being looked up. */
+  /** Returns why the policy forbids a URL with an IP address as host, because such a host is not looked up. */
   #blockedLiteral(url: URL): string | undefined {
     const host = hostOf(url)
     if (this.#addressPolicy === undefined || isIP(host) === 0) return undefined
-    return blockedBecause(this.#addressPolicy(), { url, addresses: [host] })
+    return findBlockReason(this.#addressPolicy(), { url, addresses: [host] })
   }
 
   #start(request: HttpRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
@@ -126,7 +126,7 @@ export class HttpClient {
   }
 }
 
-/** Leaving the loop early destroys the stream and with it the connection. */
+/** Reads up to `keptBytes` of a body. Leaving the loop early destroys the stream, and the connection with it. */
 async function readBody(
   stream: AsyncIterable<Uint8Array>,
   keptBytes: number,
@@ -148,13 +148,13 @@ async function readBody(
   return { body: Buffer.concat(parts), truncated }
 }
 
-/** Failures that we cause ourselves. */
+/** The failures that this client causes itself. */
 const ownReasons = {
   PENSTOCK_DEADLINE: 'no answer in time',
   PENSTOCK_ABORTED: 'stopped while waiting for an answer',
 } as const
 
-/** The deadline of a request and the caller's wish to stop, as the one signal undici takes. */
+/** Combines the deadline of a request and the caller's signal, because undici takes only one signal. */
 class Interruption {
   readonly happened: Promise<never>
   readonly #controller = new AbortController()
@@ -198,10 +198,13 @@ const reasonByCode: readonly { readonly code: RegExp; readonly reason: string }[
   { code: /^(ERR_SSL_|ERR_TLS_|EPROTO$)|CERT|LEAF_SIGNATURE/, reason: 'TLS handshake failed' },
 ]
 
-/** Codes with which undici and Node complain about their caller. */
+/** The codes with which undici and Node report wrong arguments and closed clients. */
 const callerMistake = /^(UND_ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED)$|ERR_INVALID_)/
 
-/** Throws what is not the network's doing. */
+/**
+ * Returns the failure for a network error.
+ * @throws the error itself if the network did not cause it
+ */
 function failureOf(error: unknown): NetworkFailure {
   const code = codeOf(error)
   if (typeof code !== 'string' || callerMistake.test(code)) throw error

@@ -2,34 +2,34 @@ import { type Circuit, untriedCircuit } from './circuit.ts'
 
 export interface LaneState {
   circuit: Circuit
-  /** Batches. */
-  underWay: number
+  /** The number of batches in progress. */
+  inProgress: number
 }
 
-/** Lanes that are remembered, unless more have something under way. One that is forgotten is tried anew. */
-const MOST_LANES = 4_096
+/** The highest number of lanes in memory, unless more have batches in progress. An evicted lane starts with an untried circuit. */
+const MAX_LANES = 4_096
 
-/** What a process knows of the lanes that it serves. */
+/** The state of each lane that a process serves. */
 export class LaneStates {
-  /** Whoever was used last stands last. */
+  /** States in order of use, the most recent last. */
   readonly #states = new Map<string, LaneState>()
 
   find(lane: string): LaneState | undefined {
     return this.#states.get(lane)
   }
 
-  /** To be used now. */
-  of(lane: string): LaneState {
-    const state = this.#states.get(lane) ?? { circuit: untriedCircuit, underWay: 0 }
+  /** Returns the state of a lane, and marks it as used now. */
+  getOrCreate(lane: string): LaneState {
+    const state = this.#states.get(lane) ?? { circuit: untriedCircuit, inProgress: 0 }
     this.#states.delete(lane)
-    if (this.#states.size >= MOST_LANES) this.#forgetOne()
+    if (this.#states.size >= MAX_LANES) this.#evictOne()
     this.#states.set(lane, state)
     return state
   }
 
-  #forgetOne(): void {
-    for (const [lane, { underWay }] of this.#states) {
-      if (underWay > 0) continue
+  #evictOne(): void {
+    for (const [lane, { inProgress }] of this.#states) {
+      if (inProgress > 0) continue
       this.#states.delete(lane)
       return
     }

@@ -28,9 +28,9 @@ test.each([
   expect(kindOfStatus(status)).toBe(kind)
 })
 
-const detail = { rejectedItems: 0, message: 'as it is told' }
+const detail = { rejectedItems: 0, message: 'the message' }
 
-test('only 401 and 403 speak about the credential', () => {
+test('treats only 401 and 403 as authentication failures', () => {
   const refused = Array.from({ length: 500 }, (_, index) => 100 + index).filter((status) => {
     const outcome = outcomeOfReply({ status, headers: {} }, detail, 0)
     return outcome.kind === 'dead' && outcome.authentication
@@ -38,22 +38,22 @@ test('only 401 and 403 speak about the credential', () => {
   expect(refused).toEqual([401, 403])
 })
 
-test('a success keeps what the receiver rejected', () => {
+test('returns the rejected items of a success', () => {
   const outcome = outcomeOfReply({ status: 200, headers: {} }, { rejectedItems: 3, message: 'too old' }, 0)
   expect(outcome).toEqual({ kind: 'delivered', rejectedItems: 3, message: 'too old' })
 })
 
-test('a retry carries the wait that was asked for', () => {
+test('returns the requested wait of a retry', () => {
   const outcome = outcomeOfReply({ status: 429, headers: { 'retry-after': '3' } }, detail, 0)
-  expect(outcome).toEqual({ kind: 'retry', retryAfterMs: 3_000, reason: 'as it is told' })
+  expect(outcome).toEqual({ kind: 'retry', retryAfterMs: 3_000, reason: 'the message' })
 })
 
-test('a network failure is worth another attempt', () => {
+test('retries a network failure', () => {
   const outcome = outcomeOfFailure({ kind: 'failure', code: 'ECONNREFUSED', reason: 'connection refused' })
   expect(outcome).toEqual({ kind: 'retry', retryAfterMs: 0, reason: 'connection refused' })
 })
 
-test('an address that we refuse ourselves is not', () => {
+test('does not retry an address that the policy blocks', () => {
   const outcome = outcomeOfFailure({ kind: 'failure', code: 'PENSTOCK_BLOCKED', reason: 'URL is blocked: …' })
-  expect(outcome).toEqual({ kind: 'dead', reason: 'URL is blocked: …', authentication: false, isOurs: true })
+  expect(outcome).toEqual({ kind: 'dead', reason: 'URL is blocked: …', authentication: false, isLocal: true })
 })

@@ -1,25 +1,25 @@
 import type { HttpReply, NetworkFailure } from './http-client.ts'
 import { retryAfterMs } from './retry-after.ts'
 
-/** What one attempt came to. Reasons and messages are fit to be shown: one line, no secrets. */
+/** The result of one attempt. Reasons and messages can be shown: each is one line without secrets. */
 export type Outcome = Delivered | Retry | Dead
 
 interface Origin {
-  /** The receiver had no part in it, so that nothing is known about it: what else goes to it need not wait, nor follow. */
-  readonly isOurs?: true
+  /** Set if the receiver had no part in the result, so that it says nothing about the receiver or about other deliveries to it. */
+  readonly isLocal?: true
 }
 
 export interface Delivered extends Origin {
   readonly kind: 'delivered'
-  /** Items the receiver refused while it took the rest; it must not be sent them again. */
+  /** The number of items that the receiver rejected while it accepted the rest; they must not be sent again. */
   readonly rejectedItems: number
-  /** What the receiver had to say about it; '' when nothing. */
+  /** The receiver's message about the delivery; '' if there is none. */
   readonly message: string
 }
 
 export interface Retry extends Origin {
   readonly kind: 'retry'
-  /** The wait the receiver asked for, 0 when it did not. */
+  /** The wait that the receiver asked for, else 0. */
   readonly retryAfterMs: number
   readonly reason: string
 }
@@ -27,11 +27,11 @@ export interface Retry extends Origin {
 export interface Dead extends Origin {
   readonly kind: 'dead'
   readonly reason: string
-  /** The credential was refused (401, 403): whatever else is sent with it will be refused too. */
+  /** Whether the credential was refused (401, 403), so that everything sent with it will be refused. */
   readonly authentication: boolean
 }
 
-/** The only refusals that OTLP lets a client try again. @see OTLP specification, "Failures", retryable codes */
+/** The only error statuses that OTLP allows a client to retry. @see OTLP specification, "Failures", retryable codes */
 const kindByStatus: Readonly<Record<number, Outcome['kind']>> = {
   429: 'retry',
   502: 'retry',
@@ -39,7 +39,7 @@ const kindByStatus: Readonly<Record<number, Outcome['kind']>> = {
   504: 'retry',
 }
 
-/** By the first digit. 3xx is dead because following it would hand data and credential to an address nobody chose. */
+/** The outcome by first digit. 3xx is dead because following a redirect would send data and credential to an address that the user did not choose. */
 const kindByClass: Readonly<Record<number, Outcome['kind']>> = { 2: 'delivered', 3: 'dead', 4: 'dead', 5: 'dead' }
 
 export function kindOfStatus(status: number): Outcome['kind'] {
@@ -48,7 +48,7 @@ export function kindOfStatus(status: number): Outcome['kind'] {
 
 const isAuthenticationRefusal = (status: number): boolean => status === 401 || status === 403
 
-/** `detail` is what the caller has read out of the body. */
+/** Returns the outcome of a reply. `detail` is what the caller has read from the body. */
 export function outcomeOfReply(
   reply: Pick<HttpReply, 'status' | 'headers'>,
   detail: { readonly rejectedItems: number; readonly message: string },
@@ -65,9 +65,9 @@ export function outcomeOfReply(
   }
 }
 
-/** Nothing is known about what the other side did, so it is worth another attempt; unless it was us who refused. */
+/** Returns the outcome of a network failure: a retry, because the receiver may not have acted on it; dead if the address policy blocked it. */
 export function outcomeOfFailure(failure: NetworkFailure): Outcome {
   const { code, reason } = failure
-  if (code === 'PENSTOCK_BLOCKED') return { kind: 'dead', reason, authentication: false, isOurs: true }
+  if (code === 'PENSTOCK_BLOCKED') return { kind: 'dead', reason, authentication: false, isLocal: true }
   return { kind: 'retry', retryAfterMs: 0, reason }
 }

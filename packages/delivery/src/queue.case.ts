@@ -5,7 +5,7 @@ import { DeliveryQueue, type NewDelivery } from './queue.ts'
 
 const LEASE_MS = 1_000
 
-/** What the queue does alike on every database. `newPlace`: an empty one, which several may open. */
+/** Tests that the queue passes on every database. `newPlace` returns an empty database that several can open. */
 export function describeQueue(
   name: string,
   newPlace: () => Promise<{ location: string; remove(): Promise<void> }>,
@@ -40,7 +40,7 @@ export function describeQueue(
     const delivered = { kind: 'delivered', message: '' } as const
 
     describe('enqueueing', () => {
-      test('a key is taken once, also by those already delivered, and per queue', async () => {
+      test('accepts a key once per queue, even after its delivery', async () => {
         expect(await enqueue(numbered(2))).toBe(2)
         expect(await enqueue(numbered(3))).toBe(1)
         const [first] = await claim(1, 0)
@@ -59,18 +59,18 @@ export function describeQueue(
         expect(await queue.counts()).toEqual({ open: 0, dead: 0 })
       })
 
-      test('more than one statement takes', async () => {
+      test('enqueues more rows than fit into one statement', async () => {
         expect(await enqueue(numbered(2_345))).toBe(2_345)
         expect(await queue.counts()).toEqual({ open: 2_345, dead: 0 })
       })
 
-      test('nothing is nothing', async () => {
+      test('accepts an empty list', async () => {
         expect(await enqueue([])).toBe(0)
       })
     })
 
     describe('claiming', () => {
-      test('oldest first, each by one claim only', async () => {
+      test('claims the oldest first, and each delivery once', async () => {
         await enqueue(numbered(2, 'a', 3), 5)
         await enqueue(numbered(2, 'a', 1), 3)
         expect(keys(await claim(3, 10))).toEqual(['a1', 'a2', 'a3'])
@@ -78,7 +78,7 @@ export function describeQueue(
         expect(await claim(3, 10, 'c3')).toEqual([])
       })
 
-      test('says what the sender needs', async () => {
+      test('returns what the sender needs', async () => {
         await enqueue(numbered(1), 7)
         const [delivery] = await claim(1, 7)
         expect(delivery).toEqual({
@@ -94,43 +94,43 @@ export function describeQueue(
         })
       })
 
-      test('not before it is due', async () => {
+      test('does not claim a delivery before it is due', async () => {
         await enqueue(numbered(1), 100)
         expect(await claim(1, 99)).toEqual([])
         expect(await claim(1, 100)).toHaveLength(1)
       })
 
-      test('other lanes and other queues are left alone', async () => {
+      test('does not claim from other lanes and queues', async () => {
         await enqueue(numbered(1, 'b'))
         await enqueue(numbered(1), 0, new DeliveryQueue(db, 'hooks'))
         expect(await claim(10, 0)).toEqual([])
         expect(keys(await claim(10, 0, 'c1', 'b'))).toEqual(['b1'])
       })
 
-      test('when the lease is over the next one gets it, with the attempt counted and the progress kept', async () => {
+      test('claims a delivery again after its lease, with its attempt counted and its progress', async () => {
         await enqueue(numbered(1))
         const [lost] = await claim(1, 0)
-        expect(await queue.keepProgress(lost!, 'half', 500 + LEASE_MS)).toBe(true)
+        expect(await queue.saveProgress(lost!, 'half', 500 + LEASE_MS)).toBe(true)
         expect(await claim(1, 499 + LEASE_MS, 'c2')).toEqual([])
         const [found] = await claim(1, 500 + LEASE_MS, 'c2')
         expect(found).toMatchObject({ key: 'a1', attemptsMade: 1, progress: 'half' })
-        expect(await queue.keepProgress(lost!, 'more', 9_000)).toBe(false)
+        expect(await queue.saveProgress(lost!, 'more', 9_000)).toBe(false)
         expect(await queue.settle([{ delivery: lost!, settlement: delivered }], 0)).toEqual([lost])
         expect(await queue.settle([{ delivery: found!, settlement: delivered }], 0)).toEqual([])
       })
 
-      test('one abandoned again and again is a suspect: only who asks for suspects gets it, until it is settled', async () => {
+      test('treats a repeatedly abandoned delivery as poison until it is settled, and leaves it out of ordinary claims', async () => {
         await enqueue(numbered(2))
         for (const nowMs of [0, 1, 2].map((round) => round * LEASE_MS)) {
-          expect(await queue.suspectLanes(nowMs)).toEqual([])
+          expect(await queue.listPoisonLanes(nowMs)).toEqual([])
           const [first, second] = await claim(2, nowMs, `c${nowMs}`)
           expect([first?.abandoned, second?.abandoned]).toEqual([nowMs / LEASE_MS, 0])
           await queue.settle([{ delivery: second!, settlement: { kind: 'unsent' } }], nowMs)
         }
-        expect(await queue.suspectLanes(3 * LEASE_MS - 1)).toEqual([])
-        expect(await queue.suspectLanes(3 * LEASE_MS)).toEqual(['a'])
+        expect(await queue.listPoisonLanes(3 * LEASE_MS - 1)).toEqual([])
+        expect(await queue.listPoisonLanes(3 * LEASE_MS)).toEqual(['a'])
         expect(keys(await claim(2, 3 * LEASE_MS, 'c4'))).toEqual(['a2'])
-        const options = { claim: 'c5', limit: 2, leaseMs: LEASE_MS, suspects: true }
+        const options = { claim: 'c5', limit: 2, leaseMs: LEASE_MS, poison: true }
         const [suspect] = await queue.claim('a', options, 3 * LEASE_MS)
         expect(suspect).toMatchObject({ key: 'a1', abandoned: 3 })
         const settlement = { kind: 'retry', atMs: 4 * LEASE_MS, reason: 'HTTP 503', progress: '' } as const
@@ -138,7 +138,7 @@ export function describeQueue(
         expect(await claim(1, 4 * LEASE_MS, 'c6')).toMatchObject([{ key: 'a1', abandoned: 0 }])
       })
 
-      test('claims at the same time share what there is: nobody gets what another has', async () => {
+      test('gives each delivery to only one of several concurrent claims', async () => {
         await enqueue(numbered(100))
         const others = [1, 2, 3, 4].map(() => openDatabase<DeliveryTables>(place.location))
         const claimed = await Promise.all(
@@ -158,30 +158,30 @@ export function describeQueue(
       })
     })
 
-    describe('lanes', () => {
-      test('each once, with the time at which its first falls due', async () => {
+    describe('listOpenLanes', () => {
+      test('lists each lane once, with the time when its first delivery falls due', async () => {
         await enqueue([...numbered(3, 'b'), ...numbered(2, 'a')], 5)
         await enqueue(numbered(1, 'c'), 90)
         await claim(3, 10, 'c1', 'b')
-        expect(await queue.lanes({ limit: 10 })).toEqual([
+        expect(await queue.listOpenLanes({ limit: 10 })).toEqual([
           { lane: 'a', dueMs: 5 },
           { lane: 'b', dueMs: 10 + LEASE_MS },
           { lane: 'c', dueMs: 90 },
         ])
       })
 
-      test('by the page', async () => {
+      test('lists lanes by page', async () => {
         await enqueue(['a', 'b', 'c', 'd'].flatMap((lane) => numbered(2, lane)))
         const names = async (after?: string) =>
-          (await queue.lanes({ limit: 2, ...(after !== undefined && { after }) })).map(({ lane }) => lane)
+          (await queue.listOpenLanes({ limit: 2, ...(after !== undefined && { after }) })).map(({ lane }) => lane)
         expect([await names(), await names('b'), await names('d')]).toEqual([['a', 'b'], ['c', 'd'], []])
       })
 
-      test('without those that are finished', async () => {
+      test('leaves out lanes without open deliveries', async () => {
         await enqueue(numbered(1))
         const [delivery] = await claim(1, 0)
         await queue.settle([{ delivery: delivery!, settlement: delivered }], 0)
-        expect(await queue.lanes({ limit: 10 })).toEqual([])
+        expect(await queue.listOpenLanes({ limit: 10 })).toEqual([])
       })
     })
 
@@ -207,7 +207,7 @@ export function describeQueue(
         })
       })
 
-      test('a retry is claimed when its time has come, with what was kept', async () => {
+      test('claims a retry when it is due, with its progress', async () => {
         await enqueue(numbered(1))
         const [delivery] = await claim(1, 0)
         const settlement = { kind: 'retry', atMs: 77, reason: 'HTTP 503', progress: '1 of 2' } as const
@@ -217,7 +217,7 @@ export function describeQueue(
       })
     })
 
-    describe('the dead', () => {
+    describe('dead deliveries', () => {
       const bury = async (count: number) => {
         await enqueue(numbered(count))
         const batch = await claim(count, 0)
@@ -229,7 +229,7 @@ export function describeQueue(
         return batch.map(({ id }) => id)
       }
 
-      test('listed by the page, the latest first', async () => {
+      test('are listed by page, the latest first', async () => {
         const ids = await bury(3)
         expect((await queue.list('dead', { limit: 2 })).map(({ id }) => id)).toEqual([ids[2], ids[1]])
         const page = await queue.list('dead', { beforeId: ids[2]!, limit: 1 })
@@ -237,13 +237,13 @@ export function describeQueue(
         expect(await queue.counts()).toEqual({ open: 0, dead: 3 })
       })
 
-      test('replayed: open again, with all its time before it and what it has achieved', async () => {
+      test('are open again after a replay, with their full time and their progress', async () => {
         const [id] = await bury(1)
         expect([await queue.replay(id!, 900), await queue.replay(id!, 901)]).toEqual([true, false])
         expect(await claim(1, 900)).toMatchObject([{ id, enqueuedAtMs: 900, attemptsMade: 0, progress: 'half' }])
       })
 
-      test('dropped; an open one only where open ones are meant, and then its claim is lost', async () => {
+      test('can be dropped; an open one only if open ones are requested, and then its claim is lost', async () => {
         const [id] = await bury(1)
         await enqueue(numbered(1, 'b'))
         const [open] = await queue.list('open', { limit: 10 })
@@ -254,7 +254,7 @@ export function describeQueue(
         expect(await queue.settle([{ delivery: claimed!, settlement: delivered }], 901)).toEqual([claimed])
       })
 
-      test('not those of another queue', async () => {
+      test('of another queue are not affected', async () => {
         const [id] = await bury(1)
         const hooks = new DeliveryQueue(db, 'hooks')
         expect([await hooks.find(id!), await hooks.replay(id!, 0), await hooks.drop(id!)]).toEqual([
@@ -265,7 +265,7 @@ export function describeQueue(
       })
     })
 
-    test('pruning forgets what was delivered, or dead, long ago, and nothing else', async () => {
+    test('prune deletes only old delivered or dead deliveries', async () => {
       await enqueue(numbered(4))
       const batch = await claim(3, 0)
       await queue.settle([{ delivery: batch[0]!, settlement: delivered }], 10)

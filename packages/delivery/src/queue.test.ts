@@ -13,7 +13,7 @@ describeQueue('queue on SQLite', async () => {
   return { location: join(home, 'queue.db'), remove: async () => rmSync(home, { recursive: true }) }
 })
 
-test('what is dead is found by its index, however many are open', async () => {
+test('finds dead deliveries by their index, however many are open', async () => {
   const home = mkdtempSync(join(tmpdir(), 'penstock-queue-'))
   const db = openSqlite<DeliveryTables>(join(home, 'queue.db'))
   await migrate(db, deliveryMigrations)

@@ -1,63 +1,65 @@
 import { type Db, RowInsertion } from '@penstock/db'
 import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
-import { type DeliveriesTable, type DeliveryTables, SUSPECT_AFTER } from './deliveries.ts'
+import { type DeliveriesTable, type DeliveryTables, POISON_AFTER_ABANDONED } from './deliveries.ts'
 
-/** What is to be delivered, once: a second one of the same `key` changes nothing. */
+/** A delivery to enqueue. A second one with the same `key` is ignored. */
 export interface NewDelivery {
   readonly key: string
-  /** Those of one lane go to one receiver with one credential: they wait, fail and are sent together. */
+  /** Groups deliveries to one receiver with one credential, which are sent, wait and fail together. */
   readonly lane: string
-  /** What the sender needs to find what is to be sent; not the thing itself, which is read when its turn comes. */
+  /** Identifies the content for the sender, which reads the content itself when the delivery is sent. */
   readonly subject: string
 }
 
-/** A delivery that is ours until the lease ends; who has not settled it by then has lost it to the next claim. */
+/** A delivery that belongs to this claim until the lease ends. If it is not settled by then, the next claim takes it over. */
 export interface ClaimedDelivery extends NewDelivery {
   readonly id: number
   readonly claim: string
   readonly enqueuedAtMs: number
-  /** Claims before this one. One that was never settled counts as well: its attempt may have arrived. */
+  /** The number of claims before this one, including those that were never settled, because their attempts may have arrived. */
   readonly attemptsMade: number
-  /** Of those, the latest ones that were never settled. */
+  /** The number of the latest consecutive claims that were never settled. */
   readonly abandoned: number
-  /** What the sender has kept of an earlier attempt; '' at first. */
+  /** The progress that the sender stored in an earlier attempt; '' if there is none. */
   readonly progress: string
 }
 
 export interface ClaimOptions {
+  /** A unique id. */
   readonly claim: string
   readonly limit: number
   readonly leaseMs: number
-  readonly suspects?: boolean
+  /** Claims poison deliveries instead of the others. */
+  readonly poison?: boolean
 }
 
-/** How an attempt ended. */
+/** The result of an attempt. */
 export type Settlement =
   | { readonly kind: 'delivered'; readonly message: string }
   | { readonly kind: 'retry'; readonly atMs: number; readonly reason: string; readonly progress: string }
   | { readonly kind: 'dead'; readonly reason: string; readonly progress: string }
-  /** Given back unsent: the attempt does not count. */
+  /** Returned to the queue unsent; the attempt does not count. */
   | { readonly kind: 'unsent' }
 
-/** Finished or not, as people are shown it. */
+/** An open or settled delivery, as shown to people. */
 export interface DeliveryStatus extends NewDelivery {
   readonly id: number
   readonly state: 'open' | 'delivered' | 'dead'
   readonly enqueuedAtMs: number
   readonly dueAtMs: number
   readonly attemptsMade: number
-  /** Of the last attempt; one line, without secrets. */
+  /** The reason of the last attempt's result; one line without secrets. */
   readonly reason: string
   readonly settledAtMs: number | undefined
 }
 
 export interface OpenLane {
   readonly lane: string
-  /** When the first of its open ones may be claimed. */
+  /** When its first open delivery may be claimed. */
   readonly dueMs: number
 }
 
-/** Up to 100,000 each, which then means as many or more: counting a million would hold everybody up. */
+/** The number of deliveries by state. A value of 100,000 means at least as many, because counting millions would block other work. */
 export interface QueueCounts {
   readonly open: number
   readonly dead: number
@@ -77,13 +79,13 @@ const insertDeliveries = new RowInsertion<DeliveryTables, NewRow>(
       .onConflict((conflict) => conflict.columns(['queue', 'key']).doNothing()),
 )
 
-/** Statements stay within what PostgreSQL and SQLite take as parameters. */
+/** Keeps statements within the parameter limits of PostgreSQL and SQLite. */
 const MAX_ROWS = 1_000
-const COUNTED = 100_000
+const MAX_COUNT = 100_000
 
 /**
- * The deliveries of one kind, in a table that several processes share. At least once: whatever has been enqueued by a
- * transaction that was committed is claimed again and again until somebody settles it.
+ * A queue of deliveries in a table that several processes share. It delivers at least once: a committed delivery is claimed
+ * again and again until a process settles it.
  *
  *     open ── claim (due moves to the end of the lease) ── settle ─► delivered
  *      ▲                     │                               ├─────► dead ── replay ─► open
@@ -98,7 +100,10 @@ export class DeliveryQueue {
     this.#name = name
   }
 
-  /** In the caller's transaction, so that what is to be delivered and the reason for it are kept together or not at all. */
+  /**
+   * Enqueues deliveries in the caller's transaction, so that they are stored together with the data they are about, or not at
+   * all. Returns the number of new ones.
+   */
   async enqueue(tx: Transaction<DeliveryTables>, deliveries: readonly NewDelivery[], nowMs: number): Promise<number> {
     return insertDeliveries.run(
       tx,
@@ -118,12 +123,13 @@ export class DeliveryQueue {
   }
 
   /**
-   * Lanes with something open, in the order of their names, `limit` of those after `after`; of each when its first one falls due,
-   * leases included. Steps from lane to lane over the index: one in which a million wait costs as much as one with one.
+   * Lists lanes with open deliveries in the order of their names, `limit` of those after `after`, and when the first delivery of
+   * each falls due, leases included. The query steps from lane to lane over the index, so its cost does not depend on the
+   * number of deliveries in a lane.
    */
-  async lanes({ limit, after = '' }: { readonly limit: number; readonly after?: string }): Promise<OpenLane[]> {
-    const first = (what: RawBuilder<unknown>, whose: RawBuilder<unknown>) =>
-      sql`select min(${what}) from deliveries where queue = ${this.#name} and state = 'open' and ${whose}`
+  async listOpenLanes({ limit, after = '' }: { readonly limit: number; readonly after?: string }): Promise<OpenLane[]> {
+    const first = (column: RawBuilder<unknown>, condition: RawBuilder<unknown>) =>
+      sql`select min(${column}) from deliveries where queue = ${this.#name} and state = 'open' and ${condition}`
     const { rows } = await sql<{ lane: string; due: number }>`
       with recursive lanes(lane, position) as (
         select (${first(sql`lane`, sql`lane > ${after}`)}), 1
@@ -137,13 +143,13 @@ export class DeliveryQueue {
   }
 
   /**
-   * Lanes of due deliveries that may be what ended the processes that had them; the longest due first. They are left out of
-   * ordinary claims: whatever was sent beside one would be abandoned with it.
+   * Lists the lanes of due poison deliveries, the longest due first. Ordinary claims skip such deliveries, because a crash would
+   * abandon the rest of the batch too.
    */
-  async suspectLanes(nowMs: number): Promise<string[]> {
+  async listPoisonLanes(nowMs: number): Promise<string[]> {
     const due = this.#of(this.#db.read)
       .where(is('open'))
-      .where(isSuspect)
+      .where(isPoison)
       .where('due_at_ms', '<=', nowMs)
       .orderBy('due_at_ms')
       .limit(MAX_ROWS)
@@ -151,10 +157,10 @@ export class DeliveryQueue {
     return [...new Set(rows.map(({ lane }) => lane))]
   }
 
-  /** The `limit` that have been due longest, of the suspects or of the others. `claim`: unlike every other one. */
+  /** Claims the `limit` deliveries of a lane that have been due longest, either of the poison ones or of the others. */
   async claim(
     lane: string,
-    { claim, limit, leaseMs, suspects = false }: ClaimOptions,
+    { claim, limit, leaseMs, poison = false }: ClaimOptions,
     nowMs: number,
   ): Promise<ClaimedDelivery[]> {
     const rows = await this.#db.write((tx) =>
@@ -173,7 +179,7 @@ export class DeliveryQueue {
             .where('queue', '=', this.#name)
             .where(is('open'))
             .where('lane', '=', lane)
-            .where(suspects ? isSuspect : isUnsuspected)
+            .where(poison ? isPoison : isNotPoison)
             .where('due_at_ms', '<=', nowMs)
             .orderBy('due_at_ms')
             .orderBy('id')
@@ -197,8 +203,8 @@ export class DeliveryQueue {
       .toSorted((one, other) => one.enqueuedAtMs - other.enqueuedAtMs || one.id - other.id)
   }
 
-  /** Keeps what has been achieved so far, and the claim for so much longer. `false`: it has been lost. */
-  async keepProgress({ id, claim }: ClaimedDelivery, progress: string, leaseEndMs: number): Promise<boolean> {
+  /** Stores the progress and extends the lease. Returns `false` if the claim is lost. */
+  async saveProgress({ id, claim }: ClaimedDelivery, progress: string, leaseEndMs: number): Promise<boolean> {
     const result = await this.#db.write((tx) =>
       tx
         .updateTable('deliveries')
@@ -211,7 +217,7 @@ export class DeliveryQueue {
     return result.numUpdatedRows > 0n
   }
 
-  /** All in one transaction. Returns those that were no longer ours: their claim had run out, and nothing was changed. */
+  /** Settles deliveries in one transaction. Returns those with a lost claim, which were not changed. */
   async settle(
     settled: readonly { readonly delivery: ClaimedDelivery; readonly settlement: Settlement }[],
     nowMs: number,
@@ -234,7 +240,7 @@ export class DeliveryQueue {
 
   async counts(): Promise<QueueCounts> {
     const counted = async (state: DeliveryStatus['state']) => {
-      const some = this.#of(this.#db.read).where(is(state)).clearSelect().select('id').limit(COUNTED).as('some')
+      const some = this.#of(this.#db.read).where(is(state)).clearSelect().select('id').limit(MAX_COUNT).as('some')
       const { count } = await this.#db.read
         .selectFrom(some)
         .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -244,7 +250,7 @@ export class DeliveryQueue {
     return { open: await counted('open'), dead: await counted('dead') }
   }
 
-  /** The latest first, `limit` of those below `beforeId`. */
+  /** Lists deliveries in a state, the latest first, `limit` of those with an id below `beforeId`. */
   async list(
     state: DeliveryStatus['state'],
     { beforeId, limit }: { readonly beforeId?: number; readonly limit: number },
@@ -260,7 +266,7 @@ export class DeliveryQueue {
     return row && statusOf(row)
   }
 
-  /** A dead one is tried again, with all its time before it and what it has achieved. `false`: there is no such dead one. */
+  /** Opens a dead delivery again, with its full time to expire and its stored progress. Returns `false` if there is none with this id. */
   async replay(id: number, nowMs: number): Promise<boolean> {
     const result = await this.#db.write((tx) =>
       tx
@@ -282,7 +288,7 @@ export class DeliveryQueue {
     return result.numUpdatedRows > 0n
   }
 
-  /** Forgets one; whoever is sending it loses the claim. `false`: there is none in this state. */
+  /** Deletes a delivery; a process that is sending it loses the claim. Returns `false` if there is none with this id and state. */
   async drop(id: number, state: 'open' | 'dead' = 'dead'): Promise<boolean> {
     const result = await this.#db.write((tx) =>
       tx
@@ -295,7 +301,7 @@ export class DeliveryQueue {
     return result.numDeletedRows > 0n
   }
 
-  /** Forgets what was delivered, or dead, before `beforeMs`, at most `limit` at once. Their keys are free again. */
+  /** Deletes at most `limit` deliveries that were settled before `beforeMs`, and returns their number. Their keys can be used again. */
   async prune(beforeMs: number, limit = MAX_ROWS, state: 'delivered' | 'dead' = 'delivered'): Promise<number> {
     const result = await this.#db.write((tx) =>
       tx
@@ -320,12 +326,12 @@ export class DeliveryQueue {
   }
 }
 
-/** Written out: SQLite uses an index over some of the rows only where it reads that these are meant. */
+/** A condition with literals, because SQLite uses a partial index only if the query repeats its condition literally. */
 const is = (state: DeliveryStatus['state']) =>
   state === 'open' ? sql<boolean>`state = 'open'` : sql<boolean>`state <> 'open' and state = ${sql.lit(state)}`
 
-const isSuspect = sql<boolean>`abandoned >= ${sql.lit(SUSPECT_AFTER)}`
-const isUnsuspected = sql<boolean>`abandoned < ${sql.lit(SUSPECT_AFTER)}`
+const isPoison = sql<boolean>`abandoned >= ${sql.lit(POISON_AFTER_ABANDONED)}`
+const isNotPoison = sql<boolean>`abandoned < ${sql.lit(POISON_AFTER_ABANDONED)}`
 
 function columnsOf(settlement: Settlement, { attemptsMade, enqueuedAtMs }: ClaimedDelivery, nowMs: number) {
   const over = { claim: null, settled_at_ms: nowMs }

@@ -33,11 +33,11 @@ test.each([
   expect(retryAfterMs(header, nowMs)).toBe(0)
 })
 
-test.each(['3601', '99999999999999999999999', 'Sun, 06 Nov 2094 08:49:37 GMT'])('%j is held to an hour', (header) => {
+test.each(['3601', '99999999999999999999999', 'Sun, 06 Nov 2094 08:49:37 GMT'])('limits %j to an hour', (header) => {
   expect(retryAfterMs(header, nowMs)).toBe(MAX_RETRY_AFTER_MS)
 })
 
-test('whatever the header says, the wait is whole and within bounds', () => {
+test('returns a whole number within the limits for any header', () => {
   const headers = fc.oneof(fc.string(), fc.integer().map(String), fc.date().map(String))
   fc.assert(
     fc.property(headers, fc.nat(), (header, atMs) => {
@@ -49,7 +49,7 @@ test('whatever the header says, the wait is whole and within bounds', () => {
   )
 })
 
-test('a date in any of its forms says the same', () => {
+test('reads a date in each of its forms', () => {
   const seconds = fc.integer({ min: 1, max: 3_600 })
   fc.assert(
     fc.property(seconds, (ahead) => {

@@ -27,7 +27,7 @@ const items = fc.record({ enqueuedAtMs: fc.nat(), attemptsMade: fc.integer({ min
 const instants = fc.nat()
 const dice = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
-test('never earlier than Retry-After, never as late as the give-up time', () => {
+test('is never earlier than Retry-After, and always before the give-up time', () => {
   fc.assert(
     fc.property(items, instants, dice, (item, nowMs, roll) => {
       const atMs = nextAttemptAt(policy, item, nowMs, () => roll)
@@ -38,7 +38,7 @@ test('never earlier than Retry-After, never as late as the give-up time', () => 
   )
 })
 
-test('without Retry-After the wait stays below the ceiling', () => {
+test('stays below the ceiling without Retry-After', () => {
   fc.assert(
     fc.property(items, dice, (item, roll) => {
       const atMs = nextAttemptAt(policy, { ...item, retryAfterMs: 0 }, item.enqueuedAtMs, () => roll) ?? 0

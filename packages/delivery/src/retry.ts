@@ -1,23 +1,23 @@
 import type { Random } from '@penstock/runtime'
 
 export interface RetryPolicy {
-  /** Ceiling of the first wait; it doubles with every attempt. */
+  /** The upper limit of the first wait; it doubles with every attempt. */
   readonly baseMs: number
   readonly capMs: number
-  /** Counted from `enqueuedAtMs`, waits and attempts included. */
+  /** The total time, counted from `enqueuedAtMs`, including waits and attempts. */
   readonly giveUpAfterMs: number
 }
 
-/** The moment after which an item is neither tried nor waited for. */
+/** Returns the time after which no further attempt is made. */
 export function deadlineMsOf(policy: RetryPolicy, enqueuedAtMs: number): number {
   return enqueuedAtMs + policy.giveUpAfterMs
 }
 
 /**
- * When to attempt again, or `undefined` once the item is out of time. All times are milliseconds since 1970.
+ * Returns when to make the next attempt, or `undefined` if the item is out of time. All times are milliseconds since 1970.
  *
- * Full jitter: uniform in [0, min(capMs, baseMs · 2^(attemptsMade-1))], never sooner than the server's Retry-After
- * (0 when it sent none).
+ * The wait has full jitter: it is uniform in [0, min(capMs, baseMs · 2^(attemptsMade-1))], but at least the server's
+ * Retry-After (0 if it sent none).
  */
 export function nextAttemptAt(
   policy: RetryPolicy,

@@ -20,7 +20,7 @@ function setUp(change: Partial<RetryContext> = {}) {
   return { clock, context }
 }
 
-/** Plays the outcomes in order, the last one again and again, and notes when and with how much time it was called. */
+/** Returns the outcomes in order, then the last one repeatedly, and records the time and timeout of each call. */
 function scripted(clock: ManualClock, ...outcomes: Outcome[]) {
   const calls: { atMs: number; timeoutMs: number }[] = []
   const attempt = async (timeoutMs: number): Promise<Outcome> => {
@@ -30,14 +30,14 @@ function scripted(clock: ManualClock, ...outcomes: Outcome[]) {
   return { calls, attempt }
 }
 
-test.each([delivered, dead])('$kind at the first attempt needs no second one', async (outcome) => {
+test.each([delivered, dead])('makes no second attempt after $kind', async (outcome) => {
   const { clock, context } = setUp()
   const { calls, attempt } = scripted(clock, outcome)
   expect(await sendWithRetry(attempt, context)).toEqual({ outcome, attempts: 1 })
   expect(calls).toEqual([{ atMs: 5_000, timeoutMs: 10_000 }])
 })
 
-test('waits longer from attempt to attempt, and as long as it is told', async () => {
+test('waits longer after each attempt, and at least as long as Retry-After', async () => {
   const notices: unknown[] = []
   const { clock, context } = setUp({ onRetry: (notice) => notices.push(notice) })
   const { calls, attempt } = scripted(clock, retry(), retry(), retry(7_000), delivered)
@@ -53,7 +53,7 @@ test('waits longer from attempt to attempt, and as long as it is told', async ()
   ])
 })
 
-test('the last attempts get what time is left, then it gives up with the last reason', async () => {
+test('limits the last attempts to the remaining time, then gives up with the last reason', async () => {
   const { clock, context } = setUp({ policy: { baseMs: 8_000, capMs: 8_000, giveUpAfterMs: 10_000 } })
   const { calls, attempt } = scripted(clock, retry())
   const sending = sendWithRetry(attempt, context)
@@ -70,14 +70,14 @@ test('the last attempts get what time is left, then it gives up with the last re
   ])
 })
 
-test('a Retry-After beyond the deadline ends it at once', async () => {
+test('gives up immediately if Retry-After is beyond the deadline', async () => {
   const { clock, context } = setUp()
   const { attempt } = scripted(clock, retry(60_000))
   const { outcome } = await sendWithRetry(attempt, context)
   expect(outcome).toMatchObject({ kind: 'expired', reason: 'gave up after 1 attempt: HTTP 503' })
 })
 
-test('an abort ends the wait', async () => {
+test('ends the wait on an abort', async () => {
   const stop = new AbortController()
   const { clock, context } = setUp({ signal: stop.signal })
   const { calls, attempt } = scripted(clock, retry())
@@ -91,7 +91,7 @@ test('an abort ends the wait', async () => {
   expect(calls.length).toBe(1)
 })
 
-test('after an abort nothing is attempted', async () => {
+test('makes no attempt after an abort', async () => {
   const { clock, context } = setUp({ signal: AbortSignal.abort() })
   const { calls, attempt } = scripted(clock, delivered)
   expect(await sendWithRetry(attempt, context)).toEqual({
@@ -101,7 +101,7 @@ test('after an abort nothing is attempted', async () => {
   expect(calls).toEqual([])
 })
 
-test('an attempt that got through counts, abort or not', async () => {
+test('returns a delivered attempt even after an abort', async () => {
   const stop = new AbortController()
   const { context } = setUp({ signal: stop.signal })
   const attempt = async () => {
@@ -111,13 +111,13 @@ test('an attempt that got through counts, abort or not', async () => {
   expect((await sendWithRetry(attempt, context)).outcome).toBe(delivered)
 })
 
-test('a bug in the attempt rises', async () => {
+test('throws a bug of the attempt', async () => {
   const { context } = setUp()
   const bug = new TypeError('undefined is not a function')
   await expect(sendWithRetry(() => Promise.reject(bug), context)).rejects.toBe(bug)
 })
 
-test('no attempt starts at or runs past the deadline, whatever is asked for and however long attempts take', async () => {
+test('never starts or continues an attempt past the deadline', async () => {
   const steps = fc.array(fc.record({ retryAfterMs: fc.nat({ max: 20_000 }), tookMs: fc.nat({ max: 15_000 }) }), {
     minLength: 1,
   })

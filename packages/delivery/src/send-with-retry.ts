@@ -4,7 +4,7 @@ import { deadlineMsOf, nextAttemptAt, type RetryPolicy } from './retry.ts'
 
 export interface RetryContext {
   readonly policy: RetryPolicy
-  /** For one attempt; less when the deadline of the whole is nearer. */
+  /** The timeout of one attempt; shorter if the overall deadline is nearer. */
   readonly attemptTimeoutMs: number
   readonly clock: Clock
   readonly random: Random
@@ -18,25 +18,25 @@ export interface RetryNotice {
   readonly reason: string
 }
 
-/** How it ended. */
+/** The final result of all attempts. */
 export interface Delivery {
   readonly outcome: Delivered | Dead | Expired | Aborted
   readonly attempts: number
 }
 
-/** Time ran out; the reason includes the last attempt's. */
+/** The time ran out. The reason includes that of the last attempt. */
 export interface Expired {
   readonly kind: 'expired'
   readonly reason: string
 }
 
-/** Stopped by the caller. The last attempt, if any, may have been acted on. */
+/** The caller stopped the attempts. The receiver may have acted on the last one. */
 export interface Aborted {
   readonly kind: 'aborted'
   readonly reason: string
 }
 
-/** Attempts until delivered, dead, expired or aborted. `attempt` keeps to the given time and to the same signal. */
+/** Repeats `attempt` until it is delivered, dead, expired or aborted. `attempt` must observe the given timeout and the same signal. */
 export async function sendWithRetry(
   attempt: (timeoutMs: number) => Promise<Outcome>,
   context: RetryContext,
@@ -45,7 +45,7 @@ export async function sendWithRetry(
   const enqueuedAtMs = clock.nowMs()
   const deadlineMs = deadlineMsOf(policy, enqueuedAtMs)
   let attempts = 0
-  let reason = 'its time was over'
+  let reason = 'the time was over before the first attempt'
   while (!signal?.aborted) {
     const leftMs = deadlineMs - clock.nowMs()
     if (leftMs <= 0) return expired(attempts, reason)

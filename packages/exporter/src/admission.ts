@@ -12,40 +12,40 @@ import {
   withRoot,
 } from '@penstock/converter'
 
-/** What is remembered of the latest export of a pipeline. */
+/** The stored facts about the latest export of a pipeline. */
 export interface EarlierExport {
-  /** The root of the trace it went to. */
+  /** The root pipeline of the trace that contains the export. */
   readonly rootId: bigint
   readonly finishedAtNs: bigint | undefined
-  /** Of what was exported; '' where news does not count. */
+  /** The digest of the exported record; '' if later completions are not exported. */
   readonly digest: string
-  /** Of all exports of the pipeline; empty where news does not count. */
+  /** The jobs of all exports of the pipeline; empty if later completions are not exported. */
   readonly jobIds: BigInt64Array
 }
 
-/** What has been learnt before a record comes. */
-export interface Known {
-  /** Of the record's pipeline, and of those on the way up, by `rootKey`. */
+/** The stored facts about a pipeline before a new record arrives. */
+export interface PipelineHistory {
+  /** The root ids of the pipeline and of its upstream pipelines, by `rootKey`. */
   readonly roots: ReadonlyMap<string, bigint>
   readonly earlier: EarlierExport | undefined
 }
 
-/** What becomes of a record. `root` is to be learnt either way. */
+/** The decision about a record. `root` is stored in either case. */
 export type Admission = { readonly root: Root } & (Admitted | Skipped)
 
 export interface Admitted {
   readonly kind: 'export'
-  /** With its root, and what earlier exports have sent; without what job hooks have told. */
+  /** The record with its root and the jobs of earlier exports, but without job enrichments. */
   readonly record: PipelineRecord
   /** As in `EarlierExport`. */
   readonly digest: string
   readonly warnings: Warnings
 }
 
-/** No failure: there is nothing to export, or not yet, or not again. */
+/** The record is valid, but there is nothing to export, or not yet, or not again. */
 export interface Skipped {
   readonly kind: 'skip'
-  readonly because: SkipCause
+  readonly code: SkipCause
   readonly reason: string
 }
 
@@ -53,35 +53,34 @@ export const skipCauses = ['not_final', 'already_exported', 'completed_again', '
 export type SkipCause = (typeof skipCauses)[number]
 
 /**
- * Whether a record is to be exported: once, when its pipeline has finished; under `reexport` also a later completion.
+ * Decides whether a record is exported: once, when its pipeline has finished; with `reexport` also after later completions.
  *
- * @param readDigest `digestOf` the record, where it was computed when the record was read
- * @see spec/pipeline-telemetry.md 2.5, 2.6, 7 (1, 2, 41 to 47)
+ * @param readDigest `digestOf` the record, if it was computed when the record was read
  */
 export function admission(
   { record, warnings }: Extract<Input, { kind: 'pipeline' }>,
-  { roots, earlier }: Known,
+  { roots, earlier }: PipelineHistory,
   options: ConvertOptions,
   readDigest?: string,
 ): Admission {
   const root = rootOf(record, roots, recordInstance(record, options))
-  const skip = (because: SkipCause, reason: string): Admission => ({
+  const skip = (code: SkipCause, reason: string): Admission => ({
     root,
     kind: 'skip',
-    because,
+    code,
     reason: `pipeline ${record.id}: ${reason}`,
   })
   if (earlier !== undefined && earlier.rootId !== root.id) {
     return skip(
       'root_changed',
-      `already exported in the trace of pipeline ${earlier.rootId}, and now said to belong to ${root.id}`,
+      `already exported in the trace of pipeline ${earlier.rootId}, but this record belongs to the trace of ${root.id}`,
     )
   }
-  const newsCounts = options.reexport !== 'none'
+  const mayReexport = options.reexport !== 'none'
   const decision = exportDecision(record, options)
-  if (decision.kind === 'skip' && (newsCounts || earlier === undefined)) return skip('not_final', decision.reason)
-  const digest = newsCounts ? (readDigest ?? digestOf(record)) : ''
-  if (earlier !== undefined && !(newsCounts && isNews(record, digest, earlier))) {
+  if (decision.kind === 'skip' && (mayReexport || earlier === undefined)) return skip('not_final', decision.reason)
+  const digest = mayReexport ? (readDigest ?? digestOf(record)) : ''
+  if (earlier !== undefined && !(mayReexport && isLaterContent(record, digest, earlier))) {
     const isLater = decision.kind === 'export' && isAfter(record.finishedAtNs, earlier.finishedAtNs)
     return skip(isLater ? 'completed_again' : 'already_exported', 'already exported')
   }
@@ -96,7 +95,7 @@ export function admission(
   }
 }
 
-/** What is to be remembered of an admitted record once it has been exported. */
+/** Returns the facts to store about an admitted record. */
 export function toEarlierExport(
   { record, digest }: Pick<Admitted, 'record' | 'digest'>,
   rootId: bigint,
@@ -111,8 +110,8 @@ export function withWarning(warnings: Warnings, warning: Warnings['items'][numbe
 
 const cycleWarning = { path: 'source_pipeline', reason: 'leads back to the pipeline itself; read as a root pipeline' }
 
-/** A completion before the one that was exported has only been late. */
-function isNews({ finishedAtNs }: PipelineRecord, digest: string, earlier: EarlierExport): boolean {
+/** Tells whether the content differs from the exported one and is not older: a late hook about an earlier completion is ignored. */
+function isLaterContent({ finishedAtNs }: PipelineRecord, digest: string, earlier: EarlierExport): boolean {
   return digest !== earlier.digest && !isAfter(earlier.finishedAtNs, finishedAtNs)
 }
 
@@ -121,7 +120,7 @@ const isAfter = (one: bigint | undefined, other: bigint | undefined): boolean =>
 
 const previousExport = ({ jobIds }: EarlierExport): PreviousExport => ({ jobIds: new Set(jobIds) })
 
-/** Kept small: there are many of them. */
+/** Shared by all pipelines, because there are many of them. */
 const noJobs = new BigInt64Array()
 
 function sentJobs({ jobs, previousExport }: PipelineRecord): BigInt64Array {
@@ -130,7 +129,7 @@ function sentJobs({ jobs, previousExport }: PipelineRecord): BigInt64Array {
 
 /** Returns a digest that is equal for records with the same content. The time when a record was received makes no difference. */
 export function digestOf(record: PipelineRecord): string {
-  const said = { ...record, receivedAtNs: undefined }
-  const text = JSON.stringify(said, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
+  const content = { ...record, receivedAtNs: undefined }
+  const text = JSON.stringify(content, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
   return createHash('sha256').update(text).digest('base64')
 }

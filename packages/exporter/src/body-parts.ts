@@ -3,7 +3,7 @@ import { digestOf } from './admission.ts'
 import { type BodyContext, type ReceivedBody, readBody } from './received-body.ts'
 import { utf8Text } from './utf8-text.ts'
 
-/** A body to be read in a worker thread. */
+/** A body that a worker thread is to read. */
 export interface BodyTask {
   readonly source: string | Uint8Array
   readonly context: BodyContext
@@ -89,6 +89,6 @@ export function joinBody(parts: readonly BodyPart[]): ReceivedBody {
         jobs.push(...part.jobs)
     }
   }
-  if (input === undefined) throw new Error('a body came without its input')
+  if (input === undefined) throw new Error('the parts of a body contain no input')
   return { input, text, ...(digest !== undefined && { digest }) }
 }

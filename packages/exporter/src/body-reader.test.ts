@@ -24,7 +24,7 @@ const jobHook = JSON.stringify({
 })
 const large = hook(2_000)
 
-describe('in parts', () => {
+describe('bodies in parts', () => {
   const through = (source: string | Uint8Array, context = {}) =>
     joinBody(structuredClone([...bodyParts({ source, context })]) as BodyPart[])
 
@@ -33,7 +33,7 @@ describe('in parts', () => {
     ['a pipeline of another project', large, { project }],
     ['a pipeline without jobs', hook(0), {}],
     ['a job', jobHook, {}],
-  ])('%s is what it is in one piece', (_, text, context) => {
+  ])('%s is read in parts with the same result as in one piece', (_, text, context) => {
     const whole = readBody(text, context)
     const { digest, ...body } = through(text, context)
     expect(body).toEqual(whole)
@@ -43,9 +43,9 @@ describe('in parts', () => {
 
   test.each([
     ['no JSON', '{"a":\n x}'],
-    ['no record', '{}'],
+    ['not a record', '{}'],
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
-  ])('%s fails with the same words', (_, source) => {
+  ])('%s fails with the same message in parts', (_, source) => {
     const failure = (() => {
       try {
         return readBody(typeof source === 'string' ? source : source.toString('latin1'))
@@ -58,21 +58,21 @@ describe('in parts', () => {
     expect(() => through(source)).toThrow(expected)
   })
 
-  test('a pipeline with more jobs than may be is refused', () => {
+  test('refuses a pipeline with too many jobs', () => {
     const context = { maxJobs: 1_999 }
     expect(() => through(large, context)).toThrow('builds: has more than 1999 jobs, bridges included')
     expect(() => readBody(large, { maxJobs: 2_000 })).not.toThrow()
   })
 })
 
-describe('a reader', () => {
+describe('BodyReader', () => {
   let reader: BodyReader
   beforeEach(() => {
     reader = new BodyReader()
   })
   afterEach(() => reader.close())
 
-  test('reads a large body in another thread, and the event loop goes on meanwhile', async () => {
+  test('reads a large body in another thread without blocking the event loop', async () => {
     let turns = 0
     const count = (): void => {
       turns += 1
@@ -87,17 +87,17 @@ describe('a reader', () => {
     expect(turns).toBeGreaterThan(8)
   })
 
-  test('reads a small body at once', async () => {
+  test('reads a small body on the event loop', async () => {
     const small = hook(2)
     expect(await reader.read(Buffer.from(small))).toEqual(readBody(small))
   })
 
-  test('refuses a large body in the words of a small one', async () => {
+  test('refuses a large body with the same message as a small one', async () => {
     await expect(reader.read(`${large}x`)).rejects.toThrow(RecordError)
     await expect(reader.read(`${large}x`)).rejects.toThrow('is not valid JSON at line 1')
   })
 
-  test('more large bodies than may wait are refused, and the others are read', async () => {
+  test('refuses large bodies beyond the waiting limit, and reads the others', async () => {
     const results = await Promise.allSettled(Array.from({ length: 12 }, () => reader.read(large)))
     const refused = results.flatMap((each) => (each.status === 'rejected' ? [each.reason.name] : []))
     expect(refused).toEqual(['WorkersBusyError', 'WorkersBusyError', 'WorkersBusyError'])

@@ -3,53 +3,57 @@ import { signalOfLane } from './export-key.ts'
 import type { DeadClass } from './export-metrics.ts'
 
 const LINE_EVERY_MS = 3_600_000
-/** Lanes whose last line is remembered. */
+/** The highest number of lanes with a remembered last line; at this limit all are forgotten. */
 const MAX_LANES = 10_000
-/** Of one line. */
+/** The highest number of scopes in one line. */
 const MAX_SCOPES = 5
 
-const told = {
+const noticeKinds = {
   authentication: {
     level: 'error',
     event: 'export.authentication_refused',
-    text: 'the endpoint refuses the credential; the exports are kept for a replay',
+    text: 'The endpoint refuses the credential. The exports are kept; fix the token, then run penstock export-queue replay',
   },
-  dead: { level: 'warn', event: 'export.dead', text: 'an export was given up; it is kept for a replay' },
+  dead: {
+    level: 'warn',
+    event: 'export.dead',
+    text: 'An export was given up. It is kept; run penstock export-queue replay to send it again',
+  },
   failing: {
     level: 'warn',
     event: 'export.failing',
-    text: 'exports have waited for a minute and more; they are tried again',
+    text: 'Exports have been failing for more than a minute; they are tried again',
   },
   remark: {
     level: 'warn',
     event: 'export.accepted_with_remark',
-    text: 'the endpoint has accepted an export, perhaps not in full; it is not sent again',
+    text: 'The endpoint accepted an export, but perhaps not in full; it is not sent again',
   },
 } as const
 
-/** What a line is about. */
-export interface Told {
+/** The content of one log line. */
+export interface FailureNotice {
   readonly lane: string
-  /** Whose exports. */
+  /** The scopes of the affected exports. */
   readonly scopes: readonly string[]
   /** One line, without secrets. */
   readonly reason: string
 }
 
 interface LastLine {
-  /** When the hour began. */
+  /** When the current hour began. */
   readonly atMs: number
-  /** In this hour. */
+  /** The scopes that lines of this hour have named. */
   readonly named: readonly string[]
-  /** Since the last line. */
-  unsaid: number
+  /** The number of notices since the last line that were not logged. */
+  suppressed: number
   readonly scopes: Set<string>
 }
 
 /**
- * One line per lane, class and hour: what is refused is refused by the thousand. The next line says how many there were.
- * Owners of a refused credential that no line of the hour has named have another, until a few are named: each may have to
- * mend it.
+ * Logs failed exports with one line per lane, class and hour, because failures often come by the thousand. The next line
+ * says how many notices were suppressed. A refused credential is logged again for each scope that the hour's lines have not
+ * named yet, up to `MAX_SCOPES`, because each owner may have to fix it.
  */
 export class DeadLetterLog {
   readonly #log: Log
@@ -59,22 +63,22 @@ export class DeadLetterLog {
     this.#log = log
   }
 
-  dead(deadClass: DeadClass, about: Told, nowMs: number): void {
-    if (deadClass === 'authentication') this.#tell('authentication', about, nowMs)
-    else this.#tell('dead', { class: deadClass, ...about }, nowMs)
+  logDead(deadClass: DeadClass, about: FailureNotice, nowMs: number): void {
+    if (deadClass === 'authentication') this.#write('authentication', about, nowMs)
+    else this.#write('dead', { class: deadClass, ...about }, nowMs)
   }
 
-  /** It has waited for a while, and is tried again. */
-  failing(about: Told, nowMs: number): void {
-    this.#tell('failing', about, nowMs)
+  /** Logs exports that have been failing for a while and are tried again. */
+  logFailing(about: FailureNotice, nowMs: number): void {
+    this.#write('failing', about, nowMs)
   }
 
-  /** Items were rejected, or the reply was none of OTLP. */
-  remark(about: Told, nowMs: number): void {
-    this.#tell('remark', about, nowMs)
+  /** Logs accepted exports with rejected items, or with a reply that is not OTLP. */
+  logRemark(about: FailureNotice, nowMs: number): void {
+    this.#write('remark', about, nowMs)
   }
 
-  #tell(kind: keyof typeof told, about: Told & { readonly class?: DeadClass }, nowMs: number): void {
+  #write(kind: keyof typeof noticeKinds, about: FailureNotice & { readonly class?: DeadClass }, nowMs: number): void {
     const key = `${kind} ${about.class ?? ''} ${about.lane}`
     const last = this.#lines.get(key)
     const isSameHour = last !== undefined && nowMs < last.atMs + LINE_EVERY_MS && nowMs >= last.atMs
@@ -82,17 +86,17 @@ export class DeadLetterLog {
     const unnamed = about.scopes.filter((scope) => !named.includes(scope))
     const isForUnnamed = kind === 'authentication' && unnamed.length > 0 && named.length < MAX_SCOPES
     if (isSameHour && !isForUnnamed) {
-      last.unsaid += 1
+      last.suppressed += 1
       for (const scope of about.scopes) if (last.scopes.size < MAX_SCOPES) last.scopes.add(scope)
       return
     }
     if (last === undefined && this.#lines.size >= MAX_LANES) this.#lines.clear()
     const scopes = [...new Set([...unnamed, ...(last?.scopes ?? [])])].slice(0, MAX_SCOPES)
     const atMs = isSameHour ? last.atMs : nowMs
-    this.#lines.set(key, { atMs, named: [...named, ...scopes], unsaid: 0, scopes: new Set() })
-    const { level, event, text } = told[kind]
+    this.#lines.set(key, { atMs, named: [...named, ...scopes], suppressed: 0, scopes: new Set() })
+    const { level, event, text } = noticeKinds[kind]
     const { lane, ...others } = about
-    const unsaid = last !== undefined && last.unsaid > 0 && { unsaid: last.unsaid }
-    this.#log[level]({ event, signal: signalOfLane(lane), ...others, scopes, lane, ...unsaid }, text)
+    const suppressed = last !== undefined && last.suppressed > 0 && { suppressed: last.suppressed }
+    this.#log[level]({ event, signal: signalOfLane(lane), ...others, scopes, lane, ...suppressed }, text)
   }
 }

@@ -37,7 +37,7 @@ const status = (status: number): ScriptedReply => ({ play: 'reply', status })
 const refusing = (path: string, refusal: ScriptedReply) => (request: RecordedRequest) =>
   request.path === path ? refusal : accepted
 
-test('everything is accepted', async () => {
+test('reports complete if everything is accepted', async () => {
   const { server, endpoint } = await setUp(() => accepted)
   const settled: string[] = []
   const report = await deliverAll(endpoint, [chunkOf('traces', 3), chunkOf('traces', 4), chunkOf('logs', 5)], {
@@ -61,12 +61,12 @@ test('everything is accepted', async () => {
   expect(server.requests.length).toBe(3)
 })
 
-test('nothing to deliver is complete', async () => {
+test('reports complete if there is nothing to deliver', async () => {
   const { endpoint } = await setUp(() => accepted)
   expect(await deliverAll(endpoint, [])).toMatchObject({ complete: true, stopped: undefined })
 })
 
-test('a partial success is counted and explained', async () => {
+test('counts and explains a partial success', async () => {
   const headers = { 'content-type': 'application/json' }
   const body = '{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}'
   const { endpoint } = await setUp(() => ({ play: 'reply', status: 200, headers, body }))
@@ -79,7 +79,7 @@ test('a partial success is counted and explained', async () => {
   })
 })
 
-test('no more under way than allowed, nothing asked for before there is room', async () => {
+test('limits chunks in progress, and asks the source only when there is room', async () => {
   const gates = Array.from({ length: 5 }, () => new Gate())
   const { server, endpoint } = await setUp(
     (_, index) => ({ ...accepted, after: gates[index]!.opened }) as ScriptedReply,
@@ -101,7 +101,7 @@ test('no more under way than allowed, nothing asked for before there is room', a
   expect(await delivering).toMatchObject({ complete: true })
 })
 
-test('signals fail by themselves', async () => {
+test('a failed signal does not affect the others', async () => {
   const { endpoint } = await setUp(refusing('/v1/traces', status(400)))
   const { totals, complete, stopped } = await deliverAll(endpoint, [...chunksOf('traces', 2), ...chunksOf('logs', 2)])
   expect(totals.traces).toMatchObject({ failedItems: 20, messages: new Map([['HTTP 400 Bad Request', 2]]) })
@@ -109,7 +109,7 @@ test('signals fail by themselves', async () => {
   expect({ complete, stopped }).toEqual({ complete: false, stopped: undefined })
 })
 
-test('a 401 ends the run: what waits is dropped, the source is left', async () => {
+test('a 401 ends the run: waiting chunks are dropped and the source is closed', async () => {
   const { server, clock, endpoint } = await setUp(refusing('/v1/logs', status(401)))
   const unavailable = await setUp(() => status(503))
   let left = false
@@ -137,7 +137,7 @@ test('a 401 ends the run: what waits is dropped, the source is left', async () =
   expect(clock.wakeTimesMs).toEqual([])
 })
 
-test('a 401 does not wait for a source that is silent', async () => {
+test('a 401 ends the run without waiting for a silent source', async () => {
   const { endpoint } = await setUp(() => status(401))
   const more = new Gate()
   let left = false
@@ -158,7 +158,7 @@ test('a 401 does not wait for a source that is silent', async () => {
   expect(left).toBe(true)
 })
 
-test('with every signal in use stopped the source is left', async () => {
+test('closes the source when every signal in use has stopped', async () => {
   const { server, endpoint } = await setUp(() => status(403))
   let made = 0
   function* source() {
@@ -171,7 +171,7 @@ test('with every signal in use stopped the source is left', async () => {
   expect(server.requests.length).toBeLessThan(100)
 })
 
-test('deliveries that share their stops end together', async () => {
+test('deliveries that share their stops stop together', async () => {
   const { endpoint } = await setUp(refusing('/v1/traces', status(401)))
   const stops = new DeliveryStops()
   await deliverAll(endpoint, chunksOf('traces', 2), { stops })
@@ -179,7 +179,7 @@ test('deliveries that share their stops end together', async () => {
   expect(report).toMatchObject({ complete: false, stopped: 'HTTP 401 Unauthorized', totals: { logs: { chunks: 0 } } })
 })
 
-test('the event loop gets a turn after every chunk, sent or not', async () => {
+test('gives the event loop a turn after every chunk, sent or not', async () => {
   const stops = new DeliveryStops()
   stops.stop('traces', 'HTTP 403 Forbidden')
   let turns = 0
@@ -195,7 +195,7 @@ test('the event loop gets a turn after every chunk, sent or not', async () => {
   expect(turns).toBeGreaterThanOrEqual(49)
 })
 
-test('a 403 ends its signal: the token may be good for another', async () => {
+test('a 403 ends its signal only, because the token may be valid for another', async () => {
   const { server, endpoint } = await setUp(refusing('/v1/traces', status(403)))
   const chunks = [...chunksOf('traces', 5), ...chunksOf('logs', 2)]
   const report = await deliverAll(endpoint, chunks, { concurrency: 1 })
@@ -205,7 +205,7 @@ test('a 403 ends its signal: the token may be good for another', async () => {
   expect(server.requests.length).toBe(3)
 })
 
-/** Lets every wait for a retry pass, until the time for retries is over. */
+/** Advances the clock over every wait for a retry, until the time for retries is over. */
 async function throughFiveMinutes<T>(clock: ManualClock, delivering: Promise<T>): Promise<T> {
   while (clock.nowMs() < 5 * 60_000) {
     await Promise.race([clock.untilSleeping(), delivering])
@@ -214,7 +214,7 @@ async function throughFiveMinutes<T>(clock: ManualClock, delivering: Promise<T>)
   return delivering
 }
 
-test('a receiver that is down is found out once, not once for every chunk', async () => {
+test('detects a receiver that is down once, not once per chunk', async () => {
   const { clock, endpoint } = await setUp(refusing('/v1/traces', status(503)))
   const chunks = [...chunksOf('traces', 100), ...chunksOf('logs', 2)]
   const delivering = deliverAll(endpoint, chunks, { concurrency: 1 })
@@ -223,7 +223,7 @@ test('a receiver that is down is found out once, not once for every chunk', asyn
   expect(totals.logs).toMatchObject({ deliveredItems: 20 })
 })
 
-test('one chunk that always fails does not stop the others', async () => {
+test('a chunk that always fails does not stop the others', async () => {
   const { clock, endpoint } = await setUp(({ body }) => (`${body}` === 'traces 13' ? status(503) : accepted))
   const chunks = [chunkOf('traces', 13), ...chunksOf('traces', 20)]
   const delivering = deliverAll(endpoint, chunks, { concurrency: 2 })
@@ -245,7 +245,7 @@ test('an abort ends the run', async () => {
   expect(late).toMatchObject({ complete: false, stopped: 'aborted', totals: { traces: { chunks: 0 } } })
 })
 
-test('when the source breaks, what is under way is finished first', async () => {
+test('finishes deliveries in progress before it throws an error of the source', async () => {
   const gate = new Gate()
   const { server, endpoint } = await setUp(() => ({ play: 'reply', status: 200, after: gate.opened }))
   const settled: ChunkDelivery[] = []
@@ -260,7 +260,7 @@ test('when the source breaks, what is under way is finished first', async () => 
   expect(settled).toMatchObject([{ outcome: { kind: 'delivered' } }])
 })
 
-test('a bug rises, even while the source is slow', async () => {
+test('throws a bug even while the source is slow', async () => {
   const broken = { sendChunk: () => Promise.reject(new TypeError('a bug')) }
   async function* source() {
     yield chunkOf('traces')
@@ -270,7 +270,7 @@ test('a bug rises, even while the source is slow', async () => {
   await expect(deliverAll(broken, source())).rejects.toThrow('a bug')
 })
 
-test('messages are kept within bounds', async () => {
+test('limits the number of messages', async () => {
   const headers = { 'content-type': 'text/plain' }
   const { endpoint } = await setUp((_, index) => ({ play: 'reply', status: 400, headers, body: `reason ${index}` }))
   const { totals } = await deliverAll(endpoint, chunksOf('traces', 25))
@@ -278,7 +278,7 @@ test('messages are kept within bounds', async () => {
   expect(totals.traces.messages.size).toBe(10)
 })
 
-test('every item is accounted for, and the bound on chunks under way holds', async () => {
+test('accounts for every item, and never exceeds the limit of chunks in progress', async () => {
   const outcomes: ChunkDelivery['outcome'][] = [
     { kind: 'delivered', rejectedItems: 1, message: '' },
     { kind: 'dead', reason: 'no', authentication: false },
@@ -299,14 +299,14 @@ test('every item is accounted for, and the bound on chunks under way holds', asy
   await fc.assert(
     fc.asyncProperty(chunks, fc.integer({ min: 1, max: 6 }), async (script, concurrency) => {
       const source = script.map(({ signal, items }) => chunkOf(signal, items))
-      let underWay = 0
+      let inProgress = 0
       const endpoint: Pick<OtlpEndpoint, 'sendChunk'> = {
         async sendChunk(chunk) {
           const { outcome, status, turns } = script[source.indexOf(chunk)]!
-          underWay += 1
-          expect(underWay).toBeLessThanOrEqual(concurrency)
+          inProgress += 1
+          expect(inProgress).toBeLessThanOrEqual(concurrency)
           for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-          underWay -= 1
+          inProgress -= 1
           return { outcome, status, attempts: 1, wireBytes: 1 }
         },
       }

@@ -5,39 +5,39 @@ import type { ChunkDelivery, OtlpEndpoint, SendOptions } from './otlp-endpoint.t
 import { isComplete, noTotals, type SignalTotals, withChunk } from './signal-totals.ts'
 
 export interface DeliverAllOptions {
-  /** Chunks under way at once. Default 4; more than the client's connections only wait for one. */
+  /** The number of chunks sent at the same time. Default 4; more than the client has connections gains nothing. */
   readonly concurrency?: number
   readonly signal?: AbortSignal | undefined
-  /** For deliveries that stop together, and for sources that want to hear of it. Default: of all signals, and its own. */
+  /** Shared by deliveries that stop together, and by sources that stop with them. Default: a new one for all signals. */
   readonly stops?: DeliveryStops
-  /** After every chunk that was sent, in the order in which they came to an end. */
+  /** Called after every chunk that was sent, in the order in which the deliveries end. */
   readonly onSettled?: (chunk: EncodedChunk, delivery: ChunkDelivery) => void
   readonly onRetry?: SendOptions['onRetry']
 }
 
 export interface DeliveryReport {
   readonly totals: Readonly<Record<Signal, SignalTotals>>
-  /** Why the source was not read to its end; undefined when it was. */
+  /** The reason why the source was not read to its end; undefined if it was. */
   readonly stopped: string | undefined
-  /** Every item of the source was accepted. */
+  /** Whether every item of the source was accepted. */
   readonly complete: boolean
 }
 
-/** Bounded so that a source of any length takes the memory of a few chunks. */
+/** The limit keeps the memory at a few chunks for a source of any length. */
 const DEFAULT_CONCURRENCY = 4
 
 /**
- * Delivers a source of chunks, `concurrency` at a time; no chunk is asked for before there is room for it.
+ * Delivers the chunks of a source, `concurrency` at a time. The source is asked for a chunk only when there is room for it.
  *
- * Chunks fail by themselves, unless going on makes no sense:
+ * A failed chunk does not affect the others, except:
  * - a 401 ends the run, because every request carries the same credential;
- * - a 403 ends its signal, because a token may be good for traces alone;
- * - a chunk that ran out of time ends its signal when nothing else of it got through meanwhile: the receiver is down, and
- *   every further chunk would take as long to find out.
- * What is then under way is dropped, waits included. With no signal left the source is left too; one that is silent at that
- * moment is not waited for.
+ * - a 403 ends its signal, because a token may be valid for traces only;
+ * - a chunk that ran out of time ends its signal if no other chunk of the signal was delivered meanwhile: the receiver is
+ *   down, and every further chunk would take as long to fail.
+ * Requests and waits in progress are then aborted. When no signal is left, the source is closed, without waiting for its
+ * next chunk.
  *
- * The event loop gets a turn after every chunk, because making the next one takes a while.
+ * The event loop gets a turn after every chunk, because producing the next one takes a while.
  */
 export async function deliverAll(
   endpoint: Pick<OtlpEndpoint, 'sendChunk'>,
@@ -59,7 +59,7 @@ class Run {
   readonly #concurrency: number
   readonly #totals = perSignal(noTotals)
   readonly #stops: DeliveryStops
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inProgress = new Set<Promise<void>>()
   readonly #onAbort = () => this.#stops.stopAll('aborted')
   #bug: { readonly error: unknown } | undefined
 
@@ -81,14 +81,14 @@ class Run {
       if (step === undefined || step.done) return
       this.#start(step.value)
       await setImmediate()
-      while (this.#underWay.size >= this.#concurrency) await Promise.race(this.#underWay)
+      while (this.#inProgress.size >= this.#concurrency) await Promise.race(this.#inProgress)
     } while (!stop.aborted)
     await source.return?.()
   }
 
-  /** What is under way comes to its end even if the source has failed. */
+  /** Waits for deliveries in progress, even if the source has failed. */
   async end(): Promise<void> {
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inProgress)
     this.#options.signal?.removeEventListener('abort', this.#onAbort)
     if (this.#bug) throw this.#bug.error
   }
@@ -99,19 +99,19 @@ class Run {
     return { totals: this.#totals, stopped, complete: complete && stopped === undefined }
   }
 
-  /** A bug must not become an unhandled rejection while the source is awaited. */
+  /** Starts a delivery and keeps its error for `end`: a bug must not become an unhandled rejection while the source is awaited. */
   #start(chunk: EncodedChunk): void {
     const sending = this.#deliver(chunk)
       .catch((error: unknown) => {
         this.#bug ??= { error }
         this.#stops.stopAll('internal error')
       })
-      .finally(() => this.#underWay.delete(sending))
-    this.#underWay.add(sending)
+      .finally(() => this.#inProgress.delete(sending))
+    this.#inProgress.add(sending)
   }
 
   async #deliver(chunk: EncodedChunk): Promise<void> {
-    const signal = this.#stops.of(chunk.signal)
+    const signal = this.#stops.signalFor(chunk.signal)
     const before = this.#totals[chunk.signal]
     const { onRetry, onSettled } = this.#options
     const delivery = signal.aborted ? undefined : await this.#endpoint.sendChunk(chunk, { signal, onRetry })
@@ -131,8 +131,8 @@ class Run {
 }
 
 /**
- * What the source yields next, `undefined` when the stop comes first. A generator finishes what it is doing and is left then;
- * nobody waits for that, or hears of its errors.
+ * Returns the next step of the source, or `undefined` if the stop comes first. In that case the generator is closed when its
+ * current step ends; nothing waits for that, and its errors are ignored.
  */
 async function nextOrStop<T>(source: Source<T>, stop: AbortSignal): Promise<IteratorResult<T> | undefined> {
   let onStop = () => {}
@@ -142,7 +142,7 @@ async function nextOrStop<T>(source: Source<T>, stop: AbortSignal): Promise<Iter
   })
   try {
     const step = await Promise.race([source.next(), stopped])
-    if (step === undefined) leave(source)
+    if (step === undefined) closeSource(source)
     return step
   } finally {
     stop.removeEventListener('abort', onStop)
@@ -151,6 +151,6 @@ async function nextOrStop<T>(source: Source<T>, stop: AbortSignal): Promise<Iter
 
 type Source<T> = AsyncIterator<T> | Iterator<T>
 
-function leave(source: Source<unknown>): void {
+function closeSource(source: Source<unknown>): void {
   Promise.resolve(source.return?.()).catch(() => {})
 }

@@ -1,8 +1,8 @@
 import { perSignal, type Signal, signalNames } from '@penstock/otlp'
 
 /**
- * Which signals are still worth sending. Deliveries that share one stop together: what the answer to one chunk says of the
- * receiver holds for all.
+ * Tracks which signals are still worth sending. Deliveries that share an instance stop together, because what the reply to
+ * one chunk says about the receiver is true for all.
  */
 export class DeliveryStops {
   readonly #inUse: readonly Signal[]
@@ -10,29 +10,29 @@ export class DeliveryStops {
   readonly #all = new AbortController()
   #reason: string | undefined
 
-  /** Once all of `inUse` have stopped, everything has. */
+  /** @param inUse the signals that are sent; when all of them have stopped, everything stops */
   constructor(inUse: readonly Signal[] = signalNames) {
     this.#inUse = inUse
   }
 
-  /** Aborts when nothing more of the signal is to be sent. */
-  of(signal: Signal): AbortSignal {
+  /** Returns a signal that aborts when no more chunks of this OTLP signal are to be sent. */
+  signalFor(signal: Signal): AbortSignal {
     return this.#signals[signal].signal
   }
 
-  /** Aborts when nothing more is to be sent at all: whoever makes chunks may leave off. */
+  /** A signal that aborts when nothing more is to be sent, so that chunks need not be produced any more. */
   get all(): AbortSignal {
     return this.#all.signal
   }
 
-  /** Why everything has stopped; undefined when it has not. */
+  /** The reason why everything has stopped; undefined if it has not. */
   get reason(): string | undefined {
     return this.#reason
   }
 
   stop(signal: Signal, reason: string): void {
     this.#signals[signal].abort()
-    if (this.#inUse.every((each) => this.of(each).aborted)) this.stopAll(reason)
+    if (this.#inUse.every((each) => this.signalFor(each).aborted)) this.stopAll(reason)
   }
 
   stopAll(reason: string): void {

@@ -1,7 +1,7 @@
 import type { Destination } from './exporter.ts'
 import { OtlpEndpoint, type OtlpEndpointOptions } from './otlp-endpoint.ts'
 
-/** One endpoint per URL and token, so that exports to it can share requests. The ones used longest ago are forgotten. */
+/** Keeps one endpoint per URL and token, so that exports to it can share requests. Evicts the least recently used ones. */
 export class EndpointCache {
   readonly #endpoints = new Map<string, OtlpEndpoint>()
   readonly #options: Omit<OtlpEndpointOptions, 'url' | 'token'>
@@ -12,8 +12,11 @@ export class EndpointCache {
     this.#maxEndpoints = maxEndpoints
   }
 
-  /** @throws EndpointError */
-  of({ url, token }: Pick<Destination, 'url' | 'token'>): OtlpEndpoint {
+  /**
+   * Returns the endpoint for a URL and token.
+   * @throws EndpointError
+   */
+  get({ url, token }: Pick<Destination, 'url' | 'token'>): OtlpEndpoint {
     const key = JSON.stringify([url, token])
     const endpoint = this.#endpoints.get(key) ?? new OtlpEndpoint({ ...this.#options, url, token })
     this.#endpoints.delete(key)

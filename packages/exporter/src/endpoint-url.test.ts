@@ -16,7 +16,7 @@ test.each([
   expect(tracesUrl(baseUrl)).toBe(expected)
 })
 
-test('every signal has its own path', () => {
+test('gives every signal its own path', () => {
   const paths = Object.values(signalUrls('http://host/x')).map((url) => url.pathname)
   expect(paths).toEqual(['/x/v1/traces', '/x/v1/metrics', '/x/v1/logs'])
 })
@@ -32,13 +32,13 @@ test.each([
   ['https://example.com/#CANARY', /must not be followed by/],
   ['https://example.com/otlp/v1/traces', /use https:\/\/example.com\/otlp$/],
   ['https://example.com/v1/logs/', /use https:\/\/example.com$/],
-])('%s is refused', (baseUrl, message) => {
+])('refuses %s', (baseUrl, message) => {
   expect(() => signalUrls(baseUrl)).toThrow(EndpointError)
   expect(() => signalUrls(baseUrl)).toThrow(message)
   expect(() => signalUrls(baseUrl)).not.toThrow(/CANARY/)
 })
 
-test('whatever the path, signals stay on the host of the base', () => {
+test('keeps the host of the base URL, whatever its path', () => {
   fc.assert(
     fc.property(fc.webPath(), (path) => {
       for (const url of Object.values(signalUrls(`https://host.example/otlp${path}`))) {

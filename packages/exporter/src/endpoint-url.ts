@@ -1,15 +1,15 @@
 import { perSignal, type Signal, signalNames, signals } from '@penstock/otlp'
 
-/** A setting of the endpoint that cannot work. The message is for the person who typed it and holds no secret. */
+/** The error for an invalid endpoint setting. The message is for the person who typed it and contains no secret. */
 export class EndpointError extends Error {
   override readonly name = 'EndpointError'
 }
 
 /**
- * Where each signal goes, from an OTLP/HTTP base URL: `https://host/prefix` → `https://host/prefix/v1/traces`.
+ * Returns the URL of each signal for an OTLP/HTTP base URL: `https://host/prefix` → `https://host/prefix/v1/traces`.
  *
  * @throws EndpointError
- * @see OTLP specification, "OTLP/HTTP Request"; spec/pipeline-telemetry.md 6.3
+ * @see OTLP specification, "OTLP/HTTP Request"
  */
 export function signalUrls(baseUrl: string): Readonly<Record<Signal, URL>> {
   const base = requireBaseUrl(baseUrl)
@@ -44,7 +44,7 @@ function requireBaseUrl(text: string): URL {
   return url
 }
 
-/** Not a pattern: `/\/+$/` takes quadratic time on a path full of slashes. */
+/** Uses a loop, because the pattern `/\/+$/` takes quadratic time on a path full of slashes. */
 function withoutTrailingSlashes(path: string): string {
   let end = path.length
   while (path[end - 1] === '/') end -= 1

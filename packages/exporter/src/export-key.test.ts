@@ -20,7 +20,7 @@ test.each([
   expect(parseExportKey(key)).toEqual(expected)
 })
 
-test('what is put together comes apart again', () => {
+test('parses every key that it builds', () => {
   const record = recordKey(pipelineKey({ scope: 'source:forge', instance: 'host:8443' }, 9_223_372_036_854_775_807n), 2)
   const key = deliveryKey(record, 'logs')
   expect(key).toBe('source:forge host:8443 9223372036854775807 #2 logs')

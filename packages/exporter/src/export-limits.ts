@@ -6,40 +6,42 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** Every bound of the durable export. */
+/** The limits of the durable export. */
 export interface ExportLimits {
-  /** Deliveries claimed together, and batches under way: in all, and of one lane. */
+  /** The highest number of deliveries claimed together. */
   readonly batchSize: number
+  /** The highest number of batches in progress: in total, and per lane. */
   readonly concurrency: number
   readonly laneConcurrency: number
-  /** Longer than `budgetMs` and an attempt take together. */
+  /** The lease of a claim; longer than `budgetMs` and one attempt together. */
   readonly leaseMs: number
-  /** Nothing more of a batch is sent so long after its claim. */
+  /** The time after its claim during which requests of a batch may be started. */
   readonly budgetMs: number
   readonly attemptTimeoutMs: number
-  /** How often it is looked for what other processes have enqueued. */
+  /** How often the exporter looks for exports that other processes have enqueued. */
   readonly pollMs: number
   readonly retry: RetryPolicy
   readonly circuit: CircuitPolicy
   readonly chunk: ChunkLimits
-  /** Of one request that several exports share, before compression. */
+  /** The size limit of a request that several exports share, before compression. */
   readonly maxSharedBytes: number
-  /** Endpoints, by URL and token, that are kept ready. */
+  /** The number of cached endpoints, one per URL and token. */
   readonly maxEndpoints: number
-  /** JSON of the records that are kept read until their other signals are sent; in memory they are several times that. */
+  /** The limit on the JSON of records that stay parsed until their other signals are sent; in memory they are several times as large. */
   readonly maxCachedCharacters: number
-  /** Delivered ones, with their records; for whoever asks what has become of them. */
+  /** How long delivered exports and their records are kept, so that they can be listed. */
   readonly keepDeliveredMs: number
-  /** Dead ones, with their records, from their last attempt on. */
+  /** How long dead exports and their records are kept after the last attempt. */
   readonly keepDeadMs: number
-  /** Pipelines from when they were last heard of. One that is heard of later is exported again, under the same ids. */
+  /** How long the history of a pipeline is kept after its last record or hook. A later record is exported again, with the same ids. */
   readonly keepPipelinesMs: number
   readonly keepJobHooksMs: number
+  /** How often expired rows are deleted. */
   readonly retentionEveryMs: number
-  /** Of one transaction that several bodies share. */
+  /** The limits of a transaction that several bodies share. */
   readonly maxGroup: number
   readonly maxGroupCharacters: number
-  /** Bodies that wait for a transaction; whoever comes now comes too soon. */
+  /** The limits of bodies that wait for a transaction; further ones are refused. */
   readonly maxWaiting: number
   readonly maxWaitingCharacters: number
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ExportMetrics, exportInstruments } from './export-metrics.ts'
 
-test('every series is there from the beginning', () => {
+test('has every series from the start', () => {
   const samples = new ExportMetrics().snapshot()
   expect(new Set(samples.map(({ name }) => name))).toEqual(new Set(Object.keys(exportInstruments)))
   expect(samples.every(({ value }) => value === 0)).toBe(true)
@@ -12,7 +12,7 @@ test('every series is there from the beginning', () => {
   )
 })
 
-test('counters add up, gauges are set, and labels may stand in any order', () => {
+test('adds to counters, sets gauges, and accepts labels in any order', () => {
   const metrics = new ExportMetrics()
   metrics.add('penstock_export_dead', { reason: 'refused', signal: 'logs' }, 2)
   metrics.add('penstock_export_dead', { signal: 'logs', reason: 'refused' })

@@ -1,16 +1,16 @@
 import type { Outcome } from '@penstock/delivery'
 import { type Signal, signalNames } from '@penstock/otlp'
-import { keptCauses } from './record-intake.ts'
+import { notEnqueuedReasons } from './record-intake.ts'
 
 export interface ExportInstrument {
   readonly kind: 'counter' | 'gauge'
   readonly unit: string
   readonly about: string
-  /** By name, the values it may have. */
+  /** The possible values of each label, by label name. */
   readonly labels: Readonly<Record<string, readonly string[]>>
 }
 
-/** Why a delivery is dead. */
+/** The reasons why a delivery is dead. */
 export const deadClasses = ['authentication', 'refused', 'gave_up', 'unsendable'] as const
 export type DeadClass = (typeof deadClasses)[number]
 
@@ -34,65 +34,65 @@ const rows = {
     kind: 'counter',
     unit: '{spans}',
     labels: {},
-    about: 'Spans in requests that were not accepted; tried again, they count again.',
+    about: 'Spans in requests that were not accepted; each further attempt counts again.',
   },
   otelcol_exporter_send_failed_metrics: {
     kind: 'counter',
     unit: '{metrics}',
     labels: {},
-    about: 'Metrics (not their points) in requests that were not accepted; tried again, they count again.',
+    about: 'Metrics (not their points) in requests that were not accepted; each further attempt counts again.',
   },
   otelcol_exporter_send_failed_log_records: {
     kind: 'counter',
     unit: '{records}',
     labels: {},
-    about: 'Log records in requests that were not accepted; tried again, they count again.',
+    about: 'Log records in requests that were not accepted; each further attempt counts again.',
   },
   otelcol_exporter_queue_size: {
     kind: 'gauge',
     unit: '{deliveries}',
     labels: {},
     about:
-      'Deliveries that wait or are under way, in the database that all processes share; 100,000 means as many or more.',
+      'Deliveries that wait or are in progress, in the database that all processes share; 100,000 means at least as many.',
   },
   penstock_export_dead_letters: {
     kind: 'gauge',
     unit: '{deliveries}',
     labels: {},
     about:
-      'Dead deliveries that are kept for a replay, in the database that all processes share; 100,000 means as many or more.',
+      'Dead deliveries that are kept for a replay, in the database that all processes share; 100,000 means at least as many.',
   },
   penstock_export_records: {
     kind: 'counter',
     unit: '{records}',
-    labels: { outcome: ['enqueued', ...keptCauses] },
+    labels: { outcome: ['enqueued', ...notEnqueuedReasons] },
     about:
-      'Pipeline records and job hooks taken in, by what became of them. A hook that comes again counts again; a PUT that is no news to the core does not get here.',
+      'Accepted pipeline records and job hooks, by outcome. A repeated hook counts again; a PUT that changes nothing in the core is not counted.',
   },
   penstock_export_attempts: {
     kind: 'counter',
     unit: '{requests}',
     labels: { signal: signalNames, outcome: attemptOutcomes },
-    about: 'Requests to endpoints, by signal and outcome: delivered, retry, dead (refused for good).',
+    about: 'Requests to endpoints, by signal and outcome: delivered, retry, dead (refused permanently).',
   },
   penstock_export_delivered: {
     kind: 'counter',
     unit: '{deliveries}',
     labels: { signal: signalNames },
-    about: 'Exports that are complete: one signal of one pipeline each.',
+    about: 'Complete exports; each is one signal of one pipeline.',
   },
   penstock_export_dead: {
     kind: 'counter',
     unit: '{deliveries}',
     labels: { signal: signalNames, reason: deadClasses },
     about:
-      'Exports given up, by reason: authentication (401, 403), refused, gave_up (out of time), unsendable (no endpoint, or no record that can be read).',
+      'Exports given up, by reason: authentication (401, 403), refused, gave_up (out of time), unsendable (no endpoint, or no readable record).',
   },
   penstock_export_authentication_refusals: {
     kind: 'counter',
     unit: '{requests}',
     labels: { signal: signalNames },
-    about: 'Requests whose credential was refused.',
+    about: 'Requests refused because of their credential.',
   },
   penstock_export_rejected_items: {
     kind: 'counter',
@@ -104,15 +104,15 @@ const rows = {
     kind: 'counter',
     unit: '{deliveries}',
     labels: { signal: signalNames },
-    about: 'Deliveries that took longer than their lease, and are sent again by whoever claimed them then.',
+    about: 'Deliveries that took longer than their lease; another claim sends them again.',
   },
 } as const satisfies Readonly<Record<string, ExportInstrument>>
 export type ExportInstrumentName = keyof typeof rows
 
-/** What the exporter says about itself, with the collector's names where it has such. `npm run docs` prints it. */
+/** The metrics of the exporter, with the Collector's names where it has the same metric. `npm run docs` prints them. */
 export const exportInstruments: Readonly<Record<ExportInstrumentName, ExportInstrument>> = rows
 
-/** Of what the receiver counts: `otelcol_exporter_sent_spans`. */
+/** The names of the items of each signal in metric names, as in `otelcol_exporter_sent_spans`. */
 export const itemNames = { traces: 'spans', metrics: 'metrics', logs: 'log_records' } as const satisfies Record<
   Signal,
   string
@@ -129,7 +129,7 @@ export interface MetricSample {
   readonly value: number
 }
 
-/** One process's figures. Every series is there from the beginning, at 0. */
+/** The metrics of one process. Every series exists from the start, with the value 0. */
 export class ExportMetrics {
   readonly #values = new Map<string, { readonly sample: Omit<MetricSample, 'value'>; value: number }>()
 
@@ -149,7 +149,7 @@ export class ExportMetrics {
     this.#series(name, labels).value = value
   }
 
-  /** In the order of the table. */
+  /** Returns all series in the order of the table. */
   snapshot(): MetricSample[] {
     return [...this.#values.values()].map(({ sample, value }) => ({ ...sample, value }))
   }
@@ -161,7 +161,7 @@ export class ExportMetrics {
   }
 }
 
-/** Labels in the order of the table. */
+/** Returns the key of a series, with labels in the order of the table. */
 function seriesKey(name: ExportInstrumentName, labels: Readonly<Record<string, string>>): string {
   return [name, ...Object.keys(exportInstruments[name].labels).map((label) => labels[label])].join(' ')
 }

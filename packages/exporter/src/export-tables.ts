@@ -1,55 +1,55 @@
 import type { Migrations } from '@penstock/db'
 import { type DeliveryTables, deliveryMigrations } from '@penstock/delivery'
 
-/** The tables of this package; an application puts them into the database that its own tables are in. */
+/** The tables of this package. An application adds them to the database of its own tables. */
 export interface ExporterTables extends DeliveryTables {
   export_records: ExportRecordsTable
   export_pipelines: ExportPipelinesTable
   export_job_hooks: ExportJobHooksTable
 }
 
-/** What is to be sent, as it came: conversion happens when it is. */
+/** Records to be sent, in the form in which they arrived; they are converted when they are sent. */
 export interface ExportRecordsTable {
-  /** Of its deliveries, without the signal. */
+  /** The key of its deliveries, without the signal. */
   key: string
   scope: string
-  /** JSON of the body. */
+  /** The body as JSON. */
   body: string
   /** Ids and nanoseconds are text: they may be above 2^53. */
   received_at_ns: string
   root_id: string
   root_from: string
   upstream_root_id: string | null
-  /** Jobs that earlier exports of the pipeline have sent, with blanks between; null for the first export. */
+  /** The ids of jobs that earlier exports of the pipeline have sent, separated by blanks; null for the first export. */
   previous_job_ids: string | null
-  /** JSON of what job hooks have told of its jobs; null when nothing. */
+  /** The enrichments of its jobs as JSON; null if there are none. */
   job_news: string | null
-  /** JSON of an `ExportIdentity`; null if the ids follow from the record alone. */
+  /** An `ExportIdentity` as JSON; null if the ids follow from the record alone. */
   identity: string | null
   enqueued_at_ms: number
 }
 
-/** One row per pipeline that has been heard of. */
+/** One row per pipeline that a record or hook has mentioned. */
 export interface ExportPipelinesTable {
   key: string
   root_id: string
-  /** Of the latest export, with what follows; 0 and null or '' without one. */
+  /** The number of exports. This and the next columns describe the latest export; without one they are 0, null or ''. */
   exports: number
   exported_root_id: string | null
   finished_at_ns: string | null
-  /** Of what was exported; '' where news does not count. */
+  /** The digest of the exported record; '' if later completions are not exported. */
   digest: string
-  /** Of all exports, with blanks between; '' where news does not count. */
+  /** The job ids of all exports, separated by blanks; '' if later completions are not exported. */
   job_ids: string
   last_seen_at_ms: number
 }
 
-/** What job hooks have told of a job whose pipeline has not been exported yet. */
+/** Enrichments of jobs from job hooks, kept until the pipeline is exported. */
 export interface ExportJobHooksTable {
-  /** Key of its row in `export_pipelines`. */
+  /** The key of the pipeline's row in `export_pipelines`. */
   pipeline: string
   job_id: string
-  /** JSON. */
+  /** The enrichment as JSON. */
   news: string
   seen_at_ms: number
 }

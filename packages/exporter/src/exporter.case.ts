@@ -13,7 +13,7 @@ const unauthorized: ScriptedReply = { play: 'reply', status: 401 }
 const HOUR_MS = 3_600_000
 const key = 'source:forge ci.example.com 1'
 
-/** What the exporter does alike on every database. */
+/** Tests that the exporter passes on every database. */
 export function describeExporter(name: string, newPlace: NewPlace): void {
   describe(name, () => {
     let place: { location: string; remove(): Promise<void> }
@@ -39,14 +39,14 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
     ) => {
       const world = await ExportingWorld.open(
         place.location,
-        { destinationOf: async () => ({ token: undefined, encoding: 'protobuf', ...destination }), ...change },
+        { resolveDestination: async () => ({ token: undefined, encoding: 'protobuf', ...destination }), ...change },
         clock,
       )
       cleanups.push(() => world.close())
       return world
     }
 
-    test('each signal once, as the converter makes it, with the token', async () => {
+    test('sends each signal once, as the converter produces it, with the token', async () => {
       const server = await serve(() => accepted)
       const world = await open({ url: `${server.url}/otlp`, token: 'psin_1' }, { limits: { retentionEveryMs: 1 } })
       const text = hook({ id: 1, jobs: [10, 11] })
@@ -68,7 +68,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(world.metric('penstock_export_delivered', { signal: 'logs' })).toBe(1)
     })
 
-    test('pipelines of one endpoint and token share requests, once it has answered one', async () => {
+    test('pipelines of one endpoint and token share requests after its first reply', async () => {
       const server = await serve(() => accepted)
       const world = await open({ url: server.url })
       for (const id of [1, 2, 3, 4]) await world.receive(hook({ id }), undefined, ['logs'])
@@ -77,13 +77,13 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(await world.keys('delivered')).toHaveLength(4)
     })
 
-    test('a refused credential is dead, told once, and arrives after a replay with the new token', async () => {
+    test('an export with a refused credential is dead, is logged once, and arrives after a replay with a new token', async () => {
       const destination = { url: '', token: 'psin_old' }
       const server = await serve(({ headers }) =>
         headers.authorization === 'Bearer psin_new' ? accepted : unauthorized,
       )
       const world = await open(destination, {
-        destinationOf: async () => ({ ...destination, url: server.url, encoding: 'json' }),
+        resolveDestination: async () => ({ ...destination, url: server.url, encoding: 'json' }),
       })
       await world.receive(hook({ id: 1 }), undefined, ['logs', 'traces'])
       await world.receive(hook({ id: 2 }), undefined, ['logs'])
@@ -105,7 +105,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(await world.keys('delivered')).toHaveLength(3)
     })
 
-    test('an alarm names all whose exports were refused together', async () => {
+    test('the log line names all scopes with exports in a refused request', async () => {
       let answer = accepted
       const server = await serve(() => answer)
       const world = await open({ url: server.url })
@@ -118,13 +118,13 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(world.lines).toMatchObject([{ lane: 'logs d1', scopes: ['project:5', 'project:6'] }])
     })
 
-    test('no endpoint, a URL that cannot work, a record that is gone: dead, with the reason', async () => {
+    test('an export without an endpoint, with an invalid URL or without its record is dead, with the reason', async () => {
       let destination: Destination | string = 'the project is gone'
-      const world = await open({ url: '' }, { destinationOf: async () => destination })
+      const world = await open({ url: '' }, { resolveDestination: async () => destination })
       const deadReason = async (id: number) => {
         await world.receive(hook({ id }), undefined, ['logs'])
         if (id === 3) await world.db.write((tx) => tx.deleteFrom('export_records').execute())
-        // A line per lane and hour is all that is written.
+        // The log has one line per lane and hour.
         await world.clock.advance(HOUR_MS)
         await world.runUntil(world.logged(id))
         return (await world.deliveries('dead')).at(-1)?.reason
@@ -138,7 +138,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(world.metric('penstock_export_dead', { signal: 'logs', reason: 'unsendable' })).toBe(3)
     })
 
-    test('an endpoint that stays away: said once an hour and lane, from the minute on that an export has waited', async () => {
+    test('logs a failing endpoint once per hour and lane, after an export has waited for a minute', async () => {
       const server = await serve(() => ({ play: 'reply', status: 503 }))
       const world = await open({ url: server.url })
       await world.receive(hook({ id: 1 }), undefined, ['logs'])
@@ -153,10 +153,10 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
         await world.runUntil(server.received(requests))
       }
       const line = { level: 'warn', event: 'export.failing', lane: 'logs d1', scopes: ['source:forge'] }
-      expect(world.lines).toMatchObject([line, { ...line, unsaid: 1 }])
+      expect(world.lines).toMatchObject([line, { ...line, suppressed: 1 }])
     })
 
-    test('accepted by what may be no OTLP endpoint, or not in full: said once', async () => {
+    test('logs once that an endpoint may not be an OTLP endpoint, or rejected items', async () => {
       const headers = { 'content-type': 'text/html' }
       const server = await serve(() => ({ play: 'reply', status: 200, headers, body: '<h1>Sign in</h1>' }))
       const world = await open({ url: server.url, encoding: 'json' })
@@ -172,7 +172,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       ])
     })
 
-    test('a record that breaks is tried again and takes nobody with it', async () => {
+    test('retries a record that causes an error, without affecting others', async () => {
       const server = await serve(() => accepted)
       const world = await open({ url: server.url })
       for (const id of [1, 2]) await world.receive(hook({ id }), undefined, ['logs'])
@@ -185,12 +185,12 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(world.lines).toMatchObject([{ event: 'export.trouble' }])
     })
 
-    test('a process that dies between the answer and settling: one more request, from another process', async () => {
+    test('another process sends an export again if a process dies between reply and settlement', async () => {
       const server = await serve(() => accepted)
       const clock = new ManualClock(NOW_MS)
       const world = await open({ url: server.url }, {}, clock)
       await world.receive(hook({ id: 1 }), undefined, ['logs'])
-      // Claimed and sent by one that did not live to settle it.
+      // Claimed and sent by a process that died before it settled the delivery.
       const limits = { claim: 'of the dead', limit: 10, leaseMs: 120_000 }
       expect(await world.exporter.queue.claim('logs d1', limits, clock.nowMs())).toHaveLength(1)
 
@@ -208,7 +208,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       expect(server.requests).toHaveLength(1)
     })
 
-    test('of a large export, what was accepted before an end is not sent again', async () => {
+    test('does not send accepted chunks of a large export again after a restart', async () => {
       const second = new Gate()
       const server = await serve((_, index) =>
         index === 1 ? { ...accepted, status: 503, after: second.opened } : accepted,
@@ -250,7 +250,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
       const retentionOf = (world: ExportingWorld, rows = 500, steps = 200) =>
         new Retention({ db: world.db, queue: world.exporter.queue, clock: world.clock, limits, rows, steps })
 
-      test('each kind by its age; a record while one of its deliveries is kept', async () => {
+      test('deletes each kind by its age, but a record only after its deliveries', async () => {
         const world = await open({ url: '' })
         await settled(world, 1, 'delivered', NOW_MS)
         await settled(world, 2, 'dead', NOW_MS)
@@ -278,7 +278,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
         expect(await world.keys()).toHaveLength(1)
       })
 
-      test('others have their turn after each step', async () => {
+      test('lets other work run after each step', async () => {
         const world = await open({ url: '' })
         for (let id = 1; id <= 10; id += 1) await settled(world, id, 'dead', NOW_MS)
         await world.clock.advance(2 * HOUR_MS)
@@ -293,7 +293,7 @@ export function describeExporter(name: string, newPlace: NewPlace): void {
         expect(turns).toBeGreaterThanOrEqual(10)
       })
 
-      test('a step and a round do no more than they may; what has to stay is passed over', async () => {
+      test('limits each step and each round, and skips rows that must stay', async () => {
         const world = await open({ url: '' })
         for (let id = 1; id <= 6; id += 1) await settled(world, id, id <= 3 ? 'dead' : 'delivered', NOW_MS)
         await world.clock.advance(2 * HOUR_MS)

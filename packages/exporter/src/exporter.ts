@@ -12,7 +12,7 @@ import {
 import { type EncodedChunk, type Encoding, RequestEncoder } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
 import { BodyReader } from './body-reader.ts'
-import { DeadLetterLog, type Told } from './dead-letter-log.ts'
+import { DeadLetterLog, type FailureNotice } from './dead-letter-log.ts'
 import { EndpointCache } from './endpoint-cache.ts'
 import { EndpointError } from './endpoint-url.ts'
 import { destinationOfLane, readDeliveryKey, scopeOfKey } from './export-key.ts'
@@ -22,12 +22,12 @@ import type { ExporterTables } from './export-tables.ts'
 import { oneLine } from './one-line.ts'
 import type { ChunkAttempt } from './otlp-endpoint.ts'
 import { RecordCache } from './record-cache.ts'
-import { type DurableOptions, RecordIntake, type Taken } from './record-intake.ts'
+import { type DurableOptions, type IntakeResult, RecordIntake } from './record-intake.ts'
 import { EXPORT_QUEUE, type FoundRecord, findRecord } from './record-store.ts'
 import { Retention } from './retention.ts'
 import { type PlannedExport, sendExports } from './send-exports.ts'
 
-/** Where a record goes, as things stand when it is sent. */
+/** The endpoint that a record is sent to, looked up at the time of sending. */
 export interface Destination {
   /** OTLP/HTTP base URL. */
   readonly url: string
@@ -40,30 +40,28 @@ export interface ExporterOptions {
   readonly db: Db<ExporterTables>
   readonly clock: Clock
   readonly random: Random
-  /** A text unlike every other one, of any process. */
+  /** Returns a claim id that is unique across all processes. */
   readonly newClaim: () => string
   readonly log: Log
   readonly client: HttpClient
-  /** The same object for the same options: what follows from them is worked out once. */
-  readonly optionsOf: (scope: string) => DurableOptions
-  /** A text, without secrets, says why it will not be possible. */
-  readonly destinationOf: (scope: string, record: PipelineRecord) => Promise<Destination | string>
-  /** By the destination of its plan: what is not served here is left for a process that does. Default: everything. */
+  /** Returns the same object for the same options, because values derived from the options are cached per object. */
+  readonly optionsForScope: (scope: string) => DurableOptions
+  /** Returns the destination, or the reason why the record cannot be sent; the reason contains no secrets. */
+  readonly resolveDestination: (scope: string, record: PipelineRecord) => Promise<Destination | string>
+  /** Tells whether this process exports to a planned destination; exports to others are left to other processes. Default: all. */
   readonly serves?: (destination: string) => boolean
   readonly limits: ExportLimits
 }
 
-/** What fails for longer is told: a moment's failure is nobody's business. */
+/** How long an export must have been failing before the log mentions it; short failures are not worth a line. */
 const FAILING_AFTER_MS = 60_000
 
-/** Begins the reason of those that did not get as far as a request. */
-const UNSENDABLE = 'cannot be sent: '
+/** The prefix of reasons why an export failed permanently before any request was sent. */
+const PERMANENT_FAILURE_PREFIX = 'cannot be sent: '
 
 /**
- * Takes records in and exports them, at least once: what has been taken in is in the database, and what is there is sent until
- * it is accepted or dead. Any number of processes share the work on one database.
- *
- * @see spec/pipeline-telemetry.md 2.6, 6
+ * Accepts records and exports them at least once: accepted records are stored in the database, and every stored export is
+ * sent until it is accepted or dead. Any number of processes can share the work on one database.
  */
 export class Exporter {
   readonly queue: DeliveryQueue
@@ -79,7 +77,7 @@ export class Exporter {
   readonly #encoders = { protobuf: new RequestEncoder('protobuf'), json: new RequestEncoder('json') }
 
   constructor(options: ExporterOptions) {
-    const { db, clock, random, newClaim, log, client, optionsOf, serves = () => true, limits } = options
+    const { db, clock, random, newClaim, log, client, optionsForScope, serves = () => true, limits } = options
     this.#options = options
     const queue = new DeliveryQueue(db as unknown as Db<DeliveryTables>, EXPORT_QUEUE)
     this.queue = queue
@@ -87,12 +85,16 @@ export class Exporter {
       db,
       queue,
       clock,
-      optionsOf,
+      optionsForScope,
       limits,
-      onTaken: (taken) => this.metrics.add('penstock_export_records', { outcome: outcomeOf(taken) }),
+      onResult: (result) => this.metrics.add('penstock_export_records', { outcome: outcomeOf(result) }),
       onCommitted: () => this.wake(),
     })
-    const onTrouble = (error: unknown) => log.error({ event: 'export.trouble', err: error }, 'exporting is in trouble')
+    const onError = (error: unknown) =>
+      log.error(
+        { event: 'export.trouble', err: error },
+        'An export failed because of an internal error or an unusable database; it is tried again',
+      )
     this.#drain = new Drain({
       ...limits,
       queue,
@@ -102,17 +104,17 @@ export class Exporter {
       newClaim,
       send: sendExports({
         plan: (subject) => this.#plan(subject),
-        keepProgress: (delivery, progress) => queue.keepProgress(delivery, progress, clock.nowMs() + limits.leaseMs),
+        saveProgress: (delivery, progress) => queue.saveProgress(delivery, progress, clock.nowMs() + limits.leaseMs),
         clock,
         budgetMs: limits.budgetMs,
         maxSharedBytes: limits.maxSharedBytes,
         onAttempt: (attempt, exports, chunk) => this.#countAttempt(attempt, chunk, exports),
-        onTrouble,
+        onError,
       }),
       onSettled: (settled) => {
         for (const one of settled) this.#countSettled(one, settled)
       },
-      onTrouble,
+      onError,
     })
     this.#retention = new Retention({ db, queue, clock, limits })
     this.#endpoints = new EndpointCache(
@@ -123,17 +125,17 @@ export class Exporter {
     this.#records = new RecordCache(clock, limits.maxCachedCharacters)
   }
 
-  /** Something has been enqueued, and committed. */
+  /** Makes the exporter look for work at once; call it after a transaction that enqueued exports has been committed. */
   wake(): void {
     this.#drain.wake()
   }
 
-  /** Exports, and forgets what is old, until `signal` aborts. Resolves when all that was claimed is settled. */
+  /** Exports, and deletes expired rows, until `signal` aborts. Resolves when all claimed deliveries are settled. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#drain.run(signal), this.#keepHouse(signal)])
+    await Promise.all([this.#drain.run(signal), this.#runRetention(signal)])
   }
 
-  async #keepHouse(signal: AbortSignal): Promise<void> {
+  async #runRetention(signal: AbortSignal): Promise<void> {
     const { clock, log, limits } = this.#options
     while (!signal.aborted) {
       try {
@@ -144,33 +146,34 @@ export class Exporter {
       } catch (error) {
         log.error(
           { event: 'export.retention_failed', err: error },
-          'old exports could not be deleted; it is tried again',
+          'Old exports could not be deleted; the next round tries again',
         )
       }
       await clock.sleep(limits.retentionEveryMs, signal).catch(() => {})
     }
   }
 
-  /** Reads record, endpoint, token and options as they are now. */
+  /** Plans an export with the current record, endpoint, token and options. */
   async #plan(subject: string): Promise<PlannedExport | string> {
-    // Reading and converting take a while, and a batch has many.
+    // Lets other work run first, because reading and converting take a while and a batch has many exports.
     await setImmediate()
-    const { destinationOf, optionsOf, limits } = this.#options
+    const { resolveDestination, optionsForScope, limits } = this.#options
     const { record: key, signal } = readDeliveryKey(subject)
     try {
       const found = this.#records.find(key) ?? (await this.#findRecord(key))
-      if (found === undefined) return `${UNSENDABLE}its record is gone`
+      if (found === undefined) return `${PERMANENT_FAILURE_PREFIX}its record is gone`
       const { scope, record } = found
-      const destination = await destinationOf(scope, record)
-      if (typeof destination === 'string') return UNSENDABLE + destination
-      const options = optionsOf(scope)
+      const destination = await resolveDestination(scope, record)
+      if (typeof destination === 'string') return PERMANENT_FAILURE_PREFIX + destination
+      const options = optionsForScope(scope)
       const chunking = { signals: [signal], encoder: this.#encoders[destination.encoding], limits: limits.chunk }
       return {
-        endpoint: this.#endpoints.of(destination),
+        endpoint: this.#endpoints.get(destination),
         chunks: { [Symbol.iterator]: () => convertChunks(record, options, chunking) },
       }
     } catch (error) {
-      if (error instanceof RecordError || error instanceof EndpointError) return UNSENDABLE + oneLine(error.message)
+      if (error instanceof RecordError || error instanceof EndpointError)
+        return PERMANENT_FAILURE_PREFIX + oneLine(error.message)
       throw error
     }
   }
@@ -188,7 +191,7 @@ export class Exporter {
       metrics.add(`otelcol_exporter_sent_${itemNames[signal]}`, {}, items)
       metrics.add('penstock_export_rejected_items', { signal }, outcome.rejectedItems)
       const { message } = outcome
-      if (message !== '') this.#deadLetters.remark(toldOf(exports, message), this.#options.clock.nowMs())
+      if (message !== '') this.#deadLetters.logRemark(noticeFor(exports, message), this.#options.clock.nowMs())
     } else {
       metrics.add(`otelcol_exporter_send_failed_${itemNames[signal]}`, {}, items)
     }
@@ -199,7 +202,8 @@ export class Exporter {
 
   #countSettled(settled: Settled, batch: readonly Settled[]): void {
     const { delivery, settlement, isLost } = settled
-    const alike = () => batch.filter((one) => one.settlement.kind === settlement.kind).map((one) => one.delivery)
+    const withSameResult = () =>
+      batch.filter((one) => one.settlement.kind === settlement.kind).map((one) => one.delivery)
     const { signal } = readDeliveryKey(delivery.key)
     const nowMs = this.#options.clock.nowMs()
     if (isLost) this.metrics.add('penstock_export_lost_claims', { signal })
@@ -207,22 +211,22 @@ export class Exporter {
     else if (settlement.kind === 'dead') {
       const reason = deadClassOf(settled)
       this.metrics.add('penstock_export_dead', { signal, reason })
-      this.#deadLetters.dead(reason, toldOf(alike(), settlement.reason), nowMs)
+      this.#deadLetters.logDead(reason, noticeFor(withSameResult(), settlement.reason), nowMs)
     } else if (settlement.kind === 'retry' && nowMs - delivery.enqueuedAtMs >= FAILING_AFTER_MS) {
-      this.#deadLetters.failing(toldOf(alike(), settlement.reason), nowMs)
+      this.#deadLetters.logFailing(noticeFor(withSameResult(), settlement.reason), nowMs)
     }
   }
 }
 
-/** They share a lane. */
-function toldOf(exports: readonly ClaimedDelivery[], reason: string): Told {
+/** Returns the notice about exports of one lane. */
+function noticeFor(exports: readonly ClaimedDelivery[], reason: string): FailureNotice {
   return { lane: exports[0]!.lane, scopes: exports.map(({ key }) => scopeOfKey(key)), reason }
 }
 
 function deadClassOf({ outcome }: Settled): DeadClass {
   if (outcome?.kind !== 'dead') return 'gave_up'
   if (outcome.authentication) return 'authentication'
-  return outcome.reason.startsWith(UNSENDABLE) ? 'unsendable' : 'refused'
+  return outcome.reason.startsWith(PERMANENT_FAILURE_PREFIX) ? 'unsendable' : 'refused'
 }
 
-const outcomeOf = (taken: Taken) => (taken.kind === 'enqueued' ? taken.kind : taken.because)
+const outcomeOf = (result: IntakeResult) => (result.kind === 'enqueued' ? result.kind : result.code)

@@ -8,7 +8,7 @@ import { defaultExportLimits, type ExportLimits } from './export-limits.ts'
 import { type ExporterTables, exporterMigrations } from './export-tables.ts'
 import { type Destination, Exporter } from './exporter.ts'
 import { readBody } from './received-body.ts'
-import { isDurable, type Received } from './record-intake.ts'
+import { type IntakeRequest, isDurable } from './record-intake.ts'
 import { EXPORT_QUEUE } from './record-store.ts'
 
 export type NewPlace = () => Promise<{ location: string; remove(): Promise<void> }>
@@ -25,14 +25,14 @@ export interface Hook {
   readonly id: number | bigint
   readonly status?: string
   readonly finishedAt?: string
-  /** Pipeline that started it. */
+  /** The id of the pipeline that started it. */
   readonly parent?: number
   readonly host?: string
   readonly jobs?: readonly number[]
   readonly more?: Readonly<Record<string, unknown>>
 }
 
-/** The text of a pipeline hook. */
+/** Returns the body of a pipeline hook. */
 export function hook({
   id,
   status = 'success',
@@ -73,10 +73,10 @@ export const jobHook = (more: Readonly<Record<string, unknown>> = {}): string =>
 interface Change {
   readonly options?: ConvertOptionsInput
   readonly limits?: Partial<ExportLimits>
-  readonly destinationOf?: (scope: string) => Promise<Destination | string>
+  readonly resolveDestination?: (scope: string) => Promise<Destination | string>
 }
 
-/** An exporter on a database of its own, or one of several on the same. */
+/** An exporter with a database, which several of them can share. */
 export class ExportingWorld {
   readonly db: Db<ExporterTables>
   readonly clock: ManualClock
@@ -92,7 +92,11 @@ export class ExportingWorld {
     return new ExportingWorld(db, change, clock)
   }
 
-  private constructor(db: Db<ExporterTables>, { options = {}, limits, destinationOf }: Change, clock: ManualClock) {
+  private constructor(
+    db: Db<ExporterTables>,
+    { options = {}, limits, resolveDestination }: Change,
+    clock: ManualClock,
+  ) {
     const resolved = resolveOptions(options)
     if (!isDurable(resolved)) throw new Error('per-run only')
     this.db = db
@@ -104,13 +108,13 @@ export class ExportingWorld {
       newClaim: () => `claim ${ExportingWorld.#claims++}`,
       log: jsonLog({ write: (line) => this.#keepLine(line) }, () => clock.nowMs()),
       client: this.#client,
-      optionsOf: () => resolved,
-      destinationOf: destinationOf ?? (async () => 'no endpoint'),
+      optionsForScope: () => resolved,
+      resolveDestination: resolveDestination ?? (async () => 'no endpoint'),
       limits: { ...defaultExportLimits, ...limits },
     })
   }
 
-  received(text: string, scope = 'source:forge', signals: readonly Signal[] = signalNames): Received {
+  received(text: string, scope = 'source:forge', signals: readonly Signal[] = signalNames): IntakeRequest {
     return {
       scope,
       body: readBody(text),
@@ -120,10 +124,10 @@ export class ExportingWorld {
   }
 
   receive(text: string, scope?: string, signals?: readonly Signal[]) {
-    return this.exporter.intake.receive(this.received(text, scope, signals))
+    return this.exporter.intake.enqueueShared(this.received(text, scope, signals))
   }
 
-  /** Keys of the deliveries, in order. */
+  /** Returns the keys of the deliveries in order. */
   async keys(state: 'open' | 'delivered' | 'dead' = 'open'): Promise<string[]> {
     return (await this.deliveries(state)).map(({ key }) => key)
   }
@@ -140,7 +144,7 @@ export class ExportingWorld {
       .find((sample) => sample.name === name && JSON.stringify(sample.labels) === wanted)?.value
   }
 
-  /** Exports until `event` has happened, and what is under way then is settled. */
+  /** Exports until `event` resolves and the deliveries in progress are settled. */
   async runUntil(event: Promise<unknown>): Promise<void> {
     const stop = new AbortController()
     const running = this.exporter.run(stop.signal)
@@ -149,7 +153,7 @@ export class ExportingWorld {
     await running
   }
 
-  /** Resolves once so many lines have been logged. */
+  /** Resolves when `count` lines have been logged. */
   async logged(count: number): Promise<void> {
     if (this.lines.length >= count) return
     await new Promise<void>((resolve) => this.#watchers.push({ count, resolve }))

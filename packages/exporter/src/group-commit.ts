@@ -5,9 +5,9 @@ import type { ExportLimits } from './export-limits.ts'
 
 interface GroupCommitOptions<Item, Result, Tables> {
   readonly db: Db<Tables>
-  /** For items that share a transaction: their results in the same order. What it throws undoes all. */
+  /** Handles items in one transaction and returns their results in the same order. An error rolls all of them back. */
   readonly work: (tx: Transaction<Tables>, items: readonly Item[]) => Promise<readonly Result[]>
-  /** In characters. */
+  /** Returns the size of an item in characters. */
   readonly sizeOf: (item: Item) => number
   readonly limits: Pick<ExportLimits, 'maxGroup' | 'maxGroupCharacters' | 'maxWaiting' | 'maxWaitingCharacters'>
 }
@@ -20,8 +20,8 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Writes what comes while a transaction is under way in the next one together: a commit waits for the disk, and does so once
- * for all of them. Where one of them fails, each gets a transaction of its own.
+ * Groups the items that arrive during a transaction into the next one, so that they share one commit and its wait for the
+ * disk. If a group fails, each of its items gets a transaction of its own.
  */
 export class GroupCommit<Item, Result, Tables> {
   readonly #options: GroupCommitOptions<Item, Result, Tables>
@@ -33,7 +33,10 @@ export class GroupCommit<Item, Result, Tables> {
     this.#options = options
   }
 
-  /** @throws QueueFullError */
+  /**
+   * Writes an item and returns its result.
+   * @throws QueueFullError
+   */
   add(item: Item): Promise<Result> {
     const { limits, sizeOf } = this.#options
     const size = sizeOf(item)
@@ -50,7 +53,7 @@ export class GroupCommit<Item, Result, Tables> {
   async #writeAll(): Promise<void> {
     this.#isWriting = true
     while (this.#waiting.length > 0) {
-      // The event loop hands requests over one by one: all that are there by now share the transaction.
+      // The event loop delivers requests one by one; after this turn, all that have arrived share the transaction.
       await setImmediate()
       await this.#writeGroup(() => this.#nextGroup())
     }
@@ -70,13 +73,13 @@ export class GroupCommit<Item, Result, Tables> {
     return this.#waiting.splice(0, count)
   }
 
-  /** `take` is asked when the turn has come: whoever has come meanwhile is taken along. */
-  async #writeGroup(take: () => readonly Waiting<Item, Result>[]): Promise<void> {
+  /** @param nextGroup called when the transaction begins, so that items which arrived while it waited are included */
+  async #writeGroup(nextGroup: () => readonly Waiting<Item, Result>[]): Promise<void> {
     const { db, work } = this.#options
     let group: readonly Waiting<Item, Result>[] | undefined
     try {
       const results = await db.write((tx) => {
-        group ??= take()
+        group ??= nextGroup()
         return work(
           tx,
           group.map(({ item }) => item),
@@ -84,7 +87,7 @@ export class GroupCommit<Item, Result, Tables> {
       })
       for (const [index, { resolve }] of group!.entries()) resolve(results[index]!)
     } catch (error) {
-      group ??= take()
+      group ??= nextGroup()
       if (group.length === 1 || isUnavailable(error)) for (const { reject } of group) reject(error)
       else for (const one of group) await this.#writeGroup(() => [one])
     }

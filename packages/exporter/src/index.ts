@@ -21,7 +21,7 @@ export {
 } from './hooks/hooks-listener.ts'
 export {
   findSource,
-  findStraySource,
+  findUnconfiguredSource,
   readSources,
   type Source,
   type Sources,
@@ -42,10 +42,10 @@ export {
   type DurableOptions,
   type ExportIdentity,
   type ExportPlan,
+  type IntakeRequest,
+  type IntakeResult,
   isDurable,
-  type Received,
   type RecordIntake,
-  type Taken,
 } from './record-intake.ts'
-export { EXPORT_QUEUE, findRecordOfDelivery, findTakenInMs } from './record-store.ts'
+export { EXPORT_QUEUE, findEnqueuedAtMs, findRecordOfDelivery } from './record-store.ts'
 export { addTotals, noTotals, type SignalTotals } from './signal-totals.ts'

@@ -2,156 +2,163 @@ import { exportDecision, type Input, recordInstance, rootKey, rootOf, withJobEve
 import type { NewDelivery } from '@penstock/delivery'
 import type { Transaction } from 'kysely'
 import { admission, toEarlierExport } from './admission.ts'
-import { deliveryKey, laneOf, pipelineKey, type Realm, recordKey } from './export-key.ts'
+import { ExportHistory, type StoredPipelineHistory } from './export-history-store.ts'
+import { deliveryKey, laneOf, type PipelineNamespace, pipelineKey, recordKey } from './export-key.ts'
 import type { ExporterTables } from './export-tables.ts'
-import { findJobNews, forgetJobNews, keepJobNews, readJobNews } from './job-hook-store.ts'
-import { type KnownPipeline, PipelineLedger } from './pipeline-ledger-store.ts'
-import type { DurableOptions, KeptCause, Received, Taken } from './record-intake.ts'
-import { insertRecords, type KeptRecord } from './record-store.ts'
+import { deleteJobEnrichments, findJobEnrichments, parseJobEnrichments, saveJobEnrichment } from './job-hook-store.ts'
+import type { DurableOptions, IntakeRequest, IntakeResult, NotEnqueuedReason } from './record-intake.ts'
+import { insertRecords, type StoredRecord } from './record-store.ts'
 
 type PipelineInput = Extract<Input, { kind: 'pipeline' }>
 type JobInput = Extract<Input, { kind: 'job' }>
 
-/** A body, and the pipeline it is about. */
+/** An intake request with its options and the pipeline that it is about. */
 interface Arrival {
-  readonly received: Received
+  readonly request: IntakeRequest
   readonly options: DurableOptions
-  readonly realm: Realm
+  readonly namespace: PipelineNamespace
   readonly pipelineId: bigint
   readonly upstreamId: bigint | undefined
-  /** Of its row in the ledger. */
+  /** The key of the pipeline's row in the export history. */
   readonly key: string
 }
 
-export function arrivalOf(received: Received, options: DurableOptions): Arrival {
-  const { scope, body } = received
+/** Finds out which pipeline a request is about. */
+export function toArrival(request: IntakeRequest, options: DurableOptions): Arrival {
+  const { scope, body } = request
   const { input } = body
   const isJob = input.kind === 'job'
   const instance = recordInstance(isJob ? input.event : input.record, options)
-  const realm = { scope, instance }
+  const namespace = { scope, instance }
   const pipelineId = isJob ? input.event.pipelineId : input.record.id
   const upstreamId = (isJob ? input.event : input.record).upstream?.pipelineId
-  return { received, options, realm, pipelineId, upstreamId, key: pipelineKey(realm, pipelineId) }
+  return { request, options, namespace, pipelineId, upstreamId, key: pipelineKey(namespace, pipelineId) }
 }
 
-/** What one transaction learns and enqueues: gathered body by body, and written at its end. */
+/** The rows that one intake transaction writes: collected request by request, and written at its end. */
 export class IntakeTransaction {
   readonly deliveries: NewDelivery[] = []
   readonly #tx: Transaction<ExporterTables>
   readonly #nowMs: number
-  readonly #ledger: PipelineLedger
-  readonly #records: KeptRecord[] = []
-  /** By pipeline, what job hooks have told; undefined where nothing. Those that are not in it have not been looked for. */
-  readonly #jobNews = new Map<string, string | undefined>()
+  readonly #history: ExportHistory
+  readonly #records: StoredRecord[] = []
+  /** Stored job enrichments by pipeline key; undefined if there are none. A pipeline without an entry has not been looked up. */
+  readonly #jobEnrichments = new Map<string, string | undefined>()
 
   constructor(tx: Transaction<ExporterTables>, nowMs: number) {
     this.#tx = tx
     this.#nowMs = nowMs
-    this.#ledger = new PipelineLedger(tx)
+    this.#history = new ExportHistory(tx)
   }
 
-  /** Reads at once what all of them will need. */
+  /** Reads everything that these arrivals need, with shared statements. */
   async load(arrivals: readonly Arrival[]): Promise<void> {
-    await this.#ledger.load(
-      arrivals.flatMap(({ key, realm, upstreamId }) =>
-        upstreamId === undefined ? [key] : [key, pipelineKey(realm, upstreamId)],
+    await this.#history.load(
+      arrivals.flatMap(({ key, namespace, upstreamId }) =>
+        upstreamId === undefined ? [key] : [key, pipelineKey(namespace, upstreamId)],
       ),
     )
-    await this.#loadJobNews(arrivals.filter(mayBeExported).map(({ key }) => key))
+    await this.#loadJobEnrichments(arrivals.filter(mayBeExported).map(({ key }) => key))
   }
 
-  take(arrival: Arrival): Promise<Taken> {
-    const { input } = arrival.received.body
-    return input.kind === 'job' ? this.#takeJob(arrival, input) : this.#takePipeline(arrival, input)
+  add(arrival: Arrival): Promise<IntakeResult> {
+    const { input } = arrival.request.body
+    return input.kind === 'job' ? this.#addJob(arrival, input) : this.#addPipeline(arrival, input)
   }
 
-  /** All but the deliveries, which have a queue to write them. */
+  /** Writes all rows except the deliveries, which the caller passes to the queue. */
   async write(): Promise<void> {
-    await this.#ledger.write()
+    await this.#history.save()
     await insertRecords(this.#tx, this.#records, this.#nowMs)
   }
 
-  async #takeJob({ options, realm, key, upstreamId }: Arrival, { event, warnings }: JobInput): Promise<Taken> {
-    const known = await this.#ledger.known(realm, event.pipelineId, upstreamId)
-    this.#ledger.learnRoot(key, rootOf(event, known.roots, realm.instance).id, this.#nowMs)
-    const isTooLate = known.earlier !== undefined && options.reexport === 'none'
-    if (!isTooLate && hasNews(event)) {
-      await keepJobNews(this.#tx, key, event, this.#nowMs)
-      this.#jobNews.delete(key)
+  async #addJob(
+    { options, namespace, key, upstreamId }: Arrival,
+    { event, warnings }: JobInput,
+  ): Promise<IntakeResult> {
+    const history = await this.#history.find(namespace, event.pipelineId, upstreamId)
+    this.#history.recordRoot(key, rootOf(event, history.roots, namespace.instance).id, this.#nowMs)
+    const isTooLate = history.earlier !== undefined && options.reexport === 'none'
+    if (!isTooLate && hasEnrichment(event)) {
+      await saveJobEnrichment(this.#tx, key, event, this.#nowMs)
+      this.#jobEnrichments.delete(key)
     }
     const reason = isTooLate
       ? `job hook of pipeline ${event.pipelineId}, which has been exported`
       : `job hook, kept for pipeline ${event.pipelineId}`
-    return { kind: 'kept', because: 'job_hook', reason, warnings }
+    return { kind: 'kept', code: 'job_hook', reason, warnings }
   }
 
-  async #takePipeline(arrival: Arrival, input: PipelineInput): Promise<Taken> {
-    const { received, options, pipelineId, key: pipeline } = arrival
-    const { scope, body, receivedAtNs, plan } = received
-    const known = await this.#known(arrival, input)
-    const admitted = admission({ ...input, record: { ...input.record, receivedAtNs } }, known, options, body.digest)
-    const { root } = admitted
-    const kept = (because: KeptCause, reason: string, warnings = input.warnings): Taken => {
-      this.#ledger.learnRoot(pipeline, root.id, this.#nowMs)
-      return { kind: 'kept', because, reason, warnings }
+  async #addPipeline(arrival: Arrival, input: PipelineInput): Promise<IntakeResult> {
+    const { request, options, pipelineId, key: pipeline } = arrival
+    const { scope, body, receivedAtNs, plan } = request
+    const history = await this.#findHistory(arrival, input)
+    const decision = admission({ ...input, record: { ...input.record, receivedAtNs } }, history, options, body.digest)
+    const { root } = decision
+    const notEnqueued = (code: NotEnqueuedReason, reason: string, warnings = input.warnings): IntakeResult => {
+      this.#history.recordRoot(pipeline, root.id, this.#nowMs)
+      return { kind: 'kept', code, reason, warnings }
     }
-    if (admitted.kind === 'skip') {
-      const wantsReexport = admitted.because === 'completed_again' && options.reexport === 'none'
-      const hint = wantsReexport ? '; it has finished again, which the setting exporter.reexport is for' : ''
-      return kept(admitted.because, admitted.reason + hint)
+    if (decision.kind === 'skip') {
+      const wantsReexport = decision.code === 'completed_again' && options.reexport === 'none'
+      const hint = wantsReexport ? '; it has finished again; set exporter.reexport to export later completions' : ''
+      return notEnqueued(decision.code, decision.reason + hint)
     }
 
-    const { warnings } = admitted
-    if (!this.#jobNews.has(pipeline)) await this.#loadJobNews([pipeline])
-    const jobNews = this.#jobNews.get(pipeline)
-    const record = withJobEvents(admitted.record, jobNews === undefined ? [] : readJobNews(jobNews, pipelineId))
+    const { warnings } = decision
+    if (!this.#jobEnrichments.has(pipeline)) await this.#loadJobEnrichments([pipeline])
+    const jobEnrichments = this.#jobEnrichments.get(pipeline)
+    const record = withJobEvents(
+      decision.record,
+      jobEnrichments === undefined ? [] : parseJobEnrichments(jobEnrichments, pipelineId),
+    )
     const { signals, destination, identity } = await plan(record)
     if (signals.length === 0) {
-      return kept('nothing_to_export', `pipeline ${pipelineId}: nothing is to be exported`, warnings)
+      return notEnqueued('nothing_to_export', `pipeline ${pipelineId}: nothing is to be exported`, warnings)
     }
-    const key = recordKey(pipeline, known.exports + 1)
+    const key = recordKey(pipeline, history.exports + 1)
     for (const signal of signals) {
       const each = deliveryKey(key, signal)
       this.deliveries.push({ key: each, subject: each, lane: laneOf(signal, destination) })
     }
     const previousJobIds = record.previousExport?.jobIds
-    this.#records.push({ key, scope, body: body.text, receivedAtNs, root, previousJobIds, jobNews, identity })
-    this.#ledger.learnExport(pipeline, toEarlierExport(admitted, root.id, options), this.#nowMs)
-    if (jobNews !== undefined && options.reexport === 'none') await forgetJobNews(this.#tx, pipeline)
+    this.#records.push({ key, scope, body: body.text, receivedAtNs, root, previousJobIds, jobEnrichments, identity })
+    this.#history.recordExport(pipeline, toEarlierExport(decision, root.id, options), this.#nowMs)
+    if (jobEnrichments !== undefined && options.reexport === 'none') await deleteJobEnrichments(this.#tx, pipeline)
     return { kind: 'enqueued', signals, warnings }
   }
 
-  /** Looks an upstream pipeline of another project up in the scope of that project. */
-  async #known(
-    { received, realm, pipelineId, upstreamId }: Arrival,
+  /** Returns the history of a pipeline. Looks up an upstream pipeline of another project in the scope of that project. */
+  async #findHistory(
+    { request, namespace, pipelineId, upstreamId }: Arrival,
     { record }: PipelineInput,
-  ): Promise<KnownPipeline> {
-    const { upstreamScope } = received
+  ): Promise<StoredPipelineHistory> {
+    const { upstreamScope } = request
     if (upstreamScope === undefined || upstreamId === undefined || record.upstream?.otherProject !== true) {
-      return this.#ledger.known(realm, pipelineId, upstreamId)
+      return this.#history.find(namespace, pipelineId, upstreamId)
     }
-    const known = await this.#ledger.known(realm, pipelineId, undefined)
-    const roots = new Map(known.roots)
-    const key = rootKey(realm.instance, upstreamId)
+    const history = await this.#history.find(namespace, pipelineId, undefined)
+    const roots = new Map(history.roots)
+    const key = rootKey(namespace.instance, upstreamId)
     roots.delete(key)
     const rootId =
-      upstreamScope && (await this.#ledger.rootOf(pipelineKey({ ...realm, scope: upstreamScope }, upstreamId)))
+      upstreamScope && (await this.#history.rootOf(pipelineKey({ ...namespace, scope: upstreamScope }, upstreamId)))
     if (rootId) roots.set(key, rootId)
-    return { ...known, roots }
+    return { ...history, roots }
   }
 
-  async #loadJobNews(pipelines: readonly string[]): Promise<void> {
-    const found = await findJobNews(this.#tx, pipelines)
-    for (const pipeline of pipelines) this.#jobNews.set(pipeline, found.get(pipeline))
+  async #loadJobEnrichments(pipelines: readonly string[]): Promise<void> {
+    const found = await findJobEnrichments(this.#tx, pipelines)
+    for (const pipeline of pipelines) this.#jobEnrichments.set(pipeline, found.get(pipeline))
   }
 }
 
-/** Of others it does not matter yet what job hooks have told. */
-function mayBeExported({ received, options }: Arrival): boolean {
-  const { input } = received.body
+/** Tells whether an arrival may be exported now; only then are its job enrichments needed. */
+function mayBeExported({ request, options }: Arrival): boolean {
+  const { input } = request.body
   return input.kind === 'pipeline' && exportDecision(input.record, options).kind === 'export'
 }
 
-function hasNews({ retriesCount, runner, environment, failureReason }: JobInput['event']): boolean {
-  return [retriesCount, runner, environment, failureReason].some((told) => told !== undefined)
+function hasEnrichment({ retriesCount, runner, environment, failureReason }: JobInput['event']): boolean {
+  return [retriesCount, runner, environment, failureReason].some((value) => value !== undefined)
 }

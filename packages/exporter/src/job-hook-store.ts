@@ -4,17 +4,26 @@ import type { ExporterTables } from './export-tables.ts'
 
 type Tx = Transaction<ExporterTables>
 
-/** `pipeline`: key of its row in `export_pipelines`. */
-export async function keepJobNews(tx: Tx, pipeline: string, news: JobEnrichment, nowMs: number): Promise<void> {
-  const id = String(news.jobId)
+/**
+ * Stores the enrichment of a job, merged with the one that is stored already.
+ * @param pipeline the key of the pipeline's row in `export_pipelines`
+ */
+export async function saveJobEnrichment(
+  tx: Tx,
+  pipeline: string,
+  enrichment: JobEnrichment,
+  nowMs: number,
+): Promise<void> {
+  const id = String(enrichment.jobId)
   const row = await tx
     .selectFrom('export_job_hooks')
     .select('news')
     .where('pipeline', '=', pipeline)
     .where('job_id', '=', id)
     .executeTakeFirst()
-  const [earlier] = row === undefined ? [] : readJobNews(`[${row.news}]`, news.pipelineId)
-  const latest = { news: jobNewsText(earlier === undefined ? news : mergedJobEvents(earlier, news)), seen_at_ms: nowMs }
+  const [earlier] = row === undefined ? [] : parseJobEnrichments(`[${row.news}]`, enrichment.pipelineId)
+  const merged = earlier === undefined ? enrichment : mergedJobEvents(earlier, enrichment)
+  const latest = { news: jobEnrichmentText(merged), seen_at_ms: nowMs }
   await tx
     .insertInto('export_job_hooks')
     .values({ pipeline, job_id: id, ...latest })
@@ -22,28 +31,28 @@ export async function keepJobNews(tx: Tx, pipeline: string, news: JobEnrichment,
     .execute()
 }
 
-/** By pipeline, JSON of all that is known, as `readJobNews` takes it; nothing of those of which nothing is. */
-export async function findJobNews(tx: Tx, pipelines: readonly string[]): Promise<Map<string, string>> {
+/** Returns the enrichments of each pipeline as JSON for `parseJobEnrichments`; pipelines without any are left out. */
+export async function findJobEnrichments(tx: Tx, pipelines: readonly string[]): Promise<Map<string, string>> {
   if (pipelines.length === 0) return new Map()
   const rows = await tx
     .selectFrom('export_job_hooks')
     .select(['pipeline', 'news'])
     .where('pipeline', 'in', pipelines)
     .execute()
-  const newsOf = new Map<string, string[]>()
+  const byPipeline = new Map<string, string[]>()
   for (const { pipeline, news } of rows) {
-    const list = newsOf.get(pipeline)
-    if (list === undefined) newsOf.set(pipeline, [news])
+    const list = byPipeline.get(pipeline)
+    if (list === undefined) byPipeline.set(pipeline, [news])
     else list.push(news)
   }
-  return new Map([...newsOf].map(([pipeline, list]) => [pipeline, `[${list.join(',')}]`]))
+  return new Map([...byPipeline].map(([pipeline, list]) => [pipeline, `[${list.join(',')}]`]))
 }
 
-export async function forgetJobNews(tx: Tx, pipeline: string): Promise<void> {
+export async function deleteJobEnrichments(tx: Tx, pipeline: string): Promise<void> {
   await tx.deleteFrom('export_job_hooks').where('pipeline', '=', pipeline).execute()
 }
 
-export async function deleteJobNewsBefore(tx: Tx, beforeMs: number, limit: number): Promise<number> {
+export async function deleteJobEnrichmentsBefore(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const result = await tx
     .deleteFrom('export_job_hooks')
     .where(({ eb, refTuple, selectFrom }) =>
@@ -62,24 +71,29 @@ export async function deleteJobNewsBefore(tx: Tx, beforeMs: number, limit: numbe
   return Number(result.numDeletedRows)
 }
 
-function jobNewsText({ jobId, failureReason, retriesCount, runner, environment }: JobEnrichment): string {
-  const kept = { jobId, failureReason, retriesCount, runner, environment }
-  return JSON.stringify(kept, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
+function jobEnrichmentText({ jobId, failureReason, retriesCount, runner, environment }: JobEnrichment): string {
+  const stored = { jobId, failureReason, retriesCount, runner, environment }
+  return JSON.stringify(stored, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
 }
 
-interface JobNewsJson extends Pick<JobEnrichment, 'failureReason' | 'retriesCount' | 'environment'> {
+interface JobEnrichmentJson extends Pick<JobEnrichment, 'failureReason' | 'retriesCount' | 'environment'> {
   readonly jobId: string
   readonly runner?: Omit<NonNullable<JobEnrichment['runner']>, 'id'> & { readonly id?: string }
 }
 
-/** @param text JSON, a list */
-export function readJobNews(text: string, pipelineId: bigint): JobEnrichment[] {
-  return (JSON.parse(text) as JobNewsJson[]).map(({ jobId, runner, failureReason, retriesCount, environment }) => ({
-    pipelineId,
-    jobId: BigInt(jobId),
-    failureReason,
-    retriesCount,
-    environment,
-    runner: runner && { ...runner, id: runner.id === undefined ? undefined : BigInt(runner.id) },
-  }))
+/**
+ * Parses stored enrichments.
+ * @param text a JSON list
+ */
+export function parseJobEnrichments(text: string, pipelineId: bigint): JobEnrichment[] {
+  return (JSON.parse(text) as JobEnrichmentJson[]).map(
+    ({ jobId, runner, failureReason, retriesCount, environment }) => ({
+      pipelineId,
+      jobId: BigInt(jobId),
+      failureReason,
+      retriesCount,
+      environment,
+      runner: runner && { ...runner, id: runner.id === undefined ? undefined : BigInt(runner.id) },
+    }),
+  )
 }

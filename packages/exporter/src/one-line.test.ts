@@ -14,12 +14,12 @@ test.each([
   expect(oneLine(text)).toBe(expected)
 })
 
-test('long text ends in an ellipsis and never in half a character', () => {
+test('ends a long text with an ellipsis, never within a character', () => {
   expect(oneLine('x'.repeat(300))).toBe('x'.repeat(300))
   expect(oneLine('🙂'.repeat(301))).toBe(`${'🙂'.repeat(299)}…`)
 })
 
-test('whatever comes in, one short printable line goes out, and again unchanged', () => {
+test('returns one short printable line for any text, and returns that line unchanged', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 500 }), (text) => {
       const line = oneLine(text)

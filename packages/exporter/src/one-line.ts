@@ -1,6 +1,6 @@
 const MAX_CHARACTERS = 300
 
-/** A stranger's text, fit for a terminal and a log: no line breaks, control or format characters, and not long. */
+/** Returns a foreign text made safe for terminals and logs: one short line without control or format characters. */
 export function oneLine(text: string): string {
   const characters = [...text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()]
   return characters.length <= MAX_CHARACTERS

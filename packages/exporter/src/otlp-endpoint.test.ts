@@ -29,7 +29,7 @@ async function setUp(script: readonly ScriptedReply[], change: Partial<OtlpEndpo
 const chunk: EncodedChunk = { signal: 'traces', encoding: 'protobuf', items: 7, body: Buffer.from('not looked at') }
 const accepted: ScriptedReply = { play: 'reply', status: 200 }
 
-test('a request carries what OTLP wants, and who we are', async () => {
+test('sends the headers of OTLP and a user agent', async () => {
   const { server, endpoint } = await setUp([accepted])
   expect(await endpoint.sendChunk(chunk)).toEqual({
     outcome: { kind: 'delivered', rejectedItems: 0, message: '' },
@@ -47,27 +47,27 @@ test('a request carries what OTLP wants, and who we are', async () => {
   expect(request?.headers).not.toHaveProperty('content-encoding')
 })
 
-test('signal and encoding choose path and content type', async () => {
+test('chooses path and content type by signal and encoding', async () => {
   const { server, endpoint } = await setUp([accepted])
   await endpoint.sendChunk({ ...chunk, signal: 'logs', encoding: 'json' })
   expect(server.requests[0]?.path).toBe('/otlp/v1/logs')
   expect(server.requests[0]?.headers['content-type']).toBe('application/json')
 })
 
-test.each([undefined, ''])('token %j: no Authorization', async (token) => {
+test.each([undefined, ''])('sends no Authorization for the token %j', async (token) => {
   const { server, endpoint } = await setUp([accepted], { token })
   await endpoint.sendChunk(chunk)
   expect(server.requests[0]?.headers).not.toHaveProperty('authorization')
 })
 
-test.each(['with blank', 'line\n', 'grüße', '\u0000'])('token %j is refused without being quoted', async (token) => {
+test.each(['with blank', 'line\n', 'grüße', '\u0000'])('refuses the token %j without quoting it', async (token) => {
   await expect(setUp([], { token })).rejects.toThrow(EndpointError)
   await expect(setUp([], { token })).rejects.not.toThrow(token)
 })
 
 const large: EncodedChunk = { ...chunk, body: Buffer.alloc(100_000, 'span') }
 
-test('a large body is compressed, once for all attempts', async () => {
+test('compresses a large body once for all attempts', async () => {
   const { server, clock, endpoint } = await setUp([{ play: 'reply', status: 503 }, accepted])
   const sending = endpoint.sendChunk(large)
   await clock.untilSleeping()
@@ -82,7 +82,7 @@ test('a large body is compressed, once for all attempts', async () => {
   }
 })
 
-test('compression can be switched off', async () => {
+test('does not compress if compression is off', async () => {
   const { server, endpoint } = await setUp([accepted], { gzip: false })
   expect((await endpoint.sendChunk(large)).wireBytes).toBe(100_000)
   expect(server.requests[0]?.headers).not.toHaveProperty('content-encoding')
@@ -110,7 +110,7 @@ test.each([
   expect(notices).toEqual([waitMs])
 })
 
-test('no answer within the time of an attempt: the next attempt', async () => {
+test('makes the next attempt after the timeout of one', async () => {
   const { clock, endpoint } = await setUp([{ play: 'silence' }, accepted], { attemptTimeoutMs: 100 })
   const sending = endpoint.sendChunk(chunk)
   await clock.untilSleeping()
@@ -118,7 +118,7 @@ test('no answer within the time of an attempt: the next attempt', async () => {
   expect(await sending).toMatchObject({ outcome: { kind: 'delivered' }, attempts: 2 })
 })
 
-test('nobody listens: gives up when time is over', async () => {
+test('gives up when the time is over if the connection is refused', async () => {
   const url = await refusedUrl()
   const { clock, endpoint } = await setUp([], { url, retry: { baseMs: 1_000, capMs: 1_000, giveUpAfterMs: 1_200 } })
   const sending = endpoint.sendChunk(chunk)
@@ -154,7 +154,7 @@ test.each([
   expect(server.requests.length).toBe(1)
 })
 
-test('a redirect is not followed: neither data nor token leave for another server', async () => {
+test('does not follow redirects, so neither data nor token reach another server', async () => {
   const elsewhere = await ScriptedServer.start([accepted])
   cleanups.push(() => elsewhere.close())
   const headers = { location: `${elsewhere.url}/v1/traces` }
@@ -163,7 +163,7 @@ test('a redirect is not followed: neither data nor token leave for another serve
   expect(elsewhere.requests).toEqual([])
 })
 
-test('401 is told as what it is', async () => {
+test('reports a 401 as an authentication failure', async () => {
   const headers = { 'content-type': 'application/json' }
   const body = '{"code":16,"message":"the token has expired"}'
   const { endpoint } = await setUp([{ play: 'reply', status: 401, headers, body }])
@@ -183,7 +183,7 @@ test('an abort ends a request and its retries', async () => {
   await server.requests[0]?.over
 })
 
-test('the token appears nowhere, however often a server repeats it', async () => {
+test('never shows the token, however often a server repeats it', async () => {
   const quote = (status: number): ScriptedReply => ({
     play: 'reply',
     status,

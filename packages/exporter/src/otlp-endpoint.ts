@@ -17,11 +17,11 @@ import { EndpointError, signalUrls } from './endpoint-url.ts'
 import { outcomeOfExport } from './otlp-response.ts'
 
 export interface OtlpEndpointOptions {
-  /** OTLP/HTTP base URL; `/v1/traces` and its like are appended. */
+  /** The OTLP/HTTP base URL, to which `/v1/traces` and the like are appended. */
   readonly url: string
   /** Sent as a bearer token; '' or absent: no Authorization header. */
   readonly token?: string | undefined
-  /** Ours, for the user agent. */
+  /** The version of this product, for the `User-Agent` header. */
   readonly version: string
   readonly client: HttpClient
   readonly clock: Clock
@@ -38,27 +38,27 @@ export interface SendOptions {
 }
 
 export interface ChunkDelivery extends Delivery {
-  /** Of the last attempt; undefined when it got no reply. */
+  /** The HTTP status of the last attempt; undefined if it got no reply. */
   readonly status: number | undefined
-  /** Size of the body as sent, once, however many attempts it took. */
+  /** The size of the body as sent, counted once for all attempts. */
   readonly wireBytes: number
 }
 
 export interface ChunkAttempt {
   readonly outcome: Outcome
-  /** Undefined when it got no reply: it may have been accepted all the same. */
+  /** Undefined if there was no reply; the receiver may have accepted the request nevertheless. */
   readonly status: number | undefined
 }
 
-/** Five minutes in all, as the Collector's exporters give it. */
+/** Gives up after five minutes, like the Collector's exporters. */
 export const defaultExportRetry: RetryPolicy = { baseMs: 1_000, capMs: 30_000, giveUpAfterMs: 5 * 60_000 }
-/** The default of OTEL_EXPORTER_OTLP_TIMEOUT. */
+/** Equal to the default of `OTEL_EXPORTER_OTLP_TIMEOUT`. */
 export const DEFAULT_ATTEMPT_TIMEOUT_MS = 10_000
 
 const MIN_GZIP_BYTES = 1024
 const gzipped = promisify(gzip)
 
-/** An OTLP/HTTP receiver, and how we talk to it. */
+/** An OTLP/HTTP receiver, with the credential and the retry policy for it. */
 export class OtlpEndpoint {
   readonly urls: Readonly<Record<Signal, URL>>
   readonly #token: string | undefined
@@ -67,7 +67,7 @@ export class OtlpEndpoint {
   readonly #client: HttpClient
   readonly #retry: Pick<RetryContext, 'policy' | 'attemptTimeoutMs' | 'clock' | 'random'>
 
-  /** @throws EndpointError when URL or token cannot work */
+  /** @throws EndpointError if the URL or the token is invalid */
   constructor(options: OtlpEndpointOptions) {
     this.urls = signalUrls(options.url)
     this.#token = requireToken(options.token)
@@ -82,7 +82,7 @@ export class OtlpEndpoint {
     }
   }
 
-  /** Sends until it is accepted, refused for good, out of time or aborted. Compresses once for all attempts. */
+  /** Sends a chunk until it is accepted, refused permanently, out of time or aborted. Compresses it once for all attempts. */
   async sendChunk(chunk: EncodedChunk, { signal, onRetry }: SendOptions = {}): Promise<ChunkDelivery> {
     const request = await this.#requestOf(chunk)
     let status: number | undefined
@@ -97,7 +97,7 @@ export class OtlpEndpoint {
     return { ...delivery, status, wireBytes: request.body.length }
   }
 
-  /** Sends once. */
+  /** Sends a chunk once. */
   async tryChunk(chunk: EncodedChunk, signal?: AbortSignal): Promise<ChunkAttempt> {
     return this.#attempt(await this.#requestOf(chunk), chunk, this.#retry.attemptTimeoutMs, signal)
   }
@@ -136,5 +136,7 @@ const headerSafe = /^[\x21-\x7e]+$/
 function requireToken(token = ''): string | undefined {
   if (token === '') return undefined
   if (headerSafe.test(token)) return token
-  throw new EndpointError('the token holds a character that a header cannot; is there a blank or a line break in it?')
+  throw new EndpointError(
+    'the token contains a character that is invalid in a header; check it for blanks and line breaks',
+  )
 }

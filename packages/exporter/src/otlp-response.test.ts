@@ -20,7 +20,7 @@ describe('success', () => {
     ['an empty JSON object', reply(200, '{}', json)],
     ['an empty partial success in JSON', reply(200, '{"partialSuccess":{}}', json)],
     ['an empty partial success in protobuf', reply(200, hex('0a 00'), protobuf)],
-  ])('%s is a full one', (_, full) => {
+  ])('treats %s as a full success', (_, full) => {
     expect(outcomeOfExport(full, context)).toEqual({ kind: 'delivered', rejectedItems: 0, message: '' })
   })
 
@@ -32,22 +32,22 @@ describe('success', () => {
     ['protobuf, though the reply does not say so', reply(200, partialProtobuf)],
     ['JSON', reply(200, '{"partialSuccess":{"rejectedSpans":"3","errorMessage":"too old"}}', json)],
     ['JSON with a number', reply(200, '{"partialSuccess":{"rejectedSpans":3,"errorMessage":"too old"}}', json)],
-  ])('partial, in %s', (_, partial) => {
+  ])('reads a partial success in %s', (_, partial) => {
     expect(outcomeOfExport(partial, context)).toEqual({ kind: 'delivered', rejectedItems: 3, message: 'too old' })
   })
 
-  test('each signal counts under its own name', () => {
+  test('reads the counter of each signal', () => {
     const partial = reply(200, '{"partialSuccess":{"rejectedLogRecords":"2"}}', json)
     expect(outcomeOfExport(partial, { ...context, signal: 'logs' })).toMatchObject({ rejectedItems: 2 })
     expect(outcomeOfExport(partial, context)).toMatchObject({ rejectedItems: 0 })
   })
 
-  test('a warning rejects nothing', () => {
+  test('reads a warning without rejected items', () => {
     const warning = reply(200, '{"partialSuccess":{"errorMessage":"deprecated"}}', json)
     expect(outcomeOfExport(warning, context)).toEqual({ kind: 'delivered', rejectedItems: 0, message: 'deprecated' })
   })
 
-  test('fewer than none is none', () => {
+  test('reads a negative counter as 0', () => {
     const nonsense = reply(200, '{"partialSuccess":{"rejectedSpans":"-5"}}', json)
     expect(outcomeOfExport(nonsense, context)).toMatchObject({ rejectedItems: 0 })
   })
@@ -57,7 +57,7 @@ describe('success', () => {
     ['garbage', reply(200, hex('ff ff ff'), protobuf), /not an OTLP response/],
     ['no JSON', reply(200, 'fine', json), /not an OTLP response/],
     ['half a reply', { ...reply(200, '{"partial', json), truncated: true }, /cut short/],
-  ])('with %s: accepted, but in doubt', (_, doubtful, message) => {
+  ])('accepts with a remark: %s', (_, doubtful, message) => {
     expect(outcomeOfExport(doubtful, context)).toEqual({
       kind: 'delivered',
       rejectedItems: 0,
@@ -83,24 +83,24 @@ describe('refusal', () => {
     ['nothing', reply(599), 'HTTP 599'],
     ['several lines', reply(400, '{"message":"a\\nb\\u001b[31m"}', json), 'HTTP 400 Bad Request: a b [31m'],
     ['our token', reply(400, '{"message":"bad token CANARY!"}', json), 'HTTP 400 Bad Request: bad token [token]!'],
-  ])('with %s', (_, refused, reason) => {
+  ])('returns the reason of %s', (_, refused, reason) => {
     expect(outcomeOfExport(refused, context)).toEqual({ kind: 'dead', reason, authentication: false })
   })
 
-  test.each([401, 403])('%i is about the credential', (status) => {
+  test.each([401, 403])('treats %i as an authentication failure', (status) => {
     expect(outcomeOfExport(reply(status), context)).toMatchObject({ kind: 'dead', authentication: true })
   })
 
   test.each([
     ['https://user:secret@elsewhere.example/x?key=secret', ' (https://elsewhere.example/x)'],
     ['/login', ''],
-  ])('a redirect to %s names no secret', (location, shown) => {
+  ])('shows a redirect to %s without secrets', (location, shown) => {
     const redirect = reply(301, '', { location })
     const reason = `HTTP 301 Moved Permanently: redirects are not followed${shown}`
     expect(outcomeOfExport(redirect, context)).toEqual({ kind: 'dead', reason, authentication: false })
   })
 
-  test('a retryable one says when', () => {
+  test('returns the wait of a retryable reply', () => {
     const busy = reply(429, '{"message":"slow down"}', { ...json, 'retry-after': 'Thu, 01 Jan 1970 00:00:09 GMT' })
     expect(outcomeOfExport(busy, { ...context, nowMs: 2_000 })).toEqual({
       kind: 'retry',
@@ -110,7 +110,7 @@ describe('refusal', () => {
   })
 })
 
-test('whatever a server replies, there is an outcome, in one short line and without the token', () => {
+test('returns an outcome in one short line without the token for any reply', () => {
   const bodies = fc.oneof(
     fc.uint8Array(),
     fc.json().map((text) => Buffer.from(text)),

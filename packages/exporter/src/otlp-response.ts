@@ -12,25 +12,25 @@ import { oneLine } from './one-line.ts'
 
 export interface ExportContext {
   readonly signal: Signal
-  /** Of the request: how a reply is read that does not say. */
+  /** The encoding of the request, used for a reply without a content type. */
   readonly encoding: Encoding
-  /** Some servers quote it in their refusal; it must not get into our texts. */
+  /** The token of the request. Some servers quote it in their refusals, so it is removed from messages. */
   readonly token: string | undefined
   readonly nowMs: number
 }
 
 /**
- * What the reply to an export means. Success is final, rejected items included; the body of anything else serves only
- * to tell people why.
+ * Returns the outcome of an export for its reply. A success is final, even with rejected items; the body of any other reply
+ * is used only to explain the failure (P-5, P-6).
  *
- * @see OTLP specification, "OTLP/HTTP Response"; spec/otlp-gateway.md P-5, P-6
+ * @see OTLP specification, "OTLP/HTTP Response"
  */
 export function outcomeOfExport(reply: HttpReply, context: ExportContext): Outcome {
   const { rejectedItems, message } =
     kindOfStatus(reply.status) === 'delivered'
       ? partialSuccess(reply, context)
       : { rejectedItems: 0, message: refusal(reply, context) }
-  return outcomeOfReply(reply, { rejectedItems, message: presentable(message, context.token) }, context.nowMs)
+  return outcomeOfReply(reply, { rejectedItems, message: sanitize(message, context.token) }, context.nowMs)
 }
 
 type Detail = Pick<Delivered, 'rejectedItems' | 'message'>
@@ -51,28 +51,28 @@ function partialSuccess(reply: HttpReply, context: ExportContext): Detail {
 
 const fullSuccess: Detail = { rejectedItems: 0, message: '' }
 
-/** The status line says it was accepted. */
+/** Returns the outcome of a request that was accepted according to the status line, with an unreadable body. */
 function unknownSuccess(why: string): Detail {
   return { rejectedItems: 0, message: `accepted, but it is not known whether in full: ${why}` }
 }
 
 function refusal(reply: HttpReply, context: ExportContext): string {
   const line = `HTTP ${reply.status} ${STATUS_CODES[reply.status] ?? ''}`.trim()
-  const explanation = isRedirect(reply) ? redirect(reply) : said(reply, context)
+  const explanation = isRedirect(reply) ? redirect(reply) : refusalDetail(reply, context)
   return explanation === '' ? line : `${line}: ${explanation}`
 }
 
 const isRedirect = ({ status, headers }: HttpReply): boolean =>
   status >= 300 && status < 400 && headers.location !== undefined
 
-/** Without userinfo and query, which may hold secrets. */
+/** Describes a redirect without userinfo and query, which may contain secrets. */
 function redirect({ headers }: HttpReply): string {
   const target = URL.canParse(headers.location ?? '') ? new URL(headers.location ?? '') : undefined
   return target ? `redirects are not followed (${target.origin}${target.pathname})` : 'redirects are not followed'
 }
 
-/** The message of a google.rpc.Status, or plain text; '' when there is neither. */
-function said(reply: HttpReply, context: ExportContext): string {
+/** Returns the message of a google.rpc.Status, or a plain text body; '' if the reply has neither. */
+function refusalDetail(reply: HttpReply, context: ExportContext): string {
   if (mediaTypeOf(reply) === 'text/plain') return Buffer.from(reply.body).toString()
   const encoding = encodingOf(reply, context)
   try {
@@ -95,6 +95,6 @@ function mediaTypeOf(reply: HttpReply): string {
   return type.trim().toLowerCase()
 }
 
-function presentable(message: string, token: string | undefined): string {
+function sanitize(message: string, token: string | undefined): string {
   return oneLine(token === undefined ? message : message.replaceAll(token, '[token]'))
 }

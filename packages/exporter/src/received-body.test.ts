@@ -6,7 +6,7 @@ import { readBody } from './received-body.ts'
 
 const secret = [{ key: 'PASSWORD', value: 'CANARY' }]
 
-test('a body without variables is kept as it came', () => {
+test('keeps a body without variables unchanged', () => {
   for (const more of [{}, { variables: [] }, { variables: null }]) {
     const text = `${hook({ id: 1, more })} \n`
     expect(readBody(text).text).toBe(text)
@@ -20,12 +20,12 @@ test.each([
     'twice',
     '{"object_attributes":{"id":1,"variables":["CANARY"]},"object_attributes":{"id":1,"status":"success","variables":[]}}',
   ],
-])('edge 58: variables that are there %s are not kept', (_, text) => {
+])('edge 58: removes variables that occur %s', (_, text) => {
   const kept = readBody(text).text
   expect(JSON.parse(kept)).toEqual({ object_attributes: { id: 1, status: 'success' } })
 })
 
-test('everything else stays, to the last digit, whatever is beside it', () => {
+test('keeps everything else, to the last digit', () => {
   const texts = fc.oneof(fc.string(), fc.constantFrom('\0', '\0\0', '\u00001', '\\u0000', '"'))
   const values = fc.oneof(texts, fc.integer(), fc.boolean(), fc.constant(null), fc.array(texts))
   fc.assert(
@@ -57,13 +57,13 @@ const withSource = (from: object, more: object) =>
     ...more,
   })
 
-describe('of a project that is known', () => {
+describe('with a given project', () => {
   test.each([
     ['nothing', ''],
     ['another', '"project":{"id":1,"web_url":"https://elsewhere.example.test/x","namespace":"X"},'],
     ['two', '"project":{"id":1},"project":{"id":2},'],
     ['no object', '"project":"x",'],
-  ])('a body that names %s is of that one, and else as it was, to the last digit', (_, named) => {
+  ])('replaces the project of a body that names %s, and keeps the rest to the last digit', (_, named) => {
     const rest = '"__proto__":{"a":1},"size":9223372036854775807,"object_attributes":{"id":1,"status":"success"}}'
     const { input, text } = readBody(`{${named}${rest}`, { project })
     expect(parseLossless(text)).toEqual({ ...(parseLossless(`{${rest}`) as object), project })
@@ -83,19 +83,19 @@ describe('of a project that is known', () => {
     ['another', { project: { id: 2 } }, { project: { id: 1 } }, true],
     ['another, where the body names none', { project: { id: 2 } }, {}, true],
     ['no project', {}, { project: { id: 1 } }, false],
-  ])('a source that is of %s', (_, from, more, otherProject) => {
+  ])('reads a source pipeline of %s', (_, from, more, otherProject) => {
     const { input, text } = readBody(withSource(from, more), { project })
     expect(input).toMatchObject({ record: { upstream: { pipelineId: 2n, otherProject } } })
     expect(readBody(text).input).toEqual(input)
     expect(text).not.toContain('CANARY')
   })
 
-  test.each(['', '{', '[]', '7', 'null', '{}'])('%j is refused as ever', (text) => {
+  test.each(['', '{', '[]', '7', 'null', '{}'])('refuses %j', (text) => {
     expect(() => readBody(text, { project })).toThrow(RecordError)
   })
 })
 
-test('what is no record is refused', () => {
+test('refuses a body that is not a record', () => {
   for (const text of ['', '{', '[]', '{"object_attributes":{"id":0,"status":"success"}}']) {
     expect(() => readBody(text)).toThrow(RecordError)
   }
@@ -104,17 +104,17 @@ test('what is no record is refused', () => {
 test.each([
   { name: 'pipeline', of: (host: string) => hook({ id: 1, host }) },
   { name: 'job', of: (host: string) => jobHook({ project: { id: 1, web_url: `https://${host}/a/b` } }) },
-])('a $name whose host is longer than names can be is refused: no database could index it', ({ of }) => {
+])('refuses a $name with a host longer than DNS allows, because no database could index it', ({ of }) => {
   const host = `${'a'.repeat(251)}.b`
   expect(readBody(of(`${host}:60000`)).text).toContain(host)
   expect(() => readBody(of(`${'a'.repeat(3_000)}.b`))).toThrow(
-    new RecordError('project.web_url', 'names too long a host'),
+    new RecordError('project.web_url', 'contains a host name that is too long'),
   )
 })
 
 test.each([
   ['of the pipeline', { pipeline: { id: 1, status: 'success', variables: secret } }],
   ['beside it', { pipeline: { id: 1, status: 'success' }, variables: secret }],
-])('edge 58: neither are the variables %s of what a REST API tells', (_, body) => {
+])('edge 58: removes variables of a REST API response %s', (_, body) => {
   expect(JSON.parse(readBody(JSON.stringify(body)).text)).toEqual({ pipeline: { id: 1, status: 'success' } })
 })

@@ -8,7 +8,7 @@ export interface ReceivedBody {
   readonly digest?: string
 }
 
-/** A project as pipeline hooks spell it. @see spec/pipeline-telemetry.md 1.1 */
+/** A project in the form of pipeline hooks. */
 export interface HookProject {
   readonly id: number
   readonly name: string
@@ -18,32 +18,31 @@ export interface HookProject {
 }
 
 export interface BodyContext {
-  /** For the warnings about times that it makes odd. */
+  /** The time of arrival, used for warnings about implausible times. */
   readonly receivedAtNs?: bigint
-  /** Takes the place of whatever project a pipeline hook says it is of. */
+  /** Replaces the project that a pipeline hook names. */
   readonly project?: HookProject
   /** The highest number of jobs; a pipeline with more is refused. Default: any number. */
   readonly maxJobs?: number
 }
 
 /**
- * To be called once per body.
+ * Reads the body of a record or hook, and removes the pipeline's variables from the text to be stored.
  *
  * @throws RecordError
- * @see spec/pipeline-telemetry.md 1.1, 1.5, 7 (58)
  */
 export function readBody(
   text: string,
   { receivedAtNs, project, maxJobs = Number.POSITIVE_INFINITY }: BodyContext = {},
 ): ReceivedBody {
-  const told = parseLossless(text)
-  const body = project !== undefined && isObject(told) ? withProject(told, project) : told
+  const parsed = parseLossless(text)
+  const body = project !== undefined && isObject(parsed) ? withProject(parsed, project) : parsed
   const input = readInput(body, { receivedAtNs })
   requireShortHost(input)
   if (input.kind === 'pipeline' && input.record.jobs.length > maxJobs) {
     throw new RecordError('builds', `has more than ${maxJobs} jobs, bridges included`)
   }
-  return { input, text: body !== told || hasVariables(body, text) ? rewritten(body, text) : text }
+  return { input, text: body !== parsed || hasVariables(body, text) ? serializeWithoutVariables(body, text) : text }
 }
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -51,45 +50,49 @@ type JsonObject = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A source that is of the same project by the names it was told in stays so. */
-function withProject(told: JsonObject, project: HookProject): JsonObject {
-  const { source_pipeline: source, project: named } = told
-  if (!isObject(source) || !isObject(named) || !isSameProject(source.project, named)) return { ...told, project }
-  return { ...told, project, source_pipeline: { ...source, project } }
+/** Replaces the project of a body, and that of the source pipeline if both named the same project. */
+function withProject(body: JsonObject, project: HookProject): JsonObject {
+  const { source_pipeline: source, project: named } = body
+  if (!isObject(source) || !isObject(named) || !isSameProject(source.project, named)) return { ...body, project }
+  return { ...body, project, source_pipeline: { ...source, project } }
 }
 
-/** By the first of these that both have. */
+/** Compares two projects by the first of these fields that both have. */
 function isSameProject(one: unknown, other: JsonObject): boolean {
   if (!isObject(one)) return false
   const key = ['id', 'path_with_namespace', 'web_url'].find((each) => Boolean(one[each]) && Boolean(other[each]))
   return key !== undefined && one[key] === other[key]
 }
 
-/** Of a name in DNS and a port. Keys begin with it, and an index of PostgreSQL holds no long ones. */
+/** Fits a DNS name and a port. Keys contain the host, and PostgreSQL cannot index long keys. */
 const MAX_HOST_CHARACTERS = 260
 
 function requireShortHost(input: Input): void {
   const host = recordInstance(input.kind === 'job' ? input.event : input.record, { instanceId: undefined })
-  if (host.length > MAX_HOST_CHARACTERS) throw new RecordError('project.web_url', 'names too long a host')
+  if (host.length > MAX_HOST_CHARACTERS)
+    throw new RecordError('project.web_url', 'contains a host name that is too long')
 }
 
-/** Also of a field that was there twice, or whose name is escaped. An empty list is what most bodies have. */
+/**
+ * Tells whether the text contains variables, also in a repeated field or under an escaped name. The pattern is tried first,
+ * because most bodies have an empty list.
+ */
 function hasVariables(body: unknown, text: string): boolean {
-  if (someVariables.test(text)) return true
+  if (nonEmptyVariables.test(text)) return true
   if (!isObject(body)) return false
-  return [body, ...holdersOfVariables.map((name) => body[name])].some((holder) => {
+  return [body, ...variableHolders.map((name) => body[name])].some((holder) => {
     const variables = isObject(holder) ? holder.variables : undefined
     return Array.isArray(variables) ? variables.length > 0 : variables !== undefined && variables !== null
   })
 }
 
-const someVariables = /"variables"\s*:(?!\s*(?:\[\s*\]|null\b))/
+const nonEmptyVariables = /"variables"\s*:(?!\s*(?:\[\s*\]|null\b))/
 
-/** Shorter ones are numbers to `parseLossless`. */
+/** Matches integers that `parseLossless` returns as bigint; it returns shorter ones as numbers. */
 const mayHaveLongIntegers = /\d{16}/
 
-/** Written anew from what was read, so that nothing is left of a field that was there twice. */
-function rewritten(body: unknown, text: string): string {
+/** Serializes the parsed body without variables. Repeated fields of the text disappear, because only the parsed one is written. */
+function serializeWithoutVariables(body: unknown, text: string): string {
   const bare = withoutVariables(body)
   try {
     return mayHaveLongIntegers.test(text) ? withLongIntegers(bare, text) : JSON.stringify(bare)
@@ -99,13 +102,13 @@ function rewritten(body: unknown, text: string): string {
   }
 }
 
-/** Beside the body itself: those of a hook, and of what a REST API tells. */
-const holdersOfVariables = ['object_attributes', 'pipeline']
+/** The fields that can contain variables beside the body itself: of a hook, and of a REST API response. */
+const variableHolders = ['object_attributes', 'pipeline']
 
 function withoutVariables(body: unknown): unknown {
   if (!isObject(body)) return body
   const { variables: _, ...bare }: Record<string, unknown> = body
-  for (const name of holdersOfVariables) {
+  for (const name of variableHolders) {
     const holder = bare[name]
     if (!isObject(holder)) continue
     const { variables: _, ...rest } = holder
@@ -115,8 +118,8 @@ function withoutVariables(body: unknown): unknown {
 }
 
 /**
- * JSON, which has no word for them: they are strings behind a marker meanwhile, which is more U+0000 than begin any string
- * of the text, which has them escaped in this one way.
+ * Serializes a value with bigints, which `JSON.stringify` does not support: they are written as strings with a marker, and
+ * the marker is removed afterwards. The marker has more U+0000 than any run of them in the text, so no other string has it.
  */
 function withLongIntegers(value: unknown, text: string): string {
   const marker = '\0'.repeat(1 + longestNulRun(text))

@@ -11,7 +11,7 @@ function recordOf(id: number): PipelineRecord {
 }
 const read = (id: number, characters: number) => ({ scope: 'project:1', record: recordOf(id), characters })
 
-test('holds so much and no more; the oldest go first', () => {
+test('stays within its size, and removes the oldest records first', () => {
   const cache = new RecordCache(new ManualClock(), 100)
   cache.add('a', read(1, 60))
   cache.add('a', read(1, 50))
@@ -23,7 +23,7 @@ test('holds so much and no more; the oldest go first', () => {
   expect(['b', 'c', 'd'].map((key) => cache.find(key))).toEqual([undefined, undefined, undefined])
 })
 
-test('for a moment', async () => {
+test('keeps a record for a limited time', async () => {
   const clock = new ManualClock()
   const cache = new RecordCache(clock, 100)
   cache.add('a', read(1, 1))

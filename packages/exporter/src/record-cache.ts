@@ -5,10 +5,10 @@ interface Entry extends FoundRecord {
   readonly untilMs: number
 }
 
-/** The signals of a record are sent at about the same time, and to read its body costs as much as to convert it. */
+/** How long a record is kept: its signals are sent at about the same time, and reading its body costs as much as converting it. */
 const KEPT_MS = 30_000
 
-/** Records as they were read a moment ago, of so many characters of JSON together. */
+/** Caches recently read records, up to a total size of their JSON. */
 export class RecordCache {
   readonly #entries = new Map<string, Entry>()
   readonly #clock: Clock

@@ -2,16 +2,16 @@ import { signalNames } from '@penstock/otlp'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ExportingWorld, hook, jobHook, type NewPlace } from './exporting.case.ts'
-import type { Taken } from './record-intake.ts'
+import type { IntakeResult } from './record-intake.ts'
 import { findRecord } from './record-store.ts'
 
 const SCOPE = 'source:forge'
 const key = (id: number | bigint, host = 'ci.example.com') => `${SCOPE} ${host} ${id}`
 const exportsOf = (record: string) => signalNames.map((signal) => `${record} ${signal}`)
 const later = '2026-02-11 10:00:00 UTC'
-const reasonOf = (taken: Taken) => (taken.kind === 'kept' ? taken.reason : taken.kind)
+const reasonOf = (result: IntakeResult) => (result.kind === 'kept' ? result.reason : result.kind)
 
-/** What the intake does alike on every database. */
+/** Tests that the intake passes on every database. */
 export function describeRecordIntake(name: string, newPlace: NewPlace): void {
   describe(name, () => {
     let place: { location: string; remove(): Promise<void> }
@@ -33,29 +33,30 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
     })
     const recordAt = async (recordKey: string) => (await findRecord(world.db.read, recordKey))?.record
 
-    describe('once', () => {
-      test('a finished pipeline is enqueued for each signal; a redelivery and a later completion are not', async () => {
+    describe('deduplication', () => {
+      test('enqueues a finished pipeline for each signal, but no redelivery or later completion', async () => {
         expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'enqueued', signals: signalNames })
-        expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'kept', because: 'already_exported' })
+        expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'kept', code: 'already_exported' })
         expect(await world.receive(hook({ id: 1, finishedAt: later }))).toMatchObject({
-          because: 'completed_again',
-          reason: 'pipeline 1: already exported; it has finished again, which the setting exporter.reexport is for',
+          code: 'completed_again',
+          reason:
+            'pipeline 1: already exported; it has finished again; set exporter.reexport to export later completions',
         })
         expect(await world.keys()).toEqual(exportsOf(key(1)))
         expect(world.metric('penstock_export_records', { outcome: 'enqueued' })).toBe(1)
         expect(world.metric('penstock_export_records', { outcome: 'completed_again' })).toBe(1)
       })
 
-      test('ten at once, of two processes', async () => {
+      test('enqueues once for ten concurrent records of two processes', async () => {
         const other = await open()
-        const taken = await Promise.all(
+        const results = await Promise.all(
           Array.from({ length: 10 }, (_, at) => (at % 2 === 0 ? world : other).receive(hook({ id: 1 }))),
         )
-        expect(taken.filter(({ kind }) => kind === 'enqueued')).toHaveLength(1)
+        expect(results.filter(({ kind }) => kind === 'enqueued')).toHaveLength(1)
         expect(await world.keys()).toEqual(exportsOf(key(1)))
       })
 
-      test('pipelines are of a scope and an instance', async () => {
+      test('distinguishes pipelines by scope and instance', async () => {
         await world.receive(hook({ id: 1 }))
         await world.receive(hook({ id: 1, host: 'ci.example.org' }))
         await world.receive(hook({ id: 1 }), 'project:1', ['logs'])
@@ -66,33 +67,36 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         ])
       })
 
-      test.each(['created', 'running', 'manual', 'foo'])('%s is no end, before it or after it', async (status) => {
-        expect(await world.receive(hook({ id: 1, status }))).toMatchObject({ kind: 'kept', because: 'not_final' })
-        expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'enqueued' })
-        expect(await world.receive(hook({ id: 1, status }))).toMatchObject({
-          kind: 'kept',
-          because: 'already_exported',
-        })
-        expect(await world.keys()).toHaveLength(3)
-      })
+      test.each(['created', 'running', 'manual', 'foo'])(
+        'exports nothing for the status %s, before or after the end',
+        async (status) => {
+          expect(await world.receive(hook({ id: 1, status }))).toMatchObject({ kind: 'kept', code: 'not_final' })
+          expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'enqueued' })
+          expect(await world.receive(hook({ id: 1, status }))).toMatchObject({
+            kind: 'kept',
+            code: 'already_exported',
+          })
+          expect(await world.keys()).toHaveLength(3)
+        },
+      )
 
-      test('one of which nothing is to be exported may be exported when it is heard of again', async () => {
-        expect(await world.receive(hook({ id: 1 }), SCOPE, [])).toMatchObject({ because: 'nothing_to_export' })
+      test('may export a later record of a pipeline after one that had nothing to export', async () => {
+        expect(await world.receive(hook({ id: 1 }), SCOPE, [])).toMatchObject({ code: 'nothing_to_export' })
         expect(await world.receive(hook({ id: 1 }), SCOPE, ['logs'])).toMatchObject({
           kind: 'enqueued',
           signals: ['logs'],
         })
       })
 
-      test('a key that is still in the queue is not enqueued again when the ledger has forgotten it', async () => {
+      test('does not enqueue a key that is still in the queue after its history was deleted', async () => {
         await world.receive(hook({ id: 1 }))
         await world.db.write((tx) => tx.deleteFrom('export_pipelines').execute())
-        const taken = await Promise.all([1, 2].map((id) => world.receive(hook({ id }))))
-        expect(taken).toMatchObject([{ kind: 'kept', because: 'already_exported' }, { kind: 'enqueued' }])
+        const results = await Promise.all([1, 2].map((id) => world.receive(hook({ id }))))
+        expect(results).toMatchObject([{ kind: 'kept', code: 'already_exported' }, { kind: 'enqueued' }])
         expect(await world.keys()).toEqual([...exportsOf(key(1)), ...exportsOf(key(2))])
       })
 
-      test('whatever the order, and however often each comes: one export per finished pipeline', async () => {
+      test('exports each finished pipeline once, whatever the order and number of its records', async () => {
         const hooks = [
           ...[1, 2, 3].flatMap((id) => [
             hook({ id, status: 'created' }),
@@ -108,12 +112,12 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
           fc.asyncProperty(deliveries, fc.array(fc.boolean()), async (texts, waits) => {
             run += 1
             const scope = `source:run-${run}`
-            const taken: Promise<Taken>[] = []
+            const results: Promise<IntakeResult>[] = []
             for (const [index, text] of texts.entries()) {
-              taken.push(world.receive(text, scope))
-              if (waits[index]) await taken.at(-1)
+              results.push(world.receive(text, scope))
+              if (waits[index]) await results.at(-1)
             }
-            await Promise.all(taken)
+            await Promise.all(results)
             const keys = (await world.keys()).filter((each) => each.startsWith(`${scope} `))
             const expected = [1, 2].flatMap((id) => exportsOf(`${scope} ci.example.com ${id}`))
             expect(keys.toSorted()).toEqual(expected.toSorted())
@@ -124,8 +128,8 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
       })
     })
 
-    describe('the record', () => {
-      test('is kept as it came, without variables, and with every digit', async () => {
+    describe('the stored record', () => {
+      test('is the body without variables, with every digit', async () => {
         const more = { variables: [{ key: 'PASSWORD', value: 'CANARY' }] }
         await world.receive(hook({ id: 9223372036854775807n, more }))
         const row = await world.db.read.selectFrom('export_records').selectAll().executeTakeFirstOrThrow()
@@ -138,7 +142,7 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
 
       test('belongs to the transaction of the caller', async () => {
         const failing = world.db.write(async (tx) => {
-          await world.exporter.intake.take(tx, world.received(hook({ id: 1 })), 0)
+          await world.exporter.intake.enqueue(tx, world.received(hook({ id: 1 })), 0)
           throw new Error('no')
         })
         await expect(failing).rejects.toThrow('no')
@@ -146,7 +150,7 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         expect(await world.receive(hook({ id: 1 }))).toMatchObject({ kind: 'enqueued' })
       })
 
-      test('knows what job hooks have told before, which is forgotten then', async () => {
+      test('includes earlier job enrichments, which are deleted then', async () => {
         await world.receive(jobHook({ build_id: 7, retries_count: 2, runner: { id: 4, description: 'shed' } }))
         expect(reasonOf(await world.receive(jobHook({ build_id: 7 })))).toBe('job hook, kept for pipeline 1')
         await world.receive(jobHook({ build_id: 8, pipeline_id: 2, retries_count: 5 }))
@@ -159,7 +163,7 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         expect(kept).toEqual([{ job_id: '8' }])
       })
 
-      test('a job hook after the export is not kept', async () => {
+      test('a job hook after the export is not stored', async () => {
         await world.receive(hook({ id: 1 }))
         expect(reasonOf(await world.receive(jobHook({ retries_count: 2 })))).toBe(
           'job hook of pipeline 1, which has been exported',
@@ -169,24 +173,24 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
     })
 
     describe('roots', () => {
-      test('a child before its parent, whose root an unfinished hook has told', async () => {
+      test('finds the root of a child before its parent has finished', async () => {
         await world.receive(hook({ id: 2, status: 'running', parent: 1 }))
         await world.receive(hook({ id: 3, parent: 2 }))
         expect((await recordAt(key(3)))?.rootPipelineId).toBe(1n)
       })
 
-      test('job hooks tell them too', async () => {
+      test('reads roots from job hooks too', async () => {
         await world.receive(jobHook({ pipeline_id: 2, source_pipeline: { pipeline_id: 1, job_id: 9 } }))
         await world.receive(hook({ id: 3, parent: 2 }))
         expect((await recordAt(key(3)))?.rootPipelineId).toBe(1n)
       })
 
-      test('edge 45: nobody knows the parent', async () => {
+      test('edge 45: takes an unknown parent as the root', async () => {
         await world.receive(hook({ id: 3, parent: 2 }))
         expect(await recordAt(key(3))).toMatchObject({ rootPipelineId: undefined, upstream: { pipelineId: 2n } })
       })
 
-      test('edge 47: each the parent of the other', async () => {
+      test('edge 47: breaks a cycle of two parents', async () => {
         await world.receive(hook({ id: 1, parent: 2, status: 'running' }))
         expect(await world.receive(hook({ id: 2, parent: 1 }))).toMatchObject({
           kind: 'enqueued',
@@ -195,24 +199,24 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         expect(await recordAt(key(2))).toMatchObject({ rootPipelineId: 2n, upstream: undefined })
       })
 
-      test('a chain of any length is followed so far', async () => {
+      test('follows a long chain up to the limit', async () => {
         for (let id = 40; id > 1; id -= 1) await world.receive(hook({ id, parent: id - 1, status: 'running' }))
         expect(await world.receive(hook({ id: 41, parent: 40 }))).toMatchObject({ kind: 'enqueued' })
         expect((await recordAt(key(41)))?.rootPipelineId).toBe(8n)
       })
 
-      test('what one scope says poisons no other', async () => {
+      test('one scope cannot change the roots of another', async () => {
         await world.receive(hook({ id: 2, status: 'running', parent: 66 }), 'project:6')
         await world.receive(hook({ id: 2, status: 'running', parent: 1 }))
         await world.receive(hook({ id: 3, parent: 2 }))
         expect((await recordAt(key(3)))?.rootPipelineId).toBe(1n)
       })
 
-      test('one that changes after the export is said, and changes nothing', async () => {
+      test('reports a root that changes after the export, and exports nothing', async () => {
         await world.receive(hook({ id: 3, parent: 2 }))
         await world.receive(hook({ id: 2, parent: 1 }))
         expect(reasonOf(await world.receive(hook({ id: 3, parent: 2 })))).toBe(
-          'pipeline 3: already exported in the trace of pipeline 2, and now said to belong to 1',
+          'pipeline 3: already exported in the trace of pipeline 2, but this record belongs to the trace of 1',
         )
       })
     })
@@ -236,37 +240,37 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         },
       )
 
-      test('a completion of before that comes late is no news', async () => {
+      test('ignores a late record of an earlier completion', async () => {
         const again = await open({ options: { reexport: 'replace' } })
         await again.receive(hook({ id: 1, finishedAt: later }))
-        expect(await again.receive(hook({ id: 1 }))).toMatchObject({ kind: 'kept', because: 'already_exported' })
+        expect(await again.receive(hook({ id: 1 }))).toMatchObject({ kind: 'kept', code: 'already_exported' })
       })
     })
 
     describe('a shared transaction', () => {
-      test('a body whose plan fails takes none of its neighbours with it', async () => {
+      test('a body with a failing plan does not affect the others', async () => {
         const bad = { ...world.received(hook({ id: 2 })), plan: () => Promise.reject(new Error('poisoned')) }
         const outcomes = await Promise.allSettled([
           world.receive(hook({ id: 1 })),
-          world.exporter.intake.receive(bad),
+          world.exporter.intake.enqueueShared(bad),
           world.receive(hook({ id: 3 })),
         ])
         expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
         expect(await world.keys()).toEqual([...exportsOf(key(1)), ...exportsOf(key(3))])
       })
 
-      test('nor does one that the database refuses', async () => {
+      test('a body that the database refuses does not affect the others', async () => {
         const bad = { ...world.received(hook({ id: 2 })), scope: null as unknown as string }
         const outcomes = await Promise.allSettled([
           world.receive(hook({ id: 1 })),
-          world.exporter.intake.receive(bad),
+          world.exporter.intake.enqueueShared(bad),
           world.receive(hook({ id: 3 })),
         ])
         expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
         expect(await world.keys()).toEqual([...exportsOf(key(1)), ...exportsOf(key(3))])
       })
 
-      test('between two transactions others have their turn', async () => {
+      test('lets other work run between two transactions', async () => {
         const small = await open({ limits: { maxGroup: 1 } })
         let [turns, isOver] = [0, false]
         const takeTurn = () => {
@@ -279,7 +283,7 @@ export function describeRecordIntake(name: string, newPlace: NewPlace): void {
         expect(turns).toBeGreaterThanOrEqual(9)
       })
 
-      test('more wait than may: the next is told to come later', async () => {
+      test('refuses a body when too many are waiting', async () => {
         const small = await open({ limits: { maxWaiting: 2, maxGroup: 1 } })
         const outcomes = await Promise.allSettled([1, 2, 3, 4].map((id) => small.receive(hook({ id }))))
         expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected'])

@@ -2,37 +2,37 @@ import { type PipelineRecord, type Root, withJobEvents, withRoot } from '@pensto
 import { RowInsertion } from '@penstock/db'
 import { signalNames } from '@penstock/otlp'
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { idsText, readIds } from './export-history-store.ts'
 import { readDeliveryKey } from './export-key.ts'
 import type { ExporterTables, ExportRecordsTable } from './export-tables.ts'
-import { readJobNews } from './job-hook-store.ts'
-import { idsText, readIds } from './pipeline-ledger-store.ts'
+import { parseJobEnrichments } from './job-hook-store.ts'
 import { type ReceivedBody, readBody } from './received-body.ts'
 import type { ExportIdentity } from './record-intake.ts'
 
-/** Of the exporter's deliveries. */
+/** The name of the queue that contains the exporter's deliveries. */
 export const EXPORT_QUEUE = 'exports'
 
-/** One record to be sent, as it is kept. */
-export interface KeptRecord {
+/** A record to be sent, in the form in which it is stored. */
+export interface StoredRecord {
   readonly key: string
   readonly scope: string
   readonly body: string
   readonly receivedAtNs: bigint
   readonly root: Root
   readonly previousJobIds: Iterable<bigint> | undefined
-  /** JSON, as `readJobNews` takes it. */
-  readonly jobNews: string | undefined
+  /** JSON for `parseJobEnrichments`. */
+  readonly jobEnrichments: string | undefined
   readonly identity: ExportIdentity | undefined
 }
 
 export async function insertRecords(
   tx: Transaction<ExporterTables>,
-  records: readonly KeptRecord[],
+  records: readonly StoredRecord[],
   nowMs: number,
 ): Promise<void> {
   await insertRows.run(
     tx,
-    records.map(({ key, scope, body, receivedAtNs, root, previousJobIds, jobNews, identity }) => ({
+    records.map(({ key, scope, body, receivedAtNs, root, previousJobIds, jobEnrichments, identity }) => ({
       key,
       scope,
       body,
@@ -41,7 +41,7 @@ export async function insertRecords(
       root_from: root.from,
       upstream_root_id: root.upstreamId === undefined ? null : String(root.upstreamId),
       previous_job_ids: previousJobIds === undefined ? null : idsText(previousJobIds),
-      job_news: jobNews ?? null,
+      job_news: jobEnrichments ?? null,
       identity: identity === undefined ? null : JSON.stringify(identity),
       enqueued_at_ms: nowMs,
     })),
@@ -71,15 +71,15 @@ const insertRows = new RowInsertion<ExporterTables, ExportRecordsTable>(
 
 export interface FoundRecord {
   readonly scope: string
-  /** As it was admitted. */
+  /** The record as it was admitted, with its enrichments. */
   readonly record: PipelineRecord
-  /** Of its body. */
+  /** The length of its stored body. */
   readonly characters: number
 }
 
 /**
- * Returns the stored record.
- * @param read how the body is read; by default on the event loop
+ * Returns a stored record; `undefined` if there is none with this key.
+ * @param read reads the body; by default on the event loop
  * @throws RecordError if the body can no longer be read
  */
 export async function findRecord(
@@ -91,12 +91,12 @@ export async function findRecord(
   return row && { scope: row.scope, record: recordOf(row, await read(row.body)), characters: row.body.length }
 }
 
-/** By the key of one of its deliveries. */
+/** Returns the stored record for the key of one of its deliveries. */
 export const findRecordOfDelivery = (db: Kysely<ExporterTables>, delivery: string): Promise<FoundRecord | undefined> =>
   findRecord(db, readDeliveryKey(delivery).record)
 
-/** When the record of a delivery, by that one's key, was taken in: a replay gives deliveries a new time. */
-export async function findTakenInMs(db: Kysely<ExporterTables>, delivery: string): Promise<number | undefined> {
+/** Returns when the record of a delivery was enqueued. The delivery itself does not tell, because a replay changes its time. */
+export async function findEnqueuedAtMs(db: Kysely<ExporterTables>, delivery: string): Promise<number | undefined> {
   const { record } = readDeliveryKey(delivery)
   const select = db.selectFrom('export_records').select('enqueued_at_ms').where('key', '=', record)
   const row = await select.executeTakeFirst()
@@ -104,10 +104,11 @@ export async function findTakenInMs(db: Kysely<ExporterTables>, delivery: string
 }
 
 function recordOf(row: ExportRecordsTable, { input }: ReceivedBody): PipelineRecord {
-  if (input.kind !== 'pipeline') throw new Error(`${row.key} is no pipeline`)
+  if (input.kind !== 'pipeline') throw new Error(`the stored body of ${row.key} is not a pipeline`)
   const received = { ...input.record, receivedAtNs: BigInt(row.received_at_ns) }
-  const complete = row.job_news === null ? received : withJobEvents(received, readJobNews(row.job_news, received.id))
-  const rooted = withIdentity(withRoot(complete, keptRoot(row)), row.identity)
+  const complete =
+    row.job_news === null ? received : withJobEvents(received, parseJobEnrichments(row.job_news, received.id))
+  const rooted = withIdentity(withRoot(complete, storedRoot(row)), row.identity)
   if (row.previous_job_ids === null) return rooted
   return { ...rooted, previousExport: { jobIds: new Set(readIds(row.previous_job_ids)) } }
 }
@@ -118,26 +119,26 @@ function withIdentity(record: PipelineRecord, text: string | null): PipelineReco
   return { ...record, instance, upstream: record.upstream && { ...record.upstream, ...upstream } }
 }
 
-function keptRoot({ root_id, root_from, upstream_root_id }: ExportRecordsTable): Root {
+function storedRoot({ root_id, root_from, upstream_root_id }: ExportRecordsTable): Root {
   const root = { id: BigInt(root_id), from: root_from as Root['from'] }
   return upstream_root_id === null ? root : { ...root, upstreamId: BigInt(upstream_root_id) }
 }
 
-/** Where a sweep over the records stands. */
-export interface RecordPlace {
+/** The position of a sweep over the records. */
+export interface RecordCursor {
   readonly enqueuedAtMs: number
   readonly key: string
 }
 
 /**
- * Deletes those of the `limit` oldest behind `after` that have no delivery any more.
+ * Looks at the `limit` oldest records after `after`, and deletes those without a delivery.
  *
- * @returns where the next step begins; `undefined` at the end
+ * @returns the start of the next step; `undefined` at the end
  */
-export async function deleteDoneRecords(
+export async function deleteFinishedRecords(
   tx: Transaction<ExporterTables>,
-  { after, beforeMs, limit }: { readonly after: RecordPlace; readonly beforeMs: number; readonly limit: number },
-): Promise<RecordPlace | undefined> {
+  { after, beforeMs, limit }: { readonly after: RecordCursor; readonly beforeMs: number; readonly limit: number },
+): Promise<RecordCursor | undefined> {
   const rows = await tx
     .selectFrom('export_records')
     .select(['key', 'enqueued_at_ms'])
@@ -148,14 +149,14 @@ export async function deleteDoneRecords(
         and([eb('enqueued_at_ms', '=', after.enqueuedAtMs), eb('key', '>', after.key)]),
       ]),
     )
-    // Says nothing new; it is where a scan of the index can begin.
+    // Redundant, but lets the database begin its index scan here.
     .where('enqueued_at_ms', '>=', after.enqueuedAtMs)
     .orderBy('enqueued_at_ms')
     .orderBy('key')
     .limit(limit)
     .execute()
   if (rows.length === 0) return undefined
-  // As `deliveryKey` puts them together.
+  // The same form as `deliveryKey`.
   const keys = sql.join(signalNames.map((signal) => sql`export_records.key || ${` ${signal}`}`))
   await tx
     .deleteFrom('export_records')

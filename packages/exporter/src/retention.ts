@@ -2,32 +2,33 @@ import { setImmediate } from 'node:timers/promises'
 import type { Db } from '@penstock/db'
 import type { DeliveryQueue } from '@penstock/delivery'
 import type { Clock } from '@penstock/runtime'
+import { deletePipelinesBefore } from './export-history-store.ts'
 import type { ExportLimits } from './export-limits.ts'
 import type { ExporterTables } from './export-tables.ts'
-import { deleteJobNewsBefore } from './job-hook-store.ts'
-import { deletePipelinesBefore } from './pipeline-ledger-store.ts'
-import { deleteDoneRecords, type RecordPlace } from './record-store.ts'
+import { deleteJobEnrichmentsBefore } from './job-hook-store.ts'
+import { deleteFinishedRecords, type RecordCursor } from './record-store.ts'
 
 export interface RetentionOptions {
   readonly db: Db<ExporterTables>
   readonly queue: Pick<DeliveryQueue, 'prune'>
   readonly clock: Clock
   readonly limits: Pick<ExportLimits, 'keepDeliveredMs' | 'keepDeadMs' | 'keepPipelinesMs' | 'keepJobHooksMs'>
-  /** Of one transaction, and transactions of one kind in one round. */
+  /** The highest number of rows that one transaction deletes. */
   readonly rows?: number
+  /** The highest number of transactions per table and round. */
   readonly steps?: number
 }
 
 const ROWS = 500
 const STEPS = 200
-const beginning: RecordPlace = { enqueuedAtMs: 0, key: '' }
+const beginning: RecordCursor = { enqueuedAtMs: 0, key: '' }
 
-/** Forgets what is old, in small transactions, between which others write. */
+/** Deletes expired rows, in small transactions so that other writers get their turn in between. */
 export class Retention {
   readonly #options: RetentionOptions
   readonly #rows: number
   readonly #steps: number
-  /** Records that cannot go yet are passed over in turn. */
+  /** The position of the sweep: records that cannot be deleted yet are skipped, so the next step begins behind them. */
   #place = beginning
 
   constructor(options: RetentionOptions) {
@@ -36,6 +37,7 @@ export class Retention {
     this.#steps = options.steps ?? STEPS
   }
 
+  /** Deletes expired rows of every table, up to the limits of one round. */
   async round(signal?: AbortSignal): Promise<void> {
     const { db, queue, clock, limits } = this.#options
     const { keepDeliveredMs, keepDeadMs, keepPipelinesMs, keepJobHooksMs } = limits
@@ -45,12 +47,12 @@ export class Retention {
       () => queue.prune(nowMs - keepDeliveredMs, rows),
       () => queue.prune(nowMs - keepDeadMs, rows, 'dead'),
       () => db.write((tx) => deletePipelinesBefore(tx, nowMs - keepPipelinesMs, rows)),
-      () => db.write((tx) => deleteJobNewsBefore(tx, nowMs - keepJobHooksMs, rows)),
+      () => db.write((tx) => deleteJobEnrichmentsBefore(tx, nowMs - keepJobHooksMs, rows)),
     ]
     for (const step of kinds) {
       for (let steps = 0; steps < this.#steps && !signal?.aborted; steps += 1) {
         const deleted = await step()
-        // SQLite answers at once: a whole round would pass before anybody else had a turn.
+        // SQLite calls complete without leaving the event loop, so other work would have to wait for the whole round.
         await setImmediate()
         if (deleted < rows) break
       }
@@ -61,7 +63,9 @@ export class Retention {
   async #sweepRecords(beforeMs: number, signal: AbortSignal | undefined): Promise<void> {
     for (let steps = 0; steps < this.#steps && !signal?.aborted; steps += 1) {
       const after = this.#place
-      const next = await this.#options.db.write((tx) => deleteDoneRecords(tx, { after, beforeMs, limit: this.#rows }))
+      const next = await this.#options.db.write((tx) =>
+        deleteFinishedRecords(tx, { after, beforeMs, limit: this.#rows }),
+      )
       this.#place = next ?? beginning
       await setImmediate()
       if (next === undefined) return

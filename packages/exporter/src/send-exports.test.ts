@@ -29,7 +29,7 @@ const chunk = (text: string, encoding: EncodedChunk['encoding'] = 'protobuf'): E
   body: Buffer.from(text),
 })
 
-/** A receiver that says of each body what `answer` says, and keeps what it has accepted. */
+/** A receiver that returns the outcome of `answer` for each body, and keeps the accepted bodies. */
 class Receiver {
   readonly asked: string[] = []
   readonly acceptedTexts: string[] = []
@@ -48,7 +48,7 @@ class Receiver {
   }
 }
 
-/** Subjects are texts that are sent as they are; '|' parts chunks. */
+/** Subjects are texts that are sent unchanged; '|' separates chunks. */
 function setUp(endpoint: PlannedExport['endpoint'], change: Partial<SendExportsOptions> = {}) {
   const kept: string[] = []
   const clock = new ManualClock()
@@ -57,21 +57,21 @@ function setUp(endpoint: PlannedExport['endpoint'], change: Partial<SendExportsO
       endpoint,
       chunks: subject === '' ? [] : subject.split('|').map((text) => chunk(text)),
     }),
-    keepProgress: async (_, progress) => {
+    saveProgress: async (_, progress) => {
       kept.push(progress)
       return true
     },
     clock,
     budgetMs: 1_000,
     maxSharedBytes: 100,
-    onTrouble: () => {},
+    onError: () => {},
     ...change,
   })
   return { send, kept, clock }
 }
 const never = new AbortController().signal
 
-test('small exports of one endpoint share a request; each gets the answer', async () => {
+test('small exports to one endpoint share a request, and each gets its outcome', async () => {
   const receiver = new Receiver()
   const { send } = setUp(receiver)
   expect(await send([delivery('a'), delivery('b'), delivery('c')], never)).toEqual(
@@ -80,7 +80,7 @@ test('small exports of one endpoint share a request; each gets the answer', asyn
   expect(receiver.asked).toEqual(['abc'])
 })
 
-test('as many as the size allows, and never two endpoints', async () => {
+test('limits shared requests by size, and to one endpoint', async () => {
   const [one, other] = [new Receiver(), new Receiver()]
   const { send } = setUp(one, {
     plan: async (subject) => ({ endpoint: subject.startsWith('x') ? other : one, chunks: [chunk(subject)] }),
@@ -93,7 +93,7 @@ test('as many as the size allows, and never two endpoints', async () => {
   expect([one.asked, other.asked]).toEqual([['aabb', 'c', 'dddddd', 'e'], ['x1x2']])
 })
 
-test('JSON goes alone', async () => {
+test('sends JSON exports separately', async () => {
   const receiver = new Receiver()
   const { send } = setUp(receiver, {
     plan: async (subject) => ({ endpoint: receiver, chunks: [chunk(subject, 'json')] }),
@@ -102,7 +102,7 @@ test('JSON goes alone', async () => {
   expect(receiver.asked).toEqual(['a', 'b'])
 })
 
-test('one that is malformed is found by halving, and takes nobody with it', async () => {
+test('finds a malformed export by halving, and delivers the others', async () => {
   const receiver = new Receiver((text) => (text.includes('!') ? malformed : accepted))
   const { send } = setUp(receiver)
   const attempts = await send(
@@ -122,7 +122,7 @@ test('one that is malformed is found by halving, and takes nobody with it', asyn
 test.each([
   { name: 'is busy', outcome: busy },
   { name: 'refuses the credential', outcome: unauthorized },
-])('an endpoint that $name is asked no more in this batch; the rest was not sent', async ({ outcome }) => {
+])('sends nothing more in this batch to an endpoint that $name', async ({ outcome }) => {
   const receiver = new Receiver(() => outcome)
   const { send } = setUp(receiver, { maxSharedBytes: 1 })
   expect(await send([delivery('a'), delivery('b'), delivery('c|d')], never)).toEqual([
@@ -133,7 +133,7 @@ test.each([
   expect(receiver.asked).toEqual(['a'])
 })
 
-test('a large export goes chunk by chunk; what was accepted is kept, and not sent again', async () => {
+test('sends a large export chunk by chunk, and does not send accepted chunks again', async () => {
   let isDown = false
   const receiver = new Receiver((text) => {
     if (isDown) return busy
@@ -148,17 +148,17 @@ test('a large export goes chunk by chunk; what was accepted is kept, and not sen
   expect(receiver.acceptedTexts).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('a large export of which all has been accepted is done without a request, which says nothing of the receiver', async () => {
+test('completes a large export without a request if every chunk was accepted, and marks the outcome as local', async () => {
   const receiver = new Receiver()
   const { send, kept } = setUp(receiver)
   await send([delivery('a|b')], never)
   const [attempt] = await send([delivery('a|b', kept.at(-1))], never)
-  expect(attempt?.outcome).toEqual({ ...accepted, isOurs: true })
+  expect(attempt?.outcome).toEqual({ ...accepted, isLocal: true })
   expect(receiver.asked).toEqual(['a', 'b'])
 })
 
-test('where we refuse to send, it is not looked for the one to blame', async () => {
-  const blocked: Outcome = { ...malformed, isOurs: true }
+test('does not halve a request that was refused locally', async () => {
+  const blocked: Outcome = { ...malformed, isLocal: true }
   const receiver = new Receiver(() => blocked)
   const { send } = setUp(receiver)
   const attempts = await send([delivery('a'), delivery('b')], never)
@@ -166,7 +166,7 @@ test('where we refuse to send, it is not looked for the one to blame', async () 
   expect(receiver.asked).toEqual(['ab'])
 })
 
-test('a record that converts differently by now: only what is the same is left out', async () => {
+test('skips only equal chunks if a record is converted differently by now', async () => {
   const receiver = new Receiver((text) => (text === 'c' ? busy : accepted))
   const { send } = setUp(receiver)
   const [attempt] = await send([delivery('a|b|c')], never)
@@ -174,14 +174,14 @@ test('a record that converts differently by now: only what is the same is left o
   expect(receiver.acceptedTexts).toEqual(['a', 'b', 'B', 'd'])
 })
 
-test('a lost claim ends it at once', async () => {
+test('stops when the claim is lost', async () => {
   const receiver = new Receiver()
-  const { send } = setUp(receiver, { keepProgress: async () => false })
+  const { send } = setUp(receiver, { saveProgress: async () => false })
   expect(await send([delivery('a|b|c')], never)).toEqual([undefined])
   expect(receiver.asked).toEqual(['a'])
 })
 
-test('rejected items of a shared request: nobody knows whose', async () => {
+test('says that rejected items of a shared request belong to any of its exports', async () => {
   const receiver = new Receiver(() => ({ kind: 'delivered', rejectedItems: 2, message: 'too old' }))
   const { send } = setUp(receiver)
   const [first] = await send([delivery('a'), delivery('b')], never)
@@ -190,18 +190,18 @@ test('rejected items of a shared request: nobody knows whose', async () => {
   expect(alone?.outcome).toMatchObject({ rejectedItems: 2, message: 'too old' })
 })
 
-test('what can never be sent is dead, with the reason; what converts to nothing is done', async () => {
+test('an export that cannot be sent is dead, with the reason; an empty one is delivered', async () => {
   const receiver = new Receiver()
   const { send } = setUp(receiver, {
     plan: async (subject) => (subject === 'gone' ? 'the record was removed' : { endpoint: receiver, chunks: [] }),
   })
   expect(await send([delivery('gone'), delivery('')], never)).toMatchObject([
-    { outcome: { kind: 'dead', reason: 'the record was removed', authentication: false, isOurs: true } },
-    { outcome: { kind: 'delivered', rejectedItems: 0, isOurs: true } },
+    { outcome: { kind: 'dead', reason: 'the record was removed', authentication: false, isLocal: true } },
+    { outcome: { kind: 'delivered', rejectedItems: 0, isLocal: true } },
   ])
 })
 
-test('nothing is sent any more once the process ends or the time is over', async () => {
+test('sends nothing more when the process ends or the time is over', async () => {
   const receiver = new Receiver()
   const { send, clock } = setUp(receiver, {
     maxSharedBytes: 1,
@@ -212,7 +212,7 @@ test('nothing is sent any more once the process ends or the time is over', async
   expect(receiver.asked).toEqual(['a', 'b'])
 })
 
-test('until all are settled nothing is accepted twice, and all that is not refused is accepted', async () => {
+test('delivers every export that is not refused, and no chunk twice', async () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', '!'), minLength: 1, maxLength: 3 })
   const subjects = fc.uniqueArray(
     fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join('|')),
@@ -247,14 +247,14 @@ test('until all are settled nothing is accepted twice, and all that is not refus
             : []
         })
       }
-      // Equal chunks of one record count as one: the receiver has them.
+      // Equal chunks of one record count as one, because the receiver has it already.
       for (const count of accounted.values()) expect(count).toBe(1)
       for (const text of texts) expect(dead.has(text)).toBe(text.includes('!'))
     }),
   )
 })
 
-test('a small export ahead of large ones is sent before them, however long they take', async () => {
+test('sends a small export before the large ones after it', async () => {
   const receiver = new Receiver()
   const { send, clock } = setUp(receiver, { onAttempt: () => void clock.advance(600) })
   expect(await send([delivery('a'), delivery('b|c|d')], never)).toMatchObject([{ outcome: accepted }, undefined])
@@ -263,22 +263,22 @@ test('a small export ahead of large ones is sent before them, however long they 
 
 test.each([
   {
-    name: 'a conversion that breaks off',
+    name: 'a conversion that fails',
     change: {},
     breaksAt: 2,
   },
   {
-    name: 'progress that cannot be kept',
+    name: 'progress that cannot be stored',
     change: {
-      keepProgress: async () => {
+      saveProgress: async () => {
         throw new Error('the database is away')
       },
     },
     breaksAt: Number.POSITIVE_INFINITY,
   },
-])('$name takes nobody with it, and what was accepted of it is not sent again', async ({ change, breaksAt }) => {
+])('$name does not affect others, and accepted chunks are not sent again', async ({ change, breaksAt }) => {
   const receiver = new Receiver()
-  const troubles: unknown[] = []
+  const errors: unknown[] = []
   const { send } = setUp(receiver, {
     plan: async (subject) => ({
       endpoint: receiver,
@@ -291,18 +291,18 @@ test.each([
         },
       },
     }),
-    onTrouble: (error) => troubles.push(error),
+    onError: (error) => errors.push(error),
     ...change,
   })
   const [small, large, behind] = await send([delivery('a'), delivery('b|c|d'), delivery('e')], never)
   expect([small?.outcome, behind?.outcome]).toEqual([accepted, accepted])
-  expect(large?.outcome).toEqual({ kind: 'retry', retryAfterMs: 0, reason: 'internal error', isOurs: true })
-  expect(troubles).toHaveLength(1)
+  expect(large?.outcome).toEqual({ kind: 'retry', retryAfterMs: 0, reason: 'internal error', isLocal: true })
+  expect(errors).toHaveLength(1)
   await send([delivery('b|c|d', large!.progress)], never)
   expect(receiver.acceptedTexts.toSorted()).toEqual([...new Set(receiver.acceptedTexts)].toSorted())
 })
 
-test('a request that breaks leaves those that were accepted before it as they are', async () => {
+test('an error in a request does not change earlier outcomes', async () => {
   const receiver = new Receiver((text) => {
     if (text === 'b') throw new Error('a bug')
     return accepted
@@ -310,12 +310,12 @@ test('a request that breaks leaves those that were accepted before it as they ar
   const { send } = setUp(receiver, { maxSharedBytes: 1 })
   expect(await send([delivery('a'), delivery('b'), delivery('c')], never)).toMatchObject([
     { outcome: accepted },
-    { outcome: { kind: 'retry', reason: 'internal error', isOurs: true } },
+    { outcome: { kind: 'retry', reason: 'internal error', isLocal: true } },
     { outcome: accepted },
   ])
 })
 
-test('time that runs out while halving counts as an attempt, so that it is not begun anew for ever', async () => {
+test('counts an attempt if the time runs out while halving, so that halving ends eventually', async () => {
   const receiver = new Receiver(() => malformed)
   const { send, clock } = setUp(receiver, { onAttempt: () => void clock.advance(600) })
   const attempts = await send(
@@ -327,7 +327,7 @@ test('time that runs out while halving counts as an attempt, so that it is not b
 })
 const malformedLater = { kind: 'retry', retryAfterMs: 0 }
 
-test('chunks that are passed over let others have their turn', async () => {
+test('lets other work run while chunks are skipped', async () => {
   const receiver = new Receiver()
   const { send } = setUp(receiver)
   const texts = Array.from({ length: 50 }, (_, index) => `${index}`)
@@ -338,7 +338,7 @@ test('chunks that are passed over let others have their turn', async () => {
   expect(ticks()).toBeGreaterThanOrEqual(49)
 })
 
-/** How often the event loop has gone round since. */
+/** Returns the number of turns of the event loop since the call. */
 function countTicks(): () => number {
   let ticks = 0
   let isOver = false

@@ -5,51 +5,50 @@ import { type EncodedChunk, joinChunks } from '@penstock/otlp'
 import type { Clock } from '@penstock/runtime'
 import type { ChunkAttempt, OtlpEndpoint } from './otlp-endpoint.ts'
 
-/** One signal of one record, ready to go. Chunks are made as they are asked for, the same ones in the same order each time. */
+/** One signal of one record, ready to be sent. Each iteration produces the same chunks in the same order, on demand. */
 export interface PlannedExport {
-  /** The same object for everything that goes to one URL with one token: such exports may share a request. */
+  /** The same object for all exports to one URL with one token; these may share a request. */
   readonly endpoint: Pick<OtlpEndpoint, 'tryChunk'>
   readonly chunks: Iterable<EncodedChunk>
 }
 
 export interface SendExportsOptions {
-  /** What is to be sent now, by the delivery's subject; a text says why that will not be possible. */
+  /** Plans the export of a delivery's subject, or returns the reason why it cannot be sent. */
   readonly plan: (subject: string) => Promise<PlannedExport | string>
-  /** Keeps the claim for longer, and what has been accepted in case this process ends. `false`: the claim is lost. */
-  readonly keepProgress: (delivery: ClaimedDelivery, progress: string) => Promise<boolean>
+  /** Extends the claim, and stores which chunks were accepted in case this process ends. Returns `false` if the claim is lost. */
+  readonly saveProgress: (delivery: ClaimedDelivery, progress: string) => Promise<boolean>
   readonly clock: Clock
-  /** Nothing more is sent so long after the claim; what is left is given back. */
+  /** The time after the claim during which requests may be started; deliveries without a request are returned to the queue. */
   readonly budgetMs: number
-  /** Of one request that several exports share, before compression. */
+  /** The size limit of a request that several exports share, before compression. */
   readonly maxSharedBytes: number
-  /** After each request. */
+  /** Called after each request. */
   readonly onAttempt?: (attempt: ChunkAttempt, exports: readonly ClaimedDelivery[], chunk: EncodedChunk) => void
-  /** A bug, or a database that is not to be had: the export it befell is tried again, and takes nobody with it. */
-  readonly onTrouble: (error: unknown) => void
+  /** Called for a bug or an unreachable database. Only the export that caused it is tried again; the others continue. */
+  readonly onError: (error: unknown) => void
 }
 
-interface Prepared extends PlannedExport {
-  /** Undefined when there is nothing to send. */
+interface PreparedExport extends PlannedExport {
+  /** Undefined if there is nothing to send. */
   readonly first: EncodedChunk | undefined
   readonly isLarge: boolean
 }
 
-interface Small {
+interface SmallExport {
   readonly delivery: ClaimedDelivery
   readonly chunk: EncodedChunk
 }
 
 /**
- * Converts and sends the exports of a batch. Those of one chunk share requests where they go to one endpoint; one that makes its
- * request unacceptable is found by halving it. Larger ones go chunk by chunk, and what was accepted is not sent again.
- *
- * @see spec/pipeline-telemetry.md 2.6, 6.2, 6.3
+ * Converts and sends the exports of a batch. Exports of one chunk to the same endpoint share requests; if such a request is
+ * refused, it is halved until the export at fault is found. Larger exports are sent chunk by chunk, and accepted chunks are
+ * not sent again.
  */
 export function sendExports(options: SendExportsOptions): Send {
   return async (batch, signal) => {
     const run = new BatchRun(options, signal)
     for (const delivery of batch) {
-      if (!run.maySend) break
+      if (!run.canSend) break
       await run.start(delivery)
     }
     await run.sendRest()
@@ -62,10 +61,10 @@ class BatchRun {
   readonly #options: SendExportsOptions
   readonly #signal: AbortSignal
   readonly #untilMs: number
-  /** An endpoint that has to be left alone: what else was meant for it waits. */
-  readonly #shut = new Set<PlannedExport['endpoint']>()
-  /** What will share the next request to each endpoint. */
-  readonly #groups = new Map<PlannedExport['endpoint'], Small[]>()
+  /** Endpoints that are down or refuse the credential; further exports to them wait. */
+  readonly #closedEndpoints = new Set<PlannedExport['endpoint']>()
+  /** The exports that will share the next request, by endpoint. */
+  readonly #groups = new Map<PlannedExport['endpoint'], SmallExport[]>()
 
   constructor(options: SendExportsOptions, signal: AbortSignal) {
     this.#options = options
@@ -73,7 +72,7 @@ class BatchRun {
     this.#untilMs = options.clock.nowMs() + options.budgetMs
   }
 
-  get maySend(): boolean {
+  get canSend(): boolean {
     return !this.#signal.aborted && this.#options.clock.nowMs() < this.#untilMs
   }
 
@@ -81,7 +80,7 @@ class BatchRun {
     this.attempts.set(delivery, { outcome, progress })
   }
 
-  /** Sends it, or keeps it for a request that it shares. */
+  /** Sends an export, or adds it to a shared request. */
   async start(delivery: ClaimedDelivery): Promise<void> {
     const prepared = await this.#prepare(delivery)
     if ('kind' in prepared) {
@@ -89,20 +88,20 @@ class BatchRun {
       return
     }
     const { endpoint, first, isLarge } = prepared
-    if (this.#shut.has(endpoint)) return
+    if (this.#closedEndpoints.has(endpoint)) return
     if (first === undefined)
-      this.conclude(delivery, { kind: 'delivered', rejectedItems: 0, message: 'nothing to send', isOurs: true })
+      this.conclude(delivery, { kind: 'delivered', rejectedItems: 0, message: 'nothing to send', isLocal: true })
     else if (isLarge || delivery.progress !== '') {
-      // Those before it would wait for all of its chunks, and for those of the next large one as well.
+      // Sent first, so that the gathered exports do not wait for all chunks of this one and of the next large one.
       await this.#sendGathered(endpoint)
       await this.#sendLarge(delivery, prepared)
     } else await this.#addSmall(endpoint, { delivery, chunk: first })
   }
 
-  async #prepare({ subject }: ClaimedDelivery): Promise<Prepared | Outcome> {
+  async #prepare({ subject }: ClaimedDelivery): Promise<PreparedExport | Outcome> {
     try {
       const planned = await this.#options.plan(subject)
-      if (typeof planned === 'string') return { kind: 'dead', reason: planned, authentication: false, isOurs: true }
+      if (typeof planned === 'string') return { kind: 'dead', reason: planned, authentication: false, isLocal: true }
       const { endpoint, chunks } = planned
       const begun = chunks[Symbol.iterator]()
       const [first, second] = [begun.next(), begun.next()]
@@ -112,9 +111,9 @@ class BatchRun {
     }
   }
 
-  /** Whatever was being sent may have arrived. */
+  /** Returns the outcome after an internal error: a retry, because the request may or may not have arrived. */
   #interrupted(error: unknown): Outcome {
-    this.#options.onTrouble(error)
+    this.#options.onError(error)
     return interrupted
   }
 
@@ -128,8 +127,11 @@ class BatchRun {
     if (group !== undefined) await this.#sendGroup(endpoint, group)
   }
 
-  /** In their order, each request within the limit, or with one alone. JSON cannot be joined without reading it. */
-  async #addSmall(endpoint: PlannedExport['endpoint'], small: Small): Promise<void> {
+  /**
+   * Adds an export to the shared request of its endpoint, and sends that first if it is full. JSON exports share no requests,
+   * because JSON bodies cannot be joined without parsing them.
+   */
+  async #addSmall(endpoint: PlannedExport['endpoint'], small: SmallExport): Promise<void> {
     const group = this.#groups.get(endpoint) ?? []
     const bytes = [...group, small].reduce((sum, { chunk }) => sum + chunk.body.length, 0)
     const fits = group.length === 0 || (bytes <= this.#options.maxSharedBytes && small.chunk.encoding !== 'json')
@@ -137,16 +139,16 @@ class BatchRun {
     if (!fits) await this.#sendGroup(endpoint, group)
   }
 
-  /** An item that is refused for what it is takes nobody with it. */
-  async #sendGroup(endpoint: PlannedExport['endpoint'], group: readonly Small[]): Promise<void> {
+  /** Sends a shared request. If it is refused for its content, each half is sent separately, so that only the export at fault fails. */
+  async #sendGroup(endpoint: PlannedExport['endpoint'], group: readonly SmallExport[]): Promise<void> {
     const deliveries = group.map(({ delivery }) => delivery)
     const outcome = await this.#tryGroup(endpoint, group, deliveries)
     if (outcome === undefined) return
-    if (outcome.kind === 'dead' && !outcome.authentication && !outcome.isOurs && group.length > 1) {
+    if (outcome.kind === 'dead' && !outcome.authentication && !outcome.isLocal && group.length > 1) {
       const middle = Math.ceil(group.length / 2)
       await this.#sendGroup(endpoint, group.slice(0, middle))
       await this.#sendGroup(endpoint, group.slice(middle))
-      // Where the time is over, the search counts as an attempt: given back as if unsent, it would begin anew for ever.
+      // If the time is over, the search counts as an attempt. Returned as unsent, it would start from the beginning for ever.
       const { reason } = outcome
       for (const delivery of deliveries.filter((each) => !this.attempts.has(each))) {
         this.conclude(delivery, { kind: 'retry', retryAfterMs: 0, reason })
@@ -158,7 +160,7 @@ class BatchRun {
 
   async #tryGroup(
     endpoint: PlannedExport['endpoint'],
-    group: readonly Small[],
+    group: readonly SmallExport[],
     deliveries: readonly ClaimedDelivery[],
   ): Promise<Outcome | undefined> {
     try {
@@ -170,14 +172,14 @@ class BatchRun {
 
   async #sendLarge(delivery: ClaimedDelivery, { endpoint, chunks }: PlannedExport): Promise<void> {
     const accepted = new Set(delivery.progress === '' ? [] : delivery.progress.split(' '))
-    const told: { rejectedItems: number; message: string } = { rejectedItems: 0, message: '' }
+    const summary: { rejectedItems: number; message: string } = { rejectedItems: 0, message: '' }
     let isSent = false
     const progress = () => [...accepted].join(' ')
     try {
       for (const chunk of chunks) {
         const digest = digestOf(chunk)
         if (accepted.has(digest)) {
-          // Nothing else is awaited while those are made that go nowhere.
+          // Skipped chunks await nothing else, so the event loop gets a turn here.
           await setImmediate()
           continue
         }
@@ -189,35 +191,36 @@ class BatchRun {
           return
         }
         accepted.add(digest)
-        told.rejectedItems += outcome.rejectedItems
-        told.message ||= outcome.message
-        // Not ours any more: whoever has it now will see to the rest.
-        if (!(await this.#options.keepProgress(delivery, progress()))) return
+        summary.rejectedItems += outcome.rejectedItems
+        summary.message ||= outcome.message
+        // The claim is lost, and another process sends the rest.
+        if (!(await this.#options.saveProgress(delivery, progress()))) return
       }
-      this.conclude(delivery, { kind: 'delivered', ...told, ...(!isSent && { isOurs: true }) })
+      this.conclude(delivery, { kind: 'delivered', ...summary, ...(!isSent && { isLocal: true }) })
     } catch (error) {
       this.conclude(delivery, this.#interrupted(error), progress())
     }
   }
 
-  /** `undefined`: not sent, or given up because the process ends; the queue will offer it again. */
+  /** Sends one request. Returns `undefined` if it was not sent because of the time, a shutdown or a closed endpoint. */
   async #try(
     endpoint: PlannedExport['endpoint'],
     chunk: EncodedChunk,
     deliveries: readonly ClaimedDelivery[],
   ): Promise<Outcome | undefined> {
-    if (!this.maySend || this.#shut.has(endpoint)) return undefined
+    if (!this.canSend || this.#closedEndpoints.has(endpoint)) return undefined
     const attempt = await endpoint.tryChunk(chunk)
     this.#options.onAttempt?.(attempt, deliveries, chunk)
     const { outcome } = attempt
-    if (outcome.kind === 'retry' || (outcome.kind === 'dead' && outcome.authentication)) this.#shut.add(endpoint)
+    if (outcome.kind === 'retry' || (outcome.kind === 'dead' && outcome.authentication))
+      this.#closedEndpoints.add(endpoint)
     return outcome
   }
 }
 
-const interrupted: Outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error', isOurs: true }
+const interrupted: Outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error', isLocal: true }
 
-/** Which of them the rejected items belong to is not known. */
+/** Returns the outcome for one export of a shared request; the reply does not say which export the rejected items belong to. */
 function shared(outcome: Outcome, count: number): Outcome {
   if (outcome.kind !== 'delivered' || outcome.rejectedItems === 0 || count === 1) return outcome
   return { ...outcome, message: `of ${count} exports in one request: ${outcome.message}` }
@@ -225,7 +228,7 @@ function shared(outcome: Outcome, count: number): Outcome {
 
 const DIGEST_CHARACTERS = 22
 
-/** Tells chunks apart without keeping them; of a record that converts differently by now nothing is skipped. */
+/** Returns a digest that identifies a chunk. If a record is converted differently by now, its digests differ and nothing is skipped. */
 function digestOf({ body }: EncodedChunk): string {
   return createHash('sha256').update(body).digest('base64url').slice(0, DIGEST_CHARACTERS)
 }

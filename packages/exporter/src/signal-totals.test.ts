@@ -13,7 +13,7 @@ const totals = {
   messages: new Map([['too old', 2]]),
 }
 
-test('every figure is added, and messages are counted', () => {
+test('adds every figure, and counts messages', () => {
   expect(addTotals(totals, totals)).toEqual({
     chunks: 2,
     items: 12,
@@ -28,7 +28,7 @@ test('every figure is added, and messages are counted', () => {
   expect(addTotals(noTotals(), totals)).toEqual(totals)
 })
 
-test('messages stay few, however many totals are added', () => {
+test('limits the number of messages', () => {
   let sum = noTotals()
   for (let at = 0; at < 1_000; at++) sum = addTotals(sum, { ...totals, messages: new Map([[`reason ${at}`, 1]]) })
   expect(sum.messages.size).toBe(10)

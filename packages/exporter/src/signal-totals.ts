@@ -1,21 +1,21 @@
 import type { EncodedChunk } from '@penstock/otlp'
 import type { ChunkDelivery } from './otlp-endpoint.ts'
 
-/** What became of one signal: `items` = delivered + failed + skipped. */
+/** The delivery results of one signal: `items` = delivered + failed + skipped. */
 export interface SignalTotals {
   readonly chunks: number
   readonly items: number
-  /** In chunks the receiver took. */
+  /** Items in chunks that the receiver accepted. */
   readonly deliveredItems: number
-  /** What it refused of them (partial success), in its own count: data points where `items` are metrics. */
+  /** Items in accepted chunks that the receiver rejected (partial success), in its own units: data points where `items` are metrics. */
   readonly rejectedItems: number
-  /** In chunks that were refused, or for which time ran out. */
+  /** Items in chunks that were refused or ran out of time. */
   readonly failedItems: number
-  /** In chunks not sent, or stopped before an answer came. */
+  /** Items in chunks that were not sent, or aborted before a reply. */
   readonly skippedItems: number
   readonly attempts: number
   readonly wireBytes: number
-  /** Reasons and remarks, with the number of chunks each came with; the first `MAX_MESSAGES` different ones. */
+  /** The first `MAX_MESSAGES` different reasons and remarks, with the number of chunks that each applies to. */
   readonly messages: ReadonlyMap<string, number>
 }
 
@@ -35,7 +35,7 @@ export function noTotals(): SignalTotals {
   }
 }
 
-/** `delivery` is undefined for a chunk that was not sent. */
+/** Returns the totals with one chunk added. `delivery` is undefined for a chunk that was not sent. */
 export function withChunk(
   totals: SignalTotals,
   chunk: EncodedChunk,
@@ -56,13 +56,13 @@ export function withChunk(
   }
 }
 
-/** That it was stopped says nothing of the receiver; why everything stopped is told by what stopped it. */
+/** Returns the message of an outcome; '' if it was aborted, because the cause of the abort is reported elsewhere. */
 function messageOf(outcome: ChunkDelivery['outcome']): string {
   if (outcome.kind === 'aborted') return ''
   return outcome.kind === 'delivered' ? outcome.message : outcome.reason
 }
 
-/** What two deliveries of one signal came to together. */
+/** Returns the sum of the totals of two deliveries of one signal. */
 export function addTotals(a: SignalTotals, b: SignalTotals): SignalTotals {
   let messages = a.messages
   for (const [message, chunks] of b.messages) messages = withMessage(messages, message, chunks)
@@ -88,7 +88,7 @@ function withMessage(
   return new Map(messages).set(message, (messages.get(message) ?? 0) + chunks)
 }
 
-/** Everything was delivered and nothing of it rejected. */
+/** Tells whether every item was delivered and none was rejected. */
 export function isComplete(totals: SignalTotals): boolean {
   return totals.deliveredItems === totals.items && totals.rejectedItems === 0
 }

@@ -4,8 +4,8 @@ import {
   groupsOfProjects,
   listMergeRequestsOfEachProject,
   locateProject,
-  type Project,
   namespaceOwnersOfProjects,
+  type Project,
   viewsOfProjects,
 } from '@penstock/core'
 import { html } from '@penstock/http'
@@ -14,9 +14,9 @@ import { standingIn } from './access-levels.ts'
 import { connectionField } from './connection-field.ts'
 import { constantFields } from './constant-fields.ts'
 import { sharedEnums } from './enums.ts'
-import { omitNullish } from './omit-nullish.ts'
 import type { Kit } from './kit.ts'
 import { countOf } from './listed-count.ts'
+import { omitNullish } from './omit-nullish.ts'
 import { ask, type RequestContext, readOrNull } from './request-context.ts'
 import type { FieldsOf } from './schema-types.ts'
 

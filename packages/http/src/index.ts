@@ -3,8 +3,8 @@ export { type CaptchaAnswer, captchaAnswerIn } from './captcha.ts'
 export { type ConnectionLimits, ConnectionTable } from './connection-table.ts'
 export {
   bearerTokenIn,
-  headerIn,
   csrfProofIn,
+  headerIn,
   parameterText,
   sessionCookieName,
   sessionSecretIn,

@@ -68,8 +68,8 @@ describe('connections without a request', () => {
   })
 
   test.each([
-    ['half a head', 'GET / HTTP/1.1\r\nHo'],
-    ['no HTTP', '\x16\x03\x01\r\n\r\n'],
+    ['an incomplete head', 'GET / HTTP/1.1\r\nHo'],
+    ['bytes that are not HTTP', '\x16\x03\x01\r\n\r\n'],
     ['an endless first line', `GET /${'a'.repeat(20_000)}`],
   ])('1,000 sockets with %s do not lock out other clients', async (_, text) => {
     const server = await serve()

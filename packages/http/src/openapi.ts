@@ -65,11 +65,17 @@ function operationOf<Access>(route: RouteShape<Access>, api: ApiDescription<Acce
         content: requestContent(schemaOf(route.body, 'input', generation), route.forms !== undefined),
       },
     }),
-    responses: Object.fromEntries(Object.entries(responses).map(([status, row]) => [status, responseOf(row, generation)])),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, row]) => [status, responseOf(row, generation)]),
+    ),
   }
 }
 
-function parametersOf(place: 'path' | 'query' | 'header', schema: z.ZodType | undefined, generation: Generation): Json[] {
+function parametersOf(
+  place: 'path' | 'query' | 'header',
+  schema: z.ZodType | undefined,
+  generation: Generation,
+): Json[] {
   if (schema === undefined) return []
   const { properties = {}, required = [] } = schemaOf(schema, 'input', generation) as {
     properties?: Record<string, Json>

@@ -22,7 +22,11 @@ const route = (method: 'POST' | 'DELETE'): Route<undefined, undefined> => ({
     },
   }),
 })
-const fileJson = ({ fileName, contentType, bytes }: UploadedFile) => [fileName, contentType, Buffer.from(bytes).toString()]
+const fileJson = ({ fileName, contentType, bytes }: UploadedFile) => [
+  fileName,
+  contentType,
+  Buffer.from(bytes).toString(),
+]
 
 let server: Listening
 

@@ -1,17 +1,17 @@
 import { type Insertable, sql, type Transaction } from 'kysely'
-import { type Arrival, type Document, type Place, rowsOf, type SeriesDraft, type SpanDraft } from './arrival.ts'
+import { type Arrival, type Document, type ItemContext, rowsOf, type SeriesDraft, type SpanDraft } from './arrival.ts'
 import type { ObserveTables, TracePartTable } from './tables.ts'
 
 type Tx = Transaction<ObserveTables>
 
-/** A slice ends with its minute, or when it has this many rows, so that what goes at once is little. */
+/** A slice ends after a minute, or when it has this many rows, so that retention deletes little at a time. */
 const SLICE_MS = 60_000
 const SLICE_ROWS = 10_000
 
 /** SQLite takes 32,766 parameters in a statement; no row here has more than 13. */
 const ROWS_PER_STATEMENT = 500
 
-/** The part of a trace that is the trace. */
+/** The service id of the row that stands for the whole trace. */
 export const WHOLE_TRACE = 0
 
 export async function insertArrivals(tx: Tx, arrivals: readonly Arrival[], nowMs: number): Promise<void> {
@@ -22,8 +22,8 @@ export async function insertArrivals(tx: Tx, arrivals: readonly Arrival[], nowMs
   const logRecords = arrivals.flatMap((arrival) => arrival.logRecords)
   const points = arrivals.flatMap((arrival) => arrival.points)
   const series = distinct(points.map((point) => point.series))
-  const places = new Set([...spans, ...logRecords, ...series.values()].map(({ place }) => place))
-  const columnsOf = await placeColumns(tx, sliceId, places)
+  const contexts = new Set([...spans, ...logRecords, ...series.values()].map(({ context }) => context))
+  const columnsOf = await contextColumns(tx, sliceId, contexts)
 
   await inChunks(spans, (chunk) =>
     tx
@@ -31,7 +31,7 @@ export async function insertArrivals(tx: Tx, arrivals: readonly Arrival[], nowMs
       .values(
         chunk.map((span) => ({
           slice_id: sliceId,
-          ...columnsOf(span.place),
+          ...columnsOf(span.context),
           trace_id: span.traceId,
           parent_span_id: span.parentSpanId,
           name: span.name,
@@ -44,7 +44,7 @@ export async function insertArrivals(tx: Tx, arrivals: readonly Arrival[], nowMs
   )
   await addToTraces(
     tx,
-    tracePartsOf(spans, sliceId, (span) => columnsOf(span.place).service_id),
+    tracePartsOf(spans, sliceId, (span) => columnsOf(span.context).service_id),
   )
   await inChunks(logRecords, (chunk) =>
     tx
@@ -52,7 +52,7 @@ export async function insertArrivals(tx: Tx, arrivals: readonly Arrival[], nowMs
       .values(
         chunk.map((record) => ({
           slice_id: sliceId,
-          ...columnsOf(record.place),
+          ...columnsOf(record.context),
           time_ns: record.timeNs,
           severity_number: record.severityNumber,
           trace_id: record.traceId,
@@ -93,36 +93,36 @@ async function sliceFor(tx: Tx, nowMs: number, rows: number): Promise<number> {
   return last.id
 }
 
-interface PlaceColumns {
+interface ContextColumns {
   readonly service_id: number
   readonly resource_id: number
   readonly scope_id: number
 }
 
-async function placeColumns(tx: Tx, sliceId: number, places: ReadonlySet<Place>) {
+async function contextColumns(tx: Tx, sliceId: number, contexts: ReadonlySet<ItemContext>) {
   const services = new Map<string, string>()
   const documents = new Map<string, Document>()
-  for (const { service, resource, scope } of places) {
+  for (const { service, resource, scope } of contexts) {
     services.set(service, service)
     documents.set(resource.key, resource)
     documents.set(scope.key, scope)
   }
   const serviceIds = await idsOf(tx, 'services', sliceId, services, () => ({}))
   const documentIds = await idsOf(tx, 'documents', sliceId, documents, ({ json }) => ({ json }))
-  const columns = new Map<Place, PlaceColumns>()
-  for (const place of places) {
-    columns.set(place, {
-      service_id: serviceIds.get(place.service)!,
-      resource_id: documentIds.get(place.resource.key)!,
-      scope_id: documentIds.get(place.scope.key)!,
+  const columns = new Map<ItemContext, ContextColumns>()
+  for (const context of contexts) {
+    columns.set(context, {
+      service_id: serviceIds.get(context.service)!,
+      resource_id: documentIds.get(context.resource.key)!,
+      scope_id: documentIds.get(context.scope.key)!,
     })
   }
-  return (place: Place): PlaceColumns => columns.get(place)!
+  return (context: ItemContext): ContextColumns => columns.get(context)!
 }
 
-function seriesRow(draft: SeriesDraft, columnsOf: (place: Place) => PlaceColumns): Record<string, unknown> {
+function seriesRow(draft: SeriesDraft, columnsOf: (context: ItemContext) => ContextColumns): Record<string, unknown> {
   return {
-    ...columnsOf(draft.place),
+    ...columnsOf(draft.context),
     name: draft.name,
     description: draft.description,
     unit: draft.unit,
@@ -138,8 +138,8 @@ function distinct<Draft extends { readonly key: string }>(drafts: readonly Draft
 }
 
 /**
- * Ids of rows that are kept once per key, those that are not there yet included. All are marked as used in this slice,
- * but those that were already are left alone: in most requests that is every one.
+ * Returns the ids of rows that are stored once per key, and inserts missing ones. All are marked as used in this slice; in most
+ * requests every row has that mark already and is not written.
  */
 async function idsOf<Draft>(
   tx: Tx,

@@ -14,30 +14,30 @@ import {
   signals,
 } from '@penstock/otlp'
 
-/** One request, taken apart into what becomes rows. */
+/** The contents of one request, split into the drafts of rows. */
 export interface Arrival {
   readonly spans: readonly SpanDraft[]
   readonly logRecords: readonly LogRecordDraft[]
   readonly points: readonly PointDraft[]
-  /** Spans that have no place in any trace. */
+  /** The number of spans without a trace id or span id. */
   readonly rejectedSpans: number
 }
 
-/** Whose it is: the service, and the groups around it. */
-export interface Place {
+/** The service of an item, and the resource and scope around it. */
+export interface ItemContext {
   readonly service: string
   readonly resource: Document
   readonly scope: Document
 }
 
-/** A text that many items share. */
+/** A resource or scope, which many items share. */
 export interface Document {
   readonly key: string
   readonly json: string
 }
 
 export interface SpanDraft {
-  readonly place: Place
+  readonly context: ItemContext
   readonly traceId: string
   readonly parentSpanId: string
   readonly name: string
@@ -49,7 +49,7 @@ export interface SpanDraft {
 }
 
 export interface LogRecordDraft {
-  readonly place: Place
+  readonly context: ItemContext
   readonly timeNs: bigint
   readonly severityNumber: number
   readonly traceId: string
@@ -58,7 +58,7 @@ export interface LogRecordDraft {
 
 export interface SeriesDraft {
   readonly key: string
-  readonly place: Place
+  readonly context: ItemContext
   readonly name: string
   readonly description: string
   readonly unit: string
@@ -74,26 +74,26 @@ export interface PointDraft {
   readonly json: string
 }
 
-/** What semantic conventions call a service that does not say its name. */
+/** The name that semantic conventions give a service without a name. */
 export const UNKNOWN_SERVICE = 'unknown_service'
 
 const MAX_SQL_INTEGER = 2n ** 63n - 1n
 
-/** Part of a parsed OTLP/JSON request. The model beside it says what is in there; this is what it looks like. */
+/** A part of a parsed OTLP/JSON request. The decoded item beside it has the same content with types. */
 type Tree = { readonly [key: string]: unknown }
 
 /**
- * Takes a decoded request apart. What is kept as JSON is canonical OTLP/JSON, whichever encoding it came in: 64-bit
- * integers are text there, so nothing loses precision.
+ * Splits a decoded request into drafts. Their JSON is canonical OTLP/JSON, whatever the encoding of the request: 64-bit
+ * integers are strings in it, so they keep their precision.
  */
 export function toArrival(signal: Signal, request: OtlpRequest, arrivedNs: bigint): Arrival {
   const draft = { spans: [] as SpanDraft[], logRecords: [] as LogRecordDraft[], points: [] as PointDraft[] }
   let rejectedSpans = 0
-  for (const { place, item, tree } of placedItems(signal, request)) {
+  for (const { context, item, tree } of itemsWithContext(signal, request)) {
     if (signal === 'metrics') {
-      for (const point of pointsOf(place, item as Metric, tree)) draft.points.push(point)
-    } else if (signal === 'logs') draft.logRecords.push(logRecordOf(place, item as LogRecord, tree, arrivedNs))
-    else if (hasPlaceInTrace(item as Span)) draft.spans.push(spanOf(place, item as Span, tree))
+      for (const point of pointsOf(context, item as Metric, tree)) draft.points.push(point)
+    } else if (signal === 'logs') draft.logRecords.push(logRecordOf(context, item as LogRecord, tree, arrivedNs))
+    else if (hasSpanIdentity(item as Span)) draft.spans.push(spanOf(context, item as Span, tree))
     else rejectedSpans += 1
   }
   return { ...draft, rejectedSpans }
@@ -109,14 +109,14 @@ type Item = ItemOf[Signal]
 const noResource = { attributes: [], droppedAttributesCount: 0 }
 const noScope = { name: '', version: '', attributes: [], droppedAttributesCount: 0 }
 
-interface PlacedItem {
-  readonly place: Place
+interface ItemWithContext {
+  readonly context: ItemContext
   readonly item: Item
   readonly tree: Tree
 }
 
-/** Yields every item with its place and its canonical OTLP/JSON. Only a few items are held as JSON at a time. */
-function* placedItems(signal: Signal, request: OtlpRequest): Generator<PlacedItem> {
+/** Yields every item with its context and its canonical OTLP/JSON. Only a few items are held as JSON at a time. */
+function* itemsWithContext(signal: Signal, request: OtlpRequest): Generator<ItemWithContext> {
   const names = signals[signal].json
   const encoder = new RequestEncoder('json')
   const resourceTree = (group: ResourceGroup<Item>): Tree => {
@@ -132,10 +132,10 @@ function* placedItems(signal: Signal, request: OtlpRequest): Generator<PlacedIte
     for (const group of scopes) {
       if (group.items.length === 0) continue
       const scope = documentOf(scopeTree({ ...group, items: [] }), names.items, 'scope')
-      const place: Place = { service, resource, scope }
+      const context: ItemContext = { service, resource, scope }
       for (const items of partsOf(group.items)) {
         const trees = treesOf(scopeTree({ scope: noScope, items, schemaUrl: '' }), names.items)
-        for (const [index, item] of items.entries()) yield { place, item, tree: trees[index]! }
+        for (const [index, item] of items.entries()) yield { context, item, tree: trees[index]! }
       }
     }
   }
@@ -170,7 +170,7 @@ function* piecesOf(item: Item): Generator<Item> {
   }
 }
 
-/** The list `name` of a message; canonical JSON leaves an empty one out. */
+/** Returns the list `name` of a message; canonical JSON omits an empty one. */
 const treesOf = (tree: Tree, name: string): Tree[] => (tree[name] ?? []) as Tree[]
 
 function serviceName(attributes: readonly KeyValue[]): string {
@@ -178,7 +178,7 @@ function serviceName(attributes: readonly KeyValue[]): string {
   return named?.type === 'string' && named.value !== '' ? named.value : UNKNOWN_SERVICE
 }
 
-/** A resource or scope group without its list. */
+/** Returns the document for a resource or scope group without its list of items. */
 function documentOf(group: Tree, listName: string, subject: 'resource' | 'scope'): Document {
   const { [listName]: _, ...rest } = group
   const { attributes, ...others } = (rest[subject] ?? {}) as Tree
@@ -186,18 +186,18 @@ function documentOf(group: Tree, listName: string, subject: 'resource' | 'scope'
   return { key, json: JSON.stringify(rest) }
 }
 
-const hasPlaceInTrace = ({ traceId, spanId }: Span): boolean => traceId !== '' && spanId !== ''
+const hasSpanIdentity = ({ traceId, spanId }: Span): boolean => traceId !== '' && spanId !== ''
 
-function logRecordOf(place: Place, record: LogRecord, tree: Tree, arrivedNs: bigint): LogRecordDraft {
+function logRecordOf(context: ItemContext, record: LogRecord, tree: Tree, arrivedNs: bigint): LogRecordDraft {
   const { timeUnixNano, observedTimeUnixNano, severityNumber, traceId } = record
   const timeNs = sqlInteger(timeUnixNano || observedTimeUnixNano || arrivedNs)
-  return { place, timeNs, severityNumber, traceId, json: JSON.stringify(tree) }
+  return { context, timeNs, severityNumber, traceId, json: JSON.stringify(tree) }
 }
 
-function spanOf(place: Place, span: Span, tree: Tree): SpanDraft {
+function spanOf(context: ItemContext, span: Span, tree: Tree): SpanDraft {
   const statusCode = span.status?.code ?? StatusCode.UNSET
   return {
-    place,
+    context,
     traceId: span.traceId,
     parentSpanId: span.parentSpanId,
     name: span.name,
@@ -209,13 +209,13 @@ function spanOf(place: Place, span: Span, tree: Tree): SpanDraft {
   }
 }
 
-function* pointsOf(place: Place, { name, description, unit, data }: Metric, tree: Tree): Generator<PointDraft> {
+function* pointsOf(context: ItemContext, { name, description, unit, data }: Metric, tree: Tree): Generator<PointDraft> {
   if (data === undefined) return
   const { type } = data
   const aggregationTemporality = 'aggregationTemporality' in data ? data.aggregationTemporality : null
   const isMonotonic = 'isMonotonic' in data ? data.isMonotonic : null
-  const about = { place, name, description, unit, type, aggregationTemporality, isMonotonic }
-  const identity = [name, unit, type, aggregationTemporality, isMonotonic, place.resource.key, place.scope.key]
+  const about = { context, name, description, unit, type, aggregationTemporality, isMonotonic }
+  const identity = [name, unit, type, aggregationTemporality, isMonotonic, context.resource.key, context.scope.key]
   const pointTrees = treesOf((tree[type] ?? {}) as Tree, 'dataPoints')
   const known = new Map<string, SeriesDraft>()
   for (const [index, { timeUnixNano }] of data.dataPoints.entries()) {
@@ -231,7 +231,7 @@ function* pointsOf(place: Place, { name, description, unit, data }: Metric, tree
   }
 }
 
-/** OTLP gives the order of attributes no meaning, and a source may change it from one export to the next. */
+/** Sorts attributes by key: OTLP gives their order no meaning, and a source may change it from one export to the next. */
 function inOrderOfKeys(attributes: unknown): unknown[] {
   const list = (attributes ?? []) as { key?: string }[]
   return list.toSorted(({ key: a = '' }, { key: b = '' }) => (a < b ? -1 : a > b ? 1 : 0))

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
-import type { AnswerSpace } from './answer-space.ts'
+import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
-import { type StoredPlace, toStoredPlace } from './stored-place.ts'
+import { type StoredContext, toStoredContext } from './stored-context.ts'
 import type { ObserveTables } from './tables.ts'
 import { exactText, rangeEnds, type TimeRange } from './time-range.ts'
 
@@ -13,11 +13,11 @@ export interface LogQuery extends TimeRange {
   readonly limit: number
 }
 
-export interface StoredLogRecord extends StoredPlace {
+export interface StoredLogRecord extends StoredContext {
   readonly service: string
-  /** Of the record; when it was observed or came, where the source gave none. */
+  /** The time of the record, else when it was observed, else when it arrived. */
   readonly time_unix_nano: string
-  /** OTLP/JSON's LogRecord. */
+  /** The LogRecord in OTLP/JSON. */
   readonly record: object
 }
 
@@ -25,12 +25,12 @@ export interface StoredLogRecord extends StoredPlace {
 export async function listLogRecords(
   db: Kysely<ObserveTables>,
   query: LogQuery,
-  space: AnswerSpace,
+  budget: ResponseBudget,
 ): Promise<StoredLogRecord[]> {
   const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
   if (query.service !== undefined && serviceId === undefined) return []
   const { sinceNs, untilNs } = rangeEnds(query)
-  const rows = await space.list(
+  const rows = await budget.list(
     db
       .selectFrom('log_records')
       .innerJoin('services', 'services.id', 'log_records.service_id')
@@ -58,7 +58,7 @@ export async function listLogRecords(
   return rows.map((row) => ({
     service: row.service,
     time_unix_nano: row.time_unix_nano,
-    ...toStoredPlace(row),
+    ...toStoredContext(row),
     record: JSON.parse(row.record_json),
   }))
 }

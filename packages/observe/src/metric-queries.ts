@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import type { AnswerSpace } from './answer-space.ts'
+import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
-import { type StoredPlace, toStoredPlace } from './stored-place.ts'
+import { type StoredContext, toStoredContext } from './stored-context.ts'
 import type { ObserveTables } from './tables.ts'
 import { rangeEnds, type TimeRange } from './time-range.ts'
 
@@ -18,11 +18,11 @@ export interface MetricName {
 export async function listMetricNames(
   db: Kysely<ObserveTables>,
   query: { readonly service?: string | undefined; readonly limit: number },
-  space: AnswerSpace,
+  budget: ResponseBudget,
 ): Promise<MetricName[]> {
   const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
   if (query.service !== undefined && serviceId === undefined) return []
-  return space.list(
+  return budget.list(
     db
       .selectFrom('series')
       .select((eb) => [
@@ -46,24 +46,24 @@ export interface MetricQuery extends TimeRange {
   readonly maxPointsPerSeries: number
 }
 
-export interface StoredSeries extends StoredPlace {
+export interface StoredSeries extends StoredContext {
   readonly service: string
   readonly type: string
   readonly unit: string
   readonly description: string
-  /** OTLP's number; `null` of kinds that have none. */
+  /** The number of the OTLP enum; `null` for metric types without temporality. */
   readonly aggregation_temporality: number | null
   readonly is_monotonic: boolean | null
-  /** OTLP/JSON's KeyValue list. */
+  /** A list of KeyValue in OTLP/JSON. */
   readonly attributes: readonly object[]
-  /** OTLP/JSON's data points without attributes, in order of time; the latest of the range when there are more. */
+  /** Data points in OTLP/JSON without attributes, in order of time; only the latest of the range if there are too many. */
   readonly points: readonly object[]
   readonly truncated: boolean
 }
 
 export interface StoredMetric {
   readonly name: string
-  /** Those that came most recently; one without a point in the range has an empty list. */
+  /** The most recently received series; a series without a point in the range has an empty list of points. */
   readonly series: readonly StoredSeries[]
   readonly truncated: boolean
 }
@@ -71,12 +71,12 @@ export interface StoredMetric {
 export async function findMetric(
   db: Kysely<ObserveTables>,
   query: MetricQuery,
-  space: AnswerSpace,
+  budget: ResponseBudget,
 ): Promise<StoredMetric> {
   const { name, maxSeries } = query
   const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
   if (query.service !== undefined && serviceId === undefined) return { name, series: [], truncated: false }
-  const rows = await space.list(
+  const rows = await budget.list(
     db
       .selectFrom('series')
       .innerJoin('services', 'services.id', 'series.service_id')
@@ -94,22 +94,22 @@ export async function findMetric(
   for (const row of rows.slice(0, maxSeries)) {
     series.push({
       service: row.service,
-      ...toStoredPlace(row),
+      ...toStoredContext(row),
       type: row.type,
       unit: row.unit,
       description: row.description,
       aggregation_temporality: row.aggregation_temporality,
       is_monotonic: row.is_monotonic === null ? null : row.is_monotonic === 1,
       attributes: JSON.parse(row.attributes_json),
-      ...(await pointsOf(db, row.id, query, space)),
+      ...(await pointsOf(db, row.id, query, budget)),
     })
   }
-  return { name, series, truncated: rows.length > maxSeries || space.isTruncated }
+  return { name, series, truncated: rows.length > maxSeries || budget.isTruncated }
 }
 
-async function pointsOf(db: Kysely<ObserveTables>, seriesId: number, query: MetricQuery, space: AnswerSpace) {
+async function pointsOf(db: Kysely<ObserveTables>, seriesId: number, query: MetricQuery, budget: ResponseBudget) {
   const { sinceNs, untilNs } = rangeEnds(query)
-  const rows = await space.list(
+  const rows = await budget.list(
     db
       .selectFrom('points')
       .select('json')
@@ -123,6 +123,6 @@ async function pointsOf(db: Kysely<ObserveTables>, seriesId: number, query: Metr
   const latest = rows.slice(0, query.maxPointsPerSeries).reverse()
   return {
     points: latest.map(({ json }) => JSON.parse(json)),
-    truncated: rows.length > query.maxPointsPerSeries || space.isTruncated,
+    truncated: rows.length > query.maxPointsPerSeries || budget.isTruncated,
   }
 }

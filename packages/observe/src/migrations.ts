@@ -1,7 +1,7 @@
 import type { Migrations } from '@penstock/db'
 import { type Kysely, sql } from 'kysely'
 
-/** Ids are never used again (`autoincrement`): their order is the order of arrival. */
+/** Ids are never reused (`autoincrement`), so their order is the order of arrival. */
 const firstTables = [
   `create table slices (
     id integer primary key autoincrement, started_ms integer not null, rows integer not null)`,

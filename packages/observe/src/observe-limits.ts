@@ -1,4 +1,4 @@
-import type { DeliveryLimits } from './delivery.ts'
+import type { RequestLimits } from './received-request.ts'
 
 /** The limits on stored telemetry. */
 export interface StoreBounds {
@@ -11,7 +11,7 @@ export interface StoreBounds {
   readonly maxFileBytes: number
 }
 
-export interface ObserveLimits extends StoreBounds, DeliveryLimits {
+export interface ObserveLimits extends StoreBounds, RequestLimits {
   /** The limit on request bodies that wait to be written, as they arrived. Default 64 MiB. */
   readonly maxWaitingBytes: number
   /** The number of queries that may wait. Default 100. */

@@ -80,7 +80,7 @@ test.each([
   if (Array.isArray(found)) expect(answer.json).toHaveLength(found.length)
 })
 
-test('the status says what the store is for', async () => {
+test('returns the purpose of the store with the status', async () => {
   expect((await get('/status')).json.purpose).toMatch(/laptop.*first five minutes/)
 })
 
@@ -96,22 +96,22 @@ test.each([
   '/metrics',
   '/logs?severity=loud',
   '/status?full',
-])('%s is refused in the form of the mount', async (path) => {
+])("refuses %s with the API's own error", async (path) => {
   expect((await get(path)).status).toBe(400)
 })
 
-test.each(['since', 'until'])('a malformed %s says which form is wanted', (name) => {
+test.each(['since', 'until'])('names the expected form for a malformed %s', (name) => {
   const query = routes().find(({ path }) => path.endsWith('/traces'))!.query!
   expect(query.safeParse({ [name]: '2026-02-01' }).error?.issues).toMatchObject([
     { path: [name], params: { expected: expect.stringContaining('2026-02-01T00:00:00Z') } },
   ])
 })
 
-test('a trace of which there is nothing is not found', async () => {
+test('answers not found for an unknown trace', async () => {
   expect((await get(`/traces/${'0'.repeat(32)}`)).status).toBe(404)
 })
 
-test('every route has its place in the published API', () => {
+test('documents every route in the published API', () => {
   const api = { info: { title: 'observe', version: '0' }, securitySchemes: {}, security: () => [] }
   const { paths } = openApiDocument(routes(), api) as { paths: Record<string, unknown> }
   expect(Object.keys(paths)).toEqual(

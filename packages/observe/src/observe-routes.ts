@@ -1,25 +1,25 @@
 import type { Reply, ResponseRow, Route, RouteRequest } from '@penstock/http'
 import { z } from 'zod'
 import type { Observe } from './observe.ts'
-import type { Question } from './questions.ts'
+import type { StoreQuery } from './store-queries.ts'
 import { ThreadUnavailable } from './store-thread.ts'
 
 export interface ObserveMount<Access> {
   readonly store: Pick<Observe, 'answer'>
-  /** Who may ask; the same of every route. */
+  /** The access that every route requires. */
   readonly access: Access
-  /** Checks what came, and refuses it in the API's own form by throwing. */
+  /** Returns the parsed input, or throws the API's own error. */
   parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema>
   /** Returns the API's own error for a store that cannot answer at the moment. */
   unavailable(): Error
-  /** Returns the API's own error for a trace of which nothing is stored. */
+  /** Returns the API's own error for a trace without stored spans. */
   traceNotFound(): Error
 }
 
 /** The header of a list that ends early because the rest does not fit into one answer. */
 const TRUNCATED_HEADER = 'X-Truncated'
 
-/** Where the routes are served, below the mount's own origin. */
+/** The path prefix of the routes. */
 export const observePath = '/api/v1/observe'
 
 const NS_PER_MS = 1_000_000n
@@ -34,7 +34,7 @@ const MAX_POINTS = 1_000
 const timeForm = 'RFC 3339 with a zone, such as 2026-02-01T00:00:00Z, or nanoseconds since 1970'
 const rfc3339 = z.iso.datetime({ offset: true })
 
-/** Answers give times in nanoseconds since 1970, and can be asked with. */
+/** Accepts nanoseconds since 1970 too, because responses contain times in that form. */
 const time = z
   .string()
   .meta({ description: timeForm })
@@ -74,8 +74,8 @@ const object = z.looseObject({})
 const list = z.array(object)
 
 /**
- * What the store is asked over HTTP. All are GET and change nothing. Keys of ours are snake_case, times are nanoseconds
- * as text, and telemetry itself is OTLP/JSON.
+ * Returns the HTTP routes for queries. All are GET and change nothing. Keys defined here are snake_case, times are nanoseconds
+ * as text, and telemetry is OTLP/JSON.
  */
 export function observeRoutes<Context, Access>({
   store,
@@ -85,8 +85,8 @@ export function observeRoutes<Context, Access>({
   traceNotFound,
 }: ObserveMount<Access>): readonly Route<Context, Access>[] {
   const nothing = z.strictObject({})
-  const ask = (question: Question) =>
-    store.answer(question).catch((error: unknown) => {
+  const ask = (query: StoreQuery) =>
+    store.answer(query).catch((error: unknown) => {
       throw error instanceof ThreadUnavailable ? unavailable() : error
     })
 
@@ -95,7 +95,7 @@ export function observeRoutes<Context, Access>({
     [operationId, summary]: readonly [string, string],
     answer: z.ZodType,
     query: Query,
-    question: (query: z.output<Query>, request: RouteRequest) => Question,
+    toStoreQuery: (query: z.output<Query>, request: RouteRequest) => StoreQuery,
     more: { readonly params?: z.ZodType; readonly refusals?: Readonly<Record<number, ResponseRow>> } = {},
   ): Route<Context, Access> {
     const responses = {
@@ -112,7 +112,7 @@ export function observeRoutes<Context, Access>({
       ...(more.params && { params: more.params }),
       documentation: { operationId, tag: 'observe', summary, responses },
       async handle(request): Promise<Reply> {
-        const found = await ask(question(parse(query, request.query), request))
+        const found = await ask(toStoreQuery(parse(query, request.query), request))
         if (found === undefined) throw traceNotFound()
         return {
           status: 200,
@@ -125,18 +125,18 @@ export function observeRoutes<Context, Access>({
   }
 
   return [
-    route('/status', ['observeStatus', 'What the store is, and how full'], object, nothing, () => ({
-      about: 'status',
+    route('/status', ['observeStatus', 'Purpose, limits and usage of the store'], object, nothing, () => ({
+      kind: 'status',
     })),
-    route('/services', ['listObservedServices', 'Services by name'], list, nothing, () => ({ about: 'services' })),
+    route('/services', ['listObservedServices', 'Services by name'], list, nothing, () => ({ kind: 'services' })),
     route(
       '/traces',
       ['listObservedTraces', 'Traces, the latest first'],
       list,
       z.strictObject({ ...range, service, limit: atMost(MAX_TRACES).optional() }),
       ({ since, until, service, limit = 20 }) => ({
-        about: 'traces',
-        query: { sinceNs: since, untilNs: until, service, limit },
+        kind: 'traces',
+        filter: { sinceNs: since, untilNs: until, service, limit },
       }),
     ),
     route(
@@ -144,15 +144,15 @@ export function observeRoutes<Context, Access>({
       ['getObservedTrace', 'One trace as OTLP/JSON'],
       object,
       nothing,
-      (_, { params }) => ({ about: 'trace', traceId: parse(traceParams, params).trace_id, maxSpans: MAX_SPANS }),
-      { params: traceParams, refusals: { 404: { description: 'Nothing of this trace is kept' } } },
+      (_, { params }) => ({ kind: 'trace', traceId: parse(traceParams, params).trace_id, maxSpans: MAX_SPANS }),
+      { params: traceParams, refusals: { 404: { description: 'No span of this trace is stored' } } },
     ),
     route(
       '/metric_names',
       ['listObservedMetricNames', 'Metrics by name'],
       list,
       z.strictObject({ service, limit: atMost(MAX_METRIC_NAMES).optional() }),
-      ({ service, limit = MAX_METRIC_NAMES }) => ({ about: 'metricNames', query: { service, limit } }),
+      ({ service, limit = MAX_METRIC_NAMES }) => ({ kind: 'metricNames', filter: { service, limit } }),
     ),
     route(
       '/metrics',
@@ -166,8 +166,8 @@ export function observeRoutes<Context, Access>({
         limit: atMost(MAX_POINTS).optional(),
       }),
       ({ since, until, name, service, series = 20, limit = MAX_POINTS }) => ({
-        about: 'metric',
-        query: {
+        kind: 'metric',
+        filter: {
           sinceNs: since,
           untilNs: until,
           name,
@@ -189,8 +189,8 @@ export function observeRoutes<Context, Access>({
         limit: atMost(MAX_LOG_RECORDS).optional(),
       }),
       ({ since, until, service, severity, trace_id, limit = 100 }) => ({
-        about: 'logRecords',
-        query: {
+        kind: 'logRecords',
+        filter: {
           sinceNs: since,
           untilNs: until,
           service,

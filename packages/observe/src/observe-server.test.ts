@@ -74,14 +74,14 @@ const everyKind = (['traces', 'metrics', 'logs'] as const).flatMap((signal) =>
   ),
 )
 
-test.each(everyKind)('takes $signal in $encoding, $coding', async ({ signal, encoding, coding }) => {
+test.each(everyKind)('accepts $signal in $encoding, $coding', async ({ signal, encoding, coding }) => {
   const answer = await post(`/v1/${signal}`, codings[coding](inEncoding(signal, encoding)), {
     'content-type': `${contentTypes[encoding]}; charset=utf-8`,
     'content-encoding': coding,
   })
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, contentTypes[encoding]])
   expect(decodeExportResponse(signal, answer.body, encoding)).toBeUndefined()
-  expect((await store.asked.services()).map(({ name, signals }) => [name, signals])).toEqual([['shop', [signal]]])
+  expect((await store.queries.services()).map(({ name, signals }) => [name, signals])).toEqual([['shop', [signal]]])
 })
 
 const refused = [
@@ -130,16 +130,16 @@ test.each(refused)('refuses $why', async ({ path = '/v1/traces', body = bodies.t
   const answer = await post(path, body, rest.headers as Record<string, string> | undefined, rest.method)
   expect([answer.status, decodeRpcStatus(answer.body, 'json').code]).toEqual([status, code])
   if (rest.header) expect(answer.headers.get(rest.header[0]!)).toBe(rest.header[1])
-  expect((await store.asked.status()).kept.spans).toBe(0)
+  expect((await store.queries.status()).kept.spans).toBe(0)
 })
 
-test('a refusal speaks the encoding of the request', async () => {
+test('refuses in the encoding of the request', async () => {
   const answer = await post('/v1/traces', Uint8Array.of(0x0a, 5), { 'content-type': contentTypes.protobuf })
   expect([answer.status, answer.headers.get('content-type')]).toEqual([400, contentTypes.protobuf])
   expect(decodeRpcStatus(answer.body, 'protobuf').code).toBe(3)
 })
 
-test('accepts profiles, keeps none, and says so', async () => {
+test('accepts profiles without storing them, and says so', async () => {
   const answer = await post('/v1development/profiles', Buffer.from('{}'))
   expect([answer.status, JSON.parse(Buffer.from(answer.body).toString())]).toEqual([
     200,
@@ -148,7 +148,7 @@ test('accepts profiles, keeps none, and says so', async () => {
   expect(server.profilesDropped).toBe(1)
 })
 
-test('413 for what is too large: declared, chunked, or inside', async () => {
+test('answers 413 to a body that is too large: declared, chunked, or inflated', async () => {
   const logged: Record<string, unknown>[] = []
   const log = jsonLog({ write: (line) => logged.push(JSON.parse(line)) }, () => 0)
   await restart({ log }, { maxBodyBytes: 10_000 })
@@ -175,13 +175,13 @@ test('413 for what is too large: declared, chunked, or inside', async () => {
     413,
     '{"code":8,"message":"The body is longer than 10000 bytes, as sent or inflated."}',
   ])
-  // Four were refused, and one line a minute says so.
+  // Four were refused, but there is only one log line per minute.
   expect(logged.filter(({ event }) => event === 'observe.body_too_large')).toEqual([
     expect.objectContaining({ reason: 'The body is longer than 10000 bytes, as sent or inflated.' }),
   ])
 })
 
-test('503 with Retry-After when too much is under way, and goes on afterwards', async () => {
+test('answers 503 with Retry-After when too much is in progress, and continues afterwards', async () => {
   await restart({ inFlightBytes: 50 })
   const answer = await post('/v1/traces', bodies.traces)
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '3'])
@@ -189,12 +189,12 @@ test('503 with Retry-After when too much is under way, and goes on afterwards', 
   expect((await post('/v1/traces', Buffer.from('{}'))).status).toBe(200)
 })
 
-test('what is acknowledged is there for whoever asks next', async () => {
+test('an acknowledged request is visible to the next query', async () => {
   const numbers = Array.from({ length: 50 }, (_, number) => number)
   await Promise.all(
     numbers.map(async (number) => {
       expect((await post('/v1/traces', numberedTrace(number))).status).toBe(200)
-      expect(await store.asked.trace(traceIdOf(number), 1)).toBeDefined()
+      expect(await store.queries.trace(traceIdOf(number), 1)).toBeDefined()
     }),
   )
 })

@@ -13,19 +13,19 @@ import {
   signals,
 } from '@penstock/otlp'
 import { type Log, silentLog } from '@penstock/runtime'
-import { type ContentCoding, tooLargeText } from './delivery.ts'
 import type { Observe } from './observe.ts'
+import { type ContentCoding, tooLargeText } from './received-request.ts'
 
 export interface ObserveServerOptions {
-  /** What has to be in `Authorization`, after `Bearer`: only the gateway may talk to this server. */
+  /** The bearer token that requests must present; only the gateway has it. */
   readonly credential: string
-  /** Of all bodies being read together. Default 256 MiB. */
+  /** The limit on all bodies in progress together. Default 256 MiB. */
   readonly inFlightBytes?: number
   readonly log?: Log
 }
 
 export interface ObserveServer extends Listening {
-  /** Requests with profiles so far: they are accepted and not kept. */
+  /** The number of requests with profiles so far; they are accepted but not stored. */
   readonly profilesDropped: number
 }
 
@@ -41,7 +41,7 @@ const encodingByType = new Map(Object.entries(contentTypes).map(([encoding, type
 
 const codings: readonly ContentCoding[] = ['gzip', 'deflate', 'identity']
 
-/** A request that ends here. */
+/** The error for a refused request. */
 class Refusal extends Error {
   readonly status: number
   readonly code: number
@@ -60,10 +60,10 @@ const unavailable = (text: string) =>
   new Refusal(503, GrpcCode.UNAVAILABLE, text, { 'Retry-After': `${RETRY_AFTER_SECONDS}` })
 
 /**
- * OTLP/HTTP into the store, on a loopback port of its own: the gateway's upstream where none is set.
+ * Starts an OTLP/HTTP server for the store on a loopback port: the gateway's upstream if none is configured.
  *
- * A 200 means that the data is on disk. Profiles are accepted and dropped, and the answer says so: a 404 would look to
- * the gateway like an upstream that is no OTLP receiver.
+ * A 200 means that the data is on disk. Profiles are accepted and dropped, and the reply says so: after a 404 the gateway
+ * would treat the upstream as something other than an OTLP receiver.
  *
  * @see https://opentelemetry.io/docs/specs/otlp/#otlphttp
  */
@@ -122,7 +122,7 @@ class Intake {
       const answerIn = encoding ?? 'json'
       response.writeHead(status, { 'Content-Type': contentTypes[answerIn], ...headers })
       response.end(encodeRpcStatus({ code, message, retryDelayMs }, answerIn))
-      // What is still to come is read and thrown away: a sender that cannot finish takes it for a network fault.
+      // The rest of the body is read and discarded, because a sender that cannot finish reports a network failure.
       request.resume()
     }
   }
@@ -130,11 +130,11 @@ class Intake {
   async #take(request: IncomingMessage, encoding: Encoding | undefined): Promise<Uint8Array> {
     if (!this.#isGateway(request)) {
       const challenge = { 'WWW-Authenticate': 'Bearer realm="observe"' }
-      throw new Refusal(401, GrpcCode.UNAUTHENTICATED, 'this server belongs to its gateway', challenge)
+      throw new Refusal(401, GrpcCode.UNAUTHENTICATED, 'this server accepts requests from its gateway only', challenge)
     }
     const signal = signalByPath.get(request.url)
     if (signal === undefined && request.url !== profilesPath) {
-      throw new Refusal(404, GrpcCode.UNIMPLEMENTED, 'no OTLP path')
+      throw new Refusal(404, GrpcCode.UNIMPLEMENTED, 'the path is not an OTLP path')
     }
     if (request.method !== 'POST') {
       throw new Refusal(405, GrpcCode.UNIMPLEMENTED, 'only POST is served here', { Allow: 'POST' })
@@ -146,7 +146,7 @@ class Intake {
     const partialSuccess = await this.#withBody(request, (wire) =>
       signal === undefined ? this.#dropProfiles() : this.#keep({ signal, encoding, coding, wire }),
     )
-    // The answer for profiles differs from that for traces in its counter alone, which is 0 and so left out.
+    // The reply for profiles differs from that for traces only in the name of a counter, which is 0 and therefore omitted.
     return encodeExportResponse(signal ?? 'traces', partialSuccess, encoding)
   }
 
@@ -155,14 +155,17 @@ class Intake {
     return presented.length === this.#authorization.length && timingSafeEqual(presented, this.#authorization)
   }
 
-  /** At most one line a minute: senders repeat what does not fit. */
+  /** Logs at most one line a minute, because senders repeat bodies that are too large. */
   #noteTooLarge(reason: string): void {
     if (this.#isQuiet) return
     this.#isQuiet = true
     setTimeout(() => {
       this.#isQuiet = false
     }, LOG_EVERY_MS).unref()
-    this.#log.warn({ event: 'observe.body_too_large', reason }, 'the embedded store refused a body with 413')
+    this.#log.warn(
+      { event: 'observe.body_too_large', reason },
+      'The embedded store refused a body with 413 because it is too large',
+    )
   }
 
   async #dropProfiles(): Promise<PartialSuccess> {
@@ -170,8 +173,8 @@ class Intake {
     return { rejected: 0n, message: 'the embedded store does not keep profiles' }
   }
 
-  async #keep(delivery: Parameters<Observe['receive']>[0]): Promise<PartialSuccess | undefined> {
-    const receipt = await this.#store.receive(delivery)
+  async #keep(received: Parameters<Observe['receive']>[0]): Promise<PartialSuccess | undefined> {
+    const receipt = await this.#store.receive(received)
     switch (receipt.kind) {
       case 'kept':
         return receipt.partialSuccess
@@ -184,7 +187,7 @@ class Intake {
     }
   }
 
-  /** Counts a body until its answer is known: its memory moves to another thread, but stays in the process. */
+  /** Reads a body and counts its bytes until the reply: its memory moves to another thread, but stays in the process. */
   async #withBody<Result>(
     request: IncomingMessage,
     use: (wire: Uint8Array<ArrayBuffer>) => Promise<Result>,
@@ -198,7 +201,7 @@ class Intake {
         taken += part.length
         this.#bytesInFlight += part.length
         if (taken > this.#maxBodyBytes) throw tooLarge(tooLargeText(this.#maxBodyBytes))
-        if (this.#bytesInFlight > this.#inFlightBytes) throw unavailable('too many bodies are under way')
+        if (this.#bytesInFlight > this.#inFlightBytes) throw unavailable('too many bodies are in progress')
         parts.push(part)
       }
       return await use(joined(parts.splice(0), taken))
@@ -229,6 +232,6 @@ function codingOf({ headers }: IncomingMessage): ContentCoding {
   })
 }
 
-/** Without parameters. */
+/** Returns the media type without parameters. */
 const mediaType = ({ headers }: IncomingMessage): string =>
   (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase()

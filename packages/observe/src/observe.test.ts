@@ -5,7 +5,7 @@ import { jsonLog } from '@penstock/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Observe, openObserve } from './observe.ts'
 import type { ObserveLimits } from './observe-limits.ts'
-import { questionsTo } from './one-thread-store.case.ts'
+import { queriesFor } from './one-thread-store.case.ts'
 import { logBody, logRecord, numberedTrace, traceIdOf } from './telemetry.case.ts'
 
 const MIB = 1024 * 1024
@@ -18,7 +18,7 @@ const open = async (limits: Partial<ObserveLimits> = {}) => {
   const log = jsonLog({ write: (line) => void lines.push(JSON.parse(line)) }, () => 0)
   store = await openObserve({ file: join(directory, 'observe.db'), limits, log })
 }
-const asked = questionsTo((question) => store.answer(question))
+const queries = queriesFor((query) => store.answer(query))
 const receive = (body: Uint8Array, signal: 'traces' | 'logs' = 'traces') =>
   store.receive({ signal, encoding: 'json', coding: 'identity', wire: new Uint8Array(body) })
 
@@ -31,7 +31,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true })
 })
 
-test('a thread that runs out of memory is replaced; what was kept stays', async () => {
+test('replaces a thread that runs out of memory, and loses nothing stored', async () => {
   await open({ writerHeapBytes: 32 * MIB })
   expect(await receive(numberedTrace(1))).toMatchObject({ kind: 'kept' })
   const text = 'x'.repeat(100)
@@ -47,33 +47,33 @@ test('a thread that runs out of memory is replaced; what was kept stays', async 
     ['observe.thread_ended', expect.stringContaining('memory')],
   ])
   expect(await receive(numberedTrace(3))).toMatchObject({ kind: 'kept' })
-  expect((await asked.traces({ limit: 10 })).map(({ trace_id }) => trace_id)).toEqual([traceIdOf(3), traceIdOf(1)])
+  expect((await queries.traces({ limit: 10 })).map(({ trace_id }) => trace_id)).toEqual([traceIdOf(3), traceIdOf(1)])
 })
 
-test('a request beyond the limit on waiting bodies is unavailable', async () => {
+test('answers unavailable beyond the limit of waiting bodies', async () => {
   await open({ maxWaitingBytes: 1_000 })
   const receipts = await Promise.all([1, 2, 3, 4].map((number) => receive(numberedTrace(number))))
   expect(receipts.map(({ kind }) => kind)).toEqual(['kept', 'kept', 'unavailable', 'unavailable'])
 })
 
-test('a close waits for requests under way, and later requests are unavailable', async () => {
+test('close waits for requests in progress, and later requests are unavailable', async () => {
   await open()
-  const underWay = [1, 2, 3].map((number) => receive(numberedTrace(number)))
+  const inProgress = [1, 2, 3].map((number) => receive(numberedTrace(number)))
   await store.close()
-  expect((await Promise.all(underWay)).map(({ kind }) => kind)).toEqual(['kept', 'kept', 'kept'])
+  expect((await Promise.all(inProgress)).map(({ kind }) => kind)).toEqual(['kept', 'kept', 'kept'])
   expect(await receive(numberedTrace(4))).toMatchObject({ kind: 'unavailable' })
   await open()
-  expect(await asked.traces({ limit: 10 })).toHaveLength(3)
+  expect(await queries.traces({ limit: 10 })).toHaveLength(3)
 })
 
-test('more questions than may wait are refused, and none is lost', async () => {
+test('refuses queries beyond the limit of waiting ones, and answers the others', async () => {
   await open({ maxWaitingQueries: 2 })
-  const answers = await Promise.allSettled([asked.services(), asked.status(), asked.services()])
+  const answers = await Promise.allSettled([queries.services(), queries.status(), queries.services()])
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
-  expect(await asked.trace(traceIdOf(1), 1)).toBeUndefined()
+  expect(await queries.trace(traceIdOf(1), 1)).toBeUndefined()
 })
 
-test('a file that is no database is reported by the one who opens it', async () => {
+test('throws the error of the database if the file is not a database', async () => {
   await open()
   const file = join(directory, 'text.db')
   writeFileSync(file, 'x'.repeat(4_096))

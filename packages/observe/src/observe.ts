@@ -1,9 +1,9 @@
 import { migrate } from '@penstock/db'
 import { type Clock, type Log, silentLog, systemClock } from '@penstock/runtime'
-import type { Delivery, Receipt } from './delivery.ts'
 import { migrations } from './migrations.ts'
 import { defaultObserveLimits, type ObserveLimits } from './observe-limits.ts'
-import type { Answer, Question } from './questions.ts'
+import type { Receipt, ReceivedRequest } from './received-request.ts'
+import type { StoreQuery, StoreResponse } from './store-queries.ts'
 import { StoreThread, ThreadUnavailable } from './store-thread.ts'
 import { openStoreFile } from './store-writer.ts'
 
@@ -31,9 +31,9 @@ export async function openObserve(options: ObserveOptions): Promise<Observe> {
   const all = { ...defaultObserveLimits, ...limits }
   const context = { data: { file, limits: all }, clock, log }
   const startWriter = () =>
-    StoreThread.start<Delivery, Receipt>({ ...context, entry: 'writer-thread', heapBytes: all.writerHeapBytes })
+    StoreThread.start<ReceivedRequest, Receipt>({ ...context, entry: 'writer-thread', heapBytes: all.writerHeapBytes })
   const startReader = () =>
-    StoreThread.start<Question, Answer | undefined>({
+    StoreThread.start<StoreQuery, StoreResponse | undefined>({
       ...context,
       entry: 'reader-thread',
       heapBytes: READER_HEAP_BYTES,
@@ -50,16 +50,16 @@ export async function openObserve(options: ObserveOptions): Promise<Observe> {
  */
 export class Observe {
   readonly limits: ObserveLimits
-  readonly #writer: StoreThread<Delivery, Receipt>
-  readonly #startReader: () => Promise<StoreThread<Question, Answer | undefined>>
-  #reader: Promise<StoreThread<Question, Answer | undefined>> | undefined
+  readonly #writer: StoreThread<ReceivedRequest, Receipt>
+  readonly #startReader: () => Promise<StoreThread<StoreQuery, StoreResponse | undefined>>
+  #reader: Promise<StoreThread<StoreQuery, StoreResponse | undefined>> | undefined
   #waitingBytes = 0
-  #waitingQuestions = 0
+  #waitingQueries = 0
 
   constructor(
     limits: ObserveLimits,
-    writer: StoreThread<Delivery, Receipt>,
-    startReader: () => Promise<StoreThread<Question, Answer | undefined>>,
+    writer: StoreThread<ReceivedRequest, Receipt>,
+    startReader: () => Promise<StoreThread<StoreQuery, StoreResponse | undefined>>,
   ) {
     this.limits = limits
     this.#writer = writer
@@ -67,14 +67,14 @@ export class Observe {
   }
 
   /** Stores one Export*ServiceRequest and takes over its memory: the caller must not use `wire` afterwards. */
-  async receive(delivery: Delivery & { readonly wire: Uint8Array<ArrayBuffer> }): Promise<Receipt> {
-    const bytes = delivery.wire.length
+  async receive(received: ReceivedRequest & { readonly wire: Uint8Array<ArrayBuffer> }): Promise<Receipt> {
+    const bytes = received.wire.length
     if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.limits.maxWaitingBytes) {
       return { kind: 'unavailable', text: 'the embedded store cannot keep up' }
     }
     this.#waitingBytes += bytes
     try {
-      return await this.#writer.ask(delivery, [delivery.wire.buffer])
+      return await this.#writer.ask(received, [received.wire.buffer])
     } catch (error) {
       if (error instanceof ThreadUnavailable) return { kind: 'unavailable', text: error.message }
       throw error
@@ -84,23 +84,23 @@ export class Observe {
   }
 
   /**
-   * Answers a question; `undefined` if nothing is stored under the id that it asks for.
+   * Answers a query; `undefined` if nothing is stored under the id that it asks for.
    *
    * @throws ThreadUnavailable, also if too many questions wait
    */
-  async answer(question: Question): Promise<Answer | undefined> {
-    if (this.#waitingQuestions >= this.limits.maxWaitingQueries) {
+  async answer(query: StoreQuery): Promise<StoreResponse | undefined> {
+    if (this.#waitingQueries >= this.limits.maxWaitingQueries) {
       throw new ThreadUnavailable('too many queries wait for their turn')
     }
-    this.#waitingQuestions += 1
+    this.#waitingQueries += 1
     try {
       this.#reader ??= this.#startReader().catch((error) => {
         this.#reader = undefined
         throw error
       })
-      return await (await this.#reader).ask(question)
+      return await (await this.#reader).ask(query)
     } finally {
-      this.#waitingQuestions -= 1
+      this.#waitingQueries -= 1
     }
   }
 

@@ -1,35 +1,35 @@
 import { migrate, openReadOnly } from '@penstock/db'
 import type { Encoding, Signal } from '@penstock/otlp'
 import { type Clock, silentLog } from '@penstock/runtime'
-import type { Delivery, Receipt } from './delivery.ts'
 import type { StoredLogRecord } from './log-queries.ts'
 import type { MetricName, StoredMetric } from './metric-queries.ts'
 import { migrations } from './migrations.ts'
 import type { Observe } from './observe.ts'
 import { defaultObserveLimits, type ObserveLimits } from './observe-limits.ts'
-import { type Answer, answerQuestion, type Question } from './questions.ts'
+import type { Receipt, ReceivedRequest } from './received-request.ts'
 import type { ServiceSummary } from './service-queries.ts'
 import type { ObserveStatus } from './status.ts'
+import { runStoreQuery, type StoreQuery, type StoreResponse } from './store-queries.ts'
 import { openStoreFile, openStoreWriter, type StoreWriter } from './store-writer.ts'
 import type { ObserveTables } from './tables.ts'
 import type { StoredTrace, TraceSummary } from './trace-queries.ts'
 
-type Query<About extends Question['about']> = Extract<Question, { about: About; query: unknown }>['query']
+type Filter<Kind extends StoreQuery['kind']> = Extract<StoreQuery, { kind: Kind; filter: unknown }>['filter']
 
-/** Returns a method for every question, which returns the parsed answer. */
-export function questionsTo(answer: (question: Question) => Promise<Answer | undefined>) {
-  const ask = async <Found>(question: Question): Promise<Found> => {
-    const found = await answer(question)
+/** Returns a method for every query, which returns the parsed answer. */
+export function queriesFor(answer: (query: StoreQuery) => Promise<StoreResponse | undefined>) {
+  const ask = async <Found>(query: StoreQuery): Promise<Found> => {
+    const found = await answer(query)
     return (found && JSON.parse(Buffer.from(found.json).toString())) as Found
   }
   return {
-    services: () => ask<ServiceSummary[]>({ about: 'services' }),
-    status: () => ask<ObserveStatus>({ about: 'status' }),
-    traces: (query: Query<'traces'>) => ask<TraceSummary[]>({ about: 'traces', query }),
-    trace: (traceId: string, maxSpans: number) => ask<StoredTrace | undefined>({ about: 'trace', traceId, maxSpans }),
-    metricNames: (query: Query<'metricNames'>) => ask<MetricName[]>({ about: 'metricNames', query }),
-    metric: (query: Query<'metric'>) => ask<StoredMetric>({ about: 'metric', query }),
-    logRecords: (query: Query<'logRecords'>) => ask<StoredLogRecord[]>({ about: 'logRecords', query }),
+    services: () => ask<ServiceSummary[]>({ kind: 'services' }),
+    status: () => ask<ObserveStatus>({ kind: 'status' }),
+    traces: (filter: Filter<'traces'>) => ask<TraceSummary[]>({ kind: 'traces', filter }),
+    trace: (traceId: string, maxSpans: number) => ask<StoredTrace | undefined>({ kind: 'trace', traceId, maxSpans }),
+    metricNames: (filter: Filter<'metricNames'>) => ask<MetricName[]>({ kind: 'metricNames', filter }),
+    metric: (filter: Filter<'metric'>) => ask<StoredMetric>({ kind: 'metric', filter }),
+    logRecords: (filter: Filter<'logRecords'>) => ask<StoredLogRecord[]>({ kind: 'logRecords', filter }),
   }
 }
 
@@ -38,7 +38,7 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
   readonly #writer: StoreWriter
   readonly #reader: ReturnType<typeof openReadOnly<ObserveTables>>
   readonly limits: ObserveLimits
-  readonly asked: ReturnType<typeof questionsTo>
+  readonly queries: ReturnType<typeof queriesFor>
 
   static async open(options: { file: string; clock: Clock; limits?: Partial<ObserveLimits> }): Promise<OneThreadStore> {
     const db = openStoreFile(options.file)
@@ -51,19 +51,19 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
     this.#writer = openStoreWriter({ file, clock, limits, log: silentLog })
     this.#reader = openReadOnly<ObserveTables>(file)
     this.limits = limits
-    this.asked = questionsTo((question) => this.answer(question))
+    this.queries = queriesFor((query) => this.answer(query))
   }
 
-  receive(delivery: Delivery): Promise<Receipt> {
-    return this.#writer.receive(delivery)
+  receive(received: ReceivedRequest): Promise<Receipt> {
+    return this.#writer.receive(received)
   }
 
   receiveBody(signal: Signal, body: Uint8Array, encoding: Encoding): Promise<Receipt> {
     return this.receive({ signal, wire: body, encoding, coding: 'identity' })
   }
 
-  answer(question: Question): Promise<Answer | undefined> {
-    return answerQuestion(this.#reader.read, question, this.limits)
+  answer(query: StoreQuery): Promise<StoreResponse | undefined> {
+    return runStoreQuery(this.#reader.read, query, this.limits)
   }
 
   async close(): Promise<void> {

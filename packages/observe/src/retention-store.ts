@@ -4,11 +4,11 @@ import type { ObserveTables } from './tables.ts'
 export interface Space {
   readonly pageBytes: number
   readonly pages: number
-  /** Pages that hold nothing. */
+  /** The number of unused pages. */
   readonly freePages: number
 }
 
-/** Rows of one table that one step deletes at most: other writers wait meanwhile. */
+/** The highest number of rows per table that one step deletes, because other writers wait meanwhile. */
 export const ROWS_PER_STEP = 500
 
 export async function spaceOf(db: Kysely<ObserveTables>): Promise<Space> {
@@ -18,7 +18,7 @@ export async function spaceOf(db: Kysely<ObserveTables>): Promise<Space> {
   return { pageBytes: page_size, pages: page_count, freePages: freelist_count }
 }
 
-/** The last slice that began before `ms`; `undefined` when there is none. */
+/** Returns the last slice that began before `ms`; `undefined` if there is none. */
 export async function findLastSliceBefore(db: Kysely<ObserveTables>, ms: number): Promise<number | undefined> {
   const found = await db
     .selectFrom('slices')
@@ -28,16 +28,16 @@ export async function findLastSliceBefore(db: Kysely<ObserveTables>, ms: number)
   return found?.id ?? undefined
 }
 
-/** `undefined` of an empty store. */
+/** Returns the oldest slice; `undefined` if the store is empty. */
 export async function findOldestSlice(db: Kysely<ObserveTables>) {
   return db.selectFrom('slices').select(['id', 'started_ms']).orderBy('id').limit(1).executeTakeFirst()
 }
 
 /**
- * Deletes some of the oldest rows up to and including a slice. Once no row of those slices is left, whatever nobody has
- * needed since then goes too: the rows that refer to something are younger than its last use.
+ * Deletes some of the oldest rows up to and including a slice. When no row of those slices is left, it also deletes shared rows
+ * that have not been used since: rows that refer to a shared row are never newer than its last use.
  *
- * @returns whether there is nothing left to delete up to there
+ * @returns whether nothing is left to delete up to this slice
  */
 export async function deleteSome(
   tx: Transaction<ObserveTables>,

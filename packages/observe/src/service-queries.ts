@@ -1,21 +1,21 @@
 import { type Signal, signalNames } from '@penstock/otlp'
 import { type Kysely, sql } from 'kysely'
-import type { AnswerSpace } from './answer-space.ts'
+import type { ResponseBudget } from './response-budget.ts'
 import type { ObserveTables } from './tables.ts'
 
 export interface ServiceSummary {
   readonly name: string
-  /** Of which there is anything at present. */
+  /** The signals that the store has data of. */
   readonly signals: readonly Signal[]
-  /** To the minute. */
+  /** Accurate to the minute. */
   readonly last_seen_at: string
 }
 
 const MAX_SERVICES = 1_000
 
 /** Returns at most 1,000 services, by name. */
-export async function listServices(db: Kysely<ObserveTables>, space: AnswerSpace): Promise<ServiceSummary[]> {
-  const rows = await space.list(
+export async function listServices(db: Kysely<ObserveTables>, budget: ResponseBudget): Promise<ServiceSummary[]> {
+  const rows = await budget.list(
     db
       .selectFrom('services')
       .innerJoin('slices', 'slices.id', 'services.used_slice_id')
@@ -36,7 +36,7 @@ export async function listServices(db: Kysely<ObserveTables>, space: AnswerSpace
   }))
 }
 
-/** `undefined` when the service is not known. */
+/** Returns the id of a service; `undefined` if it is unknown. */
 export async function findServiceId(db: Kysely<ObserveTables>, name: string): Promise<number | undefined> {
   const row = await db.selectFrom('services').select('id').where('key', '=', name).executeTakeFirst()
   return row?.id

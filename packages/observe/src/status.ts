@@ -4,7 +4,7 @@ import { findOldestSlice, spaceOf } from './retention-store.ts'
 import type { ObserveTables } from './tables.ts'
 
 export interface ObserveStatus {
-  /** In words: what this store is for. */
+  /** A sentence that says what this store is for. */
   readonly purpose: string
   readonly retention_seconds: number
   readonly max_bytes: number
@@ -36,7 +36,7 @@ export async function storeStatus(db: Kysely<ObserveTables>, bounds: StoreBounds
   }
 }
 
-/** Rows go in order of their ids, so the first and the last tell how many there are without reading those between. */
+/** Returns the number of rows. Rows are deleted in the order of their ids, so the first and the last id give the number without a scan. */
 export async function rowCounts(db: Kysely<ObserveTables>): Promise<RowCounts> {
   const { rows } = await sql<RowCounts>`select
     (select coalesce(max(id) - min(id) + 1, 0) from spans) as spans,

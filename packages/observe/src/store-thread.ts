@@ -34,7 +34,7 @@ const MAX_RESTART_MS = 30_000
 const ownExtension = extname(import.meta.url)
 
 /**
- * A thread that answers requests, and is replaced when it ends. Requests under way when a thread ends are not given to
+ * A thread that answers requests, and is replaced when it ends. Requests in progress when a thread ends are not given to
  * the next one: one of them may have been the reason.
  */
 export class StoreThread<Request, Reply> {
@@ -67,7 +67,7 @@ export class StoreThread<Request, Reply> {
     this.#options = options
   }
 
-  get underWay(): number {
+  get inProgress(): number {
     return this.#pending.size
   }
 
@@ -89,7 +89,7 @@ export class StoreThread<Request, Reply> {
     return new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }))
   }
 
-  /** Resolves when every request under way has its answer and the thread has closed its file. */
+  /** Resolves when every request in progress has its answer and the thread has closed its file. */
   async close(): Promise<void> {
     this.#closing.abort()
     const message: ToThread<Request> = { kind: 'close' }
@@ -105,7 +105,7 @@ export class StoreThread<Request, Reply> {
     })
     this.#worker = worker
     let reason: unknown
-    worker.on('message', (message: FromThread<Reply>) => this.#hear(message))
+    worker.on('message', (message: FromThread<Reply>) => this.#handleMessage(message))
     worker.on('error', (error) => {
       reason = error
     })
@@ -120,7 +120,7 @@ export class StoreThread<Request, Reply> {
     return worker
   }
 
-  #hear(message: FromThread<Reply>): void {
+  #handleMessage(message: FromThread<Reply>): void {
     switch (message.kind) {
       case 'opened':
         return
@@ -164,7 +164,7 @@ export class StoreThread<Request, Reply> {
     this.#failures += 1
     log.error(
       { event: 'observe.thread_ended', thread: entry, reason: String(reason), restart_ms: pauseMs },
-      'A thread of the embedded store has ended; its requests are answered with 503, and another thread takes its place',
+      'A thread of the embedded store has ended. Its requests are answered with 503, and another thread is started',
     )
     if (pauseMs > 0) await clock.sleep(pauseMs, this.#closing.signal).catch(() => {})
     if (!this.#closing.signal.aborted) this.#start()

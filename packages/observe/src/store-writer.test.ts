@@ -23,7 +23,7 @@ const open = async (limits: Partial<ObserveLimits> = {}) => {
 const keep = async (signal: 'traces' | 'metrics' | 'logs', body: Uint8Array) => {
   expect(await store.receiveBody(signal, body, 'json')).toEqual({ kind: 'kept', partialSuccess: undefined })
 }
-const listedTraces = async () => (await store.asked.traces({ limit: 1_000 })).map(({ trace_id }) => trace_id)
+const listedTraces = async () => (await store.queries.traces({ limit: 1_000 })).map(({ trace_id }) => trace_id)
 /** Runs maintenance. The last minute is a separate move of the clock: one long move could overtake a slow maintenance. */
 const maintained = async (ms: number) => {
   await clock.untilSleeping()
@@ -43,10 +43,10 @@ afterEach(async () => {
   rmSync(directory, { recursive: true })
 })
 
-describe('what is received', () => {
+describe('received telemetry', () => {
   beforeEach(() => open())
 
-  test('comes back to the last digit, whatever its type', async () => {
+  test('is returned to the last digit, whatever its type', async () => {
     const span = {
       traceId: '5b8efff798038103d269b633813fc60c',
       spanId: 'eee19b7ec3c1b174',
@@ -78,19 +78,19 @@ describe('what is received', () => {
     ]
     await keep('traces', Buffer.from(JSON.stringify({ resourceSpans })))
 
-    const stored = await store.asked.trace(span.traceId, 10)
+    const stored = await store.queries.trace(span.traceId, 10)
 
     expect(stored).toEqual({ trace_id: span.traceId, resourceSpans, truncated: false })
   })
 
-  test('is refused when it is not OTLP, and leaves nothing', async () => {
+  test('is refused without a trace in the store if it is not OTLP', async () => {
     const cut = traceBody({ traceId: '1'.repeat(32), spanId: '2'.repeat(16) }).subarray(0, 100)
     expect(await store.receiveBody('traces', cut, 'json')).toEqual({ kind: 'rejected', text: 'not JSON in UTF-8' })
     expect(await store.receiveBody('traces', Uint8Array.of(0x0a, 5), 'protobuf')).toMatchObject({ kind: 'rejected' })
     expect(await listedTraces()).toEqual([])
   })
 
-  test('spans that belong to no trace are rejected, their neighbours kept', async () => {
+  test('rejects spans without a trace id or span id, and stores the others', async () => {
     const body = traceBody({ traceId: '1'.repeat(32), spanId: '2'.repeat(16) }, { traceId: '', spanId: '3'.repeat(16) })
     expect(await store.receiveBody('traces', body, 'json')).toEqual({
       kind: 'kept',
@@ -99,13 +99,13 @@ describe('what is received', () => {
     expect(await listedTraces()).toEqual(['1'.repeat(32)])
   })
 
-  test('an empty request is kept as nothing', async () => {
+  test('accepts an empty request', async () => {
     await keep('traces', Buffer.from('{}'))
     await keep('metrics', Buffer.from('{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"n","gauge":{}}]}]}]}'))
-    expect((await store.asked.status()).kept).toEqual({ spans: 0, log_records: 0, points: 0 })
+    expect((await store.queries.status()).kept).toEqual({ spans: 0, log_records: 0, points: 0 })
   })
 
-  test('is there after a restart', async () => {
+  test('survives a restart', async () => {
     await keep('traces', numberedTrace(7))
     await store.close()
     await open()
@@ -114,7 +114,7 @@ describe('what is received', () => {
     expect(await listedTraces()).toEqual([traceIdOf(8), traceIdOf(7)])
   })
 
-  test('many at once are all kept, and readers do not wait for them', async () => {
+  test('many concurrent requests are all stored, without blocking readers', async () => {
     const receipts = Array.from({ length: 200 }, (_, number) =>
       store.receiveBody('traces', numberedTrace(number), 'json'),
     )
@@ -124,7 +124,7 @@ describe('what is received', () => {
     expect(await listedTraces()).toHaveLength(200)
   })
 
-  test('after the end, a request is unavailable', async () => {
+  test('answers unavailable after a close', async () => {
     await store.close()
     expect(await store.receiveBody('traces', numberedTrace(1), 'json')).toMatchObject({ kind: 'unavailable' })
   })
@@ -133,7 +133,7 @@ describe('what is received', () => {
 describe('queries', () => {
   beforeEach(() => open())
 
-  test('services say of which signals there is something', async () => {
+  test('list services with their signals', async () => {
     await keep('traces', numberedTrace(1))
     await keep('logs', logBody('shop', logRecord(1, 9, 'open')))
     await keep('metrics', metricBody('till', counter(1, '3')))
@@ -141,14 +141,14 @@ describe('queries', () => {
       'logs',
       Buffer.from('{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"who"}}]}]}]}'),
     )
-    expect(await store.asked.services()).toEqual([
+    expect(await store.queries.services()).toEqual([
       { name: 'shop', signals: ['traces', 'logs'], last_seen_at: '2026-01-01T00:00:00.000Z' },
       { name: 'till', signals: ['metrics'], last_seen_at: '2026-01-01T00:00:00.000Z' },
       { name: 'unknown_service', signals: ['logs'], last_seen_at: '2026-01-01T00:00:00.000Z' },
     ])
   })
 
-  test('traces are summed up over services and requests', async () => {
+  test('summarize traces over services and requests', async () => {
     const traceId = 'a'.repeat(32)
     await keep(
       'traces',
@@ -162,9 +162,9 @@ describe('queries', () => {
         failed: true,
       }),
     )
-    expect(await store.asked.traces({ limit: 10 })).toMatchObject([{ root: null, spans: 1 }])
+    expect(await store.queries.traces({ limit: 10 })).toMatchObject([{ root: null, spans: 1 }])
     await keep('traces', traceBody({ traceId, spanId: '1'.repeat(16), name: 'buy', start: 1, end: 5 }))
-    expect(await store.asked.traces({ limit: 10, service: 'till' })).toEqual([
+    expect(await store.queries.traces({ limit: 10, service: 'till' })).toEqual([
       {
         trace_id: traceId,
         start_time_unix_nano: '1767225601000000000',
@@ -177,31 +177,31 @@ describe('queries', () => {
     ])
   })
 
-  test('traces of a service and a time range, newest first, up to the limit', async () => {
+  test('list traces of a service and a time range, the latest first, up to the limit', async () => {
     for (const number of [3, 1, 2, 4]) await keep('traces', numberedTrace(number))
     await keep('traces', numberedTrace(5, { service: 'till' }))
     const found = async (query: object) =>
-      (await store.asked.traces({ limit: 10, ...query })).map(({ trace_id }) => trace_id)
+      (await store.queries.traces({ limit: 10, ...query })).map(({ trace_id }) => trace_id)
     expect(await found({ service: 'shop', limit: 2 })).toEqual([traceIdOf(4), traceIdOf(3)])
     expect(await found({ sinceNs: 1_767_225_602_000_000_000n, untilNs: 1_767_225_604_000_000_000n })).toEqual([
       traceIdOf(3),
       traceIdOf(2),
     ])
-    expect(await found({ service: 'nobody' })).toEqual([])
+    expect(await found({ service: 'unknown' })).toEqual([])
   })
 
-  test('a trace that is too long is cut, and says so', async () => {
+  test('truncate a long trace, and say so', async () => {
     const traceId = 'a'.repeat(32)
     const spans = Array.from({ length: 5 }, (_, index) => ({ traceId, spanId: `${index}`.repeat(16), start: index }))
     await keep('traces', traceBody(...spans.toReversed()))
-    const { resourceSpans, truncated } = (await store.asked.trace(traceId, 3))!
+    const { resourceSpans, truncated } = (await store.queries.trace(traceId, 3))!
     const { resources } = decodeRequest('traces', Buffer.from(JSON.stringify({ resourceSpans })), 'json')
     expect(resources[0]?.scopes[0]?.items.map(({ spanId }) => spanId[0])).toEqual(['0', '1', '2'])
     expect([resources.length, truncated]).toEqual([1, true])
-    expect(await store.asked.trace('b'.repeat(32), 3)).toBeUndefined()
+    expect(await store.queries.trace('b'.repeat(32), 3)).toBeUndefined()
   })
 
-  test('logs by service, severity, trace and time, latest first', async () => {
+  test('list logs by service, severity, trace and time, the latest first', async () => {
     const traceId = 'a'.repeat(32)
     await keep(
       'logs',
@@ -209,14 +209,14 @@ describe('queries', () => {
     )
     await keep('logs', logBody('till', logRecord(4, 0, 'four')))
     const texts = async (query: object) =>
-      (await store.asked.logRecords({ limit: 10, ...query })).map(
+      (await store.queries.logRecords({ limit: 10, ...query })).map(
         ({ record }) => (record as { body: { stringValue: string } }).body.stringValue,
       )
     expect(await texts({})).toEqual(['four', 'three', 'two', 'one'])
     expect(await texts({ service: 'shop', minSeverity: 13 })).toEqual(['three', 'two'])
     expect(await texts({ traceId })).toEqual(['three'])
     expect(await texts({ untilNs: 1_767_225_603_000_000_000n, limit: 1 })).toEqual(['two'])
-    expect((await store.asked.logRecords({ traceId, limit: 1 }))[0]).toEqual({
+    expect((await store.queries.logRecords({ traceId, limit: 1 }))[0]).toEqual({
       service: 'shop',
       time_unix_nano: '1767225603000000000',
       resource: { attributes: [{ key: 'service.name', value: { stringValue: 'shop' } }] },
@@ -227,15 +227,15 @@ describe('queries', () => {
     })
   })
 
-  test('points of one series stand together, whatever the order of their attributes', async () => {
+  test('group points of one series, whatever the order of their attributes', async () => {
     const [a, b] = ['a', 'b'].map((key) => ({ key, value: { stringValue: key } }))
     await keep('metrics', metricBody('shop', counter(2, '9007199254740993', [b!, a!])))
     await keep('metrics', metricBody('shop', counter(1, '3', [a!, b!]), counter(1, '1', [a!])))
     await keep('metrics', metricBody('till', counter(1, '5')))
-    expect(await store.asked.metricNames({ limit: 10 })).toEqual([
+    expect(await store.queries.metricNames({ limit: 10 })).toEqual([
       { name: 'requests', type: 'sum', unit: '{request}', description: '', series: 3 },
     ])
-    const { series } = await store.asked.metric({
+    const { series } = await store.queries.metric({
       name: 'requests',
       service: 'shop',
       maxSeries: 10,
@@ -251,7 +251,7 @@ describe('queries', () => {
       [1, ['1']],
     ])
     expect(series[0]).toMatchObject({ type: 'sum', unit: '{request}', aggregation_temporality: 2, is_monotonic: true })
-    const short = await store.asked.metric({ name: 'requests', maxSeries: 1, maxPointsPerSeries: 1 })
+    const short = await store.queries.metric({ name: 'requests', maxSeries: 1, maxPointsPerSeries: 1 })
     expect([short.truncated, short.series.length, short.series[0]?.truncated]).toEqual([true, 1, true])
   })
 
@@ -285,15 +285,15 @@ describe('queries', () => {
         },
       },
     ],
-  ])('keeps points of a %s as they are', async (type, data) => {
+  ])('return points of a %s unchanged', async (type, data) => {
     await keep('metrics', metricBody('shop', { name: 'm', ...data }))
-    const { series } = await store.asked.metric({ name: 'm', maxSeries: 1, maxPointsPerSeries: 1 })
+    const { series } = await store.queries.metric({ name: 'm', maxSeries: 1, maxPointsPerSeries: 1 })
     expect(series).toMatchObject([{ type, points: (Object.values(data)[0] as { dataPoints: object[] }).dataPoints }])
   })
 })
 
 describe('limits', () => {
-  test('by age: what came a week ago goes, with all that belonged to it', async () => {
+  test('by age: deletes week-old items with everything that belongs to them', async () => {
     await open()
     await keep('traces', numberedTrace(1))
     await keep('metrics', metricBody('till', counter(1, '3')))
@@ -301,14 +301,14 @@ describe('limits', () => {
     await keep('traces', numberedTrace(2))
     await maintained(3 * DAY_MS + MINUTE_MS)
     expect(await listedTraces()).toEqual([traceIdOf(2)])
-    expect((await store.asked.services()).map(({ name }) => name)).toEqual(['shop'])
-    expect(await store.asked.metricNames({ limit: 10 })).toEqual([])
-    expect((await store.asked.status()).oldest_received_at).toBe('2026-01-05T00:00:00.000Z')
+    expect((await store.queries.services()).map(({ name }) => name)).toEqual(['shop'])
+    expect(await store.queries.metricNames({ limit: 10 })).toEqual([])
+    expect((await store.queries.status()).oldest_received_at).toBe('2026-01-05T00:00:00.000Z')
     await maintained(5 * DAY_MS)
-    expect(await store.asked.services()).toEqual([])
+    expect(await store.queries.services()).toEqual([])
   })
 
-  test('by size: the oldest goes, the newest stays, and the store never grows beyond', async () => {
+  test('by size: deletes the oldest, keeps the newest, and never exceeds the limit', async () => {
     const maxFileBytes = 1 * MIB
     await open({ maxFileBytes })
     const text = 'x'.repeat(4_000)
@@ -320,19 +320,19 @@ describe('limits', () => {
       )
       await clock.advance(30_000)
       await clock.untilSleeping()
-      expect((await store.asked.status()).used_bytes).toBeLessThan(maxFileBytes + 256 * 1024)
+      expect((await store.queries.status()).used_bytes).toBeLessThan(maxFileBytes + 256 * 1024)
     }
     await store.close()
     expect(statSync(file).size).toBeLessThan(maxFileBytes + 512 * 1024)
     await open({ maxFileBytes })
-    const kept = await store.asked.logRecords({ limit: 1_000 })
+    const kept = await store.queries.logRecords({ limit: 1_000 })
     expect(kept[0]?.service).toBe('s580')
     expect(kept.length).toBeGreaterThan(50)
     expect(kept.length).toBeLessThan(300)
-    expect((await store.asked.services()).length).toBeLessThan(30)
+    expect((await store.queries.services()).length).toBeLessThan(30)
   })
 
-  test('the file shrinks when its content has gone', async () => {
+  test('shrinks the file after deletions', async () => {
     await open()
     const text = 'x'.repeat(10_000)
     for (let number = 0; number < 5; number += 1) {

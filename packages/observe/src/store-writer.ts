@@ -2,8 +2,8 @@ import { openSqlite, type SqliteDb } from '@penstock/db'
 import type { Clock, Log } from '@penstock/runtime'
 import { type Arrival, rowsOf } from './arrival.ts'
 import { insertArrivals } from './arrival-store.ts'
-import { type Delivery, type DeliveryLimits, decodeDelivery, type Receipt } from './delivery.ts'
 import type { StoreBounds } from './observe-limits.ts'
+import { decodeReceived, type Receipt, type ReceivedRequest, type RequestLimits } from './received-request.ts'
 import { deleteSome, findLastSliceBefore, findOldestSlice, ROWS_PER_STEP, spaceOf } from './retention-store.ts'
 import { rowCounts } from './status.ts'
 import type { ObserveTables } from './tables.ts'
@@ -11,7 +11,7 @@ import type { ObserveTables } from './tables.ts'
 interface StoreWriterOptions {
   readonly file: string
   readonly clock: Clock
-  readonly limits: StoreBounds & DeliveryLimits
+  readonly limits: StoreBounds & RequestLimits
   readonly log: Log
 }
 
@@ -27,7 +27,7 @@ const PAGES_PER_RECLAIM = 1_000
 const SPARE_PAGES = 256
 
 interface Waiting {
-  readonly delivery: Delivery
+  readonly received: ReceivedRequest
   settle(receipt: Receipt): void
 }
 
@@ -50,14 +50,14 @@ export const openStoreFile = (file: string): SqliteDb<ObserveTables> => openSqli
 export class StoreWriter {
   readonly #db: SqliteDb<ObserveTables>
   readonly #clock: Clock
-  readonly #limits: StoreBounds & DeliveryLimits
+  readonly #limits: StoreBounds & RequestLimits
   readonly #log: Log
   readonly #stop = new AbortController()
   readonly #maintaining: Promise<void>
   readonly #waiting: Waiting[] = []
   #writing: Promise<void> | undefined
 
-  constructor(db: SqliteDb<ObserveTables>, clock: Clock, limits: StoreBounds & DeliveryLimits, log: Log) {
+  constructor(db: SqliteDb<ObserveTables>, clock: Clock, limits: StoreBounds & RequestLimits, log: Log) {
     this.#limits = limits
     this.#db = db
     this.#clock = clock
@@ -66,10 +66,10 @@ export class StoreWriter {
   }
 
   /** Stores one Export*ServiceRequest. A `kept` one survives a crash of the process and a loss of power. */
-  async receive(delivery: Delivery): Promise<Receipt> {
+  async receive(received: ReceivedRequest): Promise<Receipt> {
     if (this.#stop.signal.aborted) return { kind: 'unavailable', text: 'the embedded store is closing' }
     return new Promise((settle) => {
-      this.#waiting.push({ delivery, settle })
+      this.#waiting.push({ received, settle })
       this.#writing ??= this.#writeWaiting()
     })
   }
@@ -99,8 +99,8 @@ export class StoreWriter {
     let rows = 0
     let bytes = 0
     while (this.#waiting.length > 0 && rows < ROWS_PER_TRANSACTION && bytes < BYTES_PER_TRANSACTION) {
-      const { delivery, settle } = this.#waiting.shift()!
-      const result = decodeDelivery(delivery, this.#limits, this.#clock.nowNs())
+      const { received, settle } = this.#waiting.shift()!
+      const result = decodeReceived(received, this.#limits, this.#clock.nowNs())
       if ('kind' in result) {
         settle(result)
         continue
@@ -184,7 +184,10 @@ export class StoreWriter {
     try {
       await work()
     } catch (error) {
-      this.#log.error({ event, error: String(error) }, 'The embedded store could not tidy up')
+      this.#log.error(
+        { event, error: String(error) },
+        'The embedded store could not delete old telemetry; it tries again later',
+      )
     }
   }
 }

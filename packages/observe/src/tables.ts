@@ -1,13 +1,13 @@
 import type { Generated } from 'kysely'
 
 /**
- * What the embedded store keeps.
+ * The tables of the embedded store.
  *
  * `*_ns` are nanoseconds since 1970 and do not fit into a JavaScript number: bind BigInts, and read them as text
- * (`exactText`). A time beyond the year 2262 is held as the last that fits; the item's own JSON has it unchanged.
+ * (`exactText`). A time after the year 2262 is stored as the last one that fits; the item's JSON contains it unchanged.
  *
- * Rows of `spans`, `log_records` and `points` come in order of arrival, so the oldest have the smallest ids, and every
- * row that others refer to knows the last slice in which it was needed.
+ * Rows of `spans`, `log_records` and `points` are inserted in the order of arrival, so the oldest have the smallest ids. Every row
+ * that others refer to stores the last slice in which it was used.
  */
 export interface ObserveTables {
   slices: SliceTable
@@ -20,7 +20,7 @@ export interface ObserveTables {
   points: PointTable
 }
 
-/** What arrived within one minute, or a part of it: the unit in which the oldest go. */
+/** The items that arrived within one minute or a part of it. Retention deletes whole slices. */
 export interface SliceTable {
   id: Generated<number>
   started_ms: number
@@ -34,26 +34,26 @@ export interface ServiceTable {
   used_slice_id: number
 }
 
-/** Resources and scopes, each distinct one once: OTLP/JSON of the group around the items, without its list. */
+/** The distinct resources and scopes: OTLP/JSON of the group around the items, without its list. */
 export interface DocumentTable {
   id: Generated<number>
-  /** Hash of the content, order of attributes apart. */
+  /** A hash of the content that ignores the order of attributes. */
   key: string
   json: string
   used_slice_id: number
 }
 
-interface PlacedColumns {
+interface ItemColumns {
   slice_id: number
   service_id: number
   resource_id: number
   scope_id: number
 }
 
-export interface SpanTable extends PlacedColumns {
+export interface SpanTable extends ItemColumns {
   id: Generated<number>
   trace_id: string
-  /** '' of a root. */
+  /** '' for a root span. */
   parent_span_id: string
   name: string
   status_code: number
@@ -62,7 +62,7 @@ export interface SpanTable extends PlacedColumns {
   json: string
 }
 
-/** What one service has in one trace; service 0 stands for the whole trace. */
+/** A summary of the spans of one service in one trace; service 0 is the whole trace. */
 export interface TracePartTable {
   trace_id: string
   service_id: number
@@ -73,16 +73,16 @@ export interface TracePartTable {
   used_slice_id: number
 }
 
-export interface LogRecordTable extends PlacedColumns {
+export interface LogRecordTable extends ItemColumns {
   id: Generated<number>
-  /** Of the record, else when it was observed, else when it came. */
+  /** The time of the record, else when it was observed, else when it arrived. */
   time_ns: bigint
   severity_number: number
   trace_id: string
   json: string
 }
 
-/** Metric name, kind, unit, resource, scope and attributes: whatever two points must share to lie on one line. */
+/** A time series: points with the same metric name, type, unit, resource, scope and attributes. */
 export interface SeriesTable {
   id: Generated<number>
   key: string

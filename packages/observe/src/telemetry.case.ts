@@ -1,7 +1,7 @@
 /** OTLP/JSON bodies for the tests of this package. */
 
 const NS = 1_000_000_000n
-/** 2026-01-01T00:00:00Z, and seconds after it, to the nanosecond. */
+/** Returns the time some seconds after 2026-01-01T00:00:00Z in nanoseconds. */
 const at = (seconds: number): string => String(1_767_225_600n * NS + BigInt(Math.round(seconds * 1e9)))
 
 const resourceOf = (service: string) => ({ attributes: [{ key: 'service.name', value: { stringValue: service } }] })
@@ -43,7 +43,7 @@ export function traceBody(...samples: readonly SpanSample[]): Uint8Array {
   })
 }
 
-/** A trace of one span, told apart by a number. */
+/** Returns the body of a trace with one span, identified by a number. */
 export const numberedTrace = (number: number, more: Partial<SpanSample> = {}): Uint8Array =>
   traceBody({ traceId: traceIdOf(number), spanId: number.toString(16).padStart(16, 'a'), start: number, ...more })
 

@@ -20,17 +20,17 @@ interface ThreadWork<Request, Reply> {
   answer(request: Request): Promise<Reply>
   /** Returns the memory that moves with a reply. */
   transferred(reply: Reply): readonly ArrayBuffer[]
-  /** Resolves when everything under way is done. */
+  /** Resolves when all work in progress is done. */
   close(): Promise<void>
 }
 
 /** Opens the resources of a thread, and answers requests until the message `close`. Throws on the main thread. */
 export function serveThread<Data, Request, Reply>(open: (data: Data, log: Log) => ThreadWork<Request, Reply>): void {
   const port = parentPort
-  if (port === null) throw new Error('This file is the start of a thread')
-  const say = (message: FromThread<Reply>, transfer: readonly ArrayBuffer[] = []) =>
+  if (port === null) throw new Error('This file must be started as a worker thread')
+  const post = (message: FromThread<Reply>, transfer: readonly ArrayBuffer[] = []) =>
     port.postMessage(message, [...transfer])
-  const work = open(workerData as Data, logThrough(say))
+  const work = open(workerData as Data, logThrough(post))
   port.on('message', async (message: ToThread<Request>) => {
     if (message.kind === 'close') {
       await work.close()
@@ -40,16 +40,16 @@ export function serveThread<Data, Request, Reply>(open: (data: Data, log: Log) =
     const { id, request } = message
     try {
       const reply = await work.answer(request)
-      say({ kind: 'reply', id, reply }, work.transferred(reply))
+      post({ kind: 'reply', id, reply }, work.transferred(reply))
     } catch (error) {
-      say({ kind: 'failure', id, text: String(error), isUnavailable: isUnavailable(error) })
+      post({ kind: 'failure', id, text: String(error), isUnavailable: isUnavailable(error) })
     }
   })
-  say({ kind: 'opened' })
+  post({ kind: 'opened' })
 }
 
 /** Returns a log that sends its lines to the thread that started this one. */
-function logThrough(say: (message: FromThread<never>) => void): Log {
-  const at = (level: LogLevel) => (fields: object, text: string) => say({ kind: 'log', level, fields, text })
+function logThrough(post: (message: FromThread<never>) => void): Log {
+  const at = (level: LogLevel) => (fields: object, text: string) => post({ kind: 'log', level, fields, text })
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } as Log
 }

@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely'
-import type { AnswerSpace } from './answer-space.ts'
 import { WHOLE_TRACE } from './arrival-store.ts'
+import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import type { ObserveTables } from './tables.ts'
 import { exactText, rangeEnds, type TimeRange } from './time-range.ts'
 
 export interface TraceQuery extends TimeRange {
-  /** Traces in which this service has a span; the range is then that of its own first span. */
+  /** Only traces in which this service has a span; the range then applies to the service's first span. */
   readonly service?: string | undefined
   readonly limit: number
 }
@@ -14,13 +14,13 @@ export interface TraceQuery extends TimeRange {
 export interface TraceSummary {
   readonly trace_id: string
   readonly start_time_unix_nano: string
-  /** Of the span that ends last. */
+  /** The end of the span that ends last. */
   readonly end_time_unix_nano: string
-  /** Received in all; the oldest of them may be gone already. */
+  /** The number of spans received; the oldest of them may have been deleted. */
   readonly spans: number
   readonly errors: number
   readonly services: readonly string[]
-  /** The earliest span without parent; `null` while none has come. */
+  /** The earliest span without a parent; `null` until one arrives. */
   readonly root: { readonly name: string; readonly service: string; readonly status_code: number } | null
 }
 
@@ -28,12 +28,12 @@ export interface TraceSummary {
 export async function listTraces(
   db: Kysely<ObserveTables>,
   query: TraceQuery,
-  space: AnswerSpace,
+  budget: ResponseBudget,
 ): Promise<TraceSummary[]> {
   const serviceId = query.service === undefined ? WHOLE_TRACE : await findServiceId(db, query.service)
   if (serviceId === undefined) return []
   const { sinceNs, untilNs } = rangeEnds(query)
-  const traces = await space.list(
+  const traces = await budget.list(
     db
       .selectFrom('trace_parts as part')
       .innerJoin('trace_parts as whole', (join) =>
@@ -53,8 +53,8 @@ export async function listTraces(
       .limit(query.limit),
   )
   const ids = traces.map(({ trace_id }) => trace_id)
-  const services = await servicesOf(db, ids, space)
-  const roots = await rootsOf(db, ids, space)
+  const services = await servicesOf(db, ids, budget)
+  const roots = await rootsOf(db, ids, budget)
   return traces.map((trace) => ({
     ...trace,
     services: services.get(trace.trace_id) ?? [],
@@ -65,7 +65,7 @@ export async function listTraces(
 async function servicesOf(
   db: Kysely<ObserveTables>,
   traceIds: readonly string[],
-  space: AnswerSpace,
+  budget: ResponseBudget,
 ): Promise<Map<string, string[]>> {
   const byTrace = new Map<string, string[]>()
   if (traceIds.length === 0) return byTrace
@@ -75,11 +75,11 @@ async function servicesOf(
     .select(['trace_id', 'services.key as name'])
     .where('trace_id', 'in', traceIds)
     .orderBy('services.key')
-  for await (const { trace_id, name } of space.rows(rows)) entryOf(byTrace, trace_id, () => []).push(name)
+  for await (const { trace_id, name } of budget.rows(rows)) entryOf(byTrace, trace_id, () => []).push(name)
   return byTrace
 }
 
-async function rootsOf(db: Kysely<ObserveTables>, traceIds: readonly string[], space: AnswerSpace) {
+async function rootsOf(db: Kysely<ObserveTables>, traceIds: readonly string[], budget: ResponseBudget) {
   const byTrace = new Map<string, NonNullable<TraceSummary['root']>>()
   if (traceIds.length === 0) return byTrace
   const rows = db
@@ -87,24 +87,24 @@ async function rootsOf(db: Kysely<ObserveTables>, traceIds: readonly string[], s
     .innerJoin('services', 'services.id', 'spans.service_id')
     .select(['trace_id', 'name', 'services.key as service', 'status_code'])
     .where('trace_id', 'in', traceIds)
-    // Spelt out, not bound: the index of roots is for this very condition.
+    // Written as a literal, because the partial index of roots has this condition.
     .where(sql<boolean>`parent_span_id = ''`)
     .orderBy('start_ns')
   const isNew = ({ trace_id }: { trace_id: string }) => !byTrace.has(trace_id)
   const sizeOf = (row: { trace_id: string; name: string; service: string }) =>
     isNew(row) ? row.name.length + row.service.length : 0
-  for await (const row of space.rows(rows, sizeOf)) {
+  for await (const row of budget.rows(rows, sizeOf)) {
     const { trace_id, ...root } = row
     if (isNew(row)) byTrace.set(trace_id, root)
   }
   return byTrace
 }
 
-/** A trace as OTLP/JSON's TracesData, so that whatever reads OTLP can read it. */
+/** A trace as TracesData in OTLP/JSON, which every OTLP reader can parse. */
 export interface StoredTrace {
   readonly trace_id: string
   readonly resourceSpans: readonly object[]
-  /** There are more spans than are shown; these are the first. */
+  /** Whether the trace has more spans; the response contains the first ones. */
   readonly truncated: boolean
 }
 
@@ -118,7 +118,7 @@ export async function findTrace(
   db: Kysely<ObserveTables>,
   traceId: string,
   maxSpans: number,
-  space: AnswerSpace,
+  budget: ResponseBudget,
 ): Promise<StoredTrace | undefined> {
   const query = db
     .selectFrom('spans')
@@ -132,7 +132,7 @@ export async function findTrace(
   const resources = new Map<number, Group>()
   let spans = 0
   // The resource and the scope appear once, however many spans share them.
-  const rows = space.rows(query, ({ json, resource_id, resource_json, scope_id, scope_json }) => {
+  const rows = budget.rows(query, ({ json, resource_id, resource_json, scope_id, scope_json }) => {
     const resource = resources.get(resource_id)
     const resourceSize = resource === undefined ? resource_json.length : 0
     return json.length + resourceSize + (resource?.scopes.has(scope_id) ? 0 : scope_json.length)
@@ -149,7 +149,7 @@ export async function findTrace(
     ...JSON.parse(json),
     scopeSpans: [...scopes.values()].map((scope) => ({ ...JSON.parse(scope.json), spans: scope.spans })),
   }))
-  return { trace_id: traceId, resourceSpans, truncated: spans > maxSpans || space.isTruncated }
+  return { trace_id: traceId, resourceSpans, truncated: spans > maxSpans || budget.isTruncated }
 }
 
 function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {

@@ -1,7 +1,7 @@
 // The entry point of the thread that decodes and writes.
 import { type Log, systemClock } from '@penstock/runtime'
-import type { Delivery, Receipt } from './delivery.ts'
 import type { ObserveLimits } from './observe-limits.ts'
+import type { Receipt, ReceivedRequest } from './received-request.ts'
 import { openStoreWriter } from './store-writer.ts'
 import { serveThread } from './thread-messages.ts'
 
@@ -10,7 +10,7 @@ export interface ThreadData {
   readonly limits: ObserveLimits
 }
 
-serveThread<ThreadData, Delivery, Receipt>(({ file, limits }: ThreadData, log: Log) => {
+serveThread<ThreadData, ReceivedRequest, Receipt>(({ file, limits }: ThreadData, log: Log) => {
   const writer = openStoreWriter({ file, limits, clock: systemClock, log })
-  return { answer: (delivery) => writer.receive(delivery), transferred: () => [], close: () => writer.close() }
+  return { answer: (received) => writer.receive(received), transferred: () => [], close: () => writer.close() }
 })

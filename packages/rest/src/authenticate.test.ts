@@ -150,7 +150,11 @@ describe('places of a credential', () => {
     ],
     ['too long', { headers: { 'private-token': 'x'.repeat(257) } }, 401],
     ['blank is ignored', { headers: { 'private-token': ' ', authorization: 'Bearer ' } }, 'anonymous'],
-    ['unknown, on an endpoint that ignores credentials', { headers: { 'private-token': '{unknown}' }, access: { authenticates: false } }, 'anonymous'],
+    [
+      'unknown, on an endpoint that ignores credentials',
+      { headers: { 'private-token': '{unknown}' }, access: { authenticates: false } },
+      'anonymous',
+    ],
     ['a deploy token in its header is ignored', { headers: { 'deploy-token': '{mira}' } }, 'anonymous'],
     ['Basic is ignored', { headers: { authorization: `Basic ${btoa('mira:secret')}` } }, 'anonymous'],
     ['job, in its header', { headers: { 'job-token': '{job}' }, access: jobs }, 'mira'],
@@ -171,7 +175,11 @@ describe('places of a credential', () => {
     ['session', { headers: { cookie: 'a=b; _svc_session={session}' } }, 'mira'],
     ['session unknown', { headers: { cookie: '_svc_session={unknown}' } }, 'anonymous'],
     ['session of another service', { headers: { cookie: '_other_session={session}' } }, 'anonymous'],
-    ['session without a CSRF token for POST', { method: 'POST', headers: { cookie: '_svc_session={session}' } }, 'anonymous'],
+    [
+      'session without a CSRF token for POST',
+      { method: 'POST', headers: { cookie: '_svc_session={session}' } },
+      'anonymous',
+    ],
     [
       'session with its CSRF token for POST',
       { method: 'POST', headers: { cookie: '_svc_session={session}', 'x-csrf-token': '{csrf}' } },
@@ -276,7 +284,11 @@ describe('a known token that is rejected', () => {
     ['POST', { ...shown('{reader}'), method: 'POST' }, 'api'],
     ['GET', shown('{rootSudo}'), 'api read_api'],
     ['HEAD', { ...shown('{rootSudo}'), method: 'HEAD' }, 'api read_api'],
-    ['an endpoint with another scope', { ...shown('{rootSudo}'), access: { scopes: ['read_user'] } }, 'api read_api read_user'],
+    [
+      'an endpoint with another scope',
+      { ...shown('{rootSudo}'), access: { scopes: ['read_user'] } },
+      'api read_api read_user',
+    ],
   ])('lacks a scope: %s', async (_, request, scope) => {
     expect(await refusalOf(request)).toEqual(insufficientScope(scope))
   })
@@ -316,8 +328,13 @@ describe('a known token that is rejected', () => {
 })
 
 describe('sudo', () => {
-  const as = (sudo: unknown, value: string): RequestParts => ({ parameters: { sudo }, headers: { 'private-token': value } })
-  const oauthAs = (sudo: string, value: string): RequestParts => ({ headers: { authorization: `Bearer ${value}`, sudo } })
+  const as = (sudo: unknown, value: string): RequestParts => ({
+    parameters: { sudo },
+    headers: { 'private-token': value },
+  })
+  const oauthAs = (sudo: string, value: string): RequestParts => ({
+    headers: { authorization: `Bearer ${value}`, sudo },
+  })
 
   test.each<[string, () => RequestParts, string]>([
     ['by name', () => as('mira', '{rootSudo}'), 'mira'],

@@ -102,7 +102,10 @@ const BROKEN_JSON =
   "when specifying application/json as content-type, you must pass valid application/json in the request's 'body' "
 
 const requestAnswers: {
-  readonly [Kind in RequestErrorKind['kind']]: (incoming: Incoming, problem: Extract<RequestErrorKind, { kind: Kind }>) => Answer
+  readonly [Kind in RequestErrorKind['kind']]: (
+    incoming: Incoming,
+    problem: Extract<RequestErrorKind, { kind: Kind }>,
+  ) => Answer
 } = {
   not_found: () => ({ status: 404, body: { error: '404 Not Found' } }),
   method_not_allowed: () => ({ status: 405, body: { error: '405 Not Allowed' } }),

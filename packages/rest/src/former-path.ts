@@ -18,7 +18,11 @@ interface FailedRequest {
  *
  * @throws RestError 301 for GET and HEAD, 405 for other methods
  */
-export async function redirectFormerPath(row: RestRoute, { failure }: DomainError, failed: FailedRequest): Promise<void> {
+export async function redirectFormerPath(
+  row: RestRoute,
+  { failure }: DomainError,
+  failed: FailedRequest,
+): Promise<void> {
   if (failure.code !== 'not_found' || failure.what !== 'Project') return
   const { request, routePath } = failed
   const name = restName('project', row.names)

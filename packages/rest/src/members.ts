@@ -53,7 +53,14 @@ function rows(
       names,
       shape,
     }),
-    route({ method: 'GET', path: all, operation: operations.list, summary: `List the members of a ${noun}.`, names, shape }),
+    route({
+      method: 'GET',
+      path: all,
+      operation: operations.list,
+      summary: `List the members of a ${noun}.`,
+      names,
+      shape,
+    }),
     route({
       method: 'POST',
       path: all,

@@ -124,9 +124,12 @@ describe('permissions', () => {
     },
   )
 
-  test.each([...one('ops', 'x'), ...one('nope', 'x')])('%s: 400 for an invalid id, before the group is looked up', async (request) => {
-    expect(await answer(request)).toEqual([400, { error: 'milestone_id is invalid' }])
-  })
+  test.each([...one('ops', 'x'), ...one('nope', 'x')])(
+    '%s: 400 for an invalid id, before the group is looked up',
+    async (request) => {
+      expect(await answer(request)).toEqual([400, { error: 'milestone_id is invalid' }])
+    },
+  )
 
   test('a token with read_api can list, but not create', async () => {
     expect((await call(`GET ${all}`, 'reader')).status).toBe(200)

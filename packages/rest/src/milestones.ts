@@ -1,9 +1,9 @@
 import { type BurndownEvent, groupMilestones, projectMilestones } from '@penstock/core'
 import { z } from 'zod'
+import { fieldErrorText } from './field-error-text.ts'
 import { issueShape } from './issues.ts'
 import { mergeRequestShape } from './merge-requests.ts'
 import { milestoneShape } from './milestone-shape.ts'
-import { fieldErrorText } from './field-error-text.ts'
 import { type Area, type RestRoute, route, type Shape } from './route.ts'
 
 const burndownEventShape: Shape<BurndownEvent> = {

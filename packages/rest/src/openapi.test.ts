@@ -1,4 +1,4 @@
-import { clearable, day, unscopedCommand, unscopedQuery, instant, pageInput } from '@penstock/core'
+import { clearable, day, instant, pageInput, unscopedCommand, unscopedQuery } from '@penstock/core'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import { z } from 'zod'

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { withLinks } from './openapi-links.ts'
 import { parametersOf, snakeCase } from './parameter-names.ts'
 import { API_PREFIX, type Area, type RestRoute } from './route.ts'
-import { isDay, isFile, isDateOrTime, traitsOf } from './schema-traits.ts'
+import { isDateOrTime, isDay, isFile, traitsOf } from './schema-traits.ts'
 import { successStatus } from './served-row.ts'
 
 type Json = Readonly<Record<string, unknown>>

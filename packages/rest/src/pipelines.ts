@@ -54,7 +54,8 @@ export const pipelinesArea: Area = {
       bodyLimitBytes: RECORD_LIMIT_BYTES,
       jsonLimits: recordJsonLimits,
       takesJobTokens: true,
-      summary: 'Create or replace the record of a pipeline from the body of a pipeline hook. Ids are unique within a project.',
+      summary:
+        'Create or replace the record of a pipeline from the body of a pipeline hook. Ids are unique within a project.',
     }),
     route({
       method: 'GET',

@@ -154,7 +154,10 @@ export class Throttle {
   }
 
   /** Returns the rate limit headers. @throws RestError 429 above the limit */
-  #requireWithinLimit(kind: keyof RateLimits, { observed, isAbove, endsAtMs, secondsLeft }: Count): Record<string, string> {
+  #requireWithinLimit(
+    kind: keyof RateLimits,
+    { observed, isAbove, endsAtMs, secondsLeft }: Count,
+  ): Record<string, string> {
     const { count, periodSeconds } = this.#limits[kind]
     const headers = {
       'RateLimit-Name': throttleNames[kind],

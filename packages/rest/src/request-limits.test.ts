@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { type Actor, unscopedCommand, unscopedQuery, pageInput, pageOf } from '@penstock/core'
+import { type Actor, pageInput, pageOf, unscopedCommand, unscopedQuery } from '@penstock/core'
 import { type Listening, listen } from '@penstock/http'
 import { silentLog, TrustedProxies } from '@penstock/runtime'
 import { World } from '@penstock/testkit'

@@ -2,8 +2,6 @@ import {
   type Actor,
   command,
   DomainError,
-  unscopedCommand,
-  unscopedQuery,
   getProject,
   invalid,
   namespaceRef,
@@ -11,6 +9,8 @@ import {
   type Page,
   pageInput,
   query,
+  unscopedCommand,
+  unscopedQuery,
 } from '@penstock/core'
 import { type Listening, listen } from '@penstock/http'
 import { silentLog } from '@penstock/runtime'
@@ -133,7 +133,11 @@ let server: Listening | undefined
 let mira: NonNullable<Actor>
 
 /** Accepts the username `mira` in PRIVATE-TOKEN or `private_token` as a credential. */
-const authenticate: NonNullable<RestOptions['authenticate']> = async (_, { headers, parameters }, { authenticates }) => {
+const authenticate: NonNullable<RestOptions['authenticate']> = async (
+  _,
+  { headers, parameters },
+  { authenticates },
+) => {
   const shown = parameters.private_token ?? headers['private-token']
   if (shown === undefined || !authenticates) return { actor: undefined }
   if (shown !== 'mira') throw new RestError(401, { message: '401 Unauthorized' })
@@ -299,7 +303,13 @@ describe('errors', () => {
     ['an id', '/api/v4/things/x', { method: 'DELETE', as: 'mira' }, 400, { error: 'thing_id is invalid' }],
     ['an unknown record', '/api/v4/things/10', { method: 'DELETE', as: 'mira' }, 404, { message: '404 Not found' }],
     ['an unknown project', '/api/v4/projects/5', {}, 404, { message: '404 Project Not Found' }],
-    ['an unexpected error', '/api/v4/things', { ...form('title=bug'), as: 'mira' }, 500, { message: '500 Internal Server Error' }],
+    [
+      'an unexpected error',
+      '/api/v4/things',
+      { ...form('title=bug'), as: 'mira' },
+      500,
+      { message: '500 Internal Server Error' },
+    ],
   ])('%s: %s', async (_, path, init, status, body) => {
     expect((await call(path, init)).statusAndJson()).toEqual([status, body])
   })

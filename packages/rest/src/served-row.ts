@@ -16,7 +16,7 @@ import type { DocumentReader } from './document-reader.ts'
 import { toRestError } from './error-response.ts'
 import { redirectFormerPath } from './former-path.ts'
 import { keysetHeaders, type ListRequest, pageHeaders } from './page-headers.ts'
-import { noNames, parametersOf, HEADER_INPUT } from './parameter-names.ts'
+import { HEADER_INPUT, noNames, parametersOf } from './parameter-names.ts'
 import { type Throttle, WindowLimiter } from './rate-limit.ts'
 import { mergeParameters, type RequestParameters } from './request-parameters.ts'
 import { CallerRefusal, RestError } from './rest-error.ts'
@@ -109,7 +109,11 @@ async function callerOf(
     return await authenticate(
       core,
       { method, headers: raw.headers, parameters, source },
-      { scopes: row.scopes ?? [], takesJobTokens: row.takesJobTokens === true, authenticates: row.ignoresCredentials !== true },
+      {
+        scopes: row.scopes ?? [],
+        takesJobTokens: row.takesJobTokens === true,
+        authenticates: row.ignoresCredentials !== true,
+      },
     )
   } catch (refusal) {
     if (refusal instanceof RestError && refusal.status === 401) await throttle?.countFailure(incoming)
@@ -211,7 +215,12 @@ function replyTo(
     nowMs: clock.nowMs(),
   }
   const of = (value: unknown) => shape!.of(value as never, context)
-  const list: ListRequest = { url: settings.externalUrl + encodedPath(request.path), input: operation.input, names, values }
+  const list: ListRequest = {
+    url: settings.externalUrl + encodedPath(request.path),
+    input: operation.input,
+    names,
+    values,
+  }
   if (isKeysetPage(result)) return { status, headers: keysetHeaders(result, list), json: result.items.map(of) }
   if (isPage(result)) return { status, headers: pageHeaders(result, list), json: result.items.map(of) }
   return { status, ...(headers && { headers }), json: Array.isArray(result) ? result.map(of) : of(result) }

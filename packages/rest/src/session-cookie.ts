@@ -1,5 +1,5 @@
 import { type CoreSettings, csrfTokenOf, isFromOurPage } from '@penstock/core'
-import { type Incoming, csrfProofIn, sessionCookieName } from '@penstock/http'
+import { csrfProofIn, type Incoming, sessionCookieName } from '@penstock/http'
 
 /**
  * Returns the header that sets the session cookie, or deletes it if `secret` is `undefined`. The cookie lasts until the browser

@@ -1,4 +1,4 @@
-import { unscopedQuery, serviceVersion } from '@penstock/core'
+import { serviceVersion, unscopedQuery } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, route, type Shape } from './route.ts'
 

@@ -70,7 +70,7 @@ export async function rawInserts({ withIndexes }: { readonly withIndexes: boolea
 export async function intake(): Promise<IntakeRound> {
   await using own = await openExporter('http://127.0.0.1:9')
   const all = [...numbers(PIPELINES)].map(received)
-  const result = await timed(() => eachOf(all, TOGETHER, (one) => own.exporter.intake.receive(one)))
+  const result = await timed(() => eachOf(all, TOGETHER, (one) => own.exporter.intake.enqueueShared(one)))
   const { open } = await own.exporter.queue.counts()
   if (open !== PIPELINES * signals.length) throw new Error(`${open} exports of ${PIPELINES} pipelines`)
   return result
@@ -80,7 +80,7 @@ export async function intake(): Promise<IntakeRound> {
 export async function readingIntake(): Promise<IntakeRound> {
   await using own = await openExporter('http://127.0.0.1:9')
   return await timed(() =>
-    eachOf(numbers(PIPELINES), TOGETHER, (number) => own.exporter.intake.receive(received(number))),
+    eachOf(numbers(PIPELINES), TOGETHER, (number) => own.exporter.intake.enqueueShared(received(number))),
   )
 }
 

@@ -30,7 +30,7 @@ export async function stageCosts(): Promise<StageCosts> {
   await using sink = await startSink()
   const taken = await openExporter(sink.url)
   const intake = await cpuMicros(() =>
-    eachOf(numbers(PIPELINES), 512, (number) => taken.exporter.intake.receive(received(number))),
+    eachOf(numbers(PIPELINES), 512, (number) => taken.exporter.intake.enqueueShared(received(number))),
   )
   const startMs = performance.now()
   const exporter = await cpuMicros(() => drained(taken, (signal) => taken.exporter.run(signal)))
@@ -56,7 +56,7 @@ async function arrived(sink: Sink): Promise<void> {
 /** The queue as the exporter empties it, where whatever is sent has arrived. */
 async function claimAndSettle({ url }: Sink): Promise<number> {
   await using own = await openExporter(url)
-  await eachOf(numbers(PIPELINES), 512, (number) => own.exporter.intake.receive(received(number)))
+  await eachOf(numbers(PIPELINES), 512, (number) => own.exporter.intake.enqueueShared(received(number)))
   const outcome = { kind: 'delivered', rejectedItems: 0, message: '' } as const
   const drain = new Drain({
     ...defaultExportLimits,
@@ -65,7 +65,7 @@ async function claimAndSettle({ url }: Sink): Promise<number> {
     random: Math.random,
     newClaim: randomUUID,
     send: async (batch) => batch.map(() => ({ outcome, progress: '' })),
-    onTrouble: (error) => console.error(error),
+    onError: (error) => console.error(error),
   })
   return await cpuMicros(() => drained(own, (signal) => drain.run(signal)))
 }
@@ -118,7 +118,7 @@ async function send({ url }: Sink): Promise<number> {
 async function drained({ exporter }: OwnExporter, run: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController()
   const running = run(stop.signal)
-  while ((await exporter.queue.lanes({ limit: 1 })).length > 0) await sleep(LOOK_AGAIN_MS)
+  while ((await exporter.queue.listOpenLanes({ limit: 1 })).length > 0) await sleep(LOOK_AGAIN_MS)
   stop.abort()
   await running
 }

@@ -10,8 +10,8 @@ import {
   Exporter,
   type ExporterTables,
   exporterMigrations,
+  type IntakeRequest,
   isDurable,
-  type Received,
   readBody,
 } from '@penstock/exporter'
 import { jsonLog, systemClock } from '@penstock/runtime'
@@ -42,8 +42,8 @@ export async function openExporter(url: string, location?: string): Promise<OwnE
     newClaim: randomUUID,
     log: jsonLog(process.stderr, Date.now),
     client,
-    optionsOf: () => options,
-    destinationOf: async () => ({ url, token: tokens.source, encoding: 'protobuf' }),
+    optionsForScope: () => options,
+    resolveDestination: async () => ({ url, token: tokens.source, encoding: 'protobuf' }),
     limits: defaultExportLimits,
   })
   return {
@@ -59,7 +59,7 @@ export async function openExporter(url: string, location?: string): Promise<OwnE
 }
 
 /** One pipeline of the numbers, as an intake would have it. */
-export function received(number: number): Received {
+export function received(number: number): IntakeRequest {
   return {
     scope: SCOPE,
     body: readBody(numberedPipeline(number)),

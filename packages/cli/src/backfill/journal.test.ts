@@ -60,7 +60,8 @@ describe('a file that is none of ours', () => {
     { content: '{"format":"penstock cumulative metrics 1"}\n', complaint: 'is not a state file of penstock backfill' },
     {
       content: header.replace('forge.example', 'other.example'),
-      complaint: 'belongs to another backfill: its from is https://other.example/api/v4, not https://forge.example/api/v4',
+      complaint:
+        'belongs to another backfill: its from is https://other.example/api/v4, not https://forge.example/api/v4',
     },
     { content: header.replace('"17"', '"18"'), complaint: 'belongs to another backfill: its project is 18, not 17' },
     {

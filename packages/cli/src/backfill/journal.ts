@@ -162,7 +162,9 @@ function validateHeader(path: string, text: string, subject: JournalSubject): vo
   if (header?.format !== format) throw new UsageError(`${path} is not a state file of penstock backfill`)
   for (const key of ['from', 'project', 'endpoint'] as const) {
     if (header[key] === subject[key]) continue
-    throw new UsageError(`${path} belongs to another backfill: its ${key} is ${String(header[key])}, not ${subject[key]}`)
+    throw new UsageError(
+      `${path} belongs to another backfill: its ${key} is ${String(header[key])}, not ${subject[key]}`,
+    )
   }
 }
 

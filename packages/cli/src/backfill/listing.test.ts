@@ -106,7 +106,9 @@ describe('a list that does not end', () => {
 
   test('there is always more', async () => {
     const list = endless((page) => [page * 2, page * 2 + 1])
-    await expect(idsOf(list, 50)).rejects.toThrow(new ForgeError('/list: the list has more than 50 items or does not end'))
+    await expect(idsOf(list, 50)).rejects.toThrow(
+      new ForgeError('/list: the list has more than 50 items or does not end'),
+    )
   })
 
   test('of jobs', async () => {

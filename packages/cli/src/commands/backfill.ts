@@ -39,14 +39,19 @@ export const backfillCommand: CommandDefinition = {
           .makeOptionMandatory(),
       )
       .addOption(new Option('--private-token <token>', 'access token of the forge'))
-      .addOption(new Option('--since <date>', 'only pipelines created at or after this date or time (UTC)').argParser(parseDay))
-      .addOption(new Option('--until <date>', 'only pipelines created before this date or time (UTC)').argParser(parseDay))
-      .addOption(new Option('--status <list>', 'only these statuses, separated by commas').argParser(parseStatuses))
       .addOption(
-        new Option('--per-page <pipelines>', 'pipelines per page').argParser(integerFrom(1, 100)).default(100),
+        new Option('--since <date>', 'only pipelines created at or after this date or time (UTC)').argParser(parseDay),
       )
       .addOption(
-        new Option('--state-file <file>', 'file that records accepted pipelines of one project (default: in the data directory)'),
+        new Option('--until <date>', 'only pipelines created before this date or time (UTC)').argParser(parseDay),
+      )
+      .addOption(new Option('--status <list>', 'only these statuses, separated by commas').argParser(parseStatuses))
+      .addOption(new Option('--per-page <pipelines>', 'pipelines per page').argParser(integerFrom(1, 100)).default(100))
+      .addOption(
+        new Option(
+          '--state-file <file>',
+          'file that records accepted pipelines of one project (default: in the data directory)',
+        ),
       )
       .addHelpText('after', notes)
     addExportFlags(command)

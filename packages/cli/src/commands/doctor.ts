@@ -19,8 +19,8 @@ export const doctorCommand: CommandDefinition = {
   },
   run: async (_inputs, flags, environment) => {
     const findings = await diagnose(settingsOf(flags, environment.env))
-    for (const { grade, what, remedy } of findings) {
-      await write(environment.stdout, `${marks[grade]} ${what}${remedy === undefined ? '' : `: ${remedy}`}\n`)
+    for (const { grade, message, remedy } of findings) {
+      await write(environment.stdout, `${marks[grade]} ${message}${remedy === undefined ? '' : `: ${remedy}`}\n`)
     }
     return findings.some(({ grade }) => grade === 'wrong') ? exitCodes.incomplete : exitCodes.ok
   },

@@ -1,7 +1,7 @@
 import { type Core, DomainError, getProject } from '@penstock/core'
 import type { Db } from '@penstock/db'
 import { DeliveryQueue, type DeliveryStatus } from '@penstock/delivery'
-import { EXPORT_QUEUE, type ExporterTables, findTakenInMs, parseExportKey } from '@penstock/exporter'
+import { EXPORT_QUEUE, type ExporterTables, findEnqueuedAtMs, parseExportKey } from '@penstock/exporter'
 import { Argument, type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
 import { asCoreOperator, requireCoreDatabase, settingsOf } from '../core/core-operator.ts'
@@ -62,12 +62,13 @@ const actions: Readonly<Record<string, Action>> = {
     return exitCodes.ok
   },
   show: async ({ queue, db, settings, names, stdout }, ids) => {
-    if (ids.length !== 1) throw new UsageError('the id of one delivery is missing; run penstock export-queue list to see the ids')
+    if (ids.length !== 1)
+      throw new UsageError('the id of one delivery is missing; run penstock export-queue list to see the ids')
     const status = await queue.find(ids[0]!)
     if (status === undefined) throw new UsageError(`there is no delivery ${ids[0]}`)
     const { endpoint, trace, instance } = await deliveryFacts(db, settings, status.key)
     const rows = [
-      ...(await facts(status, names, instance, await findTakenInMs(db.read, status.key))),
+      ...(await facts(status, names, instance, await findEnqueuedAtMs(db.read, status.key))),
       ['endpoint', printable(endpoint)],
       ['trace', trace],
     ]
@@ -116,7 +117,9 @@ export const exportQueueCommand: CommandDefinition = {
             .default('dead'),
         )
         .addOption(
-          new Option('--limit <count>', 'maximum number of listed deliveries').argParser(integerFrom(1, 100_000)).default(100),
+          new Option('--limit <count>', 'maximum number of listed deliveries')
+            .argParser(integerFrom(1, 100_000))
+            .default(100),
         )
         .addOption(new Option('--before <id>', 'lists only older deliveries').argParser(integerFrom(1, 2 ** 31 - 1)))
         .addOption(new Option('--all', 'replays all dead deliveries'))
@@ -169,7 +172,8 @@ async function each(
   [done, state]: readonly [string, State],
   work: (id: number) => Promise<boolean>,
 ): Promise<number> {
-  if (ids.length === 0) throw new UsageError('the ids of deliveries are missing; run penstock export-queue list to see them')
+  if (ids.length === 0)
+    throw new UsageError('the ids of deliveries are missing; run penstock export-queue list to see them')
   let exitCode: number = exitCodes.ok
   for (const id of ids) {
     const isDone = await work(id)

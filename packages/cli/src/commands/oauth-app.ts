@@ -25,7 +25,9 @@ export const oauthAppCommand: CommandDefinition = {
         .addOption(new Option('--name <name>', 'name on the consent page'))
         .addOption(new Option('--redirect-uri <uris>', 'redirect URIs, separated by spaces'))
         .addOption(new Option('--scopes <scopes>', 'scopes, separated by spaces').default('api'))
-        .addOption(new Option('--public', 'creates an application without a secret, for browsers and desktop programs')),
+        .addOption(
+          new Option('--public', 'creates an application without a secret, for browsers and desktop programs'),
+        ),
     ).addHelpText('after', examples)
   },
   run: async (_inputs, flags, environment) => {

@@ -31,11 +31,15 @@ export const serveCommand: CommandDefinition = {
     command
       .summary('runs the core, the gateway, its API and the embedded store')
       .description('Serves until it is stopped by a signal.')
-      .addArgument(new Argument('[role]', 'the part to serve').choices(['all', 'core', 'gateway', 'worker']).default('all'))
+      .addArgument(
+        new Argument('[role]', 'the part to serve').choices(['all', 'core', 'gateway', 'worker']).default('all'),
+      )
       .addOption(new Option('--config <file>', 'JSON file with settings'))
       .addOption(new Option('--data-dir <directory>', 'directory of the databases (default: ./data)'))
       .addOption(
-        new Option('--workers <count>', 'number of processes that receive telemetry').argParser(integerFrom(1, 64)).default(1),
+        new Option('--workers <count>', 'number of processes that receive telemetry')
+          .argParser(integerFrom(1, 64))
+          .default(1),
       )
       .addOption(
         new Option(

@@ -32,7 +32,9 @@ export const showCommand: CommandDefinition = {
   define: (command: Command) => {
     command
       .summary('draws pipeline records as a waterfall')
-      .description('Draws the traces of finished CI pipelines in the terminal, and counts their spans, data points and log records.')
+      .description(
+        'Draws the traces of finished CI pipelines in the terminal, and counts their spans, data points and log records.',
+      )
       .argument('[file...]', 'files, directories, or - for standard input')
       .addOption(new Option('--sample', 'shows pipelines that come with the source'))
       .addHelpText('after', examples)

@@ -96,7 +96,10 @@ export const tokenCommand: CommandDefinition = {
         .addOption(new Option('--name <name>', 'name of a new token'))
         .addOption(new Option('--expires-at <time>', 'time of expiry, RFC 3339 (default: the token does not expire)'))
         .addOption(
-          new Option('--signals <list>', 'signals: traces, metrics, logs, profiles, separated by commas (default: all)'),
+          new Option(
+            '--signals <list>',
+            'signals: traces, metrics, logs, profiles, separated by commas (default: all)',
+          ),
         )
         .addOption(new Option('--tenant <tenant>', 'tenant of the telemetry'))
         .addOption(

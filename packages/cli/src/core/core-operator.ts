@@ -8,7 +8,7 @@ import { readSettings } from '../serve/read-settings.ts'
 import type { Settings } from '../serve/setting-table.ts'
 import { type CoreDatabaseTables, coreDatabase, openCore } from './open-core.ts'
 
-/** Whoever can read the data directory may do anything; nobody's name stands in what they made. */
+/** The actor of local commands: a user who can read the data directory may do anything. Records it creates have no author. */
 export const operator: Actor = { id: 0, username: 'operator', isAdministrator: true, botHome: undefined }
 
 export function settingsOf(flags: OptionValues, env: Environment['env']): Settings {
@@ -16,20 +16,22 @@ export function settingsOf(flags: OptionValues, env: Environment['env']): Settin
   return readSettings(flags.config as string | undefined, env, given)
 }
 
-/** @throws {UsageError} where nothing has been kept yet: a slip in the name of the directory must not make a database */
+/** @throws {UsageError} if there is no database, so that a mistyped directory name does not create one */
 export function requireCoreDatabase(flags: OptionValues, { env }: Environment): void {
   const settings = settingsOf(flags, env)
   const { location, name } = coreDatabase(settings)
   if (settings.databaseUrl === undefined && !existsSync(location)) {
-    throw new UsageError(`there is no database ${name}; is --data-dir (or PENSTOCK_DATA_DIR) that of the service?`)
+    throw new UsageError(
+      `there is no database ${name}; check that --data-dir (or PENSTOCK_DATA_DIR) is that of the service`,
+    )
   }
 }
 
 /**
- * Runs operations of the core as the operator of the machine, beside a running core or without one.
+ * Runs operations of the core as the operator of the machine. A core may be running on the same database.
  *
- * @param migrates an older database is brought up to this version; without it, it is refused
- * @throws {UsageError} what an operation refuses
+ * @param migrates migrates an older database; by default, it is refused
+ * @throws {UsageError} if an operation fails
  */
 export async function asCoreOperator<Result>(
   flags: OptionValues,
@@ -49,14 +51,14 @@ export async function asCoreOperator<Result>(
   try {
     return await work(core, db)
   } catch (error) {
-    throw error instanceof DomainError ? new UsageError(sentenceOf(error.failure)) : error
+    throw error instanceof DomainError ? new UsageError(describeFailure(error.failure)) : error
   } finally {
     await close()
   }
 }
 
-/** For a person, with parameters as the flags have them. */
-export function sentenceOf(failure: Failure): string {
+/** Describes a failure for the user of the command line, with parameters named like their flags. */
+export function describeFailure(failure: Failure): string {
   switch (failure.code) {
     case 'parameters':
       return failure.problems
@@ -84,11 +86,11 @@ export function sentenceOf(failure: Failure): string {
   }
 }
 
-/** `redirectUri` → `redirect-uri`, as the flag has it. */
+/** Returns the flag for a parameter: `redirectUri` → `redirect-uri`. */
 const flagWord = (name: PropertyKey): string => String(name).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
-/** @throws {UsageError} for the first of `names`, as the flags have them, that was not given */
+/** @throws {UsageError} for the first of the flags `names` that is missing */
 export function requireFlags(flags: OptionValues, names: readonly string[]): void {
   const missing = names.find((name) => flags[name.replace(/-./g, (pair) => pair[1]!.toUpperCase())] === undefined)
-  if (missing !== undefined) throw new UsageError(`--${missing} is missing; --help tells the rest`)
+  if (missing !== undefined) throw new UsageError(`--${missing} is missing; see --help`)
 }

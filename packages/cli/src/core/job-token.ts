@@ -4,10 +4,13 @@ import { type Environment, exitCodes, UsageError } from '../environment.ts'
 import { write } from '../output.ts'
 import { asCoreOperator, operator } from './core-operator.ts'
 
-/** Of an integer column. */
+/** Matches ids that fit into an integer column. */
 const idForm = /^[1-9]\d{0,8}$/
 
-/** `penstock token` with `--kind job`. @throws {UsageError} */
+/**
+ * Runs `penstock token` with `--kind job`.
+ * @throws {UsageError}
+ */
 export async function runJobToken(
   action: string,
   id: string | undefined,
@@ -16,7 +19,7 @@ export async function runJobToken(
 ): Promise<number> {
   if (action === 'create') await create(flags, environment)
   else if (action === 'revoke') await revoke(id, flags, environment)
-  else throw new UsageError(`tokens of jobs can be created and revoked; there is no ${action}`)
+  else throw new UsageError(`job tokens support create and revoke, not ${action}`)
   return exitCodes.ok
 }
 
@@ -39,7 +42,8 @@ async function userOf(core: Core, text: string): Promise<{ id: number; username:
 }
 
 async function revoke(id: string | undefined, flags: OptionValues, environment: Environment): Promise<void> {
-  if (id === undefined || !idForm.test(id)) throw new UsageError('which token? Name the number it was created with')
+  if (id === undefined || !idForm.test(id))
+    throw new UsageError('name the token to revoke by the number that create printed')
   await asCoreOperator(flags, environment, (core) => perform(core, operator, revokeJobToken, { id: Number(id) }))
   await write(environment.stderr, `revoked job token ${id}\n`)
 }

@@ -15,58 +15,58 @@ import type { Clock, Log } from '@penstock/runtime'
 import { prepareDataDirectory } from '../data-directory.ts'
 import { UsageError } from '../environment.ts'
 import type { Settings } from '../serve/setting-table.ts'
-import { orUnusable } from '../serve/start-error.ts'
+import { requireUsable } from '../serve/start-error.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
 
 export const CORE_FILE = 'core.db'
 const SECRETS_KEY_FILE = 'secrets.key'
 
-/** Where the core keeps its tables. What a URL says after the scheme may be a secret. */
+/** Returns the location of the core's database and a name for messages. The name never contains the URL, which may hold a secret. */
 export function coreDatabase({ databaseUrl, dataDir }: Settings): { location: string; name: string } {
   return databaseUrl === undefined
     ? { location: join(dataDir, CORE_FILE), name: join(dataDir, CORE_FILE) }
     : { location: databaseUrl, name: 'the database of PENSTOCK_DATABASE_URL' }
 }
 
-/** Exports are kept beside the records they are of, so that one transaction writes both. */
+/** The tables of the core and of the exporter, in one database so that one transaction writes both. */
 export type CoreDatabaseTables = CoreTables & ExporterTables
 
 export interface OpenCore {
   readonly core: Core
-  /** The same database as the core's, with all that is in it. */
+  /** The core's database with all its tables. */
   readonly db: Db<CoreDatabaseTables>
   close(): Promise<void>
 }
 
 export interface OpenCoreOptions {
-  /** Every generated URL starts with it. */
+  /** The prefix of every generated URL. */
   readonly externalUrl: string
-  /** Brings the tables up to this version; without it only a new database gets any. */
+  /** Whether to migrate an older database; if false, only a new database gets its tables. */
   readonly migrates: boolean
-  /** Only one that is there: a slip in a name makes none. */
-  readonly isThere?: boolean
+  /** Whether to refuse a missing database, so that a mistyped name does not create one. */
+  readonly mustExist?: boolean
 }
 
 /**
- * The core on its database.
+ * Opens the core with its database.
  *
- * @throws {UsageError} when the directory or the database cannot be used
+ * @throws {UsageError} if the directory or the database cannot be used
  */
 export async function openCore(
   settings: Settings,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
-  { externalUrl, migrates, isThere = false }: OpenCoreOptions,
+  { externalUrl, migrates, mustExist = false }: OpenCoreOptions,
 ): Promise<OpenCore> {
   const { dataDir } = settings
-  if (isThere) requireFiles(settings)
+  if (mustExist) requireFiles(settings)
   prepareDataDirectory(dataDir, log)
   const { location, name } = coreDatabase(settings)
-  const db = await orUnusable(name, (async () => openDatabase<CoreDatabaseTables>(location))())
+  const db = await requireUsable(name, (async () => openDatabase<CoreDatabaseTables>(location))())
   try {
-    if (isThere && (await orUnusable(name, isNewCoreDatabase(db, exporterMigrations)))) {
-      throw noCore(name)
+    if (mustExist && (await requireUsable(name, isNewCoreDatabase(db, exporterMigrations)))) {
+      throw missingCoreError(name)
     }
-    await orUnusable(name, migrates ? migrateCore(db, exporterMigrations) : requireTables(db, name))
+    await requireUsable(name, migrates ? migrateCore(db, exporterMigrations) : requireTables(db, name))
     const core: Core = {
       db,
       clock,
@@ -91,25 +91,25 @@ export async function openCore(
   }
 }
 
-const noCore = (where: string): UsageError =>
+const missingCoreError = (where: string): UsageError =>
   new UsageError(`there is no core in ${where}: start penstock serve core (or all) on it first`)
 
-/** A new key would open nothing that the core has sealed. */
+/** Requires the files of an existing core. A new key could not decrypt the values that the core has stored. */
 function requireFiles({ dataDir, databaseUrl }: Settings): void {
   if (databaseUrl === undefined && !existsSync(join(dataDir, CORE_FILE))) {
-    throw noCore(dataDir)
+    throw missingCoreError(dataDir)
   }
   if (!existsSync(join(dataDir, SECRETS_KEY_FILE))) {
-    throw new UsageError(`there is no ${SECRETS_KEY_FILE} in ${dataDir}: it has to be that of the core`)
+    throw new UsageError(`there is no ${SECRETS_KEY_FILE} in ${dataDir}: copy the one of the core there`)
   }
 }
 
-/** A service of the version before may be at work on the tables. */
+/** Requires the tables of this version; it does not migrate, because an older service may be using the tables. */
 async function requireTables(db: Db<CoreDatabaseTables>, name: string): Promise<void> {
   if (await isNewCoreDatabase(db, exporterMigrations)) return migrateCore(db, exporterMigrations)
   const pending = await pendingCoreMigrations(db, exporterMigrations)
   if (pending.length === 0) return
-  throw new UsageError(`${name} lacks ${pending.join(', ')}: end the older service, then run penstock migrate`)
+  throw new UsageError(`${name} lacks ${pending.join(', ')}: stop the older service, then run penstock migrate`)
 }
 
 async function loadKey(file: string): Promise<Uint8Array> {

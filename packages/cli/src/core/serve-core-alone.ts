@@ -10,9 +10,9 @@ import { untilAborted } from '../serve/until-aborted.ts'
 import { serveCore } from './serve-core.ts'
 
 /**
- * Serves the core, and exports its pipelines, until `environment.signal` aborts, then ends in order.
+ * Serves the core and exports its pipelines until `environment.signal` aborts, then shuts down in order.
  *
- * @throws {UsageError} for settings that cannot work and addresses that cannot be had
+ * @throws {UsageError} for invalid settings and addresses that cannot be bound
  */
 export async function serveCoreAlone(settings: Settings, environment: Environment): Promise<number> {
   const { stdout, stderr, clock, signal } = environment
@@ -23,9 +23,9 @@ export async function serveCoreAlone(settings: Settings, environment: Environmen
     const core = await serveCore(settings, environment, log, exports)
     try {
       const health = address && (await listenForHealth(address, core.exporting, log))
-      const { facts, tries } = coreLines(core)
+      const { facts, commands } = coreLines(core)
       const metrics = health === undefined ? [] : [`Its metrics and health are on ${health.url}.`]
-      await write(stdout, `${[...facts, ...metrics, '', 'Try next:', ...tries].join('\n')}\n`)
+      await write(stdout, `${[...facts, ...metrics, '', 'Try next:', ...commands].join('\n')}\n`)
       await untilAborted(signal)
       await health?.close(AbortSignal.abort())
     } finally {

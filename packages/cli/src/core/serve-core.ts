@@ -6,7 +6,7 @@ import { listen, type RefusalForm } from '@penstock/http'
 import { areas, oauthRoutes, restListener, signInRoutes, signInUrl } from '@penstock/rest'
 import { type Log, TrustedProxies } from '@penstock/runtime'
 import type { Environment } from '../environment.ts'
-import { exportsOfCore } from '../exporting/core-exports.ts'
+import { coreExportListener } from '../exporting/core-exports.ts'
 import type { ExportConfig } from '../exporting/export-config.ts'
 import { Exporting } from '../exporting/exporting.ts'
 import { probeListener, probePaths } from '../exporting/health-listener.ts'
@@ -15,10 +15,10 @@ import type { Settings } from '../serve/setting-table.ts'
 import { openCore } from './open-core.ts'
 
 export interface ServedCore extends StartedCore {
-  /** With the listeners that export what is recorded through it. */
+  /** The core with the listeners that export its pipelines. */
   readonly core: Core
   readonly exporting: Exporting
-  /** Takes no more requests, and waits for those under way, at most so long. */
+  /** Refuses further requests, and waits at most `timeoutMs` for those in progress. */
   close(timeoutMs: number): Promise<void>
 }
 
@@ -34,9 +34,9 @@ const refusalForm: RefusalForm = {
 }
 
 /**
- * The core on its address, and the exporter of its pipelines.
+ * Serves the core on its address, and exports its pipelines.
  *
- * @throws {UsageError} when directory or database cannot be used; the system's error when the address cannot be had
+ * @throws {UsageError} if the directory or the database cannot be used; the system's error if the address cannot be bound
  */
 export async function serveCore(
   settings: Settings,
@@ -44,7 +44,7 @@ export async function serveCore(
   log: Log,
   exports: ServedExports,
 ): Promise<ServedCore> {
-  // Generated URLs begin with the address that was bound, so that comes first; who is quick comes again.
+  // The address is bound first, because generated URLs begin with it. Requests before the core is open get a 503.
   let answer: RequestListener = (_request, response) => {
     response.writeHead(503, { 'Retry-After': '1' }).end()
   }
@@ -65,7 +65,7 @@ export async function serveCore(
     try {
       const exporting = new Exporting({ ...exports, core: plain, db, random, log })
       const { exporter } = exporting
-      const core: Core = { ...plain, listeners: [exportsOfCore(exporter)] }
+      const core: Core = { ...plain, listeners: [coreExportListener(exporter)] }
       const rootToken = await ensureRootToken(core, settings.rootToken)
       const rest = restListener({
         core,

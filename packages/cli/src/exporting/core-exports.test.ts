@@ -4,14 +4,14 @@ import { World } from '@penstock/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import type { CoreDatabaseTables } from '../core/open-core.ts'
 import { readSettings } from '../serve/read-settings.ts'
-import { exportsOfCore } from './core-exports.ts'
+import { coreExportListener } from './core-exports.ts'
 import { exportConfig } from './export-config.ts'
 import { Exporting } from './exporting.ts'
 
 test.each([
   ['{"object_kind": "pipeline"', /^/],
   ['{"object_kind": "pipeline"}', /object_attributes/],
-])('a payload %s that is no record is refused in words that may reach clients', async (payload, about) => {
+])('refuses the payload %s, which is not a record, with a message for clients', async (payload, about) => {
   const world = await World.open()
   onTestFinished(() => world.close())
   const project = await world.project('tools', await world.group('ops'))
@@ -24,7 +24,7 @@ test.each([
     log: silentLog,
   })
   const hearing = world.core.db.write((db) =>
-    exportsOfCore(exporter).onEvent(
+    coreExportListener(exporter).onEvent(
       {
         ...{ actor: undefined, core: world.core, db, nowMs: 0 },
         recordEvent: async () => {},

@@ -5,10 +5,10 @@ import {
   claimTraceInstance,
   DomainError,
   type EventListener,
-  loadExportSettings,
   findNamedUpstream,
   findTraceInstance,
   getProject,
+  loadExportSettings,
   type NamedUpstream,
   type Project,
   type ReadContext,
@@ -25,20 +25,20 @@ import {
 import { WorkersBusyError } from '@penstock/runtime'
 import { projectScope } from './project-scope.ts'
 
-/** Enough to tell tokens apart. */
+/** Enough characters to distinguish tokens. */
 const DIGEST_CHARACTERS = 16
 
 /**
- * Enqueues each pipeline that the core records, in the transaction that records it. The pipeline is exported under the
- * project it was put into, whatever project the record names, and in a trace that no other project writes
- * (docs/decisions/0014-ids-of-projects.md).
+ * Returns the listener that enqueues each pipeline in the transaction that records it in the core. A pipeline is exported
+ * under the project that it was recorded in, whatever project the record names, and in a trace that no other project writes
+ * to (docs/decisions/0014-ids-of-projects.md).
  */
-export function exportsOfCore(exporter: Pick<Exporter, 'bodies' | 'intake' | 'wake'>): EventListener {
+export function coreExportListener(exporter: Pick<Exporter, 'bodies' | 'intake' | 'wake'>): EventListener {
   const listener: EventListener = {
     types: new Set(['pipeline.created', 'pipeline.updated']),
     prepare: async (core, project, payload): Promise<PreparedBody> => {
       const named = hookProject(core, project)
-      return { project: named, body: await refusing(() => exporter.bodies.read(payload, { project: named })) }
+      return { project: named, body: await withCoreErrors(() => exporter.bodies.read(payload, { project: named })) }
     },
     onEvent: async (tx, { projectId, payload, prepared }) => {
       if (projectId === undefined || payload === undefined) return
@@ -46,33 +46,33 @@ export function exportsOfCore(exporter: Pick<Exporter, 'bodies' | 'intake' | 'wa
       const project = await getProject(tx, projectId)
       const named = hookProject(core, project)
       const ready = prepared?.get(listener) as PreparedBody | undefined
-      // A project may have been renamed since: its names are part of the body.
+      // The body contains the project's names, and the project may have been renamed since.
       const isReady = ready !== undefined && isSameProject(ready.project, named)
-      const body = isReady ? ready.body : await refusing(async () => readBody(payload, { project: named }))
+      const body = isReady ? ready.body : await withCoreErrors(async () => readBody(payload, { project: named }))
       const upstream = body.input.kind === 'pipeline' ? await namedUpstream(tx, body.input.record) : undefined
-      const taken = await exporter.intake.take(
-        // The database holds the exporter's tables too, see `CoreDatabaseTables`.
-        tx.db as unknown as Parameters<RecordIntake['take']>[0],
+      const result = await exporter.intake.enqueue(
+        // The database contains the exporter's tables too, see `CoreDatabaseTables`.
+        tx.db as unknown as Parameters<RecordIntake['enqueue']>[0],
         {
           scope: projectScope(projectId),
           body,
           receivedAtNs: core.clock.nowNs(),
           upstreamScope: upstream === undefined ? null : projectScope(upstream.project.id),
           plan: async (record) => {
-            const { signals, token } = await loadExportSettings(tx, core, project, circumstancesOf(record))
-            const plan = { signals, destination: destinationText(core, token) }
+            const { signals, token } = await loadExportSettings(tx, core, project, toVariableCircumstances(record))
+            const plan = { signals, destination: destinationId(core, token) }
             return signals.length === 0 ? plan : { ...plan, identity: await identityOf(tx, project, record, upstream) }
           },
         },
         nowMs,
       )
-      if (taken.kind === 'enqueued') tx.afterCommit(async () => exporter.wake())
+      if (result.kind === 'enqueued') tx.afterCommit(async () => exporter.wake())
     },
   }
   return listener
 }
 
-/** A body that was read for a project of these names. */
+/** A body that was read with these names of the project. */
 interface PreparedBody {
   readonly project: HookProject
   readonly body: ReceivedBody
@@ -84,10 +84,10 @@ const isSameProject = (one: HookProject, other: HookProject): boolean =>
 type ListenerContext = Parameters<EventListener['onEvent']>[0]
 
 /**
- * Runs `read` and turns its errors into errors of the core.
- * @throws DomainError if the body cannot be read, or not now
+ * Runs `read` and converts its errors into errors of the core.
+ * @throws DomainError if the body is invalid, or cannot be read at the moment
  */
-async function refusing(read: () => Promise<ReceivedBody>): Promise<ReceivedBody> {
+async function withCoreErrors(read: () => Promise<ReceivedBody>): Promise<ReceivedBody> {
   try {
     return await read()
   } catch (error) {
@@ -111,10 +111,10 @@ async function namedUpstream(tx: ListenerContext, { upstream }: PipelineRecord):
   const { projectId, projectPath, projectWebUrl, pipelineId } = upstream
   const base = `${tx.core.settings.externalUrl}/`
   const path = projectPath ?? (projectWebUrl?.startsWith(base) ? projectWebUrl.slice(base.length) : undefined)
-  const isOfThisHost = projectWebUrl === undefined || instanceOf(projectWebUrl) === instanceOf(base)
+  const isOnThisHost = projectWebUrl === undefined || instanceOf(projectWebUrl) === instanceOf(base)
   const id = Number(projectId)
   const ref = path ?? (projectWebUrl === undefined && Number.isSafeInteger(id) ? id : undefined)
-  return isOfThisHost && ref !== undefined ? findNamedUpstream(tx, ref, pipelineId) : undefined
+  return isOnThisHost && ref !== undefined ? findNamedUpstream(tx, ref, pipelineId) : undefined
 }
 
 /** Returns the parts of the identity that do not follow from the record alone. */
@@ -139,27 +139,25 @@ async function upstreamIdentity(
     const instance = await findTraceInstance(tx, named.project, rootPipelineId ?? pipelineId)
     return { instance, standing: named.isRecorded ? 'recorded' : 'expected' }
   }
-  // Hashed with this host, it would be a trace of any project that has a pipeline of that id.
+  // Hashed with this host, the id would lead to the trace of any project that has a pipeline with this id.
   const host = instanceOf(projectWebUrl)
-  const isElsewhere = host !== '' && host !== instanceOf(tx.core.settings.externalUrl)
-  return { standing: isElsewhere ? 'expected' : 'unknown' }
+  const isOnOtherHost = host !== '' && host !== instanceOf(tx.core.settings.externalUrl)
+  return { standing: isOnOtherHost ? 'expected' : 'unknown' }
 }
 
 const refused = (message: string): DomainError => new DomainError({ code: 'refused', message })
 
-/** Projects that share a token share requests. Told apart without telling the token. */
-function destinationText({ settings }: Core, token: string | undefined): string {
+/** Returns an id that is equal for projects with the same token, so that they share requests. It does not reveal the token. */
+function destinationId({ settings }: Core, token: string | undefined): string {
   if (token === undefined) return 'core'
   const digest = createHmac('sha256', settings.secretsKey).update(`export token\n${token}`).digest('base64url')
   return `core:${digest.slice(0, DIGEST_CHARACTERS)}`
 }
 
 /**
- * The token that the variables of a project hold now.
- *
- * @returns a text when the project is gone
+ * Returns the export token that the variables of a project contain now, or the reason why the project cannot be exported.
  */
-export async function tokenOf(
+export async function findExportToken(
   core: Core,
   projectId: number,
   record: PipelineRecord,
@@ -167,7 +165,7 @@ export async function tokenOf(
   const reading: ReadContext = { db: core.db.read, nowMs: core.clock.nowMs() }
   try {
     const project = await getProject(reading, projectId)
-    const { token } = await loadExportSettings(reading, core, project, circumstancesOf(record))
+    const { token } = await loadExportSettings(reading, core, project, toVariableCircumstances(record))
     return { token }
   } catch (error) {
     if (error instanceof DomainError && error.failure.code === 'not_found') return 'the project has been removed'
@@ -175,8 +173,8 @@ export async function tokenOf(
   }
 }
 
-/** Under which the project's variables are asked for. */
-function circumstancesOf({ jobs, protectedRef }: PipelineRecord): VariableCircumstances {
+/** Returns the environments and the protection that decide which variables of the project apply. */
+function toVariableCircumstances({ jobs, protectedRef }: PipelineRecord): VariableCircumstances {
   const environments = new Set(jobs.flatMap(({ environment }) => environment?.name ?? []))
   return { environments: [...environments], isProtectedRef: protectedRef ?? false }
 }

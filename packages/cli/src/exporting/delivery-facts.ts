@@ -7,8 +7,7 @@ import { type ExportConfig, exportConfig, gatewayUrl } from './export-config.ts'
 import { projectIdOf } from './project-scope.ts'
 
 /**
- * Returns the endpoint of the delivery with this key, its trace, and the text that its ids are hashed from, under these
- * settings.
+ * Returns the endpoint of a delivery under these settings, its trace, and the instance from which its ids are derived.
  */
 export async function deliveryFacts(
   db: Pick<Db<ExporterTables>, 'read'>,
@@ -23,7 +22,7 @@ export async function deliveryFacts(
   return {
     ...unknown,
     endpoint: endpointOf(config, gatewayUrl(settings), about.scope),
-    ...(await traceOf(db, config.optionsOf(about.scope), key)),
+    ...(await traceOf(db, config.optionsForScope(about.scope), key)),
   }
 }
 
@@ -40,8 +39,8 @@ function endpointOf({ endpoint, encoding, sources }: ExportConfig, ownGateway: s
   const instance = { url: endpoint ?? ownGateway, encoding }
   const found = projectIdOf(scope) === undefined ? sourceDestination(sources, scope, instance) : instance
   if (typeof found === 'string') return `none: ${found}`
-  if (!URL.canParse(found.url)) return 'none: it is no URL'
-  // What else a URL can hold may be a secret.
+  if (!URL.canParse(found.url)) return 'none: the endpoint is not a URL'
+  // The other parts of a URL may contain a secret.
   const { origin, pathname } = new URL(found.url)
   return origin + pathname.replace(/\/$/, '')
 }
@@ -57,7 +56,7 @@ async function traceOf(
     const { record } = found
     return { trace: traceIdOf(record, options), ...(record.instance !== undefined && { instance: record.instance }) }
   } catch (error) {
-    // That may be why it is dead.
+    // The delivery may be dead because its record cannot be read.
     if (error instanceof RecordError) return undefined
     throw error
   }

@@ -24,8 +24,8 @@ function file(name: string, content: string): string {
   return join(directory, name)
 }
 
-test('without settings: the service by its own name, everything else as the converter has it', () => {
-  const options = configOf({ PENSTOCK_SERVICE_NAME: 'gitlab' }).optionsOf('project:1')
+test('without settings, names the service after the installation and uses the defaults of the converter', () => {
+  const options = configOf({ PENSTOCK_SERVICE_NAME: 'gitlab' }).optionsForScope('project:1')
   expect(options).toMatchObject({
     resourceServiceName: 'gitlab-ci',
     vendorNamespace: 'gitlab',
@@ -36,19 +36,19 @@ test('without settings: the service by its own name, everything else as the conv
   })
 })
 
-test('options of a scope are one object; those of a source stand on top of the instance', () => {
+test('returns one options object per scope; options of a source override those of the instance', () => {
   const config = configOf({
     PENSTOCK_SOURCES: file('sources.json', JSON.stringify(sources)),
     PENSTOCK_EXPORT_OPTIONS: '{"user":"hash"}',
   })
-  expect(config.optionsOf('project:1')).toBe(config.optionsOf('project:2'))
-  expect(config.optionsOf('source:forge')).toBe(config.optionsOf('source:forge'))
-  expect(config.optionsOf('project:1')).toMatchObject({
+  expect(config.optionsForScope('project:1')).toBe(config.optionsForScope('project:2'))
+  expect(config.optionsForScope('source:forge')).toBe(config.optionsForScope('source:forge'))
+  expect(config.optionsForScope('project:1')).toMatchObject({
     user: 'hash',
     environment: 'production',
     instanceId: undefined,
   })
-  expect(config.optionsOf('source:forge')).toMatchObject({
+  expect(config.optionsForScope('source:forge')).toMatchObject({
     user: 'hash',
     environment: 'staging',
     instanceId: 'forge',
@@ -56,19 +56,19 @@ test('options of a scope are one object; those of a source stand on top of the i
   })
 })
 
-test('sources stand in the settings file as well', () => {
+test('reads sources from the settings file', () => {
   const settings = readSettings(file('settings.json', JSON.stringify({ exporter: { sources } })), {})
   expect([...exportConfig(settings).sources.keys()]).toEqual(['forge'])
 })
 
-test('an attempt that may take long has a lease that outlives it', () => {
+test('the lease outlasts an attempt with a long timeout', () => {
   const { limits } = configOf({ PENSTOCK_EXPORT_TIMEOUT_SECONDS: '300', PENSTOCK_EXPORT_CONCURRENCY: '2' })
   expect(limits.leaseMs).toBeGreaterThanOrEqual(limits.budgetMs + 600_000)
   expect(limits).toMatchObject({ attemptTimeoutMs: 300_000, concurrency: 2, laneConcurrency: 2 })
 })
 
-describe('what cannot work is one line that shows no value', () => {
-  const secret = 'the-secret-that-nobody-may-see'
+describe('an invalid setting is reported in one line without its value', () => {
+  const secret = 'the-secret-that-must-stay-hidden'
   test.each([
     [
       { PENSTOCK_EXPORT_OPTIONS: '{"commitMessage":"some"}' },
@@ -77,9 +77,9 @@ describe('what cannot work is one line that shows no value', () => {
     [{ PENSTOCK_EXPORT_OPTIONS: '{"nothing":1}' }, 'exporter.options: option nothing: no such option'],
     [
       { PENSTOCK_EXPORT_OPTIONS: '{"environment":"x"}' },
-      'exporter.options may not hold environment, which is set by exporter.environment',
+      'exporter.options must not contain environment; use the setting exporter.environment',
     ],
-    [{ PENSTOCK_EXPORT_OPTIONS: '{"metricsMode":"windowed"}' }, /running services export per-run metrics only$/],
+    [{ PENSTOCK_EXPORT_OPTIONS: '{"metricsMode":"windowed"}' }, /services support per-run only$/],
     [{ PENSTOCK_EXPORT_OPTIONS: '[]' }, 'PENSTOCK_EXPORT_OPTIONS must be a JSON object'],
     [{ PENSTOCK_EXPORT_ENDPOINT: 'ftp://x' }, /^PENSTOCK_EXPORT_ENDPOINT must be a URL/],
     [
@@ -114,7 +114,7 @@ describe('what cannot work is one line that shows no value', () => {
   })
 })
 
-test('a broken file is named, with the place', () => {
+test('names the file and the position of a syntax error', () => {
   const path = file('sources.json', '{\n  "forge": {,}\n}')
   expect(() => configOf({ PENSTOCK_SOURCES: path })).toThrow(
     new UsageError(`exporter.sources (PENSTOCK_SOURCES): ${path} is not valid JSON at line 2, column 13`),
@@ -127,6 +127,6 @@ test.each([
   [{ PENSTOCK_OTLP_HTTP_LISTEN: '[::]:14318,127.0.0.1:1' }, undefined, 'http://[::1]:14318'],
   [{ PENSTOCK_OTLP_HTTP_LISTEN: '127.0.0.1:0' }, { host: '127.0.0.1', port: 5 }, 'http://127.0.0.1:5'],
   [{ PENSTOCK_TLS_CERT_FILE: 'c', PENSTOCK_TLS_KEY_FILE: 'k' }, undefined, 'https://127.0.0.1:4318'],
-])('the own gateway on %j, bound to %j, is %s', (env, bound, url) => {
+])('the URL of the gateway for %j, bound to %j, is %s', (env, bound, url) => {
   expect(gatewayUrl(readSettings(undefined, env), bound)).toBe(url)
 })

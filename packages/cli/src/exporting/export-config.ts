@@ -16,26 +16,29 @@ import { UsageError } from '../environment.ts'
 import { type SettingName, type Settings, settingTable } from '../serve/setting-table.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
 
-/** What the settings say about exports. */
+/** The configuration of exports. */
 export interface ExportConfig {
-  /** Undefined: to the own gateway. */
+  /** Undefined: the gateway of this installation. */
   readonly endpoint: string | undefined
   readonly encoding: Encoding
   readonly sources: Sources
   readonly limits: ExportLimits
-  /** The same object for all pipelines of a scope. */
-  optionsOf(scope: string): DurableOptions
+  /** Returns the same object for all pipelines of a scope. */
+  optionsForScope(scope: string): DurableOptions
 }
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** @throws {UsageError} for settings that cannot work, before anything listens; no message shows a credential */
+/**
+ * Returns the configuration of exports.
+ * @throws {UsageError} for invalid settings; the message contains no credential
+ */
 export function exportConfig(settings: Settings): ExportConfig {
   const sources = sourcesOf(settings['exporter.sources'])
   const given = givenOptions(settings)
   const own = resolved(given)
-  const ofSources = new Map(
+  const optionsBySource = new Map(
     [...sources.values()].map((source) => [source, resolved({ ...given, ...source.options })] as const),
   )
   return {
@@ -43,15 +46,15 @@ export function exportConfig(settings: Settings): ExportConfig {
     encoding: settings['exporter.encoding'],
     sources,
     limits: limitsOf(settings),
-    optionsOf: (scope) => {
+    optionsForScope: (scope) => {
       const source = findSource(sources, scope)
-      return (source && ofSources.get(source)) ?? own
+      return (source && optionsBySource.get(source)) ?? own
     },
   }
 }
 
-/** Those that have a setting of their own, or are the same for all that the installation says. */
-const settledOptions = (settings: Settings) => ({
+/** Returns the options with a setting of their own, and those that are the same for the whole installation. */
+const fixedOptions = (settings: Settings) => ({
   resourceServiceName: settings['exporter.resourceServiceName'] ?? `${settings.serviceName}-ci`,
   environment: settings['exporter.environment'],
   reexport: settings['exporter.reexport'],
@@ -65,30 +68,34 @@ const settingOfOption = {
   reexport: 'exporter.reexport',
   vendorNamespace: 'serviceName',
   providerName: 'serviceName',
-} satisfies Record<keyof ReturnType<typeof settledOptions>, SettingName>
+} satisfies Record<keyof ReturnType<typeof fixedOptions>, SettingName>
 
 function givenOptions(settings: Settings): ConvertOptionsInput {
   const further = settings['exporter.options']
   const [option, setting] = Object.entries(settingOfOption).find(([name]) => name in further) ?? []
-  if (option !== undefined) throw new UsageError(`exporter.options may not hold ${option}, which is set by ${setting}`)
-  return { ...further, ...settledOptions(settings) }
+  if (option !== undefined)
+    throw new UsageError(`exporter.options must not contain ${option}; use the setting ${setting}`)
+  return { ...further, ...fixedOptions(settings) }
 }
 
 function resolved(input: ConvertOptionsInput): DurableOptions {
   try {
     const options = resolveOptions(input)
     if (isDurable(options)) return options
-    throw new OptionError('metricsMode', 'running services export per-run metrics only')
+    throw new OptionError('metricsMode', 'services support per-run only')
   } catch (error) {
     if (error instanceof OptionError) throw new UsageError(`exporter.options: ${error.message}`)
     throw error
   }
 }
 
-/** As who started it may have spelt it: which of the two it was is not known here. */
+/** The setting with its variable, because it is not known here which of the two was used. */
 const SOURCES_SETTING = `exporter.sources (${settingTable['exporter.sources'].variable})`
 
-/** @param text a file, or the JSON itself */
+/**
+ * Reads the sources.
+ * @param text the name of a file, or the JSON itself
+ */
 function sourcesOf(text: string | undefined): Sources {
   if (text === undefined) return new Map()
   const isJson = /^\s*[{[]/.test(text)
@@ -106,7 +113,7 @@ function sourcesOf(text: string | undefined): Sources {
   }
 }
 
-/** Who forgets that it is a file may have put a credential there. */
+/** Returns a path for a message. Other texts are not shown, because a user may have put a credential there by mistake. */
 const shownPath = (path: string): string =>
   /^[^\p{Cc}"'{}]{1,1000}\.json$/u.test(path) ? path : 'the file (its name is shown only if it ends in .json)'
 
@@ -118,7 +125,7 @@ function limitsOf(settings: Settings): ExportLimits {
     concurrency,
     laneConcurrency: Math.min(concurrency, defaultExportLimits.laneConcurrency),
     attemptTimeoutMs,
-    // An attempt that begins at the end of its batch's time has to fit in.
+    // The lease must outlast an attempt that begins at the end of the batch's budget.
     leaseMs: Math.max(defaultExportLimits.leaseMs, defaultExportLimits.budgetMs + 2 * attemptTimeoutMs),
     retry: { ...defaultExportLimits.retry, giveUpAfterMs: settings['exporter.retryHours'] * HOUR_MS },
     keepDeliveredMs: settings['exporter.keepDeliveredHours'] * HOUR_MS,
@@ -127,7 +134,7 @@ function limitsOf(settings: Settings): ExportLimits {
   }
 }
 
-/** Where a gateway on these settings is reached from this machine. */
+/** Returns the URL at which a gateway with these settings is reached from this machine. */
 export function gatewayUrl(settings: Settings, bound?: ListenAddress): string {
   const { host, port } = bound ?? settings['gateway.http'][0]!
   const reachable = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host

@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import type { Core } from '@penstock/core'
 import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
-import { Exporter, type ExporterOptions, findStraySource, sourceDestination } from '@penstock/exporter'
+import { Exporter, type ExporterOptions, findUnconfiguredSource, sourceDestination } from '@penstock/exporter'
 import type { Log, Random } from '@penstock/runtime'
 import type { OpenCore } from '../core/open-core.ts'
-import { tokenOf } from './core-exports.ts'
+import { findExportToken } from './core-exports.ts'
 import type { ExportConfig } from './export-config.ts'
 import { metricsText } from './metrics-text.ts'
 import { projectIdOf } from './project-scope.ts'
 
 interface ExportingOptions extends Pick<OpenCore, 'core' | 'db'> {
   readonly config: ExportConfig
-  /** Where to, unless the settings say otherwise. */
+  /** The endpoint that is used unless one is configured. */
   readonly ownGateway: string
   readonly random: Random
   readonly log: Log
 }
 
-/** The exporter of this process, with what it needs to send. */
+/** The exporter of this process with its HTTP client. */
 export class Exporting {
   readonly exporter: Exporter
   readonly #client: HttpClient
@@ -26,7 +26,7 @@ export class Exporting {
   #ended: Promise<void> | undefined
 
   constructor({ core, db, config, ownGateway, random, log }: ExportingOptions) {
-    const { limits, optionsOf, sources } = config
+    const { limits, optionsForScope, sources } = config
     this.#client = new HttpClient({
       ...defaultHttpClientLimits,
       connections: limits.concurrency,
@@ -39,33 +39,33 @@ export class Exporting {
       newClaim: randomUUID,
       log,
       client: this.#client,
-      optionsOf,
-      destinationOf: destinations(core, config, ownGateway),
-      serves: (destination) => findStraySource(sources, destination) === undefined,
+      optionsForScope,
+      resolveDestination: destinations(core, config, ownGateway),
+      serves: (destination) => findUnconfiguredSource(sources, destination) === undefined,
       limits,
     })
   }
 
-  /** Sends from now on, what earlier processes have left included. */
+  /** Starts exporting, including deliveries that earlier processes have left. */
   start(): void {
     this.#running = this.exporter.run(this.#stop.signal)
   }
 
-  /** In Prometheus' text format. */
+  /** Returns the metrics in Prometheus' text format. */
   metrics(): string {
     return metricsText(this.exporter.metrics.snapshot())
   }
 
-  /** Whether it is at work, and its database answers. */
+  /** Tells whether the exporter is running and its database answers. */
   async isReady(): Promise<boolean> {
     if (this.#stop.signal.aborted) return false
-    return this.exporter.queue.lanes({ limit: 1 }).then(
+    return this.exporter.queue.listOpenLanes({ limit: 1 }).then(
       () => true,
       () => false,
     )
   }
 
-  /** Claims nothing more, and resolves when what is under way has its answer. */
+  /** Stops claiming deliveries, and resolves when those in progress are settled. */
   end(): Promise<void> {
     this.#ended ??= this.#end()
     return this.#ended
@@ -78,17 +78,17 @@ export class Exporting {
   }
 }
 
-/** As things stand when something is sent. */
+/** Returns the lookup of the current destination of a record. */
 function destinations(
   core: Core,
   { endpoint, encoding, sources }: ExportConfig,
   ownGateway: string,
-): ExporterOptions['destinationOf'] {
+): ExporterOptions['resolveDestination'] {
   const instance = { url: endpoint ?? ownGateway, encoding }
   return async (scope, record) => {
     const projectId = projectIdOf(scope)
     if (projectId === undefined) return sourceDestination(sources, scope, instance)
-    const found = await tokenOf(core, projectId, record)
+    const found = await findExportToken(core, projectId, record)
     return typeof found === 'string' ? found : { ...instance, ...found }
   }
 }

@@ -18,7 +18,10 @@ export const probePaths: readonly string[] = ['/livez', '/readyz']
 
 type Health = Pick<Exporting, 'metrics' | 'isReady'>
 
-/** `/metrics`, `/livez` and `/readyz` of a process that has no gateway in it. @throws the system's error */
+/**
+ * Serves `/metrics`, `/livez` and `/readyz` for a process without a gateway.
+ * @throws the system's error if the address cannot be bound
+ */
 export function listenForHealth(
   address: { readonly host: string; readonly port: number },
   exporting: Health,
@@ -29,7 +32,7 @@ export function listenForHealth(
   return listen(app, address, { probePaths, log })
 }
 
-/** Answers the probes on the address of the API, outside its throttle. */
+/** Returns a listener for the probes on the address of the API, without its rate limit. */
 export function probeListener(exporting: Health, log: Log): RequestListener {
   return serveRoutes(unguarded(probePages(exporting)), { headers: apiHeaders, log, renderError })
 }
@@ -45,7 +48,7 @@ function page(path: string, handle: () => Promise<Reply>): Route<undefined, unde
 
 const text = (status: number, content: string) => ({ status, content, contentType: 'text/plain; charset=utf-8' })
 
-/** Nothing but a wrong path or a wrong method can be the asker's fault. */
+/** Renders errors. The only errors that a client can cause are a wrong path and a wrong method. */
 function renderError(error: unknown): Reply {
   if (!(error instanceof RequestProblem)) return text(500, '')
   return { ...text(error.problem.kind === 'method_not_allowed' ? 405 : 404, ''), headers: error.headers }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { metricsText } from './metrics-text.ts'
 
-test("series stand below their instrument's help and type, with and without labels", () => {
+test("lists series below their instrument's help and type, with and without labels", () => {
   const text = metricsText([
     { name: 'otelcol_exporter_queue_size', labels: {}, value: 3 },
     { name: 'penstock_export_delivered', labels: { signal: 'traces' }, value: 5 },

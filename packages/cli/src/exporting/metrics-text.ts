@@ -1,8 +1,8 @@
 import { exportInstruments, type MetricSample } from '@penstock/exporter'
 
 /**
- * What the exporter says about itself, for Prometheus to scrape, in the order of its table. Names and values of labels are
- * our own words: there is nothing to escape.
+ * Returns the exporter's metrics in Prometheus' text format, in the order of the instrument table. Label names and values come
+ * from that table, so nothing needs escaping.
  *
  * @see https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
  */

@@ -1,7 +1,7 @@
-/** What the exporter knows the pipelines of a project of the core under. */
+/** Returns the scope of a project's pipelines in the exporter. */
 export const projectScope = (projectId: number): string => `project:${projectId}`
 
-/** The id of the project whose scope it is; undefined for scopes of other kinds. */
+/** Returns the id of the project with this scope; undefined for other kinds of scopes. */
 export function projectIdOf(scope: string): number | undefined {
   const id = /^project:(\d+)$/.exec(scope)?.[1]
   return id === undefined ? undefined : Number(id)

@@ -10,10 +10,10 @@ import { Exporting } from './exporting.ts'
 import { listenForHealth } from './health-listener.ts'
 
 /**
- * Exports what the core and its hooks have taken in, beside other processes on the same database, until `environment.signal`
- * aborts; then ends in order.
+ * Exports the enqueued pipelines of the core and of its hooks until `environment.signal` aborts, then shuts down in order. Other
+ * processes may work on the same database.
  *
- * @throws {UsageError} for settings that cannot work, addresses that cannot be had, and where there is no core
+ * @throws {UsageError} for invalid settings, for addresses that cannot be bound, and if there is no core
  */
 export async function serveWorker(
   settings: Settings,
@@ -25,7 +25,7 @@ export async function serveWorker(
     const { core, db, close } = await openCore(
       settings,
       { clock, log },
-      { externalUrl: '', migrates: true, isThere: true },
+      { externalUrl: '', migrates: true, mustExist: true },
     )
     try {
       const exporting = new Exporting({ core, db, config, ownGateway: gatewayUrl(settings), random, log })

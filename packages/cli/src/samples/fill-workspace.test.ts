@@ -1,5 +1,4 @@
 import {
-  loadExportSettings,
   getPipeline,
   getProject,
   getProjectIssue,
@@ -9,6 +8,7 @@ import {
   listPipelineBridges,
   listPipelineJobs,
   listPipelines,
+  loadExportSettings,
 } from '@penstock/core'
 import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Core, DomainError } from '@penstock/core'
 import type { Log } from '@penstock/runtime'
-import { sentenceOf } from '../core/core-operator.ts'
+import { describeFailure } from '../core/core-operator.ts'
 import { counted } from '../wording.ts'
 import { COMPANY, SHOWN_PROJECT } from './company.ts'
 import { fillWorkspace, isRoomForSamples } from './fill-workspace.ts'
@@ -50,7 +50,7 @@ export async function makeSamples(options: SampleOptions): Promise<StartedSample
     return { sentence, project: SHOWN_PROJECT }
   } catch (error) {
     log.error({ event: 'samples.failed', err: error }, 'the sample workspace could not be created')
-    const why = error instanceof DomainError ? sentenceOf(error.failure) : (error as Error).message
+    const why = error instanceof DomainError ? describeFailure(error.failure) : (error as Error).message
     return {
       sentence: `The sample workspace could not be created; the next start tries again: ${why}`,
       project: undefined,

@@ -10,7 +10,7 @@ const started: Started = {
   core: undefined,
 }
 
-test('says where everything is and what to try', () => {
+test('prints the addresses and commands to try', () => {
   expect(banner(started)).toBe(`Penstock takes OTLP on 127.0.0.1:4318 and 127.0.0.1:4317 (HTTP and gRPC on either).
 Its API, metrics and health are on http://127.0.0.1:8081.
 
@@ -24,7 +24,7 @@ No API key at hand? npx penstock api-key create --name me --role Admin
 `)
 })
 
-test('A-7: a key that has just been made is shown, and stands in what to try', () => {
+test('A-7: shows a new key once, and exports it in the commands to try', () => {
   const text = banner({ ...started, firstKey: 'psak_made', embedded: true })
   expect(text).toContain('Admin API key, shown only now:  psak_made\n')
   expect(text).toContain('\n  export OBS_API_KEY=psak_made\n')
@@ -33,7 +33,7 @@ test('A-7: a key that has just been made is shown, and stands in what to try', (
   expect(text).toContain('embedded store, which is for trying things out')
 })
 
-test('with samples: what they are, and three commands about them', () => {
+test('with samples, describes them and prints three commands about them', () => {
   const core = { url: 'http://127.0.0.1:8080', rootToken: 'svcpat-made', hooks: [] }
   const samples = { sentence: 'Thirty pipelines are on their way.', project: 'mossgate/shop/storefront' }
   const text = banner({ ...started, firstKey: 'psak_made', embedded: true, core, samples })
@@ -52,7 +52,7 @@ test('with samples: what they are, and three commands about them', () => {
   expect(failed).toContain('  api user\n')
 })
 
-test('of the core: where it is, and the token that has just been made', () => {
+test('with a core, prints its URLs and a new token', () => {
   const text = banner({ ...started, core: { url: 'http://127.0.0.1:8080', rootToken: 'svcpat-made', hooks: [] } })
   expect(text).toContain('The REST API is on http://127.0.0.1:8080/api/v4')
   expect(text).toContain(
@@ -62,9 +62,9 @@ test('of the core: where it is, and the token that has just been made', () => {
   expect(text).toContain('http://127.0.0.1:8080/api/v4/$@"; }\n  api user\n')
 })
 
-test('of the sources outside: where their webhooks go, ten at most', () => {
+test('prints the webhook URLs of at most ten sources', () => {
   const hooks = Array.from({ length: 12 }, (_, index) => `http://127.0.0.1:8080/hooks/pipelines/forge-${index}`)
   const text = banner({ ...started, core: { url: 'http://127.0.0.1:8080', rootToken: undefined, hooks } })
   expect(text).toContain('\nWebhooks of a source go to http://127.0.0.1:8080/hooks/pipelines/forge-0\n')
-  expect(text).toContain('/hooks/pipelines/forge-9\n… and of 2 further sources.\n')
+  expect(text).toContain('/hooks/pipelines/forge-9\n… and 2 more sources.\n')
 })

@@ -3,10 +3,10 @@ import type { StartedSamples } from '../samples/sample-workspace.ts'
 
 export interface Started {
   readonly managementUrl: string
-  /** host:port of the OTLP listeners. */
+  /** The OTLP listeners as host:port. */
   readonly gatewayUrls: readonly string[]
   readonly embedded: boolean
-  /** Value of the first Admin API key, when it has just been made. */
+  /** The first Admin API key, if it has just been created. */
   readonly firstKey: string | undefined
   readonly samples: StartedSamples | undefined
   readonly core: StartedCore | undefined
@@ -14,26 +14,26 @@ export interface Started {
 
 export interface StartedCore {
   readonly url: string
-  /** Value of the first administrator's token, when it has just been made. */
+  /** The token of the first administrator, if it has just been created. */
   readonly rootToken: string | undefined
-  /** URLs that webhooks of each source outside go to. */
+  /** The webhook URLs of the sources outside the core. */
   readonly hooks: readonly string[]
 }
 
-/** More of them are said by number. */
+/** The highest number of webhook URLs that are listed; further ones are counted. */
 const MAX_HOOKS = 10
 
-/** What is said of the core, and what to try with it. */
-export function coreLines({ url, rootToken, hooks }: StartedCore): { facts: string[]; tries: string[] } {
+/** Returns the lines of the banner about the core: facts, and commands to try. */
+export function coreLines({ url, rootToken, hooks }: StartedCore): { facts: string[]; commands: string[] } {
   return {
     facts: [
       `The REST API is on ${url}/api/v4, described at ${url}/api/v4/openapi.json.`,
       `GraphQL is on ${url}${GRAPHQL_PATH}; ${url}${EXPLORER_PATH} in a browser shows its schema and runs queries.`,
       ...hooks.slice(0, MAX_HOOKS).map((hook) => `Webhooks of a source go to ${hook}`),
-      ...(hooks.length > MAX_HOOKS ? [`… and of ${hooks.length - MAX_HOOKS} further sources.`] : []),
+      ...(hooks.length > MAX_HOOKS ? [`… and ${hooks.length - MAX_HOOKS} more sources.`] : []),
       ...(rootToken === undefined ? [] : ['', `Token of the administrator root, shown only now:  ${rootToken}`]),
     ],
-    tries: [
+    commands: [
       ...(rootToken === undefined ? [] : [`  export PRIVATE_TOKEN=${rootToken}`]),
       apiFunction(url),
       '  api user',
@@ -41,7 +41,7 @@ export function coreLines({ url, rootToken, hooks }: StartedCore): { facts: stri
   }
 }
 
-/** What a start prints: where everything is, the one secret that is shown once, and what to try. */
+/** Returns what a start prints: the addresses, secrets that are shown only once, and commands to try. */
 export function banner(started: Started): string {
   const { managementUrl, gatewayUrls, embedded, firstKey, samples, core } = started
   const lines = [
@@ -52,30 +52,30 @@ export function banner(started: Started): string {
   if (core !== undefined) lines.push(...coreLines(core).facts)
   if (firstKey !== undefined) lines.push('', `Admin API key, shown only now:  ${firstKey}`)
   if (samples !== undefined) lines.push('', samples.sentence)
-  const tries = samples?.project === undefined ? ownTries(started) : sampleTries(started, samples.project)
-  lines.push('', 'Try next:', ...(firstKey === undefined ? [] : [`  export OBS_API_KEY=${firstKey}`]), ...tries)
+  const commands = samples?.project === undefined ? defaultCommands(started) : sampleCommands(started, samples.project)
+  lines.push('', 'Try next:', ...(firstKey === undefined ? [] : [`  export OBS_API_KEY=${firstKey}`]), ...commands)
   if (firstKey === undefined) lines.push('', 'No API key at hand? npx penstock api-key create --name me --role Admin')
   return `${[...lines, ''].join('\n')}\n`
 }
 
-/** Functions of bash as in the README: curl reads the secret from a file descriptor, so it is in no list of processes. */
+/** Shell functions as in the README. curl reads the secret from a file descriptor, so the secret does not appear in process lists. */
 const obsFunction = `  obs() { curl -sS -K <(printf 'header = "OBS-API-KEY: %s"' "$OBS_API_KEY") "$@"; }`
 const apiFunction = (url: string): string =>
   `  api() { curl -sS -K <(printf 'header = "PRIVATE-TOKEN: %s"' "$PRIVATE_TOKEN") "${url}/api/v4/$@"; }`
 const JSON_BODY = "-H 'Content-Type: application/json'"
 
-function ownTries({ managementUrl, embedded, core }: Started): string[] {
+function defaultCommands({ managementUrl, embedded, core }: Started): string[] {
   return [
     obsFunction,
     `  obs ${managementUrl}/api/v1/ingest_auth/state`,
     `  obs -d '{"name":"first"}' ${JSON_BODY} ${managementUrl}/api/v1/ingest_auth/tokens`,
     ...(embedded ? [`  obs ${managementUrl}/api/v1/observe/services`] : []),
-    ...(core === undefined ? [] : coreLines(core).tries),
+    ...(core === undefined ? [] : coreLines(core).commands),
   ]
 }
 
-/** Lists the pipelines of a project and what arrived of them, and enforces tokens; the samples go on, as they have one. */
-function sampleTries({ managementUrl, core }: Started, project: string): string[] {
+/** Returns commands that list pipelines, list the services they appear as, and enforce tokens. The samples have a token, so they go on. */
+function sampleCommands({ managementUrl, core }: Started, project: string): string[] {
   return [
     ...(core!.rootToken === undefined ? [] : [`  export PRIVATE_TOKEN=${core!.rootToken}`]),
     obsFunction,

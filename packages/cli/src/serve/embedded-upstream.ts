@@ -12,11 +12,11 @@ import { observeRoutes, observeServer, openObserve } from '@penstock/observe'
 import type { Log } from '@penstock/runtime'
 import type { Environment } from '../environment.ts'
 import type { Settings } from './setting-table.ts'
-import { orUnusable } from './start-error.ts'
+import { requireUsable } from './start-error.ts'
 
 export interface EmbeddedUpstream {
   readonly upstream: UpstreamConfig
-  /** Its queries, for whoever has an API key. */
+  /** The query routes, which require an API key. */
   readonly routes: readonly Route<ManagementContext, OperationName>[]
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ const unavailable = () => new ApiError('store_unavailable', 'The embedded store 
 
 const traceNotFound = () => new ApiError('not_found', 'No such trace is stored.')
 
-/** The store behind the gateway when nothing else is. It listens on loopback, and only the gateway has its credential. */
+/** Opens the store that the gateway uses if no upstream is set. It listens on loopback, and only the gateway has its credential. */
 export async function openEmbeddedUpstream(
   settings: Settings,
   { clock }: Environment,
@@ -36,7 +36,7 @@ export async function openEmbeddedUpstream(
     retentionMs: settings['observability.retentionHours'] * 3_600_000,
     maxFileBytes: settings['observability.maxMegabytes'] * 1024 * 1024,
   }
-  const store = await orUnusable(file, openObserve({ file, clock, log, limits }))
+  const store = await requireUsable(file, openObserve({ file, clock, log, limits }))
   const credential = randomBytes(32).toString('base64url')
   const server = await observeServer(store, { credential, log })
   return {

@@ -6,14 +6,14 @@ import { readSettings } from './read-settings.ts'
 const upstream = { url: 'http://upstream.example:4318' }
 const configOf = (env: Readonly<Record<string, string>>) => gatewayConfig(readSettings(undefined, env), upstream)
 
-test('P-1: without settings it listens on the two ports of OTLP, on loopback, in clear text', () => {
+test('P-1: without settings it listens on both OTLP ports, on loopback, without TLS', () => {
   expect(configOf({}).listeners).toEqual([
     { address: { host: '127.0.0.1', port: 4318 } },
     { address: { host: '127.0.0.1', port: 4317 } },
   ])
 })
 
-test('X-13: a certificate is for every OTLP port, and needs its key', () => {
+test('X-13: a certificate applies to every OTLP port and requires its key', () => {
   const tls = { certFile: '/cert.pem', keyFile: '/key.pem' }
   const files = { PENSTOCK_TLS_CERT_FILE: '/cert.pem', PENSTOCK_TLS_KEY_FILE: '/key.pem' }
   expect(configOf(files).listeners.map((listener) => listener.tls)).toEqual([tls, tls])
@@ -28,7 +28,7 @@ test('X-13: a certificate is for every OTLP port, and needs its key', () => {
   }
 })
 
-test('X-12: the upstream of a tenant has its own credential, and never that of the default one', () => {
+test('X-12: the upstream of a tenant has its own credential, and never that of the default upstream', () => {
   const { tenantUpstreams } = gatewayConfig(
     readSettings(undefined, {
       PENSTOCK_TENANT_UPSTREAMS: JSON.stringify({
@@ -51,18 +51,18 @@ test.each([
   '{"a":{"url":"http://x","authorization":"secret","authorizationFile":"/f"}}',
   '{"a":1}',
   '[]',
-])('X-12: %s is refused without being shown', (value) => {
+])('X-12: refuses %s without showing the value', (value) => {
   const read = () => readSettings(undefined, { PENSTOCK_TENANT_UPSTREAMS: value })
   expect(read).toThrow(/^PENSTOCK_TENANT_UPSTREAMS must be a JSON object/)
   expect(read).not.toThrow(/secret|colour/)
 })
 
-test('coalescing is on unless it is switched off', () => {
+test('coalescing is on by default', () => {
   expect(configOf({}).coalesce).not.toBe('off')
   expect(configOf({ PENSTOCK_COALESCE: 'false' }).coalesce).toBe('off')
 })
 
-test('X-9: the credential of upstream is a value or a file, not both; without an upstream there is none', () => {
+test('X-9: the credential of the upstream is either a value or a file', () => {
   const of = (env: Readonly<Record<string, string>>) => configuredUpstream(readSettings(undefined, env))
   const url = { PENSTOCK_UPSTREAM: 'http://u.example' }
   expect(of({})).toBeUndefined()
@@ -75,7 +75,7 @@ test('X-9: the credential of upstream is a value or a file, not both; without an
     of({ ...url, PENSTOCK_UPSTREAM_AUTHORIZATION_FILE: '/c', PENSTOCK_UPSTREAM_BODY_LIMIT_BYTES: '2048' }),
   ).toEqual({ url: 'http://u.example', credential: { file: '/c' }, bodyLimitBytes: 2048 })
   const both = { ...url, PENSTOCK_UPSTREAM_AUTHORIZATION: 'secret', PENSTOCK_UPSTREAM_AUTHORIZATION_FILE: '/c' }
-  expect(() => of(both)).toThrow(/exclude each other$/)
+  expect(() => of(both)).toThrow(/cannot be combined$/)
   expect(() => of(both)).not.toThrow(/secret/)
 })
 
@@ -84,7 +84,7 @@ test.each([
   ['AUTHORIZATION_FILE', '/c'],
   ['CA_FILE', '/ca.pem'],
   ['BODY_LIMIT_BYTES', '2048'],
-])('PENSTOCK_UPSTREAM_%s without an upstream is refused', (name, value) => {
+])('refuses PENSTOCK_UPSTREAM_%s without an upstream', (name, value) => {
   const of = () => configuredUpstream(readSettings(undefined, { [`PENSTOCK_UPSTREAM_${name}`]: value }))
   expect(of).toThrow(UsageError)
   expect(of).toThrow(/^gateway\.upstream\w+ needs gateway\.upstream, which is not set$/)

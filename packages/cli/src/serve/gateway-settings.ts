@@ -3,10 +3,10 @@ import { UsageError } from '../environment.ts'
 import type { Settings } from './setting-table.ts'
 
 /**
- * What the gateway is told.
+ * Returns the gateway's configuration.
  *
- * @param upstream where telemetry goes when no upstream is set: the embedded store
- * @throws {UsageError} for settings that do not go together
+ * @param upstream the configured upstream, or the embedded store if none is set
+ * @throws {UsageError} for settings that contradict each other
  */
 export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): GatewayConfig {
   const tls = tlsFiles(settings)
@@ -43,8 +43,8 @@ export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): Gat
   }
 }
 
-/** Mean nothing to the embedded store, whose credential is its own. */
-const settingsOfUpstream = [
+/** The settings that require `gateway.upstream`: the embedded store has a credential of its own. */
+const upstreamSettings = [
   'gateway.upstreamAuthorization',
   'gateway.upstreamAuthorizationFile',
   'gateway.upstreamCaFile',
@@ -52,21 +52,21 @@ const settingsOfUpstream = [
 ] as const
 
 /**
- * `undefined` when none is set.
+ * Returns the configured upstream; `undefined` if none is set.
  *
- * @throws {UsageError} for settings that do not go together
+ * @throws {UsageError} for settings that contradict each other
  */
 export function configuredUpstream(settings: Settings): UpstreamConfig | undefined {
   const url = settings['gateway.upstream']
   if (url === undefined) {
-    const stray = settingsOfUpstream.find((name) => settings[name] !== undefined)
-    if (stray !== undefined) throw new UsageError(`${stray} needs gateway.upstream, which is not set`)
+    const misplaced = upstreamSettings.find((name) => settings[name] !== undefined)
+    if (misplaced !== undefined) throw new UsageError(`${misplaced} needs gateway.upstream, which is not set`)
     return undefined
   }
   const header = settings['gateway.upstreamAuthorization']
   const file = settings['gateway.upstreamAuthorizationFile']
   if (header !== undefined && file !== undefined) {
-    throw new UsageError('gateway.upstreamAuthorization and gateway.upstreamAuthorizationFile exclude each other')
+    throw new UsageError('gateway.upstreamAuthorization and gateway.upstreamAuthorizationFile cannot be combined')
   }
   const caFile = settings['gateway.upstreamCaFile']
   const bodyLimitBytes = settings['gateway.upstreamBodyLimitBytes']
@@ -85,7 +85,7 @@ function tlsFiles(settings: Settings): TlsFiles | undefined {
   const clientCaFile = settings['gateway.tlsClientCaFile']
   if (certFile === undefined && keyFile === undefined && clientCaFile === undefined) return undefined
   if (certFile === undefined || keyFile === undefined) {
-    throw new UsageError('gateway.tlsCertFile and gateway.tlsKeyFile go together')
+    throw new UsageError('gateway.tlsCertFile and gateway.tlsKeyFile must be set together')
   }
   return { certFile, keyFile, ...(clientCaFile !== undefined && { clientCaFile }) }
 }

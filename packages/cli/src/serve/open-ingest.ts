@@ -15,22 +15,25 @@ import { type GatewayStore, openStore, STORE_FILE } from './operator.ts'
 import type { Settings } from './setting-table.ts'
 import { Workers } from './workers.ts'
 
-/** What was added last runs first. */
+/** Functions that close resources; the last one added runs first. */
 export type Teardown = (() => Promise<void>)[]
 
-/** What takes telemetry in, in this process or in its workers, and where that goes. */
+/** The ingest side of the gateway, in this process or in its workers. */
 export interface Ingest {
   readonly config: GatewayConfig
-  /** Where telemetry goes when no upstream is set. */
+  /** The embedded store, if no upstream is set. */
   readonly embedded: EmbeddedUpstream | undefined
-  /** This process's plane. Beside workers it takes no telemetry in; it only judges for other proxies. */
+  /** The plane of this process. If there are workers, it receives no telemetry and only decides for forward-auth proxies. */
   readonly judge: OpenPlane
   readonly workers: Workers | undefined
-  /** All that live now. */
+  /** Returns the planes of this process and of all running workers. */
   planes(): IngestPlane[]
 }
 
-/** @throws {UsageError} for settings that do not go together; `WorkerFailed`, or the system's error of an address */
+/**
+ * Starts the ingest side.
+ * @throws {UsageError} for settings that contradict each other; `WorkerFailed`, or the system's error for an address
+ */
 export async function openIngest(
   { settings, workers: count }: { readonly settings: Settings; readonly workers: number },
   { configured, peppers }: Pick<GatewayStore, 'peppers'> & { readonly configured: UpstreamConfig | undefined },
@@ -48,7 +51,7 @@ export async function openIngest(
   const workers = count > 1 ? await Workers.start({ count, env, drainTimeoutMs, clock, log }) : undefined
   if (workers !== undefined) teardown.push(() => workers.drain(0))
 
-  // What a plane writes is statistics: no request shall wait for the disk because of them.
+  // A plane writes only statistics, so no request needs to wait for the disk.
   const statistics = await openGatewayStore(join(settings.dataDir, STORE_FILE), 'process-loss')
   teardown.push(() => statistics.close())
   const ownConfig = workers === undefined ? config : { ...config, listeners: [] }
@@ -57,7 +60,7 @@ export async function openIngest(
   return { config, embedded, judge, workers, planes: () => [judge, ...(workers?.planes ?? [])] }
 }
 
-/** The plane of a worker; the embedded store lives in the primary, and is to it any upstream. */
+/** Opens the plane of a worker. The embedded store runs in the primary; a worker uses it like any other upstream. */
 export async function openWorkerPlane(
   settings: Settings,
   { clock, random }: Environment,
@@ -72,7 +75,7 @@ export async function openWorkerPlane(
   return plane
 }
 
-/** Where the embedded store of the primary is, and its credential. */
+/** Returns the environment variables that give workers the address and credential of the primary's embedded store. */
 function workerVariables(upstream: UpstreamConfig, settings: Settings): Record<string, string> {
   if (settings['gateway.upstream'] !== undefined || upstream.credential === undefined) return {}
   const { credential } = upstream

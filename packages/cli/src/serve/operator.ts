@@ -18,7 +18,7 @@ import { prepareDataDirectory } from '../data-directory.ts'
 import { type Environment, UsageError } from '../environment.ts'
 import { readSettings } from './read-settings.ts'
 import type { Settings } from './setting-table.ts'
-import { orUnusable } from './start-error.ts'
+import { requireUsable } from './start-error.ts'
 
 export const STORE_FILE = 'gateway.db'
 
@@ -29,10 +29,10 @@ export interface GatewayStore {
 }
 
 /**
- * The gateway's database and what its hashes are keyed with.
+ * Opens the gateway's database and the keys of its token hashes.
  *
- * @param survives what its writes are to survive
- * @throws {UsageError} when the directory or the database cannot be used, or the pepper of its tokens is missing
+ * @param survives the kind of failure that committed writes survive
+ * @throws {UsageError} if the directory or the database cannot be used, or the pepper of its tokens is missing
  */
 export async function openStore(
   settings: Settings,
@@ -42,7 +42,7 @@ export async function openStore(
   const { dataDir } = settings
   prepareDataDirectory(dataDir, log)
   const file = join(dataDir, STORE_FILE)
-  const db = await orUnusable(file, openGatewayStore(file, survives))
+  const db = await requireUsable(file, openGatewayStore(file, survives))
   try {
     const peppers = await openPeppers(db, {
       configured: settings.peppers,
@@ -57,7 +57,7 @@ export async function openStore(
   }
 }
 
-/** @throws {UsageError} where nothing has been kept yet: a slip in the name of the directory must not make a store */
+/** @throws {UsageError} if the directory has no gateway store, so that a mistyped name does not create one */
 export function requireStore(flags: OptionValues, { env }: Environment): void {
   const { dataDir } = settingsOf(flags, env)
   if (!existsSync(join(dataDir, STORE_FILE))) throw new UsageError(`there is no gateway store in ${dataDir}`)
@@ -68,18 +68,18 @@ function settingsOf(flags: OptionValues, env: Environment['env']): Settings {
   return readSettings(flags.config as string | undefined, env, given)
 }
 
-/** Flags of every command that works on the store. */
+/** Adds the flags of every command that works on the store. */
 export function addStoreFlags(command: Command): Command {
   return command
     .addOption(new Option('--config <file>', 'JSON file of settings'))
-    .addOption(new Option('--data-dir <directory>', 'where databases lie (default: ./data)'))
+    .addOption(new Option('--data-dir <directory>', 'directory of the databases (default: ./data)'))
 }
 
 /**
- * Runs one operation of the management side as the operator of the machine, beside a running gateway or without one.
- * The gateway takes a change up within two seconds.
+ * Runs one management operation as the operator of the machine. A gateway may be running; it applies a change within two
+ * seconds.
  *
- * @throws {UsageError} what the operation refuses
+ * @throws {UsageError} if the operation fails
  */
 export async function asOperator<Result>(
   flags: OptionValues,
@@ -100,7 +100,7 @@ export async function asOperator<Result>(
   }
 }
 
-/** Whoever is at the machine may do anything on the management side. */
+/** Returns the context of a local operator, who has the role Admin. */
 export function operatorContext(
   { db, peppers }: Pick<GatewayStore, 'db' | 'peppers'>,
   settings: Settings,

@@ -16,7 +16,7 @@ function fileOf(content: unknown): string {
   return file
 }
 
-test('without file and variables everything has its default', () => {
+test('without a file and variables, every setting has its default', () => {
   const settings = readSettings(undefined, {})
   expect(settings['gateway.http']).toEqual([{ host: '127.0.0.1', port: 4318 }])
   expect(settings['observability.listen']).toEqual({ host: '127.0.0.1', port: 8081 })
@@ -24,7 +24,7 @@ test('without file and variables everything has its default', () => {
   expect(settings['gateway.upstream']).toBeUndefined()
 })
 
-test('a variable wins over the file, the command line over both', () => {
+test('variables override the file, and the command line overrides both', () => {
   const file = fileOf({ gateway: { upstream: 'http://file.example', maxBodyBytes: 2048 }, dataDir: 'from-file' })
   const settings = readSettings(file, { PENSTOCK_UPSTREAM: 'grpc://variable.example:4317' }, { dataDir: 'typed' })
   expect(settings['gateway.upstream']).toBe('grpc://variable.example:4317')
@@ -32,7 +32,7 @@ test('a variable wins over the file, the command line over both', () => {
   expect(settings.dataDir).toBe('typed')
 })
 
-test('keys may be nested or joined with dots, lists are lists, maps are objects', () => {
+test('accepts nested and dotted keys, JSON lists and JSON objects', () => {
   const settings = readSettings(
     fileOf({
       'gateway.allowedOrigins': ['https://a.example', 'https://*.b.example'],
@@ -48,12 +48,12 @@ test('keys may be nested or joined with dots, lists are lists, maps are objects'
   expect(settings['gateway.tenantUpstreams']).toEqual({ blue: { url: 'https://blue.example' } })
 })
 
-describe('what cannot work is one line that shows no value', () => {
+describe('an invalid setting is reported in one line without its value', () => {
   test.each([
     [
       {},
       { PENSTOCK_OTLP_HTTP_LISTEN: '4318' },
-      'PENSTOCK_OTLP_HTTP_LISTEN must be addresses host:port with commas between',
+      'PENSTOCK_OTLP_HTTP_LISTEN must be a comma-separated list of host:port',
     ],
     [{}, { PENSTOCK_UPSTREAM: 'ftp://x' }, /^PENSTOCK_UPSTREAM must be a URL that starts with http:/],
     [{}, { PENSTOCK_UPSTREAM: 'http://user:secret@x' }, /without user name/],
@@ -62,7 +62,7 @@ describe('what cannot work is one line that shows no value', () => {
     [{ gateway: { coalesce: 'yes' } }, {}, 'gateway.coalesce in the settings file must be true or false'],
     [{ gateway: { maxBodyBytes: -1 } }, {}, /^gateway.maxBodyBytes in the settings file must be a whole number from/],
     ['[', {}, /is not JSON$/],
-    [[], {}, 'the settings file must hold a JSON object'],
+    [[], {}, 'the settings file must contain a JSON object'],
   ])('%j %j', (content, env, message) => {
     const attempt = () => readSettings(fileOf(content), env as Record<string, string>)
     expect(attempt).toThrow(message)

@@ -8,14 +8,14 @@ type Variables = Readonly<Record<string, string | undefined>>
 
 const rows = Object.entries(settingTable) as [SettingName, SettingRow][]
 
-/** Of other commands; everything else that starts with PENSTOCK_ must be a setting, or it is a slip. */
-const variablesElsewhere = ['PENSTOCK_EXPORT_TOKEN', 'PENSTOCK_FORGE_TOKEN']
+/** Variables of other commands. Any other variable that starts with PENSTOCK_ must be a setting. */
+const otherVariables = ['PENSTOCK_EXPORT_TOKEN', 'PENSTOCK_FORGE_TOKEN']
 
 /**
- * Settings from a JSON file, then from variables, which win.
+ * Reads settings from a JSON file and from variables, which override the file.
  *
- * @param given what the command line sets; it wins over both
- * @throws {UsageError} naming the first setting that is unknown or not of its form; never showing its value
+ * @param given settings from the command line, which override both
+ * @throws {UsageError} that names the first unknown or invalid setting, without its value
  */
 export function readSettings(
   file: string | undefined,
@@ -23,7 +23,7 @@ export function readSettings(
   given: Partial<Record<SettingName, string>> = {},
 ): Settings {
   const inFile = file === undefined ? new Map<string, string>() : readFile(file)
-  refuseUnknown(inFile, env)
+  requireKnown(inFile, env)
   const settings: Record<string, unknown> = {}
   for (const [name, row] of rows) {
     const [value, place] = sourceOf(name, row, inFile, env, given)
@@ -49,15 +49,16 @@ function sourceOf(
   return [row.fallback, name]
 }
 
-function refuseUnknown(inFile: ReadonlyMap<string, string>, env: Variables): void {
-  const stray = [...inFile.keys()].find((name) => !(name in settingTable))
-  if (stray !== undefined) throw new UsageError(`unknown setting ${JSON.stringify(stray)} in the settings file`)
-  const known = new Set([...variablesElsewhere, ...rows.map(([, row]) => row.variable)])
-  const slip = Object.keys(env).find((variable) => variable.startsWith('PENSTOCK_') && !known.has(variable))
-  if (slip !== undefined) throw new UsageError(`unknown setting ${slip}`)
+function requireKnown(inFile: ReadonlyMap<string, string>, env: Variables): void {
+  const unknownInFile = [...inFile.keys()].find((name) => !(name in settingTable))
+  if (unknownInFile !== undefined)
+    throw new UsageError(`unknown setting ${JSON.stringify(unknownInFile)} in the settings file`)
+  const known = new Set([...otherVariables, ...rows.map(([, row]) => row.variable)])
+  const unknown = Object.keys(env).find((variable) => variable.startsWith('PENSTOCK_') && !known.has(variable))
+  if (unknown !== undefined) throw new UsageError(`unknown setting ${unknown}`)
 }
 
-/** `{ "gateway": { "http": "…" } }` and `{ "gateway.http": "…" }` are the same. */
+/** Reads the settings file. `{ "gateway": { "http": "…" } }` and `{ "gateway.http": "…" }` are equivalent. */
 function readFile(file: string): Map<string, string> {
   const found = new Map<string, string>()
   collect(parseFile(file), '', found)
@@ -84,7 +85,7 @@ function collect(value: unknown, name: string, found: Map<string, string>): void
   if (isBranch) {
     for (const [key, inner] of Object.entries(value)) collect(inner, name === '' ? key : `${name}.${key}`, found)
   } else if (name === '') {
-    throw new UsageError('the settings file must hold a JSON object')
+    throw new UsageError('the settings file must contain a JSON object')
   } else if (Array.isArray(value)) {
     found.set(name, value.join(','))
   } else {

@@ -10,39 +10,39 @@ import { exportConfig, gatewayUrl } from '../exporting/export-config.ts'
 import { write } from '../output.ts'
 import { makeSamples, pendingSamples } from '../samples/sample-workspace.ts'
 import { banner } from './banner.ts'
-import { judgeByAgeAlone } from './engine.ts'
 import { configuredUpstream } from './gateway-settings.ts'
 import { type Ingest, openIngest, openWorkerPlane, type Teardown } from './open-ingest.ts'
 import { openStore, operatorContext, STORE_FILE } from './operator.ts'
 import type { Settings } from './setting-table.ts'
 import { startErrorOf } from './start-error.ts'
 import { untilAborted } from './until-aborted.ts'
+import { disablePretenuring } from './v8-flags.ts'
 import { isWorker, workUntilReleased } from './workers.ts'
 
 export interface ServeOptions {
   readonly settings: Settings
-  /** Processes that take telemetry in. 1: this one. */
+  /** The number of processes that receive telemetry. 1: only this one. */
   readonly workers: number
   readonly isSampled: boolean
-  /** The core beside it, in this process. */
+  /** Whether this process serves the core too. */
   readonly withCore: boolean
 }
 
 const sampleToken = {
   name: 'sample workspace',
-  description: 'With it the exporter sends the sample pipelines; it is a CI/CD variable of their group.',
+  description: 'The exporter sends the sample pipelines with it; it is a CI/CD variable of their group.',
   signals: ['traces', 'metrics', 'logs'],
 }
 
 /**
- * Serves until `environment.signal` aborts, then ends in order.
+ * Serves until `environment.signal` aborts, then shuts down in order.
  *
- * @throws {UsageError} for settings that cannot work and addresses that cannot be had; nothing listens then
+ * @throws {UsageError} for invalid settings and addresses that cannot be bound; nothing listens then
  */
 export async function serve(options: ServeOptions, environment: Environment): Promise<number> {
   const log = jsonLog(environment.stderr, () => environment.clock.nowMs())
   const teardown: Teardown = []
-  judgeByAgeAlone()
+  disablePretenuring()
   try {
     if (isWorker()) {
       await workUntilReleased(
@@ -73,7 +73,7 @@ async function serveUntilInterrupted(
   const { db, peppers, close } = await openStore(settings, log)
   teardown.push(close)
   const configured = configuredUpstream(settings)
-  // Samples are for trying things out: into nobody's backend.
+  // Samples are only for trying things out, so they are never sent to a configured backend.
   const isForSamples =
     options.isSampled && configured === undefined && exports !== undefined && exports.endpoint === undefined
   const samplesBegunMs = isForSamples ? pendingSamples(settings.dataDir, isNew, clock.nowMs()) : undefined
@@ -108,7 +108,7 @@ async function serveUntilInterrupted(
     core = await serveCore(settings, environment, log, { config: exports, ownGateway })
     teardown.push(() => core!.close(ingest.config.drainTimeoutMs))
   }
-  // Not before everything listens: a start that fails must not make a key that nobody gets to see.
+  // Created only after everything listens: a failed start must not create a key that is never shown.
   const firstKey = await ensureFirstAdminKey(db, peppers, {
     configuredKey: settings.obsApiKey,
     nowMs: clock.nowMs(),
@@ -135,8 +135,8 @@ async function serveUntilInterrupted(
   await write(stdout, banner({ managementUrl, gatewayUrls: gatewayUrls(ingest), embedded, firstKey, samples, core }))
 
   await untilAborted(signal)
-  const isHurried = signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT'
-  await drain(ingest, core, isHurried ? 0 : settings['gateway.drainDelayMs'], log)
+  const skipsDelay = signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT'
+  await drain(ingest, core, skipsDelay ? 0 : settings['gateway.drainDelayMs'], log)
 }
 
 function gatewayUrls({ config, judge, workers }: Ingest): string[] {

@@ -3,10 +3,10 @@ import type { Shape } from './setting-shapes.ts'
 export interface SettingRow<Value = unknown> {
   readonly variable: string
   readonly shape: Shape<Value>
-  /** As it would be typed; `undefined`: unset, and `about` says what that means. */
+  /** The default in the form in which it is typed; `undefined`: unset, and `about` says what that means. */
   readonly fallback: string | undefined
   readonly about: string
-  /** Its value never appears in messages or generated pages. */
+  /** Whether the value is kept out of messages and generated pages. */
   readonly secret?: boolean
 }
 

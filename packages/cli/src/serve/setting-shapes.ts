@@ -1,18 +1,18 @@
 import { allowedOriginPattern, canBeApiKey, type ListenAddress, type UpstreamConfig } from '@penstock/gateway'
 import { TrustedProxies } from '@penstock/runtime'
 
-/** How one kind of value is written, and what is said of one that is not. */
+/** The parser for one kind of value, with a description of its form for error messages. */
 export interface Shape<Value> {
-  /** Noun phrase: "must be …". */
+  /** A noun phrase that follows "must be". */
   readonly form: string
-  /** `undefined` when the text is not of this form. */
+  /** Returns `undefined` if the text does not have this form. */
   parse(text: string): Value | undefined
 }
 
-export const text: Shape<string> = { form: 'a text that is not empty', parse: (value) => value || undefined }
+export const text: Shape<string> = { form: 'a non-empty text', parse: (value) => value || undefined }
 
 export const adminKey: Shape<string> = {
-  form: '20 to 256 printable characters, and no ingest token',
+  form: '20 to 256 printable characters, and not an ingest token',
   parse: (value) => (canBeApiKey(value) ? value : undefined),
 }
 
@@ -21,7 +21,7 @@ export const rootToken: Shape<string> = {
   parse: (value) => (/^[\x21-\x7e]{20,256}$/.test(value) ? value : undefined),
 }
 
-/** May hold a password, so the text never shows it. */
+/** May contain a password, so error messages never show the value. */
 export const databaseUrl: Shape<string> = {
   form: 'a URL that starts with postgres:// or postgresql://',
   parse: (value) => (/^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value) ? value : undefined),
@@ -42,7 +42,7 @@ export const address: Shape<ListenAddress> = {
 }
 
 export const addresses: Shape<readonly ListenAddress[]> = {
-  form: 'addresses host:port with commas between',
+  form: 'a comma-separated list of host:port',
   parse: (value) => {
     const all = words.parse(value)!.map((part) => address.parse(part))
     return all.every((one) => one !== undefined) ? all : undefined
@@ -55,7 +55,7 @@ export const flag: Shape<boolean> = {
 }
 
 export const words: Shape<readonly string[]> = {
-  form: 'words with commas between',
+  form: 'a comma-separated list of words',
   parse: (value) =>
     value
       .split(',')
@@ -64,7 +64,7 @@ export const words: Shape<readonly string[]> = {
 }
 
 export const networks: Shape<readonly string[]> = {
-  form: 'addresses or networks, as in 10.0.0.0/8, with commas between',
+  form: 'a comma-separated list of addresses or networks such as 10.0.0.0/8',
   parse: (value) => {
     const given = words.parse(value)!
     try {
@@ -82,7 +82,7 @@ export function choice<const Choice extends string>(...choices: readonly Choice[
 
 export function choices<const Choice extends string>(...known: readonly Choice[]): Shape<readonly Choice[]> {
   return {
-    form: `some of ${known.join(', ')}, with commas between`,
+    form: `a comma-separated list of ${known.join(', ')}`,
     parse: (value) => {
       const given = words.parse(value)!
       return given.every((word) => known.includes(word as Choice)) ? (given as readonly Choice[]) : undefined
@@ -100,16 +100,16 @@ export function integer(min: number, max: number): Shape<number> {
   }
 }
 
-/** What a browser may send as `Origin`. */
+/** Values of the header `Origin`. */
 export const origins: Shape<readonly string[]> = {
-  form: 'origins such as https://app.example.com or https://*.example.com, or *, with commas between',
+  form: 'a comma-separated list of origins such as https://app.example.com, https://*.example.com or *',
   parse: (value) => {
     const given = words.parse(value)!.map((origin) => origin.toLowerCase())
     return given.every((origin) => origin === '*' || allowedOriginPattern.test(origin)) ? given : undefined
   },
 }
 
-/** An OTLP base URL of one of the schemes. What it says may hold a password, so the text never shows it. */
+/** An OTLP base URL with one of the schemes. It may contain a password, so error messages never show the value. */
 export function url(...schemes: readonly string[]): Shape<string> {
   return {
     form: `a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}, without user name, ? and #`,
@@ -121,10 +121,10 @@ export function url(...schemes: readonly string[]): Shape<string> {
   }
 }
 
-/** A JSON object of texts. */
+/** A JSON object with values of one shape. */
 export function mapOf<Value>(inner: Shape<Value>): Shape<Readonly<Record<string, Value>>> {
   return {
-    form: `a JSON object whose values are ${inner.form}`,
+    form: `a JSON object with values of the form: ${inner.form}`,
     parse: (value) => {
       const object = parseObject(value)
       const entries = object && Object.entries(object).map(([key, entry]) => [key, inner.parse(String(entry))] as const)
@@ -135,11 +135,11 @@ export function mapOf<Value>(inner: Shape<Value>): Shape<Readonly<Record<string,
   }
 }
 
-/** Tenant → upstream: a URL, or an object that says what it asks for as well. Nothing is inherited from the default one. */
+/** A map from tenant to upstream: a URL, or an object with its credential too. Nothing is inherited from the default upstream. */
 export function upstreamsByTenant(...schemes: readonly string[]): Shape<Readonly<Record<string, UpstreamConfig>>> {
   const address = url(...schemes)
   return {
-    form: `a JSON object whose values are ${address.form}, or objects of url, authorization or authorizationFile, and caFile`,
+    form: `a JSON object with values of the form: ${address.form}; or objects with url, authorization or authorizationFile, and caFile`,
     parse: (value) => {
       const object = parseObject(value)
       const entries =
@@ -172,7 +172,7 @@ function upstreamOf(entry: unknown, address: Shape<string>): UpstreamConfig | un
   }
 }
 
-/** What may stand in it is for others to say. */
+/** Any JSON object; the user of the setting validates its contents. */
 export const jsonObject: Shape<Readonly<Record<string, unknown>>> = { form: 'a JSON object', parse: parseObject }
 
 function parseObject(value: string): Readonly<Record<string, unknown>> | undefined {

@@ -4,13 +4,13 @@ import { gatewaySettingRows } from './gateway-setting-rows.ts'
 import { row } from './setting-row.ts'
 import { address, adminKey, databaseUrl, integer, rootToken, serviceName, text, words } from './setting-shapes.ts'
 
-/** Every setting of `penstock serve`: key in the file, variable, form, default. docs/configuration.md is printed from it. */
+/** Every setting of `penstock serve`: key in the file, variable, form, default. docs/configuration.md is generated from it. */
 export const settingTable = {
   serviceName: row(
     'PENSTOCK_SERVICE_NAME',
     serviceName,
     'svc',
-    "The service's own name inside headers, cookies, variables and Global IDs. `gitlab`: those GitLab's clients send.",
+    "The service's name in headers, cookies, variables and Global IDs. `gitlab`: the names that GitLab's clients use.",
   ),
   dataDir: row('PENSTOCK_DATA_DIR', text, './data', 'Directory of the databases, the repositories and the keys.'),
   databaseUrl: row(
@@ -25,14 +25,14 @@ export const settingTable = {
     'PENSTOCK_ROOT_TOKEN',
     rootToken,
     undefined,
-    "The first administrator's token, as long as there is none. Unset: one is made and printed once.",
+    'The token of the first administrator, used if there is no administrator yet. Unset: one is generated and printed once.',
     { secret: true },
   ),
   'observability.listen': row(
     'PENSTOCK_OBS_LISTEN',
     address,
     '127.0.0.1:8081',
-    'ingest_auth API, observe queries, `/metrics`, `/livez`, `/readyz`.',
+    'Address of the ingest_auth API, observe queries, `/metrics`, `/livez` and `/readyz`.',
   ),
   'observability.maxConnections': row(
     'PENSTOCK_OBS_MAX_CONNECTIONS',
@@ -50,7 +50,7 @@ export const settingTable = {
     'PENSTOCK_OBS_STRICT_TRANSPORT_SECONDS',
     integer(0, 2 * 365 * 86_400),
     '31536000',
-    'How long browsers use nothing but HTTPS for the host, if a proxy says that the request came over HTTPS (`X-Forwarded-Proto`). 0: no such header.',
+    'How long browsers use only HTTPS for the host, if a proxy reports that the request came over HTTPS (`X-Forwarded-Proto`). 0: the header is not sent.',
   ),
   'observability.retentionHours': row(
     'PENSTOCK_OBSERVE_RETENTION_HOURS',
@@ -62,13 +62,13 @@ export const settingTable = {
     'PENSTOCK_OBSERVE_MAX_MEGABYTES',
     integer(16, 1_000_000),
     '1024',
-    'Size of the embedded store; the oldest telemetry goes first.',
+    'The size limit of the embedded store; the oldest telemetry is deleted first.',
   ),
   obsApiKey: row(
     'PENSTOCK_OBS_API_KEY',
     adminKey,
     undefined,
-    'First Admin API key. Unset: one is made and printed once.',
+    'The first Admin API key. Unset: one is generated and printed once.',
     { secret: true },
   ),
   peppers: row(
@@ -82,7 +82,7 @@ export const settingTable = {
     'PENSTOCK_PEPPER_PASSPHRASE',
     text,
     undefined,
-    'Instead of keys: a passphrase, stretched with argon2id.',
+    'A passphrase instead of keys, from which argon2id derives a key.',
     { secret: true },
   ),
   ...exporterSettingRows,
@@ -91,7 +91,7 @@ export const settingTable = {
 
 export type SettingName = keyof typeof settingTable
 
-/** Parsed; `undefined` only where there is no default. */
+/** The parsed settings; a setting is `undefined` only if it has no default. */
 export type Settings = {
   readonly [Name in SettingName]:
     | NonNullable<ReturnType<(typeof settingTable)[Name]['shape']['parse']>>

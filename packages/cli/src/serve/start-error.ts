@@ -6,8 +6,8 @@ import { type Settings, settingTable } from './setting-table.ts'
 import { WorkerFailed } from './workers.ts'
 
 /**
- * What keeps the gateway from starting, in one line for the operator. `undefined` for what is no fault of the settings or of
- * the machine but ours; that shows where it comes from. With the settings, a busy port says which of them is meant.
+ * Returns the usage error, in one line for the operator, for an error that prevents the start; `undefined` for a bug, which is
+ * shown with its stack instead. If `settings` are given, the error about a busy port names the variable.
  */
 export function startErrorOf(error: unknown, settings?: Settings): UsageError | undefined {
   if (error instanceof UsageError) return error
@@ -18,7 +18,7 @@ export function startErrorOf(error: unknown, settings?: Settings): UsageError | 
   return undefined
 }
 
-/** Workers say `bind` of the port that their primary takes for them. */
+/** Returns the usage error for a system error. In workers the system call is `bind`, because their primary binds the port for them. */
 function systemErrorOf(
   error: NodeJS.ErrnoException & { address?: string; port?: number },
   settings: Settings | undefined,
@@ -26,8 +26,8 @@ function systemErrorOf(
   const { syscall, address, port, path } = error
   if (syscall === 'listen' || syscall === 'bind') {
     const variables = settings === undefined ? [] : variablesWithPort(settings, port)
-    const whose = variables.length === 0 ? '' : ` (${variables.join(' or ')})`
-    return new UsageError(`cannot listen on ${address}:${port}: ${systemReason(error)}${whose}`)
+    const suffix = variables.length === 0 ? '' : ` (${variables.join(' or ')})`
+    return new UsageError(`cannot listen on ${address}:${port}: ${systemReason(error)}${suffix}`)
   }
   return path === undefined ? undefined : new UsageError(`cannot read ${path}: ${systemReason(error)}`)
 }
@@ -40,30 +40,29 @@ const variablesWithPort = (settings: Settings, port: number | undefined): string
     .map((name) => settingTable[name].variable)
 
 /**
- * Anything else that goes wrong is passed on as it is.
+ * Returns the opened database. Other errors are rethrown unchanged.
  *
- * @throws {UsageError} for a database that cannot be opened: damaged, no database at all, not to be reached, or made by a
- * newer version
+ * @throws {UsageError} if the database cannot be opened: it is damaged, missing, unreachable, or was created by a newer version
  */
-export async function orUnusable<Database>(database: string, opening: Promise<Database>): Promise<Database> {
+export async function requireUsable<Database>(database: string, opening: Promise<Database>): Promise<Database> {
   try {
     return await opening
   } catch (error) {
-    if (isOfTheDatabase(error)) throw new UsageError(`cannot use ${database}: ${databaseReason(error)}`)
+    if (isDatabaseError(error)) throw new UsageError(`cannot use ${database}: ${databaseErrorText(error)}`)
     throw error
   }
 }
 
-/** One line, with the system's own word for it where a server cannot be reached. */
-export function databaseReason(error: Error): string {
+/** Returns the error in one line, with the system's error code if a server cannot be reached. */
+export function databaseErrorText(error: Error): string {
   const cause = error.cause instanceof Error && 'code' in error.cause ? ` (${error.cause.code})` : ''
   return error.message.split('\n', 1)[0] + cause
 }
 
-/** What PostgreSQL says to whoever may not make tables. */
+/** PostgreSQL's error code for a user without permission to create tables. */
 const INSUFFICIENT_PRIVILEGE = '42501'
 
-function isOfTheDatabase(error: unknown): error is Error {
+function isDatabaseError(error: unknown): error is Error {
   if (error instanceof NewerVersionError || isSystemError(error) || isUnavailable(error)) return true
   if (!(error instanceof Error && 'code' in error)) return false
   return error.code === INSUFFICIENT_PRIVILEGE || String(error.code).startsWith('SQLITE_')

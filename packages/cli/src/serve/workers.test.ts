@@ -34,7 +34,7 @@ const start = (count: number) =>
     log: jsonLog({ write: (line) => lines.push(line) }, () => clock.nowMs()),
   })
 
-test('X-15: workers that do not drain are killed once they have had time for everything', async () => {
+test('X-15: kills workers that do not drain within their deadlines', async () => {
   const workers = await start(2)
   const hanging = pids()
   let isDrained = false
@@ -51,7 +51,7 @@ test('X-15: workers that do not drain are killed once they have had time for eve
   for (const pid of hanging) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
 })
 
-test('a replacement that cannot start says why, and is tried again at a pace that slows down', async () => {
+test('logs why a replacement cannot start, and tries again with growing pauses', async () => {
   const workers = await start(1)
   writeFileSync(cannotStart, '')
   process.kill(pids()[0]!, 'SIGKILL')
@@ -73,7 +73,7 @@ test('a replacement that cannot start says why, and is tried again at a pace tha
   await drained
 })
 
-test('one that cannot start keeps them all from starting, with its reason', async () => {
+test('fails to start with the reason of a worker that cannot start', async () => {
   writeFileSync(cannotStart, '')
   await expect(start(2)).rejects.toThrow('the store cannot be read')
   await expect.poll(pids).toEqual([])

@@ -6,28 +6,28 @@ import type { Clock, Log } from '@penstock/runtime'
 /** A worker that ends is replaced after this long, and after twice as long each time its replacement cannot start. */
 const RESTART_MS = 1_000
 const MAX_RESTART_MS = 30_000
-/** What a worker may need to end beyond its own deadlines; then it hangs. */
+/** How long a worker may take to end beyond its own deadlines before it is killed. */
 const END_MARGIN_MS = 10_000
 
 interface WorkersOptions {
   readonly count: number
-  /** Variables the workers get beside ours. */
+  /** Environment variables of the workers in addition to those of this process. */
   readonly env: Readonly<Record<string, string>>
-  /** How long a worker gives what is under way. */
+  /** How long a worker waits for requests in progress when it drains. */
   readonly drainTimeoutMs: number
   readonly clock: Clock
   readonly log: Log
 }
 
-/** The workers of one machine: they share the OTLP ports, and are replaced when they end. */
+/** The worker processes of one machine. They share the OTLP ports, and are replaced when they end. */
 export class Workers {
   readonly #options: WorkersOptions
   readonly #planes = new Map<Worker, RemotePlane>()
   readonly #ending = new AbortController()
-  /** Replacements in a row that could not start. */
+  /** The number of consecutive replacements that could not start. */
   #failures = 0
 
-  /** Resolves when every worker listens; fails with the first one's reason when it cannot. */
+  /** Starts the workers. Resolves when all of them listen; rejects with the reason of the first one that cannot. */
   static async start(options: WorkersOptions): Promise<Workers> {
     const workers = new Workers(options)
     const starting = Array.from({ length: options.count }, () => workers.#fork())
@@ -45,12 +45,12 @@ export class Workers {
     this.#options = options
   }
 
-  /** Of the workers that live now. */
+  /** The planes of the running workers. */
   get planes(): readonly IngestPlane[] {
     return [...this.#planes.values()]
   }
 
-  /** Resolves when all have ended; one that hangs is killed once it has had time for everything. */
+  /** Drains all workers and resolves when they have ended. A worker that exceeds all its deadlines is killed. */
   async drain(delayMs: number): Promise<void> {
     this.#ending.abort()
     await Promise.all([...this.#planes].map(([worker, plane]) => this.#end(worker, plane, delayMs)))
@@ -65,7 +65,7 @@ export class Workers {
       () => {
         log.error(
           { event: 'worker.killed', pid: worker.process.pid, after_ms: boundMs },
-          'a worker did not end, and is killed',
+          'A worker did not end in time and is killed',
         )
         worker.process.kill('SIGKILL')
       },
@@ -88,7 +88,7 @@ export class Workers {
         if (penstock === 'listening') resolve()
         if (penstock !== 'failed') return
         reject(new WorkerFailed(reason ?? 'unknown reason'))
-        // It has nothing left to do, but may well stay for the sake of its channel.
+        // It has nothing left to do, but its open channel may keep it alive.
         worker.process.kill('SIGKILL')
       })
       worker.once('exit', (code, signal) => reject(new WorkerFailed(`a worker ended with ${signal ?? code}`)))
@@ -99,14 +99,11 @@ export class Workers {
     this.#planes.delete(worker)
     if (this.#ending.signal.aborted) return
     const { log } = this.#options
-    log.error(
-      { event: 'worker.ended', pid: worker.process.pid, code, signal },
-      'a worker has ended; another takes its place',
-    )
+    log.error({ event: 'worker.ended', pid: worker.process.pid, code, signal }, 'A worker has ended and is replaced')
     void this.#replace()
   }
 
-  /** One that cannot start ends, and is replaced like any other. */
+  /** Starts a replacement after a pause. If it cannot start, it ends and is replaced in turn. */
   async #replace(): Promise<void> {
     const { clock, log } = this.#options
     const pauseMs = Math.min(RESTART_MS * 2 ** this.#failures, MAX_RESTART_MS)
@@ -117,20 +114,23 @@ export class Workers {
       this.#failures = 0
     } catch (error) {
       this.#failures += 1
-      log.error({ event: 'worker.unstartable', reason: (error as Error).message }, 'a worker could not start')
+      log.error(
+        { event: 'worker.unstartable', reason: (error as Error).message },
+        'A worker could not start; another one is started after a pause',
+      )
     }
   }
 }
 
-/** A worker could not start. The message is one line for the operator. */
+/** The error for a worker that could not start. The message is one line for the operator. */
 export class WorkerFailed extends Error {
   override readonly name = 'WorkerFailed'
 }
 
-/** Whether this process is one of `Workers`. */
+/** Tells whether this process is one of `Workers`. */
 export const isWorker = (): boolean => cluster.isWorker
 
-/** The worker's side: opens its plane, answers the primary, and resolves when the primary lets it go. */
+/** Runs a worker: opens its plane, answers the primary, and resolves when the primary disconnects. */
 export async function workUntilReleased(
   open: () => Promise<IngestPlane>,
   reasonOf: (error: Error) => string,

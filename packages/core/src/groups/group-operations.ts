@@ -5,11 +5,10 @@ import { insertMember } from '../access/membership.ts'
 import { requirePermission } from '../access/subject.ts'
 import type { OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { forbidden, invalid } from '../kit/domain-error.ts'
-import { command, unscopedCommand, unscopedQuery, query } from '../kit/operation.ts'
+import { command, query, unscopedCommand, unscopedQuery } from '../kit/operation.ts'
 import { keysetInput, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
-import { validatePath } from './path-validation.ts'
 import { type Group, isMoreOpen } from './group.ts'
 import { conditionsOfActor, type GroupFilter, keysetPageOfGroups, pageOfGroups } from './group-list-store.ts'
 import {
@@ -20,6 +19,7 @@ import {
   updateGroupRow,
   visibilitiesBelow,
 } from './group-store.ts'
+import { validatePath } from './path-validation.ts'
 import { moveRoutes } from './route-store.ts'
 
 const text = z.string().min(1).max(255)

@@ -80,11 +80,14 @@ async function readAllPages(listing: Listing<Issuable>): Promise<{ forward: stri
 }
 
 describe.each(kinds)('%s', (_, listed) => {
-  test.each(orders)('are ordered by %s ascending as %s, and descending as %s', async (orderBy, ascending, descending) => {
-    const both = { asc: ascending, desc: descending }
-    for (const sort of ['asc', 'desc'] as const) {
-      const expected = both[sort]
-      expect(await readAllPages(listed({ orderBy, sort }))).toEqual({ forward: expected, backward: expected })
-    }
-  })
+  test.each(orders)(
+    'are ordered by %s ascending as %s, and descending as %s',
+    async (orderBy, ascending, descending) => {
+      const both = { asc: ascending, desc: descending }
+      for (const sort of ['asc', 'desc'] as const) {
+        const expected = both[sort]
+        expect(await readAllPages(listed({ orderBy, sort }))).toEqual({ forward: expected, backward: expected })
+      }
+    },
+  )
 })

@@ -9,8 +9,8 @@ type Direction = KeysetColumn<unknown>['direction']
 export interface IssuableOrder {
   readonly by: readonly OrderTerm[]
   /**
-      * How items with equal terms are ordered: an item's own columns continue by id in the list's direction; values of
-      * related rows (labels, milestone) continue with the newest item first, in both directions.
+   * How items with equal terms are ordered: an item's own columns continue by id in the list's direction; values of
+   * related rows (labels, milestone) continue with the newest item first, in both directions.
    */
   readonly tieBreak: 'same_direction' | 'newest_first'
 }

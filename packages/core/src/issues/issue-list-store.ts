@@ -11,9 +11,9 @@ import {
   type PageRequest,
   pageOf,
 } from '../kit/page.ts'
-import { constantOrder, byColumn, type IssuableOrder, issuableOrderTable, lastDay, orderOf } from './issuable-order.ts'
+import { byColumn, constantOrder, type IssuableOrder, issuableOrderTable, lastDay, orderOf } from './issuable-order.ts'
 import type { DescribedIssue, Issue, IssueFilter, IssueOrder, IssueState } from './issue.ts'
-import { describedIssuesOf, type IssueRow, issuesOf, issueTables, issueQuery } from './issue-store.ts'
+import { describedIssuesOf, type IssueRow, issueQuery, issuesOf, issueTables } from './issue-store.ts'
 
 /** Returns a page of the issues that the actor may see. */
 export async function pageOfIssues(

@@ -6,7 +6,7 @@ import { getGroup } from '../groups/group-store.ts'
 import type { Actor, OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import type { DomainEvent } from '../kit/event.ts'
-import { command, unscopedQuery, query, steps } from '../kit/operation.ts'
+import { command, query, steps, unscopedQuery } from '../kit/operation.ts'
 import { type KeysetPage, keysetInput, type Page, pageInput, requireReachableOffset } from '../kit/page.ts'
 import { clearable, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
@@ -280,7 +280,10 @@ async function requireAuthor(
   await requirePermission(context, project, 'update_own_issue')
 }
 
-const toSpamSubject = ({ visibility }: Project, { title, description }: Pick<DescribedIssue, 'title' | 'description'>) => ({
+const toSpamSubject = (
+  { visibility }: Project,
+  { title, description }: Pick<DescribedIssue, 'title' | 'description'>,
+) => ({
   kind: 'issue' as const,
   title,
   description,

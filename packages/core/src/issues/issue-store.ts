@@ -11,7 +11,7 @@ import {
   peopleCondition,
   personCondition,
 } from './issuable-conditions.ts'
-import { withDescriptions, issuablesOf } from './issuable-store.ts'
+import { issuablesOf, withDescriptions } from './issuable-store.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 import type { DescribedIssue, Issue, IssueFilter, IssueState, IssueStateEvent } from './issue.ts'
 

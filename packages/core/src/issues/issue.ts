@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { clearable, day, dayOrInstant } from '../kit/parameter-schemas.ts'
 import {
+  anyOfIssuableInput,
   type DescribedIssuable,
   type Issuable,
   type IssuableFilter,
@@ -10,7 +11,6 @@ import {
   moreIssuableOrders,
   type NoneOrAny,
   negatedIssuableInput,
-  anyOfIssuableInput,
 } from './issuable.ts'
 
 export const issueStates = ['opened', 'closed'] as const

@@ -58,6 +58,7 @@ export interface Tx extends ReadContext {
    * Runs `work` after the transaction has committed and before the caller gets the result. The process may end in between,
    * so the next start must be able to find and finish the work. An error in `work` is ignored.
    */
+  afterCommit(work: (core: Core) => Promise<void>): void
 }
 
 export interface OperationContext {

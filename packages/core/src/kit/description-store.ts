@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
-import type { ReadContext } from './context.ts'
 import { chunked } from './chunked.ts'
+import type { ReadContext } from './context.ts'
 import { type BatchQuery, unscopedBatchQuery } from './operation.ts'
 import type { CoreTables } from './tables.ts'
 

@@ -3,12 +3,12 @@ import { type OperationNodeSource, type RawBuilder, type SelectQueryBuilder, sql
 import type { ReadContext } from './context.ts'
 import { DomainError } from './domain-error.ts'
 import {
-  invalidCursor,
   cursorCondition,
+  invalidCursor,
   type KeysetColumn,
   keysetCursorOf,
-  rejectUnfitCursor,
   orderedBy,
+  rejectUnfitCursor,
   reversed,
 } from './page.ts'
 import type { CoreTables } from './tables.ts'

@@ -11,11 +11,11 @@ import {
   createLabelInput,
   type DescribedLabel,
   type Label,
-  validateLabel,
   labelInput,
   listLabelsInput,
   removeLabelInput,
   updateLabelInput,
+  validateLabel,
 } from './label.ts'
 import { deleteLabel, findLabel, insertLabel, pageOfLabels, updateLabel } from './label-store.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { accessLevels } from '../access/access-level.ts'
 import type { Subject } from '../access/subject.ts'
 import { unscopedBatchQuery } from '../kit/operation.ts'
-import { groupsWithOtherOwner, directLevels } from './member-store.ts'
+import { directLevels, groupsWithOtherOwner } from './member-store.ts'
 
 /** Tells for each subject whether the actor could give up the role given directly in it, as removing a member requires. */
 export const mayLeaveEach = unscopedBatchQuery(

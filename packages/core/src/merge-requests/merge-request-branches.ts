@@ -9,7 +9,7 @@ import type { GitRepository } from '../repositories/git-repository.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
 import type { MergeRequest } from './merge-request.ts'
 import { projectsAllowing } from './merge-request-projects.ts'
-import { rangeOf, cachedCommitReader } from './merge-request-range.ts'
+import { cachedCommitReader, rangeOf } from './merge-request-range.ts'
 import { branchTipsOf, tipKey } from './merge-request-store.ts'
 
 /** The limit of commits read from the repositories for a batch of merge requests. */

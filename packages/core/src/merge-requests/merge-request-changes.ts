@@ -39,7 +39,10 @@ type Changes = Partial<z.output<z.ZodObject<typeof changes>>> & MetadataInput
 type ProjectTx = Tx & OperationContext & { readonly subject: Project }
 
 /** @throws DomainError `not_found`, `forbidden` */
-export async function getMergeRequestToUpdate(tx: ProjectTx, { mergeRequestIid }: { readonly mergeRequestIid: number }) {
+export async function getMergeRequestToUpdate(
+  tx: ProjectTx,
+  { mergeRequestIid }: { readonly mergeRequestIid: number },
+) {
   const before = await getMergeRequest(tx, tx.actor, tx.subject, mergeRequestIid)
   await requireUpdater(tx, tx.subject, before)
   return before

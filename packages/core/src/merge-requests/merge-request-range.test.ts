@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { HistoryHeader } from '../repositories/history.ts'
-import { rangeOf, cachedCommitReader } from './merge-request-range.ts'
+import { cachedCommitReader, rangeOf } from './merge-request-range.ts'
 
 /** Creates a history from `id: parents`, with one second between commits. */
 function historyOf(commits: Readonly<Record<string, readonly string[]>>, atSeconds = (index: number) => index) {
@@ -37,11 +37,11 @@ function historyOf(commits: Readonly<Record<string, readonly string[]>>, atSecon
 const linear = { a: [], b: ['a'], c: ['b'], d: ['b'], e: ['d'] }
 
 test.each([
-    ['two branches that diverged: the commits since then, newest first', linear, 'e', 'c', [['e', 'd'], 'b']],
-    ['a branch that contains the other', linear, 'e', 'b', [['e', 'd'], 'b']],
-    ['a branch that the other contains: none', linear, 'b', 'e', [[], 'b']],
-    ['a branch and itself: none', linear, 'c', 'c', [[], 'c']],
-    ['unrelated histories', { a: [], b: ['a'], x: [], y: ['x'] }, 'y', 'b', [['y', 'x'], undefined]],
+  ['two branches that diverged: the commits since then, newest first', linear, 'e', 'c', [['e', 'd'], 'b']],
+  ['a branch that contains the other', linear, 'e', 'b', [['e', 'd'], 'b']],
+  ['a branch that the other contains: none', linear, 'b', 'e', [[], 'b']],
+  ['a branch and itself: none', linear, 'c', 'c', [[], 'c']],
+  ['unrelated histories', { a: [], b: ['a'], x: [], y: ['x'] }, 'y', 'b', [['y', 'x'], undefined]],
   [
     'a branch into which the other was merged: without the merged commits',
     { a: [], b: ['a'], c: ['a'], d: ['b', 'c'], e: ['d'], f: ['c'] },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  anyOfIssuableInput,
   type DescribedIssuable,
   type Issuable,
   type IssuableFilter,
@@ -10,7 +11,6 @@ import {
   moreIssuableOrders,
   type NoneOrAny,
   negatedIssuableInput,
-  anyOfIssuableInput,
 } from '../issues/issuable.ts'
 import { instant } from '../kit/parameter-schemas.ts'
 import type { User } from '../users/user.ts'

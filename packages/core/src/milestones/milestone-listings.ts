@@ -7,7 +7,7 @@ import { type IssueCounts, issueCountsByMilestone } from '../issues/issue-list-s
 import { descriptionsOfEach } from '../kit/description-store.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { listedEach } from '../kit/listing.ts'
-import { batchQuery, unscopedBatchQuery, query } from '../kit/operation.ts'
+import { batchQuery, query, unscopedBatchQuery } from '../kit/operation.ts'
 import { dayOrInstant } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { Project } from '../projects/project.ts'

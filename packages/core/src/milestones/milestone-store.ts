@@ -49,7 +49,11 @@ export const listedColumns = [
 type MilestoneRow = Omit<Selectable<MilestonesTable>, 'description'>
 
 /** @throws DomainError `not_found`, also for a milestone of another parent */
-export async function getMilestone({ db }: ReadContext, parent: MilestoneParent, id: number): Promise<DescribedMilestone> {
+export async function getMilestone(
+  { db }: ReadContext,
+  parent: MilestoneParent,
+  id: number,
+): Promise<DescribedMilestone> {
   const row = await db
     .selectFrom('milestones')
     .selectAll()

@@ -3,7 +3,7 @@ import type { Core } from '../kit/context.ts'
 import { DomainError, invalid } from '../kit/domain-error.ts'
 import { unscopedCommand, unscopedQuery } from '../kit/operation.ts'
 import { digestOf } from '../tokens/token-text.ts'
-import { type ApplicationWithSecret, applicationDraft, validateApplication, uniqueWords } from './application.ts'
+import { type ApplicationWithSecret, applicationDraft, uniqueWords, validateApplication } from './application.ts'
 import {
   countApplications,
   deleteApplication,

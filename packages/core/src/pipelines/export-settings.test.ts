@@ -35,7 +35,7 @@ describe('the signals', () => {
     ['traces;metrics', [], [separated]],
     ['canary one;two,logs,spans', ['logs'], [separated, `${EXPORT} contains spans: ${valid}`]],
     ['a,b,c,d,e,f,g', [], ['a', 'b', 'c', 'd', 'e'].map((word) => `${EXPORT} contains ${word}: ${valid}`)],
-    ])('are read from %j', (value, signals, warnings) => {
+  ])('are read from %j', (value, signals, warnings) => {
     expect(parseExportSettings([variable(EXPORT, value)], 'svc')).toEqual({ signals, token: undefined, warnings })
   })
 
@@ -54,7 +54,9 @@ describe('the signals', () => {
   })
 
   test('the variable names begin with the name of the service', () => {
-    expect(parseExportSettings([variable('MY_FORGE_OBSERVABILITY_EXPORT', 'logs')], 'my-forge').signals).toEqual(['logs'])
+    expect(parseExportSettings([variable('MY_FORGE_OBSERVABILITY_EXPORT', 'logs')], 'my-forge').signals).toEqual([
+      'logs',
+    ])
     expect(parseExportSettings([variable(EXPORT, 'logs')], 'gitlab').signals).toEqual([])
   })
 })
@@ -63,8 +65,8 @@ test.each<[string, string | undefined, string[]]>([
   ['psin_abc', 'psin_abc', []],
   [' psin_abc\n', 'psin_abc', []],
   ['', undefined, [`${TOKEN} is empty: no credential is sent`]],
-    ['can ary', undefined, [`${TOKEN} has characters that a header cannot contain: no credential is sent`]],
-  ])('the token is read from %j', (value, token, warnings) => {
+  ['can ary', undefined, [`${TOKEN} has characters that a header cannot contain: no credential is sent`]],
+])('the token is read from %j', (value, token, warnings) => {
   expect(parseExportSettings([variable(TOKEN, value, { isMasked: true })], 'svc')).toEqual({
     signals: [],
     token,

@@ -34,7 +34,7 @@ export function parseExportSettings(variables: readonly ExportVariable[], servic
  * Returns the settings from the variables of a project and its groups. Variables that do not apply in these
  * circumstances are ignored, with a warning.
  */
- export async function loadExportSettings(
+export async function loadExportSettings(
   context: ReadContext,
   core: Core,
   project: Project,
@@ -92,11 +92,16 @@ function tokenOf(variable: ExportVariable | undefined): Parsed<string | undefine
   if (type === 'file') return none(fileTypeWarning(key))
   const value = variable.value.trim()
   if (value === '') return none(`${key} is empty: no credential is sent`)
-  if (!/^[\x21-\x7e]+$/.test(value)) return none(`${key} has characters that a header cannot contain: no credential is sent`)
-  return { value, warnings: variable.isMasked ? [] : [`${key} is not masked, so job logs may contain it: mask the variable`] }
+  if (!/^[\x21-\x7e]+$/.test(value))
+    return none(`${key} has characters that a header cannot contain: no credential is sent`)
+  return {
+    value,
+    warnings: variable.isMasked ? [] : [`${key} is not masked, so job logs may contain it: mask the variable`],
+  }
 }
 
-const fileTypeWarning = (key: string): string => `${key} is ignored because its type is file: change the type to env_var`
+const fileTypeWarning = (key: string): string =>
+  `${key} is ignored because its type is file: change the type to env_var`
 
 function notAppliedWarning({ key, isProtected, environmentScope }: SealedVariable): string {
   const conditions = [

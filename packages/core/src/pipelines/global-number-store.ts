@@ -1,5 +1,5 @@
-import type { ReadContext, Tx } from '../kit/context.ts'
 import { chunked } from '../kit/chunked.ts'
+import type { ReadContext, Tx } from '../kit/context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -55,7 +55,9 @@ async function claimPart(
   const small = ids.filter((id) => id < FIRST_ASSIGNED_NUMBER)
   const ownerOf = await ownersOf(db, table, small)
   const firsts = small.filter((id) => (ownerOf.get(id) ?? projectId) === projectId)
-  const newRows = firsts.filter((id) => !ownerOf.has(id)).map((id) => ({ number: id, project_id: projectId, own_id: id }))
+  const newRows = firsts
+    .filter((id) => !ownerOf.has(id))
+    .map((id) => ({ number: id, project_id: projectId, own_id: id }))
   if (newRows.length > 0) await db.insertInto(table).values(newRows).execute()
   const numbers = new Map(firsts.map((id) => [id, id]))
   if (numbers.size === ids.length) return numbers

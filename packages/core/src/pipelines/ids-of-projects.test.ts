@@ -7,6 +7,7 @@ import { removeProject } from '../projects/project-operations.ts'
 import type { User } from '../users/user.ts'
 import { findJob, listAllJobs } from './job-listings.ts'
 import type { JobOfPipeline, Pipeline } from './pipeline.ts'
+import { findPipeline } from './pipeline-listings.ts'
 import {
   getJob,
   getPipeline,
@@ -17,7 +18,6 @@ import {
   putPipelineRecord,
   removePipeline,
 } from './pipeline-operations.ts'
-import { findPipeline } from './pipeline-listings.ts'
 
 let world: World
 let root: User

@@ -1,12 +1,12 @@
 import { allowedInProject } from '../access/visible-store.ts'
+import { chunked } from '../kit/chunked.ts'
 import type { Actor, ReadContext } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
-import { chunked } from '../kit/chunked.ts'
 import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
 import type { KeysetColumn } from '../kit/page.ts'
 import type { Project } from '../projects/project.ts'
-import { type JobHead, jobRowsOf, jobHeadQuery } from './job-row-store.ts'
-import { detailOfRunner, hasGlobalNumber, isNumbered, jobOf, jobsOf, type JobCriteria, jobQuery } from './job-store.ts'
+import { type JobHead, jobHeadQuery, jobRowsOf } from './job-row-store.ts'
+import { detailOfRunner, hasGlobalNumber, isNumbered, type JobCriteria, jobOf, jobQuery, jobsOf } from './job-store.ts'
 import type { JobOfPipeline, Pipeline, RecordedRunner } from './pipeline.ts'
 import { hasIid } from './pipeline-store.ts'
 
@@ -190,10 +190,7 @@ export async function jobOfEachProject(
   globalNumber: number,
 ): Promise<(JobOfPipeline | undefined)[]> {
   const queries = projects.map(({ id }) =>
-    jobQuery(context, {})
-      .where('pipeline_jobs.project_id', '=', id)
-      .where(hasGlobalNumber(id, globalNumber))
-      .limit(1),
+    jobQuery(context, {}).where('pipeline_jobs.project_id', '=', id).where(hasGlobalNumber(id, globalNumber)).limit(1),
   )
   const lists = await rowsOfEach(context.db, queries)
   return jobsOf(

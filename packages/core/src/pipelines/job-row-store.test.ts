@@ -127,11 +127,14 @@ const ofProject: readonly [string, (reads: Reads) => Promise<unknown>, unknown][
   ],
 ]
 
-test.each(ofProject)('jobs of a pipeline that is removed while they are read are left out of %s', async (_, query, expected) => {
-  await put(1, [build(1), build(2)])
-  const reads = readsWith(() => world.perform(root, removePipeline, { project: app.id, pipelineId: 1 }))
-  expect(await query(reads)).toEqual(expected)
-})
+test.each(ofProject)(
+  'jobs of a pipeline that is removed while they are read are left out of %s',
+  async (_, query, expected) => {
+    await put(1, [build(1), build(2)])
+    const reads = readsWith(() => world.perform(root, removePipeline, { project: app.id, pipelineId: 1 }))
+    expect(await query(reads)).toEqual(expected)
+  },
+)
 
 test('a job that is removed while its page is read is left out', async () => {
   const pipeline = await put(1, [build(1), build(2, long), build(3)], 'running')

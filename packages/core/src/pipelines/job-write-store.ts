@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { RowInsertion } from '@penstock/db'
-import type { Tx } from '../kit/context.ts'
 import { chunked } from '../kit/chunked.ts'
+import type { Tx } from '../kit/context.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import { claimGlobalNumbers, assignGlobalNumbers } from './global-number-store.ts'
+import { assignGlobalNumbers, claimGlobalNumbers } from './global-number-store.ts'
 import type { JobColumns, JobDetails } from './job-columns.ts'
 import type { JobRow } from './job-store.ts'
 import type { Pipeline } from './pipeline.ts'
@@ -70,7 +70,8 @@ export async function setJobs(
     const text = JSON.stringify(order)
     await db.updateTable('pipelines').set({ stage_order: text }).where('id', '=', pipeline.key).execute()
   }
-  for (const ids of chunked([...removed.values()])) await db.deleteFrom('pipeline_jobs').where('id', 'in', ids).execute()
+  for (const ids of chunked([...removed.values()]))
+    await db.deleteFrom('pipeline_jobs').where('id', 'in', ids).execute()
   for (let at = 0; at < changed.length; at += ROWS_PER_TURN) {
     if (at > 0) await setImmediate()
     await upsertRows.run(db, rowsOf(pipeline, changed.slice(at, at + ROWS_PER_TURN)))

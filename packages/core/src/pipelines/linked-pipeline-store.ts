@@ -1,6 +1,6 @@
 import { allowedInProject } from '../access/visible-store.ts'
-import type { Actor, ReadContext } from '../kit/context.ts'
 import { chunked } from '../kit/chunked.ts'
+import type { Actor, ReadContext } from '../kit/context.ts'
 import { type Listing, rowsOfEach } from '../kit/listing.ts'
 import type { JobOfPipeline, Pipeline } from './pipeline.ts'
 import { pipelineOf } from './pipeline-row.ts'
@@ -8,7 +8,7 @@ import { pipelineListing, withPath } from './pipeline-store.ts'
 
 // Upstream and downstream pipelines. Only the record of the downstream pipeline says which pipeline started it.
 // Pipelines that the actor may not see are left out.
- 
+
 /**
  * Returns the pipeline that each bridge started. If several records name the bridge, a pipeline of the same project
  * comes before others, and the one recorded first before later ones.
@@ -30,7 +30,11 @@ export async function downstreamOfEach(
 }
 
 /** Lists the pipelines that name each pipeline as their upstream in their records, newest first. */
-export const downstreamListing = (context: ReadContext, actor: Actor, pipelines: readonly Pipeline[]): Listing<Pipeline> =>
+export const downstreamListing = (
+  context: ReadContext,
+  actor: Actor,
+  pipelines: readonly Pipeline[],
+): Listing<Pipeline> =>
   pipelineListing(
     context,
     pipelines.map((pipeline) => downstreams(context, actor, pipeline)),

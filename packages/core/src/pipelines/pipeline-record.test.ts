@@ -25,10 +25,10 @@ function firstProblem(work: () => unknown): unknown {
 
 describe('a record is rejected, naming the field,', () => {
   test.each<[string, object, (string | number)[]]>([
-      ['no attributes', { objectAttributes: undefined }, ['objectAttributes']],
-      ['attributes that are not an object', { objectAttributes: [] }, ['objectAttributes']],
-      ['no id', { objectAttributes: { status: 'success' } }, ['objectAttributes', 'id']],
-      ['the id of another pipeline', { objectAttributes: { ...run, id: 32 } }, ['objectAttributes', 'id']],
+    ['no attributes', { objectAttributes: undefined }, ['objectAttributes']],
+    ['attributes that are not an object', { objectAttributes: [] }, ['objectAttributes']],
+    ['no id', { objectAttributes: { status: 'success' } }, ['objectAttributes', 'id']],
+    ['the id of another pipeline', { objectAttributes: { ...run, id: 32 } }, ['objectAttributes', 'id']],
     ['id 0', { pipelineId: 0, objectAttributes: { ...run, id: 0 } }, ['pipelineId']],
     ['an id above 2^53', { pipelineId: 2 ** 53, objectAttributes: { ...run, id: 2 ** 53 } }, ['pipelineId']],
     ['an id with a fraction', { objectAttributes: { ...run, id: 31.5 } }, ['objectAttributes', 'id']],
@@ -40,8 +40,8 @@ describe('a record is rejected, naming the field,', () => {
     ['a job without status', { builds: [{ id: 380 }] }, ['builds', 0, 'status']],
     ['a job that is null', { builds: [null] }, ['builds', 0]],
     ['a bridge with id 0', { bridges: [{ ...build, id: 0 }] }, ['bridges', 0, 'id']],
-      ['builds that are not a list', { builds: { 0: build } }, ['builds']],
-      ['bridges that are not a list', { bridges: 'x' }, ['bridges']],
+    ['builds that are not a list', { builds: { 0: build } }, ['builds']],
+    ['bridges that are not a list', { bridges: 'x' }, ['bridges']],
     ['too many jobs', { builds: Array(MAX_JOBS).fill(build), bridges: [build] }, ['builds']],
   ])('if it has %s', (_, record, path) => {
     expect(firstProblem(() => read(record))).toEqual(path)
@@ -117,10 +117,14 @@ test('a failure reason is ignored unless the job failed', () => {
 describe('the upstream pipeline is read from', () => {
   test.each<[string, object, object | undefined]>([
     ['its own project', { project: own }, { pipelineId: 30, jobId: 300, isOtherProject: false }],
-      ['its own project by URL', { project: { webUrl: own.webUrl } }, { isOtherProject: false }],
-      ['its own project by the id in the record', { project: { id: 9 } }, { isOtherProject: false }],
-      ['no named project', {}, { isOtherProject: false }],
-      ['another project', { project: { id: 2, pathWithNamespace: 'ops/far' } }, { isOtherProject: true, projectPath: 'ops/far' }],
+    ['its own project by URL', { project: { webUrl: own.webUrl } }, { isOtherProject: false }],
+    ['its own project by the id in the record', { project: { id: 9 } }, { isOtherProject: false }],
+    ['no named project', {}, { isOtherProject: false }],
+    [
+      'another project',
+      { project: { id: 2, pathWithNamespace: 'ops/far' } },
+      { isOtherProject: true, projectPath: 'ops/far' },
+    ],
     ['a bridge', { project: own, bridgeId: 301 }, { jobId: 301 }],
     ['itself', { project: own, pipelineId: 31 }, undefined],
     ['an unknown pipeline', { pipelineId: undefined }, undefined],

@@ -193,7 +193,7 @@ function takesPrecedence(one: Job, other: Job): boolean {
 }
 
 function jobOf(input: z.output<typeof job>, isListedAsBridge: boolean): Job {
-  const { runner } = given
+  const { runner } = input
   return {
     id: input.id,
     isBridge: isListedAsBridge || input.bridge === true,

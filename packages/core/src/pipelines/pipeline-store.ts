@@ -1,7 +1,7 @@
 import type { ExpressionBuilder } from 'kysely'
+import { chunked } from '../kit/chunked.ts'
 import type { ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
-import { chunked } from '../kit/chunked.ts'
 import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
@@ -112,7 +112,10 @@ export async function findRecordedVersion(
 }
 
 /** Returns the pipelines with these keys, by key. */
-export async function pipelinesByKey(context: ReadContext, keys: Iterable<number>): Promise<ReadonlyMap<number, Pipeline>> {
+export async function pipelinesByKey(
+  context: ReadContext,
+  keys: Iterable<number>,
+): Promise<ReadonlyMap<number, Pipeline>> {
   const found = new Map<number, Pipeline>()
   for (const some of chunked([...new Set(keys)])) {
     const rows = await withPath(context).where('pipelines.id', 'in', some).execute()

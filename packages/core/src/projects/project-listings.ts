@@ -61,7 +61,10 @@ export const browseProjects = unscopedQuery(
 )
 
 /** Returns the filter for a namespace, or `undefined` if no group or user has the path. */
-async function namespaceFilter(context: ReadContext, path: string): Promise<Pick<ProjectFilter, 'within' | 'ownerId'> | undefined> {
+async function namespaceFilter(
+  context: ReadContext,
+  path: string,
+): Promise<Pick<ProjectFilter, 'within' | 'ownerId'> | undefined> {
   const group = await findGroup(context, path)
   if (group !== undefined) return { within: { group, depth: 'direct' } }
   const user = await findUserByUsername(context, path)

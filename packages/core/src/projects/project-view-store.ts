@@ -10,7 +10,11 @@ import type { Project } from './project.ts'
 import type { Namespace, ProjectView } from './project-view.ts'
 
 /** Returns the projects with their related data in input order, with three queries for any number of them. */
-export async function viewsOf(context: ReadContext, actor: Actor, projects: readonly Project[]): Promise<ProjectView[]> {
+export async function viewsOf(
+  context: ReadContext,
+  actor: Actor,
+  projects: readonly Project[],
+): Promise<ProjectView[]> {
   if (projects.length === 0) return []
   const groups = await groupsById(
     context,

@@ -133,7 +133,8 @@ export interface DiffBudget {
   bytes: number
 }
 
-const isSmallEnough = (old: Uint8Array, fresh: Uint8Array): boolean => Math.max(old.length, fresh.length) <= MAX_SHOWN_BYTES
+const isSmallEnough = (old: Uint8Array, fresh: Uint8Array): boolean =>
+  Math.max(old.length, fresh.length) <= MAX_SHOWN_BYTES
 
 function textDiff(
   old: Uint8Array,

@@ -1,7 +1,7 @@
 import type { Core } from '../kit/context.ts'
 import { countStats, type DiffBudget, type DiffStats } from './commit-diff.ts'
-import type { GitRepository } from './git-repository.ts'
 import { FifoLock } from './fifo-lock.ts'
+import type { GitRepository } from './git-repository.ts'
 
 /** The limit for the commits of one request: twice the files of the largest commit, and some seconds of reading. */
 const BUDGET: DiffBudget = { files: 2_000, bytes: 20 * 1024 * 1024 }

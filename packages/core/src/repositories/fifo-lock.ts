@@ -6,7 +6,7 @@ export class FifoLock {
   readonly #maxWaiting: number
   readonly #waiting: (() => void)[] = []
   #isHeld = false
-   
+
   /** @param maxWaiting the limit of waiting callers; further ones are rejected immediately */
   constructor(clock: Clock, maxWaiting: number) {
     this.#clock = clock

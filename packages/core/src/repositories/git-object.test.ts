@@ -36,10 +36,13 @@ test('characters that would end a name, an address or a line are dropped', () =>
   expect(commitBytes(commit).toString()).toContain('author Aparent x <ab@c> 1 -0330\n')
 })
 
-test.each(['\u2028', '\u2029', '\r'])('an author name can contain %j, which does not end a line for Git', (separator) => {
-  const text = `tree ${'0'.repeat(40)}\nauthor a${separator}b <a${separator}@b> 1 +0000\ncommitter c <c> 1 +0000\n\nx`
-  expect(commitOf(Buffer.from(text)).author).toMatchObject({ name: `a${separator}b`, email: `a${separator}@b` })
-})
+test.each(['\u2028', '\u2029', '\r'])(
+  'an author name can contain %j, which does not end a line for Git',
+  (separator) => {
+    const text = `tree ${'0'.repeat(40)}\nauthor a${separator}b <a${separator}@b> 1 +0000\ncommitter c <c> 1 +0000\n\nx`
+    expect(commitOf(Buffer.from(text)).author).toMatchObject({ name: `a${separator}b`, email: `a${separator}@b` })
+  },
+)
 
 test('a tree is encoded in the order that Git requires', () => {
   const gitdir = mkdtempSync(join(tmpdir(), 'penstock-tree-'))

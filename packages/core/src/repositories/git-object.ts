@@ -68,7 +68,8 @@ export function commitHeaderOf(bytes: Uint8Array): CommitHeader {
   const author = signatureOf(headers.find(([name]) => name === 'author')?.[1])
   const committer = signatureOf(headers.find(([name]) => name === 'committer')?.[1])
   const tree = headers.find(([name]) => name === 'tree')?.[1]
-  if (tree === undefined || author === undefined || committer === undefined) throw new Error('The commit object is damaged')
+  if (tree === undefined || author === undefined || committer === undefined)
+    throw new Error('The commit object is damaged')
   const parents = headers.filter(([name]) => name === 'parent').map(([, oid]) => oid)
   return { tree, parents, author, committer }
 }

@@ -95,7 +95,8 @@ export class GitRepository {
 
   async #get(oid: string, type: ObjectType): Promise<Uint8Array> {
     const found = await this.find(oid)
-    if (found?.type !== type) throw new Error(`The repository is damaged: the object ${oid} is missing or not a ${type}`)
+    if (found?.type !== type)
+      throw new Error(`The repository is damaged: the object ${oid} is missing or not a ${type}`)
     return found.bytes
   }
 }

@@ -100,19 +100,19 @@ describe('commits', () => {
   })
 
   test.each([
-      ['creating an existing file', [create('a.txt')]],
-      ['creating a file below a file', [create('a.txt/b')]],
-      ['creating a file with the name of a directory', [create('dir')]],
-      ['updating a missing file', [{ action: 'update', filePath: 'none', content: '' }]],
-      ['deleting a directory', [{ action: 'delete', filePath: 'dir' }]],
-      ['moving without a previous path', [{ action: 'move', filePath: 'x' }]],
-      ['creating a file twice', [create('new.txt'), create('new.txt')]],
-      ['a path out of the repository', [create('../../evil')]],
-      ['a path in the directory of Git', [create('.git/hooks/post-update')]],
-      ['a path with a control character', [create('a\nb')]],
-      ['content that is not Base64', [{ ...create('y', '%%%'), encoding: 'base64' }]],
-      ['content that is too large', [create('y', 'x'.repeat(10 * 1024 * 1024 + 1))]],
-    ])('are rejected without any change: %s', async (_, actions) => {
+    ['creating an existing file', [create('a.txt')]],
+    ['creating a file below a file', [create('a.txt/b')]],
+    ['creating a file with the name of a directory', [create('dir')]],
+    ['updating a missing file', [{ action: 'update', filePath: 'none', content: '' }]],
+    ['deleting a directory', [{ action: 'delete', filePath: 'dir' }]],
+    ['moving without a previous path', [{ action: 'move', filePath: 'x' }]],
+    ['creating a file twice', [create('new.txt'), create('new.txt')]],
+    ['a path out of the repository', [create('../../evil')]],
+    ['a path in the directory of Git', [create('.git/hooks/post-update')]],
+    ['a path with a control character', [create('a\nb')]],
+    ['content that is not Base64', [{ ...create('y', '%%%'), encoding: 'base64' }]],
+    ['content that is too large', [create('y', 'x'.repeat(10 * 1024 * 1024 + 1))]],
+  ])('are rejected without any change: %s', async (_, actions) => {
     const before = await commit([create('a.txt'), create('dir/file')])
     expect((await refusal(commit(actions as Action[]))).code).toBe('refused')
     expect(git('rev-parse', 'main').trim()).toBe(before.sha)
@@ -175,7 +175,13 @@ describe('branches and tags', () => {
     const { sha } = await commit([create('a.txt')])
     const input = { project: project.id, branch: 'feature/x' }
     const created = await world.perform(mira, createBranch, { ...input, ref: sha.slice(0, 7) })
-    expect(created).toMatchObject({ name: 'feature/x', isMerged: false, isDefault: false, canPush: true, commit: { sha } })
+    expect(created).toMatchObject({
+      name: 'feature/x',
+      isMerged: false,
+      isDefault: false,
+      canPush: true,
+      commit: { sha },
+    })
     await commit([create('c.txt')])
     expect(await world.perform(mira, getBranch, input)).toMatchObject({ isMerged: true })
     await commit([create('b.txt')], { branch: 'feature/x' })

@@ -1,7 +1,7 @@
 import type { Core } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
-import { hasEnded, thisProcess } from './process-identity.ts'
 import { FifoLock } from './fifo-lock.ts'
+import { hasEnded, thisProcess } from './process-identity.ts'
 import { findLockHolder, type LockHolder, releaseLock, renewLock, tryTakeLock } from './repository-lock-store.ts'
 
 /** The limit of callers in one process that wait for one repository; further ones are rejected. */

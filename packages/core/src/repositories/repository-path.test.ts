@@ -62,9 +62,12 @@ describe('paths of files', () => {
 })
 
 describe('names of branches and tags', () => {
-  test.each(['main', 'feature/x', 'v1.0', 'a-b_c', 'ü', 'a.b', 'deadbeef', 'a@b', 'head'])('accepts the name %s', (name) => {
-    expect(isRefName(name)).toBe(true)
-  })
+  test.each(['main', 'feature/x', 'v1.0', 'a-b_c', 'ü', 'a.b', 'deadbeef', 'a@b', 'head'])(
+    'accepts the name %s',
+    (name) => {
+      expect(isRefName(name)).toBe(true)
+    },
+  )
 
   test.each([
     '',

@@ -1,5 +1,5 @@
 // Validates paths of files and names of branches and tags, so that they are harmless for Git on every operating system.
- 
+
 export const MAX_PATH_BYTES = 4_096
 const MAX_SEGMENT_BYTES = 255
 const MAX_DEPTH = 100

@@ -89,7 +89,10 @@ export class RepositoryReader {
   }
 
   /** Returns the files in the order of the paths, without paths at which there is no file. */
-  async filesAt({ paths, ...selector }: RefSelector & { readonly paths: readonly string[] }): Promise<FileOfRepository[]> {
+  async filesAt({
+    paths,
+    ...selector
+  }: RefSelector & { readonly paths: readonly string[] }): Promise<FileOfRepository[]> {
     const tip = await this.#find(selector)
     if (tip === undefined) return []
     const { git } = this.#repository!

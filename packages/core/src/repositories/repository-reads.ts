@@ -31,12 +31,14 @@ export const countsOfRepositories = unscopedBatchQuery(
 
 export const commitsAt = unscopedBatchQuery(
   { name: 'commitsAt', input: z.object(refInput) },
-  (_context, readers: readonly RepositoryReader[], selector) => mapInSequence(readers, (reader) => reader.commitAt(selector)),
+  (_context, readers: readonly RepositoryReader[], selector) =>
+    mapInSequence(readers, (reader) => reader.commitAt(selector)),
 )
 
 export const lastCommitsAt = unscopedBatchQuery(
   { name: 'lastCommitsAt', input: z.object({ ...refInput, path: z.string().max(MAX_PATH_BYTES).nullish() }) },
-  (_context, readers: readonly RepositoryReader[], selector) => mapInSequence(readers, (reader) => reader.lastCommit(selector)),
+  (_context, readers: readonly RepositoryReader[], selector) =>
+    mapInSequence(readers, (reader) => reader.lastCommit(selector)),
 )
 
 export const filesAt = unscopedBatchQuery(

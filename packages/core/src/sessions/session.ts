@@ -6,7 +6,7 @@ import { isStillValid } from '../users/password-store.ts'
 import type { User } from '../users/user.ts'
 import { findUser } from '../users/user-store.ts'
 import type { SignInAttempt } from './attempt-store.ts'
-import { deleteSession, endOfSession, findLiveSession, insertSession, extendSession } from './session-store.ts'
+import { deleteSession, endOfSession, extendSession, findLiveSession, insertSession } from './session-store.ts'
 import { verifySignIn } from './verify-sign-in.ts'
 
 export type SignInOutcome =

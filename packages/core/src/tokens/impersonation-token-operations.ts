@@ -8,12 +8,12 @@ import { findUser } from '../users/user-store.ts'
 import {
   type AccessToken,
   expiryOf,
-  validateScopes,
   scopesFrom,
   tokenDescription,
   tokenExpiry,
   tokenFilters,
   tokenName,
+  validateScopes,
 } from './access-token.ts'
 import { findAccessToken, pageOfAccessTokens } from './access-token-store.ts'
 import { issueToken, revoke } from './issue-token.ts'

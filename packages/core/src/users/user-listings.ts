@@ -3,9 +3,9 @@ import { accessLevels } from '../access/access-level.ts'
 import { permissionTable } from '../access/permission-table.ts'
 import { requirePermission } from '../access/subject.ts'
 import {
+  hasDirectRoleInGroup,
   hasLevelInGroup,
   hasLevelInProject,
-  hasDirectRoleInGroup,
   isVisibleGroup,
   isVisibleProject,
 } from '../access/visible-store.ts'
@@ -13,7 +13,7 @@ import { groupListing, groupListingOrders } from '../groups/group-list-store.ts'
 import { getGroup } from '../groups/group-store.ts'
 import { forbidden, notFound } from '../kit/domain-error.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
-import { type BatchQuery, unscopedBatchQuery, unscopedQuery, type InputSchema } from '../kit/operation.ts'
+import { type BatchQuery, type InputSchema, unscopedBatchQuery, unscopedQuery } from '../kit/operation.ts'
 import { projectListing } from '../projects/project-list-store.ts'
 import { mayListUsers } from './known-users.ts'
 import { type User, type UserProfile, userKinds } from './user.ts'

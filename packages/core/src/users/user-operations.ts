@@ -12,7 +12,7 @@ import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store
 import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
 import { isKnownTo, mayListUsers } from './known-users.ts'
 import { hashPassword, savePasswordHash } from './password-store.ts'
-import { validateEmail, validatePassword, type User, type UserProfile, type UserState } from './user.ts'
+import { type User, type UserProfile, type UserState, validateEmail, validatePassword } from './user.ts'
 import { pageOfUsers } from './user-list-store.ts'
 import { deleteUserRow, findUserByEmail, getUser, insertUser, type UserChanges, updateUserRow } from './user-store.ts'
 

@@ -4,7 +4,7 @@ import { getGroup } from '../groups/group-store.ts'
 import type { Core, OperationContext, ReadContext, Tx } from '../kit/context.ts'
 import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
 import { emptyListing, type Listed, listedEach } from '../kit/listing.ts'
-import { batchQuery, command, unscopedQuery, query } from '../kit/operation.ts'
+import { batchQuery, command, query, unscopedQuery } from '../kit/operation.ts'
 import { mapPage, type Page, type PageRequest, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { Project } from '../projects/project.ts'
@@ -13,9 +13,9 @@ import { effectiveVariables, type VariableCircumstances } from './effective-vari
 import {
   EVERY_ENVIRONMENT,
   maxVariables,
-  validateVariable,
   type Variable,
   type VariableDraft,
+  validateVariable,
   variableFilter,
   variableInput,
 } from './variable.ts'

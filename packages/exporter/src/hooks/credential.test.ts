@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { refusalOfBody, refusalOfHead } from './credential.ts'
+import { validateHeaders, validateSignature } from './credential.ts'
 import { type Credentials, readSources } from './sources.ts'
 
 interface Vector {
@@ -29,11 +29,11 @@ const signed = ({ id, timestamp, signature }: Vector) => ({
 const atMs = ({ timestamp }: Vector) => Number(timestamp) * 1_000
 
 describe('signatures', () => {
-  test.each(vectors)('$case: right for this body alone', (row) => {
+  test.each(vectors)('accepts $case for this body only', (row) => {
     const own = credentials({ signingToken: row.signingToken })
-    expect(refusalOfHead(own, signed(row), tokenHeaders, atMs(row))).toBeUndefined()
-    expect(refusalOfBody(own, signed(row), Buffer.from(row.body))).toBeUndefined()
-    expect(refusalOfBody(own, signed(row), Buffer.from(`${row.body} `))).toBe('signature_wrong')
+    expect(validateHeaders(own, signed(row), tokenHeaders, atMs(row))).toBeUndefined()
+    expect(validateSignature(own, signed(row), Buffer.from(row.body))).toBeUndefined()
+    expect(validateSignature(own, signed(row), Buffer.from(`${row.body} `))).toBe('signature_wrong')
   })
 
   test.each([
@@ -45,22 +45,22 @@ describe('signatures', () => {
   ])('%s', (_, signature, refusal) => {
     const headers = { ...signed(vector), 'webhook-signature': signature }
     const own = credentials({ signingToken: vector.signingToken })
-    expect(refusalOfBody(own, headers, Buffer.from(vector.body))).toBe(refusal)
+    expect(validateSignature(own, headers, Buffer.from(vector.body))).toBe(refusal)
   })
 
-  test('any of the configured keys may have signed, and no other', () => {
+  test('accepts signatures by any configured key, and by no other', () => {
     const both = credentials({ signingToken: [otherKey, vector.signingToken] })
-    expect(refusalOfBody(both, signed(vector), Buffer.from(vector.body))).toBeUndefined()
+    expect(validateSignature(both, signed(vector), Buffer.from(vector.body))).toBeUndefined()
     const other = credentials({ signingToken: otherKey })
-    expect(refusalOfBody(other, signed(vector), Buffer.from(vector.body))).toBe('signature_wrong')
+    expect(validateSignature(other, signed(vector), Buffer.from(vector.body))).toBe('signature_wrong')
   })
 
   test.each([
     ['id', { 'webhook-id': 'msg_other' }],
     ['time', { 'webhook-timestamp': String(Number(vector.timestamp) + 1) }],
-  ])('the %s is signed too', (_, changed) => {
+  ])('verifies that the signature covers the %s', (_, changed) => {
     const own = credentials({ signingToken: vector.signingToken })
-    expect(refusalOfBody(own, { ...signed(vector), ...changed }, Buffer.from(vector.body))).toBe('signature_wrong')
+    expect(validateSignature(own, { ...signed(vector), ...changed }, Buffer.from(vector.body))).toBe('signature_wrong')
   })
 
   test.each([
@@ -68,9 +68,9 @@ describe('signatures', () => {
     [-300_001, 'timestamp_outside_window'],
     [300_000, undefined],
     [300_001, 'timestamp_outside_window'],
-  ])('%i ms after its time', (lateMs, refusal) => {
+  ])('validates a signature %i ms after its time', (lateMs, refusal) => {
     const own = credentials({ signingToken: vector.signingToken })
-    expect(refusalOfHead(own, signed(vector), tokenHeaders, atMs(vector) + lateMs)).toBe(refusal)
+    expect(validateHeaders(own, signed(vector), tokenHeaders, atMs(vector) + lateMs)).toBe(refusal)
   })
 
   test.each([
@@ -81,15 +81,15 @@ describe('signatures', () => {
     [{ 'webhook-timestamp': `${vector.timestamp}.0` }, 'timestamp_unreadable'],
     [{ 'webhook-timestamp': `-${vector.timestamp}` }, 'timestamp_unreadable'],
     [{ 'webhook-timestamp': `${vector.timestamp}, ${vector.timestamp}` }, 'timestamp_unreadable'],
-  ])('with %j', (changed, refusal) => {
+  ])('validates the headers changed by %j', (changed, refusal) => {
     const own = credentials({ signingToken: vector.signingToken })
-    expect(refusalOfHead(own, { ...signed(vector), ...changed }, tokenHeaders, atMs(vector))).toBe(refusal)
+    expect(validateHeaders(own, { ...signed(vector), ...changed }, tokenHeaders, atMs(vector))).toBe(refusal)
   })
 })
 
 describe('secret tokens', () => {
   const own = credentials({ secretToken: ['the old secret', 'schlüssel 測'] })
-  const refusal = (headers: object) => refusalOfHead(own, { ...headers }, tokenHeaders, 0)
+  const refusal = (headers: object) => validateHeaders(own, { ...headers }, tokenHeaders, 0)
 
   test.each([
     [{ 'x-gitlab-token': 'the old secret' }, undefined],
@@ -106,9 +106,9 @@ describe('secret tokens', () => {
     expect(refusal(headers)).toBe(expected)
   })
 
-  test('with both kinds configured, neither stands in for the other', () => {
+  test('requires both kinds of credentials if both are configured', () => {
     const both = credentials({ secretToken: 'the old secret', signingToken: vector.signingToken })
-    const head = (headers: object) => refusalOfHead(both, { ...headers }, tokenHeaders, atMs(vector))
+    const head = (headers: object) => validateHeaders(both, { ...headers }, tokenHeaders, atMs(vector))
     const token = { 'x-gitlab-token': 'the old secret' }
     expect(head({ ...token, ...signed(vector) })).toBeUndefined()
     expect(head(token)).toBe('signature_missing')

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Credentials, digestOf } from './sources.ts'
 
-/** Why a request is not let in: for the log, and never for whoever sent it. */
+/** The reason why a request is refused. It is written to the log, and never sent to the caller. */
 export type CredentialRefusal =
   | 'token_missing'
   | 'token_wrong'
@@ -11,17 +11,17 @@ export type CredentialRefusal =
   | 'timestamp_outside_window'
   | 'signature_wrong'
 
-/** How far the sender's clock may be from ours, and how long a recorded request can be sent again. */
+/** The allowed difference between the clocks of sender and receiver. A recorded request can be replayed for this long. */
 const REPLAY_WINDOW_MS = 5 * 60_000
 
 /**
- * What can be told before the body is read: the secret token, where the source has one, and whether there is a signature
- * of this time, where it has a signing token.
+ * Validates the headers before the body is read: the secret token, if the source has one, and the presence and time of a
+ * signature, if the source has a signing token.
  *
- * @param tokenHeaders in lower case; one that is right suffices
- * @see spec/rest-part3-details.md 1.10; Standard Webhooks, "Verifying webhook authenticity"
+ * @param tokenHeaders names in lower case; one header with a valid token is enough
+ * @see Standard Webhooks, "Verifying webhook authenticity"
  */
-export function refusalOfHead(
+export function validateHeaders(
   { tokenDigests, signingKeys }: Credentials,
   headers: IncomingHttpHeaders,
   tokenHeaders: readonly string[],
@@ -30,22 +30,22 @@ export function refusalOfHead(
   if (tokenDigests.length > 0) {
     const shown = tokenHeaders.map((name) => headers[name]).filter((value) => typeof value === 'string')
     if (shown.length === 0) return 'token_missing'
-    // Digests are of one length, so that comparing them takes one time.
+    // Digests have equal lengths, so comparing them takes constant time.
     const digests = shown.map((value) => digestOf(headerBytes(value)))
     if (!digests.some((digest) => tokenDigests.some((own) => timingSafeEqual(own, digest)))) return 'token_wrong'
   }
-  return signingKeys.length > 0 ? refusalOfTimestamp(headers, nowMs) : undefined
+  return signingKeys.length > 0 ? validateTimestamp(headers, nowMs) : undefined
 }
 
-function refusalOfTimestamp(headers: IncomingHttpHeaders, nowMs: number): CredentialRefusal | undefined {
+function validateTimestamp(headers: IncomingHttpHeaders, nowMs: number): CredentialRefusal | undefined {
   const { id, timestamp, signatures } = signatureHeaders(headers)
   if (id === '' || timestamp === '' || signatures === '') return 'signature_missing'
   if (!/^\d{1,12}$/.test(timestamp)) return 'timestamp_unreadable'
   return Math.abs(Number(timestamp) * 1_000 - nowMs) > REPLAY_WINDOW_MS ? 'timestamp_outside_window' : undefined
 }
 
-/** The signature over the body as it came, of a request that `refusalOfHead` let pass. */
-export function refusalOfBody(
+/** Validates the signature over the raw body of a request that `validateHeaders` accepted. */
+export function validateSignature(
   { signingKeys }: Credentials,
   headers: IncomingHttpHeaders,
   body: Buffer,
@@ -57,8 +57,8 @@ export function refusalOfBody(
     const hmac = createHmac('sha256', key)
       .update(headerBytes(`${id}.${timestamp}.`))
       .update(body)
-    const right = Buffer.from(`v1,${hmac.digest('base64')}`)
-    if (signed.some((text) => text.length === right.length && timingSafeEqual(text, right))) return undefined
+    const expected = Buffer.from(`v1,${hmac.digest('base64')}`)
+    if (signed.some((text) => text.length === expected.length && timingSafeEqual(text, expected))) return undefined
   }
   return 'signature_wrong'
 }
@@ -72,5 +72,5 @@ function signatureHeaders(headers: IncomingHttpHeaders): { id: string; timestamp
   }
 }
 
-/** Node reads each byte of a header as one character. */
+/** Returns the bytes of a header, of which Node decodes each as one character. */
 const headerBytes = (value: string): Buffer => Buffer.from(value, 'latin1')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FailureLimit } from './failure-limit.ts'
 
-test('after as many failures as a minute allows, the key waits for its end', () => {
+test('limits a key for the rest of the minute after too many failures', () => {
   const limit = new FailureLimit(2)
   expect(limit.count('a', 60_000)).toBe(true)
   expect(limit.secondsLeft('a', 61_000)).toBe(0)
@@ -12,7 +12,7 @@ test('after as many failures as a minute allows, the key waits for its end', () 
   expect(limit.secondsLeft('a', 120_000)).toBe(0)
 })
 
-test('10,000 keys are counted, and the further ones left alone', () => {
+test('counts at most 10,000 keys, and does not limit further ones', () => {
   const limit = new FailureLimit(1)
   for (let key = 0; key < 10_000; key += 1) limit.count(String(key), 0)
   expect(limit.count('10000', 0)).toBe(false)

@@ -1,8 +1,8 @@
 const PERIOD_MS = 60_000
-/** Counted at the same time; while there are more, the further ones are not. */
+/** The highest number of keys that are counted at the same time; further keys are not limited. */
 const MAX_KEYS = 10_000
 
-/** Counts failures by key and minute. */
+/** Counts failures per key and minute. */
 export class FailureLimit {
   readonly #perMinute: number
   #minute = Number.NaN
@@ -12,13 +12,13 @@ export class FailureLimit {
     this.#perMinute = perMinute
   }
 
-  /** Whole seconds until the key may try again, above 0; 0: it may now. */
+  /** Returns the whole seconds until the key may try again; 0 if it may now. */
   secondsLeft(key: string, nowMs: number): number {
-    const isAbove = (this.#current(nowMs).get(key) ?? 0) >= this.#perMinute
-    return isAbove ? Math.ceil(((this.#minute + 1) * PERIOD_MS - nowMs) / 1_000) : 0
+    const isLimited = (this.#current(nowMs).get(key) ?? 0) >= this.#perMinute
+    return isLimited ? Math.ceil(((this.#minute + 1) * PERIOD_MS - nowMs) / 1_000) : 0
   }
 
-  /** Whether it is the first failure of the key that is counted in this minute. */
+  /** Counts a failure. Returns whether it is the first one of the key in this minute. */
   count(key: string, nowMs: number): boolean {
     const counts = this.#current(nowMs)
     const before = counts.get(key)

@@ -24,7 +24,7 @@ export const NOW_MS = 1_785_251_579_000
 
 const fixtures = join(import.meta.dirname, '../../../../fixtures')
 export const fixture = (path: string): string => readFileSync(join(fixtures, path), 'utf8')
-/** Of a fixture that is several hooks in order of arrival. */
+/** Returns the hooks of a fixture that contains several, in order of arrival. */
 export const hooksOf = (name: string): string[] =>
   (JSON.parse(fixture(`pipelines/${name}.json`)) as object[]).map((body) => JSON.stringify(body))
 
@@ -41,7 +41,7 @@ export interface Answer {
   readonly json: { readonly result?: string; readonly reason?: string; readonly message?: string }
 }
 
-/** Hooks are taken on a socket, and exported to another one. */
+/** A hook receiver on a socket, with an exporter that sends to another one. */
 export class HookReceiver {
   readonly clock: ManualClock
   readonly db: Db<ExporterTables>
@@ -69,8 +69,8 @@ export class HookReceiver {
       newClaim: () => randomBytes(8).toString('hex'),
       log,
       client,
-      optionsOf: (scope) => resolveOptions({ ...findSource(sources, scope)!.options }) as DurableOptions,
-      destinationOf: async (scope) => sourceDestination(sources, scope, { url: sink.url, encoding: 'json' }),
+      optionsForScope: (scope) => resolveOptions({ ...findSource(sources, scope)!.options }) as DurableOptions,
+      resolveDestination: async (scope) => sourceDestination(sources, scope, { url: sink.url, encoding: 'json' }),
       limits: { ...defaultExportLimits, ...settings.exportLimits },
     })
     const listener = hooksListener({
@@ -127,18 +127,18 @@ export class HookReceiver {
     return answerTo(request)
   }
 
-  /** With the secret token. */
+  /** Posts a hook with the secret token. */
   send(body: string | Buffer, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
     return this.post(body, { 'X-Gitlab-Token': secretToken, ...headers })
   }
 
-  /** Keys of the records that are, or have been, to be exported. */
+  /** Returns the keys of all enqueued records. */
   async keys(): Promise<string[]> {
     const rows = await this.db.read.selectFrom('export_records').select('key').orderBy('key').execute()
     return rows.map(({ key }) => key)
   }
 
-  /** What arrives at the endpoint, once it is `count` requests and no more is on its way. */
+  /** Exports until the endpoint has received `count` requests, and returns them. */
   async exported(count: number): Promise<readonly ScriptedServer['requests'][number][]> {
     const end = new AbortController()
     const running = this.#exporter.run(end.signal)
@@ -164,7 +164,7 @@ export function answerTo(request: ReturnType<typeof startRequest>): Promise<Answ
   })
 }
 
-/** By someone else's implementation. */
+/** Returns the headers of a signed hook, made by the reference implementation of Standard Webhooks. */
 export function signed(body: string, id: string, atMs = NOW_MS, token = signingToken): Record<string, string> {
   const signature = new Webhook(token).sign(id, new Date(atMs), body)
   return { 'webhook-id': id, 'webhook-timestamp': String(atMs / 1_000), 'webhook-signature': signature }

@@ -4,7 +4,7 @@ import { type Reply, type RequestErrorKind, RequestProblem } from '@penstock/htt
 import { jsonExcess } from '@penstock/json'
 import { WorkersBusyError } from '@penstock/runtime'
 
-/** A hook that is not taken, in the words of the answer. */
+/** The error for a refused hook, with the reply. */
 export class HookRefusal extends Error {
   override readonly name = 'HookRefusal'
   readonly reply: Reply
@@ -40,11 +40,7 @@ const UNAVAILABLE_RETRY_SECONDS = 5
 
 export const overloaded = (): HookRefusal => new HookRefusal(503, { 'Retry-After': '1' })
 
-/**
- * Every failure in the form of the REST API.
- *
- * @see spec/interface-1.md 7
- */
+/** Renders every failure in the form of the REST API. */
 export function renderError(error: unknown): Reply {
   if (error instanceof HookRefusal) return error.reply
   if (error instanceof RequestProblem) {

@@ -10,7 +10,7 @@ afterEach(() => receiver.close())
 
 interface Delivery {
   readonly case: string
-  /** Name of a file of fixtures/pipelines. */
+  /** The name of a file in fixtures/pipelines. */
   readonly body: string
   readonly signed: boolean
   readonly headers: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ const deliveries: readonly Delivery[] = JSON.parse(fixture('webhooks/deliveries.
 const finished = fixture('pipelines/push-pipeline-five-jobs-three-stages.json')
 const enqueued = { result: 'enqueued', signals: ['traces'] }
 
-test.each(deliveries)('$case: taken, and a redelivery exports nothing again', async (delivery) => {
+test.each(deliveries)('accepts $case, and exports nothing for a redelivery', async (delivery) => {
   const credential = delivery.signed ? { signingToken } : { secretToken }
   await start({ sources: { forge: { ...credential, signals: ['traces', 'metrics', 'logs'] } } })
   const body = fixture(`pipelines/${delivery.body}.json`)
@@ -45,7 +45,7 @@ test.each(deliveries)('$case: taken, and a redelivery exports nothing again', as
   expect(paths.toSorted()).toEqual(['/v1/logs', '/v1/metrics', '/v1/traces'])
 })
 
-test('one hook per change of status, all of one chain: the final one is exported', async () => {
+test('exports only the final one of the hooks about each change of status', async () => {
   await start()
   const chain = { 'X-Gitlab-Event': 'Pipeline Hook', 'X-Gitlab-Event-UUID': '13792a34-cac6-4fda-95a8-c58e00a3954e' }
   const results = []
@@ -53,7 +53,7 @@ test('one hook per change of status, all of one chain: the final one is exported
   expect(results).toEqual(['kept', 'kept', 'kept', 'kept', 'kept', 'enqueued'])
 })
 
-test('ten redeliveries at the same time are one export', async () => {
+test('exports once for ten redeliveries at the same time', async () => {
   await start()
   const answers = await Promise.all(Array.from({ length: 10 }, () => receiver.send(finished)))
   expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(202))
@@ -62,7 +62,7 @@ test('ten redeliveries at the same time are one export', async () => {
   expect(await receiver.exported(1)).toHaveLength(1)
 })
 
-test('what job hooks have told before is part of the export', async () => {
+test('adds the data of earlier job hooks to the export', async () => {
   await start()
   const bodies = hooksOf('job-hook-then-pipeline-hook')
   const results = []
@@ -72,13 +72,13 @@ test('what job hooks have told before is part of the export', async () => {
   }
   expect(results).toEqual(['kept', 'kept', 'kept', 'enqueued'])
   const [request] = await receiver.exported(1)
-  // The second attempt of job 640244, which its pipeline hook does not tell.
+  // The second attempt of job 640244, which is missing from its pipeline hook.
   expect(Buffer.from(request!.body).toString()).toContain(
     '{"key":"svc.cicd.pipeline.task.run.attempt","value":{"intValue":"2"}}',
   )
 })
 
-test('one pipeline id of two projects without any URL is two pipelines, each with its own job hooks', async () => {
+test('treats the same pipeline id in two projects without URLs as two pipelines, each with its own job hooks', async () => {
   await start()
   const oldJobHook = (project_id: number, build_failure_reason: string) =>
     JSON.stringify({
@@ -106,7 +106,7 @@ test('one pipeline id of two projects without any URL is two pipelines, each wit
   ])
 })
 
-test('two sources may send the same pipeline: each is exported to its own endpoint with its own token', async () => {
+test('exports the same pipeline of two sources to the endpoint of each, with its token', async () => {
   const source = (token: string) => ({ secretToken, signals: ['traces'], token })
   await start({ sources: { one: source('token-one'), two: source('token-two') } })
   const headers = { 'X-Gitlab-Token': secretToken }
@@ -116,7 +116,7 @@ test('two sources may send the same pipeline: each is exported to its own endpoi
   expect(sent.toSorted()).toEqual(['Bearer token-one', 'Bearer token-two'])
 })
 
-test("headers in the service's own name, under any", async () => {
+test('accepts headers with the name of the service', async () => {
   await start({ serviceName: 'acme-ci' })
   const own = { 'X-Acme-Ci-Token': secretToken, 'X-Acme-Ci-Event': 'Push Hook' }
   expect(await receiver.post(finished, own)).toMatchObject({ status: 202, json: { result: 'ignored' } })
@@ -128,7 +128,7 @@ test("headers in the service's own name, under any", async () => {
 
 test.each([
   ['a push hook', { 'X-Gitlab-Event': 'Push Hook' }, fixture('pipelines/push-hook-body.json')],
-  ['a push hook that nobody can read', { 'X-Gitlab-Event': 'Push Hook' }, '{'],
+  ['an unreadable push hook', { 'X-Gitlab-Event': 'Push Hook' }, '{'],
   ['a push hook by its body alone', {}, fixture('pipelines/push-hook-body.json')],
   ['a system hook', { 'X-Gitlab-Event': 'System Hook' }, '{"event_name":"project_create","project_id":7}'],
   ['a system hook by its body alone', {}, '{"event_name":"project_create","project_id":7}'],
@@ -137,7 +137,7 @@ test.each([
     { 'X-Gitlab-Event': 'Job Hook' },
     '{"object_kind":"deployment","status":"success"}',
   ],
-])('%s is answered as if it were taken', async (_, headers, body) => {
+])('answers 202 to %s and ignores it', async (_, headers, body) => {
   await start()
   expect(await receiver.send(body, headers)).toMatchObject({
     status: 202,
@@ -184,7 +184,7 @@ test.each([
   ],
   ['an unread job hook', fixture('refused/job-hook-without-pipeline-id.json'), expect.stringContaining('pipeline_id')],
   ['nothing', '', expect.stringMatching(/^400 Bad request - /)],
-])('a body that is %s is refused', async (_, body, message) => {
+])('refuses a body: %s', async (_, body, message) => {
   await start()
   expect(await receiver.send(body, { 'X-Gitlab-Event': 'Pipeline Hook' })).toMatchObject({
     status: 400,
@@ -192,7 +192,7 @@ test.each([
   })
 })
 
-test('what is odd about a record is told', async () => {
+test('returns warnings about a record', async () => {
   await start()
   const answer = await receiver.send(fixture('pipelines/e11-month-thirteen.json'))
   expect(answer.json).toMatchObject({
@@ -203,7 +203,7 @@ test('what is odd about a record is told', async () => {
   })
 })
 
-test('variables of a pipeline are neither told nor logged nor kept', async () => {
+test('neither returns, logs nor stores variables of a pipeline', async () => {
   await start()
   const answer = await receiver.send(fixture('pipelines/e58-canary-secret-in-variables.json'))
   expect(answer.status).toBe(202)

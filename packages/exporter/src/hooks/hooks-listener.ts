@@ -15,20 +15,20 @@ import { type JsonLimits, JsonScanner, recordJsonLimits } from '@penstock/json'
 import { type Clock, type Log, subscriberOf, type TrustedProxies } from '@penstock/runtime'
 import type { BodyReader } from '../body-reader.ts'
 import type { ReceivedBody } from '../received-body.ts'
-import type { RecordIntake, Taken } from '../record-intake.ts'
-import { type CredentialRefusal, refusalOfBody, refusalOfHead } from './credential.ts'
+import type { IntakeResult, RecordIntake } from '../record-intake.ts'
+import { type CredentialRefusal, validateHeaders, validateSignature } from './credential.ts'
 import { FailureLimit } from './failure-limit.ts'
 import { HookRefusal, overloaded, renderError } from './hook-refusal.ts'
 import { type Source, type Sources, sourceScope } from './sources.ts'
 
-/** Whoever hosts the listener gives it what begins with this. */
+/** The path prefix of requests that belong to this listener. */
 export const HOOKS_PATH = '/hooks/pipelines/'
 
 export interface HooksOptions {
   readonly sources: Sources
-  readonly intake: Pick<RecordIntake, 'receive'>
+  readonly intake: Pick<RecordIntake, 'enqueueShared'>
   readonly bodies: Pick<BodyReader, 'read'>
-  /** `X-<ServiceName>-Event` and `-Token` are taken beside `X-Gitlab-…`. */
+  /** The service name in the headers `X-<ServiceName>-Event` and `-Token`, which are accepted beside `X-Gitlab-…`. */
   readonly serviceName: string
   readonly clock: Clock
   readonly log: Log
@@ -37,21 +37,21 @@ export interface HooksOptions {
 }
 
 export interface HookLimits {
-  /** Of one body. */
+  /** The size limit of one body. */
   readonly bodyBytes: number
   /** The limits on containers, values and levels of one body. */
   readonly json: JsonLimits
   /** The highest number of jobs of one pipeline, bridges included. */
   readonly jobs: number
-  /** Of all bodies at the same time, from their first byte until they are taken. */
+  /** The size limit of all bodies in progress together, from the first byte until the reply. */
   readonly allBodiesBytes: number
-  /** Of those of one source: who can only sign is known at the end of the body, and until then anybody could be it. */
+  /** The same limit for one source: a signature can be verified only after the whole body, so anyone can send bodies until then. */
   readonly sourceBodiesBytes: number
-  /** Wrong credentials for one source from one address, beyond which all of that address are refused in that minute. */
+  /** The number of wrong credentials per source, address and minute after which all further requests of the address are refused. */
   readonly failuresPerMinute: number
 }
 
-/** A forge sends at most 25 MB, spec/rest-part3-details.md 1.10. */
+/** The default limits. A forge sends hooks of at most 25 MB. */
 export const defaultHookLimits: HookLimits = {
   bodyBytes: 25 * 1024 * 1024,
   json: recordJsonLimits,
@@ -61,37 +61,36 @@ export const defaultHookLimits: HookLimits = {
   failuresPerMinute: 30,
 }
 
-/** Events of the forge that may hold a record, in lower case. Job hooks of its first versions are called build hooks. */
+/** The events that may contain a record, in lower case. The first versions of the forge called job hooks build hooks. */
 const recordEvents = ['pipeline hook', 'job hook', 'build hook', 'system hook']
 
-interface Accepted {
+interface AuthenticatedSource {
   readonly source: Source
-  /** Throws what a wrong credential is answered with. */
+  /** Counts and logs a wrong credential, and throws the refusal. */
   readonly refuse: (reason: CredentialRefusal) => never
 }
 
 /**
- * Takes the pipeline and job hooks of forges outside the core: `POST /hooks/pipelines/:source`.
+ * Receives the pipeline and job hooks of forges outside the core: `POST /hooks/pipelines/:source`.
  *
- * Order of checks: source (404), too many wrong credentials before (429), secret token and time of the signature (401), size
- * and coding of the body (413, 415), signature (401), event, record (400). 202 says that what is to be kept is kept for good.
- *
- * @see spec/pipeline-telemetry.md 1.1, 1.2, 2.6; spec/rest-part3-details.md 1.10
+ * The checks are made in this order: source (404), earlier wrong credentials (429), secret token and time of the signature
+ * (401), size and coding of the body (413, 415), signature (401), event, record (400). A 202 means that the content is stored
+ * durably.
  */
 export function hooksListener(options: HooksOptions): RequestListener {
   const limits = { ...defaultHookLimits, ...options.limits }
-  const eventHeaders = ownAndForeign(options, 'event')
+  const eventHeaders = headerNames(options, 'event')
   let heldBytes = 0
-  const heldOf = new Map<Source, number>()
+  const heldBytesBySource = new Map<Source, number>()
 
-  async function handle({ raw }: RouteRequest, { source, refuse }: Accepted): Promise<Reply> {
+  async function handle({ raw }: RouteRequest, { source, refuse }: AuthenticatedSource): Promise<Reply> {
     requireUncompressed(raw)
     let ownBytes = 0
     const hold = (bytes: number): void => {
-      const ofSource = (heldOf.get(source) ?? 0) + bytes
+      const ofSource = (heldBytesBySource.get(source) ?? 0) + bytes
       if (heldBytes + bytes > limits.allBodiesBytes || ofSource > limits.sourceBodiesBytes) throw overloaded()
       heldBytes += bytes
-      heldOf.set(source, ofSource)
+      heldBytesBySource.set(source, ofSource)
       ownBytes += bytes
     }
     try {
@@ -100,7 +99,7 @@ export function hooksListener(options: HooksOptions): RequestListener {
         hold(chunk.length)
         scanner.write(chunk)
       })
-      const refusal = refusalOfBody(source.credentials, raw.headers, bytes)
+      const refusal = validateSignature(source.credentials, raw.headers, bytes)
       if (refusal !== undefined) refuse(refusal)
       // Checked after the signature, so that a caller who cannot sign learns nothing about the body.
       const excess = scanner.exceeded
@@ -108,15 +107,15 @@ export function hooksListener(options: HooksOptions): RequestListener {
         throw new RequestProblem({ kind: 'json_beyond_limit', limit: excess, most: limits.json[excess] })
       }
       const event = eventHeaders.map((name) => raw.headers[name]?.toString()).find((value) => value !== undefined)
-      return await take(options, source, event?.trim().toLowerCase(), bytes, limits.jobs)
+      return await receiveHook(options, source, event?.trim().toLowerCase(), bytes, limits.jobs)
     } finally {
       heldBytes -= ownBytes
-      heldOf.set(source, (heldOf.get(source) ?? 0) - ownBytes)
+      heldBytesBySource.set(source, (heldBytesBySource.get(source) ?? 0) - ownBytes)
     }
   }
 
   const route = { method: 'POST', path: `${HOOKS_PATH}:source`, access: undefined, handle } as const
-  return serveRoutes(guarded([route], entrance(options, limits.failuresPerMinute)), {
+  return serveRoutes(guarded([route], authenticate(options, limits.failuresPerMinute)), {
     renderError,
     headers: apiHeaders,
     log: options.log,
@@ -125,17 +124,17 @@ export function hooksListener(options: HooksOptions): RequestListener {
   })
 }
 
-/** Names in lower case, of which the first counts most. */
-const ownAndForeign = ({ serviceName }: HooksOptions, what: 'event' | 'token'): string[] => [
+/** Returns the names of a header in lower case, in order of precedence. */
+const headerNames = ({ serviceName }: HooksOptions, what: 'event' | 'token'): string[] => [
   `x-${serviceName.toLowerCase()}-${what}`,
   `x-gitlab-${what}`,
 ]
 
-/** What is looked at before a body is read. */
-function entrance(options: HooksOptions, failuresPerMinute: number): (incoming: Incoming) => Accepted {
+/** Returns the check that runs before the body is read: source, failure limit, and credential headers. */
+function authenticate(options: HooksOptions, failuresPerMinute: number): (incoming: Incoming) => AuthenticatedSource {
   const { sources, clock, log } = options
   const failures = new FailureLimit(failuresPerMinute)
-  const tokenHeaders = ownAndForeign(options, 'token')
+  const tokenHeaders = headerNames(options, 'token')
   return (incoming) => {
     const source = sources.get(incoming.path.slice(HOOKS_PATH.length).replace(/\/$/, ''))
     if (source === undefined) throw new HookRefusal(404)
@@ -146,17 +145,20 @@ function entrance(options: HooksOptions, failuresPerMinute: number): (incoming: 
 
     const refuse = (reason: CredentialRefusal): never => {
       const fields = { event: 'hooks.credential_refused', source: source.name, address: incoming.source, reason }
-      // The further ones of that minute are told of by the answers.
-      if (failures.count(key, nowMs)) log.warn(fields, 'A hook showed no right credential')
+      // Only the first failure of a minute is logged.
+      if (failures.count(key, nowMs)) log.warn(fields, 'A hook had no valid credential')
       throw new HookRefusal(401)
     }
-    const refusal = refusalOfHead(source.credentials, incoming.raw.headers, tokenHeaders, nowMs)
+    const refusal = validateHeaders(source.credentials, incoming.raw.headers, tokenHeaders, nowMs)
     return refusal === undefined ? { source, refuse } : refuse(refusal)
   }
 }
 
-/** @param event as the header names it, in lower case */
-async function take(
+/**
+ * Stores a hook.
+ * @param event the event header in lower case
+ */
+async function receiveHook(
   { intake, bodies, clock }: HooksOptions,
   source: Source,
   event: string | undefined,
@@ -165,15 +167,15 @@ async function take(
 ): Promise<Reply> {
   if (event !== undefined && !recordEvents.includes(event)) return ignored
   const receivedAtNs = clock.nowNs()
-  const body = await recordIn(event, () => bodies.read(bytes, { receivedAtNs, maxJobs }))
+  const body = await readRecord(event, () => bodies.read(bytes, { receivedAtNs, maxJobs }))
   if (body === undefined) return ignored
   const { signals } = source
   const scope = sourceScope(source)
   const plan = async () => ({ signals, destination: scope })
-  return replyTo(await intake.receive({ scope, body, receivedAtNs, plan }))
+  return replyTo(await intake.enqueueShared({ scope, body, receivedAtNs, plan }))
 }
 
-/** A webhook may have more triggers than ours; refusals would make its forge switch it off. */
+/** The reply to other events: a webhook may have other triggers too, and the forge would disable it after refusals. */
 const ignored: Reply = {
   status: 202,
   json: { result: 'ignored', reason: 'only pipeline and job hooks are kept' },
@@ -184,7 +186,7 @@ const ignored: Reply = {
  *
  * @throws RecordError
  */
-async function recordIn(
+async function readRecord(
   event: string | undefined,
   read: () => Promise<ReceivedBody>,
 ): Promise<ReceivedBody | undefined> {
@@ -198,13 +200,13 @@ async function recordIn(
   }
 }
 
-/** Warnings that an answer tells of; a forge shows it to whoever set up the webhook. */
-const WARNINGS_TOLD = 10
+/** The highest number of warnings in a reply. The forge shows them to the person who set up the webhook. */
+const MAX_REPLY_WARNINGS = 10
 
-function replyTo(taken: Taken): Reply {
-  const warnings = taken.warnings.items
-    .slice(0, WARNINGS_TOLD)
+function replyTo(result: IntakeResult): Reply {
+  const warnings = result.warnings.items
+    .slice(0, MAX_REPLY_WARNINGS)
     .map(({ path, reason }) => (path === '' ? reason : `${path}: ${reason}`))
-  const what = taken.kind === 'enqueued' ? { signals: taken.signals } : { reason: taken.reason }
-  return { status: 202, json: { result: taken.kind, ...what, ...(warnings.length > 0 && { warnings }) } }
+  const detail = result.kind === 'enqueued' ? { signals: result.signals } : { reason: result.reason }
+  return { status: 202, json: { result: result.kind, ...detail, ...(warnings.length > 0 && { warnings }) } }
 }

@@ -26,7 +26,7 @@ test.each([
   ['a signature for another id', { signingToken }, { ...signed(body, id), 'webhook-id': 'other' }, 'signature_wrong'],
   ['an old signature', { signingToken }, signed(body, id, NOW_MS - 301_000), 'timestamp_outside_window'],
   ['a signature to come', { signingToken }, signed(body, id, NOW_MS + 301_000), 'timestamp_outside_window'],
-])('%s: 401, and only the log knows why', async (_, credential, headers, reason) => {
+])('answers 401 to %s, and writes the reason to the log only', async (_, credential, headers, reason) => {
   await start({ sources: { forge: { ...credential, signals } } })
   expect(await receiver.post(body, headers)).toMatchObject(unauthorized)
   expect(JSON.parse(receiver.logged)).toMatchObject({
@@ -40,7 +40,7 @@ test.each([
   expect(await receiver.keys()).toEqual([])
 })
 
-test('signing tokens are exchanged without a gap: old, both, new', async () => {
+test('accepts hooks throughout a rotation of signing tokens: old, both, new', async () => {
   await start({ sources: { forge: { signingToken: [otherToken, signingToken], signals } } })
   expect(await receiver.post(body, signed(body, id, NOW_MS, signingToken))).toMatchObject({ status: 202 })
   expect(await receiver.post(body, signed(body, id, NOW_MS, otherToken))).toMatchObject({ status: 202 })
@@ -48,7 +48,7 @@ test('signing tokens are exchanged without a gap: old, both, new', async () => {
   expect(await receiver.post(body, { ...signed(body, id), 'webhook-signature': both })).toMatchObject({ status: 202 })
 })
 
-test('a signed request that is sent again within its five minutes exports nothing again, and later is refused', async () => {
+test('exports nothing for a signed request that is replayed within five minutes, and refuses it later', async () => {
   await start({ sources: { forge: { signingToken, signals } } })
   const headers = signed(body, id)
   expect(await receiver.post(body, headers)).toMatchObject({ status: 202, json: { result: 'enqueued' } })
@@ -58,7 +58,7 @@ test('a signed request that is sent again within its five minutes exports nothin
   expect(await receiver.post(body, headers)).toMatchObject(unauthorized)
 })
 
-test('wrong credentials of one address for one source: 429 until the minute is over, for that address and source alone', async () => {
+test('answers 429 for the rest of the minute after many wrong credentials, for that address and source only', async () => {
   await start({
     sources: { forge: { secretToken, signals }, other: { secretToken, signals } },
     limits: { failuresPerMinute: 3 },
@@ -78,21 +78,21 @@ test('wrong credentials of one address for one source: 429 until the minute is o
   expect(receiver.logged).not.toContain('wrong-wrong')
 })
 
-test('an unknown source', async () => {
+test('answers 404 for an unknown source', async () => {
   await start()
   expect(await receiver.post(body, token, 'other')).toMatchObject({ status: 404, json: { message: '404 Not Found' } })
   expect(await receiver.post(body, token, 'constructor')).toMatchObject({ status: 404 })
   expect(await receiver.post(body, token, 'forge/')).toMatchObject({ status: 202 })
 })
 
-test('another method', async () => {
+test('answers 405 to other methods', async () => {
   await start()
   const request = startRequest(receiver.urlOf('forge'), { agent: false })
   request.end()
   expect(await answerTo(request)).toMatchObject({ status: 405, headers: { allow: 'POST' } })
 })
 
-test('a compressed body', async () => {
+test('answers 415 to a compressed body', async () => {
   await start()
   expect(await receiver.send(body, { 'Content-Encoding': 'gzip' })).toMatchObject({
     status: 415,
@@ -101,9 +101,9 @@ test('a compressed body', async () => {
 })
 
 test.each([
-  ['says how large it is', {}],
-  ['does not say how large it is', { 'Transfer-Encoding': 'chunked' }],
-])('a body that is too large and %s', async (_, headers) => {
+  ['a content length', {}],
+  ['chunked encoding', { 'Transfer-Encoding': 'chunked' }],
+])('answers 413 to a body that is too large, with %s', async (_, headers) => {
   await start({ limits: { bodyBytes: Buffer.byteLength(body) - 1 } })
   expect(await receiver.send(body, headers)).toMatchObject({
     status: 413,
@@ -118,7 +118,7 @@ test.each([
   ['has too many arrays and objects', '{},', 'has more than 400,000 arrays and objects'],
   ['has too many values', '0,', 'has more than 2,000,000 values'],
   ['is nested too deeply', '[', 'is nested deeper than 10,000'],
-])('a body that %s is refused without being parsed, after its credential', async (_, piece, reason) => {
+])('refuses a body that %s without parsing it, after checking its credential', async (_, piece, reason) => {
   const json = `{"a":[${piece.repeat(2_000_001)}`
   await start({ sources: { forge: { signingToken, signals } } })
   const refused = { status: 400, json: { message: `400 Bad request - ${reason}` } }
@@ -126,13 +126,13 @@ test.each([
   expect(await receiver.post(json, signed('', id))).toMatchObject(unauthorized)
 })
 
-test('bodies that come slowly hold what they have sent, and what goes beyond the bound of all is told to come again', async () => {
+test('counts slow bodies as they arrive, and answers 503 beyond the limit of all bodies', async () => {
   const bodyBytes = Buffer.byteLength(body)
   await start({ limits: { allBodiesBytes: bodyBytes + 9 } })
   const slow = startRequest(receiver.urlOf('forge'), { method: 'POST', headers: token, agent: false })
   const answer = answerTo(slow)
   slow.write(' '.repeat(10))
-  // Until those ten bytes have been counted nothing else is refused.
+  // Waits until the ten bytes have been counted; nothing is refused before.
   let refused = await receiver.send(body)
   for (let tries = 0; refused.status === 202 && tries < 200; tries += 1) refused = await receiver.send(body)
   expect(refused).toMatchObject({
@@ -146,10 +146,10 @@ test('bodies that come slowly hold what they have sent, and what goes beyond the
   expect(refused).toMatchObject({ status: 202 })
 })
 
-test('one source whose bodies come slowly leaves the others their share', async () => {
+test('slow bodies of one source leave room for other sources', async () => {
   const sources = { forge: { secretToken, signals }, signing: { signingToken, signals } }
   await start({ sources, limits: { sourceBodiesBytes: Buffer.byteLength(body) + 9 } })
-  // Whether it is signed rightly is known at its end.
+  // The signature can be verified only at the end of the body.
   const slow = startRequest(receiver.urlOf('signing'), { method: 'POST', headers: signed('', id), agent: false })
   const answer = answerTo(slow)
   slow.write(' '.repeat(10))
@@ -164,7 +164,7 @@ test('one source whose bodies come slowly leaves the others their share', async 
   expect(refused).toMatchObject({ status: 202 })
 })
 
-test('while too many wait for the database, hooks are told to come again, and nothing is lost of those that were taken', async () => {
+test('answers 503 while too many hooks wait for the database, and loses none that it accepted', async () => {
   await start({ exportLimits: { maxWaiting: 1, maxGroup: 1 } })
   const gate = new Gate()
   const writing = receiver.db.write(() => gate.opened)
@@ -176,16 +176,16 @@ test('while too many wait for the database, hooks are told to come again, and no
     if (refused === 7) allRefused.open()
     return answer
   })
-  // One waits for its turn.
+  // One hook is waiting.
   await allRefused.opened
   gate.open()
   await writing
-  const told = (await Promise.all(answers)).map(({ status, headers }) => `${status} ${headers['retry-after'] ?? ''}`)
-  expect(told.toSorted()).toEqual(['202 ', ...Array(7).fill('503 5')])
+  const replies = (await Promise.all(answers)).map(({ status, headers }) => `${status} ${headers['retry-after'] ?? ''}`)
+  expect(replies.toSorted()).toEqual(['202 ', ...Array(7).fill('503 5')])
   expect(await receiver.keys()).toHaveLength(1)
 })
 
-test('without its database a hook is not taken', async () => {
+test('answers 503 without its database', async () => {
   await start()
   await receiver.db.write((tx) => tx.schema.dropTable('export_records').execute())
   expect(await receiver.send(body)).toMatchObject({ status: 500, json: { message: '500 Internal Server Error' } })

@@ -16,7 +16,7 @@ function problemsOf(json: unknown): string[] {
   }
 }
 
-test('a source with all that it may have', () => {
+test('reads a source with every key', () => {
   const sources = readSources({
     'git.example.com': {
       secretToken: [secretToken, 'another-one'],
@@ -50,18 +50,18 @@ test('a source without an endpoint exports to that of the instance, with its own
   expect(sourceDestination(sources, 'source:b', instance)).toEqual({ ...instance, token: undefined })
 })
 
-test('a scope of no source has no destination, and says so', () => {
+test('returns the reason for a scope without a source', () => {
   const sources = readSources({ a: { secretToken, signals } })
-  expect(sourceDestination(sources, 'source:gone', instance)).toBe('there is no source:gone in the settings any more')
+  expect(sourceDestination(sources, 'source:gone', instance)).toBe('the settings do not contain source:gone any more')
   expect(findSource(sources, 'project:a')).toBeUndefined()
   expect(findSource(sources, 'a')).toBeUndefined()
 })
 
 test.each([
   ['no credential', { signals }, 'source a: needs a secretToken or a signingToken'],
-  ['no credential among several', { secretToken: [], signals }, 'source a: secretToken must hold one at least'],
+  ['no credential among several', { secretToken: [], signals }, 'source a: secretToken must have at least one item'],
   ['no signals', { secretToken }, 'source a: signals is missing'],
-  ['an empty list of signals', { secretToken, signals: [] }, 'source a: signals must hold one at least'],
+  ['an empty list of signals', { secretToken, signals: [] }, 'source a: signals must have at least one item'],
   ['signals that are no list', { secretToken, signals: 'traces' }, 'source a: signals must be a list'],
   [
     'an unknown signal',
@@ -85,22 +85,22 @@ test.each([
   [
     'a secret with a line break',
     { secretToken: 'secret-token\n', signals },
-    'source a: secretToken must have no control characters, nor blanks around it',
+    'source a: secretToken must have no control characters, and no blanks at either end',
   ],
   [
     'a signing token without its prefix',
     { signingToken: signingToken.slice(6), signals },
-    'source a: signingToken must be whsec_ and the base64 of 24 to 64 bytes',
+    'source a: signingToken must be whsec_ followed by the base64 of 24 to 64 bytes',
   ],
   [
     'a signing key of 23 bytes',
     { signingToken: `whsec_${Buffer.alloc(23).toString('base64')}`, signals },
-    'source a: signingToken must be whsec_ and the base64 of 24 to 64 bytes',
+    'source a: signingToken must be whsec_ followed by the base64 of 24 to 64 bytes',
   ],
   [
     'the second of two signing tokens',
     { signingToken: [signingToken, 'whsec_no-base64'], signals },
-    'source a: signingToken[1] must be whsec_ and the base64 of 24 to 64 bytes',
+    'source a: signingToken[1] must be whsec_ followed by the base64 of 24 to 64 bytes',
   ],
   [
     'an endpoint that is no URL',
@@ -120,61 +120,61 @@ test.each([
   [
     'an option of the installation',
     { secretToken, signals, options: { providerName: 'x' } },
-    'source a: options: option providerName: is a setting of the installation',
+    'source a: options: option providerName: can be set for the whole installation only',
   ],
   [
     'running totals',
     { secretToken, signals, options: { metricsMode: 'cumulative' } },
-    'source a: options: option metricsMode: only per-run is exported from here',
+    'source a: options: option metricsMode: sources support per-run only',
   ],
   [
     'two instance ids',
     { secretToken, signals, instanceId: 'x', options: { instanceId: 'y' } },
-    'source a: instanceId stands beside and among the options',
+    'source a: instanceId is set twice: beside the options and among them',
   ],
   ['no object', 'canary-secret-5d1e77', 'source a: must be an object'],
-])('%s is refused', (_, source, problem) => {
+])('refuses %s', (_, source, problem) => {
   const problems = problemsOf({ a: source })
   expect(problems).toEqual([problem])
 })
 
-test.each(['', 'a b', '../a', 'é', '-a', 'a'.repeat(65), '__proto__'])('%j is no name', (name) => {
+test.each(['', 'a b', '../a', 'é', '-a', 'a'.repeat(65), '__proto__'])('refuses the name %j', (name) => {
   const json = JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify({ secretToken, signals })}}`)
   expect(problemsOf(json)).toEqual([
     `source ${JSON.stringify(name.slice(0, 64))}: a name has 1 to 64 letters, digits, dots, - and _`,
   ])
 })
 
-test('nothing hides another problem: not a bad name, a bad option or a bad key', () => {
+test('reports all problems of a source together', () => {
   const options = { nope: 1, providerName: 'x', user: 'some', metricsMode: 'windowed', instanceId: 'y' }
   expect(problemsOf({ 'a b': { tokn: 'x', encoding: 'xml', instanceId: 'x', options } })).toEqual(
     [
       'a name has 1 to 64 letters, digits, dots, - and _',
       'signals is missing',
       'options: option nope: no such option',
-      'options: option providerName: is a setting of the installation',
+      'options: option providerName: can be set for the whole installation only',
       'options: option user: must be one of include, hash, omit',
-      'options: option metricsMode: only per-run is exported from here',
+      'options: option metricsMode: sources support per-run only',
       'encoding must be one of protobuf, json',
       'unknown key "tokn"',
       'needs a secretToken or a signingToken',
-      'instanceId stands beside and among the options',
+      'instanceId is set twice: beside the options and among them',
     ].map((problem) => `source "a b": ${problem}`),
   )
 })
 
-test('a hundred problems are told, and how many more there are', () => {
+test('lists a hundred problems, and the number of further ones', () => {
   const names = Array.from({ length: 130 }, (_, at) => `s${at}`)
   const problems = problemsOf(Object.fromEntries(names.map((name) => [name, { secretToken }])))
   expect(problems).toHaveLength(101)
   expect(problems.slice(-2)).toEqual(['source s99: signals is missing', 'and 30 more'])
 })
 
-test.each([null, [], 'text', 1, undefined])('%j is no object of sources', (json) => {
+test.each([null, [], 'text', 1, undefined])('refuses %j instead of an object', (json) => {
   expect(problemsOf(json)).toEqual(['the sources must be an object, with one property per source'])
 })
 
-test('every problem is told at once, and none quotes a credential', () => {
+test('reports every problem, and quotes no credential', () => {
   const canary = 'canary-secret-5d1e77'
   const problems = problemsOf({
     a: { secretToken: `${canary}\t`, signingToken: [canary, `whsec_${canary}`], signals, token: `${canary} x` },

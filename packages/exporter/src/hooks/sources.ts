@@ -10,33 +10,33 @@ import { isDurable } from '../record-intake.ts'
 export interface Source {
   readonly name: string
   readonly credentials: Credentials
-  /** OTLP/HTTP base URL; undefined: where the instance exports to. */
+  /** The OTLP/HTTP base URL; undefined: the endpoint of the instance. */
   readonly endpoint: string | undefined
   /** Sent to the endpoint as a bearer token. */
   readonly token: string | undefined
-  /** Undefined: that of the instance. */
+  /** Undefined: the encoding of the instance. */
   readonly encoding: Encoding | undefined
   /** At least one, in listing order. */
   readonly signals: readonly Signal[]
-  /** On top of the instance's own. */
+  /** Options that override those of the instance. */
   readonly options: ConvertOptionsInput
 }
 
-/** At least one of either kind. Of each kind that a source has, a request must show one. */
+/** The credentials of a source, at least one. A request must present one of each kind that the source has. */
 export interface Credentials {
-  /** SHA-256 of the secret tokens. */
+  /** The SHA-256 digests of the secret tokens. */
   readonly tokenDigests: readonly Buffer[]
-  /** Keys of Standard Webhooks signatures. */
+  /** The keys of Standard Webhooks signatures. */
   readonly signingKeys: readonly Buffer[]
 }
 
-/** By name. */
+/** The configured sources by name. */
 export type Sources = ReadonlyMap<string, Source>
 
-/** The configuration of the sources cannot be used. The message names each place, and shows no credential. */
+/** The error for an invalid configuration of sources. The message names each place and contains no credential. */
 export class SourcesError extends Error {
   override readonly name = 'SourcesError'
-  /** A line each. */
+  /** One line per problem. */
   readonly problems: readonly string[]
 
   constructor(problems: readonly string[]) {
@@ -46,15 +46,15 @@ export class SourcesError extends Error {
 }
 
 const MAX_SOURCES = 1_000
-/** The old and the new one while they are exchanged, and some. */
+/** Allows for an old and a new credential during a rotation, with some reserve. */
 const MAX_CREDENTIALS = 8
-/** Short enough for a path and a key, and nothing that has to be escaped there. */
+/** Allows names that fit into a path and a key without escaping. */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
-/** Of names in messages. */
+/** The highest length of a name in a message. */
 const MAX_NAME_LENGTH = 64
-/** Beyond these they are counted. */
+/** The highest number of problems that are listed; further ones are counted. */
 const MAX_PROBLEMS = 100
-/** Base64 of the 24 to 64 bytes that Standard Webhooks asks for. */
+/** Standard Webhooks requires keys of 24 to 64 bytes, in base64. */
 const MIN_KEY_BYTES = 24
 const MAX_KEY_BYTES = 64
 
@@ -64,14 +64,14 @@ const oneOrSeveral = <Item extends z.ZodType>(item: Item) =>
     z.array(item).min(1).max(MAX_CREDENTIALS).optional(),
   )
 
-/** As a header carries it: a forge takes line breaks out, and a parser the blanks around it. */
+/** Accepts only tokens that a header transports unchanged: forges remove line breaks, and parsers the surrounding blanks. */
 const secretToken = z
   .string()
   .min(8)
   .max(512)
   .refine(
     (text) => !/\p{Cc}/u.test(text) && text.trim() === text,
-    'must have no control characters, nor blanks around it',
+    'must have no control characters, and no blanks at either end',
   )
   .transform((text) => digestOf(Buffer.from(text)))
 
@@ -79,27 +79,25 @@ const signingToken = z.string().transform((text, context) => {
   const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1] ?? ''
   const key = Buffer.from(base64, 'base64')
   if (key.length >= MIN_KEY_BYTES && key.length <= MAX_KEY_BYTES && key.toString('base64') === base64) return key
-  context.addIssue(`must be whsec_ and the base64 of ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes`)
+  context.addIssue(`must be whsec_ followed by the base64 of ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes`)
   return z.NEVER
 })
 
-/** What is true of the whole installation, so that its backends see one vocabulary. */
+/** Options that are the same for the whole installation, so that its backends see one vocabulary. */
 const installationOptions = ['vendorNamespace', 'providerName']
 
 const convertOptions = z.record(z.string(), z.unknown()).transform((given, context): ConvertOptionsInput => {
-  const problems = Object.entries(given).flatMap(([name, value]) => problemOfOption(name, value) ?? [])
+  const problems = Object.entries(given).flatMap(([name, value]) => validateOption(name, value) ?? [])
   for (const problem of problems) context.addIssue(problem)
   return problems.length === 0 ? given : z.NEVER
 })
 
-/** Each option is right or wrong by itself. */
-function problemOfOption(name: string, value: unknown): string | undefined {
-  if (installationOptions.includes(name)) return `option ${name}: is a setting of the installation`
+/** Returns the problem of one option; options do not depend on each other. */
+function validateOption(name: string, value: unknown): string | undefined {
+  if (installationOptions.includes(name)) return `option ${name}: can be set for the whole installation only`
   if (name.length > MAX_NAME_LENGTH) return `option ${name.slice(0, MAX_NAME_LENGTH)}…: no such option`
   try {
-    return isDurable(resolveOptions({ [name]: value }))
-      ? undefined
-      : 'option metricsMode: only per-run is exported from here'
+    return isDurable(resolveOptions({ [name]: value })) ? undefined : 'option metricsMode: sources support per-run only'
   } catch (error) {
     if (error instanceof OptionError) return error.message
     throw error
@@ -131,15 +129,18 @@ const sourceSchema = z.strictObject({
   encoding: z.enum(['protobuf', 'json']).optional(),
 })
 
-/** Of keys together, asked of what was given: the schema would keep them to itself while any key is wrong. */
-function problemsTogether(given: unknown): string[] {
+/**
+ * Returns the problems of keys in combination. It checks the raw input, because the schema skips such checks while any single
+ * key is invalid.
+ */
+function validateCombinations(given: unknown): string[] {
   if (!isObject(given)) return []
   const { secretToken, signingToken, instanceId, options } = given
   const lacksCredential = secretToken === undefined && signingToken === undefined
   const hasTwoIds = instanceId !== undefined && isObject(options) && options.instanceId !== undefined
   return [
     ...(lacksCredential ? ['needs a secretToken or a signingToken'] : []),
-    ...(hasTwoIds ? ['instanceId stands beside and among the options'] : []),
+    ...(hasTwoIds ? ['instanceId is set twice: beside the options and among them'] : []),
   ]
 }
 
@@ -147,9 +148,9 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * The sources that `json`, parsed, configures: an object of one property per source, by name.
+ * Reads the configured sources from parsed JSON: an object with one property per source.
  *
- * @throws SourcesError with everything that is wrong, up to a bound
+ * @throws SourcesError with all problems, up to `MAX_PROBLEMS`
  */
 export function readSources(json: unknown): Sources {
   if (!isObject(json)) {
@@ -165,7 +166,7 @@ export function readSources(json: unknown): Sources {
     const found = [
       ...(isName ? [] : ['a name has 1 to 64 letters, digits, dots, - and _']),
       ...(read.error?.issues ?? []).map((issue) => problemText(issue, value)),
-      ...problemsTogether(value),
+      ...validateCombinations(value),
     ]
     const place = isName ? name : JSON.stringify(name.slice(0, MAX_NAME_LENGTH))
     for (const problem of found) problems.push(`source ${place}: ${problem}`)
@@ -191,15 +192,15 @@ function sourceOf(name: string, given: z.output<typeof sourceSchema>): Source {
   }
 }
 
-/** Of keys that nobody knows: beyond these it is another file. */
+/** The highest number of unknown keys that a message names. */
 const MAX_UNKNOWN_KEYS = 5
 const typeWords: Readonly<Record<string, string>> = { string: 'text', array: 'a list' }
 
-/** `secretToken must have at least 8 characters`. Names keys and what was expected, and never a value. */
+/** Returns a message such as `secretToken must have at least 8 characters`. It names keys and expectations, never values. */
 function problemText(issue: z.core.$ZodIssue, source: unknown): string {
   const [key, ...rest] = issue.path
   const given = isObject(source) && key !== undefined ? Reflect.get(source, key) : source
-  // A single one is read as a list of one.
+  // A single value is read as a list with one item.
   const place = rest.length > 0 && Array.isArray(given) ? `${String(key)}[${rest.join('.')}]` : String(key ?? '')
   const words = given === undefined ? 'is missing' : wordsOf(issue)
   if (place === '') return words
@@ -217,7 +218,7 @@ function wordsOf(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `must be one of ${issue.values.join(', ')}`
     case 'too_small':
-      return issue.origin === 'array' ? 'must hold one at least' : `must have at least ${issue.minimum} characters`
+      return issue.origin === 'array' ? 'must have at least one item' : `must have at least ${issue.minimum} characters`
     case 'too_big':
       return `must have at most ${issue.maximum} ${issue.origin === 'array' ? 'items' : 'characters'}`
     default:
@@ -227,28 +228,31 @@ function wordsOf(issue: z.core.$ZodIssue): string {
 
 const SCOPE_PREFIX = 'source:'
 
-/** Whatever a source sends is known to the exporter under this scope, apart from everyone else's. */
+/** Returns the scope of a source's pipelines, which separates them from those of all other sources and projects. */
 export const sourceScope = ({ name }: Source): string => SCOPE_PREFIX + name
 
-/** The source whose scope it is; undefined for scopes of other kinds, and once the source is no longer configured. */
+/** Returns the source with this scope; undefined for other kinds of scopes, and for a source that is no longer configured. */
 export function findSource(sources: Sources, scope: string): Source | undefined {
   return scope.startsWith(SCOPE_PREFIX) ? sources.get(scope.slice(SCOPE_PREFIX.length)) : undefined
 }
 
-/** The source that plans have this destination of, where it is not configured. */
-export function findStraySource(sources: Sources, destination: string): string | undefined {
+/** Returns the name of the source that a planned destination belongs to, if that source is not configured. */
+export function findUnconfiguredSource(sources: Sources, destination: string): string | undefined {
   const name = destination.startsWith(SCOPE_PREFIX) ? destination.slice(SCOPE_PREFIX.length) : undefined
   return name === undefined || sources.has(name) ? undefined : name
 }
 
-/** Where a source's telemetry goes now, or why nowhere; `instance` says so for sources that do not. */
+/**
+ * Returns the current destination of a source's telemetry, or the reason why there is none.
+ * @param instance the destination of sources without an endpoint or encoding of their own
+ */
 export function sourceDestination(
   sources: Sources,
   scope: string,
   instance: Pick<Destination, 'url' | 'encoding'>,
 ): Destination | string {
   const source = findSource(sources, scope)
-  if (source === undefined) return `there is no ${scope} in the settings any more`
+  if (source === undefined) return `the settings do not contain ${scope} any more`
   const { endpoint: url = instance.url, encoding = instance.encoding, token } = source
   return { url, encoding, token }
 }

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { TokenRecord } from '../tokens/token-record.ts'
-import { attributeBody, type AttributionInput } from './attribute-body.ts'
+import { type AttributionInput, attributeBody } from './attribute-body.ts'
 
 const token = { id: 'id', name: 'n' } as TokenRecord
 const emptyGroup = Buffer.from([0x0a, 0])

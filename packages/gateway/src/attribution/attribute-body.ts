@@ -30,7 +30,11 @@ export type AttributionResult =
  * Profiles are returned unchanged: their attribute keys may be references into a dictionary, so spoofed attributes
  * cannot be found without decoding it. Upstream can read the token of profiles from the request headers.
  */
-export async function attributeBody(body: AttributionInput, token: TokenRecord, maxBytes: number): Promise<AttributionResult> {
+export async function attributeBody(
+  body: AttributionInput,
+  token: TokenRecord,
+  maxBytes: number,
+): Promise<AttributionResult> {
   const { signal, contentEncoding } = body
   if (signal === 'profiles') return { kind: 'attributed', bytes: body.bytes, contentEncoding }
   try {

@@ -258,7 +258,8 @@ export class Coalescer implements Coalescing {
         this.#metrics.split(action.cause)
         if (action.cause === 'too_large') lane.lowerCap(batch.bytes, nowMs)
         // A reply that was too long to read also becomes a 500; upstream may then have accepted the batch (S4).
-        else if (answer.kind === 'refused' && answer.httpStatus === 500) this.#metrics.countPossibleDuplicates(batch.members.length)
+        else if (answer.kind === 'refused' && answer.httpStatus === 500)
+          this.#metrics.countPossibleDuplicates(batch.members.length)
         this.#split(batch, lane, nowMs)
         return
     }

@@ -1,5 +1,5 @@
 import type { Outcome } from '../metrics/gate-metrics.ts'
-import type { Admitted, AdmissionRequest } from './admission.ts'
+import type { AdmissionRequest, Admitted } from './admission.ts'
 import type { RefusalKind } from './refusals.ts'
 
 /** How a request ended, for metrics and the access log (O-1, O-13). */

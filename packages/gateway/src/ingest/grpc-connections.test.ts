@@ -28,20 +28,23 @@ describe('X-5, X-6: clients that go away or are too slow', () => {
     expect([gone, harness.endings]).toEqual([1, []])
   })
 
-  test.each([true, false])('ends the call when the client goes away within a message (buffered: %s)', async (buffersBodies) => {
-    const harness = await start()
-    const { ingest } = harness
-    ingest.buffersBodies = buffersBodies
-    const client = await raw(harness)
-    client.headers(1, exportHeaders)
-    client.data(1, frame(Buffer.alloc(100), false).subarray(0, 50))
-    await harness.ingest.until(() => true)
-    if (!buffersBodies) await ingest.until(() => ingest.calls.length === 1)
-    client.send(FrameType.RST_STREAM, 0, 1, Uint8Array.of(0, 0, 0, 8))
-    await ingest.until(() => harness.aborted.count === 1)
-    if (!buffersBodies) await ingest.until(() => ingest.problems.length === 1)
-    expect([ingest.bodies, ingest.reservedBytes, harness.endings]).toEqual([[], 0, []])
-  })
+  test.each([true, false])(
+    'ends the call when the client goes away within a message (buffered: %s)',
+    async (buffersBodies) => {
+      const harness = await start()
+      const { ingest } = harness
+      ingest.buffersBodies = buffersBodies
+      const client = await raw(harness)
+      client.headers(1, exportHeaders)
+      client.data(1, frame(Buffer.alloc(100), false).subarray(0, 50))
+      await harness.ingest.until(() => true)
+      if (!buffersBodies) await ingest.until(() => ingest.calls.length === 1)
+      client.send(FrameType.RST_STREAM, 0, 1, Uint8Array.of(0, 0, 0, 8))
+      await ingest.until(() => harness.aborted.count === 1)
+      if (!buffersBodies) await ingest.until(() => ingest.problems.length === 1)
+      expect([ingest.bodies, ingest.reservedBytes, harness.endings]).toEqual([[], 0, []])
+    },
+  )
 
   test.each([
     ['ends the call if no data arrives for 15 s', {}, 15_000, 14],

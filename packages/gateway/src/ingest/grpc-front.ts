@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import { GrpcCode } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
-import type { Admitted, AdmissionRequest } from './admission.ts'
-import type { InflationRules } from './inflated-size-check.ts'
+import type { AdmissionRequest, Admitted } from './admission.ts'
 import type { ExportObserver } from './ending.ts'
 import type { FlatHeaders } from './export-call.ts'
 import { errorOfRefusal, type GrpcError, sendError } from './grpc-answer.ts'
@@ -11,11 +10,12 @@ import type { GrpcHealth } from './grpc-health.ts'
 import { limitPings } from './grpc-pings.ts'
 import { parseGrpcTimeout } from './grpc-wire.ts'
 import type { HeadReader } from './http-headers.ts'
-import { tooManyConnections } from './request-validator.ts'
+import type { InflationRules } from './inflated-size-check.ts'
 import type { Ingest } from './ingest.ts'
 import type { Front } from './listener.ts'
 import { peerOf } from './listener-connection.ts'
 import type { Refusal } from './refusals.ts'
+import { tooManyConnections } from './request-validator.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from './signals.ts'
 
 export interface GrpcFrontSettings extends InflationRules {
@@ -136,7 +136,12 @@ export class GrpcFront implements Pick<Front, 'onHttp2'> {
     else this.#export(stream, admissionRequest, admission, headers, head.forwarded)
   }
 
-  #refuse(stream: ServerHttp2Stream, admissionRequest: AdmissionRequest, admitted: Admitted | undefined, refusal: Refusal): void {
+  #refuse(
+    stream: ServerHttp2Stream,
+    admissionRequest: AdmissionRequest,
+    admitted: Admitted | undefined,
+    refusal: Refusal,
+  ): void {
     const error = errorOfRefusal(refusal, this.#context.random)
     const { code: status } = error
     this.#parts.observer.ended({

@@ -1,11 +1,11 @@
 import type { Answer } from './answer.ts'
-import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from './inflated-size-check.ts'
-import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
 import { BodyBuffer } from './body-buffer.ts'
+import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
 import type { ExportCall } from './export-call.ts'
-import { tooLarge } from './request-validator.ts'
+import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from './inflated-size-check.ts'
 import type { Ingest } from './ingest.ts'
 import type { Refusal } from './refusals.ts'
+import { tooLarge } from './request-validator.ts'
 
 /** Receives the events of a request body. */
 export interface BodyOwner {

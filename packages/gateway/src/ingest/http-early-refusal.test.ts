@@ -4,9 +4,9 @@ import { Gate } from '@penstock/testkit'
 import { Client } from 'undici'
 import { describe, expect, test } from 'vitest'
 import { tokenRecord } from '../tokens/token-record.case.ts'
+import { gatewayRefusal } from './gateway-answers.ts'
 import { accepted, chunk, front, head, open, post, readAll, start } from './http-harness.case.ts'
 import { tooLarge } from './request-validator.ts'
-import { gatewayRefusal } from './gateway-answers.ts'
 
 const MiB = 1024 * 1024
 

@@ -7,15 +7,15 @@ import type { Cors } from './cors.ts'
 import { DISCARD_BYTES } from './discard-limits.ts'
 import type { ExportObserver } from './ending.ts'
 import type { ExportCall, FlatHeaders } from './export-call.ts'
+import { allAccepted } from './gateway-answers.ts'
 import { type BodyOwner, type BodyRules, RequestBody } from './http-body.ts'
 import type { HeadReader } from './http-headers.ts'
-import type { Framing, RequestValidator } from './request-validator.ts'
 import type { PathTable } from './http-path.ts'
 import type { BodySink } from './http-request.ts'
 import type { Peer } from './listener-connection.ts'
-import { allAccepted } from './gateway-answers.ts'
 import { detailOf, type Refusal } from './refusals.ts'
 import { acceptedReply, type RefusalWriter, type Reply } from './reply.ts'
+import type { Framing, RequestValidator } from './request-validator.ts'
 
 /** The state that all requests of a front share. */
 export interface HttpExchangeContext extends BodyRules {

@@ -37,7 +37,7 @@ describe('P-6: success', () => {
     expect(decodeExportResponse('traces', (await ask(post('abc'))).body, 'protobuf')).toEqual(partial)
   })
 
-  test("passes on the bytes of upstream to a client with the same encoding", async () => {
+  test('passes on the bytes of upstream to a client with the same encoding', async () => {
     await start()
     const bytes = Buffer.from('{"partialSuccess":{"rejectedSpans":"3","errorMessage":"x","unknown":1}}')
     front.ingest.answer = () => ({

@@ -3,14 +3,14 @@ import type { GatewayConfig } from '../gateway-config.ts'
 import { Cors } from './cors.ts'
 import type { ExportObserver } from './ending.ts'
 import type { HttpExchangeContext } from './http-exchange.ts'
+import { HeadReader } from './http-headers.ts'
+import { PathTable } from './http-path.ts'
 import { Http1Exchange } from './http1-exchange.ts'
 import { Http2Exchange } from './http2-exchange.ts'
-import { HeadReader } from './http-headers.ts'
-import { RequestValidator } from './request-validator.ts'
-import { PathTable } from './http-path.ts'
 import type { Ingest } from './ingest.ts'
 import type { Front } from './listener.ts'
 import { RefusalWriter } from './reply.ts'
+import { RequestValidator } from './request-validator.ts'
 
 export type HttpFrontConfig = Pick<
   GatewayConfig,

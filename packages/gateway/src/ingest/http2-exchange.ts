@@ -2,8 +2,8 @@ import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type Ser
 import { DISCARD_MS } from './discard-limits.ts'
 import type { FlatHeaders } from './export-call.ts'
 import { HttpExchange, type HttpExchangeContext } from './http-exchange.ts'
-import type { Framing } from './request-validator.ts'
 import { peerOf } from './listener-connection.ts'
+import type { Framing } from './request-validator.ts'
 
 const withBody: Framing = { requiresHost: false, declaresLength: false }
 const withoutBody: Framing = { requiresHost: false, declaresLength: true }

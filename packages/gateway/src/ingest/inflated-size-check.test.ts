@@ -1,7 +1,7 @@
 import * as zlib from 'node:zlib'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { safeWireBytes, InflatedSizeCheck, type InflationVerdict } from './inflated-size-check.ts'
+import { InflatedSizeCheck, type InflationVerdict, safeWireBytes } from './inflated-size-check.ts'
 
 const MiB = 1024 * 1024
 

@@ -2,7 +2,7 @@ import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:h
 import type { Socket } from 'node:net'
 import type { Clock } from '@penstock/runtime'
 import type { Cell } from '../metrics/registry.ts'
-import type { SchedulableConnection, RejectedConnectionScheduler } from './rejected-connection-scheduler.ts'
+import type { RejectedConnectionScheduler, SchedulableConnection } from './rejected-connection-scheduler.ts'
 
 /** The request that is receiving its body on an HTTP/1.1 connection. */
 export interface BodyReceiver {
@@ -214,7 +214,8 @@ export class Connection implements Peer, SchedulableConnection {
     const quietMs = nowMs - this.#progressAtMs
     const isHeadLate = this.#headSinceMs !== undefined && nowMs - this.#headSinceMs >= times.headerTimeoutMs
     if (isHeadLate || quietMs >= times.idleConnectionTimeoutMs) this.cut()
-    else if (this.#isDraining && this.#hasSentRequest && this.#headSinceMs === undefined && quietMs >= DRAIN_QUIET_MS) this.cut()
+    else if (this.#isDraining && this.#hasSentRequest && this.#headSinceMs === undefined && quietMs >= DRAIN_QUIET_MS)
+      this.cut()
   }
 
   #sweepSession(session: ServerHttp2Session, nowMs: number, times: ConnectionTimes): void {

@@ -213,7 +213,7 @@ describe('X-6: cuts off slow clients', () => {
     await front.clock.advance(17_000)
     expect(await client.reply()).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '3' } })
     await client.closed
-    expect(front.ingest.heldBytes).toBe(0)
+    expect(front.ingest.reservedBytes).toBe(0)
   })
 
   test('within a body over HTTP/2', async () => {

@@ -274,7 +274,11 @@ class OpenListener implements Listener {
       ;(this.#server as TlsServer).setSecureContext(changed.options)
       log.info({ event: 'tls.reloaded' }, 'the changed certificate and key are in use')
     } catch (error) {
-      if (!this.#isTlsFailing) log.error({ event: 'tls.unreadable', err: error }, 'the TLS files cannot be used; the previous certificate stays in use')
+      if (!this.#isTlsFailing)
+        log.error(
+          { event: 'tls.unreadable', err: error },
+          'the TLS files cannot be used; the previous certificate stays in use',
+        )
       this.#isTlsFailing = true
     }
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type SchedulableConnection, RejectedConnectionScheduler } from './rejected-connection-scheduler.ts'
+import { RejectedConnectionScheduler, type SchedulableConnection } from './rejected-connection-scheduler.ts'
 
 class TestConnection implements SchedulableConnection {
   rejections = 0

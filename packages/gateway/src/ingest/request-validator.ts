@@ -1,4 +1,4 @@
-import type { Admitted, AdmissionRequest } from './admission.ts'
+import type { AdmissionRequest, Admitted } from './admission.ts'
 import type { Cors } from './cors.ts'
 import { type ExportCall, type FlatHeaders, noHeaders } from './export-call.ts'
 import type { RequestHead } from './http-headers.ts'
@@ -19,7 +19,12 @@ export interface Framing {
 /** The decision about a request, based on its head. */
 export type RequestVerdict =
   /** Read the body. `isEmpty`: there is no body; answer success without asking upstream (P-19). */
-  | { readonly kind: 'receive'; readonly admissionRequest: AdmissionRequest; readonly call: ExportCall; readonly isEmpty: boolean }
+  | {
+      readonly kind: 'receive'
+      readonly admissionRequest: AdmissionRequest
+      readonly call: ExportCall
+      readonly isEmpty: boolean
+    }
   | {
       readonly kind: 'refuse'
       readonly refusal: Refusal
@@ -147,7 +152,12 @@ function broken(message: string): RequestVerdict {
   return { kind: 'refuse', refusal, extra: noHeaders, isBroken: true, admissionRequest: undefined, call: undefined }
 }
 
-function refused(refusal: Refusal, extra = noHeaders, admissionRequest?: AdmissionRequest, call?: ExportCall): RequestVerdict {
+function refused(
+  refusal: Refusal,
+  extra = noHeaders,
+  admissionRequest?: AdmissionRequest,
+  call?: ExportCall,
+): RequestVerdict {
   return { kind: 'refuse', refusal, extra, isBroken: false, admissionRequest, call }
 }
 

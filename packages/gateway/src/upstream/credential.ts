@@ -18,7 +18,7 @@ export async function openUpstreamCredential(
   if (config === undefined) return undefined
   if ('file' in config) return await WatchedFile.open(config.file, parseCredential, options)
   const value = parseCredential(config.header)
-  return { value, refreshed: () => undefined }
+  return { value, refresh: () => undefined }
 }
 
 const MAX_CREDENTIAL_CHARACTERS = 8 * 1024

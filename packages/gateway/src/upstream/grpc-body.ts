@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import { decodeRequest, OtlpDecodeError, type RequestEncoder, type Signal } from '@penstock/otlp'
 import type { Refused } from '../ingest/answer.ts'
-import { gunzipBody } from '../ingest/gunzip.ts'
 import { gatewayRefusal } from '../ingest/gateway-answers.ts'
+import { gunzipBody } from '../ingest/gunzip.ts'
 import type { UpstreamRequest } from './upstream.ts'
 
 /** The body of a request as one gRPC message in protobuf. */
@@ -83,6 +83,8 @@ const tooLarge = (limitBytes: number): Refused =>
   gatewayRefusal({ kind: 'body_too_large', message: `the body is longer than ${limitBytes} bytes` }, 'too_large')
 
 /** Refuses a malformed body. Only JSON bodies are decoded in this file. */
-const badBody = (message: string): Refused => gatewayRefusal({ kind: 'bad_body', message }, 'rejected', undefined, 'json')
+const badBody = (message: string): Refused =>
+  gatewayRefusal({ kind: 'bad_body', message }, 'rejected', undefined, 'json')
 
-const unsupported = (message: string): Refused => gatewayRefusal({ kind: 'unsupported_media_type', message }, 'rejected')
+const unsupported = (message: string): Refused =>
+  gatewayRefusal({ kind: 'unsupported_media_type', message }, 'rejected')

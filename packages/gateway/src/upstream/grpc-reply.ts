@@ -10,8 +10,8 @@ import {
   type RpcStatus,
 } from '@penstock/otlp'
 import type { Accepted, Answer, EncodedBody, Refused } from '../ingest/answer.ts'
-import { decodeGrpcMessage, PREFIX_BYTES } from '../ingest/grpc-wire.ts'
 import { allAccepted } from '../ingest/gateway-answers.ts'
+import { decodeGrpcMessage, PREFIX_BYTES } from '../ingest/grpc-wire.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import { type GrpcReply, MAX_REPLY_BYTES } from './grpc-exchange.ts'
 import {

@@ -203,14 +203,17 @@ describe('P-24, P-25: mapping of answers', () => {
   })
 
   const partial = Buffer.from('0a06080212026e6f', 'hex')
-  test.each(['traces', 'profiles'] as const)('passes on a partial success of %s with upstream’s bytes', async (signal) => {
-    const server = await script(reply({ message: partial }))
-    expect(await upstreamOf(server.url).send(requestOf({ signal }))).toEqual({
-      kind: 'accepted',
-      partialSuccess: { rejected: 2n, message: 'no' },
-      body: { encoding: 'protobuf', bytes: partial },
-    })
-  })
+  test.each(['traces', 'profiles'] as const)(
+    'passes on a partial success of %s with upstream’s bytes',
+    async (signal) => {
+      const server = await script(reply({ message: partial }))
+      expect(await upstreamOf(server.url).send(requestOf({ signal }))).toEqual({
+        kind: 'accepted',
+        partialSuccess: { rejected: 2n, message: 'no' },
+        body: { encoding: 'protobuf', bytes: partial },
+      })
+    },
+  )
 
   test('reads a reply that is compressed although identity was requested', async () => {
     const server = await script(
@@ -269,19 +272,22 @@ describe('X-4: second attempts', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test.each([0, 11])('sends again on a new connection after GOAWAY with code %i and a lower stream id', async (code) => {
-    const server = await script([
-      ok,
-      ({ session, stream }) => {
-        session.goaway(code, stream.id! - 2)
-      },
-      ok,
-    ])
-    const upstream = upstreamOf(server.url)
-    await upstream.send(requestOf())
-    expect(await upstream.send(requestOf())).toMatchObject({ kind: 'accepted' })
-    expect(server.sessions).toHaveLength(2)
-  })
+  test.each([0, 11])(
+    'sends again on a new connection after GOAWAY with code %i and a lower stream id',
+    async (code) => {
+      const server = await script([
+        ok,
+        ({ session, stream }) => {
+          session.goaway(code, stream.id! - 2)
+        },
+        ok,
+      ])
+      const upstream = upstreamOf(server.url)
+      await upstream.send(requestOf())
+      expect(await upstream.send(requestOf())).toMatchObject({ kind: 'accepted' })
+      expect(server.sessions).toHaveLength(2)
+    },
+  )
 
   test('waits for the answer after GOAWAY with a higher stream id, and uses a new connection next', async () => {
     const gate = new Gate()

@@ -3,8 +3,8 @@ import { GrpcCode, RequestEncoder } from '@penstock/otlp'
 import type { Clock, Random } from '@penstock/runtime'
 import type { Answer, Refused, RefusedCause } from '../ingest/answer.ts'
 import type { FlatHeaders } from '../ingest/export-call.ts'
-import { formatGrpcTimeout } from '../ingest/grpc-wire.ts'
 import { clientGone, gatewayRefusal } from '../ingest/gateway-answers.ts'
+import { formatGrpcTimeout } from '../ingest/grpc-wire.ts'
 import type { RefusalKind } from '../ingest/refusals.ts'
 import { ingestSignals } from '../ingest/signals.ts'
 import { Addresses, type Resolve, systemResolve } from './addresses.ts'
@@ -68,7 +68,10 @@ const notForwarded = new Set([
   'content-length',
 ])
 
-type Attempt = GrpcExchangeEnd | { readonly kind: 'unreachable'; readonly code: string } | { readonly kind: 'invalid_headers' }
+type Attempt =
+  | GrpcExchangeEnd
+  | { readonly kind: 'unreachable'; readonly code: string }
+  | { readonly kind: 'invalid_headers' }
 
 /**
  * Sends telemetry over OTLP/gRPC with node:http2 (X-4, X-6, X-7). `status-codes.ts` maps upstream's status codes. A

@@ -203,7 +203,9 @@ describe('streams', () => {
       },
     })
     let abort = () => {}
-    const sending = upstream.send(request({ body, contentLength: undefined, onAbortable: (abortRequest) => (abort = abortRequest) }))
+    const sending = upstream.send(
+      request({ body, contentLength: undefined, onAbortable: (abortRequest) => (abort = abortRequest) }),
+    )
     await once(body, 'pause')
     const before = pulled
     await new Promise((resolve) => setImmediate(resolve))

@@ -5,12 +5,12 @@ import { clientGone, gatewayRefusal } from '../ingest/gateway-answers.ts'
 import type { RefusalKind } from '../ingest/refusals.ts'
 import type { IngestSignal } from '../ingest/signals.ts'
 import type { UpstreamCredential } from './credential.ts'
-import type { WatchedFile } from './watched-file.ts'
 import { answerOf } from './http-answer.ts'
-import { HttpAttempt, type AttemptEnd } from './http-attempt.ts'
+import { type AttemptEnd, HttpAttempt } from './http-attempt.ts'
 import type { HttpTargets, Target } from './http-targets.ts'
 import type { CredentialOwner } from './status-codes.ts'
 import type { UpstreamRequest } from './upstream.ts'
+import type { WatchedFile } from './watched-file.ts'
 
 /** The largest body that is kept for a second attempt. */
 const REPLAYABLE_BYTES = 1024 * 1024

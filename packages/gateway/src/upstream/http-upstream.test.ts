@@ -167,20 +167,23 @@ describe('refusals', () => {
     expect(alarms).toEqual([])
   })
 
-  test.each([401, 403])('%i for the gateway credential: answers a retryable error and raises an alarm', async (status) => {
-    const { upstream, alarms } = await setUp([{ play: 'reply', status }])
-    expect(await upstream.send(request())).toEqual(
-      refused({
-        cause: 'credential',
-        httpStatus: 503,
-        grpcCode: 14,
-        message: 'the upstream does not accept the gateway itself',
-        retryAfter: 3,
-        status: undefined,
-      }),
-    )
-    expect(alarms).toEqual([{ kind: 'credential', upstream: upstream.name, detail: `HTTP ${status}` }])
-  })
+  test.each([401, 403])(
+    '%i for the gateway credential: answers a retryable error and raises an alarm',
+    async (status) => {
+      const { upstream, alarms } = await setUp([{ play: 'reply', status }])
+      expect(await upstream.send(request())).toEqual(
+        refused({
+          cause: 'credential',
+          httpStatus: 503,
+          grpcCode: 14,
+          message: 'the upstream does not accept the gateway itself',
+          retryAfter: 3,
+          status: undefined,
+        }),
+      )
+      expect(alarms).toEqual([{ kind: 'credential', upstream: upstream.name, detail: `HTTP ${status}` }])
+    },
+  )
 
   test('passes on 401 if the credential is the client’s', async () => {
     const { upstream, alarms } = await setUp([{ play: 'reply', status: 401 }], { passCredentialThrough: true })

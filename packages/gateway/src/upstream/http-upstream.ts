@@ -5,10 +5,10 @@ import { gatewayRefusal } from '../ingest/gateway-answers.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from '../ingest/signals.ts'
 import { type Resolve, systemResolve } from './addresses.ts'
 import { openUpstreamCredential, type UpstreamCredential } from './credential.ts'
-import { WatchedFile } from './watched-file.ts'
 import { HttpRequestSender, type SenderContext } from './http-request-sender.ts'
 import { HttpTargets } from './http-targets.ts'
 import type { Upstream, UpstreamAlarm, UpstreamRequest } from './upstream.ts'
+import { WatchedFile } from './watched-file.ts'
 
 const DEFAULT_BODY_LIMIT_BYTES = 20 * 1024 * 1024
 
@@ -40,8 +40,7 @@ export async function openHttpUpstream(options: HttpUpstreamOptions): Promise<Up
   const name = url.origin + prefixOf(url)
   const watch = {
     nowMs: () => clock.nowMs(),
-    onError: (file: string, reason: string) =>
-      onAlarm({ kind: 'file', upstream: name, detail: `${file}: ${reason}` }),
+    onError: (file: string, reason: string) => onAlarm({ kind: 'file', upstream: name, detail: `${file}: ${reason}` }),
   }
   const credential = await openUpstreamCredential(config.credential, watch)
   const ca = config.caFile === undefined ? undefined : await WatchedFile.open(config.caFile, (pem) => pem, watch)

@@ -4,10 +4,10 @@ import type { GatewayConfig, UpstreamConfig } from '../gateway-config.ts'
 import { meteredUpstream } from '../metrics/metered-upstream.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { openUpstreamCredential } from './credential.ts'
-import { WatchedFile } from './watched-file.ts'
 import { GrpcUpstream } from './grpc-upstream.ts'
 import { openHttpUpstream } from './http-upstream.ts'
 import type { Upstream, UpstreamAlarm } from './upstream.ts'
+import { WatchedFile } from './watched-file.ts'
 
 export interface UpstreamDeps {
   readonly clock: Clock

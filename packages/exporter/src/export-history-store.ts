@@ -1,30 +1,30 @@
 import { rootKey } from '@penstock/converter'
 import { RowInsertion } from '@penstock/db'
 import type { Selectable, Transaction } from 'kysely'
-import type { EarlierExport, Known } from './admission.ts'
-import { pipelineKey, type Realm } from './export-key.ts'
+import type { EarlierExport, PipelineHistory } from './admission.ts'
+import { type PipelineNamespace, pipelineKey } from './export-key.ts'
 import type { ExporterTables, ExportPipelinesTable } from './export-tables.ts'
 
 type Tx = Transaction<ExporterTables>
 type Row = Selectable<ExportPipelinesTable>
 
-export interface KnownPipeline extends Known {
-  /** How often it has been exported. */
+export interface StoredPipelineHistory extends PipelineHistory {
+  /** The number of exports so far. */
   readonly exports: number
 }
 
-/** Levels of pipelines that start each other; more are not followed. */
-const MAX_LEVELS = 32
-/** How stale `last_seen_at_ms` may be: who hears the same again need not write. */
-const SEEN_AGAIN_MS = 3_600_000
+/** The highest number of upstream levels that are followed. */
+const MAX_UPSTREAM_LEVELS = 32
+/** How stale `last_seen_at_ms` may be: a repeated record within this time is not written. */
+const MIN_SEEN_UPDATE_MS = 3_600_000
 
 /**
- * What is known of pipelines, as one transaction sees it: read once, changed in memory, and written at its end. Bodies that
- * share a transaction so share its statements too.
+ * The export history of pipelines within one transaction: rows are read once, changed in memory, and written by `save`. So
+ * all bodies that share the transaction share its statements.
  */
-export class PipelineLedger {
+export class ExportHistory {
   readonly #tx: Tx
-  /** Undefined where there is none. */
+  /** The loaded rows by key; undefined if a key has no row. */
   readonly #rows = new Map<string, Row | undefined>()
   readonly #changed = new Set<string>()
 
@@ -40,39 +40,39 @@ export class PipelineLedger {
     for (const row of rows) this.#rows.set(row.key, row)
   }
 
-  /** Returns the root that was learnt for a pipeline. */
+  /** Returns the stored root of a pipeline. */
   async rootOf(key: string): Promise<bigint | undefined> {
     await this.load([key])
     const row = this.#rows.get(key)
     return row && BigInt(row.root_id)
   }
 
-  /** Of a pipeline, with the roots on the way up from it and from `upstreamId`. */
-  async known(realm: Realm, id: bigint, upstreamId: bigint | undefined): Promise<KnownPipeline> {
+  /** Returns the history of a pipeline, with the roots of its upstream pipelines and those of `upstreamId`. */
+  async find(namespace: PipelineNamespace, id: bigint, upstreamId: bigint | undefined): Promise<StoredPipelineHistory> {
     const roots = new Map<string, bigint>()
     const asked = new Set<bigint>()
     let ids = upstreamId === undefined ? [id] : [id, upstreamId]
-    for (let level = 0; ids.length > 0 && level < MAX_LEVELS; level += 1) {
+    for (let level = 0; ids.length > 0 && level < MAX_UPSTREAM_LEVELS; level += 1) {
       for (const each of ids) asked.add(each)
-      await this.load(ids.map((each) => pipelineKey(realm, each)))
+      await this.load(ids.map((each) => pipelineKey(namespace, each)))
       const found = ids.flatMap((each) => {
-        const row = this.#rows.get(pipelineKey(realm, each))
+        const row = this.#rows.get(pipelineKey(namespace, each))
         return row === undefined ? [] : [{ each, rootId: BigInt(row.root_id) }]
       })
-      for (const { each, rootId } of found) roots.set(rootKey(realm.instance, each), rootId)
+      for (const { each, rootId } of found) roots.set(rootKey(namespace.instance, each), rootId)
       ids = found.map(({ rootId }) => rootId).filter((rootId) => !asked.has(rootId))
     }
-    const own = this.#rows.get(pipelineKey(realm, id))
+    const own = this.#rows.get(pipelineKey(namespace, id))
     return { roots, earlier: own && earlierOf(own), exports: own?.exports ?? 0 }
   }
 
-  learnRoot(key: string, rootId: bigint, nowMs: number): void {
+  recordRoot(key: string, rootId: bigint, nowMs: number): void {
     const row = this.#rows.get(key)
-    const isKnown = row?.root_id === String(rootId) && nowMs - row.last_seen_at_ms < SEEN_AGAIN_MS
+    const isKnown = row?.root_id === String(rootId) && nowMs - row.last_seen_at_ms < MIN_SEEN_UPDATE_MS
     if (!isKnown) this.#change(key, { root_id: String(rootId), last_seen_at_ms: nowMs })
   }
 
-  learnExport(key: string, { rootId, finishedAtNs, digest, jobIds }: EarlierExport, nowMs: number): void {
+  recordExport(key: string, { rootId, finishedAtNs, digest, jobIds }: EarlierExport, nowMs: number): void {
     this.#change(key, {
       root_id: String(rootId),
       exports: (this.#rows.get(key)?.exports ?? 0) + 1,
@@ -84,19 +84,19 @@ export class PipelineLedger {
     })
   }
 
-  async write(): Promise<void> {
+  async save(): Promise<void> {
     const rows = [...this.#changed].map((key) => this.#rows.get(key)!)
-    await putRows.run(this.#tx, rows)
+    await upsertRows.run(this.#tx, rows)
   }
 
   #change(key: string, change: Partial<Row> & Pick<Row, 'root_id' | 'last_seen_at_ms'>): void {
-    const former = this.#rows.get(key) ?? { ...unknown, key }
+    const former = this.#rows.get(key) ?? { ...emptyRow, key }
     this.#rows.set(key, { ...former, ...change })
     this.#changed.add(key)
   }
 }
 
-const putRows = new RowInsertion<ExporterTables, Row>(
+const upsertRows = new RowInsertion<ExporterTables, Row>(
   ['key', 'root_id', 'exports', 'exported_root_id', 'finished_at_ns', 'digest', 'job_ids', 'last_seen_at_ms'],
   (tx, rows) =>
     tx
@@ -115,7 +115,7 @@ const putRows = new RowInsertion<ExporterTables, Row>(
       ),
 )
 
-const unknown = { exports: 0, exported_root_id: null, finished_at_ns: null, digest: '', job_ids: '' }
+const emptyRow = { exports: 0, exported_root_id: null, finished_at_ns: null, digest: '', job_ids: '' }
 
 export async function deletePipelinesBefore(tx: Tx, beforeMs: number, limit: number): Promise<number> {
   const result = await tx

@@ -1,13 +1,13 @@
-import type { Manner } from './upstream.ts'
+import type { Behavior } from './upstream.ts'
 
-/** Longer than the exporters wait whose endpoint has moods, see `ATTEMPT_SECONDS`. */
+/** Longer than the timeout of the exporters, see `ATTEMPT_SECONDS`. */
 const TOO_LATE_MS = 1_500
 export const ATTEMPT_SECONDS = 1
 
-const accept: Manner = { play: 'accept' }
+const accept: Behavior = { play: 'accept' }
 
-/** What an endpoint does in a phase, drawn per request. */
-const moods: readonly (readonly Manner[])[] = [
+/** The possible behaviors in each kind of phase; one is drawn per request. */
+const phases: readonly (readonly Behavior[])[] = [
   [accept],
   [accept, { play: 'accept', afterMs: 20 }, { play: 'accept', afterMs: 200 }],
   [accept, { play: 'accept-reset' }, { play: 'reset' }],
@@ -15,20 +15,20 @@ const moods: readonly (readonly Manner[])[] = [
   [accept, { play: 'refuse', status: 429, retryAfterSeconds: 1 }, { play: 'refuse', status: 503 }],
   [{ play: 'reset' }],
 ]
-/** Requests of one phase. */
+/** The highest number of requests in one phase. */
 const LONGEST_PHASE = 6
 
-/** An upstream that flaps, slows, is busy and breaks off, in phases that follow from the dice. */
-export function moodyManner(random: () => number): () => Manner {
-  let mood = moods[0]!
+/** Returns the behavior of an upstream that has random phases: working, slow, busy, or resetting connections. */
+export function phasedBehavior(random: () => number): () => Behavior {
+  let phase = phases[0]!
   let left = 0
   const oneOf = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)]!
   return () => {
     if (left === 0) {
-      mood = oneOf(moods)
+      phase = oneOf(phases)
       left = 1 + Math.floor(random() * LONGEST_PHASE)
     }
     left -= 1
-    return oneOf(mood)
+    return oneOf(phase)
   }
 }

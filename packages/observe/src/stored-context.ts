@@ -1,12 +1,12 @@
-/** What stands around an item: OTLP/JSON's Resource and InstrumentationScope, and the schema URL of either, '' for none. */
-export interface StoredPlace {
+/** The Resource and InstrumentationScope of an item in OTLP/JSON, each with its schema URL or ''. */
+export interface StoredContext {
   readonly resource: object
   readonly resource_schema_url: string
   readonly scope: object
   readonly scope_schema_url: string
 }
 
-export function toStoredPlace(row: { readonly resource_json: string; readonly scope_json: string }): StoredPlace {
+export function toStoredContext(row: { readonly resource_json: string; readonly scope_json: string }): StoredContext {
   const resourceGroup = JSON.parse(row.resource_json)
   const scopeGroup = JSON.parse(row.scope_json)
   return {

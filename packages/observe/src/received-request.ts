@@ -5,14 +5,14 @@ import { type Arrival, toArrival } from './arrival.ts'
 export type ContentCoding = 'identity' | 'gzip' | 'deflate'
 
 /** A request as it arrived. */
-export interface Delivery {
+export interface ReceivedRequest {
   readonly signal: Signal
   readonly encoding: Encoding
   readonly coding: ContentCoding
   readonly wire: Uint8Array
 }
 
-export interface DeliveryLimits {
+export interface RequestLimits {
   /** The limit on the inflated body. Default 64 MiB. */
   readonly maxBodyBytes: number
   /** The limit on the elements of all lists of the request: resources, scopes, spans, attributes, points. Default 500,000. */
@@ -24,7 +24,7 @@ export type Receipt =
   | { readonly kind: 'kept'; readonly partialSuccess: PartialSuccess | undefined }
   | { readonly kind: 'rejected' | 'too_large' | 'unavailable'; readonly text: string }
 
-export interface DecodedDelivery {
+export interface DecodedRequest {
   readonly arrival: Arrival
   /** The length of the inflated body. */
   readonly bodyBytes: number
@@ -42,7 +42,7 @@ interface Refused {
  */
 const MAX_JSON_BYTES = 192 * 1024 * 1024
 
-/** In the words of the gateway, which passes the answer on. */
+/** Returns the same message that the gateway uses, because the gateway passes it on. */
 export const tooLargeText = (limitBytes: number): string =>
   `The body is longer than ${limitBytes} bytes, as sent or inflated.`
 
@@ -54,11 +54,11 @@ const tooLargeAsJson: Refused = {
 const notInflatable: Refused = { kind: 'rejected', text: 'the body cannot be inflated' }
 
 /** Inflates and decodes a request within limits on memory. Blocks its thread meanwhile. */
-export function decodeDelivery(
-  { signal, encoding, coding, wire }: Delivery,
-  { maxBodyBytes, maxElements }: DeliveryLimits,
+export function decodeReceived(
+  { signal, encoding, coding, wire }: ReceivedRequest,
+  { maxBodyBytes, maxElements }: RequestLimits,
   nowNs: bigint,
-): DecodedDelivery | Refused {
+): DecodedRequest | Refused {
   const body = inflated(wire, coding, maxBodyBytes)
   if ('kind' in body) return body
   try {

@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib'
 import { encodeRequest, type OtlpRequest } from '@penstock/otlp'
 import { expect, test } from 'vitest'
-import { decodeDelivery } from './delivery.ts'
+import { decodeReceived } from './received-request.ts'
 import { logBody, logRecord } from './telemetry.case.ts'
 
 const MIB = 1024 * 1024
@@ -12,13 +12,13 @@ test.each([
   ['deflate', deflateSync],
 ] as const)('a %s body that inflates to more than its bound is not inflated further', (coding, compress) => {
   const wire = compress(Buffer.alloc(65 * MIB))
-  expect(decodeDelivery({ signal: 'traces', encoding: 'protobuf', coding, wire }, limits, 0n)).toEqual({
+  expect(decodeReceived({ signal: 'traces', encoding: 'protobuf', coding, wire }, limits, 0n)).toEqual({
     kind: 'too_large',
     text: 'The body is longer than 67108864 bytes, as sent or inflated.',
   })
 })
 
-test('a protobuf body that would be several times as long in JSON is refused', () => {
+test('refuses a protobuf body that would be too long as JSON', () => {
   const request: OtlpRequest<'logs'> = {
     resources: [
       {
@@ -35,14 +35,14 @@ test('a protobuf body that would be several times as long in JSON is refused', (
     ],
   }
   const wire = encodeRequest('logs', request, 'protobuf')
-  expect(decodeDelivery({ signal: 'logs', encoding: 'protobuf', coding: 'identity', wire }, limits, 0n)).toMatchObject({
+  expect(decodeReceived({ signal: 'logs', encoding: 'protobuf', coding: 'identity', wire }, limits, 0n)).toMatchObject({
     kind: 'too_large',
   })
 })
 
-test('more elements than allowed are refused before they are parsed', () => {
+test('refuses too many elements before parsing them', () => {
   const wire = logBody('shop', ...Array.from({ length: 60 }, (_, index) => logRecord(index, 9, 'x')))
-  const delivery = { signal: 'logs', encoding: 'json', coding: 'identity', wire } as const
-  expect(decodeDelivery(delivery, { ...limits, maxElements: 50 }, 0n)).toMatchObject({ kind: 'rejected' })
-  expect(decodeDelivery(delivery, { ...limits, maxElements: 70 }, 0n)).toMatchObject({ bodyBytes: wire.length })
+  const received = { signal: 'logs', encoding: 'json', coding: 'identity', wire } as const
+  expect(decodeReceived(received, { ...limits, maxElements: 50 }, 0n)).toMatchObject({ kind: 'rejected' })
+  expect(decodeReceived(received, { ...limits, maxElements: 70 }, 0n)).toMatchObject({ bodyBytes: wire.length })
 })

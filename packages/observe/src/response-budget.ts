@@ -6,7 +6,7 @@ interface Streamed<Row> {
  * The number of bytes that one answer may still use. Rows are read one at a time and counted, because a few of them can
  * be as large as the whole database.
  */
-export class AnswerSpace {
+export class ResponseBudget {
   #bytesLeft: number
   #isTruncated = false
   #hasRows = false
