@@ -82,7 +82,7 @@ export class IngestAuthWorld {
     this.#db = db
     const nowMs = () => this.clock.nowMs()
     const peppers = await openPeppers(db, { dataDir: this.directory, randomBytes })
-    await ensureFirstAdminKey(db, peppers, { given: adminKey, nowMs: nowMs(), randomBytes })
+    await ensureFirstAdminKey(db, peppers, { configuredKey: adminKey, nowMs: nowMs(), randomBytes })
     const deps: ManagementDeps = {
       strictTransportSeconds: 31_536_000,
       db,

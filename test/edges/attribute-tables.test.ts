@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { attribute, attributes, convertBody, convertFixture, hookOf, keysOf, resourceOf } from './reading.ts'
+import { attribute, attributes, convertBody, convertFixture, hookOf, keysOf, resourceOf } from './exported-run.ts'
 
 const sha = '3dffc13c960842b937fc4f5f4c56e3e5aced3fcb'
 const message =
   'Interpolate missing readings at slack water\n\nThe northern gauge drops out for up to twelve minutes.\n'
 
-test('section 3: one resource, one scope; version of the product, schema of the conventions', () => {
+test('an export has one resource and one scope, with the product version and the schema of the conventions', () => {
   const { resources } = convertFixture('push-pipeline-five-jobs-three-stages').conversion.traces
   expect(resources).toHaveLength(1)
   expect(resources[0]!.schemaUrl).toBe('https://opentelemetry.io/schemas/1.44.0')
@@ -18,7 +18,7 @@ test('section 3: one resource, one scope; version of the product, schema of the 
   expect(scope!.scope).toMatchObject({ name: 'svc-ci-pipeline', version })
 })
 
-test('table 3.3: the resource of a run', () => {
+test('the resource has every attribute of its table, in order', () => {
   const resource = resourceOf(convertFixture('push-pipeline-five-jobs-three-stages'))
   expect(Object.entries(resource)).toEqual([
     ['service.name', 'tide-tables'],
@@ -33,7 +33,7 @@ test('table 3.3: the resource of a run', () => {
   ])
 })
 
-test('table 3.4: every attribute of a pipeline span, in table order', () => {
+test('a pipeline span has every attribute of its table, in order', () => {
   const { pipeline } = convertFixture('push-pipeline-five-jobs-three-stages')
   expect(Object.entries(attributes(pipeline))).toEqual([
     ['pipeline.id', 31n],
@@ -72,7 +72,7 @@ test('table 3.4: every attribute of a pipeline span, in table order', () => {
   ])
 })
 
-test('table 3.4: what a merge request adds', () => {
+test('a merge request adds its attributes to the pipeline span', () => {
   const { pipeline } = convertFixture('merge-request-pipeline')
   expect(attributes(pipeline)).toMatchObject({
     'pipeline.merge_request.id': 40217n,
@@ -86,7 +86,7 @@ test('table 3.4: what a merge request adds', () => {
   })
 })
 
-test('table 3.4: a name of its own is the name', () => {
+test('a pipeline with a name of its own is called by it', () => {
   const { pipeline } = convertFixture('pipeline-with-workflow-name')
   expect(attributes(pipeline)).toMatchObject({
     'pipeline.name': 'Tables for the winter season',
@@ -95,7 +95,7 @@ test('table 3.4: a name of its own is the name', () => {
   expect(pipeline.name).toBe('RUN Tables for the winter season')
 })
 
-test('table 3.5: every attribute of a job span, in table order', () => {
+test('a job span has every attribute of its table, in order', () => {
   const { jobs } = convertFixture('job-with-every-optional-field')
   expect(Object.entries(attributes(jobs['wave-1']!))).toEqual([
     ['job.id', 12_650_331_891n],
@@ -154,7 +154,7 @@ test('table 3.5: every attribute of a job span, in table order', () => {
   ])
 })
 
-test('table 3.5: a job of which nothing is known but id, name, stage and status', () => {
+test('a job with only id, name, stage and status has no other attributes', () => {
   const { jobs } = convertFixture('job-with-no-optional-field')
   expect(attributes(jobs.unit!)).toEqual({
     'job.id': 640253n,
@@ -173,7 +173,7 @@ test('table 3.5: a job of which nothing is known but id, name, stage and status'
   })
 })
 
-test('table 3.5: REST does not say whether a job is manual, nor when it runs', () => {
+test('a REST job has no attributes about manual jobs, because REST does not report them', () => {
   const { jobs } = convertFixture('rest-bundle-push-pipeline')
   const keys = keysOf(jobs.compile!)
   expect(keys).not.toContain('job.manual')
@@ -181,7 +181,7 @@ test('table 3.5: REST does not say whether a job is manual, nor when it runs', (
   expect(attribute(jobs.compile!, 'job.artifacts.filename')).toBe('compile.zip')
 })
 
-test('table 3.5: a bridge says so twice', () => {
+test('a bridge is marked as such in both attribute families', () => {
   const { jobs } = convertFixture('parent-pipeline-with-bridges')
   expect(attributes(jobs['kessel-nord']!)).toMatchObject({
     'job.type': 'bridge',
@@ -201,7 +201,7 @@ test.each([
   ['manual', undefined],
   ['scheduled', undefined],
   ['success', undefined],
-])('table 3.6: run state of a job that is %s: %s', (status, state) => {
+])('the run state of a job with status %s is %s', (status, state) => {
   const hook = hookOf('push-pipeline-five-jobs-three-stages')
   hook.builds[0]!.status = status
   expect(attribute(convertBody(hook).jobs.unit!, 'cicd.pipeline.task.run.state')).toBe(state)

@@ -19,9 +19,9 @@ import { linkAttributes } from '../../packages/converter/src/traces/link-attribu
 import { pipelineAttributes } from '../../packages/converter/src/traces/pipeline-attributes.ts'
 import { stageAttributes } from '../../packages/converter/src/traces/stage-attributes.ts'
 import { bodiesOf, caseNames, variants } from '../fixtures.ts'
-import { arrivalsOf, type ExportedRun, pointsOf } from './reading.ts'
+import { convertEach, type ExportedRun, pointsOf } from './exported-run.ts'
 
-/** Some cases have no time of their own, and no receipt is as good as another. */
+/** The time of receipt, for cases that contain no time. Any value serves. */
 const receivedAtNs = 1_790_000_000_000_000_000n
 const encodings: readonly Encoding[] = ['json', 'protobuf']
 const canaries = ['canary-secret-5d1e77', 'CANARY_KEY_81c2', 'canary-mail-90aa', 'canary-avatar-90aa']
@@ -66,12 +66,12 @@ const subjects: readonly Subject[] = [
 ]
 
 const runsOf = ({ bodies, options }: Subject): ExportedRun[] =>
-  arrivalsOf(bodies, options, receivedAtNs).flatMap(({ exported }) => exported ?? [])
+  convertEach(bodies, options, receivedAtNs).flatMap(({ exported }) => exported ?? [])
 
 const itemsOf = <S extends Signal>(conversion: Conversion, signal: S) =>
   conversion[signal].resources[0]!.scopes[0]!.items as Conversion[S]['resources'][number]['scopes'][number]['items']
 
-/** Every attribute list of a conversion. */
+/** Returns every attribute list of a conversion. */
 function attributeListsOf({ conversion, spans, metrics }: ExportedRun): (readonly KeyValue[])[] {
   return [
     ...signalNames.map((signal) => conversion[signal].resources[0]!.resource.attributes),
@@ -81,8 +81,8 @@ function attributeListsOf({ conversion, spans, metrics }: ExportedRun): (readonl
   ]
 }
 
-/** A metric of more points than a chunk may hold comes in parts, one after the other. */
-function partsJoined(items: readonly object[]): object[] {
+/** Merges the parts of a metric that has more points than a chunk may contain. */
+function mergeSplitMetrics(items: readonly object[]): object[] {
   const wholes: object[] = []
   for (const item of items) {
     const last = wholes.at(-1)
@@ -96,7 +96,7 @@ function partsJoined(items: readonly object[]): object[] {
 
 const isMetric = (item: object): item is Metric => 'data' in item
 
-/** The same body with its jobs the other way round. */
+/** Returns the body with its jobs in reverse order. */
 function reversed(body: unknown): unknown {
   const lists = ['builds', 'jobs', 'bridges'] as const
   const copy = { ...(body as Record<string, unknown>) }
@@ -109,16 +109,16 @@ function reversed(body: unknown): unknown {
 describe.each(subjects.map((subject) => [subject.title, subject] as const))('%s', (_title, subject) => {
   const options = resolveOptions(subject.options)
 
-  test('converting twice gives the same', () => {
+  test('converting twice gives the same result', () => {
     for (const { record, conversion } of runsOf(subject)) expect(convert(record, options)).toEqual(conversion)
   })
 
-  test('the order of the jobs makes no difference', () => {
+  test('the order of the jobs does not matter', () => {
     const other = runsOf({ ...subject, bodies: subject.bodies.map(reversed) })
     expect(other.map(({ conversion }) => conversion)).toEqual(runsOf(subject).map(({ conversion }) => conversion))
   })
 
-  test.each(encodings)('%s decodes to what was converted, and holds no canary', (encoding) => {
+  test.each(encodings)('%s decodes to the converted data, and contains no canary', (encoding) => {
     for (const { conversion } of runsOf(subject)) {
       for (const signal of signalNames) {
         const bytes = encodeRequest(signal, conversion[signal], encoding)
@@ -128,7 +128,7 @@ describe.each(subjects.map((subject) => [subject.title, subject] as const))('%s'
     }
   })
 
-  test('the bodies of small chunks, put together, are the whole', () => {
+  test('the bodies of small chunks together equal the whole', () => {
     for (const { record, conversion } of runsOf(subject)) {
       for (const encoding of encodings) {
         const encoder = new RequestEncoder(encoding)
@@ -139,14 +139,14 @@ describe.each(subjects.map((subject) => [subject.title, subject] as const))('%s'
             .filter((chunk) => chunk.signal === signal)
             .map(({ body }) => decodeRequest(signal, body, encoding).resources[0]!)
           const items = groups.flatMap((group): readonly object[] => group.scopes[0]!.items)
-          expect(partsJoined(items)).toEqual(itemsOf(conversion, signal))
+          expect(mergeSplitMetrics(items)).toEqual(itemsOf(conversion, signal))
           for (const { resource } of groups) expect(resource).toEqual(conversion[signal].resources[0]!.resource)
         }
       }
     }
   })
 
-  test('no key twice in a list', () => {
+  test('no attribute list contains a key twice', () => {
     for (const run of runsOf(subject)) {
       for (const list of attributeListsOf(run)) {
         const keys = list.map(({ key }) => key)
@@ -161,7 +161,7 @@ const allRuns = () =>
     runsOf(subject).map((run) => ({ run, namespace: subject.options.vendorNamespace ?? 'svc' })),
   )
 
-test('a key has one type in the whole corpus', () => {
+test('each key has one type in the whole corpus', () => {
   const typesByKey = new Map<string, Set<string>>()
   for (const { run } of allRuns()) {
     for (const { key, type, value } of attributeListsOf(run).flat()) {
@@ -174,7 +174,7 @@ test('a key has one type in the whole corpus', () => {
   expect(typesByKey.get('pipeline.stages')).toEqual(new Set(['array of string']))
 })
 
-test('every key stands in an attribute table, with the type it is sent with', () => {
+test('every key is in an attribute table, with the type that is sent', () => {
   const rows = tables.flatMap((table) =>
     table.map(({ keys, type }) => ({ keys, type: type === 'string[]' ? 'array' : type })),
   )
@@ -188,7 +188,7 @@ test('every key stands in an attribute table, with the type it is sent with', ()
   expect([...strays]).toEqual([])
 })
 
-test('the corpus shows every key of every table', () => {
+test('the corpus contains every key of every table', () => {
   const seen = new Set(
     allRuns().flatMap(({ run }) =>
       attributeListsOf(run)

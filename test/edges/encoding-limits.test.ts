@@ -22,11 +22,11 @@ import {
   histogramsOf,
   hookOf,
   refusedText,
-} from './reading.ts'
+} from './exported-run.ts'
 
 const encodings: readonly Encoding[] = ['json', 'protobuf']
 
-/** The run as each receiver reads it. */
+/** Returns the request as a receiver decodes it. */
 function received<S extends Signal>(run: ExportedRun, signal: S, encoding: Encoding): OtlpRequest<S> {
   const request: OtlpRequest = run.conversion[signal]
   return decodeRequest(signal, encodeRequest(signal, request as OtlpRequest<S>, encoding), encoding)
@@ -38,7 +38,7 @@ const json = (run: ExportedRun, signal: Signal): string =>
 const utf8 = (text: unknown): number => Buffer.byteLength(text as string)
 
 describe('numbers on the wire', () => {
-  test('edge 20: 0.173 is written as it is', () => {
+  test('edge 20: 0.173 is encoded exactly', () => {
     expect(json(convertFixture('e20-job-of-173-milliseconds'), 'traces')).toContain(
       '{"key":"job.duration","value":{"doubleValue":0.173}}',
     )
@@ -67,23 +67,23 @@ describe('numbers on the wire', () => {
     }
   })
 
-  test('edge 48: ids above 2^53 are decimal texts in JSON', () => {
+  test('edge 48: ids above 2^53 are decimal strings in JSON', () => {
     const text = json(convertFixture('e48-ids-above-two-to-the-53'), 'traces')
     expect(text).toContain('{"key":"pipeline.id","value":{"intValue":"9007199254740995"}}')
     expect(text).toContain('{"key":"job.id","value":{"intValue":"9007199254740993"}}')
   })
 
-  test('edge 19: a NaN literal is no JSON', () => {
+  test('edge 19: a NaN literal is not JSON', () => {
     expect(() => parseLossless(refusedText('e19-nan-literal.txt'))).toThrow(RecordError)
     expect(() => parseLossless(refusedText('e19-nan-literal.txt'))).toThrow('is not valid JSON at line')
   })
 })
 
-describe('JSON (6.1)', () => {
+describe('JSON', () => {
   const spans = JSON.parse(json(convertFixture('push-pipeline-five-jobs-three-stages'), 'traces')).resourceSpans[0]
     .scopeSpans[0].spans
 
-  test('ids are hex, enums are integers, nanoseconds are texts, a root has no parent', () => {
+  test('ids are hex, enums are integers, nanoseconds are strings, and a root has no parent', () => {
     expect(spans[0]).toMatchObject({
       traceId: 'f09bd275a66f6824d2b176f2a52ef4b6',
       spanId: '57597f4a8354785e',
@@ -99,7 +99,7 @@ describe('JSON (6.1)', () => {
 })
 
 describe('long texts', () => {
-  test('edge 29: generated: a commit message of 1 MB is cut, counted, and the requests stay small', () => {
+  test('edge 29: a generated commit message of 1 MB is truncated and counted, and the requests stay small', () => {
     const hook = hookOf('push-pipeline-five-jobs-three-stages')
     hook.commit.message = 'x'.repeat(1024 * 1024)
     const run = convertBody(hook)
@@ -110,20 +110,20 @@ describe('long texts', () => {
     for (const signal of signalNames) expect(json(run, signal).length).toBeLessThan(64 * 1024)
   })
 
-  test('edge 29: a cut never splits a character', () => {
+  test('edge 29: truncation never splits a character', () => {
     const { pipeline } = convertFixture('e29-e30-commit-message-cut-inside-an-emoji')
     const message = attribute(pipeline, 'pipeline.commit.message')
     expect(utf8(message)).toBe(4094)
     expect(message).toMatch(/^Log every step\n\nabcdefghij .*pqrst abcdefgh$/s)
   })
 
-  test('edge 30: generated: a message of four-byte characters alone is cut between two', () => {
+  test('edge 30: a generated message of four-byte characters is truncated between two characters', () => {
     const hook = hookOf('push-pipeline-five-jobs-three-stages')
     hook.commit.message = '🧪'.repeat(1025)
     expect(attribute(convertBody(hook).pipeline, 'pipeline.commit.message')).toBe('🧪'.repeat(1024))
   })
 
-  test('edge 30: a job name of 255 four-byte characters is whole as a value; span name and body are cut', () => {
+  test('edge 30: a job name of 255 four-byte characters is complete as an attribute, and truncated in span name and body', () => {
     const run = convertFixture('e30-job-name-of-255-four-byte-characters')
     const [span] = run.spans.slice(1)
     expect(attribute(span!, 'job.name')).toBe('🜁'.repeat(255))
@@ -166,7 +166,7 @@ describe('long texts', () => {
     expect(attribute(span!, 'pipeline.commit.message')).toBe('bell\u0007 escape\u001b[31m nul\n')
   })
 
-  test('edge 31: a name of nothing but NUL is no name', () => {
+  test('edge 31: a name of NUL characters only is absent', () => {
     const hook = hookOf('push-pipeline-five-jobs-three-stages')
     hook.object_attributes.name = '\0\0'
     const run = convertBody(hook)
@@ -176,7 +176,7 @@ describe('long texts', () => {
     expect(run.log.body).toEqual({ type: 'string', value: 'Pipeline success: main' })
   })
 
-  test('edge 53: a list holds 128 elements, the others are counted', () => {
+  test('edge 53: a list is limited to 128 elements, and the others are counted', () => {
     const run = convertFixture('e53-more-stages-than-an-array-may-hold')
     const stages = attribute(run.pipeline, 'pipeline.stages') as string[]
     expect([stages.length, stages[0], stages[127]]).toEqual([128, 'step-001', 'step-128'])
@@ -204,16 +204,19 @@ describe('edge 52: 10,000 jobs', () => {
       .filter((chunk) => chunk.signal === signal)
       .flatMap(({ body, encoding }) => decodeRequest(signal, body, encoding).resources[0]!.scopes[0]!.items)
 
-  test.each(encodings)('edge 52: bodies of at most 512 items and 1 MiB, together the whole (%s)', (encoding) => {
-    const chunks = chunksOf(encoding)
-    for (const { items, body } of chunks) {
-      expect(items).toBeLessThanOrEqual(512)
-      expect(body.length).toBeLessThanOrEqual(1024 * 1024)
-    }
-    for (const signal of signalNames) {
-      expect(itemsOf(signal, chunks)).toEqual(run.conversion[signal].resources[0]!.scopes[0]!.items)
-    }
-  })
+  test.each(encodings)(
+    'edge 52: bodies have at most 512 items and 1 MiB, and together equal the whole (%s)',
+    (encoding) => {
+      const chunks = chunksOf(encoding)
+      for (const { items, body } of chunks) {
+        expect(items).toBeLessThanOrEqual(512)
+        expect(body.length).toBeLessThanOrEqual(1024 * 1024)
+      }
+      for (const signal of signalNames) {
+        expect(itemsOf(signal, chunks)).toEqual(run.conversion[signal].resources[0]!.scopes[0]!.items)
+      }
+    },
+  )
 
   test('edge 52: every body repeats resource and scope', () => {
     for (const { signal, body, encoding } of chunksOf('protobuf')) {
@@ -224,7 +227,7 @@ describe('edge 52: 10,000 jobs', () => {
     }
   })
 
-  test('edge 52: about 22 trace bodies in protobuf, the pipeline first, then jobs by id', () => {
+  test('edge 52: gives about 22 trace bodies in protobuf, the pipeline first, then jobs by id', () => {
     const chunks = chunksOf('protobuf')
     const bodies = chunks.filter(({ signal }) => signal === 'traces')
     expect(bodies.length).toBeGreaterThanOrEqual(20)
@@ -234,7 +237,7 @@ describe('edge 52: 10,000 jobs', () => {
     expect(jobs.map((span) => attribute(span, 'job.id'))).toEqual(Array.from({ length: JOBS }, (_, i) => BigInt(i + 1)))
   })
 
-  test('edge 52: bodies come one by one: the first needs no look at later jobs', () => {
+  test('edge 52: bodies are generated one by one: the first does not need later jobs', () => {
     let asked = 0
     const jobs = run.record.jobs.map((job) => ({
       ...job,
@@ -255,7 +258,7 @@ describe('secrets', () => {
   const canaries = ['canary-secret-5d1e77', 'CANARY_KEY_81c2', 'canary-mail-90aa', 'canary-avatar-90aa']
 
   test.each(['e58-canary-secret-in-variables', 'e58-canary-in-e-mail-and-avatar'])(
-    'edge 58: %s: no canary leaves, whatever the options',
+    'edge 58: %s: no canary is exported, whatever the options',
     (name) => {
       for (const options of [{}, { profile: 'native' }, { user: 'hash', stageSpans: true }] as const) {
         const run = convertFixture(name, options)
@@ -270,7 +273,7 @@ describe('secrets', () => {
   )
 })
 
-describe('more than anyone asked for', () => {
+describe('unknown input', () => {
   test.each(['e59-unknown-extra-fields', 'e59-nested-100-levels', 'e59-proto-key'])(
     'edge 59: %s is ignored',
     (name) => {
@@ -284,7 +287,7 @@ describe('more than anyone asked for', () => {
     },
   )
 
-  test('edge 59: generated: 100 levels cost nothing, 100,000 are read with a warning', () => {
+  test('edge 59: 100 generated levels of nesting are accepted, 100,000 give a warning', () => {
     const nested = (levels: number): unknown => {
       const text = `${'['.repeat(levels)}1${']'.repeat(levels)}`
       const [body] = bodiesOf('push-pipeline-five-jobs-three-stages') as object[]

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { at, attributes, convertBody, convertFixture, hookOf, keysOf } from './reading.ts'
+import { at, attributes, convertBody, convertFixture, hookOf, keysOf } from './exported-run.ts'
 
 const receivedAtNs = 1_790_000_000_000_000_000n
 
-test('section 5: one record for the pipeline, one per job, in the order of the spans', () => {
+test('there is one record for the pipeline and one per job, in the order of the spans', () => {
   const run = convertFixture('push-pipeline-five-jobs-three-stages', {}, receivedAtNs)
   const { resources } = run.conversion.logs
   expect(resources).toHaveLength(1)
@@ -24,7 +24,7 @@ test('section 5: one record for the pipeline, one per job, in the order of the s
   }
 })
 
-test('section 5: a record says its level and source, then what its span says', () => {
+test('a record has its level and source, then the attributes of its span', () => {
   const run = convertFixture('push-pipeline-five-jobs-three-stages')
   expect(keysOf(run.log).slice(0, 2)).toEqual(['log.level', 'log.source'])
   expect(attributes(run.log)).toEqual({ 'log.level': 'INFO', 'log.source': 'pipeline', ...attributes(run.pipeline) })
@@ -35,14 +35,14 @@ test('section 5: a record says its level and source, then what its span says', (
   })
 })
 
-test('section 5: without a receipt a record is observed when the pipeline ended', () => {
+test('without a time of receipt, records are observed when the pipeline ended', () => {
   const run = convertFixture('push-pipeline-five-jobs-three-stages')
   expect(run.log.observedTimeUnixNano).toBe(at('09:25:11'))
   expect(run.jobLogs.compile!.observedTimeUnixNano).toBe(at('09:25:11'))
   expect(run.jobLogs.compile!.timeUnixNano).toBe(at('09:21:52'))
 })
 
-describe('time of a job record: finished, started, created, that of the pipeline', () => {
+describe('the time of a job record is the first of finished, started, created and pipeline time', () => {
   test.each([
     [{ finished_at: '2026-02-11 09:22:00 UTC' }, at('09:22:00')],
     [{ finished_at: null, started_at: '2026-02-11 09:21:30 UTC' }, at('09:21:30')],
@@ -70,7 +70,7 @@ test.each([
   ['waiting_for_callback', 5, 'DEBUG'],
   ['running', 5, 'DEBUG'],
   ['quarantined', 5, 'DEBUG'],
-])('severity of a job that is %s: %i %s', (status, severityNumber, severityText) => {
+])('a job with status %s has the severity %i %s', (status, severityNumber, severityText) => {
   const hook = hookOf('push-pipeline-five-jobs-three-stages')
   hook.builds[0]!.status = status
   expect(convertBody(hook).jobLogs.unit).toMatchObject({
@@ -83,19 +83,20 @@ test.each([
 describe('bodies', () => {
   const bodyOf = (name: string) => convertFixture(name).log.body?.value
 
-  test('a name', () =>
+  test('a pipeline with a name', () =>
     expect(bodyOf('pipeline-with-workflow-name')).toBe('Pipeline success: Tables for the winter season'))
 
-  test.each(['e26-name-null-ref-present', 'e26-name-blank-ref-present'])('edge 26: %s: the ref', (name) =>
-    expect(bodyOf(name)).toBe('Pipeline success: feature/slack-water'),
+  test.each(['e26-name-null-ref-present', 'e26-name-blank-ref-present'])(
+    'edge 26: %s: the body contains the ref',
+    (name) => expect(bodyOf(name)).toBe('Pipeline success: feature/slack-water'),
   )
 
-  test('edge 27: neither: the id', () => {
+  test('edge 27: without name and ref, the body contains the id', () => {
     expect(bodyOf('e27-name-and-ref-blank')).toBe('Pipeline success: #31')
     expect(bodyOf('e27-name-ref-and-project-name-missing')).toBe('Pipeline success: #445')
   })
 
-  test('edge 53: a job without a stage has no brackets', () => {
+  test('edge 53: the body of a job without a stage has no brackets', () => {
     const { jobLogs } = convertFixture('e53-job-without-a-stage')
     expect(jobLogs.stray!.body?.value).toBe('Job success: stray')
     expect(jobLogs['stray-null']!.body?.value).toBe('Job success: stray-null')

@@ -11,15 +11,15 @@ import {
   pointsOf,
   resourceOf,
   valuesOf,
-} from './reading.ts'
+} from './exported-run.ts'
 
 const nativeBounds = [1, 5, 10, 30, 60, 300, 600, 1800, 3600]
 const DELTA = 1
 
-describe('table 4', () => {
+describe('the metric table', () => {
   const run = convertFixture('push-pipeline-five-jobs-three-stages')
 
-  test('scope and resource', () => {
+  test('metrics have the scope and resource of the table', () => {
     const { resources } = run.conversion.metrics
     expect(resources.flatMap(({ scopes }) => scopes.map(({ scope }) => scope.name))).toEqual(['svc-ci-metrics'])
     expect(resourceOf(run, 'metrics')).toEqual({
@@ -28,7 +28,7 @@ describe('table 4', () => {
     })
   })
 
-  test('names, units and instruments of a success', () => {
+  test('a success has the names, units and instruments of the table', () => {
     expect(Object.values(run.metrics).map(({ name, unit, data }) => [name, unit, data?.type])).toEqual([
       ['pipeline.duration_seconds', 's', 'gauge'],
       ['cicd.pipeline.run.duration', 's', 'histogram'],
@@ -43,7 +43,7 @@ describe('table 4', () => {
     ])
   })
 
-  test('the eleventh: errors of a failure', () => {
+  test('a failure also has the error metric', () => {
     const { name, unit, data } = convertFixture('failed-pipeline-with-skipped-deploy').metrics[
       'cicd.pipeline.run.errors'
     ]!
@@ -54,7 +54,7 @@ describe('table 4', () => {
     ])
   })
 
-  test('values: seconds as doubles, counts as integers', () => {
+  test('durations are doubles in seconds, counts are integers', () => {
     expect(valuesOf(run.metrics['pipeline.duration_seconds'])).toEqual([282])
     expect(valuesOf(run.metrics['pipeline.status_total'])).toEqual([1n])
     expect(valuesOf(run.metrics['cicd.pipeline.run.count'])).toEqual([1n])
@@ -74,7 +74,7 @@ describe('table 4', () => {
     'vcs.ref.head.type': 'branch',
   }
 
-  test('every point carries both families; those by stage add it twice', () => {
+  test('every point has the attributes of both families; points per stage also have the stage', () => {
     for (const [name, metric] of Object.entries(run.metrics)) {
       const byStage = ['job.duration_seconds', 'cicd.pipeline.task.duration'].includes(name)
       for (const point of pointsOf(metric)) {
@@ -85,14 +85,14 @@ describe('table 4', () => {
     }
   })
 
-  test('run duration: one sample, inclusive upper bounds', () => {
+  test('the run duration is one sample in buckets with inclusive upper bounds', () => {
     const [point, ...others] = histogramsOf(run.metrics['cicd.pipeline.run.duration'])
     expect(others).toEqual([])
     expect(point).toMatchObject({ count: 1n, sum: 282, min: 282, max: 282, explicitBounds: nativeBounds })
     expect(point!.bucketCounts).toEqual([0n, 0n, 0n, 0n, 0n, 1n, 0n, 0n, 0n, 0n])
   })
 
-  test.each(['job.duration_seconds', 'cicd.pipeline.task.duration'])('%s: one point per stage, in order', (name) => {
+  test.each(['job.duration_seconds', 'cicd.pipeline.task.duration'])('%s has one point per stage, in order', (name) => {
     const points = histogramsOf(run.metrics[name])
     expect(points.map((point) => [attribute(point, 'job.stage'), point.count, bucketsOf(point)])).toEqual([
       ['build', 1n, { 300: 1n }],
@@ -110,7 +110,7 @@ describe('table 4', () => {
     expect(sums[2]).toBeCloseTo(34.771207, 9)
   })
 
-  test('times: from the start of the pipeline span to its end; gauges have no start', () => {
+  test('points cover the time of the pipeline span; gauges have no start time', () => {
     for (const metric of Object.values(run.metrics)) {
       for (const point of pointsOf(metric)) {
         expect(point.timeUnixNano).toBe(at('09:25:11'))
@@ -119,7 +119,7 @@ describe('table 4', () => {
     }
   })
 
-  test('temporality is delta, sums are monotonic', () => {
+  test('the temporality is delta, and sums are monotonic', () => {
     for (const { data } of Object.values(run.metrics)) {
       if (data?.type === 'gauge') continue
       expect(data).toMatchObject({ aggregationTemporality: DELTA })
@@ -127,7 +127,7 @@ describe('table 4', () => {
     }
   })
 
-  test('exemplars lead to the pipeline, those of job durations to the slowest job of the stage', () => {
+  test('exemplars refer to the pipeline span, and those of job durations to the slowest job of the stage', () => {
     const exemplarsOf = (name: string) => pointsOf(run.metrics[name]).flatMap(({ exemplars }) => exemplars)
     expect(exemplarsOf('cicd.pipeline.run.duration')).toEqual([
       {
@@ -150,7 +150,7 @@ describe('table 4', () => {
 })
 
 describe('errors', () => {
-  test('per reason the jobs that failed for it, allowed failures left out', () => {
+  test('count the failed jobs per reason, without allowed failures', () => {
     const errors = convertFixture('failed-for-several-reasons').metrics['cicd.pipeline.run.errors']
     const byType = Object.fromEntries(
       pointsOf(errors).map((point, i) => [attribute(point, 'error.type'), valuesOf(errors)[i]]),
@@ -158,7 +158,7 @@ describe('errors', () => {
     expect(byType).toEqual({ script_failure: 2n, runner_system_failure: 1n, stuck_or_timeout_failure: 1n })
   })
 
-  test('the run duration of a failure says why', () => {
+  test('the run duration of a failure has its reason', () => {
     const run = convertFixture('failed-pipeline-with-skipped-deploy')
     const [point] = pointsOf(run.metrics['cicd.pipeline.run.duration'])
     expect(attribute(point!, 'error.type')).toBe('script_failure')
@@ -168,8 +168,8 @@ describe('errors', () => {
   })
 })
 
-describe('what has no value has no point', () => {
-  test('edge 18: a duration of 0 is none for the pipeline, and a sample for a job', () => {
+describe('without a value there is no point', () => {
+  test('edge 18: a duration of 0 counts as absent for the pipeline, and as a sample for a job', () => {
     const run = convertFixture('e18-pipeline-duration-zero')
     expect(run.metrics['pipeline.duration_seconds']).toBeUndefined()
     expect(run.metrics['cicd.pipeline.run.duration']).toBeUndefined()
@@ -180,7 +180,7 @@ describe('what has no value has no point', () => {
   })
 
   test.each(['e19-negative-durations', 'e19-durations-as-words'])(
-    'edge 19: %s: no gauges; a job that ran is measured by its times',
+    'edge 19: %s has no gauges, and a job that ran is measured by its times',
     (name) => {
       const { metrics } = convertFixture(name)
       expect(Object.keys(metrics)).toEqual([
@@ -201,21 +201,21 @@ describe('what has no value has no point', () => {
     expect(bucketsOf(point!)).toEqual({ 1: 1n })
   })
 
-  test('edge 21: whole seconds stay doubles in gauges', () => {
+  test('edge 21: whole seconds are doubles in gauges', () => {
     const { metrics } = convertFixture('e21-duration-of-a-whole-number')
     expect(valuesOf(metrics['pipeline.duration_seconds'])).toEqual([17])
     expect(pointsOf(metrics['pipeline.duration_seconds'])[0]).toMatchObject({ value: { type: 'double' } })
     expect(histogramsOf(metrics['job.duration_seconds'])[0]).toMatchObject({ count: 2n, sum: 34, min: 17, max: 17 })
   })
 
-  test('edge 22: no queue time, no gauges', () => {
+  test('edge 22: without a queue time there are no queue gauges', () => {
     const { metrics } = convertFixture('e22-queued-less-than-a-second')
     expect(metrics['pipeline.queue_duration_seconds']).toBeUndefined()
     expect(metrics['svc.cicd.pipeline.run.queued_duration']).toBeUndefined()
   })
 
   test.each(['e37-builds-empty', 'e37-builds-absent', 'e05-e37-skipped-by-commit-message'])(
-    'edge 37: %s: one span, no job histograms, a total of 0',
+    'edge 37: %s has one span, no job histograms, and a total of 0',
     (name) => {
       const run = convertFixture(name)
       expect(run.spans).toHaveLength(1)
@@ -227,8 +227,8 @@ describe('what has no value has no point', () => {
   )
 })
 
-describe('bridges count', () => {
-  test('edge 38: only bridges', () => {
+describe('bridges count as jobs', () => {
+  test('edge 38: a pipeline with only bridges', () => {
     const run = convertFixture('e38-only-bridges')
     expect(valuesOf(run.metrics['pipeline.jobs_total'])).toEqual([2n])
     const [point] = histogramsOf(run.metrics['job.duration_seconds'])
@@ -236,7 +236,7 @@ describe('bridges count', () => {
     expect(bucketsOf(point!)).toEqual({ 300: 1n, 600: 1n })
   })
 
-  test('edge 38: a bridge that still runs ends with the pipeline, and has no sample', () => {
+  test('edge 38: a bridge that is still running ends with the pipeline, and has no sample', () => {
     const run = convertFixture('e38-bridge-still-running')
     const bridge = run.jobs['kessel-nord']!
     expect([bridge.startTimeUnixNano, bridge.endTimeUnixNano]).toEqual([at('09:20:23'), at('09:21:19')])
@@ -254,7 +254,7 @@ describe('stages', () => {
       point.count,
     ])
 
-  test('edge 53: in the order the pipeline declares', () => {
+  test('edge 53: are in the declared order', () => {
     expect(stagesOf('e53-stage-order-differs-from-job-order')).toEqual([
       ['bottle', 1n],
       ['press', 1n],
@@ -262,18 +262,18 @@ describe('stages', () => {
     ])
   })
 
-  test('edge 53: jobs without a stage share a point without the key', () => {
+  test('edge 53: jobs without a stage share a point without the stage attribute', () => {
     expect(stagesOf('e53-job-without-a-stage')).toEqual([
       ['build', 1n],
       [undefined, 2n],
     ])
   })
 
-  test('edge 53: a stage nobody declared comes last', () => {
+  test('edge 53: a stage that is not declared comes last', () => {
     expect(stagesOf('e53-job-in-an-undeclared-stage').map(([stage]) => stage)).toEqual(['build', 'test', '.post'])
   })
 
-  test('edge 53: generated: 500 stages give 500 points, declared order', () => {
+  test('edge 53: 500 generated stages give 500 points in the declared order', () => {
     const hook = hookOf('push-pipeline-five-jobs-three-stages')
     const [template] = hook.builds
     const stages = Array.from({ length: 500 }, (_, i) => `stage-${i}`)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
-  arrivalsOfFixture,
   at,
   attribute,
   attributes,
   bucketsOf,
+  convertEachOfFixture,
   convertFixture,
   histogramsOf,
   keysOf,
@@ -12,7 +12,7 @@ import {
   resourceOf,
   timesOf,
   valuesOf,
-} from './reading.ts'
+} from './exported-run.ts'
 
 const push = 'push-pipeline-five-jobs-three-stages'
 
@@ -30,7 +30,7 @@ describe('names of the installation', () => {
     })
   })
 
-  test('vendorNamespace renames every key, metric and scope of ours, and no id', () => {
+  test('vendorNamespace renames every key, metric and scope of the product, and no id', () => {
     const run = convertFixture(push, { vendorNamespace: 'gitlab', eventNames: true })
     expect(attribute(run.pipeline, 'gitlab.cicd.pipeline.stages')).toEqual(['build', 'test', 'deploy'])
     expect(resourceOf(run)).toHaveProperty('gitlab.vcs.repository.id')
@@ -102,12 +102,12 @@ describe('spans', () => {
     expect(attribute(convertFixture(name).pipeline, 'cicd.pipeline.result')).toBe('failure')
   })
 
-  test('refinedResults: of a job', () => {
+  test('refinedResults applies to jobs', () => {
     const run = convertFixture('failed-by-job-timeout', { refinedResults: true })
     expect(attribute(run.jobs['burn-in']!, 'cicd.pipeline.task.run.result')).toBe('timeout')
   })
 
-  test('stageSpans: one per stage over its jobs, between pipeline and jobs', () => {
+  test('stageSpans adds one span per stage around its jobs, between pipeline and jobs', () => {
     const run = convertFixture(push, { stageSpans: true })
     expect(run.spans).toHaveLength(9)
     const stages = run.spans.slice(1, 4)
@@ -126,14 +126,14 @@ describe('spans', () => {
     expect(Object.keys(run.jobLogs)).toHaveLength(5)
   })
 
-  test('skipNeverRan: no span and no record, but counted', () => {
+  test('skipNeverRan omits span and record, but counts the job', () => {
     const run = convertFixture('failed-pipeline-with-skipped-deploy', { skipNeverRan: true })
     expect(Object.keys(run.jobs).sort()).toEqual(['firmware', 'simulate', 'toolchain', 'unit'])
     expect(Object.keys(run.jobLogs)).not.toContain('flash-bench')
     expect(valuesOf(run.metrics['pipeline.jobs_total'])).toEqual([5n])
   })
 
-  test('extensions: false leaves out every key that the interface does not list', () => {
+  test('extensions: false omits every key that the interface does not list', () => {
     const ours = [
       'svc.cicd.pipeline.task.run.executed',
       'svc.cicd.timestamps.adjusted',
@@ -163,7 +163,7 @@ describe('spans', () => {
 
 describe('relations', () => {
   test.each(['multi-project-downstream-pipeline', 'e46-downstream-of-another-project'])(
-    'multiProject: same-trace: %s joins the trace of the other project',
+    'multiProject: same-trace: %s is in the trace of the other project',
     (name) => {
       const ids = {
         'multi-project-downstream-pipeline': [
@@ -183,8 +183,8 @@ describe('relations', () => {
     },
   )
 
-  test('multiProject: same-trace: also where the source says that the pipeline is its own root', () => {
-    const [, downstream] = arrivalsOfFixture('e46-upstream-then-downstream-of-another-project', {
+  test('multiProject: same-trace applies even if the source says that the pipeline is its own root', () => {
+    const [, downstream] = convertEachOfFixture('e46-upstream-then-downstream-of-another-project', {
       multiProject: 'same-trace',
     })
     expect(downstream!.exported!.pipeline).toMatchObject({
@@ -199,25 +199,25 @@ describe('relations', () => {
     ['hook', 'c7bfdd9deb4a4f8f', []],
     ['rest', 'c7bfdd9deb4a4f8f', []],
     ['none', '44e7e90e484554df', ['c7bfdd9deb4a4f8f']],
-  ] as const)('bridgeSource: %s: where bridges are listed', (bridgeSource, parentSpanId, linked) => {
+  ] as const)('bridgeSource: %s: the parent of a child if bridges are listed', (bridgeSource, parentSpanId, linked) => {
     const { pipeline } = convertFixture('child-pipeline-of-a-bridge', { bridgeSource })
     expect(pipeline.parentSpanId).toBe(parentSpanId)
     expect(pipeline.links.map(({ spanId }) => spanId)).toEqual(linked)
   })
 
-  test('bridgeSource: rest: bridges come from elsewhere, so the child may hang below one', () => {
-    const [, child] = arrivalsOfFixture('parent-and-child-from-a-hook-without-bridges', { bridgeSource: 'rest' })
+  test('bridgeSource: rest: a child has the bridge as parent, because bridges come from REST', () => {
+    const [, child] = convertEachOfFixture('parent-and-child-from-a-hook-without-bridges', { bridgeSource: 'rest' })
     expect(child!.exported!.pipeline).toMatchObject({ parentSpanId: 'c7bfdd9deb4a4f8f', links: [] })
   })
 })
 
 describe('metrics', () => {
-  test.each(['windowed', 'cumulative'] as const)('metricsMode: %s: the resource names no trace', (metricsMode) => {
+  test.each(['windowed', 'cumulative'] as const)('metricsMode: %s: the resource contains no trace', (metricsMode) => {
     const run = convertFixture(push, { metricsMode })
     expect(resourceOf(run, 'metrics')).toEqual(resourceOf(run, 'traces'))
   })
 
-  test('bounds: fine, or a list', () => {
+  test('bounds are fine, or a list', () => {
     const runDuration = (bounds: 'fine' | number[]) =>
       histogramsOf(convertFixture(push, { bounds }).metrics['cicd.pipeline.run.duration'])[0]!
     expect(runDuration('fine').explicitBounds).toEqual([
@@ -235,7 +235,7 @@ describe('metrics', () => {
     }
   })
 
-  test('pendingPoint: the queue time as a second point of the run duration', () => {
+  test('pendingPoint adds the queue time as a second point of the run duration', () => {
     const points = histogramsOf(convertFixture(push, { pendingPoint: true }).metrics['cicd.pipeline.run.duration'])
     expect(points.map((point) => [attribute(point, 'cicd.pipeline.run.state'), point.count, point.sum])).toEqual([
       ['executing', 1n, 282],
@@ -244,7 +244,7 @@ describe('metrics', () => {
     expect(bucketsOf(points[1]!)).toEqual({ 5: 1n })
   })
 
-  test('refLabel: a pattern folds other refs on metrics, and only there', () => {
+  test('refLabel: a pattern replaces other refs, on metrics only', () => {
     const refs = (name: string) => {
       const run = convertFixture(name, { refLabel: '^(main|stable-.+)$' })
       const points = Object.values(run.metrics).flatMap((metric) => pointsOf(metric))
@@ -259,7 +259,7 @@ describe('metrics', () => {
 })
 
 describe('decisions', () => {
-  const isExported = (name: string, options = {}) => arrivalsOfFixture(name, options).at(-1)!.exported !== undefined
+  const isExported = (name: string, options = {}) => convertEachOfFixture(name, options).at(-1)!.exported !== undefined
   test('exportBlocked', () => {
     expect(isExported('e02-blocked-by-a-manual-job')).toBe(false)
     expect(isExported('e02-blocked-by-a-manual-job', { exportBlocked: true })).toBe(true)
@@ -290,7 +290,7 @@ describe('privacy', () => {
     }
   })
 
-  test('user: hash: a stand-in of the same type, the same for pipeline and jobs, another on another instance', () => {
+  test('user: hash gives a value of the same type, equal for pipeline and jobs, and different on another instance', () => {
     const run = convertFixture(push, { user: 'hash' })
     const [id, sameId, name, sameName] = personKeys.map((key) => attribute(run.pipeline, key))
     expect([typeof id, typeof name]).toEqual(['bigint', 'string'])
@@ -318,14 +318,14 @@ describe('privacy', () => {
   })
 })
 
-test('eventNames turn log records into events', () => {
+test('eventNames turns log records into events', () => {
   const run = convertFixture(push, { eventNames: true })
   expect(run.log.eventName).toBe('svc.cicd.pipeline.completed')
   expect(run.jobLogs.unit!.eventName).toBe('svc.cicd.pipeline.task.completed')
 })
 
 describe('profiles', () => {
-  test('native: what the forge’s own export gives', () => {
+  test('native exports what the own export of the forge contains', () => {
     const run = convertFixture('failed-pipeline-with-skipped-deploy', { profile: 'native' })
     expect(run.pipeline).toMatchObject({
       traceId: '0000000000000000000000000001595c',
@@ -339,13 +339,13 @@ describe('profiles', () => {
     expect(convertFixture('canceled-pipeline', { profile: 'native' }).pipeline.status?.code).toBe(2)
   })
 
-  test('strict: the letter of the conventions', () => {
+  test('strict follows the conventions literally', () => {
     expect(convertFixture(push, { profile: 'strict' }).pipeline.status).toBeUndefined()
     const timedOut = convertFixture('failed-by-job-timeout', { profile: 'strict' })
     expect(attribute(timedOut.pipeline, 'cicd.pipeline.result')).toBe('timeout')
   })
 
-  test('what is given beats the profile', () => {
+  test('explicit options take precedence over the profile', () => {
     const { pipeline } = convertFixture(push, { profile: 'native', spanNames: 'semconv', idScheme: 'hashed' })
     expect(pipeline).toMatchObject({ name: 'RUN tide-tables', traceId: 'f09bd275a66f6824d2b176f2a52ef4b6', kind: 1 })
   })

@@ -2,12 +2,12 @@ import { StatusCode } from '@penstock/otlp'
 import { describe, expect, test } from 'vitest'
 import { bodiesOf } from '../fixtures.ts'
 import {
-  arrivalsOf,
-  arrivalsOfFixture,
   at,
   attribute,
   attributes,
   convertBody,
+  convertEach,
+  convertEachOfFixture,
   convertFixture,
   type ExportedRun,
   hookOf,
@@ -16,13 +16,13 @@ import {
   timesOf,
   utc,
   valuesOf,
-} from './reading.ts'
+} from './exported-run.ts'
 
-/** Per body: exported, or why not. */
+/** Returns `exported`, or the reason why it was skipped, for each body. */
 const decisionsOf = (name: string, options = {}) =>
-  arrivalsOfFixture(name, options).map((arrival) => (arrival.exported ? 'exported' : arrival.skipped))
+  convertEachOfFixture(name, options).map((result) => (result.exported ? 'exported' : result.skipped))
 
-describe('not final', () => {
+describe('pipelines that are not final', () => {
   test.each([
     ['e01-status-created', 'not final (created)'],
     ['e01-status-pending', 'not final (pending)'],
@@ -35,8 +35,8 @@ describe('not final', () => {
     expect(decisionsOf(name)).toEqual([reason])
   })
 
-  test('edge 01: a running child teaches its root to the final hook, which names none', () => {
-    const [running, final] = arrivalsOfFixture('e01-running-child-teaches-its-root')
+  test('edge 01: a running child provides the root of the final hook, which contains none', () => {
+    const [running, final] = convertEachOfFixture('e01-running-child-teaches-its-root')
     expect(running).toEqual({ exported: undefined, skipped: 'not final (running)' })
     expect(final!.exported!.pipeline.traceId).toBe('7615a6d1f217c307ad48aeb372565ed0')
     expect(attribute(final!.exported!.pipeline, 'svc.cicd.root.resolved')).toBeUndefined()
@@ -45,7 +45,7 @@ describe('not final', () => {
   test.each([
     ['e02-blocked-by-a-manual-job', 'manual'],
     ['e02-waiting-for-a-delayed-job', 'scheduled'],
-  ])('edge 02: %s is skipped, unless asked for', (name, status) => {
+  ])('edge 02: %s is skipped unless exportBlocked is set', (name, status) => {
     expect(decisionsOf(name)).toEqual([`waits (${status})`])
 
     const run = convertFixture(name, { exportBlocked: true })
@@ -59,21 +59,21 @@ describe('not final', () => {
     expect(run.metrics['cicd.pipeline.run.errors']).toBeUndefined()
   })
 
-  test('edge 02: a blocked pipeline ends with its last job, a job that waits is where it was created', () => {
+  test('edge 02: a blocked pipeline ends with its last job, and a waiting job is at its creation time', () => {
     const run = convertFixture('e02-blocked-by-a-manual-job', { exportBlocked: true })
     expect(timesOf(run.pipeline)).toEqual([at('09:20:14.318'), at('09:21:21.018')])
     expect(timesOf(run.jobs['wave-1'])).toEqual([at('09:20:14.368'), at('09:20:14.368')])
   })
 })
 
-describe('statuses of other spellings', () => {
+describe('unusual statuses', () => {
   const failed = { status: 'failed', result: 'failure', code: StatusCode.ERROR, severityNumber: 17 }
   const canceled = { status: 'canceled', result: 'cancellation', code: undefined, severityNumber: 13 }
   test.each([
     { name: 'e03-status-failure', ...failed },
     { name: 'e03-status-in-capitals', ...failed },
     { name: 'e03-status-cancelled', ...canceled },
-  ])('edge 03: $name reads as $status', ({ name, status, result, code, severityNumber }) => {
+  ])('edge 03: $name is read as $status', ({ name, status, result, code, severityNumber }) => {
     const run = convertFixture(name)
     expect(attributes(run.pipeline)).toMatchObject({ 'pipeline.status': status, 'cicd.pipeline.result': result })
     expect(run.pipeline.status?.code).toBe(code)
@@ -82,11 +82,11 @@ describe('statuses of other spellings', () => {
     expect(run.jobs.weft!.status?.code).toBe(code)
   })
 
-  test('edge 03: a job in mixed case', () => {
+  test('edge 03: the status of a job in mixed case is recognized', () => {
     expect(attribute(convertFixture('e03-status-in-capitals').jobs.warp!, 'job.status')).toBe('success')
   })
 
-  test('edge 04: an unknown status is exported only when asked for', () => {
+  test('edge 04: a pipeline with an unknown status is exported only if exportUnknown is set', () => {
     expect(decisionsOf('e04-unknown-status-with-finish')).toEqual(['unknown status'])
 
     const run = convertFixture('e04-unknown-status-with-finish', { exportUnknown: true })
@@ -96,7 +96,7 @@ describe('statuses of other spellings', () => {
     expect(run.log).toMatchObject({ severityNumber: 5, body: { value: 'Pipeline shelved: master' } })
   })
 
-  test('edge 04: one job of an unknown status does not hold its pipeline back', () => {
+  test('edge 04: a job with an unknown status does not prevent the export of its pipeline', () => {
     const run = convertFixture('e04-unknown-status-of-one-job')
     expect(attribute(run.jobs.unit!, 'job.status')).toBe('quarantined')
     expect(keysOf(run.jobs.unit!)).not.toContain('cicd.pipeline.task.run.result')
@@ -105,7 +105,7 @@ describe('statuses of other spellings', () => {
   })
 
   test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
-    'edge 04: %s is a status, a failure reason and a state like any unknown one',
+    'edge 04: %s is treated like any unknown status, failure reason and state',
     (word) => {
       const hook = hookOf('e04-unknown-status-of-one-job')
       hook.builds[0]!.status = word
@@ -123,7 +123,7 @@ describe('statuses of other spellings', () => {
 })
 
 describe('one export per pipeline', () => {
-  test('edge 41: a completion after a retry is not sent again', () => {
+  test('edge 41: a completion after a retry is not exported again', () => {
     expect(decisionsOf('e41-finishes-again-after-a-retry')).toEqual([
       'exported',
       'already exported',
@@ -131,8 +131,8 @@ describe('one export per pipeline', () => {
     ])
   })
 
-  test('edge 41: replace: the pipeline span again, with the jobs that were not sent', () => {
-    const [first, running, second] = arrivalsOfFixture('e41-finishes-again-after-a-retry', { reexport: 'replace' })
+  test('edge 41: replace exports the pipeline span again, with the jobs that were not exported', () => {
+    const [first, running, second] = convertEachOfFixture('e41-finishes-again-after-a-retry', { reexport: 'replace' })
     expect(running).toEqual({ exported: undefined, skipped: 'not final (running)' })
     const { pipeline, jobs, log, jobLogs } = second!.exported!
     expect(pipeline.spanId).toBe('83d27aa82063f28e')
@@ -145,8 +145,8 @@ describe('one export per pipeline', () => {
     expect(Object.keys(jobLogs)).toEqual(['simulate'])
   })
 
-  test('edge 41: link: the later completion has its own span in the same trace, linked to the first', () => {
-    const [first, , second] = arrivalsOfFixture('e41-finishes-again-after-a-retry', { reexport: 'link' })
+  test('edge 41: link gives the later completion its own span in the same trace, linked to the first', () => {
+    const [first, , second] = convertEachOfFixture('e41-finishes-again-after-a-retry', { reexport: 'link' })
     const { pipeline, jobs } = second!.exported!
     expect(first!.exported!.pipeline.spanId).toBe('83d27aa82063f28e')
     expect(pipeline).toMatchObject({ traceId: '0308e38774c4bdf58e9aaf7f81917a47', spanId: '81db3bfa304d22f6' })
@@ -156,15 +156,15 @@ describe('one export per pipeline', () => {
     expect(jobs.simulate!.parentSpanId).toBe('81db3bfa304d22f6')
   })
 
-  test('edge 41: link: a later completion that does not say when it finished is no link to itself', () => {
+  test('edge 41: link: a later completion without a finish time has no link to itself', () => {
     const bodies = structuredClone(bodiesOf('e41-finishes-again-after-a-retry')) as PipelineHook[]
     bodies[2]!.object_attributes.finished_at = null
-    const { pipeline } = arrivalsOf(bodies, { reexport: 'link' })[2]!.exported!
+    const { pipeline } = convertEach(bodies, { reexport: 'link' })[2]!.exported!
     expect(pipeline.links.map(({ spanId }) => spanId)).not.toContain(pipeline.spanId)
   })
 
-  test('edge 41: a later completion counts no second run', () => {
-    const [, , second] = arrivalsOfFixture('e41-finishes-again-after-a-retry', { reexport: 'replace' })
+  test('edge 41: a later completion does not count as a second run', () => {
+    const [, , second] = convertEachOfFixture('e41-finishes-again-after-a-retry', { reexport: 'replace' })
     const { metrics } = second!.exported!
     expect(metrics['cicd.pipeline.run.count']).toBeUndefined()
     expect(metrics['cicd.pipeline.run.duration']).toBeUndefined()
@@ -189,7 +189,7 @@ describe('one export per pipeline', () => {
   })
 })
 
-describe('table 3.2: span status', () => {
+describe('span status', () => {
   const codes = (run: ExportedRun) =>
     Object.fromEntries(Object.entries(run.jobs).map(([name, span]) => [name, span.status?.code]))
 
@@ -207,7 +207,7 @@ describe('table 3.2: span status', () => {
     expect(codes(run)).toEqual({ site: 1, browser: undefined, links: undefined, pages: undefined })
   })
 
-  test('edge 54: an allowed failure is an ERROR of the job and a warning in the log; the pipeline knows nothing', () => {
+  test('edge 54: an allowed failure is an ERROR of the job and a warning in its log, and does not affect the pipeline', () => {
     const run = convertFixture('e54-only-an-allowed-failure')
     expect(run.pipeline.status).toEqual({ code: 1, message: '' })
     expect(keysOf(run.pipeline)).not.toContain('error.type')
@@ -220,7 +220,7 @@ describe('table 3.2: span status', () => {
     expect(run.metrics['cicd.pipeline.run.errors']).toBeUndefined()
   })
 
-  test('edge 54: beside a real failure the allowed one, though earlier, is not the reason', () => {
+  test('edge 54: the reason of a failed pipeline is never that of an allowed failure, even if that is earlier', () => {
     const run = convertFixture('e54-allowed-failure-beside-a-real-one')
     expect(attribute(run.pipeline, 'error.type')).toBe('script_failure')
     expect(attribute(run.jobs.links!, 'error.type')).toBe('runner_system_failure')
@@ -232,7 +232,7 @@ describe('table 3.2: span status', () => {
     ['e55-failed-without-a-failed-job', '_OTHER'],
     ['e55-failure-reason-of-the-pipeline-given', 'config_error'],
     ['e55-rest-yaml-errors', 'config_error'],
-  ])('edge 55: %s: the pipeline failed by itself', (name, reason) => {
+  ])('edge 55: %s: the pipeline itself failed with the reason %s', (name, reason) => {
     const run = convertFixture(name)
     expect(run.pipeline.status?.code).toBe(2)
     expect(attribute(run.pipeline, 'error.type')).toBe(reason)
@@ -247,7 +247,7 @@ describe('table 3.2: span status', () => {
     expect(attribute(run.pipeline, 'error.type')).toBe('runner_system_failure')
   })
 
-  test('edge 56: unknown_failure on a job that succeeded is no failure', () => {
+  test('edge 56: unknown_failure of a successful job is not a failure', () => {
     const run = convertFixture('e56-unknown-failure-on-a-job-that-succeeded')
     for (const owner of [run.jobs.unit!, run.jobLogs.unit!, run.pipeline]) {
       expect(keysOf(owner).filter((key) => /failure_reason|error\.type/.test(key))).toEqual([])

@@ -2,10 +2,10 @@ import { RecordError } from '@penstock/converter'
 import { describe, expect, test } from 'vitest'
 import { conversionOf } from '../conversion.ts'
 import {
-  arrivalsOfFixture,
   at,
   attribute,
   attributes,
+  convertEachOfFixture,
   convertFixture,
   histogramsOf,
   hookOf,
@@ -13,7 +13,7 @@ import {
   timesOf,
   utc,
   valuesOf,
-} from './reading.ts'
+} from './exported-run.ts'
 
 const ADJUSTED = 'svc.cicd.timestamps.adjusted'
 const EXECUTED = 'svc.cicd.pipeline.task.run.executed'
@@ -32,18 +32,18 @@ describe('a final pipeline without finished_at', () => {
     expect(attribute(run.pipeline, ADJUSTED)).toBeUndefined()
   })
 
-  test('edge 05: the log record of a run that was updated is dated by that', () => {
+  test('edge 05: the log record of a run has the time of its last update', () => {
     expect(convertFixture('e05-rest-without-finish-has-updated-at').log.timeUnixNano).toBe(at('09:20:23.613'))
     expect(convertFixture('e05-e37-skipped-by-commit-message').log.timeUnixNano).toBe(at('09:20:14'))
   })
 
-  test('edge 05: a job still open at the end ends with the pipeline', () => {
+  test('edge 05: a job that is still open ends with the pipeline', () => {
     const { jobs } = convertFixture('e05-no-finish-anywhere-but-duration')
     expect(timesOf(jobs.unit)).toEqual([at('09:20:19'), at('09:21:15')])
   })
 })
 
-describe('created_at missing', () => {
+describe('a missing created_at', () => {
   test.each([
     ['e06-created-at-null', at('09:20:14'), at('09:22:26')],
     ['e06-created-at-absent-jobs-without-times', at('09:20:19'), at('09:21:15')],
@@ -52,22 +52,22 @@ describe('created_at missing', () => {
     expect(timesOf(convertFixture(name).pipeline)).toEqual([startNs, endNs])
   })
 
-  test('edge 06: a job without any time sits at the start of the pipeline, marked as adjusted', () => {
+  test('edge 06: a job without any time is at the start of the pipeline, marked as adjusted', () => {
     const { compile } = convertFixture('e06-created-at-absent-jobs-without-times').jobs
     expect(timesOf(compile)).toEqual([at('09:20:19'), at('09:20:19')])
     expect(attribute(compile!, ADJUSTED)).toBe(true)
     expect(attribute(compile!, 'job.duration')).toBe(55.5)
   })
 
-  test('edge 06: a failed job with a duration did run, whatever became of its times', () => {
+  test('edge 06: a failed job with a duration counts as executed, whatever its times', () => {
     const run = convertFixture('e06-created-at-absent-jobs-without-times')
     expect(attribute(run.jobs.compile!, EXECUTED)).toBeUndefined()
     expect(histogramsOf(run.metrics['job.duration_seconds']).map((point) => point.sum)).toEqual([55.5])
   })
 })
 
-describe('no pipeline times', () => {
-  test('edge 07: the pipeline spans the envelope of its jobs', () => {
+describe('a pipeline without times', () => {
+  test('edge 07: the pipeline span covers its jobs', () => {
     const run = convertFixture('e07-no-pipeline-times-jobs-have-them')
     expect(timesOf(run.pipeline)).toEqual([at('09:20:14'), at('09:22:26')])
     expect(timesOf(run.jobs.compile)).toEqual([at('09:20:20'), at('09:21:08')])
@@ -75,7 +75,7 @@ describe('no pipeline times', () => {
     expect(run.jobLogs.compile!.timeUnixNano).toBe(at('09:21:08'))
   })
 
-  test('edge 07: without any time everything is zero-length at the receipt, marked, and logs are only observed', () => {
+  test('edge 07: without any time all spans are zero-length at the time of receipt, marked, and logs have only an observed time', () => {
     const run = convertFixture('e07-no-time-anywhere', {}, receivedAtNs)
     expect(run.spans).toHaveLength(3)
     for (const span of run.spans) {
@@ -89,13 +89,13 @@ describe('no pipeline times', () => {
     expect(run.conversion.tally.adjustedSpans).toBe(3)
   })
 
-  test('edge 07: without any time and without a receipt there is nothing to send', () => {
+  test('edge 07: without any time and without a time of receipt nothing is exported', () => {
     expect(() => conversionOf(hookOf('e07-no-time-anywhere'))).toThrow(RecordError)
   })
 })
 
 describe('dates', () => {
-  test('edge 08: a UTC date with spaces', () => {
+  test('edge 08: a UTC date with spaces is read', () => {
     const run = convertFixture('e08-utc-space-date')
     expect(timesOf(run.pipeline)).toEqual([1_471_015_408_000_000_000n, 1_471_015_453_000_000_000n])
     expect(timesOf(run.jobs.warp)).toEqual([1_471_015_413_000_000_000n, 1_471_015_453_000_000_000n])
@@ -117,7 +117,7 @@ describe('dates', () => {
     expect(attribute(run.jobs.unit!, 'job.created_at')).toBe(1_769_707_548_900_000_000n)
   })
 
-  test('edge 10: a fraction and an offset', () => {
+  test('edge 10: a fraction and an offset are read', () => {
     const run = convertFixture('e10-fraction-with-offset')
     expect(timesOf(run.pipeline)).toEqual([at('09:20:14.318'), at('09:21:20.602')])
     expect(attribute(run.jobs.unit!, 'job.created_at')).toBe(at('09:20:14.368') + 1_000n)
@@ -126,7 +126,7 @@ describe('dates', () => {
   test.each([
     ['e10-iso-date-without-zone', utc('2026-10-25 02:30:00'), utc('2026-10-25 02:31:06')],
     ['e10-space-date-without-zone', utc('2026-03-29 02:30:00'), utc('2026-03-29 02:31:06')],
-  ])('edge 10: %s is UTC, in the hour that local clocks repeat or leave out too', (name, startNs, endNs) => {
+  ])('edge 10: %s is read as UTC, also in the hours that local clocks repeat or skip', (name, startNs, endNs) => {
     expect(timesOf(convertFixture(name).pipeline)).toEqual([startNs, endNs])
   })
 
@@ -143,11 +143,11 @@ describe('dates', () => {
     expect(run.warnings.total).toBe(fields.length)
   })
 
-  test('edge 11: year one is absent', () => {
+  test('edge 11: a time in year one is absent', () => {
     expect(timesOf(convertFixture('e11-year-one').pipeline)).toEqual([at('09:20:14'), at('09:21:20')])
   })
 
-  test('edge 11: an empty text and the word null are absent; what is left of the job makes the envelope', () => {
+  test('edge 11: an empty text and the word null are absent; the other times of the job determine the pipeline', () => {
     const run = convertFixture('e11-empty-string-and-word-null')
     const derivedStartNs = at('09:21:20') - 61_204_415_000n
     expect(timesOf(run.jobs.unit)).toEqual([derivedStartNs, at('09:21:20')])
@@ -176,12 +176,12 @@ describe('jobs that never ran', () => {
     expect(points.map((point) => attribute(point, 'job.stage'))).toEqual(stages)
   })
 
-  test('edge 12: moving the span leaves the time of creation as it was', () => {
+  test('edge 12: moving the span does not change the creation time', () => {
     const { jobs } = convertFixture('e12-never-ran-job-created-before-the-pipeline')
     expect(attribute(jobs['flash-bench']!, 'job.created_at')).toBe(at('09:19:40'))
   })
 
-  test('edge 12: a job that ran says nothing about it', () => {
+  test('edge 12: a job that ran has no attribute about it', () => {
     const { jobs } = convertFixture('e12-jobs-skipped-after-a-failure')
     expect(attribute(jobs.firmware!, EXECUTED)).toBeUndefined()
   })
@@ -203,7 +203,7 @@ describe('jobs that never ran', () => {
   })
 })
 
-describe('a time of the job is missing or contradicts another', () => {
+describe('a time of a job is missing or contradicts another', () => {
   test.each([
     ['edge 14', 'e14-success-job-without-finish', at('09:21:13'), at('09:21:13') + 73_480_112_000n],
     ['edge 14', 'e14-success-job-without-finish-and-duration', at('09:21:13'), at('09:22:26')],
@@ -216,7 +216,7 @@ describe('a time of the job is missing or contradicts another', () => {
     expect(attribute(jobs.unit!, EXECUTED)).toBeUndefined()
   })
 
-  test('edge 16: a job that finished before it started is zero-length at its start; its own figure counts', () => {
+  test('edge 16: a job that finished before it started is zero-length at its start, with the duration that is given', () => {
     const run = convertFixture('e16-job-finished-before-it-started')
     expect(timesOf(run.jobs.unit)).toEqual([at('09:21:13'), at('09:21:13')])
     expect(attribute(run.jobs.unit!, ADJUSTED)).toBe(true)
@@ -225,7 +225,7 @@ describe('a time of the job is missing or contradicts another', () => {
     expect(sums).toEqual([48.213907, 73.480112])
   })
 
-  test('edge 16: a negative figure counts for nothing', () => {
+  test('edge 16: a negative duration is ignored', () => {
     const run = convertFixture('e16-job-finished-before-it-started-negative-duration')
     expect(timesOf(run.jobs.unit)).toEqual([at('09:21:13'), at('09:21:13')])
     expect(attribute(run.jobs.unit!, 'job.duration')).toBeUndefined()
@@ -233,7 +233,7 @@ describe('a time of the job is missing or contradicts another', () => {
     expect(run.warnings.items.map(({ path }) => path)).toEqual(['builds[0].duration'])
   })
 
-  test('edge 16: a pipeline that finished before it was created', () => {
+  test('edge 16: a pipeline that finished before it was created is zero-length at its creation', () => {
     const run = convertFixture('e16-pipeline-finished-before-it-was-created')
     expect(timesOf(run.pipeline)).toEqual([at('09:20:14'), at('09:20:14')])
     expect(attribute(run.pipeline, ADJUSTED)).toBe(true)
@@ -241,7 +241,7 @@ describe('a time of the job is missing or contradicts another', () => {
     expect(timesOf(run.jobs.unit)).toEqual([at('09:21:13'), at('09:22:26')])
   })
 
-  test('edge 17: a job created after it started has no queue time of its own making', () => {
+  test('edge 17: a job created after it started has no computed queue time', () => {
     const { jobs } = convertFixture('e17-job-created-after-it-started')
     expect(timesOf(jobs.unit)).toEqual([at('09:20:19'), at('09:21:20')])
     expect(attribute(jobs.unit!, 'job.created_at')).toBe(at('09:20:20'))
@@ -249,7 +249,7 @@ describe('a time of the job is missing or contradicts another', () => {
   })
 })
 
-describe('times far away', () => {
+describe('times far in the past or the future', () => {
   test.each([
     ['e57-timestamps-in-the-future', utc('2099-12-31 23:58:40'), utc('2099-12-31 23:59:46'), 'lies in the future'],
     ['e57-timestamps-of-2009', 1_234_567_890_000_000_000n, 1_234_567_956_000_000_000n, 'is more than a week old'],
@@ -261,6 +261,6 @@ describe('times far away', () => {
 })
 
 test('a job may start and end outside its pipeline', () => {
-  const [, child] = arrivalsOfFixture('child-outlives-its-parent')
+  const [, child] = convertEachOfFixture('child-outlives-its-parent')
   expect(timesOf(child!.exported!.pipeline)).toEqual([utc('2026-05-02 10:00:27.900'), utc('2026-05-02 10:30:37.407')])
 })

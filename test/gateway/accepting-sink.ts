@@ -5,7 +5,7 @@ import { itemsIn } from './telemetry.ts'
 
 const accepted: ScriptedReply = { play: 'reply', status: 200, headers: { 'content-type': 'application/x-protobuf' } }
 
-/** An OTLP/HTTP backend with a script; by default it takes everything. Ends with the test. */
+/** Starts an OTLP/HTTP backend that follows a script, and by default accepts everything. It is closed when the test ends. */
 export async function startSink(
   script: readonly ScriptedReply[] | ((request: RecordedRequest, index: number) => ScriptedReply) = () => accepted,
 ): Promise<ScriptedServer> {
@@ -16,7 +16,7 @@ export async function startSink(
 
 export const accept = (): ScriptedReply => accepted
 
-/** Items of a request the sink has received, see `itemsIn`. */
+/** Returns the items of a request that the sink has received; see `itemsIn`. */
 export function itemsOf({ body, path, headers }: RecordedRequest): string[] {
   const encoding: Encoding = headers['content-type'] === 'application/json' ? 'json' : 'protobuf'
   return itemsIn(body, encoding, path.split('/').at(-1) as Signal)

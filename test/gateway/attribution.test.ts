@@ -23,7 +23,7 @@ const withSpoofedResource = {
 }
 
 describe.each(clientKinds)('%s', (kind) => {
-  test('X-10: upstream is told who sends, and only by us', async () => {
+  test('X-10: upstream learns the identity of the sender from the gateway only', async () => {
     const sink = await startSink()
     const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url, PENSTOCK_TENANT_HEADER: 'true' })
     const { id, token } = await gateway.token({ name: 'Überwachung, 100%', tenant: 'blue' })
@@ -34,14 +34,14 @@ describe.each(clientKinds)('%s', (kind) => {
     await gateway.enforce(false, { mode: 'report' })
     await exportOnce(gateway.otlpPort, kind, { headers: spoofed })
 
-    const told = sink.requests.map(({ headers }) => [
+    const headers = sink.requests.map(({ headers }) => [
       headers['x-ingest-token-id'],
       headers['x-ingest-token-name'],
       headers['x-ingest-auth'],
       headers['x-scope-orgid'],
       headers.authorization,
     ])
-    expect(told).toEqual([
+    expect(headers).toEqual([
       [id, '%C3%9Cberwachung, 100%25', 'verified', 'blue', undefined],
       [homeless.id, 'homeless', 'verified', undefined, undefined],
       [undefined, undefined, 'off', undefined, undefined],
@@ -50,7 +50,7 @@ describe.each(clientKinds)('%s', (kind) => {
     expect(sink.requests[0]!.headers['x-request-tag']).toBe('kept')
   })
 
-  test('X-9: our own credential replaces the client’s', async () => {
+  test('X-9: the gateway’s credential replaces the client’s', async () => {
     const sink = await startSink()
     const env = { PENSTOCK_UPSTREAM: sink.url, PENSTOCK_UPSTREAM_AUTHORIZATION: 'Bearer of-the-gateway' }
     const gateway = await startGateway(env)
@@ -64,7 +64,7 @@ describe.each(clientKinds)('%s', (kind) => {
   })
 
   test.each([false, true])(
-    'X-11: the owner is written into every resource, and a spoofed one is gone (gzip: %s)',
+    'X-11: the owner is written into every resource and replaces a spoofed one (gzip: %s)',
     async (gzip) => {
       const sink = await startSink()
       const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url, PENSTOCK_ATTRIBUTE_RESOURCES: 'true' })
@@ -72,8 +72,8 @@ describe.each(clientKinds)('%s', (kind) => {
       const attributes = withSpoofedResource
       const signals = ['traces', 'metrics', 'logs'] as const
       for (const signal of signals) {
-        const told = await exportOnce(gateway.otlpPort, kind, { token, signal, attributes, gzip, items: ['a', 'b'] })
-        expect([told.code, told.message]).toEqual([okCode[kind], ''])
+        const reply = await exportOnce(gateway.otlpPort, kind, { token, signal, attributes, gzip, items: ['a', 'b'] })
+        expect([reply.code, reply.message]).toEqual([okCode[kind], ''])
       }
       const encoding = kind === 'HTTP JSON' ? 'json' : 'protobuf'
       for (const [index, signal] of signals.entries()) {
@@ -91,13 +91,13 @@ describe.each(clientKinds)('%s', (kind) => {
     },
   )
 
-  test('X-11: who needed no token is not attributed, and what is no OTLP is refused without reaching upstream', async () => {
+  test('X-11: an export without a token is not attributed, and a body that is not OTLP is refused before it reaches upstream', async () => {
     const sink = await startSink()
     const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url, PENSTOCK_ATTRIBUTE_RESOURCES: 'true' })
     const { token } = await gateway.token()
     const body = kind === 'HTTP JSON' ? Buffer.from('{"resourceSpans":[') : Buffer.of(0x0a, 5)
-    const told = await exportOnce(gateway.otlpPort, kind, { token, body })
-    expect([told.code, sink.requests.length]).toEqual([kind === 'gRPC' ? 3 : 400, 0])
+    const reply = await exportOnce(gateway.otlpPort, kind, { token, body })
+    expect([reply.code, sink.requests.length]).toEqual([kind === 'gRPC' ? 3 : 400, 0])
     await exportOnce(gateway.otlpPort, kind)
     expect(resourcesIn(sink.requests[0]!.body, kind === 'HTTP JSON' ? 'json' : 'protobuf')).toEqual([
       { 'service.name': 'shop' },
@@ -117,7 +117,7 @@ service:
     traces: {receivers: [otlp], processors: [resource], exporters: [file]}
 `
 
-describeWithCollector('attribution, with a collector behind', () => {
+describeWithCollector('attribution, with a collector as upstream', () => {
   test('X-10, X-11: the collector reads the header and the attributes', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'penstock-attribution-'))
     const file = join(directory, 'out.json')
@@ -130,8 +130,8 @@ describeWithCollector('attribution, with a collector behind', () => {
     const gateway = await startGateway(env)
     const { id, token } = await gateway.token({ name: 'ci-runners' })
     for (const kind of clientKinds) {
-      const given = { token, service: kind, attributes: withSpoofedResource, gzip: true, headers: spoofed }
-      expect((await exportOnce(gateway.otlpPort, kind, given)).code).toBe(okCode[kind])
+      const options = { token, service: kind, attributes: withSpoofedResource, gzip: true, headers: spoofed }
+      expect((await exportOnce(gateway.otlpPort, kind, options)).code).toBe(okCode[kind])
     }
     const lines = await waitForExported(file, 'traces', 3)
     const seen = lines.flatMap((line) =>

@@ -28,7 +28,7 @@ async function preflight({ otlpUrl }: RunningGateway, origin: string) {
   return [response.status, ...names.map((name) => response.headers.get(`access-control-${name}`))]
 }
 
-test('P-16: the preflight is answered here and needs no token; strange origins are told nothing', async () => {
+test('P-16: preflights are answered without a token, and other origins get no CORS headers', async () => {
   const { sink, gateway } = await open()
   await gateway.enforce(true)
   expect(await preflight(gateway, shop)).toEqual([204, shop, 'POST', 'authorization,content-type', '7200'])
@@ -38,13 +38,13 @@ test('P-16: the preflight is answered here and needs no token; strange origins a
   expect(sink.requests).toHaveLength(0)
 })
 
-test('P-16: every reply can be read by the page: successes, refusals, and what upstream says', async () => {
+test('P-16: a page can read every reply: successes, refusals and replies of the upstream', async () => {
   const { gateway } = await open({ PENSTOCK_MAX_BODY_BYTES: '1024' })
   const { token } = await gateway.token({ limits: { logs: { day: { requests: 1 } } } })
   await gateway.enforce(true)
   const headers = { origin: shop }
   const body = Buffer.alloc(2_000)
-  const told = [
+  const replies = [
     await exportOnce(gateway.otlpPort, 'HTTP JSON', { token, headers }),
     await exportOnce(gateway.otlpPort, 'HTTP JSON', { headers }),
     await exportOnce(gateway.otlpPort, 'HTTP JSON', { token, headers, body }),
@@ -52,8 +52,8 @@ test('P-16: every reply can be read by the page: successes, refusals, and what u
     await exportOnce(gateway.otlpPort, 'HTTP JSON', { token, headers, signal: 'logs' }),
     await exportOnce(gateway.otlpPort, 'HTTP JSON', { token, headers: { ...headers, 'content-type': 'text/plain' } }),
   ]
-  expect(told.map(({ code }) => code)).toEqual([200, 401, 413, 200, 429, 415])
-  for (const reply of told) {
+  expect(replies.map(({ code }) => code)).toEqual([200, 401, 413, 200, 429, 415])
+  for (const reply of replies) {
     expect([reply.code, reply.headers['access-control-allow-origin'], reply.headers.vary]).toEqual([
       reply.code,
       shop,
@@ -66,7 +66,7 @@ test('P-16: every reply can be read by the page: successes, refusals, and what u
   expect([strange.headers['access-control-allow-origin'], strange.headers.vary]).toEqual([undefined, 'Origin'])
 })
 
-test('P-16: a path or a method that is not served can be read as well', async () => {
+test('P-16: a page can also read the reply for an unknown path or method', async () => {
   const { gateway } = await open()
   const lost = await fetch(`${gateway.otlpUrl}/v1/nothing`, { method: 'POST', headers: { origin: shop } })
   const got = await fetch(`${gateway.otlpUrl}/v1/traces`, { headers: { origin: shop } })
@@ -77,7 +77,7 @@ test('P-16: a path or a method that is not served can be read as well', async ()
 })
 
 test.each(['HTTP JSON', 'HTTP protobuf', 'gRPC'] as const)(
-  'P-16: a token may be good from some origins only (%s)',
+  'P-16: a token may be restricted to some origins (%s)',
   async (kind) => {
     const { sink, gateway } = await open()
     const { id, token } = await gateway.token({ allowed_origins: [shop] })
@@ -95,7 +95,7 @@ test.each(['HTTP JSON', 'HTTP protobuf', 'gRPC'] as const)(
   },
 )
 
-test('without allowed origins no reply speaks of them', async () => {
+test('without allowed origins no reply has CORS headers', async () => {
   const sink = await startSink()
   const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
   const { headers } = await exportOnce(gateway.otlpPort, 'HTTP JSON', { headers: { origin: shop } })

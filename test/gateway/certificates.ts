@@ -12,11 +12,11 @@ export interface Certificate {
 }
 
 export interface Authority extends Certificate {
-  /** A certificate for localhost and 127.0.0.1, for servers and clients, by this authority. */
+  /** Issues a certificate for localhost and 127.0.0.1, for servers and clients. */
   issue(name: string): Certificate
 }
 
-/** Certificates made with openssl, in a directory that ends with the test. */
+/** Creates certificates with openssl in a directory that is removed when the test ends. */
 export function certificateAuthority(name = 'authority'): Authority {
   const directory = mkdtempSync(join(tmpdir(), 'penstock-tls-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))

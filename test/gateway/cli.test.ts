@@ -4,10 +4,10 @@ import { CountingSink } from './counting-sink.ts'
 import { idOf, numberedBody } from './numbered-body.ts'
 import { ADMIN_KEY, type RunningGateway, startGateway } from './running-gateway.ts'
 
-/** T-13, of a process that learns of a change by looking. */
+/** The time within which a process that polls must apply a change (T-13). */
 const BOUND_MS = 2_000
 
-async function beside() {
+async function startWithCli() {
   const sink = await CountingSink.start()
   const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
   const cli = (args: readonly string[], stdin = '') =>
@@ -22,8 +22,8 @@ async function exportStatus({ otlpUrl }: RunningGateway, token: string): Promise
   return response.status
 }
 
-/** How long after the command's end the gateway obeys. */
-async function obeyedWithin(gateway: RunningGateway, token: string, status: number): Promise<number> {
+/** Returns how long after the end of the command the gateway applies the change. */
+async function appliedAfterMs(gateway: RunningGateway, token: string, status: number): Promise<number> {
   const startMs = performance.now()
   await expect.poll(() => exportStatus(gateway, token), { timeout: 5_000, interval: 20 }).toBe(status)
   return performance.now() - startMs
@@ -32,8 +32,8 @@ async function obeyedWithin(gateway: RunningGateway, token: string, status: numb
 const secretOf = ({ stdout }: Outcome) => stdout.trimEnd()
 const idIn = ({ stderr }: Outcome) => /^created (?:token|API key) (\w+)/m.exec(stderr)![1]!
 
-test('token create, rotate and revoke beside a running gateway are obeyed when they end', async () => {
-  await using world = await beside()
+test('token create, rotate and revoke take effect in a running gateway within 2 s', async () => {
+  await using world = await startWithCli()
   const { gateway, cli } = world
   await gateway.token({ name: 'kept' })
   await gateway.enforce(true)
@@ -41,11 +41,11 @@ test('token create, rotate and revoke beside a running gateway are obeyed when t
   const created = await cli(['token', 'create', '--name', 'ci-runners', '--signals', 'traces'])
   expect(created.exitCode).toBe(0)
   expect(created.stdout).toMatch(/^psin_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\n$/)
-  const delays = [await obeyedWithin(gateway, secretOf(created), 200)]
+  const delays = [await appliedAfterMs(gateway, secretOf(created), 200)]
 
   const rotated = await cli(['token', 'rotate', idIn(created), '--overlap', '3600'])
   expect(rotated.stdout).toMatch(/^psin_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\n$/)
-  delays.push(await obeyedWithin(gateway, secretOf(rotated), 200))
+  delays.push(await appliedAfterMs(gateway, secretOf(rotated), 200))
   expect(await exportStatus(gateway, secretOf(created))).toBe(200)
 
   for (const outcome of [created, rotated]) {
@@ -54,14 +54,14 @@ test('token create, rotate and revoke beside a running gateway are obeyed when t
       stdout: '',
       stderr: `revoked token ${idIn(outcome)}\n`,
     })
-    delays.push(await obeyedWithin(gateway, secretOf(outcome), 401))
+    delays.push(await appliedAfterMs(gateway, secretOf(outcome), 401))
   }
-  console.log(`commands are obeyed ${delays.map((ms) => ms.toFixed(0)).join(', ')} ms after their end`)
+  console.log(`commands take effect ${delays.map((ms) => ms.toFixed(0)).join(', ')} ms after their end`)
   expect(Math.max(...delays)).toBeLessThan(BOUND_MS)
 })
 
-test('T-15: token import reads standard input, prints no secret, and the old clients go on', async () => {
-  await using world = await beside()
+test('T-15: token import reads standard input, prints no secret, and existing clients keep working', async () => {
+  await using world = await startWithCli()
   const { gateway, cli } = world
   await gateway.token()
   await gateway.enforce(true)
@@ -69,11 +69,11 @@ test('T-15: token import reads standard input, prints no secret, and the old cli
   const imported = await cli(['token', 'import', '--name', 'old collector'], `${old}\n`)
   expect(imported).toMatchObject({ exitCode: 0, stdout: '' })
   expect(imported.stderr).toMatch(/^imported token \w{12}\n$/)
-  expect(await obeyedWithin(gateway, old, 200)).toBeLessThan(BOUND_MS)
+  expect(await appliedAfterMs(gateway, old, 200)).toBeLessThan(BOUND_MS)
 })
 
-test('api-key create and revoke beside a running gateway: the very next call obeys', async () => {
-  await using world = await beside()
+test('api-key create and revoke take effect in a running gateway with the next call', async () => {
+  await using world = await startWithCli()
   const { gateway, cli } = world
   const created = await cli(['api-key', 'create', '--name', 'alice', '--role', 'Viewer'])
   const read = (method = 'GET', key = secretOf(created)) =>
@@ -88,8 +88,8 @@ test('api-key create and revoke beside a running gateway: the very next call obe
   expect(await read('GET', ADMIN_KEY)).toBe(200)
 })
 
-test('A-1: the last valid token cannot be revoked under enforcement, from the command line neither', async () => {
-  await using world = await beside()
+test('A-1: the command line cannot revoke the last valid token under enforcement either', async () => {
+  await using world = await startWithCli()
   const { gateway, cli } = world
   const { id, token } = await gateway.token()
   await gateway.enforce(true)
@@ -99,8 +99,8 @@ test('A-1: the last valid token cannot be revoked under enforcement, from the co
   expect(await exportStatus(gateway, token)).toBe(200)
 })
 
-test('O-14: what the command line does is in the audit log, as the operator’s', async () => {
-  await using world = await beside()
+test('O-14: actions of the command line are audited with the actor operator', async () => {
+  await using world = await startWithCli()
   const { gateway, cli } = world
   const created = await cli(['token', 'create', '--name', 'ci'])
   await cli(['token', 'revoke', idIn(created)])

@@ -3,17 +3,17 @@ import { encodeRpcStatus } from '@penstock/otlp'
 import { Gate, type RecordedRequest, type ScriptedReply, type ScriptedServer } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
 import { accept, itemsOf, startSink } from './accepting-sink.ts'
-import { type ClientKind, type Export, exportOnce, exportWith, grpcClient, type Told } from './export-client.ts'
-import { startGatewayAt } from './leaping-clock.ts'
+import { type ClientKind, type Export, type ExportReply, exportOnce, exportWith, grpcClient } from './export-client.ts'
 import { metricLines } from './metrics-page.ts'
+import { startGatewayAt } from './stepped-clock.ts'
 import { exportBody } from './telemetry.ts'
 
 const startMs = Date.parse('2026-11-21T07:03:00Z')
 const numbers = Array.from({ length: 64 }, (_, index) => index)
 const items = (requests: readonly RecordedRequest[]): string[] => requests.flatMap(itemsOf)
 
-/** Reads what it gets as a collector does: what cannot be decoded, or holds a poisoned record, is refused whole. */
-function judge(request: RecordedRequest): ScriptedReply {
+/** Answers as a collector does: it refuses a whole body that it cannot decode, or that contains a poisoned record. */
+function respond(request: RecordedRequest): ScriptedReply {
   const refuse = (message: string): ScriptedReply => ({
     play: 'reply',
     status: 400,
@@ -22,21 +22,21 @@ function judge(request: RecordedRequest): ScriptedReply {
   })
   try {
     const poisoned = itemsOf(request).find((item) => item.startsWith('poison'))
-    return poisoned === undefined ? accept() : refuse(`${poisoned} is not welcome`)
+    return poisoned === undefined ? accept() : refuse(`${poisoned} is not accepted`)
   } catch {
     return refuse('cannot be decoded')
   }
 }
 
 /**
- * A gateway whose openers are held upstream, and whose time stands still: whatever follows one waits until 64 bodies
- * can go together.
+ * Starts a gateway with a clock that stands still and an upstream that holds the request of each opener. All later
+ * requests wait until 64 bodies can be sent together.
  */
 async function startHeld(env: Record<string, string> = {}) {
   const held = new Gate()
   const accepted: RecordedRequest[] = []
   const sink: ScriptedServer = await startSink((request) => {
-    const reply = judge(request)
+    const reply = respond(request)
     if (reply.play !== 'reply' || reply.status !== 200) return reply
     accepted.push(request)
     return itemsOf(request).some((item) => item.endsWith('opener')) ? { ...reply, after: held.opened } : reply
@@ -45,8 +45,10 @@ async function startHeld(env: Record<string, string> = {}) {
   const { token } = await gateway.token()
   await gateway.enforce(true)
   const client = grpcClient(gateway.otlpPort)
-  const send = (kind: ClientKind, given: Export): Promise<Told> =>
-    kind === 'gRPC' ? exportWith(client, { token, ...given }) : exportOnce(gateway.otlpPort, kind, { token, ...given })
+  const send = (kind: ClientKind, options: Export): Promise<ExportReply> =>
+    kind === 'gRPC'
+      ? exportWith(client, { token, ...options })
+      : exportOnce(gateway.otlpPort, kind, { token, ...options })
   const opener = async (kind: ClientKind) => {
     const first = send(kind, { items: ['opener'] })
     await sink.received(1)
@@ -58,7 +60,7 @@ async function startHeld(env: Record<string, string> = {}) {
 describe.each(['HTTP protobuf', 'gRPC'] as const)('%s', (kind) => {
   const ok = kind === 'gRPC' ? 0 : 200
 
-  test('C-7: 64 senders travel together, and each is answered', async () => {
+  test('C-7: 64 exports are sent in one request, and each is answered', async () => {
     const { gateway, sink, accepted, held, send, opener, close } = await startHeld()
     const first = opener(kind)
     await sink.received(1)
@@ -77,7 +79,7 @@ describe.each(['HTTP protobuf', 'gRPC'] as const)('%s', (kind) => {
     close()
   })
 
-  test('S3: of 64 the poisoned one gets its own 400, the others 200, and each record arrives once', async () => {
+  test('the poisoned one of 64 exports gets its own 400, the others 200, and each record arrives once', async () => {
     const { sink, accepted, held, send, opener, close } = await startHeld()
     const first = opener(kind)
     await sink.received(1)
@@ -87,15 +89,15 @@ describe.each(['HTTP protobuf', 'gRPC'] as const)('%s', (kind) => {
     held.open()
     await first
     const refused = all.flatMap(({ code, message }, index) => (code === ok ? [] : [[index, code, message]]))
-    expect(refused).toEqual([[37, kind === 'gRPC' ? 3 : 400, 'poison of 37 is not welcome']])
+    expect(refused).toEqual([[37, kind === 'gRPC' ? 3 : 400, 'poison of 37 is not accepted']])
     const good = numbers.filter((number) => number !== 37).flatMap((number) => [`${number}/a`, `${number}/b`])
     expect(items(accepted).toSorted()).toEqual(['opener', ...good].toSorted())
-    // The opener, all together, and two halves at each of six steps.
+    // The opener, all exports together, and two halves at each of six splits.
     expect(sink.requests).toHaveLength(1 + 1 + 12)
     close()
   })
 
-  test('C-2, 6.1 (a): a body that claims the bytes after it swallows nobody', async () => {
+  test('C-2: a body that claims the bytes after it affects no other export', async () => {
     const { sink, accepted, held, send, opener, close } = await startHeld()
     const first = opener(kind)
     await sink.received(1)
@@ -106,12 +108,12 @@ describe.each(['HTTP protobuf', 'gRPC'] as const)('%s', (kind) => {
     await first
     const { code, message } = await claim
     expect([code, message]).toEqual([kind === 'gRPC' ? 3 : 400, 'cannot be decoded'])
-    expect(new Set(all.map((told) => told.code))).toEqual(new Set([ok]))
+    expect(new Set(all.map((reply) => reply.code))).toEqual(new Set([ok]))
     expect(items(accepted).toSorted()).toEqual(['opener', ...numbers.map(String)].toSorted())
     close()
   })
 
-  test('C-2, 6.1 (b): the two ends of a group erase nobody between them', async () => {
+  test('C-2: two bodies that form the start and the end of a group affect no export between them', async () => {
     const { sink, accepted, held, send, opener, close } = await startHeld()
     const first = opener(kind)
     await sink.received(1)
@@ -131,7 +133,7 @@ describe.each(['HTTP protobuf', 'gRPC'] as const)('%s', (kind) => {
   })
 })
 
-test('C-3: bodies with and without gzip travel together', async () => {
+test('C-3: bodies with and without gzip are sent together', async () => {
   const { sink, accepted, held, send, opener, close } = await startHeld()
   const first = opener('HTTP protobuf')
   await sink.received(1)
@@ -146,7 +148,7 @@ test('C-3: bodies with and without gzip travel together', async () => {
   close()
 })
 
-test('bodies of unknown length, as the JavaScript SDK sends them, are joined', async () => {
+test('bodies of unknown length, as the JavaScript SDK sends them, are coalesced', async () => {
   const { sink, accepted, held, send, opener, close } = await startHeld()
   const first = opener('HTTP protobuf')
   await sink.received(1)
@@ -160,7 +162,7 @@ test('bodies of unknown length, as the JavaScript SDK sends them, are joined', a
   close()
 })
 
-test('C-3: gzip with zeros behind it goes alone, and takes nobody with it', async () => {
+test('C-3: gzip with trailing zeros is sent alone, and affects no other export', async () => {
   const { sink, accepted, held, send, opener, close } = await startHeld()
   const first = opener('HTTP protobuf')
   await sink.received(1)
@@ -176,10 +178,10 @@ test('C-3: gzip with zeros behind it goes alone, and takes nobody with it', asyn
   close()
 })
 
-test('C-1: two tokens, two signals, two protocols or differing headers never share a request', async () => {
+test('C-1: exports with different tokens, signals, protocols or headers never share a request', async () => {
   const { gateway, sink, accepted, held, send, close } = await startHeld()
   const other = await gateway.token({ name: 'other' })
-  const groups: Record<string, (item: string) => Promise<Told>> = {
+  const groups: Record<string, (item: string) => Promise<ExportReply>> = {
     mine: (item) => send('HTTP protobuf', { items: [item] }),
     other: (item) => send('HTTP protobuf', { items: [item], token: other.token }),
     logs: (item) => send('HTTP protobuf', { items: [item], signal: 'logs' }),
@@ -189,12 +191,12 @@ test('C-1: two tokens, two signals, two protocols or differing headers never sha
   }
   const firsts = Object.entries(groups).map(([name, one]) => one(`${name}:opener`))
   await sink.received(firsts.length)
-  const told = await Promise.all(
+  const replies = await Promise.all(
     numbers.flatMap((number) => Object.entries(groups).map(([name, one]) => one(`${name}:${number}`))),
   )
   held.open()
   await Promise.all(firsts)
-  expect(new Set(told.map(({ code }) => code))).toEqual(new Set([200, 0]))
+  expect(new Set(replies.map(({ code }) => code))).toEqual(new Set([200, 0]))
   const expected = Object.keys(groups).flatMap((name) => ['opener', ...numbers].map((number) => `${name}:${number}`))
   expect(items(accepted).toSorted()).toEqual(expected.toSorted())
   const joined = sink.requests.map(itemsOf).filter((names) => names.length > 1)
@@ -204,7 +206,7 @@ test('C-1: two tokens, two signals, two protocols or differing headers never sha
   close()
 })
 
-test('C-1: nobody who showed no token is joined', async () => {
+test('C-1: exports without a token are never coalesced', async () => {
   const { gateway, sink, held, opener, close } = await startHeld()
   await gateway.enforce(false)
   const first = opener('HTTP protobuf')

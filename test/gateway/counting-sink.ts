@@ -3,15 +3,15 @@ import type { AddressInfo, Socket } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { idsIn } from './numbered-body.ts'
 
-/** An upstream that accepts everything and keeps count of the ids in it, joined bodies included. */
+/** An upstream that accepts everything and counts the ids in it, also in coalesced bodies. */
 export class CountingSink implements AsyncDisposable {
-  /** How often each id has arrived. */
+  /** The number of arrivals per id. */
   readonly arrivals = new Map<string, number>()
   readonly headers: Readonly<Record<string, string | string[] | undefined>>[] = []
   requests = 0
-  /** Requests that broke before their end. */
+  /** The number of requests that broke before their end. */
   aborted = 0
-  /** Answers wait for it. */
+  /** Answers wait for this promise. */
   hold: Promise<unknown> | undefined
   readonly #server: Server
   readonly #sockets = new Set<Socket>()

@@ -1,9 +1,9 @@
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 
 /**
- * Overwrites a file where it lies, as a failing disk does: whoever has it open reads rubbish from then on.
+ * Overwrites a file in place, as a failing disk does: processes that have it open read invalid data from then on.
  *
- * @returns the way back
+ * @returns a function that restores the file
  */
 export function damage(path: string): () => void {
   const content = readFileSync(path)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { startSink } from './accepting-sink.ts'
 import { clientKinds, exportOnce } from './export-client.ts'
-import { type GatewayInTime, startGatewayAt } from './leaping-clock.ts'
 import { logged, metricLines } from './metrics-page.ts'
+import { type SteppedGateway, startGatewayAt } from './stepped-clock.ts'
 import { until } from './until.ts'
 
 const startMs = Date.parse('2026-11-21T07:03:00Z')
@@ -11,23 +11,23 @@ const DAY_MS = 24 * HOUR_MS
 const endMs = startMs + 20 * DAY_MS
 const endText = '2026-12-11T07:03:00Z'
 
-const start = async (env: Record<string, string> = {}): Promise<GatewayInTime> => {
+const start = async (env: Record<string, string> = {}): Promise<SteppedGateway> => {
   const sink = await startSink()
   return startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url, ...env })
 }
 
-const warnings = (gateway: GatewayInTime) => logged(gateway, 'token.expiring')
+const warnings = (gateway: SteppedGateway) => logged(gateway, 'token.expiring')
 
-test('O-9: the end of a token is announced 14, 7, 3 and 1 days and an hour before, each once', async () => {
+test('O-9: the expiry of a token is announced 14, 7, 3 and 1 days and an hour before, each once', async () => {
   const gateway = await start()
   const { id } = await gateway.token({ name: 'ci-runners', expires_at: endText })
   await gateway.token({ name: 'lasting' })
-  // A minute before the first step nothing is said.
-  await gateway.leapTo(endMs - 14 * DAY_MS - 60_000)
+  // A minute before the first step nothing is logged.
+  await gateway.advanceTo(endMs - 14 * DAY_MS - 60_000)
   expect(warnings(gateway)).toEqual([])
   const steps = [14 * DAY_MS, 7 * DAY_MS, 3 * DAY_MS, DAY_MS, HOUR_MS]
   for (const [index, stepMs] of steps.entries()) {
-    await gateway.leapTo(endMs - stepMs)
+    await gateway.advanceTo(endMs - stepMs)
     await until(`warning ${index + 1}`, () => warnings(gateway).length === index + 1)
   }
   expect(warnings(gateway)).toMatchObject(
@@ -42,10 +42,10 @@ test('O-9: the end of a token is announced 14, 7, 3 and 1 days and an hour befor
   )
   expect(logged(gateway, 'token.expired')).toEqual([])
 
-  await gateway.leapTo(endMs)
-  await until('the end is told', () => logged(gateway, 'token.expired').length === 1)
+  await gateway.advanceTo(endMs)
+  await until('the expiry is logged', () => logged(gateway, 'token.expired').length === 1)
   expect(logged(gateway, 'token.expired')).toMatchObject([{ token_id: id, expires_at: endText }])
-  await gateway.leapTo(endMs + DAY_MS)
+  await gateway.advanceTo(endMs + DAY_MS)
   expect([warnings(gateway).length, logged(gateway, 'token.expired').length]).toEqual([5, 1])
 
   const { json: audit } = await gateway.call<{ event: string }[]>('GET', '/audit')
@@ -54,15 +54,15 @@ test('O-9: the end of a token is announced 14, 7, 3 and 1 days and an hour befor
   ])
 })
 
-test('A-5: of the last valid token it is said so, and its end refuses nobody but its users', async () => {
+test('A-5: the warning marks the last valid token, and its expiry affects only its own users', async () => {
   const gateway = await start()
   const { token } = await gateway.token({ expires_at: endText })
   await gateway.enforce(true)
-  await gateway.leapTo(endMs - HOUR_MS)
+  await gateway.advanceTo(endMs - HOUR_MS)
   await until('the warning', () => warnings(gateway).length === 1)
   expect(warnings(gateway)).toMatchObject([{ level: 'error', last_valid_token: true, expires_in_seconds: 3_600 }])
   expect((await gateway.call('GET', '/state')).json).toMatchObject({ valid_tokens: 1, next_expiry: endText })
-  await gateway.leapTo(endMs)
+  await gateway.advanceTo(endMs)
   expect((await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token })).code).toBe(401)
   expect((await gateway.call('GET', '/state')).json).toMatchObject({
     enabled: true,
@@ -71,36 +71,40 @@ test('A-5: of the last valid token it is said so, and its end refuses nobody but
   })
 })
 
-test.each(clientKinds)('O-9: the reply says when the token ends, from under 7 days on (%s)', async (kind) => {
-  const gateway = await start()
-  const { token } = await gateway.token({ expires_at: endText })
-  const told = async () => (await exportOnce(gateway.otlpPort, kind, { token })).headers['x-ingest-token-expires']
-  await gateway.leapTo(endMs - 7 * DAY_MS)
-  expect(await told()).toBeUndefined()
-  await gateway.leapTo(endMs - 7 * DAY_MS + 1)
-  expect(await told()).toBe(endText)
-})
+test.each(clientKinds)(
+  'O-9: the reply contains the expiry of a token with less than 7 days left (%s)',
+  async (kind) => {
+    const gateway = await start()
+    const { token } = await gateway.token({ expires_at: endText })
+    const expiryHeader = async () =>
+      (await exportOnce(gateway.otlpPort, kind, { token })).headers['x-ingest-token-expires']
+    await gateway.advanceTo(endMs - 7 * DAY_MS)
+    expect(await expiryHeader()).toBeUndefined()
+    await gateway.advanceTo(endMs - 7 * DAY_MS + 1)
+    expect(await expiryHeader()).toBe(endText)
+  },
+)
 
-test.each(clientKinds)('O-9, E-5: on request clients are warned in their replies, once an hour (%s)', async (kind) => {
+test.each(clientKinds)('O-9, E-5: if configured, replies contain an expiry warning once an hour (%s)', async (kind) => {
   const gateway = await start({ PENSTOCK_WARN_OF_EXPIRY: 'true' })
   const { id, token } = await gateway.token({ expires_at: endText })
   await gateway.enforce(true)
-  await gateway.leapTo(endMs - DAY_MS)
-  const told = async () => (await exportOnce(gateway.otlpPort, kind, { token })).partial
-  expect(await told()).toEqual({
+  await gateway.advanceTo(endMs - DAY_MS)
+  const partialSuccess = async () => (await exportOnce(gateway.otlpPort, kind, { token })).partial
+  expect(await partialSuccess()).toEqual({
     rejected: 0n,
     message: `The ingest token ${id} expires at ${endText}. Replace it before then.`,
   })
-  expect(await told()).toBeUndefined()
-  await gateway.leapTo(endMs - DAY_MS + HOUR_MS)
-  expect((await told())?.rejected).toBe(0n)
+  expect(await partialSuccess()).toBeUndefined()
+  await gateway.advanceTo(endMs - DAY_MS + HOUR_MS)
+  expect((await partialSuccess())?.rejected).toBe(0n)
 })
 
-test('O-8: how many tokens are valid, and how long each still lives', async () => {
+test('O-8: the metrics contain the number of valid tokens and the time until each expires', async () => {
   const gateway = await start()
   const { id } = await gateway.token({ expires_at: endText })
   await gateway.token({ name: 'lasting' })
-  await gateway.leapTo(endMs - HOUR_MS)
+  await gateway.advanceTo(endMs - HOUR_MS)
   expect(await metricLines(gateway, 'otelcol_ingestauth_valid_tokens ')).toEqual(['otelcol_ingestauth_valid_tokens 2'])
   expect(await metricLines(gateway, 'otelcol_ingestauth_token_expiry_seconds{')).toEqual([
     `otelcol_ingestauth_token_expiry_seconds{token_id="${id}"} 3600`,
@@ -111,6 +115,6 @@ test('O-8: how many tokens are valid, and how long each still lives', async () =
     expires_in_seconds: 3_600,
     expires_soon: true,
   })
-  await gateway.leapTo(endMs)
+  await gateway.advanceTo(endMs)
   expect(await metricLines(gateway, 'otelcol_ingestauth_valid_tokens ')).toEqual(['otelcol_ingestauth_valid_tokens 1'])
 })

@@ -24,42 +24,42 @@ export type ClientKind = (typeof clientKinds)[number]
 
 export interface Export extends Telemetry {
   readonly token?: string
-  /** Instead of what `Telemetry` says; sent as it is. */
+  /** Sent unchanged, instead of the body that the fields of `Telemetry` describe. */
   readonly body?: Uint8Array
   readonly gzip?: boolean
   readonly headers?: Readonly<Record<string, string>>
-  /** gRPC: the client's deadline, and the `grpc-timeout` it sends. */
+  /** The client's deadline over gRPC, and the `grpc-timeout` that it sends. */
   readonly deadlineMs?: number
   readonly tls?: { readonly ca: string; readonly cert?: string; readonly key?: string }
 }
 
-/** What a client has been told. */
-export interface Told {
-  /** HTTP status, or gRPC code. */
+/** The reply that a client received. */
+export interface ExportReply {
+  /** The HTTP status, or the gRPC code. */
   readonly code: number
-  /** Of the Status in the reply, or of gRPC's trailers. */
+  /** The message of the Status in the reply, or of the gRPC trailers. */
   readonly message: string
-  /** Code within the Status of an HTTP reply. */
+  /** The code in the Status of an HTTP reply. */
   readonly statusCode: number | undefined
-  /** Retry-After as it stands there, or seconds of RetryInfo. */
+  /** The text of Retry-After, or the seconds of RetryInfo. */
   readonly retryAfter: string | undefined
   readonly partial: PartialSuccess | undefined
-  /** Of the reply; over gRPC its initial metadata. */
+  /** The headers of the reply; over gRPC its initial metadata. */
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
 }
 
-/** Exports once, over a connection of its own. */
-export function exportOnce(port: number, kind: ClientKind, given: Export = {}): Promise<Told> {
-  return kind === 'gRPC' ? exportOverGrpc(port, given) : exportOverHttp(port, kind, given)
+/** Exports once over a new connection. */
+export function exportOnce(port: number, kind: ClientKind, options: Export = {}): Promise<ExportReply> {
+  return kind === 'gRPC' ? exportOverGrpc(port, options) : exportOverHttp(port, kind, options)
 }
 
-async function exportOverHttp(port: number, kind: ClientKind, given: Export): Promise<Told> {
-  const { signal = 'traces', token, gzip = false, headers = {}, tls } = given
+async function exportOverHttp(port: number, kind: ClientKind, options: Export): Promise<ExportReply> {
+  const { signal = 'traces', token, gzip = false, headers = {}, tls } = options
   const encoding: Encoding = kind === 'HTTP JSON' ? 'json' : 'protobuf'
-  const plain = given.body ?? exportBody(given, encoding)
+  const plain = options.body ?? exportBody(options, encoding)
   const body = gzip ? gzipSync(plain) : plain
-  const options: RequestOptions = {
+  const requestOptions: RequestOptions = {
     host: '127.0.0.1',
     port,
     path: `/v1/${signal}`,
@@ -75,7 +75,7 @@ async function exportOverHttp(port: number, kind: ClientKind, given: Export): Pr
     ...(tls && { ...tls, servername: 'localhost' }),
   }
   const reply = await new Promise<{ code: number; headers: IncomingHttpHeaders; body: Buffer }>((resolve, reject) => {
-    const request = (tls ? httpsRequest : httpRequest)(options, (response) => {
+    const request = (tls ? httpsRequest : httpRequest)(requestOptions, (response) => {
       const parts: Buffer[] = []
       response.on('data', (part: Buffer) => parts.push(part))
       response.on('error', reject)
@@ -86,14 +86,14 @@ async function exportOverHttp(port: number, kind: ClientKind, given: Export): Pr
     request.on('error', reject)
     request.end(body)
   })
-  const said = reply.headers['content-type'] === contentTypes.json ? 'json' : 'protobuf'
-  const status = reply.code === 200 ? undefined : decodeRpcStatus(reply.body, said)
+  const replyEncoding = reply.headers['content-type'] === contentTypes.json ? 'json' : 'protobuf'
+  const status = reply.code === 200 ? undefined : decodeRpcStatus(reply.body, replyEncoding)
   return {
     ...reply,
     message: status?.message ?? '',
     statusCode: status?.code,
     retryAfter: reply.headers['retry-after'],
-    partial: reply.code === 200 ? decodeExportResponse(signal, reply.body, said) : undefined,
+    partial: reply.code === 200 ? decodeExportResponse(signal, reply.body, replyEncoding) : undefined,
   }
 }
 
@@ -104,8 +104,8 @@ const servicePaths: Readonly<Record<Signal, string>> = {
 }
 const GZIP = 2
 
-async function exportOverGrpc(port: number, given: Export): Promise<Told> {
-  const { tls } = given
+async function exportOverGrpc(port: number, options: Export): Promise<ExportReply> {
+  const { tls } = options
   const client = grpcClient(
     port,
     tls
@@ -115,16 +115,16 @@ async function exportOverGrpc(port: number, given: Export): Promise<Told> {
           tls.cert ? Buffer.from(tls.cert) : null,
         )
       : credentials.createInsecure(),
-    given.gzip,
+    options.gzip,
   )
   try {
-    return await exportWith(client, given)
+    return await exportWith(client, options)
   } finally {
     client.close()
   }
 }
 
-/** A channel of its own; `exportWith` may use it again and again. */
+/** Creates a client with its own channel. `exportWith` may use it repeatedly. */
 export function grpcClient(
   port: number,
   trust: ChannelCredentials = credentials.createInsecure(),
@@ -136,23 +136,23 @@ export function grpcClient(
   })
 }
 
-export async function exportWith(client: Client, given: Export): Promise<Told> {
-  const { signal = 'traces', token, headers = {}, deadlineMs = 20_000 } = given
+export async function exportWith(client: Client, options: Export): Promise<ExportReply> {
+  const { signal = 'traces', token, headers = {}, deadlineMs = 20_000 } = options
   const metadata = new Metadata()
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value)
   if (token !== undefined) metadata.set('authorization', `Bearer ${token}`)
-  const options: CallOptions = { deadline: Date.now() + deadlineMs }
+  const callOptions: CallOptions = { deadline: Date.now() + deadlineMs }
   const identity = (bytes: Buffer) => bytes
-  const body = Buffer.from(given.body ?? exportBody(given, 'protobuf'))
+  const body = Buffer.from(options.body ?? exportBody(options, 'protobuf'))
   return await new Promise((resolve) => {
-    let first: IncomingHttpHeaders = {}
+    let initialMetadata: IncomingHttpHeaders = {}
     const call = client.makeUnaryRequest(
       servicePaths[signal],
       identity,
       identity,
       body,
       metadata,
-      options,
+      callOptions,
       (error: ServiceError | null, reply?: Buffer) => {
         const details = error?.metadata.get('grpc-status-details-bin')[0] as Buffer | undefined
         const delayMs = details && decodeRpcStatus(details, 'protobuf').retryDelayMs
@@ -162,16 +162,16 @@ export async function exportWith(client: Client, given: Export): Promise<Told> {
           statusCode: details && decodeRpcStatus(details, 'protobuf').code,
           retryAfter: delayMs === undefined ? undefined : String(delayMs / 1_000),
           partial: reply && decodeExportResponse(signal, reply, 'protobuf'),
-          headers: first,
+          headers: initialMetadata,
           body: reply ?? Buffer.alloc(0),
         })
       },
     )
     call.on('metadata', (received) => {
-      first = received.getMap() as IncomingHttpHeaders
+      initialMetadata = received.getMap() as IncomingHttpHeaders
     })
   })
 }
 
-/** What a success is called. */
+/** The code of a successful export. */
 export const okCode: Readonly<Record<ClientKind, number>> = { 'HTTP protobuf': 200, 'HTTP JSON': 200, gRPC: 0 }

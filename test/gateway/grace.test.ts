@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { itemsOf, startSink } from './accepting-sink.ts'
 import { clientKinds, exportOnce, okCode } from './export-client.ts'
-import { startGatewayAt } from './leaping-clock.ts'
 import { metricLines } from './metrics-page.ts'
+import { startGatewayAt } from './stepped-clock.ts'
 
 const startMs = Date.parse('2026-11-21T07:03:00Z')
 
@@ -10,7 +10,7 @@ describe.each(clientKinds)('%s', (kind) => {
   const held = kind === 'gRPC' ? 14 : 503
   const refused = kind === 'gRPC' ? 16 : 401
 
-  test('E-6: strangers are held for the grace, and refused from its end on', async () => {
+  test('E-6: exports without a token get a retryable refusal during the grace period, and a final one after it', async () => {
     const sink = await startSink()
     const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
     const { token } = await gateway.token()
@@ -24,16 +24,16 @@ describe.each(clientKinds)('%s', (kind) => {
     expect([first.code, first.headers['www-authenticate']]).toEqual([held, undefined])
     expect(['2', '3', '4']).toContain(first.retryAfter)
     expect(first.message).toBe(
-      'Ingest enforcement has just been switched on; soon this export will be refused for good. ' +
+      'Ingest enforcement has just been enabled; this export will soon be rejected permanently. ' +
         'No ingest token. Send one in the header "Authorization: Bearer <token>".',
     )
     expect((await exportOnce(gateway.otlpPort, kind, { token })).code).toBe(okCode[kind])
 
-    await gateway.leapTo(startMs + 58_000)
+    await gateway.advanceTo(startMs + 58_000)
     expect(['1', '2']).toContain((await exportOnce(gateway.otlpPort, kind)).retryAfter)
-    await gateway.leapTo(startMs + 59_999)
+    await gateway.advanceTo(startMs + 59_999)
     expect(await exportOnce(gateway.otlpPort, kind)).toMatchObject({ code: held, retryAfter: '1' })
-    await gateway.leapTo(startMs + 60_000)
+    await gateway.advanceTo(startMs + 60_000)
     expect(await exportOnce(gateway.otlpPort, kind)).toMatchObject({ code: refused, retryAfter: undefined })
     expect((await gateway.call('GET', '/state')).json).toMatchObject({ mode: 'enforce', grace_until: null })
     expect(sink.requests).toHaveLength(1)
@@ -43,7 +43,7 @@ describe.each(clientKinds)('%s', (kind) => {
     ])
   })
 
-  test('E-6: switched back in time, what was held arrives', async () => {
+  test('E-6: if enforcement is disabled during the grace period, the retried exports arrive', async () => {
     const sink = await startSink()
     const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
     await gateway.enforce(true, { grace_seconds: 60 })
@@ -51,7 +51,7 @@ describe.each(clientKinds)('%s', (kind) => {
     for (const item of ['a', 'b', 'c']) {
       if ((await exportOnce(gateway.otlpPort, kind, { items: [item] })).code === held) queued.push(item)
     }
-    await gateway.leapTo(startMs + 30_000)
+    await gateway.advanceTo(startMs + 30_000)
     await gateway.enforce(false)
     expect(sink.requests).toHaveLength(0)
     for (const item of queued) {
@@ -61,7 +61,7 @@ describe.each(clientKinds)('%s', (kind) => {
   })
 })
 
-test('E-6: without grace strangers are refused at once; grace can be set, lengthened and ended while enforcing', async () => {
+test('E-6: without a grace period exports are refused immediately; it can be set, extended and ended under enforcement', async () => {
   const sink = await startSink()
   const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
   const codes: number[] = []

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
 
-/** A message in the five-byte frame of gRPC, uncompressed. */
+/** Wraps a message in the five-byte frame of gRPC, uncompressed. */
 export function grpcFrame(message: Uint8Array): Buffer {
   const prefix = Buffer.alloc(5)
   prefix.writeUInt32BE(message.length, 1)
@@ -20,13 +20,13 @@ export function openGrpcCall(session: ClientHttp2Session, path: string, message:
   return stream
 }
 
-/** Code of gRPC, from trailers or from a response that consists of them. */
+/** Returns the gRPC code from the trailers, or from a response that consists of trailers only. */
 export async function grpcStatusOf(stream: ClientHttp2Stream): Promise<number> {
   let status: unknown
-  const look = (headers: IncomingHttpHeaders) => {
+  const readStatus = (headers: IncomingHttpHeaders) => {
     status ??= headers['grpc-status']
   }
-  stream.on('response', look).on('trailers', look).resume()
+  stream.on('response', readStatus).on('trailers', readStatus).resume()
   await once(stream, 'close')
   return Number(status)
 }

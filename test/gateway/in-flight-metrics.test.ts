@@ -11,7 +11,7 @@ import { until } from './until.ts'
 const bytesOf = (text: string | undefined): number => Number(text?.split(' ').at(-1))
 
 test.each(clientKinds.filter((kind) => kind !== 'HTTP JSON'))(
-  'O-10: %s: bytes count while they are under way, and no longer',
+  'O-10: %s: the bytes of a body count while it is in flight, and not afterwards',
   async (kind) => {
     await using sink = await CountingSink.start()
     const answered = new Gate()
@@ -23,16 +23,16 @@ test.each(clientKinds.filter((kind) => kind !== 'HTTP JSON'))(
       (await metricLines(gateway, `otelcol_receiver_in_flight_bytes{transport="${transport}"}`)).at(0)
     expect(bytesOf(await line())).toBe(0)
     const body = numberedBody('n00000001')
-    const telling = exportOnce(gateway.otlpPort, kind, { token, body })
+    const exporting = exportOnce(gateway.otlpPort, kind, { token, body })
     await until('the request is upstream', () => sink.requests === 1)
     expect(bytesOf(await line())).toBe(body.length)
     answered.open()
-    expect((await telling).code).toBe(okCode[kind])
+    expect((await exporting).code).toBe(okCode[kind])
     expect(bytesOf(await line())).toBe(0)
   },
 )
 
-test('O-10, X-5: thousands of streams reset at once leave nothing under way, and send nothing upstream', async () => {
+test('O-10, X-5: thousands of concurrently reset streams leave nothing in flight, and send nothing upstream', async () => {
   await using sink = await CountingSink.start()
   const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
   const { token } = await gateway.token()
@@ -42,7 +42,7 @@ test('O-10, X-5: thousands of streams reset at once leave nothing under way, and
   }
   for (const [type, path] of Object.entries(paths)) {
     const session = connect(gateway.otlpUrl)
-    // Beyond some rate the connection is ended, which is as it should be.
+    // Above a certain rate the gateway closes the connection, which is intended.
     session.on('error', () => {})
     onTestFinished(() => session.destroy())
     for (let count = 0; count < 2_000 && !session.destroyed; count += 1) {
@@ -59,9 +59,9 @@ test('O-10, X-5: thousands of streams reset at once leave nothing under way, and
     }
     session.destroy()
   }
-  await until('nothing is under way', async () => {
-    const held = await metricLines(gateway, 'otelcol_receiver_in_flight_bytes')
-    return held.map(bytesOf).join() === '0,0'
+  await until('nothing is in flight', async () => {
+    const inFlight = await metricLines(gateway, 'otelcol_receiver_in_flight_bytes')
+    return inFlight.map(bytesOf).join() === '0,0'
   })
   expect(sink.requests).toBe(0)
   expect((await exportOnce(gateway.otlpPort, 'gRPC', { token, body: numberedBody('n00000002') })).code).toBe(0)

@@ -13,14 +13,14 @@ import { PROCESS_ADMIN_KEY, ProcessGateway } from './process-gateway.ts'
 const upstreamSecret = 'credential-for-the-upstream-alone'
 const importedSecret = 'a-token-that-the-old-proxy-took'
 
-/** Long enough to be no accident, short enough to find a secret that was cut. What follows the public id, where there is one. */
+/** Returns the part to search for: long enough to exclude coincidence, short enough to find a truncated secret, without the public id. */
 const needleOf = (secret: string) => (/^ps(?:in|ak)_\w{12}_(\w+)$/.exec(secret)?.[1] ?? secret).slice(0, 16)
 
-test('A-4: every secret is in the one answer that created it, and in no answer, log, metric, audit record or file beside', async () => {
+test('A-4: a secret appears only in the answer that created it, not in other answers, logs, metrics, audit records or files', async () => {
   let upstreamStatus = 200
   const forwarded: string[] = []
   const upstream = createServer((message, response) => {
-    // What a client chooses to call itself is its own affair.
+    // A client may put anything into its own user agent.
     forwarded.push(JSON.stringify([message.url, { ...message.headers, 'user-agent': '', origin: '' }]))
     message.resume().on('end', () => {
       response.writeHead(upstreamStatus, { 'content-type': 'application/x-protobuf' })
@@ -44,12 +44,12 @@ test('A-4: every secret is in the one answer that created it, and in no answer, 
       PENSTOCK_ALLOWED_ORIGINS: 'https://app.example',
     },
   })
-  /** Head and body of everything that anybody was told. */
+  /** Headers and bodies of all answers. */
   const answers: string[] = []
   const call = async (method: string, path: string, body?: object, key = PROCESS_ADMIN_KEY) => {
-    const called = await gateway.call(method, path, body, key)
-    answers.push(JSON.stringify([...called.headers]), called.text)
-    return called
+    const reply = await gateway.call(method, path, body, key)
+    answers.push(JSON.stringify([...reply.headers]), reply.text)
+    return reply
   }
   const cli = async (args: readonly string[], stdin = '') => {
     const outcome = await penstock(args, { stdin, env: { PENSTOCK_DATA_DIR: gateway.dataDir } })
@@ -81,7 +81,7 @@ test('A-4: every secret is in the one answer that created it, and in no answer, 
     session.close()
   }
 
-  // Shown once each, through the API and on the command line.
+  // Each is shown once, by the API or the command line.
   const soon = new Date(Date.now() + 86_400_000).toISOString()
   const { json: plain } = await call('POST', '/tokens', { name: 'plain' })
   const { json: ending } = await call('POST', '/tokens', { name: 'ending', expires_at: soon })
@@ -94,7 +94,7 @@ test('A-4: every secret is in the one answer that created it, and in no answer, 
   const shown = [plain, ending, narrow, limited, rotated].map(({ token }) => token as string)
   shown.push(apiKey.key, typed)
   shown.push(await cli(['token', 'rotate', typed.slice(5, 17)]), await cli(['api-key', 'create', '--name', 'bob']))
-  // Known to whoever set them up, and never shown.
+  // These are known to the operator, and never shown.
   await call('POST', '/tokens/import', { name: 'imported', token: importedSecret })
   await cli(['token', 'import', '--name', 'imported too'], `${importedSecret}-too`)
   const pepper = readFileSync(join(gateway.dataDir, 'pepper'), 'utf8').trim()
@@ -148,36 +148,36 @@ test('A-4: every secret is in the one answer that created it, and in no answer, 
   expect(filesWhileItRuns.map(({ name }) => name)).toEqual(expect.arrayContaining(['gateway.db', 'gateway.db-wal']))
   expect(await gateway.stop()).toBe(0)
 
-  const said = { stdout: gateway.stdout, stderr: gateway.stderr }
-  expect(said.stderr.length).toBeGreaterThan(10_000)
+  const output = { stdout: gateway.stdout, stderr: gateway.stderr }
+  expect(output.stderr.length).toBeGreaterThan(10_000)
   for (const [index, secret] of secrets.entries()) {
     const needle = needleOf(secret)
     const isShown = index < shown.length
-    const telling = answers.filter((answer) => answer.includes(needle))
-    const excerpts = telling.map((answer) => answer.replaceAll(needle, '<secret>').slice(0, 400))
-    // The first is the answer that created it.
+    const matching = answers.filter((answer) => answer.includes(needle))
+    const excerpts = matching.map((answer) => answer.replaceAll(needle, '<secret>').slice(0, 400))
+    // The first is the answer that created the secret.
     expect(excerpts.slice(isShown ? 1 : 0)).toEqual([])
     expect(excerpts).toHaveLength(isShown ? 1 : 0)
-    for (const text of Object.values(said)) {
+    for (const text of Object.values(output)) {
       const line = text.split('\n').find((each) => each.includes(needle))
       expect(line?.replaceAll(needle, '<secret>')).toBeUndefined()
     }
     const holding = [...filesWhileItRuns, ...files(gateway.dataDir)].filter(({ bytes }) => bytes.includes(needle))
     expect(new Set(holding.map(({ name }) => name))).toEqual(new Set(secret === hidden[3] ? ['pepper'] : []))
   }
-  // Upstream sees its own credential, and never a client's.
+  // Upstream receives the gateway's credential, and never a client's.
   expect(forwarded.length).toBeGreaterThan(100)
   for (const secret of shown) expect(forwarded.find((head) => head.includes(needleOf(secret)))).toBeUndefined()
   expect(forwarded.every((head) => head.includes(upstreamSecret))).toBe(true)
 }, 60_000)
 
-/** A user agent is reported by name; of what is not of our form nobody can tell that it is a secret. */
+/** The readiness report shows the name of a user agent. A secret without our prefix cannot be recognized there. */
 const agentNamed = (secret: string) => (secret.startsWith('ps') ? `${secret}/1.0` : 'agent/1.0')
 
 const files = (directory: string) =>
   readdirSync(directory).map((name) => ({ name, bytes: readFileSync(join(directory, name)) }))
 
-test('A-4: a pepper, a credential and a key that cannot be used are not repeated in what is said of them', async () => {
+test('A-4: error messages do not repeat a pepper, a credential or a key that cannot be used', async () => {
   const secret = 'not/base64/but/secret/all/the/same'
   for (const env of [
     { PENSTOCK_PEPPERS: secret },

@@ -1,12 +1,12 @@
 import type { RunningGateway } from './running-gateway.ts'
 
-/** The lines of `/metrics` that begin so. */
-export async function metricLines({ managementUrl }: RunningGateway, beginning: string): Promise<string[]> {
+/** Returns the lines of `/metrics` that begin with the prefix. */
+export async function metricLines({ managementUrl }: RunningGateway, prefix: string): Promise<string[]> {
   const text = await (await fetch(`${managementUrl}/metrics`)).text()
-  return text.split('\n').filter((line) => line.startsWith(beginning))
+  return text.split('\n').filter((line) => line.startsWith(prefix))
 }
 
-/** What has been logged of an event. */
+/** Returns the log lines of an event. */
 // biome-ignore lint/suspicious/noExplicitAny: lines of JSON
 export function logged(gateway: RunningGateway, event: string): any[] {
   return gateway

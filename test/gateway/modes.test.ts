@@ -4,9 +4,9 @@ import { Gate } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
 import { accept, startSink } from './accepting-sink.ts'
 import { clientKinds, exportOnce, exportWith, grpcClient, okCode } from './export-client.ts'
-import { startGatewayAt } from './leaping-clock.ts'
 import { metricLines } from './metrics-page.ts'
 import { startGateway } from './running-gateway.ts'
+import { startGatewayAt } from './stepped-clock.ts'
 import { exportBody } from './telemetry.ts'
 
 const startMs = Date.parse('2026-11-21T07:03:00Z')
@@ -23,7 +23,7 @@ const setMode = async (
 describe.each(clientKinds)('%s', (kind) => {
   const refused = kind === 'gRPC' ? 16 : 401
 
-  test('E-1: one verdict in every mode, and only its effect differs', async () => {
+  test('E-1: the verdict is the same in every mode, and only the decision differs', async () => {
     const sink = await startSink()
     const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
     const { token } = await gateway.token()
@@ -67,7 +67,7 @@ describe.each(clientKinds)('%s', (kind) => {
     ])
   })
 
-  test('E-5: a warning with rejected 0, once an hour for each signal, and not where something else was wrong', async () => {
+  test('E-5: warns with rejected 0, once an hour for each signal, and not in a reply that is an error', async () => {
     let reply = accept()
     const sink = await startSink(() => reply)
     const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
@@ -79,15 +79,15 @@ describe.each(clientKinds)('%s', (kind) => {
       expect(JSON.parse(first.body.toString())).toEqual({ partialSuccess: { errorMessage: warning } })
     } else {
       expect(first.body).toEqual(
-        // Field 1 of 134 bytes, in it field 2 of 131.
+        // Field 1 has 134 bytes and contains field 2 with 131 bytes.
         Buffer.concat([Buffer.of(0x0a, 0x86, 0x01, 0x12, 0x83, 0x01), Buffer.from(warning)]),
       )
     }
     expect((await exportOnce(gateway.otlpPort, kind)).partial).toBeUndefined()
     expect((await exportOnce(gateway.otlpPort, kind, { signal: 'logs' })).partial?.message).toBe(warning)
-    await gateway.leapTo(startMs + HOUR_MS - 1)
+    await gateway.advanceTo(startMs + HOUR_MS - 1)
     expect((await exportOnce(gateway.otlpPort, kind)).partial).toBeUndefined()
-    await gateway.leapTo(startMs + HOUR_MS)
+    await gateway.advanceTo(startMs + HOUR_MS)
     reply = { play: 'reply', status: 400 }
     const broken = await exportOnce(gateway.otlpPort, kind, { signal: 'metrics' })
     expect(broken.code).toBe(kind === 'gRPC' ? 3 : 400)
@@ -97,7 +97,7 @@ describe.each(clientKinds)('%s', (kind) => {
   })
 })
 
-test('E-5: what upstream itself has to say of an export is not replaced by the warning', async () => {
+test('E-5: a partial success of the upstream is not replaced by the warning', async () => {
   const body = Buffer.from('{"partialSuccess":{"rejectedSpans":"1","errorMessage":"one was too old"}}')
   const sink = await startSink(() => ({
     play: 'reply',
@@ -107,12 +107,12 @@ test('E-5: what upstream itself has to say of an export is not replaced by the w
   }))
   const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
   await setMode(gateway, 'warn')
-  const told = await exportOnce(gateway.otlpPort, 'HTTP JSON')
-  expect(told.partial).toEqual({ rejected: 1n, message: 'one was too old' })
+  const answer = await exportOnce(gateway.otlpPort, 'HTTP JSON')
+  expect(answer.partial).toEqual({ rejected: 1n, message: 'one was too old' })
 })
 
-describe('E-2, E-3: a change holds for the next request', () => {
-  test('on a kept HTTP/1.1 connection', async () => {
+describe('E-2, E-3: a change applies from the next request', () => {
+  test('on a persistent HTTP/1.1 connection', async () => {
     const sink = await startSink()
     const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
     const body = exportBody({}, 'protobuf')
@@ -142,7 +142,7 @@ describe('E-2, E-3: a change holds for the next request', () => {
     expect([codes, ports.size]).toEqual([[200, 401, 200, 401], 1])
   })
 
-  test('on an open HTTP/2 connection, by OTLP/HTTP and by gRPC', async () => {
+  test('on an open HTTP/2 connection, over OTLP/HTTP and gRPC', async () => {
     const sink = await startSink()
     const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
     const session = connect(gateway.otlpUrl)
@@ -175,7 +175,7 @@ describe('E-2, E-3: a change holds for the next request', () => {
     ])
   })
 
-  test.each(clientKinds)('what has been admitted is not aborted (%s)', async (kind) => {
+  test.each(clientKinds)('an admitted request is not aborted (%s)', async (kind) => {
     const held = new Gate()
     const sink = await startSink(() => ({ play: 'reply', status: 200, after: held.opened }))
     const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
@@ -187,7 +187,7 @@ describe('E-2, E-3: a change holds for the next request', () => {
   })
 })
 
-test('E-7: however much is refused, enforcement stays on', async () => {
+test('E-7: enforcement stays on however many requests are refused', async () => {
   const sink = await startSink()
   const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
   await gateway.token()
@@ -203,39 +203,45 @@ test('E-7: however much is refused, enforcement stays on', async () => {
   expect(sink.requests).toHaveLength(0)
 })
 
-test.each(clientKinds)('E-8: a token ends exactly when it says so, and its owner is told (%s)', async (kind) => {
-  const sink = await startSink()
-  const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
-  const { id, token } = await gateway.token({ expires_at: '2026-11-21T07:03:10.500Z' })
-  await gateway.enforce(true)
-  await gateway.leapTo(startMs + 10_499)
-  expect((await exportOnce(gateway.otlpPort, kind, { token })).code).toBe(okCode[kind])
-  await gateway.leapTo(startMs + 10_500)
-  expect(await exportOnce(gateway.otlpPort, kind, { token })).toMatchObject({
-    code: kind === 'gRPC' ? 16 : 401,
-    message: `The ingest token ${id} has expired.`,
-  })
-  const wrongSecret = await gateway.token()
-  const forged = await exportOnce(gateway.otlpPort, kind, { token: wrongSecret.token.replace(/.{6}$/, 'AAAAAA') })
-  expect(forged.message).toBe('The ingest token is not valid.')
-})
+test.each(clientKinds)(
+  'E-8: a token expires exactly at its expiry, and the refusal names the reason (%s)',
+  async (kind) => {
+    const sink = await startSink()
+    const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
+    const { id, token } = await gateway.token({ expires_at: '2026-11-21T07:03:10.500Z' })
+    await gateway.enforce(true)
+    await gateway.advanceTo(startMs + 10_499)
+    expect((await exportOnce(gateway.otlpPort, kind, { token })).code).toBe(okCode[kind])
+    await gateway.advanceTo(startMs + 10_500)
+    expect(await exportOnce(gateway.otlpPort, kind, { token })).toMatchObject({
+      code: kind === 'gRPC' ? 16 : 401,
+      message: `The ingest token ${id} has expired.`,
+    })
+    const wrongSecret = await gateway.token()
+    const forged = await exportOnce(gateway.otlpPort, kind, { token: wrongSecret.token.replace(/.{6}$/, 'AAAAAA') })
+    expect(forged.message).toBe('The ingest token is not valid.')
+  },
+)
 
-test.each(['off', 'report', 'warn'] as const)('E-9: a token counts in mode %s too', async (mode) => {
-  const sink = await startSink()
-  const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url, PENSTOCK_TENANT_HEADER: 'true' })
-  await setMode(gateway, mode)
-  const { id, token } = await gateway.token({
-    name: 'ci-runners',
-    tenant: 'blue',
-    limits: { all: { day: { requests: 1 } } },
-  })
-  expect((await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token })).code).toBe(200)
-  const over = await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token })
-  expect([over.code, over.message]).toEqual([429, `The ingest token ${id} is over its limit all.day.requests.`])
-  expect(sink.requests[0]!.headers).toMatchObject({
-    'x-ingest-token-id': id,
-    'x-ingest-token-name': 'ci-runners',
-    'x-ingest-auth': 'verified',
-    'x-scope-orgid': 'blue',
-  })
-})
+test.each(['off', 'report', 'warn'] as const)(
+  'E-9: in mode %s a token still determines limits, tenant and attribution',
+  async (mode) => {
+    const sink = await startSink()
+    const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url, PENSTOCK_TENANT_HEADER: 'true' })
+    await setMode(gateway, mode)
+    const { id, token } = await gateway.token({
+      name: 'ci-runners',
+      tenant: 'blue',
+      limits: { all: { day: { requests: 1 } } },
+    })
+    expect((await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token })).code).toBe(200)
+    const over = await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token })
+    expect([over.code, over.message]).toEqual([429, `The ingest token ${id} is over its limit all.day.requests.`])
+    expect(sink.requests[0]!.headers).toMatchObject({
+      'x-ingest-token-id': id,
+      'x-ingest-token-name': 'ci-runners',
+      'x-ingest-auth': 'verified',
+      'x-scope-orgid': 'blue',
+    })
+  },
+)

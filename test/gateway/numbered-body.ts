@@ -1,19 +1,19 @@
-/** `n00000042`: short, of one length, and nothing else in a body looks like it. */
+/** Returns an id such as `n00000042`: of fixed length, and unlike anything else in a body. */
 export const idOf = (number: number): string => `n${String(number).padStart(8, '0')}`
 
-/** ExportTraceServiceRequest in protobuf: one span whose name is the id, which survives being joined with others. */
+/** Returns an ExportTraceServiceRequest in protobuf with one span. The span's name is the id, so it survives coalescing. */
 export function numberedBody(id: string): Buffer {
   const span = field(2, field(1, Buffer.alloc(16, 7)), field(2, Buffer.alloc(8, 9)), field(5, Buffer.from(id)))
   return field(1, field(1, serviceName), field(2, span))
 }
 
-/** Ids in a body, which may be several joined. */
+/** Returns the ids in a body, which may be coalesced from several. */
 export const idsIn = (body: Buffer): string[] => body.toString('latin1').match(/n\d{8}/g) ?? []
 
-/** One record of protobuf's wire type 2; no content here is longer than 127 bytes. */
+/** Encodes one record of wire type 2. Its content must not exceed 127 bytes. */
 function field(number: number, ...content: readonly Buffer[]): Buffer {
   const bytes = Buffer.concat(content)
-  if (bytes.length > 127) throw new Error('longer than one byte can say')
+  if (bytes.length > 127) throw new Error('the content is longer than 127 bytes')
   return Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes])
 }
 

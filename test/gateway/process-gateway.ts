@@ -13,9 +13,9 @@ export const PROCESS_ADMIN_KEY = 'administrator-key-of-the-process-tests'
 export interface ProcessGatewayStart {
   readonly upstream?: string
   readonly env?: Readonly<Record<string, string>>
-  /** After `serve gateway`. */
+  /** Arguments after `serve gateway`. */
   readonly args?: readonly string[]
-  /** Someone else's, which then stays. */
+  /** A directory of the caller, which is not removed. */
   readonly dataDir?: string
   readonly ports?: GatewayPorts
 }
@@ -26,15 +26,15 @@ export interface GatewayPorts {
   readonly management: number
 }
 
-export interface Called {
+export interface ApiReply {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects in it
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the type that it expects
   readonly json: any
 }
 
-/** `penstock serve gateway` as people start it: a process of its own that runs what the build has made. */
+/** Runs `penstock serve gateway` as users do: in a separate process, from the build. */
 export class ProcessGateway implements AsyncDisposable {
   readonly dataDir: string
   readonly ports: GatewayPorts
@@ -44,12 +44,12 @@ export class ProcessGateway implements AsyncDisposable {
   #stdout = ''
   #stderr = ''
 
-  /** Resolves once it listens; rejects with what it said when it ends before. */
+  /** Resolves when the gateway listens. Rejects with its output if it ends before. */
   static async start(options: ProcessGatewayStart = {}): Promise<ProcessGateway> {
     const ports = options.ports ?? { http: await freePort(), grpc: await freePort(), management: await freePort() }
     const gateway = new ProcessGateway(options, ports)
-    const said = once(gateway.#child.stdout!, 'data').then(() => true)
-    const isUp = await Promise.race([said, gateway.#exited.then(() => false)])
+    const firstOutput = once(gateway.#child.stdout!, 'data').then(() => true)
+    const isUp = await Promise.race([firstOutput, gateway.#exited.then(() => false)])
     if (isUp) return gateway
     await gateway[Symbol.asyncDispose]()
     throw new Error(`the gateway did not start: ${gateway.#stderr}`)
@@ -81,7 +81,7 @@ export class ProcessGateway implements AsyncDisposable {
       this.#stderr += chunk
     })
     this.#exited = once(this.#child, 'close').then(([code]) => code as number | null)
-    endWhenWeEnd(this.#child)
+    killWithParent(this.#child)
   }
 
   get pid(): number {
@@ -100,21 +100,21 @@ export class ProcessGateway implements AsyncDisposable {
     return this.#stdout
   }
 
-  /** Its log, one JSON object a line. */
+  /** The log, one JSON object per line. */
   get stderr(): string {
     return this.#stderr
   }
 
-  /** Its children: with `--workers`, those. Linux only. */
+  /** Returns the child processes, which are the workers with `--workers`. Linux only. */
   workerPids(): number[] {
     const path = `/proc/${this.pid}/task/${this.pid}/children`
     return readFileSync(path, 'utf8').trim().split(' ').filter(Boolean).map(Number)
   }
 
-  /** `path` below `/api/v1/ingest_auth`, or whole. */
-  async call(method: string, path: string, body?: object, key = PROCESS_ADMIN_KEY): Promise<Called> {
-    const whole = path.startsWith('/api/') ? path : `/api/v1/ingest_auth${path}`
-    const response = await fetch(this.managementUrl + whole, {
+  /** Calls the management API. `path` is below `/api/v1/ingest_auth`, or a whole path that begins with `/api/`. */
+  async call(method: string, path: string, body?: object, key = PROCESS_ADMIN_KEY): Promise<ApiReply> {
+    const fullPath = path.startsWith('/api/') ? path : `/api/v1/ingest_auth${path}`
+    const response = await fetch(this.managementUrl + fullPath, {
       method,
       headers: { 'OBS-API-KEY': key, ...(body && { 'Content-Type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
@@ -125,14 +125,14 @@ export class ProcessGateway implements AsyncDisposable {
   }
 
   async token(body: object = {}): Promise<{ id: string; token: string }> {
-    return (await this.#must('POST', '/tokens', { name: 'test', ...body })).json
+    return (await this.#callOrThrow('POST', '/tokens', { name: 'test', ...body })).json
   }
 
-  async enforce(enabled: boolean, more: object = {}): Promise<Called['json']> {
-    return (await this.#must('PUT', '/state', { enabled, ...more })).json
+  async enforce(enabled: boolean, more: object = {}): Promise<ApiReply['json']> {
+    return (await this.#callOrThrow('PUT', '/state', { enabled, ...more })).json
   }
 
-  /** What a path of the management listener says without a key. */
+  /** Returns the answer of a path of the management listener, without an API key. */
   async page(path: string): Promise<{ status: number; text: string }> {
     const response = await fetch(this.managementUrl + path)
     return { status: response.status, text: await response.text() }
@@ -142,7 +142,7 @@ export class ProcessGateway implements AsyncDisposable {
     this.#child.kill(signal)
   }
 
-  /** Its exit code; `null` when a signal has ended it. */
+  /** Resolves with the exit code, or with `null` if a signal ended the process. */
   exited(): Promise<number | null> {
     return this.#exited
   }
@@ -158,15 +158,15 @@ export class ProcessGateway implements AsyncDisposable {
     if (this.#ownsDataDir) rmSync(this.dataDir, { recursive: true, force: true })
   }
 
-  async #must(method: string, path: string, body: object): Promise<Called> {
-    const called = await this.call(method, path, body)
-    if (called.status >= 300) throw new Error(`${method} ${path}: ${called.status} ${called.text}`)
-    return called
+  async #callOrThrow(method: string, path: string, body: object): Promise<ApiReply> {
+    const reply = await this.call(method, path, body)
+    if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${reply.text}`)
+    return reply
   }
 }
 
-/** However this process ends, its end of the pipe closes; workers end when their primary does. */
-function endWhenWeEnd(child: ChildProcess): void {
+/** Kills the process when this one ends in any way, because the pipe closes then. Workers end with their primary. */
+function killWithParent(child: ChildProcess): void {
   const watcher = spawn('sh', ['-c', `read _; kill -9 ${child.pid}`], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { startSink } from './accepting-sink.ts'
 import { exportOnce } from './export-client.ts'
-import { startGatewayAt } from './leaping-clock.ts'
 import { startGateway } from './running-gateway.ts'
+import { startGatewayAt } from './stepped-clock.ts'
 import { until } from './until.ts'
 
 const startMs = Date.parse('2026-11-21T07:03:00Z')
@@ -15,7 +15,7 @@ interface Report {
   readonly expiring_tokens: unknown
 }
 
-test('the report names who would be refused, and by what name they call themselves', async () => {
+test('the report lists the clients that would be refused, with their service names', async () => {
   const sink = await startSink()
   const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
   const { id, token } = await gateway.token({ signals: ['traces'] })
@@ -35,7 +35,7 @@ test('the report names who would be refused, and by what name they call themselv
   await exportOnce(gateway.otlpPort, 'HTTP protobuf', { service: 'wrong-signal', signal: 'logs', token })
   await exportOnce(gateway.otlpPort, 'HTTP protobuf', { service: 'good', token })
 
-  const report = await until('all have been looked at', async () => {
+  const report = await until('all bodies have been sampled', async () => {
     const { json } = await gateway.call<Report>('GET', '/readiness')
     return json.clients.every(({ service_name }) => service_name !== null) && json
   })
@@ -69,7 +69,7 @@ test('the report names who would be refused, and by what name they call themselv
   )
 })
 
-test('require_ready: enforcement goes on only when nobody would be refused and a token lives on', async () => {
+test('require_ready: enables enforcement only if no client would be refused and a token lasts', async () => {
   const sink = await startSink()
   const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
   const demand = () =>
@@ -92,17 +92,17 @@ test('require_ready: enforcement goes on only when nobody would be refused and a
   expect(await blockers()).toEqual(['would_reject'])
   expect((await gateway.call('GET', '/state')).json).toMatchObject({ enabled: false })
 
-  await gateway.leapTo(startMs + 3_600_000 + 60_000)
+  await gateway.advanceTo(startMs + 3_600_000 + 60_000)
   const { json: ofAnHour } = await gateway.call('GET', '/readiness?window=1h')
   expect(ofAnHour).toMatchObject({ ready: true, window_seconds: 3_600, requests: 0, would_reject: 0, clients: [] })
   expect((await gateway.call('GET', '/readiness')).json).toMatchObject({ ready: false, would_reject: 1 })
 
-  await gateway.leapTo(startMs + DAY_MS + 60_000)
+  await gateway.advanceTo(startMs + DAY_MS + 60_000)
   await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token: short.token })
   expect(await demand()).toMatchObject({ status: 200, json: { enabled: true, mode: 'enforce', warnings: [] } })
 })
 
-test('unused and expiring tokens are named', async () => {
+test('the report lists unused and expiring tokens', async () => {
   const sink = await startSink()
   const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
   const soon = await gateway.token({ name: 'soon', expires_at: '2026-11-25T00:00:00Z' })
@@ -110,9 +110,9 @@ test('unused and expiring tokens are named', async () => {
   await gateway.token({ name: 'idle' })
   const lasting = await gateway.token({ name: 'lasting' })
   for (const { token } of [soon, sooner, lasting]) await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token })
-  await gateway.leapTo(startMs + 10_000)
+  await gateway.advanceTo(startMs + 10_000)
 
-  const { json: report } = await until('use has been written down', async () => {
+  const { json: report } = await until('the use is stored', async () => {
     const answer = await gateway.call<Report>('GET', '/readiness')
     return answer.json.unused_tokens.length === 1 && answer
   })

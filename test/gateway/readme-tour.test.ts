@@ -2,10 +2,10 @@ import { expect } from 'vitest'
 import { runAgainst, shellBlocks, testWithCurl } from '../page-commands.ts'
 import { ADMIN_KEY, startGateway } from './running-gateway.ts'
 
-/** Stands between what one block has printed and what the next one has. */
+/** Separates the output of one block from that of the next. */
 const BORDER = '\n---- next block ----\n'
 
-testWithCurl('README.md: the tour of the gateway shows what it says', async () => {
+testWithCurl('README.md: the commands of the gateway tour print what the page says', async () => {
   const blocks = shellBlocks('README.md', '## A tour of the gateway', '### A collector behind it')
   expect(blocks).toHaveLength(6)
   const gateway = await startGateway()

@@ -3,7 +3,7 @@ import { describeWithNginx } from '../proxies/nginx-suite.ts'
 import { rollingRestart } from './rolling.ts'
 
 describeWithNginx('two gateways behind nginx', () => {
-  test('X-15: one after the other is restarted under 500 requests/s; nothing is lost and nothing is refused for good', async () => {
+  test('X-15: each is restarted in turn under 500 requests/s; no request is lost or refused for good', async () => {
     const { load, exitCodes, faults, duplicates } = await rollingRestart({ perSecond: 500, drainDelayMs: 1_000 })
     console.log(
       `rolling restart: ${load.sent} requests, answers ${JSON.stringify(load.answers)}, ${duplicates} arrived twice, ` +

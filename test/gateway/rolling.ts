@@ -10,29 +10,29 @@ import { SteadyLoad, type SteadyLoadResult } from './steady-load.ts'
 
 export interface RollingResult {
   readonly load: SteadyLoadResult
-  /** Of each gateway that was asked to end. */
+  /** The exit code of each gateway that was stopped. */
   readonly exitCodes: readonly (number | null)[]
   readonly faults: readonly string[]
-  /** Requests that arrived more than once: answers that were lost on the way, and sent again as OTLP permits. */
+  /** The number of requests that arrived more than once: their answer was lost, and they were retried as OTLP permits. */
   readonly duplicates: number
 }
 
-const manual = join(
+const operationsPage = join(
   dirname(createRequire(import.meta.url).resolve('@penstock/cli/package.json')),
   '../../docs/operations.md',
 )
 
-/** What docs/operations.md tells operators to write, with our ports for its own. */
-function configOfTheManual(gatewayPorts: readonly number[], port: number): string {
-  const snippet = /```nginx\n(upstream penstock [\s\S]*?)```/.exec(readFileSync(manual, 'utf8'))?.[1]
-  if (snippet === undefined) throw new Error('docs/operations.md has no nginx configuration of two gateways any more')
+/** Returns the nginx configuration in docs/operations.md, with the ports of this test. */
+function configFromOperationsPage(gatewayPorts: readonly number[], port: number): string {
+  const snippet = /```nginx\n(upstream penstock [\s\S]*?)```/.exec(readFileSync(operationsPage, 'utf8'))?.[1]
+  if (snippet === undefined) throw new Error('docs/operations.md has no nginx configuration of two gateways')
   const ports = [...gatewayPorts, port]
   const parts = snippet.split(/127\.0\.0\.1:\d+/)
-  if (parts.length !== ports.length + 1) throw new Error('docs/operations.md names other ports than it used to')
+  if (parts.length !== ports.length + 1) throw new Error('the ports in docs/operations.md are not the expected ones')
   return parts.map((part, index) => (index === 0 ? part : `127.0.0.1:${ports[index - 1]}${part}`)).join('')
 }
 
-/** Two gateways over one data directory behind nginx; under load each is asked to end, waited for and started again. */
+/** Runs two gateways on one data directory behind nginx, and under load stops and restarts each in turn. */
 export async function rollingRestart({
   perSecond,
   drainDelayMs,
@@ -52,7 +52,7 @@ export async function rollingRestart({
   const gateways = [await start(), await start()]
   const nginx = await startNginx({
     config: ([port]) =>
-      configOfTheManual(
+      configFromOperationsPage(
         gateways.map(({ ports }) => ports.http),
         port!,
       ),
@@ -66,7 +66,7 @@ export async function rollingRestart({
     for (const [index, gateway] of gateways.entries()) {
       exitCodes.push(await gateway.stop('SIGTERM'))
       gateways[index] = await start(gateway.ports)
-      // Longer than nginx leaves one alone that it could not reach.
+      // Wait longer than nginx avoids an upstream that it could not reach.
       await sleep(2_500)
     }
     const result = await load.stop()

@@ -9,25 +9,25 @@ import { type Outcome, penstock, Sink } from '../command-line.ts'
 export const ADMIN_KEY = 'administrator-key-of-the-tests'
 
 export interface RunningGateway {
-  /** `http://127.0.0.1:port` of the first OTLP port; gRPC is spoken there as well. */
+  /** `http://127.0.0.1:port` of the first OTLP port, which also accepts gRPC. */
   readonly otlpUrl: string
   readonly otlpPort: number
-  /** All OTLP ports, the first one included. */
+  /** All OTLP ports, including the first one. */
   readonly otlpPorts: readonly number[]
   readonly managementUrl: string
   readonly dataDir: string
-  /** What it has logged, one JSON object a line. */
+  /** Returns the log, one JSON object per line. */
   logs(): string
-  /** A call of `/api/v1/ingest_auth…` with the Admin key. */
+  /** Calls a path below `/api/v1/ingest_auth` with the Admin key. */
   call<Json = unknown>(method: string, path: string, body?: object): Promise<{ status: number; json: Json }>
-  /** A new token. */
+  /** Creates a token. */
   token(body?: object): Promise<{ id: string; token: string }>
   enforce(enabled: boolean, more?: object): Promise<void>
-  /** SIGTERM by default; resolves when it has ended. */
+  /** Stops the gateway, with SIGTERM by default. Resolves when it has ended. */
   stop(by?: 'SIGINT' | 'SIGTERM'): Promise<Outcome>
 }
 
-/** `penstock serve gateway` within this process, on free ports and with a data directory of its own; ends with the test. */
+/** Runs `penstock serve gateway` in this process, on free ports and in a temporary data directory, until the test ends. */
 export async function startGateway(
   env: Readonly<Record<string, string>> = {},
   { clock = systemClock }: { readonly clock?: Clock } = {},
@@ -36,7 +36,7 @@ export async function startGateway(
   const interruption = new AbortController()
   const stdout = new Sink()
   const stderr = new Sink()
-  const said = new Promise<void>((resolve) => stdout.onWrite(() => resolve()))
+  const firstOutput = new Promise<void>((resolve) => stdout.onWrite(() => resolve()))
   const run = penstock(['serve', 'gateway'], {
     env: {
       PENSTOCK_DATA_DIR: dataDir,
@@ -61,7 +61,7 @@ export async function startGateway(
     await stop()
     rmSync(dataDir, { recursive: true, force: true })
   })
-  const ended = await Promise.race([said, run])
+  const ended = await Promise.race([firstOutput, run])
   if (ended !== undefined) throw new Error(`the gateway did not start: ${ended.stderr}`)
 
   const managementUrl = /on (http:\S+)\./.exec(stdout.text)![1]!
@@ -75,7 +75,7 @@ export async function startGateway(
     const text = await response.text()
     return { status: response.status, json: (text === '' ? undefined : JSON.parse(text)) as Json }
   }
-  const must = async <Json>(method: string, path: string, body: object) => {
+  const callOrThrow = async <Json>(method: string, path: string, body: object) => {
     const { status, json } = await call<Json>(method, path, body)
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(json)}`)
     return json
@@ -88,9 +88,9 @@ export async function startGateway(
     dataDir,
     logs: () => stderr.text,
     call,
-    token: (body = {}) => must('POST', '/tokens', { name: 'test', ...body }),
+    token: (body = {}) => callOrThrow('POST', '/tokens', { name: 'test', ...body }),
     enforce: async (enabled, more = {}) => {
-      await must('PUT', '/state', { enabled, ...more })
+      await callOrThrow('PUT', '/state', { enabled, ...more })
     },
     stop,
   }

@@ -32,19 +32,19 @@ function isRefused(port: number): Promise<boolean> {
   })
 }
 
-test('X-15, X-14: during the drain delay it is not ready, tells gRPC health, and goes on serving new connections', async () => {
+test('X-15, X-14: during the drain delay it is not ready, updates gRPC health, and still serves new connections', async () => {
   await using sink = await CountingSink.start()
   await using gateway = await ProcessGateway.start({ upstream: sink.url, env: { PENSTOCK_DRAIN_DELAY_MS: '2000' } })
   const session = connectHttp2(`http://127.0.0.1:${gateway.ports.grpc}`)
   session.on('error', () => {})
   const watch = openGrpcCall(session, WATCH_HEALTH, new Uint8Array())
-  const told: number[] = []
-  watch.on('data', (frame: Buffer) => told.push(frame[6]!))
-  await expect.poll(() => told).toEqual([1])
+  const healthStatuses: number[] = []
+  watch.on('data', (frame: Buffer) => healthStatuses.push(frame[6]!))
+  await expect.poll(() => healthStatuses).toEqual([1])
   expect(await gateway.page('/readyz')).toEqual({ status: 200, text: 'ready\n' })
 
   gateway.kill('SIGTERM')
-  await expect.poll(() => told).toEqual([1, 2])
+  await expect.poll(() => healthStatuses).toEqual([1, 2])
   expect(await gateway.page('/readyz')).toEqual({ status: 503, text: 'not ready: draining\n' })
   expect((await gateway.page('/livez')).status).toBe(200)
   expect((await post(gateway, idOf(1))).status).toBe(200)
@@ -54,7 +54,7 @@ test('X-15, X-14: during the drain delay it is not ready, tells gRPC health, and
   expect(events.map((line) => JSON.parse(line).event)).toEqual(['drain.started', 'drain.ended'])
 })
 
-test('X-15: what is under way is answered: HTTP/1.1 with Connection: close, HTTP/2 after GOAWAY', async () => {
+test('X-15: requests in flight are answered: HTTP/1.1 with Connection: close, HTTP/2 after GOAWAY', async () => {
   await using sink = await CountingSink.start()
   await using gateway = await ProcessGateway.start({ upstream: sink.url })
   const upstream = new Gate()
@@ -83,7 +83,7 @@ test('X-15: what is under way is answered: HTTP/1.1 with Connection: close, HTTP
   agent.destroy()
 })
 
-test('X-15, C-7: each request of a joined one gets its answer', async () => {
+test('X-15, C-7: every request that was coalesced gets its answer', async () => {
   await using sink = await CountingSink.start()
   await using gateway = await ProcessGateway.start({ upstream: sink.url })
   const { token } = await gateway.token()
@@ -105,7 +105,7 @@ test('X-15, C-7: each request of a joined one gets its answer', async () => {
   expect(sink.requests).toBeLessThan(41)
 })
 
-test('X-15: an upstream that never answers holds it no longer than the drain timeout', async () => {
+test('X-15: an upstream that never answers delays the end by at most the drain timeout', async () => {
   await using sink = await CountingSink.start()
   await using gateway = await ProcessGateway.start({ upstream: sink.url, env: { PENSTOCK_DRAIN_TIMEOUT_MS: '500' } })
   const { token } = await gateway.token()
@@ -116,21 +116,21 @@ test('X-15: an upstream that never answers holds it no longer than the drain tim
   )
   await Promise.all([1, 2].map((number) => sink.arrived(idOf(number))))
   expect(await gateway.stop()).toBe(0)
-  // Cut, which clients take for a fault of the network and send again; never a refusal for good. Nor 504, with which it
-  // would have waited for as long as upstream may take.
+  // The connection is closed, which clients treat as a network error and retry. The answer is never a final refusal, and
+  // never 504, for which the gateway would have waited as long as the upstream may take.
   for (const outcome of await Promise.all(silent)) expect(['ECONNRESET', 502, 503]).toContain(outcome)
   never.open()
 })
 
-test('SIGINT does not wait for load balancers; a second signal ends it whatever is under way', async () => {
+test('SIGINT skips the drain delay, and a second signal ends the process immediately', async () => {
   await using sink = await CountingSink.start()
   const env = { PENSTOCK_DRAIN_DELAY_MS: '600000', PENSTOCK_DRAIN_TIMEOUT_MS: '600000' }
-  await using patient = await ProcessGateway.start({ upstream: sink.url, env })
-  expect(await patient.stop('SIGINT')).toBe(0)
+  await using gateway = await ProcessGateway.start({ upstream: sink.url, env })
+  expect(await gateway.stop('SIGINT')).toBe(0)
 
-  await using impatient = await ProcessGateway.start({ upstream: sink.url, env })
-  impatient.kill('SIGTERM')
-  await expect.poll(async () => (await impatient.page('/readyz')).status).toBe(503)
-  impatient.kill('SIGTERM')
-  expect(await impatient.exited()).toBeNull()
+  await using stuck = await ProcessGateway.start({ upstream: sink.url, env })
+  stuck.kill('SIGTERM')
+  await expect.poll(async () => (await stuck.page('/readyz')).status).toBe(503)
+  stuck.kill('SIGTERM')
+  expect(await stuck.exited()).toBeNull()
 })

@@ -25,16 +25,16 @@ const limited = async (env: Record<string, string> = {}) => {
   return { sink, gateway, token }
 }
 const tooLong = `The body is longer than ${LIMIT} bytes, as sent or inflated.`
-/** A body that gzip compresses 1000:1; 64 times the limit. */
+/** A body that gzip compresses 1000:1 and that inflates to 64 times the limit. */
 const bomb = Buffer.alloc(64 * LIMIT)
-/** Valid in both encodings' eyes as far as sizes go: a name as long as wanted. */
+/** Returns a valid body with an item of `bytes` bytes. */
 const bodyOf = (kind: string, bytes: number) =>
   exportBody({ items: ['x'.repeat(bytes)] }, kind === 'HTTP JSON' ? 'json' : 'protobuf')
 
 describe.each(clientKinds)('%s', (kind) => {
   const refused = kind === 'gRPC' ? 8 : 413
 
-  test('P-8, P-24: one byte too many is 413, or code 8 without a wait; the limit itself goes', async () => {
+  test('P-8, P-24: one byte above the limit is 413, or code 8 without a wait; a body at the limit is accepted', async () => {
     const { sink, gateway, token } = await limited()
     const overhead = bodyOf(kind, LIMIT / 2).length - LIMIT / 2
     const largest = bodyOf(kind, LIMIT - overhead)
@@ -68,13 +68,13 @@ describe.each(clientKinds)('%s', (kind) => {
     expect(seen).toEqual([['gzip', true, bomb.length]])
   })
 
-  test('where the gateway reads a body, the inflated size counts with a valid token, too', async () => {
+  test('if the gateway reads the body, its inflated size is limited with a valid token too', async () => {
     const { sink, gateway, token } = await limited({ PENSTOCK_ATTRIBUTE_RESOURCES: 'true' })
     const answer = await exportOnce(gateway.otlpPort, kind, { token, gzip: true, body: bomb })
     expect([answer.code, sink.requests.length]).toEqual([refused, 0])
   })
 
-  test('P-8, P-9: nor of one that is streamed, and shows only at its end', async () => {
+  test('P-8, P-9: a streamed body that is too large only at its end never reaches upstream completely', async () => {
     await using sink = await CountingSink.start()
     const { gateway, token } = await limited({
       PENSTOCK_UPSTREAM: sink.url,
@@ -84,12 +84,12 @@ describe.each(clientKinds)('%s', (kind) => {
     for (let time = 0; time < 5; time += 1) {
       expect((await exportOnce(gateway.otlpPort, kind, { token, gzip: true, body })).code).toBe(refused)
     }
-    await until('all are given up', () => sink.aborted === sink.requests)
+    await until('all requests are aborted', () => sink.aborted === sink.requests)
     expect(sink.headers).toEqual([])
   })
 })
 
-test('P-9: a bomb in 10,000 members is 413 where all bodies are inspected', async () => {
+test('P-9: a bomb in 10,000 gzip members is 413 if all bodies are inspected', async () => {
   const { sink, gateway, token } = await limited({ PENSTOCK_INSPECT_INFLATED_SIZE: 'always' })
   const member = gzipSync(Buffer.alloc(200))
   const body = Buffer.concat(Array.from({ length: 10_000 }, () => member))
@@ -118,13 +118,13 @@ describe('P-8: a body of unknown length', () => {
     return { status: response.statusCode, body: Buffer.concat(parts) }
   }
 
-  test('within the limit arrives whole', async () => {
+  test('within the limit arrives completely', async () => {
     const { sink, gateway, token } = await limited()
     expect((await chunked(gateway.otlpPort, token, LIMIT - 1_000)).status).toBe(200)
     expect(bodyOf('HTTP protobuf', LIMIT - 1_000).equals(sink.requests[0]!.body)).toBe(true)
   })
 
-  test('is cut at the limit, and what had gone upstream is never completed', async () => {
+  test('is aborted at the limit, and the part sent upstream is never completed', async () => {
     const seen = { begun: 0, whole: 0, broken: 0 }
     const upstream = createServer((request, response) => {
       seen.begun += 1
@@ -146,14 +146,14 @@ describe('P-8: a body of unknown length', () => {
     const { status, body } = await chunked(gateway.otlpPort, token, 3 * LIMIT)
     expect(status).toBe(413)
     expect(decodeRpcStatus(body, 'protobuf')).toEqual({ code: 8, message: tooLong, retryDelayMs: undefined })
-    await until('the request upstream is given up', () => seen.broken === seen.begun)
+    await until('the upstream request is aborted', () => seen.broken === seen.begun)
     expect(seen.whole).toBe(0)
     expect((await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token })).code).toBe(200)
     expect(seen.whole).toBe(1)
   })
 })
 
-test('P-11: who is refused early gets the answer, whatever is still on its way', async () => {
+test('P-11: a client that is refused early receives the answer while it is still sending', async () => {
   const { sink, gateway } = await limited({ PENSTOCK_MAX_BODY_BYTES: String(64 * LIMIT) })
   const body = bodyOf('HTTP protobuf', 8 * LIMIT)
   for (const kind of ['HTTP protobuf', 'gRPC'] as const) {

@@ -3,28 +3,28 @@ import { Pool } from 'undici'
 import { idOf, numberedBody } from './numbered-body.ts'
 
 export interface SteadyLoadOptions<Mark> {
-  /** Where OTLP/HTTP is taken. */
+  /** The OTLP/HTTP base URL. */
   readonly url: string
   readonly perSecond: number
   readonly token?: string
-  /** Ids count up from here, so that several loads share one sink. */
+  /** Ids are counted from here, so that several loads can share a sink. */
   readonly firstNumber?: number
-  /** As OTLP permits: 429, 502, 503 and 504 after `Retry-After`, a broken connection after a while; anything else is final. */
+  /** Retries as OTLP permits: 429, 502, 503 and 504 after `Retry-After`, a broken connection after a delay. Other answers are final. */
   readonly isRetrying: boolean
-  /** What the world is like when a request goes out; given back with its answer. */
+  /** Called when a request is sent. Its result is passed to `onAnswer`. */
   readonly mark?: () => Mark
   readonly onAnswer?: (status: number, mark: Mark) => void
 }
 
 export interface SteadyLoadResult {
   readonly sent: number
-  /** Answered with 200. */
+  /** The ids that were answered with 200. */
   readonly acceptedIds: readonly string[]
-  /** Answers by status, those that were retried included. */
+  /** The number of answers by status, including retried requests. */
   readonly answers: Readonly<Record<number, number>>
-  /** Connections that broke under a request. */
+  /** The errors of requests with a broken connection. */
   readonly broken: readonly string[]
-  /** Requests that ended without 200. */
+  /** The ids of requests that never got 200. */
   readonly lostIds: readonly string[]
   readonly p99Ms: number
   readonly slowestMs: number
@@ -32,18 +32,18 @@ export interface SteadyLoadResult {
 
 const CONNECTIONS = 64
 const TICK_MS = 5
-/** As long as an exporter keeps what it could not send. */
+/** The time for which an exporter retries. */
 const GIVE_UP_MS = 30_000
 const BACKOFF_MS = 250
 const retryable = new Set([429, 502, 503, 504])
 
-/** Exports at a fixed rate whatever becomes of them: an open loop, so that whoever is slow falls behind and is seen to. */
+/** Exports at a fixed rate, whatever the answers: an open loop, in which a slow server falls behind visibly. */
 export class SteadyLoad<Mark = undefined> {
   readonly #options: SteadyLoadOptions<Mark>
   readonly #pool: Pool
   readonly #startMs = performance.now()
   readonly #timer: NodeJS.Timeout
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #pending = new Set<Promise<void>>()
   readonly #acceptedIds: string[] = []
   readonly #lostIds: string[] = []
   readonly #answers: Record<number, number> = {}
@@ -57,7 +57,7 @@ export class SteadyLoad<Mark = undefined> {
     this.#timer = setInterval(() => this.#sendDue(), TICK_MS)
   }
 
-  /** Requests whose first answer has come. */
+  /** The number of requests with a first answer. */
   get answered(): number {
     return this.#latenciesMs.length
   }
@@ -66,10 +66,10 @@ export class SteadyLoad<Mark = undefined> {
     return this.#sent
   }
 
-  /** Sends no more, and resolves when everything sent has its end. */
+  /** Stops sending, and resolves when every request has ended. */
   async stop(): Promise<SteadyLoadResult> {
     clearInterval(this.#timer)
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#pending)
     await this.#pool.close()
     const latencies = this.#latenciesMs.toSorted((a, b) => a - b)
     return {
@@ -88,8 +88,8 @@ export class SteadyLoad<Mark = undefined> {
     while (this.#sent < due) {
       const sending = this.#export(idOf((this.#options.firstNumber ?? 0) + this.#sent))
       this.#sent += 1
-      this.#underWay.add(sending)
-      void sending.finally(() => this.#underWay.delete(sending))
+      this.#pending.add(sending)
+      void sending.finally(() => this.#pending.delete(sending))
     }
   }
 
@@ -113,7 +113,7 @@ export class SteadyLoad<Mark = undefined> {
     }
   }
 
-  /** No status: the connection broke. */
+  /** Sends one request. `status` is `undefined` if the connection broke. */
   async #attempt(body: Buffer): Promise<{ status: number | undefined; retryAfterMs: number }> {
     const { token, mark, onAnswer } = this.#options
     const marked = mark?.()

@@ -10,7 +10,7 @@ import {
 export interface Telemetry {
   readonly signal?: Signal
   readonly service?: string
-  /** Names of spans or metrics, bodies of log records. */
+  /** The names of spans or metrics, or the bodies of log records. */
   readonly items?: readonly string[]
   readonly attributes?: Readonly<Record<string, string>>
 }
@@ -70,7 +70,7 @@ const itemOf = {
   }),
 }
 
-/** An export request with one resource. */
+/** Encodes an export request with one resource. */
 export function exportBody(
   { signal = 'traces', service = 'shop', items = ['one'], attributes = {} }: Telemetry,
   encoding: Encoding,
@@ -91,7 +91,7 @@ export function exportBody(
   return Buffer.from(encodeRequest(signal, request, encoding))
 }
 
-/** The names (see `Telemetry.items`) in a request, in order. */
+/** Returns the names (see `Telemetry.items`) in a request, in order. */
 export function itemsIn(body: Uint8Array, encoding: Encoding, signal: Signal = 'traces'): string[] {
   const items = decodeRequest(signal, body, encoding).resources.flatMap(({ scopes }) =>
     scopes.flatMap((group) => group.items as readonly { name?: string; body?: { value: unknown } }[]),
@@ -99,7 +99,7 @@ export function itemsIn(body: Uint8Array, encoding: Encoding, signal: Signal = '
   return items.map(({ name, body: text }) => name ?? String(text?.value))
 }
 
-/** The attributes of each resource in a request. */
+/** Returns the attributes of each resource in a request. */
 export function resourcesIn(
   body: Uint8Array,
   encoding: Encoding,

@@ -15,30 +15,30 @@ async function startThree(env: Record<string, string> = {}) {
 }
 
 describe.each(clientKinds)('%s', (kind) => {
-  test('X-12: each tenant has its upstream, everybody else the common one', async () => {
+  test('X-12: each tenant in the map has its own upstream, and the others share the default one', async () => {
     const { gateway, received, blue } = await startThree({ PENSTOCK_TENANT_HEADER: 'true' })
     for (const tenant of ['blue', 'red', 'green', null]) {
       const { token } = await gateway.token({ name: `of ${tenant}`, tenant })
-      const given = { token, items: [`of ${tenant}`], headers: { 'x-scope-orgid': 'red' } }
-      expect((await exportOnce(gateway.otlpPort, kind, given)).code).toBe(okCode[kind])
+      const options = { token, items: [`of ${tenant}`], headers: { 'x-scope-orgid': 'red' } }
+      expect((await exportOnce(gateway.otlpPort, kind, options)).code).toBe(okCode[kind])
     }
-    await exportOnce(gateway.otlpPort, kind, { items: ['of nobody'], headers: { 'x-scope-orgid': 'red' } })
-    expect(received()).toEqual([['of green', 'of null', 'of nobody'], ['of blue'], ['of red']])
+    await exportOnce(gateway.otlpPort, kind, { items: ['without a token'], headers: { 'x-scope-orgid': 'red' } })
+    expect(received()).toEqual([['of green', 'of null', 'without a token'], ['of blue'], ['of red']])
     expect(blue.requests[0]!.headers['x-scope-orgid']).toBe('blue')
   })
 
-  test('X-12: forbidden, when so configured, is who has no tenant of the map', async () => {
+  test('X-12: if so configured, a tenant that is not in the map is forbidden', async () => {
     const { gateway, received } = await startThree({ PENSTOCK_UNKNOWN_TENANT: 'forbidden' })
-    const told: [number, string][] = []
+    const answers: [number, string][] = []
     const ids: string[] = []
     for (const tenant of ['blue', 'green', null]) {
       const { id, token } = await gateway.token({ name: `of ${tenant}`, tenant })
       const { code, message } = await exportOnce(gateway.otlpPort, kind, { token, items: [`of ${tenant}`] })
-      told.push([code, message])
+      answers.push([code, message])
       ids.push(id)
     }
     const forbidden = kind === 'gRPC' ? 7 : 403
-    expect(told).toEqual([
+    expect(answers).toEqual([
       [okCode[kind], ''],
       [forbidden, `The tenant of the ingest token ${ids[1]} has no upstream.`],
       [forbidden, `The ingest token ${ids[2]} belongs to no tenant.`],
@@ -46,7 +46,7 @@ describe.each(clientKinds)('%s', (kind) => {
     expect(received()).toEqual([[], ['of blue'], []])
   })
 
-  test('X-12: a change of tenant holds for the next request', async () => {
+  test('X-12: a change of the tenant applies from the next request', async () => {
     const { gateway, received } = await startThree()
     const { id, token } = await gateway.token({ tenant: 'blue' })
     await exportOnce(gateway.otlpPort, kind, { token, items: ['first'] })

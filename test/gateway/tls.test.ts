@@ -13,7 +13,7 @@ import { startGateway } from './running-gateway.ts'
 import { exportBody } from './telemetry.ts'
 import { until } from './until.ts'
 
-/** `CN` of the certificate a new connection is shown. */
+/** Returns the `CN` of the certificate that a new connection gets. */
 async function shownName(port: number, ca: string): Promise<string> {
   const socket: TLSSocket = connect({ port, host: '127.0.0.1', servername: 'localhost', ca })
   await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject))
@@ -23,7 +23,7 @@ async function shownName(port: number, ca: string): Promise<string> {
   return String(CN)
 }
 
-test.each(clientKinds)('P-1: under TLS and in the clear, either port takes either protocol (%s)', async (kind) => {
+test.each(clientKinds)('P-1: every port accepts every protocol, with TLS and without (%s)', async (kind) => {
   const authority = certificateAuthority()
   const server = authority.issue('server')
   const sink = await startSink()
@@ -41,7 +41,7 @@ test.each(clientKinds)('P-1: under TLS and in the clear, either port takes eithe
   expect(codes).toEqual([ok, ok, ok, ok])
 })
 
-test('P-1: OTLP/HTTP over HTTP/2 under TLS, told by ALPN; clear text on a TLS port gets nowhere', async () => {
+test('P-1: accepts OTLP/HTTP over HTTP/2 with TLS and ALPN, and no clear text on a TLS port', async () => {
   const authority = certificateAuthority()
   const server = authority.issue('server')
   const sink = await startSink()
@@ -64,7 +64,7 @@ test('P-1: OTLP/HTTP over HTTP/2 under TLS, told by ALPN; clear text on a TLS po
   expect(sink.requests).toHaveLength(1)
 })
 
-test.each(clientKinds)('X-13: a client certificate is demanded beside the token (%s)', async (kind) => {
+test.each(clientKinds)('X-13: a client certificate is required in addition to the token (%s)', async (kind) => {
   const authority = certificateAuthority()
   const clients = certificateAuthority('clients')
   const server = authority.issue('server')
@@ -80,20 +80,20 @@ test.each(clientKinds)('X-13: a client certificate is demanded beside the token 
   const { token } = await gateway.token()
   await gateway.enforce(true)
   const ca = authority.cert
-  const told = async (given: object) => {
-    const outcome = exportOnce(gateway.otlpPort, kind, { deadlineMs: 3_000, ...given })
+  const codeFor = async (options: object) => {
+    const outcome = exportOnce(gateway.otlpPort, kind, { deadlineMs: 3_000, ...options })
     return outcome.then(({ code }) => code).catch(() => 'no connection')
   }
   const refusedByTls = kind === 'gRPC' ? 14 : 'no connection'
   expect([
-    await told({ token, tls: { ca, cert: client.cert, key: client.key } }),
-    await told({ tls: { ca, cert: client.cert, key: client.key } }),
-    await told({ token, tls: { ca } }),
-    await told({ token, tls: { ca, cert: stranger.cert, key: stranger.key } }),
+    await codeFor({ token, tls: { ca, cert: client.cert, key: client.key } }),
+    await codeFor({ tls: { ca, cert: client.cert, key: client.key } }),
+    await codeFor({ token, tls: { ca } }),
+    await codeFor({ token, tls: { ca, cert: stranger.cert, key: stranger.key } }),
   ]).toEqual([okCode[kind], kind === 'gRPC' ? 16 : 401, refusedByTls, refusedByTls])
 })
 
-test('X-13: a new certificate is shown to new connections, the open ones stay, a broken file changes nothing', async () => {
+test('X-13: new connections get a renewed certificate, open ones continue, and a broken file changes nothing', async () => {
   const authority = certificateAuthority()
   const [first, second] = [authority.issue('first'), authority.issue('second')]
   const served = authority.issue('served')
@@ -117,19 +117,22 @@ test('X-13: a new certificate is shown to new connections, the open ones stay, a
     })
   expect([await send(), await shownName(gateway.otlpPort, authority.cert)]).toEqual([200, 'first'])
 
-  // As Kubernetes and certbot do it: another file takes the name.
+  // As Kubernetes and certbot do it: another file replaces the old one.
   renameSync(second.keyFile, served.keyFile)
   renameSync(second.certFile, served.certFile)
-  await until('the new one is shown', async () => (await shownName(gateway.otlpPort, authority.cert)) === 'second')
+  await until(
+    'the new certificate is used',
+    async () => (await shownName(gateway.otlpPort, authority.cert)) === 'second',
+  )
   expect(await send()).toBe(200)
 
   copyFileSync(first.keyFile, served.keyFile)
-  await until('the mismatch is told', () => logged(gateway, 'tls.unreadable').length > 0)
+  await until('the mismatch is logged', () => logged(gateway, 'tls.unreadable').length > 0)
   expect([await send(), await shownName(gateway.otlpPort, authority.cert)]).toEqual([200, 'second'])
   session.close()
 })
 
-test('X-13: an HTTPS upstream is believed by the authority it is told of, and by no other', async () => {
+test('X-13: an HTTPS upstream is trusted only with a certificate of the configured authority', async () => {
   const authority = certificateAuthority()
   const other = certificateAuthority('other')
   const { cert, key } = authority.issue('upstream')
@@ -145,14 +148,14 @@ test('X-13: an HTTPS upstream is believed by the authority it is told of, and by
   })
   const url = `https://localhost:${(upstream.address() as AddressInfo).port}`
   const trusting = await startGateway({ PENSTOCK_UPSTREAM: url, PENSTOCK_UPSTREAM_CA_FILE: authority.certFile })
-  const doubting = await startGateway({ PENSTOCK_UPSTREAM: url, PENSTOCK_UPSTREAM_CA_FILE: other.certFile })
+  const distrusting = await startGateway({ PENSTOCK_UPSTREAM: url, PENSTOCK_UPSTREAM_CA_FILE: other.certFile })
   for (const kind of clientKinds) expect((await exportOnce(trusting.otlpPort, kind)).code).toBe(okCode[kind])
   expect(received).toBe(3)
-  const told = await exportOnce(doubting.otlpPort, 'HTTP protobuf')
-  expect([told.code, told.message, received]).toEqual([503, 'the upstream cannot be reached', 3])
+  const answer = await exportOnce(distrusting.otlpPort, 'HTTP protobuf')
+  expect([answer.code, answer.message, received]).toEqual([503, 'the upstream cannot be reached', 3])
 })
 
-test('X-13: a handshake that fails leaves no connection behind', async () => {
+test('X-13: a failed handshake leaves no connection open', async () => {
   const server = certificateAuthority().issue('server')
   const sink = await startSink()
   const gateway = await startGateway({

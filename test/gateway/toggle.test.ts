@@ -16,20 +16,20 @@ import { startGateway } from './running-gateway.ts'
 import { SteadyLoad } from './steady-load.ts'
 import { faultsOf, toggleUnderLoad } from './toggling.ts'
 
-test('E-3, T-13: under 500 requests/s each request sent after a change was answered obeys it, and none is aborted', async () => {
+test('E-3, T-13: under 500 requests/s, every request sent after a change is decided by it, and none is aborted', async () => {
   await using sink = await CountingSink.start()
   await using gateway = await ProcessGateway.start({ upstream: sink.url })
   const result = await toggleUnderLoad(gateway, { perSecond: 500, toggles: 16, everyMs: 250 })
   console.log(
-    `toggle: ${result.withToken.sent + result.without.sent} requests; judged off ${result.judgedOff}, on ${result.judgedOn}; ` +
+    `toggle: ${result.withToken.sent + result.without.sent} requests; checked off ${result.checkedOff}, on ${result.checkedOn}; ` +
       `slowest change ${result.slowestChangeMs.toFixed(1)} ms; slowest request ${result.withToken.slowestMs.toFixed(0)} ms`,
   )
   expect(faultsOf(result, sink)).toEqual([])
-  expect(result.judgedOn).toBeGreaterThan(100)
-  expect(result.judgedOff).toBeGreaterThan(100)
+  expect(result.checkedOn).toBeGreaterThan(100)
+  expect(result.checkedOff).toBeGreaterThan(100)
 })
 
-test('E-3: a request admitted before the change is answered after it, its body half sent and upstream silent', async () => {
+test('E-3: a request admitted before the change is answered after it, also with half of its body unsent or a silent upstream', async () => {
   await using sink = await CountingSink.start()
   const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
   await gateway.token()
@@ -59,7 +59,7 @@ test('E-3: a request admitted before the change is answered after it, its body h
   expect(sink.aborted).toBe(0)
 })
 
-test('E-2, E-3: on one open HTTP/2 connection the next request obeys', async () => {
+test('E-2, E-3: on an open HTTP/2 connection a change applies from the next request', async () => {
   await using sink = await CountingSink.start()
   const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url })
   await gateway.token()
@@ -85,8 +85,8 @@ test('E-2, E-3: on one open HTTP/2 connection the next request obeys', async () 
   expect(seen).toEqual([200, 401, 200, 401, 401, 200])
 })
 
-describeWithCollector('with a real collector behind', () => {
-  test('enforcement goes on and off under load; the collector is never restarted and gets every accepted span', async () => {
+describeWithCollector('with a collector as upstream', () => {
+  test('enforcement is toggled under load; the collector is not restarted and receives every accepted span', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'penstock-toggle-'))
     const file = join(directory, 'spans.json')
     const collector = await startCollector({

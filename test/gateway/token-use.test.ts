@@ -18,7 +18,7 @@ describe('T-9: a token in the query', () => {
       body: exportBody({}, 'json'),
     })
 
-  test('opens where that is configured and the token allows it, and goes no further', async () => {
+  test('is accepted if configured and allowed for the token, and is not forwarded or logged', async () => {
     const sink = await startSink()
     const gateway = await startGateway({
       PENSTOCK_UPSTREAM: sink.url,
@@ -49,7 +49,7 @@ describe('T-9: a token in the query', () => {
     for (const secret of [...secrets, 'access_token']) expect(gateway.logs()).not.toContain(secret)
   })
 
-  test('is no credential at all where nothing is configured', async () => {
+  test('is not a credential by default', async () => {
     const gateway = await startGateway({ PENSTOCK_UPSTREAM: (await startSink()).url })
     await gateway.enforce(true)
     const { token } = await gateway.token({ allow_query: true })
@@ -59,7 +59,7 @@ describe('T-9: a token in the query', () => {
 })
 
 describe('X-13: a token bound to client certificates', () => {
-  /** Clients may show either of two certificates. */
+  /** Starts a gateway that knows two client certificates. */
   async function startWithCertificates(demanded: boolean) {
     const folder = mkdtempSync(join(tmpdir(), 'penstock-tls-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -79,16 +79,16 @@ describe('X-13: a token bound to client certificates', () => {
   }
   const shows = (name: keyof typeof certificates) => ({ ca: certificates.one.cert, ...certificates[name] })
 
-  test.each(clientKinds)('opens over %s with its own certificate, and with no other', async (kind) => {
+  test.each(clientKinds)('is accepted over %s with its own certificate, and with no other', async (kind) => {
     const gateway = await startWithCertificates(true)
     const bound = await gateway.token({ client_certificate_sans: ['DNS:Two.gateway.test', 'URI:spiffe://x/y'] })
     const unbound = await gateway.token()
-    const told = (token: string, name: keyof typeof certificates) =>
+    const exportWithCertificate = (token: string, name: keyof typeof certificates) =>
       exportOnce(gateway.otlpPort, kind, { token, tls: shows(name) })
 
-    expect((await told(bound.token, 'two')).code).toBe(okCode[kind])
-    expect((await told(unbound.token, 'one')).code).toBe(okCode[kind])
-    expect(await told(bound.token, 'one')).toMatchObject({
+    expect((await exportWithCertificate(bound.token, 'two')).code).toBe(okCode[kind])
+    expect((await exportWithCertificate(unbound.token, 'one')).code).toBe(okCode[kind])
+    expect(await exportWithCertificate(bound.token, 'one')).toMatchObject({
       code: forbiddenCode[kind],
       message: `The ingest token ${bound.id} may not be used with this client certificate.`,
     })
@@ -97,11 +97,11 @@ describe('X-13: a token bound to client certificates', () => {
     expect(gateway.logs()).toMatch(new RegExp(`"reason":"certificate".*"token_id":"${bound.id}"`))
   })
 
-  test('opens where the listener demands no certificate', async () => {
+  test('is accepted if the listener requires no certificate', async () => {
     const gateway = await startWithCertificates(false)
     const bound = await gateway.token({ client_certificate_sans: ['DNS:two.gateway.test'] })
-    const told = await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token: bound.token, tls: shows('one') })
-    expect(told.code).toBe(200)
+    const answer = await exportOnce(gateway.otlpPort, 'HTTP protobuf', { token: bound.token, tls: shows('one') })
+    expect(answer.code).toBe(200)
   })
 })
 
@@ -113,7 +113,7 @@ describe('O-13: access log', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>)
 
   test.each(clientKinds)(
-    'a line of %s has a request id, and the time of upstream where there was one',
+    'a line of %s has a request id, and the upstream time if the request was forwarded',
     async (kind) => {
       const gateway = await startGateway({ PENSTOCK_UPSTREAM: (await startSink()).url, PENSTOCK_LOG_ACCEPTED: 'true' })
       await gateway.enforce(true)

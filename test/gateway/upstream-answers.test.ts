@@ -2,7 +2,7 @@ import { encodeExportResponse, encodeRpcStatus } from '@penstock/otlp'
 import { refusedUrl, type ScriptedReply } from '@penstock/testkit'
 import { expect, test } from 'vitest'
 import { startSink } from './accepting-sink.ts'
-import { type ClientKind, clientKinds, exportOnce, type Told } from './export-client.ts'
+import { type ClientKind, clientKinds, type ExportReply, exportOnce } from './export-client.ts'
 import { logged } from './metrics-page.ts'
 import { startGateway } from './running-gateway.ts'
 
@@ -25,14 +25,14 @@ const ownStatus = (code: number, message: string, retryDelayMs?: number) =>
 
 interface Row {
   readonly upstream: ScriptedReply
-  /** Status, code within its Status, Retry-After. */
+  /** The HTTP status, the code in its Status, and Retry-After. */
   readonly http: readonly [number, number | undefined, string?]
-  /** Code, seconds of RetryInfo. */
+  /** The gRPC code and the seconds of RetryInfo. */
   readonly grpc: readonly [number, string?]
   readonly message: string
 }
 
-/** What an upstream does, and what its clients are told (table 1.3, P-6, P-13 to P-15). */
+/** The replies of an upstream, and the answers that clients get (P-6, P-13 to P-15). */
 const rows: Readonly<Record<string, Row>> = {
   'reset before a reply': row({ play: 'reset' }, [502, 14], [14], 'the connection to the upstream broke'),
   'reset after the head of a 200': row(
@@ -143,45 +143,47 @@ function row(upstream: ScriptedReply, http: Row['http'], grpc: Row['grpc'], mess
 const expectedOf = ({ http: [status, code, wait], grpc, message }: Row, kind: ClientKind): unknown[] =>
   kind === 'gRPC' ? [grpc[0], grpc[1], message] : [status, code, wait, message]
 
-function seen({ code, statusCode, retryAfter, message, partial }: Told, kind: ClientKind): unknown[] {
-  const said = partial === undefined ? message : `${partial.rejected} rejected: ${partial.message}`
-  if (kind !== 'gRPC') return [code, statusCode, retryAfter, said]
+function toRow({ code, statusCode, retryAfter, message, partial }: ExportReply, kind: ClientKind): unknown[] {
+  const text = partial === undefined ? message : `${partial.rejected} rejected: ${partial.message}`
+  if (kind !== 'gRPC') return [code, statusCode, retryAfter, text]
   const isAnHour = Number(retryAfter) > 3_500 && Number(retryAfter) <= 3_601
-  return [code, isAnHour ? 'about an hour' : retryAfter, said]
+  return [code, isAnHour ? 'about an hour' : retryAfter, text]
 }
 
 test.each(clientKinds.flatMap((kind) => ['true', 'false'].map((coalesce) => [kind, coalesce] as const)))(
-  'every answer of an HTTP upstream, as a client sees it (%s, coalescing: %s)',
+  'every reply of an HTTP upstream gives the expected answer (%s, coalescing: %s)',
   async (kind, coalesce) => {
     let upstream: ScriptedReply = { play: 'silence' }
     const sink = await startSink(() => upstream)
     const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url, PENSTOCK_COALESCE: coalesce })
     const { token } = await gateway.token()
     await gateway.enforce(true)
-    const told: Record<string, unknown[]> = {}
+    const answers: Record<string, unknown[]> = {}
     const types = new Set<string | undefined>()
     for (const [name, { upstream: next }] of Object.entries(rows)) {
       upstream = next
       const answer = await exportOnce(gateway.otlpPort, kind, { token })
-      told[name] = seen(answer, kind)
+      answers[name] = toRow(answer, kind)
       if (kind !== 'gRPC') types.add(answer.headers['content-type'])
     }
-    expect(told).toEqual(Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, expectedOf(row, kind)])))
-    // P-5: in the request's own encoding, whatever upstream spoke.
+    expect(answers).toEqual(
+      Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, expectedOf(row, kind)])),
+    )
+    // P-5: the encoding is that of the request, whatever the upstream used.
     if (kind !== 'gRPC')
       expect([...types]).toEqual([kind === 'HTTP JSON' ? 'application/json' : 'application/x-protobuf'])
-    // One alarm of each kind a minute, and nothing was sent twice.
+    // One warning of each kind per minute, and nothing was sent twice.
     expect(sink.requests).toHaveLength(Object.keys(rows).length)
     expect(logged(gateway, 'upstream.credential')).toHaveLength(1)
     expect(logged(gateway, 'upstream.misplaced')).toHaveLength(1)
   },
 )
 
-test.each(clientKinds)('nobody listens upstream (%s)', async (kind) => {
+test.each(clientKinds)('an upstream that refuses connections is unreachable (%s)', async (kind) => {
   const gateway = await startGateway({ PENSTOCK_UPSTREAM: await refusedUrl() })
   const { token } = await gateway.token()
-  const told = await exportOnce(gateway.otlpPort, kind, { token })
-  expect([told.code, told.retryAfter, told.message]).toEqual([
+  const answer = await exportOnce(gateway.otlpPort, kind, { token })
+  expect([answer.code, answer.retryAfter, answer.message]).toEqual([
     kind === 'gRPC' ? 14 : 503,
     '2',
     'the upstream cannot be reached',
@@ -189,14 +191,14 @@ test.each(clientKinds)('nobody listens upstream (%s)', async (kind) => {
 })
 
 test.each(clientKinds)(
-  'with credentials passed through, what upstream says of them is the client’s (%s)',
+  'if credentials are passed through, a 401 or 403 of the upstream is passed to the client (%s)',
   async (kind) => {
     const sink = await startSink([reply(401), reply(403)])
     const gateway = await startGateway({ PENSTOCK_UPSTREAM: sink.url, PENSTOCK_PASS_CREDENTIAL_THROUGH: 'true' })
-    const given = { headers: { authorization: 'Bearer of-the-client' } }
+    const options = { headers: { authorization: 'Bearer of-the-client' } }
     const codes = [
-      (await exportOnce(gateway.otlpPort, kind, given)).code,
-      (await exportOnce(gateway.otlpPort, kind, given)).code,
+      (await exportOnce(gateway.otlpPort, kind, options)).code,
+      (await exportOnce(gateway.otlpPort, kind, options)).code,
     ]
     expect(codes).toEqual(kind === 'gRPC' ? [16, 7] : [401, 403])
     expect(sink.requests[0]!.headers.authorization).toBe('Bearer of-the-client')

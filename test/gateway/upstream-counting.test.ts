@@ -3,7 +3,7 @@ import type { RecordedRequest, ScriptedReply } from '@penstock/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { accept, itemsOf, startSink } from './accepting-sink.ts'
-import { clientKinds, exportOnce, exportWith, grpcClient, type Told } from './export-client.ts'
+import { clientKinds, type ExportReply, exportOnce, exportWith, grpcClient } from './export-client.ts'
 import { startGateway } from './running-gateway.ts'
 
 const protobuf = { 'content-type': 'application/x-protobuf' }
@@ -13,11 +13,11 @@ const steps = [
 ] as const
 type Step = (typeof steps)[number]
 
-/** A backend that follows a script, and keeps the books. */
+/** A backend that follows a script and records what it accepted. */
 class Backend {
   readonly accepted: string[] = []
-  /** Accepted, but nobody was told. */
-  readonly untold = new Set<string>()
+  /** Items that were accepted although the reply was lost. */
+  readonly withLostReply = new Set<string>()
   rejected = 0
   readonly #script: readonly Step[]
   #at = 0
@@ -29,7 +29,7 @@ class Backend {
   reply(request: RecordedRequest): ScriptedReply {
     const step = this.#script[this.#at++ % this.#script.length]!
     const items = itemsOf(request)
-    // A body that no backend would take: alone or among others it is refused.
+    // Every backend refuses this body, alone or among others.
     if (items.includes('poison')) return { play: 'reply', status: 400 }
     switch (step) {
       case 'accept':
@@ -43,7 +43,7 @@ class Backend {
       }
       case 'reply lost':
         this.accepted.push(...items)
-        for (const item of items) this.untold.add(item)
+        for (const item of items) this.withLostReply.add(item)
         return { play: 'reset', status: 200, body: 'x' }
       case 'refuse':
         return { play: 'reply', status: 400 }
@@ -63,11 +63,11 @@ class Backend {
 
 interface Sent {
   readonly items: readonly string[]
-  readonly told: Told
+  readonly reply: ExportReply
 }
 
 test.each(['true', 'false'])(
-  'nothing is acknowledged that upstream did not accept, and nothing accepted is denied but where the reply was lost (coalescing: %s)',
+  'no rejected item is acknowledged, and no accepted one is denied unless the reply was lost (coalescing: %s)',
   async (coalesce) => {
     let backend = new Backend(['accept'])
     const sink = await startSink((request) => backend.reply(request))
@@ -80,31 +80,31 @@ test.each(['true', 'false'])(
       fc.asyncProperty(scripts, fc.array(fc.nat(7), { minLength: 40, maxLength: 40 }), async (script, shapes) => {
         run += 1
         backend = new Backend(script)
-        // Its own token: what an earlier script has closed or slowed down is no matter of this one.
+        // Each run has its own token, because an earlier script may have closed or slowed down the lane of its token.
         const { token } = await gateway.token({ name: `run ${run}` })
         const sent = await Promise.all(
           shapes.map(async (shape, index): Promise<Sent> => {
             const items = shape === 7 ? ['poison'] : [`${run}/${index}/a`, `${run}/${index}/b`]
             const kind = clientKinds[shape % 3]!
-            const given = { token, items, gzip: shape > 3 && kind !== 'gRPC' }
-            const told =
-              kind === 'gRPC' ? await exportWith(client, given) : await exportOnce(gateway.otlpPort, kind, given)
-            return { items, told }
+            const options = { token, items, gzip: shape > 3 && kind !== 'gRPC' }
+            const reply =
+              kind === 'gRPC' ? await exportWith(client, options) : await exportOnce(gateway.otlpPort, kind, options)
+            return { items, reply }
           }),
         )
-        const acknowledged = sent.filter(({ told }) => told.code === 200 || told.code === 0)
-        const rejected = acknowledged.reduce((sum, { told }) => sum + Number(told.partial?.rejected ?? 0n), 0)
+        const acknowledged = sent.filter(({ reply }) => reply.code === 200 || reply.code === 0)
+        const rejected = acknowledged.reduce((sum, { reply }) => sum + Number(reply.partial?.rejected ?? 0n), 0)
         const items = acknowledged.flatMap((one) => one.items)
         expect(items).not.toContain('poison')
-        // Each record at most once, and as many as the clients believe.
-        const told = backend.accepted.filter((item) => !backend.untold.has(item))
+        // Each record arrived at most once, and as many as the clients count.
+        const acknowledgedItems = backend.accepted.filter((item) => !backend.withLostReply.has(item))
         expect(new Set(backend.accepted).size).toBe(backend.accepted.length)
         expect(rejected).toBe(backend.rejected)
-        expect(items.length - rejected).toBe(told.length)
+        expect(items.length - rejected).toBe(acknowledgedItems.length)
         const known = new Set(items)
-        expect(told.filter((item) => !known.has(item))).toEqual([])
-        // Whoever was not acknowledged has a reason that upstream gave, or a retryable one of ours.
-        const codes = new Set(sent.map(({ told: { code } }) => code))
+        expect(acknowledgedItems.filter((item) => !known.has(item))).toEqual([])
+        // Other answers have a reason that the upstream gave, or are retryable.
+        const codes = new Set(sent.map(({ reply: { code } }) => code))
         for (const code of codes) expect([200, 0, 400, 3, 500, 2, 502, 503, 14, 429]).toContain(code)
       }),
       { numRuns: 25 },

@@ -8,7 +8,7 @@ import {
   reply,
   trailersOnly,
 } from '../../packages/gateway/src/upstream/grpc-script.case.ts'
-import { type ClientKind, clientKinds, exportOnce, type Told } from './export-client.ts'
+import { type ClientKind, clientKinds, type ExportReply, exportOnce } from './export-client.ts'
 import { startGateway } from './running-gateway.ts'
 import { itemsIn } from './telemetry.ts'
 
@@ -25,9 +25,9 @@ const partial = (rejected: bigint, message: string): GrpcPlay =>
 
 interface Row {
   readonly upstream: GrpcPlay
-  /** Status, Retry-After. */
+  /** The HTTP status and Retry-After. */
   readonly http: readonly [number, string?]
-  /** Code, seconds of RetryInfo. */
+  /** The gRPC code and the seconds of RetryInfo. */
   readonly grpc: readonly [number, string?]
   readonly message: string
 }
@@ -39,7 +39,7 @@ const row = (upstream: GrpcPlay, http: Row['http'], grpc: Row['grpc'], message =
   message,
 })
 
-/** What a gRPC upstream does, and what its clients are told (table 1.3, P-14, P-24, P-25). */
+/** The replies of a gRPC upstream, and the answers that clients get (P-14, P-24, P-25). */
 const rows: Readonly<Record<string, Row>> = {
   'all accepted': row(ok, [200], [0], ''),
   'partial success': row(partial(3n, 'too old'), [200], [0], '3 rejected: too old'),
@@ -85,30 +85,30 @@ const rows: Readonly<Record<string, Row>> = {
   'reset of the stream': row(({ stream }) => stream.close(2), [502], [14], 'upstream broke off before its answer'),
 }
 
-function seen({ code, retryAfter, message, partial: remark }: Told): unknown[] {
+function toRow({ code, retryAfter, message, partial: remark }: ExportReply): unknown[] {
   return [code, retryAfter, remark === undefined ? message : `${remark.rejected} rejected: ${remark.message}`]
 }
 
 const expectedOf = ({ http, grpc, message }: Row, kind: ClientKind): unknown[] =>
   kind === 'gRPC' ? [grpc[0], grpc[1], message] : [http[0], http[1], message]
 
-test.each(clientKinds)('every answer of a gRPC upstream, as a client sees it (%s)', async (kind) => {
+test.each(clientKinds)('every reply of a gRPC upstream gives the expected answer (%s)', async (kind) => {
   let play: GrpcPlay = ok
   const upstream = await GrpcScript.start((request) => play(request))
   onTestFinished(() => upstream.close())
   const gateway = await startGateway({ PENSTOCK_UPSTREAM: upstream.url.href.replace(/\/$/, '') })
   const { token } = await gateway.token()
-  const told: Record<string, unknown[]> = {}
+  const answers: Record<string, unknown[]> = {}
   for (const [name, { upstream: next }] of Object.entries(rows)) {
     play = next
-    told[name] = seen(await exportOnce(gateway.otlpPort, kind, { token, items: [name] }))
+    answers[name] = toRow(await exportOnce(gateway.otlpPort, kind, { token, items: [name] }))
   }
-  expect(told).toEqual(Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, expectedOf(row, kind)])))
+  expect(answers).toEqual(Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, expectedOf(row, kind)])))
   expect(upstream.requests.map(({ framed }) => itemsIn(framed.subarray(5), 'protobuf')[0])).toEqual(Object.keys(rows))
 })
 
-test.each(clientKinds)('nobody listens at a gRPC upstream (%s)', async (kind) => {
+test.each(clientKinds)('a gRPC upstream that refuses connections is unreachable (%s)', async (kind) => {
   const gateway = await startGateway({ PENSTOCK_UPSTREAM: (await refusedUrl()).replace('http', 'grpc') })
-  const told = await exportOnce(gateway.otlpPort, kind)
-  expect([told.code, told.retryAfter]).toEqual([kind === 'gRPC' ? 14 : 503, '2'])
+  const answer = await exportOnce(gateway.otlpPort, kind)
+  expect([answer.code, answer.retryAfter]).toEqual([kind === 'gRPC' ? 14 : 503, '2'])
 })

@@ -5,14 +5,14 @@ import type { Socket } from 'node:net'
 import { numberedBody } from './numbered-body.ts'
 import type { ProcessGateway } from './process-gateway.ts'
 
-/** One kept connection of HTTP/1.1 that a certain worker has taken. Linux only: it is looked up in /proc. */
+/** A persistent HTTP/1.1 connection to a known worker. Linux only, because the worker is found in /proc. */
 export class WorkerConnection {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
   readonly #port: number
   #socket: Socket | undefined
   workerPid = 0
 
-  /** One to each worker; the workers get connections in turn, but who takes which is theirs to say. */
+  /** Opens one connection to each worker. The operating system chooses the worker of a connection, so several are tried. */
   static async toEach(gateway: ProcessGateway): Promise<WorkerConnection[]> {
     const connections = new Map<number, WorkerConnection>()
     const pids = gateway.workerPids()
@@ -31,7 +31,7 @@ export class WorkerConnection {
     this.#port = port
   }
 
-  /** Status of an export with or without a token. Throws when it had to go over another connection. */
+  /** Exports with or without a token, and returns the status. Throws if another connection was used. */
   async export(id: string, token: string | undefined): Promise<number> {
     const sent = request({
       port: this.#port,
@@ -58,7 +58,7 @@ export class WorkerConnection {
   }
 }
 
-/** Whether the process holds the far end of our connection from `localPort`. */
+/** Returns whether the process has the other end of the connection from `localPort`. */
 function holdsConnection(pid: number, localPort: number): boolean {
   const hexPort = localPort.toString(16).toUpperCase().padStart(4, '0')
   const rows = readFileSync(`/proc/${pid}/net/tcp`, 'utf8').split('\n').slice(1)
@@ -68,7 +68,7 @@ function holdsConnection(pid: number, localPort: number): boolean {
   return readdirSync(`/proc/${pid}/fd`).some((fd) => linkOf(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`)
 }
 
-/** Descriptors come and go while we look. */
+/** Returns the target of a link, or `undefined` if the descriptor has been closed in the meantime. */
 function linkOf(path: string): string | undefined {
   try {
     return readlinkSync(path)

@@ -10,14 +10,14 @@ import { ProcessGateway } from './process-gateway.ts'
 import { WorkerConnection } from './worker-connection.ts'
 
 const WORKERS = 3
-/** Beside workers, the primary judges for other proxies, and is told like them. */
+/** The primary process counts too: it checks forward-auth requests and applies changes like a worker. */
 const INSTANCES = WORKERS + 1
-/** T-13. */
+/** The time within which a change must reach every process (T-13). */
 const BOUND_MS = 2_000
 
 const start = (upstream: string) => ProcessGateway.start({ upstream, args: ['--workers', String(WORKERS)] })
 
-if (process.platform !== 'linux') console.warn('skipped: "workers" looks into /proc to tell who took a connection')
+if (process.platform !== 'linux') console.warn('skipped: "workers" reads /proc to find the worker of a connection')
 
 describe.runIf(process.platform === 'linux')('workers', () => {
   test('T-13: each change reaches each worker within 2 s, and through the API before its answer', async () => {
@@ -47,7 +47,7 @@ describe.runIf(process.platform === 'linux')('workers', () => {
       }
     }
 
-    // By another process, of which ours learn only by looking.
+    // Changes of another process, which the workers notice only by polling.
     const polledMs: number[] = []
     const env = { PENSTOCK_DATA_DIR: gateway.dataDir }
     for (let change = 0; change < 10; change += 1) {
@@ -71,12 +71,12 @@ describe.runIf(process.platform === 'linux')('workers', () => {
     for (const connection of connections) connection.close()
   }, 60_000)
 
-  test('O-1, O-2: /metrics adds the workers up', async () => {
+  test('O-1, O-2: /metrics is the sum of the workers', async () => {
     await using sink = await CountingSink.start()
     await using gateway = await start(sink.url)
     const { token } = await gateway.token()
     await gateway.enforce(true)
-    // They are answered 401, each by the worker that is being looked for.
+    // These exports get 401, from the workers that are being identified.
     const connections = await WorkerConnection.toEach(gateway)
     const before = await totals(gateway)
     for (const [index, connection] of connections.entries()) {
@@ -91,7 +91,7 @@ describe.runIf(process.platform === 'linux')('workers', () => {
     for (const connection of connections) connection.close()
   })
 
-  test('a worker that is killed is replaced, and the new one obeys', async () => {
+  test('a killed worker is replaced, and the new one has the current state', async () => {
     await using sink = await CountingSink.start()
     await using gateway = await start(sink.url)
     const { token } = await gateway.token()
@@ -106,7 +106,7 @@ describe.runIf(process.platform === 'linux')('workers', () => {
       .poll(() => gateway.workerPids().filter((pid) => pid !== victim).length, { timeout: 15_000 })
       .toBe(WORKERS)
     await expect.poll(() => gateway.page('/readyz'), { timeout: 15_000 }).toEqual({ status: 200, text: 'ready\n' })
-    // What it has counted stays counted (O-2).
+    // Its counts are kept (O-2).
     const after = await totals(gateway)
     expect([after.allow, after.reject]).toEqual([before.allow, before.reject])
     const connections = await WorkerConnection.toEach(gateway)
@@ -115,13 +115,13 @@ describe.runIf(process.platform === 'linux')('workers', () => {
     const ended = gateway.stderr.split('\n').filter((line) => line.includes('"worker.ended"'))
     expect(ended.map((line) => JSON.parse(line))).toMatchObject([{ pid: victim, signal: 'SIGKILL' }])
     for (const connection of connections) connection.close()
-    // The dead one is taken for alive until it has been silent for 10 s.
+    // The dead worker counts as live until it has been silent for 10 s.
     await expect
       .poll(async () => (await gateway.enforce(true)).propagation, { timeout: 20_000, interval: 500 })
       .toEqual({ instances: INSTANCES, applied: INSTANCES })
   }, 60_000)
 
-  test('X-15: SIGTERM ends all of them after what is under way is answered, with 0', async () => {
+  test('X-15: SIGTERM ends all processes with 0 after the requests in flight are answered', async () => {
     await using sink = await CountingSink.start()
     await using gateway = await start(sink.url)
     const pids = gateway.workerPids()
@@ -139,7 +139,7 @@ describe.runIf(process.platform === 'linux')('workers', () => {
     for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
   })
 
-  test('forward-auth is judged beside the workers, and obeys as they do', async () => {
+  test('forward-auth requests are checked in the primary process, with the same state as in the workers', async () => {
     await using sink = await CountingSink.start()
     await using gateway = await start(sink.url)
     const { id, token } = await gateway.token()

@@ -10,7 +10,7 @@ const { withToken, without } = result
 const faults = faultsOf(result, sink)
 console.log(`requests            ${withToken.sent} with a token, ${without.sent} without`)
 console.log(`answers             ${JSON.stringify(withToken.answers)} and ${JSON.stringify(without.answers)}`)
-console.log(`judged strictly     ${result.judgedOn} under enforcement, ${result.judgedOff} without`)
+console.log(`checked strictly    ${result.checkedOn} under enforcement, ${result.checkedOff} without`)
 console.log(`slowest change      ${result.slowestChangeMs.toFixed(1)} ms`)
 console.log(`p99 with a token    ${withToken.p99Ms.toFixed(1)} ms`)
 console.log(faults.length === 0 ? 'every request obeyed' : faults.join('\n'))

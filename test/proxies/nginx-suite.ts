@@ -2,8 +2,8 @@ import { describe, test } from 'vitest'
 import { nginxBinary } from './nginx.ts'
 
 /**
- * A suite that needs a real nginx. It always runs in CI, where a missing one is a failed test; elsewhere it is skipped, and
- * the reason printed.
+ * Describes a suite that needs nginx. In CI, a missing nginx is a failed test; elsewhere the suite is skipped, and the
+ * reason is printed.
  */
 export function describeWithNginx(name: string, suite: () => void): void {
   if (nginxBinary() !== undefined) {
@@ -13,7 +13,7 @@ export function describeWithNginx(name: string, suite: () => void): void {
       throw new Error('nginx is not installed; CI installs it before the tests')
     })
   } else {
-    console.warn(`skipped: "${name}" needs nginx; the package "nginx" of most systems has it`)
+    console.warn(`skipped: "${name}" needs nginx; on most systems it is in the package "nginx"`)
     describe.skip(name, suite)
   }
 }

@@ -7,39 +7,39 @@ import { createInterface } from 'node:readline'
 import { freePort } from '../collector/free-port.ts'
 
 export interface NginxStart {
-  /** What stands inside `http { … }`, given as many loopback ports as it needs. */
+  /** Returns the content of `http { … }`. The argument is the list of reserved loopback ports. */
   config: (ports: readonly number[]) => string
-  /** Default 1. */
+  /** The number of ports. The default is 1. */
   ports?: number
-  /** `worker_processes`. Default 1. */
+  /** The value of `worker_processes`. The default is 1. */
   workers?: number
 }
 
 export interface Nginx {
   readonly ports: readonly number[]
-  /** Of the master; its workers do the work. */
+  /** The process id of the master. Its workers serve the requests. */
   readonly pid: number
   readonly workerPids: readonly number[]
-  /** What it has logged since it started, from level `notice`. */
+  /** Returns the log since the start, from level `notice`. */
   logs(): string
-  /** Takes up the configuration again, or another one; resolves when the new workers are there, rejects what nginx rejects. */
+  /** Reloads the configuration, or loads another one. Resolves when the new workers run, and rejects if nginx rejects it. */
   reload(config?: NginxStart['config']): Promise<void>
-  /** Ends it at once and removes its files. Safe to call again. */
+  /** Stops nginx immediately and removes its files. It may be called again. */
   stop(): Promise<void>
 }
 
 const deadlineMs = 20_000
 
-const places = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx', '/opt/homebrew/bin/nginx']
+const binaryPaths = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx', '/opt/homebrew/bin/nginx']
 
 export function nginxBinary(): string | undefined {
-  return places.find((path) => existsSync(path))
+  return binaryPaths.find((path) => existsSync(path))
 }
 
-/** Starts nginx on loopback, in the foreground, with every file of its own in a directory of its own. */
+/** Starts nginx on loopback, in the foreground, with all its files in a temporary directory. */
 export async function startNginx({ config, ports: portCount = 1, workers = 1 }: NginxStart): Promise<Nginx> {
   const binary = nginxBinary()
-  if (binary === undefined) throw new Error(`nginx is not installed; looked for ${places.join(', ')}`)
+  if (binary === undefined) throw new Error(`nginx is not installed; looked for ${binaryPaths.join(', ')}`)
   const directory = await mkdtemp(join(tmpdir(), 'penstock-nginx-'))
   const ports = await Promise.all(Array.from({ length: portCount }, freePort))
   const write = (http: NginxStart['config']) =>
@@ -48,7 +48,7 @@ export async function startNginx({ config, ports: portCount = 1, workers = 1 }: 
 
   const args = ['-p', `${directory}/`, '-c', 'nginx.conf', '-e', 'stderr', '-g', 'daemon off;']
   const child = spawn(binary, args, { env: {}, stdio: ['ignore', 'ignore', 'pipe'] })
-  endWhenWeEnd(child)
+  terminateWithParent(child)
 
   let log = ''
   let workerPids: number[] = []
@@ -68,7 +68,7 @@ export async function startNginx({ config, ports: portCount = 1, workers = 1 }: 
     child.once('close', () => resolve())
   })
 
-  /** Workers start once every port is bound. */
+  /** Resolves when the workers have started, which they do once every port is bound. */
   const workersStarted = (count: number, from: number): Promise<void> =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => fail('in time'), deadlineMs)
@@ -109,16 +109,16 @@ export async function startNginx({ config, ports: portCount = 1, workers = 1 }: 
     logs: () => log,
     async reload(next = config) {
       await write(next)
-      const awaited = workersStarted(startedWorkers + workers, log.length)
+      const reloaded = workersStarted(startedWorkers + workers, log.length)
       child.kill('SIGHUP')
-      await awaited
+      await reloaded
     },
     stop,
   }
 }
 
 function wholeConfig(http: string, workers: number): string {
-  // Started by root, workers would become someone who cannot write into our directory.
+  // If the master runs as root, its workers would otherwise run as a user who cannot write into the directory.
   const user = process.getuid?.() === 0 ? 'user root root;' : ''
   return `${user}
 worker_processes ${workers};
@@ -137,8 +137,8 @@ ${http}
 `
 }
 
-/** However this process ends, its end of the pipe closes. Asked politely, because a killed master leaves its workers. */
-function endWhenWeEnd(child: ChildProcess): void {
+/** Terminates nginx when this process ends in any way, because the pipe closes then. SIGTERM also ends the workers. */
+function terminateWithParent(child: ChildProcess): void {
   const watcher = spawn('sh', ['-c', `read _; kill -TERM ${child.pid}`], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,

@@ -1,4 +1,4 @@
-/** Every error the management API can answer with, and its status (spec/otlp-gateway.md 3.3). */
+/** The error codes of the management API, with the HTTP status of each. */
 export const apiErrorStatus = {
   invalid_json: 400,
   invalid_field: 400,
@@ -21,12 +21,12 @@ export const apiErrorStatus = {
   precondition_failed: 412,
   rate_limited: 429,
   store_unavailable: 503,
-  /** A bug of ours. */
+  /** A bug in the gateway. */
   internal: 500,
 } as const
 export type ApiErrorCode = keyof typeof apiErrorStatus
 
-/** A failure the caller of the management API, or of the command line, can act on. `message` and `details` reach them. */
+/** A failure that the caller of the management API or the command line can act on. The caller sees `message` and `details`. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: ApiErrorCode

@@ -2,19 +2,19 @@ import { type CoalesceSettings, defaultCoalesceSettings } from './coalesce/coale
 
 export interface ListenAddress {
   readonly host: string
-  /** 0: any free port. */
+  /** 0 picks any free port. */
   readonly port: number
 }
 
-/** PEM files, read again when they change (X-13). */
+/** PEM files. They are read again when they change (X-13). */
 export interface TlsFiles {
   readonly certFile: string
   readonly keyFile: string
-  /** With it, a client must show a certificate that one of these has signed. */
+  /** If set, a client must present a certificate signed by one of these authorities. */
   readonly clientCaFile?: string
 }
 
-/** A port that takes telemetry, OTLP/HTTP and OTLP/gRPC alike (P-1). */
+/** A port that accepts telemetry over both OTLP/HTTP and OTLP/gRPC (P-1). */
 export interface OtlpListener {
   readonly address: ListenAddress
   readonly tls?: TlsFiles
@@ -23,52 +23,52 @@ export interface OtlpListener {
 export interface UpstreamConfig {
   /** `http(s)://host[:port][/prefix]` for OTLP/HTTP, `grpc(s)://host:port` for OTLP/gRPC. */
   readonly url: string
-  /** Sent as `Authorization` (X-9). A file is read again when it changes. */
+  /** The value of `Authorization` sent to the upstream (X-9). A file is read again when it changes. */
   readonly credential?: { readonly header: string } | { readonly file: string }
   readonly caFile?: string
-  /** Default 4 MiB over gRPC, 20 MiB over HTTP (C-6). */
+  /** The default is 4 MiB over gRPC and 20 MiB over HTTP (C-6). */
   readonly bodyLimitBytes?: number
 }
 
 export interface GatewayConfig {
   readonly listeners: readonly OtlpListener[]
   readonly upstream: UpstreamConfig
-  /** Tenant → upstream; others go to `upstream`, or are refused (X-12). */
+  /** Maps a tenant to its upstream. `unknownTenant` decides about tenants that are not listed (X-12). */
   readonly tenantUpstreams: Readonly<Record<string, UpstreamConfig>>
   readonly unknownTenant: 'default-upstream' | 'forbidden'
-  /** Sends `x-scope-orgid` from the token's tenant (X-10). */
+  /** Sends the token's tenant upstream as `x-scope-orgid` (X-10). */
   readonly tenantHeader: boolean
-  /** Client's Authorization goes upstream (X-9). */
+  /** Forwards the client's `Authorization` header upstream (X-9). */
   readonly passCredentialThrough: boolean
-  /** Extra request paths → signal, beside the standard ones (P-2). */
+  /** Request paths, in addition to the standard ones, and the signal of each (P-2). */
   readonly extraPaths: Readonly<Record<string, 'traces' | 'metrics' | 'logs' | 'profiles'>>
-  /** Credentials elsewhere than in `Authorization: Bearer` (T-9); off by default. */
+  /** Places other than `Authorization: Bearer` where a credential is accepted (T-9). Empty by default. */
   readonly credentialSources: readonly CredentialSource[]
   readonly allowedOrigins: readonly string[]
-  /** The limit on wire bytes, and on the inflated bytes of bodies that are inflated. */
+  /** Limits the wire bytes of a body, and also its inflated bytes if the gateway inflates it. */
   readonly maxBodyBytes: number
   readonly inspectInflatedSize: InflatedSizeInspection
-  /** Of all bodies under way together (X-3). */
+  /** Limits the total bytes of all bodies in flight (X-3). */
   readonly inFlightBytes: number
-  /** Adds `ingest.token.id` and `.name` to each resource (X-11). */
+  /** Adds `ingest.token.id` and `ingest.token.name` to each resource (X-11). */
   readonly attributeResources: boolean
   readonly coalesce: CoalesceSettings | 'off'
   readonly drainDelayMs: number
   readonly drainTimeoutMs: number
   readonly maxConnectionAgeMs: number
-  /** The limits of each listener; see `ListenerSettings`. */
+  /** A limit per listener, like `maxConnectionsPerAddress`; see `ListenerSettings`. */
   readonly maxConnections: number
   readonly maxConnectionsPerAddress: number
-  /** How old an unconfirmed snapshot may get before it is refused (T-14). */
+  /** The maximum age of a snapshot that the store has not confirmed; beyond it every request is refused as retryable (T-14). */
   readonly maxStaleMs: number
-  /** `/healthz` on the OTLP ports (X-14). */
+  /** Serves `/healthz` on the OTLP ports (X-14). */
   readonly healthOnOtlpPorts: boolean
-  /** OTLP/HTTP base URL our own metrics are pushed to; never our own listener (O-15). */
+  /** The OTLP/HTTP base URL that the gateway's own metrics are pushed to. It must not be one of its own listeners (O-15). */
   readonly ownTelemetryUrl: string | undefined
   readonly logAccepted: boolean
-  /** Clients are told inside their replies that their token ends soon (O-9). */
+  /** Warns clients in their replies that their token expires soon (O-9). */
   readonly warnOfExpiry: boolean
-  /** Told of the ends of tokens, http or https (O-9). */
+  /** The http or https URL that receives a POST for each token that expires soon or has expired (O-9). */
   readonly expiryWebhookUrl: string | undefined
 }
 

@@ -6,7 +6,7 @@ export type GatewayDb = Db<GatewayTables>
 
 export type Role = 'Viewer' | 'Editor' | 'Admin'
 
-/** Who asks: the holder of an API key, or an operator at the command line. */
+/** The caller of an operation: the holder of an API key, or an operator at the command line. */
 export interface Actor {
   readonly id: string
   readonly name: string
@@ -15,28 +15,28 @@ export interface Actor {
 
 export interface Propagation {
   readonly instances: number
-  /** Of them, how many run the present epoch. */
+  /** The number of those instances that run the current epoch. */
   readonly applied: number
 }
 
-/** What every operation of the management side is given. */
+/** The dependencies and the caller that every management operation receives. */
 export interface OperationContext {
   readonly db: GatewayDb
   readonly peppers: Peppers
   readonly nowMs: () => number
-  /** From the system's CSPRNG. */
+  /** Returns bytes from the system's CSPRNG. */
   readonly randomBytes: (bytes: number) => Uint8Array
   readonly actor: Actor
-  /** Address of the caller, for the audit log. */
+  /** The address of the caller, for the audit log. */
   readonly source: string | undefined
   readonly requestId: string | undefined
   readonly rules: ManagementRules
-  /** After a committed change: tells the data paths, and waits until they run it, at most 2 s (T-13). */
+  /** Notifies the data paths of a committed change and waits until they run it, at most 2 s (T-13). */
   readonly propagate: () => Promise<Propagation>
 }
 
 export interface ManagementRules {
-  /** Of tokens that are not revoked. Default 5,000. */
+  /** The maximum number of tokens that are not revoked. The default is 5,000. */
   readonly tokenLimit: number
   readonly uniqueNames: boolean
 }

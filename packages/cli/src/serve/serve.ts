@@ -91,10 +91,10 @@ async function serveUntilInterrupted(
       maxPerAddress: settings['observability.maxConnectionsPerAddress'],
     },
     strictTransportSeconds: settings['observability.strictTransportSeconds'],
-    judge: ingest.judge,
+    forwardAuthPlane: ingest.judge,
     planes: ingest.planes,
     routes: ingest.embedded?.routes ?? [],
-    moreMetrics: () => core?.exporting.metrics() ?? '',
+    extraMetrics: () => core?.exporting.metrics() ?? '',
     db,
     peppers,
     clock,
@@ -110,7 +110,7 @@ async function serveUntilInterrupted(
   }
   // Created only after everything listens: a failed start must not create a key that is never shown.
   const firstKey = await ensureFirstAdminKey(db, peppers, {
-    given: settings.obsApiKey,
+    configuredKey: settings.obsApiKey,
     nowMs: clock.nowMs(),
     randomBytes,
   })

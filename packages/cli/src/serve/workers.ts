@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
-import { answerQuestions, type IngestPlane, RemotePlane } from '@penstock/gateway'
+import { type IngestPlane, RemotePlane, servePlane } from '@penstock/gateway'
 import type { Clock, Log } from '@penstock/runtime'
 
 /** A worker that ends is replaced after this long, and after twice as long each time its replacement cannot start. */
@@ -137,7 +137,7 @@ export async function workUntilReleased(
 ): Promise<void> {
   const released = once(process, 'disconnect')
   try {
-    answerQuestions(process, await open())
+    servePlane(process, await open())
   } catch (error) {
     process.send?.({ penstock: 'failed', reason: reasonOf(error as Error) })
     return

@@ -23,12 +23,12 @@ beforeEach(async () => {
 })
 afterEach(() => gateway.close())
 
-const who = (value: string) => authenticateApiKey({ ...gateway, log: silentLog }, value, gateway.clock.nowMs())
-const ensure = (given?: string) =>
-  ensureFirstAdminKey(gateway.db, gateway.peppers, { given, nowMs: gateway.clock.nowMs(), randomBytes })
+const authenticate = (value: string) => authenticateApiKey({ ...gateway, log: silentLog }, value, gateway.clock.nowMs())
+const ensure = (configuredKey?: string) =>
+  ensureFirstAdminKey(gateway.db, gateway.peppers, { configuredKey, nowMs: gateway.clock.nowMs(), randomBytes })
 
 describe('API keys', () => {
-  test('the value once, then name and role', async () => {
+  test('createApiKey returns the key once; lists show only its name and role', async () => {
     const created = await createApiKey(admin, { name: 'dashboards', role: 'Viewer' })
     expect(created).toEqual({
       id: expect.stringMatching(/^[0-9A-Za-z]{12}$/),
@@ -42,22 +42,22 @@ describe('API keys', () => {
     })
     const { key, ...listed } = created
     expect(await listApiKeys(admin)).toEqual([listed])
-    expect(await who(key)).toEqual({ id: created.id, name: 'dashboards', role: 'Viewer' })
+    expect(await authenticate(key)).toEqual({ id: created.id, name: 'dashboards', role: 'Viewer' })
     expect(await listApiKeys(admin)).toMatchObject([{ last_used_at: '2026-11-21T07:00:00Z' }])
   })
 
-  test('an expired or revoked key is nobody’s', async () => {
+  test('rejects an expired or revoked key', async () => {
     await ensure()
     const expiring = await createApiKey(admin, { name: 'a', role: 'Admin', expires_at: '2026-11-21T08:00:00Z' })
     const { id, key } = await createApiKey(admin, { name: 'b', role: 'Editor' })
     await revokeApiKey(admin, { id })
-    expect(await who(key)).toBeUndefined()
-    expect(await who(expiring.key)).toBeDefined()
+    expect(await authenticate(key)).toBeUndefined()
+    expect(await authenticate(expiring.key)).toBeDefined()
     await gateway.clock.advance(3_600_000)
-    expect(await who(expiring.key)).toBeUndefined()
+    expect(await authenticate(expiring.key)).toBeUndefined()
   })
 
-  test('a key opens although the store takes no writing; the log says so', async () => {
+  test('accepts a key while the store cannot be written, and logs that its last use was not recorded', async () => {
     const { key } = await createApiKey(admin, { name: 'a', role: 'Viewer' })
     const lines: string[] = []
     const log = jsonLog({ write: (line) => lines.push(line) }, () => 0)
@@ -70,19 +70,19 @@ describe('API keys', () => {
     expect(await listApiKeys(admin)).toMatchObject([{ last_used_at: null }])
   })
 
-  test('T-18: an ingest token is no API key', async () => {
+  test('T-18: rejects an ingest token', async () => {
     const { token } = await createToken(admin, { name: 'ci' })
-    expect(await who(token)).toBeUndefined()
+    expect(await authenticate(token)).toBeUndefined()
   })
 
-  test('one that nobody made, and what cannot be one', async () => {
+  test('rejects unknown keys and texts that cannot be a key', async () => {
     await ensure()
     for (const value of ['', 'x', 'x'.repeat(20), 'x'.repeat(257), `${'x'.repeat(30)}\n`]) {
-      expect(await who(value)).toBeUndefined()
+      expect(await authenticate(value)).toBeUndefined()
     }
   })
 
-  test('the last Admin key must stay; the attempt is audited', async () => {
+  test('refuses to revoke the last Admin key, and audits the attempt', async () => {
     await createApiKey(admin, { name: 'editor', role: 'Editor' })
     await createApiKey(admin, { name: 'ends', role: 'Admin', expires_at: '2026-11-21T08:00:00Z' })
     const { id } = await createApiKey(admin, { name: 'last', role: 'Admin' })
@@ -98,7 +98,7 @@ describe('API keys', () => {
     expect(await names()).toEqual(['api_key.revoked'])
   })
 
-  test('of two Admin keys that are revoked at once by two processes, one stays', async () => {
+  test('keeps one of two Admin keys that two processes revoke concurrently', async () => {
     const other = gateway.as('Admin', {}, await gateway.openAnother())
     const { id: first } = await createApiKey(admin, { name: 'first', role: 'Admin' })
     const { id: second } = await createApiKey(admin, { name: 'second', role: 'Admin' })
@@ -115,11 +115,11 @@ describe('API keys', () => {
       [{ field: 'role', problem: 'not_one_of', allowed: ['Viewer', 'Editor', 'Admin'] }],
     ],
     [{ name: 'a', role: 'Admin', key: 'x' }, 'unknown_field', [{ field: 'key', problem: 'unknown' }]],
-  ])('refuses %j', async (body, code, details) => {
+  ])('createApiKey refuses %j', async (body, code, details) => {
     await expect(createApiKey(admin, body)).rejects.toMatchObject({ code, details })
   })
 
-  test.each(['Viewer', 'Editor'] as const)('are no business of a %s', async (role) => {
+  test.each(['Viewer', 'Editor'] as const)('a %s may neither manage API keys nor read the audit log', async (role) => {
     const context = gateway.as(role)
     const forbidden = { code: 'forbidden', details: { role, needed: ['Admin'] } }
     await expect(createApiKey(context, {})).rejects.toMatchObject(forbidden)
@@ -130,7 +130,7 @@ describe('API keys', () => {
 })
 
 describe('A-7: the first Admin key', () => {
-  test('is made once, however many processes start', async () => {
+  test('is created once, however many processes start', async () => {
     const other = await gateway.openAnother()
     const made = await Promise.all([
       ensure(),
@@ -139,41 +139,41 @@ describe('A-7: the first Admin key', () => {
     ])
     const keys = made.filter((key) => key !== undefined)
     expect(keys).toHaveLength(1)
-    expect(await who(keys[0]!)).toMatchObject({ role: 'Admin' })
+    expect(await authenticate(keys[0]!)).toMatchObject({ role: 'Admin' })
     expect(await ensure()).toBeUndefined()
   })
 
-  test('a given one is taken as it is, and the one given before ends', async () => {
+  test('a configured key is used as it is, and replaces the one configured before', async () => {
     const first = 'correct horse battery staple'
     const second = 'x'.repeat(20)
     expect(await ensure(first)).toBeUndefined()
     expect(await ensure(first)).toBeUndefined()
-    expect(await who(first)).toMatchObject({ role: 'Admin' })
+    expect(await authenticate(first)).toMatchObject({ role: 'Admin' })
     await ensure(second)
-    expect(await who(first)).toBeUndefined()
-    expect(await who(second)).toMatchObject({ role: 'Admin' })
+    expect(await authenticate(first)).toBeUndefined()
+    expect(await authenticate(second)).toMatchObject({ role: 'Admin' })
     expect(await listApiKeys(admin)).toHaveLength(1)
   })
 
-  test('a given one in our own form works as well', async () => {
+  test('a configured key may have the format of a generated key', async () => {
     const { key } = await createApiKey(admin, { name: 'a', role: 'Editor' })
     await ensure(key)
-    expect(await who(key)).toMatchObject({ name: 'a', role: 'Editor' })
+    expect(await authenticate(key)).toMatchObject({ name: 'a', role: 'Editor' })
   })
 
   test.each(['x'.repeat(19), 'x'.repeat(257), 'correct horse\nbattery', `psin_${'x'.repeat(30)}`])(
-    'one that cannot serve is refused: %j',
-    async (given) => {
-      const failure = await ensure(given).catch((error: unknown) => error)
+    'refuses a configured key that cannot be an API key: %j',
+    async (configuredKey) => {
+      const failure = await ensure(configuredKey).catch((error: unknown) => error)
       expect(failure).toBeInstanceOf(ConfigError)
       expect(String(failure)).toMatch(/20 to 256 printable/)
-      expect(String(failure)).not.toContain(given)
+      expect(String(failure)).not.toContain(configuredKey)
     },
   )
 })
 
 describe('O-14: the audit log', () => {
-  test('newest first, in pages, by event', async () => {
+  test('is listed newest first, in pages, and filtered by event', async () => {
     for (const name of ['a', 'b', 'c']) await createToken(admin, { name })
     await createApiKey(admin, { name: 'd', role: 'Admin' })
     const page = await listAudit(admin, { limit: '3' })
@@ -184,7 +184,7 @@ describe('O-14: the audit log', () => {
     expect((await listAudit(admin, { event: 'token.created' })).events).toHaveLength(3)
   })
 
-  test('is kept for more than a year, and not for ever', async () => {
+  test('is kept for more than a year, then purged', async () => {
     await createToken(admin, { name: 'a' })
     await purgeAudit(gateway.db, START_MS + 366 * 86_400_000)
     expect((await listAudit(admin, {})).events).toHaveLength(1)

@@ -6,15 +6,15 @@ import { KeyedHash } from '../tokens/keyed-hash.ts'
 import { newSecretText } from '../tokens/token-format.ts'
 import {
   type ApiKeyRow,
-  allApiKeys,
   countApiKeys,
-  countLiveAdminKeys,
+  countUnexpiredAdminKeys,
   deleteApiKey,
   findApiKey,
   insertApiKey,
+  listApiKeyRows,
 } from './api-key-store.ts'
 import { insertAuditEvent } from './audit-store.ts'
-import { instant, lineOf, parseInput, requireFuture } from './operation-input.ts'
+import { instant, parseInput, requireFuture, singleLine } from './operation-input.ts'
 import { requireRole } from './roles.ts'
 
 export { authenticateApiKey, canBeApiKey, ensureFirstAdminKey, type FirstAdminKey } from './authenticate-api-key.ts'
@@ -24,27 +24,27 @@ export interface ApiKeyJson {
   readonly name: string
   readonly role: Role
   readonly created_at: string
-  /** Id of the key that made it; `null`: the first start. */
+  /** The id of the key that created this one, or `null` for the key that the first start created. */
   readonly created_by: string | null
   readonly expires_at: string | null
   readonly last_used_at: string | null
 }
 
-/** The one answer that holds the key itself. */
+/** The answer to a creation: the only one that contains the key itself. */
 export interface CreatedApiKeyJson extends ApiKeyJson {
   readonly key: string
 }
 
 export const createApiKeyInput = z.strictObject({
-  name: lineOf(1, 80),
+  name: singleLine(1, 80),
   role: z.enum(['Viewer', 'Editor', 'Admin']),
   expires_at: instant.nullable().optional(),
 })
 
-/** Each is the account of a person or a program; more than so many is a mistake. */
+/** The maximum number of keys. Each key belongs to a person or a program, so a larger number is a mistake. */
 const MAX_API_KEYS = 1_000
 
-/** `body`: the parsed JSON of the request. Throws `api_key_limit_reached`. */
+/** Creates a key from `body`, the parsed JSON of the request. Throws `api_key_limit_reached`. */
 export async function createApiKey(context: OperationContext, body: unknown): Promise<CreatedApiKeyJson> {
   requireRole(context.actor, 'createApiKey')
   const nowMs = context.nowMs()
@@ -76,21 +76,21 @@ export async function createApiKey(context: OperationContext, body: unknown): Pr
   return { ...apiKeyJson(row), key: text }
 }
 
-/** Newest first, whole. */
+/** Returns all keys, newest first. */
 export async function listApiKeys(context: OperationContext): Promise<readonly ApiKeyJson[]> {
   requireRole(context.actor, 'listApiKeys')
-  return (await allApiKeys(context.db.read)).map(apiKeyJson)
+  return (await listApiKeyRows(context.db.read)).map(apiKeyJson)
 }
 
-/** Throws `api_key_not_found`, and `last_admin_key` rather than lock everybody out. Takes effect with the next request. */
+/** Revokes a key, with effect from the next request. Throws `api_key_not_found`, and `last_admin_key` for the only Admin key. */
 export async function revokeApiKey(context: OperationContext, { id }: { readonly id: string }): Promise<void> {
   requireRole(context.actor, 'revokeApiKey')
   const nowMs = context.nowMs()
   const refusal = await context.db.write(async (tx) => {
     const row = await findApiKey(tx, id)
-    if (row === undefined) throw new ApiError('api_key_not_found', 'There is no API key of this id.')
+    if (row === undefined) throw new ApiError('api_key_not_found', 'There is no API key with this id.')
     const before = { name: row.name, role: row.role, expires_at: rfc3339OrNull(row.expires_at_ms) }
-    if (row.role === 'Admin' && isLive(row, nowMs) && (await countLiveAdminKeys(tx, nowMs)) === 1) {
+    if (row.role === 'Admin' && isUnexpired(row, nowMs) && (await countUnexpiredAdminKeys(tx, nowMs)) === 1) {
       await insertAuditEvent(tx, context, { event: 'api_key.revoke_refused', subjectId: id, before }, nowMs)
       return new ApiError('last_admin_key', 'The last Admin key must stay: create another one first.', {
         api_key_id: id,
@@ -103,7 +103,7 @@ export async function revokeApiKey(context: OperationContext, { id }: { readonly
   if (refusal !== undefined) throw refusal
 }
 
-const isLive = (row: ApiKeyRow, nowMs: number): boolean => row.expires_at_ms === null || row.expires_at_ms > nowMs
+const isUnexpired = (row: ApiKeyRow, nowMs: number): boolean => row.expires_at_ms === null || row.expires_at_ms > nowMs
 
 function apiKeyJson(row: ApiKeyRow): ApiKeyJson {
   return {

@@ -10,7 +10,7 @@ export async function insertApiKey(tx: Tx, draft: Insertable<ApiKeyTable>): Prom
   return await tx.insertInto('api_keys').values(draft).returningAll().executeTakeFirstOrThrow()
 }
 
-/** By the hash of the whole key, under any of the peppers. */
+/** Finds a key by the hashes of its whole text, one per pepper. */
 export async function findApiKeyByMac(db: Read, macs: readonly Buffer[]): Promise<ApiKeyRow | undefined> {
   return await db.selectFrom('api_keys').selectAll().where('mac', 'in', macs).executeTakeFirst()
 }
@@ -19,8 +19,8 @@ export async function findApiKey(db: Read, id: string): Promise<ApiKeyRow | unde
   return await db.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Newest first. */
-export async function allApiKeys(db: Read): Promise<ApiKeyRow[]> {
+/** Returns all keys, newest first. */
+export async function listApiKeyRows(db: Read): Promise<ApiKeyRow[]> {
   return await db.selectFrom('api_keys').selectAll().orderBy('position', 'desc').execute()
 }
 
@@ -32,8 +32,8 @@ export async function countApiKeys(db: Read): Promise<number> {
   return count
 }
 
-/** Those of the role Admin that have not expired. */
-export async function countLiveAdminKeys(db: Read, nowMs: number): Promise<number> {
+/** Returns the number of keys with the role Admin that have not expired. */
+export async function countUnexpiredAdminKeys(db: Read, nowMs: number): Promise<number> {
   const { count } = await db
     .selectFrom('api_keys')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -47,11 +47,11 @@ export async function deleteApiKey(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('api_keys').where('id', '=', id).execute()
 }
 
-export async function deleteApiKeysMadeBy(tx: Tx, createdById: string, exceptId: string | undefined): Promise<void> {
+export async function deleteApiKeysCreatedBy(tx: Tx, createdById: string, exceptId: string | undefined): Promise<void> {
   const made = tx.deleteFrom('api_keys').where('created_by_id', '=', createdById)
   await (exceptId === undefined ? made : made.where('id', '!=', exceptId)).execute()
 }
 
-export async function touchApiKey(tx: Tx, id: string, nowMs: number): Promise<void> {
+export async function updateApiKeyLastUsed(tx: Tx, id: string, nowMs: number): Promise<void> {
   await tx.updateTable('api_keys').set({ last_used_at_ms: nowMs }).where('id', '=', id).execute()
 }

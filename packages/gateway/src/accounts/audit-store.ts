@@ -4,7 +4,7 @@ import type { GatewayDb, OperationContext } from '../operation-context.ts'
 import { fromCursor, toCursor } from '../store/cursor.ts'
 import { rfc3339 } from '../store/rfc3339.ts'
 import type { AuditEventTable, GatewayTables } from '../store/tables.ts'
-import { digits, parseInput } from './operation-input.ts'
+import { numericText, parseInput } from './operation-input.ts'
 import { requireRole } from './roles.ts'
 
 export const auditEventNames = [
@@ -26,14 +26,14 @@ export type AuditEventName = (typeof auditEventNames)[number]
 export interface AuditEvent {
   readonly event: AuditEventName
   readonly subjectId: string | undefined
-  /** JSON values without any secret. */
+  /** A JSON value that contains no secret. */
   readonly before?: unknown
   readonly after?: unknown
 }
 
-/** Who, and from where; an {@link OperationContext} will do. */
+/** The actor and the request that caused an event; an {@link OperationContext} is one. */
 export interface AuditOrigin {
-  /** `undefined`: nobody we know, or the gateway itself. */
+  /** `undefined` if the caller is not authenticated, or if the gateway itself acts. */
   readonly actor: { readonly id: string; readonly role: string } | undefined
   readonly source: string | undefined
   readonly requestId: string | undefined
@@ -57,18 +57,18 @@ export interface AuditPage {
   readonly nextCursor: string | undefined
 }
 
-/** Query of the list; every value is text. */
+/** The query of the list. Every value is text. */
 export const listAuditInput = z.strictObject({
-  limit: digits(1, 100).optional(),
+  limit: numericText(1, 100).optional(),
   cursor: z.string().max(64).optional(),
   event: z.enum(auditEventNames).optional(),
 })
 
-const DEFAULT_PAGE = 50
-/** Longer than the year that O-14 asks for. */
-const KEPT_MS = 400 * 86_400_000
+const DEFAULT_PAGE_SIZE = 50
+/** Events are kept longer than the year that O-14 asks for. */
+const RETENTION_MS = 400 * 86_400_000
 
-/** To be written in the transaction of the change itself (O-14). */
+/** Inserts an event. Call it in the transaction of the change itself, so that neither exists without the other (O-14). */
 export async function insertAuditEvent(
   tx: Transaction<GatewayTables>,
   origin: AuditOrigin,
@@ -89,10 +89,10 @@ export async function insertAuditEvent(
   await tx.insertInto('audit_events').values(row).execute()
 }
 
-/** `query`: limit 1–100 (default 50), cursor, event. */
+/** Returns a page of events, newest first. `query` has `limit` (1–100, default 50), `cursor` and `event`. */
 export async function listAudit(context: OperationContext, query: unknown): Promise<AuditPage> {
   requireRole(context.actor, 'listAudit')
-  const { limit = DEFAULT_PAGE, cursor, event } = parseInput(listAuditInput, query)
+  const { limit = DEFAULT_PAGE_SIZE, cursor, event } = parseInput(listAuditInput, query)
   let rows = context.db.read
     .selectFrom('audit_events')
     .selectAll()
@@ -109,12 +109,12 @@ export async function listAudit(context: OperationContext, query: unknown): Prom
   }
 }
 
-/** Forgets what is older than 400 days. */
+/** Deletes events that are older than 400 days. */
 export async function purgeAudit(db: GatewayDb, nowMs: number): Promise<void> {
   await db.write((tx) =>
     tx
       .deleteFrom('audit_events')
-      .where('at_ms', '<', nowMs - KEPT_MS)
+      .where('at_ms', '<', nowMs - RETENTION_MS)
       .execute(),
   )
 }

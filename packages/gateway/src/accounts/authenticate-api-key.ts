@@ -4,18 +4,24 @@ import type { Actor, GatewayDb } from '../operation-context.ts'
 import { KeyedHash } from '../tokens/keyed-hash.ts'
 import type { Peppers } from '../tokens/pepper.ts'
 import { newSecretText, type RandomBytes, randomBase62, secretPrefixes } from '../tokens/token-format.ts'
-import { countApiKeys, deleteApiKeysMadeBy, findApiKeyByMac, insertApiKey, touchApiKey } from './api-key-store.ts'
+import {
+  countApiKeys,
+  deleteApiKeysCreatedBy,
+  findApiKeyByMac,
+  insertApiKey,
+  updateApiKeyLastUsed,
+} from './api-key-store.ts'
 
-const keyForm = /^[\x21-\x7e](?:[\x20-\x7e]{18,254}[\x21-\x7e])$/
-const TOUCH_MS = 60_000
+const keyPattern = /^[\x21-\x7e](?:[\x20-\x7e]{18,254}[\x21-\x7e])$/
+const LAST_USED_PRECISION_MS = 60_000
 /**
- * Whether a key may be so, the one that is configured as well: 20 to 256 printable characters, taken as given. An
- * ingest token may not: every client that exports with it knows it (T-18).
+ * Returns whether a text can be an API key, generated or configured: 20 to 256 printable characters, used as they are.
+ * An ingest token cannot be one, because every client that exports with it knows it (T-18).
  */
-export const canBeApiKey = (text: string): boolean => keyForm.test(text) && !text.startsWith(secretPrefixes.ingest)
+export const canBeApiKey = (text: string): boolean => keyPattern.test(text) && !text.startsWith(secretPrefixes.ingest)
 
-/** Who made the key that the configuration gives. */
-const CONFIGURATION = 'configuration'
+/** The `created_by_id` of the key that the configuration sets. */
+const CREATED_BY_CONFIGURATION = 'configuration'
 
 interface KeyStore {
   readonly db: GatewayDb
@@ -24,9 +30,9 @@ interface KeyStore {
 }
 
 /**
- * Whose key the value of `OBS-API-KEY` is; `undefined` is 401. An ingest token is nobody's (T-18).
+ * Returns the owner of the key that the header `OBS-API-KEY` contains, or `undefined` if the key is not valid (401).
  *
- * Looked up by its keyed hash: whoever can time the search learns about hashes under a key he does not have.
+ * The key is looked up by its keyed hash: timing the lookup reveals only hashes under a pepper that the caller does not have.
  */
 export async function authenticateApiKey(
   { db, peppers, log }: KeyStore,
@@ -36,11 +42,11 @@ export async function authenticateApiKey(
   if (!canBeApiKey(value)) return undefined
   const row = await findApiKeyByMac(db.read, new KeyedHash(peppers).allMacs(value))
   if (row === undefined || (row.expires_at_ms !== null && row.expires_at_ms <= nowMs)) return undefined
-  if (row.last_used_at_ms === null || nowMs - row.last_used_at_ms >= TOUCH_MS) {
+  if (row.last_used_at_ms === null || nowMs - row.last_used_at_ms >= LAST_USED_PRECISION_MS) {
     try {
-      await db.write((tx) => touchApiKey(tx, row.id, nowMs))
+      await db.write((tx) => updateApiKeyLastUsed(tx, row.id, nowMs))
     } catch (error) {
-      // Whoever only reads need not learn that the store takes nothing.
+      // The caller may only read, so a failed write of the last use does not fail the request.
       const { message } = error as Error
       log.warn({ event: 'api_key.untouched', error: message }, 'The last use of an API key could not be recorded')
     }
@@ -49,24 +55,24 @@ export async function authenticateApiKey(
 }
 
 export interface FirstAdminKey {
-  /** Value of `PENSTOCK_OBS_API_KEY`, taken as given. One given at an earlier start ends with it. */
-  readonly given?: string | undefined
+  /** The value of `PENSTOCK_OBS_API_KEY`, used as it is. It replaces the key configured at an earlier start. */
+  readonly configuredKey?: string | undefined
   readonly nowMs: number
   readonly randomBytes: RandomBytes
 }
 
 /**
- * Sees to it that there is an API key: the one given, else, in a store without any, a new Admin key.
+ * Creates the configured key, or a new Admin key if none is configured and the store has no keys.
  *
- * Returns the value of a new one, to be printed once (A-7). Throws a `ConfigError` when the one given cannot be a key.
+ * Returns the text of a new key, to be printed once (A-7). Throws a `ConfigError` if the configured key cannot be a key.
  */
 export async function ensureFirstAdminKey(
   db: GatewayDb,
   peppers: Peppers,
-  { given, nowMs, randomBytes }: FirstAdminKey,
+  { configuredKey, nowMs, randomBytes }: FirstAdminKey,
 ): Promise<string | undefined> {
-  if (given !== undefined && !canBeApiKey(given)) {
-    throw new ConfigError('An API key must be 20 to 256 printable ASCII characters and no ingest token')
+  if (configuredKey !== undefined && !canBeApiKey(configuredKey)) {
+    throw new ConfigError('An API key must be 20 to 256 printable ASCII characters and must not be an ingest token')
   }
   const hash = new KeyedHash(peppers)
   const adminKey = (id: string, text: string, name: string, createdById: string | null) => ({
@@ -81,11 +87,14 @@ export async function ensureFirstAdminKey(
     last_used_at_ms: null,
   })
   return await db.write(async (tx) => {
-    if (given !== undefined) {
-      const known = await findApiKeyByMac(tx, hash.allMacs(given))
-      await deleteApiKeysMadeBy(tx, CONFIGURATION, known?.id)
+    if (configuredKey !== undefined) {
+      const known = await findApiKeyByMac(tx, hash.allMacs(configuredKey))
+      await deleteApiKeysCreatedBy(tx, CREATED_BY_CONFIGURATION, known?.id)
       if (known === undefined) {
-        await insertApiKey(tx, adminKey(randomBase62(12, randomBytes), given, 'configured', CONFIGURATION))
+        await insertApiKey(
+          tx,
+          adminKey(randomBase62(12, randomBytes), configuredKey, 'configured', CREATED_BY_CONFIGURATION),
+        )
       }
       return undefined
     }

@@ -1,48 +1,48 @@
 import { z } from 'zod'
 import { ApiError } from '../api-error.ts'
 
-/** One entry of the details of `invalid_field` and `unknown_field` (spec/otlp-gateway.md 3.3). */
+/** One entry in the details of `invalid_field` and `unknown_field`. */
 export interface FieldProblem {
-  /** Dotted path: `limits.traces.day.bytes`; '' is the whole body. */
+  /** The dotted path, such as `limits.traces.day.bytes`. '' is the whole body. */
   readonly field: string
   readonly problem: string
   readonly [bound: string]: unknown
 }
 
-/** Throws `unknown_field` or `invalid_field`, with every problem there is. No part of the value is repeated. */
+/** Parses a value, or throws `unknown_field` or `invalid_field` with all problems. The error repeats no part of the value. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const problems = result.error.issues.flatMap((issue) => problemsOf(issue, value))
+  const problems = result.error.issues.flatMap((issue) => toFieldProblems(issue, value))
   throw inputError(problems)
 }
 
 export function inputError(problems: readonly FieldProblem[]): ApiError {
   const unknown = problems.some(({ problem }) => problem === 'unknown')
   const fields = [...new Set(problems.map(({ field }) => field))].filter((field) => field !== '').join(', ')
-  const message = fields === '' ? 'The body must be a JSON object.' : `Not acceptable: ${fields}.`
+  const message = fields === '' ? 'The body must be a JSON object.' : `Invalid fields: ${fields}.`
   return new ApiError(unknown ? 'unknown_field' : 'invalid_field', message, problems)
 }
 
-/** For what a schema cannot know: that a time is still to come. */
+/** Throws unless the time is in the future. A schema cannot check this, because it does not know the time. */
 export function requireFuture(field: string, atMs: number | null | undefined, nowMs: number): void {
   if (atMs != null && atMs <= nowMs) throw inputError([{ field, problem: 'not_in_the_future' }])
 }
 
-function problemsOf(issue: z.core.$ZodIssue, value: unknown): FieldProblem[] {
-  const field = issue.path.map(shownName).join('.')
+function toFieldProblems(issue: z.core.$ZodIssue, value: unknown): FieldProblem[] {
+  const field = issue.path.map(redactedName).join('.')
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => ({ field: [...issue.path, key].map(shownName).join('.'), problem: 'unknown' }))
+      return issue.keys.map((key) => ({ field: [...issue.path, key].map(redactedName).join('.'), problem: 'unknown' }))
     case 'invalid_type':
-      if (isAbsent(issue.path, value)) return [{ field, problem: 'required' }]
+      if (isMissing(issue.path, value)) return [{ field, problem: 'required' }]
       return [{ field, problem: 'wrong_type', expected: issue.expected }]
     case 'too_small':
       return [{ field, problem: hasLength(issue.origin) ? 'too_short' : 'too_small', min: Number(issue.minimum) }]
     case 'too_big':
       return [{ field, problem: hasLength(issue.origin) ? 'too_long' : 'too_big', max: Number(issue.maximum) }]
     case 'invalid_value':
-      if (isAbsent(issue.path, value)) return [{ field, problem: 'required' }]
+      if (isMissing(issue.path, value)) return [{ field, problem: 'required' }]
       return [{ field, problem: 'not_one_of', allowed: issue.values }]
     case 'custom':
       return [{ field, problem: 'malformed', ...issue.params }]
@@ -51,18 +51,18 @@ function problemsOf(issue: z.core.$ZodIssue, value: unknown): FieldProblem[] {
   }
 }
 
-/** The only name of ours that is as long as a secret may be. */
-const LONG_NAME = 'client_certificate_sans'
+/** The longest field name of the API. Texts of its length are otherwise treated as possible secrets. */
+const LONGEST_FIELD_NAME = 'client_certificate_sans'
 
-/** A secret pasted in the place of a name is longer than nearly any name of ours; it must not come back (A-4). */
-function shownName(name: PropertyKey): string {
+/** Hides names that may be a secret pasted in the wrong place: nearly all field names are shorter than a secret (A-4). */
+function redactedName(name: PropertyKey): string {
   const text = String(name)
-  return text === LONG_NAME || /^[\w-]{1,19}$/.test(text) ? text : '(a name that is not shown)'
+  return text === LONGEST_FIELD_NAME || /^[\w-]{1,19}$/.test(text) ? text : '(a name that is not shown)'
 }
 
 const hasLength = (origin: string): boolean => origin === 'string' || origin === 'array'
 
-function isAbsent(path: readonly PropertyKey[], value: unknown): boolean {
+function isMissing(path: readonly PropertyKey[], value: unknown): boolean {
   let at = value
   for (const key of path)
     at = typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined
@@ -71,8 +71,8 @@ function isAbsent(path: readonly PropertyKey[], value: unknown): boolean {
 
 const noControlCharacters = /^[^\p{Cc}\p{Cs}]*$/u
 
-/** A line of text of `max` characters at most, counted as people do and not in UTF-16 units; trimmed. */
-export const lineOf = (min: number, max: number) =>
+/** A trimmed line of `min` to `max` characters without control characters. Code points are counted, not UTF-16 units. */
+export const singleLine = (min: number, max: number) =>
   z
     .string()
     .trim()
@@ -84,14 +84,14 @@ export const lineOf = (min: number, max: number) =>
     })
     .meta({ maxLength: max })
 
-/** RFC 3339 with a zone → milliseconds since 1970. */
+/** Parses an RFC 3339 time with a zone into milliseconds since 1970. */
 export const instant = z.iso
   .datetime({ offset: true, abort: true })
   .regex(/T\d{2}:\d{2}:\d{2}/)
   .transform((text) => Date.parse(text))
 
-/** A number in a query, where everything is text. */
-export const digits = (min: number, max: number) =>
+/** Parses a whole number from a query, where every value is text. */
+export const numericText = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/)

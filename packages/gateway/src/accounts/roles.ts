@@ -1,41 +1,41 @@
 import { ApiError } from '../api-error.ts'
 import type { Actor, Role } from '../operation-context.ts'
 
-const any = ['Viewer', 'Editor', 'Admin'] as const
-const editing = ['Editor', 'Admin'] as const
-const admin = ['Admin'] as const
+const everyRole = ['Viewer', 'Editor', 'Admin'] as const
+const editors = ['Editor', 'Admin'] as const
+const admins = ['Admin'] as const
 
 const rows = {
-  createToken: editing,
-  listTokens: any,
-  getToken: any,
-  updateToken: editing,
-  rotateToken: editing,
-  revokeToken: editing,
-  verifyToken: editing,
-  importToken: editing,
-  getState: any,
-  setState: editing,
-  getReadiness: any,
-  observe: any,
-  listAudit: admin,
-  createApiKey: admin,
-  listApiKeys: admin,
-  revokeApiKey: admin,
+  createToken: editors,
+  listTokens: everyRole,
+  getToken: everyRole,
+  updateToken: editors,
+  rotateToken: editors,
+  revokeToken: editors,
+  verifyToken: editors,
+  importToken: editors,
+  getState: everyRole,
+  setState: editors,
+  getReadiness: everyRole,
+  observe: everyRole,
+  listAudit: admins,
+  createApiKey: admins,
+  listApiKeys: admins,
+  revokeApiKey: admins,
 } as const satisfies Record<string, readonly Role[]>
 export type OperationName = keyof typeof rows
 
-/** Who may do what (spec/otlp-gateway.md 3, 3.1). API keys and the audit log are for Admins. */
+/** The roles that may run each operation. API keys and the audit log are for Admins. */
 export const operationRoles: Readonly<Record<OperationName, readonly Role[]>> = rows
 
 /**
- * Throws `forbidden` unless the actor's role may do it. To be asked before anything of the request is validated, so
- * that a Viewer learns nothing from field errors (A-6).
+ * Throws `forbidden` unless the actor's role may run the operation. Call it before the input is validated, so that a
+ * Viewer learns nothing from field errors (A-6).
  */
 export function requireRole(actor: Actor, operation: OperationName): void {
   const needed = operationRoles[operation]
   if (needed.includes(actor.role)) return
-  throw new ApiError('forbidden', `The role ${actor.role} may not do this; it takes ${needed.join(' or ')}.`, {
+  throw new ApiError('forbidden', `The role ${actor.role} may not do this; it requires ${needed.join(' or ')}.`, {
     role: actor.role,
     needed,
   })

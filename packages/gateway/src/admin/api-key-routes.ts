@@ -9,7 +9,7 @@ import {
   revokeApiKey,
 } from '../accounts/api-key-operations.ts'
 import type { OperationName } from '../accounts/roles.ts'
-import { refusals } from './error-answers.ts'
+import { errorResponses } from './error-answers.ts'
 import { createOnce, idempotencyHeaders } from './idempotency.ts'
 import type { ManagementContext } from './management-context.ts'
 import { instantText } from './token-responses.ts'
@@ -22,7 +22,7 @@ const apiKeyFields = {
   name: z.string(),
   role: z.enum(['Viewer', 'Editor', 'Admin']),
   created_at: instantText,
-  created_by: z.string().nullable().meta({ description: 'Id of the key that made it; null: the first start' }),
+  created_by: z.string().nullable().meta({ description: 'Id of the key that created it; null: the first start did' }),
   expires_at: instantText.nullable(),
   last_used_at: instantText.nullable(),
 }
@@ -36,7 +36,7 @@ const alreadyCreatedApiKey = z
   .required({ id: true, code: true })
   .meta({ id: 'AlreadyCreatedApiKey' })
 
-/** For Admins. A user of the gateway is a key: a name and a role. */
+/** The routes for API keys, for Admins only. A user of the gateway is a key with a name and a role. */
 export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = [
   {
     method: 'POST',
@@ -48,11 +48,11 @@ export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = 
       operationId: 'createApiKey',
       tag,
       summary: 'Create a key for this API',
-      description: 'The answer is the only one that ever holds the key itself.',
+      description: 'Only this answer contains the key itself.',
       responses: {
-        200: { description: 'Created before with the same Idempotency-Key', body: alreadyCreatedApiKey },
+        200: { description: 'Created by an earlier request with the same Idempotency-Key', body: alreadyCreatedApiKey },
         201: { description: 'Created', body: createdApiKey },
-        ...refusals(
+        ...errorResponses(
           'invalid_json',
           'invalid_field',
           'unknown_field',
@@ -76,10 +76,10 @@ export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = 
     documentation: {
       operationId: 'listApiKeys',
       tag,
-      summary: 'The keys of this API, newest first',
+      summary: 'List the keys of this API, newest first',
       responses: {
-        200: { description: 'The keys, without the keys themselves', body: z.array(apiKey) },
-        ...refusals('forbidden'),
+        200: { description: 'The keys, without their secret values', body: z.array(apiKey) },
+        ...errorResponses('forbidden'),
       },
     },
     async handle(_request, context) {
@@ -96,7 +96,10 @@ export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = 
       tag,
       summary: 'Revoke a key',
       description: 'Refused for the last Admin key.',
-      responses: { 204: { description: 'Revoked' }, ...refusals('forbidden', 'api_key_not_found', 'last_admin_key') },
+      responses: {
+        204: { description: 'Revoked' },
+        ...errorResponses('forbidden', 'api_key_not_found', 'last_admin_key'),
+      },
     },
     async handle({ params }, context) {
       await revokeApiKey(context, { id: params.id! })

@@ -4,7 +4,7 @@ import { DenialBudget } from './denial-budget.ts'
 
 const size = { burst: 3, perMinute: 6, names: 2 }
 
-test('a burst, then one every ten seconds, with the true wait', () => {
+test('allows a burst, then one every ten seconds, and returns the exact wait', () => {
   const budget = new DenialBudget(size)
   expect([budget.take('a', 0), budget.take('a', 0), budget.take('a', 0)]).toEqual([0, 0, 0])
   expect(budget.take('a', 0)).toBe(10_000)
@@ -13,13 +13,13 @@ test('a burst, then one every ten seconds, with the true wait', () => {
   expect(budget.take('a', 10_000)).toBe(10_000)
 })
 
-test('one name takes nothing from another', () => {
+test('each name has its own budget', () => {
   const budget = new DenialBudget(size)
   for (let index = 0; index < 5; index += 1) budget.take('a', 0)
   expect(budget.take('b', 0)).toBe(0)
 })
 
-test('the longest unseen name is forgotten', () => {
+test('forgets the name that has not been used for longest', () => {
   const budget = new DenialBudget(size)
   for (let index = 0; index < 5; index += 1) for (const name of ['a', 'b']) budget.take(name, 0)
   budget.take('a', 0)
@@ -27,13 +27,13 @@ test('the longest unseen name is forgotten', () => {
   expect([budget.take('a', 0) > 0, budget.take('b', 0)]).toEqual([true, 0])
 })
 
-test('a clock put back makes nobody wait for it to catch up', () => {
+test('a clock that is set back causes no wait', () => {
   const budget = new DenialBudget(size)
   for (let index = 0; index < 5; index += 1) budget.take('a', 3_600_000)
   expect(budget.take('a', 0)).toBe(0)
 })
 
-test('never more than the burst and the rate allow, and the wait is just long enough', () => {
+test('never allows more than the burst and the rate, and returns the shortest sufficient wait', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 15_000 }), { maxLength: 60 }), (gapsMs) => {
       const budget = new DenialBudget(size)

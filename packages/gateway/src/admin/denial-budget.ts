@@ -1,34 +1,34 @@
 export interface BudgetSize {
-  /** So many at once, of one name. */
+  /** The number of actions that one name may take at the same time. */
   readonly burst: number
   readonly perMinute: number
-  /** How many names are remembered; beyond them the longest unseen is forgotten. */
+  /** The number of names that are remembered. Beyond it, the name that has not been used for longest is forgotten. */
   readonly names: number
 }
 
-/** How often each of many may do something, in memory that does not grow with what arrives. */
+/** Limits how often each name may do something, in bounded memory. */
 export class DenialBudget {
   readonly #size: BudgetSize
   readonly #intervalMs: number
-  /** Name → when its budget will be whole again, least lately seen first. */
-  readonly #wholeAtMs = new Map<string, number>()
+  /** The time at which the budget of each name is full again, least recently used name first. */
+  readonly #fullAtMs = new Map<string, number>()
 
   constructor(size: BudgetSize) {
     this.#size = size
     this.#intervalMs = 60_000 / size.perMinute
   }
 
-  /** Takes one, or returns how many milliseconds remain until there is one to take. 0: taken. */
+  /** Takes one action from the budget and returns 0, or returns the milliseconds until the next one is available. */
   take(name: string, nowMs: number): number {
     const { burst, names } = this.#size
-    const remembered = this.#wholeAtMs.get(name) ?? nowMs
-    // Further ahead than a spent budget can be: the clock was put back.
-    const isBeforeItsTime = remembered > nowMs + burst * this.#intervalMs
-    const wholeAtMs = isBeforeItsTime ? nowMs : Math.max(remembered, nowMs)
-    const waitMs = wholeAtMs + this.#intervalMs - (nowMs + burst * this.#intervalMs)
-    this.#wholeAtMs.delete(name)
-    this.#wholeAtMs.set(name, waitMs > 0 ? wholeAtMs : wholeAtMs + this.#intervalMs)
-    if (this.#wholeAtMs.size > names) this.#wholeAtMs.delete(this.#wholeAtMs.keys().next().value as string)
+    const stored = this.#fullAtMs.get(name) ?? nowMs
+    // The time is further in the future than an empty budget can make it, so the clock was set back.
+    const isClockSetBack = stored > nowMs + burst * this.#intervalMs
+    const fullAtMs = isClockSetBack ? nowMs : Math.max(stored, nowMs)
+    const waitMs = fullAtMs + this.#intervalMs - (nowMs + burst * this.#intervalMs)
+    this.#fullAtMs.delete(name)
+    this.#fullAtMs.set(name, waitMs > 0 ? fullAtMs : fullAtMs + this.#intervalMs)
+    if (this.#fullAtMs.size > names) this.#fullAtMs.delete(this.#fullAtMs.keys().next().value as string)
     return Math.max(0, waitMs)
   }
 }

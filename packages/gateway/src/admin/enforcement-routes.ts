@@ -4,10 +4,10 @@ import { auditEventNames, listAudit, listAuditInput } from '../accounts/audit-st
 import { inputError, parseInput } from '../accounts/operation-input.ts'
 import type { OperationName } from '../accounts/roles.ts'
 import { getState, type StateJson, setState, setStateInput, stateETag } from '../enforcement/enforcement-operations.ts'
-import { refusals } from './error-answers.ts'
+import { errorResponses } from './error-answers.ts'
 import type { ManagementContext } from './management-context.ts'
-import { nextLink } from './pages.ts'
-import { readinessResponse, shownReport } from './readiness-response.ts'
+import { nextLink } from './next-link.ts'
+import { readinessResponse, visibleReport } from './readiness-response.ts'
 import { count, instantText } from './token-responses.ts'
 
 const PATH = '/api/v1/ingest_auth'
@@ -18,7 +18,7 @@ const state = z
   .strictObject({
     enabled: z.boolean(),
     mode: z.enum(['off', 'report', 'warn', 'enforce']),
-    grace_until: instantText.nullable().meta({ description: 'Until then refusals are retryable' }),
+    grace_until: instantText.nullable().meta({ description: 'Until this time refusals are retryable' }),
     epoch: count,
     changed_at: instantText.nullable(),
     changed_by: z
@@ -30,7 +30,7 @@ const state = z
     next_expiry: instantText.nullable(),
     propagation: z
       .strictObject({ instances: count, applied: count })
-      .meta({ description: 'Of the processes that take telemetry, how many run this state' }),
+      .meta({ description: 'The number of processes that accept telemetry, and how many of them run this state' }),
     warnings: z.array(z.enum(['no_valid_token', 'nothing_observed'])),
   })
   .meta({ id: 'State' }) satisfies z.ZodType<StateJson>
@@ -53,19 +53,19 @@ const reportWindow = z
   .string()
   .regex(/^[1-9]\d{0,4}[mh]$/)
   .optional()
-  .meta({ description: 'How far back, in minutes or hours, at most 24h (the default): 90m, 6h' })
+  .meta({ description: 'The length of the report in minutes or hours, such as 90m or 6h; at most 24h, the default' })
 
 const stateQuery = z.strictObject({
   require_ready: z
     .enum(['true', 'false'])
     .optional()
-    .meta({ description: 'Refuse to enable while the readiness report says no' }),
+    .meta({ description: 'Refuse to enable enforcement if the readiness report has blockers' }),
   window: reportWindow,
 })
 
 const readinessQuery = z.strictObject({ window: reportWindow })
 
-/** @see spec/otlp-gateway.md 3.1 */
+/** The routes of enforcement, readiness and the audit log. */
 export const enforcementRoutes: readonly Route<ManagementContext, OperationName>[] = [
   {
     method: 'GET',
@@ -74,8 +74,11 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
     documentation: {
       operationId: 'getState',
       tag,
-      summary: 'Whether ingest tokens are demanded',
-      responses: { 200: { description: 'The state', body: state, headers: { ETag: 'Its epoch' } }, ...refusals() },
+      summary: 'Get whether ingest tokens are required',
+      responses: {
+        200: { description: 'The state', body: state, headers: { ETag: 'Its epoch' } },
+        ...errorResponses(),
+      },
     },
     async handle(_request, context) {
       return stateReply(await getState(context))
@@ -91,11 +94,11 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
     documentation: {
       operationId: 'setState',
       tag,
-      summary: 'Demand ingest tokens, or stop demanding them',
-      description: 'In effect for the next request, without restart.',
+      summary: 'Require ingest tokens, or stop requiring them',
+      description: 'Applies from the next request, without a restart.',
       responses: {
         200: { description: 'The state as it is now', body: state, headers: { ETag: 'Its epoch' } },
-        ...refusals(
+        ...errorResponses(
           'invalid_json',
           'invalid_field',
           'unknown_field',
@@ -108,9 +111,9 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
       },
     },
     async handle({ query, body, raw }, context) {
-      const { require_ready: isReadinessAsked, window } = parseInput(stateQuery, query)
-      const windowMs = millisecondsOf(window)
-      const readiness = isReadinessAsked === 'true' ? () => context.readiness(windowMs) : undefined
+      const { require_ready: requireReady, window } = parseInput(stateQuery, query)
+      const windowMs = toMilliseconds(window)
+      const readiness = requireReady === 'true' ? () => context.readiness(windowMs) : undefined
       return stateReply(await setState(context, { body, ifMatch: raw.headers['if-match'], readiness }))
     },
   },
@@ -122,16 +125,16 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
     documentation: {
       operationId: 'getReadiness',
       tag,
-      summary: 'Whom enforcement would turn away',
+      summary: 'List the clients that enforcement would refuse',
       responses: {
         200: { description: 'The report', body: readinessResponse },
-        ...refusals('invalid_field', 'unknown_field'),
+        ...errorResponses('invalid_field', 'unknown_field'),
       },
     },
     async handle(request, context) {
       const { window } = parseInput(readinessQuery, request.query)
-      const report = await context.readiness(millisecondsOf(window))
-      return { status: 200, json: shownReport(report, context.actor.role) }
+      const report = await context.readiness(toMilliseconds(window))
+      return { status: 200, json: visibleReport(report, context.actor.role) }
     },
   },
   {
@@ -142,15 +145,15 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
     documentation: {
       operationId: 'listAudit',
       tag: 'audit',
-      summary: 'What was changed, and what was refused, newest first',
-      description: 'In pages of `limit`, 50 unless given.',
+      summary: 'List changes and refused requests, newest first',
+      description: 'Returns pages of `limit` events, 50 by default.',
       responses: {
         200: {
           description: 'The events',
           body: z.array(auditEvent),
-          headers: { Link: 'The next page, when there is one (RFC 8288)' },
+          headers: { Link: 'The next page, if there is one (RFC 8288)' },
         },
-        ...refusals('invalid_field', 'unknown_field', 'invalid_cursor', 'forbidden'),
+        ...errorResponses('invalid_field', 'unknown_field', 'invalid_cursor', 'forbidden'),
       },
     },
     async handle(request, context) {
@@ -162,7 +165,7 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
 
 const stateReply = (state: StateJson): Reply => ({ status: 200, headers: { ETag: stateETag(state) }, json: state })
 
-function millisecondsOf(window = '24h'): number {
+function toMilliseconds(window = '24h'): number {
   const ms = Number.parseInt(window, 10) * (window.endsWith('h') ? 3_600_000 : 60_000)
   if (ms > DAY_MS) throw inputError([{ field: 'window', problem: 'too_big', max: '24h' }])
   return ms

@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { renderError } from './error-answers.ts'
 
-const answerTo = (error: unknown) => {
+const answerFor = (error: unknown) => {
   const { status, headers, json } = renderError(error, { requestId: 'r' } as Incoming) as {
     status: number
     headers: Record<string, string>
@@ -16,7 +16,7 @@ const answerTo = (error: unknown) => {
   return [status, json.error.code, headers['Retry-After']]
 }
 
-function scratchFile(content: string): string {
+function temporaryFile(content: string): string {
   const directory = mkdtempSync(join(tmpdir(), 'penstock-errors-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   const file = join(directory, 'some.db')
@@ -32,18 +32,18 @@ function thrownBy(work: () => unknown): unknown {
   }
 }
 
-test('a store that cannot be read is 503', () => {
-  const file = scratchFile('x'.repeat(4_096))
-  expect(answerTo(thrownBy(() => openSqlite(file)))).toEqual([503, 'store_unavailable', '2'])
+test('answers 503 when the store cannot be read', () => {
+  const file = temporaryFile('x'.repeat(4_096))
+  expect(answerFor(thrownBy(() => openSqlite(file)))).toEqual([503, 'store_unavailable', '2'])
 })
 
-test('a query that cannot be served is our own fault', async () => {
-  const db = openSqlite(scratchFile(''))
+test('answers 500 when a query is invalid', async () => {
+  const db = openSqlite(temporaryFile(''))
   onTestFinished(() => db.close())
   const error = await sql`select from`.execute(db.read).catch((failure: unknown) => failure)
-  expect(answerTo(error)).toEqual([500, 'internal', undefined])
+  expect(answerFor(error)).toEqual([500, 'internal', undefined])
 })
 
-test.each(['ENOENT', 'ERR_STREAM_DESTROYED', 'EPIPE', 'ABCDE'])('so is %s', (code) => {
-  expect(answerTo(Object.assign(new Error('x'), { code }))).toEqual([500, 'internal', undefined])
+test.each(['ENOENT', 'ERR_STREAM_DESTROYED', 'EPIPE', 'ABCDE'])('answers 500 for the error code %s', (code) => {
+  expect(answerFor(Object.assign(new Error('x'), { code }))).toEqual([500, 'internal', undefined])
 })

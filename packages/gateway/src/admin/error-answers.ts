@@ -11,18 +11,18 @@ import { jsonExcess } from '@penstock/json'
 import { z } from 'zod'
 import { ApiError, type ApiErrorCode, apiErrorStatus } from '../api-error.ts'
 
-/** What a request can get wrong before any rule of ours is asked; the codes are the kit's words for it. */
+/** The messages for errors that are found before a route handles the request, by the error codes of the HTTP package. */
 const messages = {
   not_found: 'There is nothing at this path.',
-  method_not_allowed: 'This path does not take that method; see Allow.',
-  unsupported_media_type: 'The body must be application/json in UTF-8, and not compressed.',
-  body_too_large: 'The body is larger than this API reads.',
-  invalid_json: 'The body is not one JSON value in UTF-8.',
+  method_not_allowed: 'This path does not support the method; see the header Allow.',
+  unsupported_media_type: 'The body must be application/json in UTF-8 and not compressed.',
+  body_too_large: 'The body is larger than this API accepts.',
+  invalid_json: 'The body is not a single JSON value in UTF-8.',
 } satisfies Record<Exclude<RequestErrorKind['kind'], 'json_beyond_limit'> & ApiErrorCode, string>
 
 const STORE_RETRY_SECONDS = 2
 
-/** Every failure in the form of this API (spec/otlp-gateway.md 3.3). What is not ours to tell stays in the log. */
+/** Renders an error in the form of this API. Details that clients may not see are only logged. */
 export function renderError(error: unknown, { requestId }: Incoming): Reply {
   if (error instanceof ApiError) return errorReply(error, requestId, headersOf(error))
   if (error instanceof RequestProblem) {
@@ -40,23 +40,23 @@ export function renderError(error: unknown, { requestId }: Incoming): Reply {
   if (isUnavailable(error)) {
     const unavailable = new ApiError(
       'store_unavailable',
-      'The store cannot be used at the moment; nothing has changed.',
+      'The store cannot be used at the moment; nothing has changed. Try again later.',
     )
     return errorReply(unavailable, requestId, headersOf(unavailable))
   }
-  return errorReply(new ApiError('internal', 'The gateway has failed at this; its log says why.'), requestId, {})
+  return errorReply(new ApiError('internal', 'The request failed inside the gateway; see its log.'), requestId, {})
 }
 
-/** The form of errors that the listener writes before any route sees the request. Their request id is empty. */
+/** The form of errors that the listener writes before a route handles the request. Their request id is empty. */
 export const refusalForm: RefusalForm = {
   contentType: 'application/json; charset=utf-8',
   body: ({ status, message }) =>
     JSON.stringify({
-      error: { code: refusalCodes[status] ?? 'bad_request', message, details: null, request_id: '' },
+      error: { code: listenerErrorCodes[status] ?? 'bad_request', message, details: null, request_id: '' },
     }),
 }
 
-const refusalCodes: Readonly<Record<number, string>> = {
+const listenerErrorCodes: Readonly<Record<number, string>> = {
   405: 'method_not_allowed',
   408: 'request_timeout',
   413: 'body_too_large',
@@ -86,12 +86,12 @@ function headersOf({ code, details }: ApiError): Record<string, string> {
   return {}
 }
 
-/** Any call can end so. */
-const everywhere = ['unauthenticated', 'rate_limited', 'store_unavailable', 'internal'] as const
+/** The errors that every call can return. */
+const commonErrorCodes = ['unauthenticated', 'rate_limited', 'store_unavailable', 'internal'] as const
 
-/** What a call can be refused with, for the API's description. */
-export function refusals(...particular: ApiErrorCode[]): Record<number, ResponseRow> {
-  const codes: ApiErrorCode[] = [...everywhere, ...particular]
+/** Returns the error responses of a call, for the OpenAPI document. */
+export function errorResponses(...specific: ApiErrorCode[]): Record<number, ResponseRow> {
+  const codes: ApiErrorCode[] = [...commonErrorCodes, ...specific]
   const statuses = [...new Set(codes.map((code) => apiErrorStatus[code]))]
   return Object.fromEntries(
     statuses.map((status) => {

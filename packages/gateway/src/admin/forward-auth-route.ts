@@ -1,7 +1,7 @@
 import type { Route } from '@penstock/http'
 import type { ForwardAuth } from './forward-auth.ts'
 
-/** The endpoint among the other paths of the management listener; it lets proxies in by itself. */
+/** Returns the forward-auth route of the management listener. It needs no API key, because it checks the proxy itself. */
 export function forwardAuthRoute(forwardAuth: ForwardAuth): Route<undefined, unknown> {
   return {
     method: '*',

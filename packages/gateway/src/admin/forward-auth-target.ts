@@ -1,28 +1,26 @@
 import type { FlatHeaders } from '../ingest/export-call.ts'
 
-/** Which proxy asks: each has its own way to say what was asked of it, and its own codes it can pass on. */
+/** The kind of proxy that sends the check. Each passes the original path, and handles status codes, in its own way. */
 export type ProxyKind = 'generic' | 'nginx' | 'envoy'
 
 export interface CheckTarget {
   readonly proxy: ProxyKind
-  /** What the client asked the proxy for, path and query; `undefined` when the proxy has not said it, or twice. */
+  /** The path and query that the client requested, or `undefined` if the proxy sent none, or sent it twice. */
   readonly original: string | undefined
 }
 
 const BASE = '/forward-auth'
 
 /**
- * Takes a check apart, `undefined` when it is none.
+ * Parses the URL of a check. Returns `undefined` if it is not a check.
  *
- *     /forward-auth               X-Forwarded-Uri says what was asked for (Traefik, Caddy)
- *     /forward-auth?proxy=nginx   X-Original-URI does
- *     /forward-auth/v1/traces     what follows is what was asked for, query included (Envoy)
- *     /forward-auth?proxy=envoy/v1/traces   the same, where a path prefix ends in the query
+ *     /forward-auth               the original path is in X-Forwarded-Uri (Traefik, Caddy)
+ *     /forward-auth?proxy=nginx   the original path is in X-Original-URI
+ *     /forward-auth/v1/traces     the original path and query follow (Envoy)
+ *     /forward-auth?proxy=envoy/v1/traces   the same, for a path prefix that ends in the query
  *
- * Each proxy is believed in its own way only: proxies pass headers they do not know, so with another's header a client
- * could choose the signal it is judged by.
- *
- * @see spec/otlp-gateway.md 7
+ * For each proxy only its own way is accepted. Proxies pass on headers that they do not know, so a client could otherwise
+ * choose the signal that it is checked for with another proxy's header.
  */
 export function checkTarget(url: string, headers: FlatHeaders): CheckTarget | undefined {
   if (!url.startsWith(BASE)) return undefined
@@ -33,12 +31,12 @@ export function checkTarget(url: string, headers: FlatHeaders): CheckTarget | un
     const rest = query.slice('?proxy=envoy'.length)
     return { proxy: 'envoy', original: rest.startsWith('/') ? rest : undefined }
   }
-  if (query === '?proxy=nginx') return { proxy: 'nginx', original: only(headers, 'x-original-uri') }
-  return { proxy: 'generic', original: only(headers, 'x-forwarded-uri') }
+  if (query === '?proxy=nginx') return { proxy: 'nginx', original: singleHeader(headers, 'x-original-uri') }
+  return { proxy: 'generic', original: singleHeader(headers, 'x-forwarded-uri') }
 }
 
-/** `undefined` when there is none, and when there are several: one of them would be the client's. */
-export function only(headers: FlatHeaders, name: string): string | undefined {
+/** Returns the value of a header, or `undefined` if it is absent or repeated: one of two values would be the client's. */
+export function singleHeader(headers: FlatHeaders, name: string): string | undefined {
   let found: string | undefined
   for (let at = 0; at < headers.length; at += 2) {
     if (headers[at] !== name) continue
@@ -48,7 +46,7 @@ export function only(headers: FlatHeaders, name: string): string | undefined {
   return found
 }
 
-/** The last entry is the one that the proxy itself has written; those before it are what clients claim. */
+/** Returns the last entry, which the proxy itself wrote. The entries before it are claims of the client. */
 export function lastForwardedFor(headers: FlatHeaders): string | undefined {
   for (let at = headers.length - 2; at >= 0; at -= 2) {
     if (headers[at] !== 'x-forwarded-for') continue

@@ -18,7 +18,12 @@ const verified: Admitted = {
   expiresAt: undefined,
   sample: undefined,
 }
-const letIn = (auth: Admitted['auth']): Admitted => ({ ...verified, token: undefined, auth, wouldReject: 'missing' })
+const admittedWithoutToken = (auth: Admitted['auth']): Admitted => ({
+  ...verified,
+  token: undefined,
+  auth,
+  wouldReject: 'missing',
+})
 const refusal = (made: Refusal): Admission => ({ admitted: false, refusal: made })
 const badToken = refusal({
   kind: 'unauthenticated',
@@ -32,7 +37,7 @@ const nginx = { url: '/forward-auth?proxy=nginx', headers: { 'X-Original-URI': '
 const traefik = { url: '/forward-auth', headers: { 'X-Forwarded-Uri': '/v1/traces' } }
 const envoy = { url: '/forward-auth/v1/traces', headers: {} }
 
-function asked(
+function ask(
   admission: Admission,
   { url, headers }: { url: string; headers: Record<string, string> | readonly (readonly [string, string])[] },
   rest: Partial<ForwardAuthParts> & { source?: string; enforcement?: EnforcementMode } = {},
@@ -57,32 +62,32 @@ function asked(
   return { answer: check({ url, rawHeaders: pairs.flat(), source: rest.source ?? '127.0.0.1' }), presented }
 }
 
-describe('the table of section 7', () => {
+describe('the status by outcome and proxy', () => {
   test.each([
     ['allow', verified, 200, 200, 200],
     ['bad token', badToken, 401, 401, 401],
-    ['not allowed', refusal({ kind: 'forbidden', message: 'no' }), 403, 403, 403],
+    ['not permitted', refusal({ kind: 'forbidden', message: 'no' }), 403, 403, 403],
     ['over limit', overLimit, 429, 429, 429],
-    ['gateway trouble', storeDown, 503, 429, 503],
+    ['gateway unavailable', storeDown, 503, 429, 503],
   ])('%s', (_, admission, generic, forEnvoy, forNginx) => {
-    expect(asked(admission, traefik).answer.status).toBe(generic)
-    expect(asked(admission, envoy).answer.status).toBe(forEnvoy)
-    expect(asked(admission, nginx).answer.status).toBe(forNginx)
+    expect(ask(admission, traefik).answer.status).toBe(generic)
+    expect(ask(admission, envoy).answer.status).toBe(forEnvoy)
+    expect(ask(admission, nginx).answer.status).toBe(forNginx)
   })
 
-  test('what may be tried again says when', () => {
-    expect(asked(overLimit, traefik).answer.headers['retry-after']).toBe('7')
-    expect(asked(storeDown, envoy).answer.headers['retry-after']).toBe('3')
+  test('a retryable refusal has Retry-After', () => {
+    expect(ask(overLimit, traefik).answer.headers['retry-after']).toBe('7')
+    expect(ask(storeDown, envoy).answer.headers['retry-after']).toBe('3')
   })
 
-  test('P-12: the challenge goes along', () => {
-    expect(asked(badToken, nginx).answer.headers['www-authenticate']).toBe('Bearer realm="otlp"')
+  test('P-12: a refusal contains the challenge', () => {
+    expect(ask(badToken, nginx).answer.headers['www-authenticate']).toBe('Bearer realm="otlp"')
   })
 })
 
-describe('F-1: who it was', () => {
-  test('token, verdict and tenant, never to be stored', () => {
-    expect(asked(verified, traefik, { tenantHeader: true }).answer).toEqual({
+describe('F-1: the headers of an admission', () => {
+  test('contain token, verdict and tenant, and forbid caching', () => {
+    expect(ask(verified, traefik, { tenantHeader: true }).answer).toEqual({
       status: 200,
       headers: {
         'cache-control': 'no-store',
@@ -96,24 +101,24 @@ describe('F-1: who it was', () => {
     })
   })
 
-  test('Envoy is told to take away the token, and what the client may have sent and we do not set', () => {
+  test('instruct Envoy to remove the token, and reserved headers that the client may have sent', () => {
     const removed = (admission: Admission) =>
-      asked(admission, envoy, { tenantHeader: true, credentialSources: ['x-api-key'] }).answer.headers[
+      ask(admission, envoy, { tenantHeader: true, credentialSources: ['x-api-key'] }).answer.headers[
         'x-envoy-auth-headers-to-remove'
       ]
     expect(removed(verified)).toBe('authorization,x-api-key')
-    expect(removed(letIn('unverified'))).toBe(
+    expect(removed(admittedWithoutToken('unverified'))).toBe(
       'authorization,x-api-key,x-ingest-token-id,x-ingest-token-name,x-scope-orgid',
     )
   })
 
-  test('use is reported, with the bytes that nginx says are coming', () => {
+  test('use is reported, with the bytes that nginx declares', () => {
     const uses: unknown[] = []
     const onAdmitted: ForwardAuthParts['onAdmitted'] = (admitted, signal, bytes) =>
       uses.push([admitted.token?.id, signal, bytes])
-    asked(verified, { ...nginx, headers: { ...nginx.headers, 'X-Original-Content-Length': '512' } }, { onAdmitted })
-    asked(verified, { ...traefik, headers: { ...traefik.headers, 'X-Original-Content-Length': '512' } }, { onAdmitted })
-    asked(letIn('off'), traefik, { onAdmitted })
+    ask(verified, { ...nginx, headers: { ...nginx.headers, 'X-Original-Content-Length': '512' } }, { onAdmitted })
+    ask(verified, { ...traefik, headers: { ...traefik.headers, 'X-Original-Content-Length': '512' } }, { onAdmitted })
+    ask(admittedWithoutToken('off'), traefik, { onAdmitted })
     expect(uses).toEqual([
       ['7Hq2mK9sT4bZ', 'traces', 512],
       ['7Hq2mK9sT4bZ', 'traces', 0],
@@ -122,9 +127,9 @@ describe('F-1: who it was', () => {
 })
 
 test.each(['off', 'unverified'] as const)(
-  'F-2: where nothing is enforced it is 200 and says what would be (%s)',
+  'F-2: without enforcement the answer is 200 with the reason for which enforcement would reject (%s)',
   (auth) => {
-    const { status, headers } = asked(letIn(auth), traefik).answer
+    const { status, headers } = ask(admittedWithoutToken(auth), traefik).answer
     expect(status).toBe(200)
     expect(headers).toMatchObject({ 'x-ingest-auth': 'unverified', 'x-ingest-would-reject': 'missing' })
   },
@@ -140,8 +145,8 @@ describe('P-5: the body of a refusal', () => {
     ['application/x-protobuf', 'protobuf'],
     ['application/json; charset=utf-8', 'json'],
     ['text/plain', 'json'],
-  ] as const)('%s is answered in %s', (contentType, encoding) => {
-    const { headers, body } = asked(badToken, withType(contentType)).answer
+  ] as const)('a refusal of %s is answered in %s', (contentType, encoding) => {
+    const { headers, body } = ask(badToken, withType(contentType)).answer
     expect(headers['content-type']).toBe(encoding === 'json' ? 'application/json' : 'application/x-protobuf')
     expect(decodeRpcStatus(body!, encoding)).toEqual({
       code: 16,
@@ -150,20 +155,20 @@ describe('P-5: the body of a refusal', () => {
     })
   })
 
-  test('F-4: of a gRPC call it is text, from which Envoy makes the message', () => {
+  test('F-4: a refusal of a gRPC call has a text body, which Envoy turns into the message', () => {
     const call = '/forward-auth/opentelemetry.proto.collector.trace.v1.TraceService/Export'
-    const { answer, presented } = asked(badToken, { url: call, headers: { 'Content-Type': 'application/grpc' } })
+    const { answer, presented } = ask(badToken, { url: call, headers: { 'Content-Type': 'application/grpc' } })
     expect(Buffer.from(answer.body!).toString()).toBe('The token is not valid.')
     expect(presented[0]?.signal).toBe('traces')
   })
 
-  test('nginx, which drops it, has the text in a header, with nothing in it that could break a quoted string', () => {
+  test('a refusal for nginx, which drops the body, has the text in a header that is safe in a quoted string', () => {
     const odd = refusal({ kind: 'forbidden', message: 'say "no"\\\n' })
-    expect(asked(odd, nginx).answer.headers['x-ingest-refusal']).toBe('say _no___')
+    expect(ask(odd, nginx).answer.headers['x-ingest-refusal']).toBe('say _no___')
   })
 })
 
-describe('what was asked for', () => {
+describe('the requested path', () => {
   test.each([
     ['/forward-auth', { 'X-Forwarded-Uri': '/v1/logs?x=1' }, 'logs'],
     ['/forward-auth?proxy=nginx', { 'X-Original-URI': '/v1/metrics' }, 'metrics'],
@@ -172,7 +177,7 @@ describe('what was asked for', () => {
     ['/forward-auth/otlp/in', {}, 'traces'],
     ['/forward-auth/%76%31/logs', {}, 'logs'],
   ])('%s %o', (url, headers, signal) => {
-    const { presented } = asked(verified, { url, headers }, { extraPaths: { '/otlp/in': 'traces' } })
+    const { presented } = ask(verified, { url, headers }, { extraPaths: { '/otlp/in': 'traces' } })
     expect(presented.map((shown) => shown.signal)).toEqual([signal])
   })
 
@@ -189,32 +194,32 @@ describe('what was asked for', () => {
       ],
     ],
     ['the check of another path', '/forward-auth?proxy=nginx', [['X-Original-URI', '/v1//traces']]],
-  ])('P-2: not believed: %s', (_, url, headers) => {
-    const { answer, presented } = asked(verified, { url, headers })
+  ])('P-2: is not accepted: %s', (_, url, headers) => {
+    const { answer, presented } = ask(verified, { url, headers })
     expect(answer.status).toBe(403)
     expect(presented).toEqual([])
   })
 
-  test('F-2: a path that carries no signal passes where nothing is enforced', () => {
-    const { status, headers } = asked(verified, { ...traefik, headers: {} }, { enforcement: 'report' }).answer
+  test('F-2: a path that carries no signal passes without enforcement', () => {
+    const { status, headers } = ask(verified, { ...traefik, headers: {} }, { enforcement: 'report' }).answer
     expect(status).toBe(200)
     expect(headers).toMatchObject({ 'x-ingest-auth': 'unverified', 'x-ingest-would-reject': 'path' })
   })
 
-  test('E-10: before the tokens are read it is neither refused for good nor let in', () => {
-    expect(asked(verified, { ...traefik, headers: {} }, { mode: () => undefined }).answer.status).toBe(503)
+  test('E-10: before the tokens are read, the answer is retryable', () => {
+    expect(ask(verified, { ...traefik, headers: {} }, { mode: () => undefined }).answer.status).toBe(503)
   })
 
-  test('other paths are none of ours', () => {
-    expect(asked(verified, { url: '/forward-authority', headers: {} }).answer.status).toBe(404)
+  test('answers 404 for other paths', () => {
+    expect(ask(verified, { url: '/forward-authority', headers: {} }).answer.status).toBe(404)
   })
 })
 
-describe('who asks', () => {
-  test('only configured proxies, and strangers are logged once in a while', () => {
+describe('the proxy', () => {
+  test('must be a configured one; others are refused, and logged at intervals', () => {
     const lines: string[] = []
     const log = jsonLog({ write: (line) => lines.push(line) }, () => 0)
-    const stranger = asked(verified, traefik, { source: '192.0.2.1', log })
+    const stranger = ask(verified, traefik, { source: '192.0.2.1', log })
     expect(stranger.answer.status).toBe(403)
     expect(stranger.presented).toEqual([])
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
@@ -222,26 +227,26 @@ describe('who asks', () => {
     ])
   })
 
-  test('the source is what the proxy itself has added, not what the client claims', () => {
+  test('determines the source by what it appended itself, not by what the client claims', () => {
     const claimed = { ...traefik, headers: { ...traefik.headers, 'X-Forwarded-For': '198.51.100.1, 203.0.113.9' } }
-    expect(asked(verified, claimed).presented[0]?.source).toBe('203.0.113.9')
+    expect(ask(verified, claimed).presented[0]?.source).toBe('203.0.113.9')
     const nonsense = { ...traefik, headers: { ...traefik.headers, 'X-Forwarded-For': 'unknown' } }
-    expect(asked(verified, nonsense).presented[0]?.source).toBe('127.0.0.1')
+    expect(ask(verified, nonsense).presented[0]?.source).toBe('127.0.0.1')
   })
 })
 
-test('T-9: two credentials are none', () => {
+test('T-9: two credentials are malformed', () => {
   const headers = [
     ['X-Forwarded-Uri', '/v1/traces'],
     ['Authorization', 'Bearer a'],
     ['Authorization', 'Bearer b'],
   ] as const
-  expect(asked(verified, { url: '/forward-auth', headers }).presented[0]?.credential).toEqual({ kind: 'malformed' })
+  expect(ask(verified, { url: '/forward-auth', headers }).presented[0]?.credential).toEqual({ kind: 'malformed' })
 })
 
-test('T-9: a credential in the query, where that is allowed', () => {
+test('T-9: a credential in the query is used where that is allowed', () => {
   const inQuery = { url: '/forward-auth', headers: { 'X-Forwarded-Uri': '/v1/traces?access_token=abc' } }
-  expect(asked(verified, inQuery, { credentialSources: ['query'] }).presented[0]?.credential).toEqual({
+  expect(ask(verified, inQuery, { credentialSources: ['query'] }).presented[0]?.credential).toEqual({
     kind: 'bearer',
     value: 'abc',
     from: 'query',
@@ -252,8 +257,8 @@ test.each([
   [traefik, 503],
   [envoy, 429],
   [nginx, 503],
-])('a bug of ours is retryable (%o)', (request, status) => {
-  const broken = asked(verified, request, {
+])('an error inside the gateway is retryable (%o)', (request, status) => {
+  const broken = ask(verified, request, {
     admit: () => {
       throw new Error('a bug')
     },

@@ -12,21 +12,21 @@ import { type IngestSignal, ingestSignalNames, ingestSignals } from '../ingest/s
 import { LineThrottle } from '../metrics/line-throttle.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
-import { checkTarget, lastForwardedFor, only, type ProxyKind } from './forward-auth-target.ts'
+import { checkTarget, lastForwardedFor, type ProxyKind, singleHeader } from './forward-auth-target.ts'
 
-/** The proxies that may ask when nothing is configured. */
+/** The proxies that are trusted if none are configured. */
 export const loopbackProxies: readonly string[] = ['127.0.0.0/8', '::1']
 
 export interface ForwardAuthParts {
   readonly admit: (presented: AdmissionRequest) => Admission
-  /** `undefined` until the store has been read once. */
+  /** Returns `undefined` until the store has been read once. */
   readonly mode: () => EnforcementMode | undefined
-  /** Addresses and networks of the proxies that may ask; see `loopbackProxies`. */
+  /** Addresses and networks of the proxies that may send checks; see `loopbackProxies`. */
   readonly proxies: readonly string[]
   readonly credentialSources: readonly CredentialSource[]
   readonly extraPaths: Readonly<Record<string, IngestSignal>>
   readonly tenantHeader: boolean
-  /** Of every check that ends in 200 with a token: for its use and its metrics. Bytes as declared, 0 when not. */
+  /** Called for each check that is admitted with a token, to count its use. Bytes are as declared, or 0. */
   readonly onAdmitted?: (admitted: Admitted, signal: IngestSignal, bytes: number) => void
   readonly nowMs: () => number
   readonly random: Random
@@ -34,10 +34,10 @@ export interface ForwardAuthParts {
 }
 
 export interface Check {
-  /** Path and query. */
+  /** The path and query. */
   readonly url: string
   readonly rawHeaders: readonly string[]
-  /** Address of the peer; IPv4 in its own form. */
+  /** The address of the peer; an IPv4 address in its usual form. */
   readonly source: string
 }
 
@@ -53,16 +53,14 @@ const common = { 'cache-control': 'no-store', 'x-ingest-capabilities': 'auth' }
 const notFound: CheckAnswer = { status: 404, headers: common, body: undefined }
 
 /**
- * Judges requests on behalf of another proxy, which has them and forwards them itself. Method and body of the check do
- * not matter. Only where enforcement refuses is the answer anything but 200; what is wrong with us is retryable.
+ * Checks requests on behalf of another proxy, which receives and forwards them itself (F-1 to F-6). The method and the body
+ * of the check are ignored. The answer is 200 unless enforcement refuses; failures of the gateway are retryable.
  *
- * Throws `ProxyAddressError` when `proxies` are not addresses.
- *
- * @see spec/otlp-gateway.md 7 (F-1 to F-6)
+ * Throws `ProxyAddressError` if an entry of `proxies` is not an address or network.
  */
 export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
   const proxies = new TrustedProxies(parts.proxies)
-  const heads = new HeadReader({ credentialSources: parts.credentialSources, passCredentialThrough: false })
+  const headReader = new HeadReader({ credentialSources: parts.credentialSources, passCredentialThrough: false })
   const paths = new PathTable(
     {
       ...Object.fromEntries(ingestSignalNames.map((signal) => [ingestSignals[signal].grpcMethod, signal])),
@@ -73,34 +71,36 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
   const credentials = ['authorization', ...credentialHeaders(parts.credentialSources)]
   const reserved = [...reservedHeaders(parts)]
   const throttle = new LineThrottle()
-  const refused = (refusal: Refusal, proxy: ProxyKind, form: BodyForm) => refusedAs(refusal, proxy, form, parts.random)
+  const refused = (refusal: Refusal, proxy: ProxyKind, form: BodyForm) =>
+    toRefusalAnswer(refusal, proxy, form, parts.random)
 
   return ({ url, rawHeaders, source }) => {
     if (!proxies.has(source)) {
-      noteStranger(parts, throttle, source)
-      return refused({ kind: 'forbidden', message: 'Only configured proxies may ask.' }, 'generic', 'json')
+      logUnknownProxy(parts, throttle, source)
+      return refused({ kind: 'forbidden', message: 'Only configured proxies may send checks.' }, 'generic', 'json')
     }
     try {
       return check(url, rawHeaders, source)
     } catch (error) {
       parts.log.error({ event: 'forward_auth.failed', err: error }, 'a check failed inside the gateway')
       const proxy = checkTarget(url, [])?.proxy ?? 'generic'
-      return refused({ kind: 'internal', message: 'The gateway has failed to judge this request.' }, proxy, 'json')
+      return refused({ kind: 'internal', message: 'The gateway failed to check this request.' }, proxy, 'json')
     }
   }
 
   function check(url: string, rawHeaders: readonly string[], peer: string): CheckAnswer {
-    const named = heads.read(rawHeaders, undefined)
-    const target = checkTarget(url, named.forwarded)
+    const headers = headReader.read(rawHeaders, undefined)
+    const target = checkTarget(url, headers.forwarded)
     if (target === undefined) return notFound
     const { proxy, original } = target
-    const form = original?.startsWith('/opentelemetry.') ? 'text' : (named.encoding ?? 'json')
-    const { route, queryCredential } = original === undefined ? nowhere : paths.find(original)
-    if (route === undefined || route === 'health') return elsewhere(proxy, form)
+    const form = original?.startsWith('/opentelemetry.') ? 'text' : (headers.encoding ?? 'json')
+    const { route, queryCredential } = original === undefined ? noRoute : paths.find(original)
+    if (route === undefined || route === 'health') return answerOtherPath(proxy, form)
 
-    const head = queryCredential === undefined ? named : heads.read(rawHeaders, queryCredential)
+    const head = queryCredential === undefined ? headers : headReader.read(rawHeaders, queryCredential)
     const client = lastForwardedFor(head.forwarded)
-    const declaredBytes = proxy === 'nginx' ? byteCount(only(head.forwarded, 'x-original-content-length')) : undefined
+    const declaredBytes =
+      proxy === 'nginx' ? byteCount(singleHeader(head.forwarded, 'x-original-content-length')) : undefined
     const admission = parts.admit({
       transport: 'forward-auth',
       signal: route,
@@ -117,12 +117,12 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
     return allowed(admission, proxy)
   }
 
-  /** A path that carries no signal: nothing there that a token could open. Only enforcement may stop it (F-2). */
-  function elsewhere(proxy: ProxyKind, form: BodyForm): CheckAnswer {
+  /** Answers a check of a path that carries no signal, which no token can open. Only enforcement refuses it (F-2). */
+  function answerOtherPath(proxy: ProxyKind, form: BodyForm): CheckAnswer {
     const mode = parts.mode()
     if (mode === 'enforce') {
       return refused(
-        { kind: 'forbidden', message: 'This path takes no telemetry, or the proxy has not said the path.' },
+        { kind: 'forbidden', message: 'This path accepts no telemetry, or the proxy did not send the path.' },
         proxy,
         form,
       )
@@ -149,8 +149,8 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
   }
 
   /**
-   * Envoy sets the headers we name, and takes away only those we tell it to: neither may the token travel on (X-9), nor
-   * what a client says under our names (X-10).
+   * Envoy sets the headers that the answer contains, and removes only those that the answer lists. Both the token (X-9) and
+   * headers with reserved names that the client sent (X-10) must be removed.
    */
   function withRemovals(headers: Record<string, string>, proxy: ProxyKind): Record<string, string> {
     if (proxy !== 'envoy') return headers
@@ -159,13 +159,13 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
   }
 }
 
-const nowhere = { route: undefined, queryCredential: undefined }
+const noRoute = { route: undefined, queryCredential: undefined }
 const unverified = { 'x-ingest-auth': 'unverified' }
 
-/** `text`: Envoy makes a `grpc-message` of the body. */
+/** `text` is for gRPC: Envoy copies the body into `grpc-message`. */
 type BodyForm = Encoding | 'text'
 
-function refusedAs(refusal: Refusal, proxy: ProxyKind, form: BodyForm, random: Random): CheckAnswer {
+function toRefusalAnswer(refusal: Refusal, proxy: ProxyKind, form: BodyForm, random: Random): CheckAnswer {
   const { kind, message, challenge } = refusal
   const { http, grpc, retry } = refusalTable[kind]
   const retryAfter = retry ? (refusal.retryAfterSeconds ?? retryAfterSeconds(random)) : undefined
@@ -175,25 +175,25 @@ function refusedAs(refusal: Refusal, proxy: ProxyKind, form: BodyForm, random: R
   }
   if (challenge !== undefined) headers['www-authenticate'] = challenge
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter)
-  // nginx drops the body of a check; from the header its configuration can make a new one.
+  // nginx drops the body of a check. Its configuration can create a new one from this header.
   if (proxy === 'nginx') headers['x-ingest-refusal'] = message.replaceAll(/[^ !#-[\]-~]/g, '_')
   const retryDelayMs = retryAfter === undefined ? undefined : retryAfter * 1000
   return {
-    // To Envoy a 5xx is a broken check, which it answers with 403 unless told otherwise: the client would drop its data.
+    // Envoy treats a 5xx as a failed check, and by default answers the client with 403, which makes it drop its data.
     status: proxy === 'envoy' && http >= 500 ? 429 : http,
     headers,
     body: form === 'text' ? Buffer.from(message) : encodeRpcStatus({ code: grpc, message, retryDelayMs }, form),
   }
 }
 
-function noteStranger({ log, nowMs }: ForwardAuthParts, throttle: LineThrottle, source: string): void {
+function logUnknownProxy({ log, nowMs }: ForwardAuthParts, throttle: LineThrottle, source: string): void {
   const atMs = nowMs()
   const suppressed = throttle.suppressedBefore(source, 'stranger', undefined, atMs)
   if (suppressed < 0) return
   throttle.sweep(atMs)
   log.warn(
     { event: 'forward_auth.stranger', source, suppressed },
-    'somebody who is no configured proxy asks for checks',
+    'a check from an address that is not a configured proxy was refused',
   )
 }
 

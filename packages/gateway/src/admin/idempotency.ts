@@ -4,19 +4,21 @@ import { z } from 'zod'
 import { inputError } from '../accounts/operation-input.ts'
 import type { GatewayDb, OperationContext } from '../operation-context.ts'
 
-const KEPT_MS = 24 * 60 * 60 * 1000
+const RETENTION_MS = 24 * 60 * 60 * 1000
 
-/** For the API's description of what `Idempotency-Key` may be. */
+/** The header `Idempotency-Key`, for validation and for the OpenAPI document. */
 export const idempotencyHeaders = z.object({
   'Idempotency-Key': z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/)
     .optional()
-    .meta({ description: 'Of your choice. For 24 h the same key creates nothing again, and shows no secret again.' }),
+    .meta({
+      description: 'Chosen by the caller. A repeated key creates nothing again within 24 h, and shows no secret.',
+    }),
 })
 
-/** Where a creation leaves its row: in the table that `create` writes to, as the newest. */
-type CreatedIn = 'ingest_tokens' | 'api_keys'
+/** The table that `create` inserts its row into. */
+type CreatedTable = 'ingest_tokens' | 'api_keys'
 
 /** Thrown inside the transaction, so that nothing is created a second time. */
 class AlreadyCreated extends Error {
@@ -28,24 +30,24 @@ class AlreadyCreated extends Error {
 }
 
 /**
- * Runs `create` unless this caller has created something with the same `Idempotency-Key` in the last 24 h; then it is the
- * id of that (A-8). The key is remembered in the transaction of the creation itself, so that neither a crash nor two requests
- * at the same time can create twice.
+ * Runs `create`, unless this caller has created something with the same `Idempotency-Key` in the last 24 h. Then it returns
+ * the id of that (A-8). The key is stored in the transaction of the creation, so that neither a crash nor concurrent requests
+ * can create twice.
  *
  * @throws ApiError invalid_field
  */
 export async function createOnce<Created>(
   context: OperationContext,
   request: RouteRequest,
-  table: CreatedIn,
+  table: CreatedTable,
   create: (context: OperationContext) => Promise<Created>,
 ): Promise<{ readonly created: Created } | { readonly alreadyId: string }> {
   const key = idempotencyKey(request)
   if (key === undefined) return { created: await create(context) }
-  // Of the header only a digest is kept: people put all sorts of things into headers.
+  // Only a digest of the header is stored, because callers may put confidential values into it.
   const digest = createHash('sha256').update(`${request.method} ${request.path}\0${key}`).digest('hex')
   try {
-    return { created: await create({ ...context, db: remembering(context, digest, table) }) }
+    return { created: await create({ ...context, db: withIdempotencyKey(context, digest, table) }) }
   } catch (error) {
     if (error instanceof AlreadyCreated) return { alreadyId: error.id }
     throw error
@@ -59,23 +61,23 @@ function idempotencyKey({ raw }: RouteRequest): string | undefined {
   throw inputError([{ field: 'Idempotency-Key', problem: sent?.length === 1 ? 'malformed' : 'repeated' }])
 }
 
-/** The database, whose first successful write is the creation. */
-function remembering(context: OperationContext, digest: string, table: CreatedIn): GatewayDb {
+/** Returns a database that stores the key in the transaction of its first successful write, which is the creation. */
+function withIdempotencyKey(context: OperationContext, digest: string, table: CreatedTable): GatewayDb {
   const { db, actor } = context
   const nowMs = context.nowMs()
-  let isRemembered = false
+  let isStored = false
   return {
     read: db.read,
     close: () => db.close(),
     write(work) {
-      if (isRemembered) return db.write(work)
+      if (isStored) return db.write(work)
       return db.write(async (tx) => {
-        const mine = tx.selectFrom('idempotency_keys').where('caller_id', '=', actor.id).where('key', '=', digest)
+        const ownKey = tx.selectFrom('idempotency_keys').where('caller_id', '=', actor.id).where('key', '=', digest)
         await tx
           .deleteFrom('idempotency_keys')
-          .where('created_at_ms', '<=', nowMs - KEPT_MS)
+          .where('created_at_ms', '<=', nowMs - RETENTION_MS)
           .execute()
-        const before = await mine.select('token_id').executeTakeFirst()
+        const before = await ownKey.select('token_id').executeTakeFirst()
         if (before) throw new AlreadyCreated(before.token_id)
         const result = await work(tx)
         const { id } = await tx
@@ -86,7 +88,7 @@ function remembering(context: OperationContext, digest: string, table: CreatedIn
           .executeTakeFirstOrThrow()
         const row = { caller_id: actor.id, key: digest, token_id: id, created_at_ms: nowMs }
         await tx.insertInto('idempotency_keys').values(row).execute()
-        isRemembered = true
+        isStored = true
         return result
       })
     },

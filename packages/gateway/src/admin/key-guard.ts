@@ -8,13 +8,13 @@ import type { Actor } from '../operation-context.ts'
 import { DenialBudget } from './denial-budget.ts'
 import type { ManagementContext, ManagementDeps } from './management-context.ts'
 
-/** Wrong keys of one network until it is told to wait. A right key is never asked to. */
+/** The wrong keys allowed per network before further ones are answered with 429. A valid key is never limited. */
 const wrongKeys = { burst: 20, perMinute: 20, names: 4_096 }
-/** Refusals that reach the audit log, of one caller, and of all strangers together: it must not be a way to fill the disk. */
+/** The refusals that are audited per caller, and for all unauthenticated callers together, so that they cannot fill the disk. */
 const auditedDenials = { burst: 60, perMinute: 60, names: 1_024 }
-const STRANGERS = ''
+const UNAUTHENTICATED_CALLERS = ''
 
-/** Asks for the key, then for its role (A-6). */
+/** Returns the access check of a route: it requires a valid API key, then its role (A-6). */
 export function keyGuard(deps: ManagementDeps) {
   const wrongKeyBudget = new DenialBudget(wrongKeys)
   const auditBudget = new DenialBudget(auditedDenials)
@@ -26,12 +26,12 @@ export function keyGuard(deps: ManagementDeps) {
     code: string,
   ) {
     const nowMs = deps.nowMs()
-    if (auditBudget.take(actor?.id ?? STRANGERS, nowMs) > 0) return
+    if (auditBudget.take(actor?.id ?? UNAUTHENTICATED_CALLERS, nowMs) > 0) return
     const event = { event: 'api.denied', subjectId: undefined, after: { operation, code } } as const
     try {
       await deps.db.write((tx) => insertAuditEvent(tx, { actor, source, requestId }, event, nowMs))
     } catch (error) {
-      // The refusal stands without its record; a refused caller need not learn of our store.
+      // The refusal stands without its record, and the refused caller is not informed about the store.
       const { message } = error as Error
       deps.log.error(
         { event: 'audit.failed', request_id: requestId, error: message },
@@ -41,7 +41,7 @@ export function keyGuard(deps: ManagementDeps) {
   }
 
   return async (incoming: Incoming, operation: OperationName): Promise<ManagementContext> => {
-    const key = onlyKey(incoming.raw.rawHeaders)
+    const key = singleApiKey(incoming.raw.rawHeaders)
     const actor = key === undefined ? undefined : await authenticateApiKey(deps, key, deps.nowMs())
     if (actor === undefined) {
       const waitMs = wrongKeyBudget.take(networkOf(incoming.source), deps.nowMs())
@@ -60,8 +60,8 @@ export function keyGuard(deps: ManagementDeps) {
   }
 }
 
-/** Node joins what comes twice, so the raw list is counted. */
-function onlyKey(rawHeaders: readonly string[]): string | undefined {
+/** Returns the API key of a request, or `undefined` if it is repeated. Node joins repeated headers, so the raw list is used. */
+function singleApiKey(rawHeaders: readonly string[]): string | undefined {
   const keys = rawHeaders.filter((_value, index) => index % 2 === 1 && isKeyHeader(rawHeaders[index - 1]))
   return keys.length === 1 ? keys[0]?.trim() : undefined
 }

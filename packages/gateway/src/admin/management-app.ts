@@ -17,7 +17,7 @@ import { keyGuard } from './key-guard.ts'
 import type { ManagementContext, ManagementDeps } from './management-context.ts'
 import { tokenRoutes } from './token-routes.ts'
 
-/** Every call that wants a key. */
+/** The routes that require an API key. */
 export const managementRoutes: readonly Route<ManagementContext, OperationName>[] = [
   ...tokenRoutes,
   ...enforcementRoutes,
@@ -25,17 +25,16 @@ export const managementRoutes: readonly Route<ManagementContext, OperationName>[
 ]
 
 /**
- * The management API (spec/otlp-gateway.md 3), and beside it `extraRoutes` for anyone (health, metrics, forward-auth) and
- * `keyedRoutes` for whoever has a key.
+ * Returns the listener of the management API. `extraRoutes` need no key (health, metrics, forward-auth); `keyedRoutes` do.
  *
- * Where an extra route and one of ours match alike, ours is served.
+ * If an extra route and a route of the API both match, the API's is served.
  */
 export function managementApp(
   deps: ManagementDeps,
   extraRoutes: readonly ServedRoute[] = [],
   keyedRoutes: readonly Route<ManagementContext, OperationName>[] = [],
 ): RequestListener {
-  // As bytes, which all answers share.
+  // Serialized once, because all answers share the bytes.
   const document = Buffer.from(JSON.stringify(managementOpenApi(deps.version)))
   const description: Route<undefined, undefined> = {
     method: 'GET',
@@ -53,7 +52,7 @@ export function managementApp(
     headers: apiHeaders,
     log: deps.log,
     finish: (reply, { raw }) => {
-      // The header is not verified: a client that forges it only changes its own answers, which nothing caches.
+      // The header is not verified. A client that forges it changes only its own answers, and nothing caches them.
       const isHttps = raw.headers['x-forwarded-proto'] === 'https'
       return {
         ...reply,
@@ -63,19 +62,19 @@ export function managementApp(
   })
 }
 
-/** The OpenAPI document of the management API, for `version` of the product. */
+/** Returns the OpenAPI document of the management API. `version` is the product's. */
 export function managementOpenApi(version: string): Readonly<Record<string, unknown>> {
   return openApiDocument(managementRoutes, {
     info: {
       title: 'Penstock ingest_auth',
       version,
       description:
-        'Ingest tokens and their enforcement. Viewers read, without network addresses and creators; Editors and Admins change; keys and the audit log are for Admins.',
+        'Ingest tokens and their enforcement. Viewers can read, without network addresses and creators; Editors and Admins can change; API keys and the audit log are for Admins only.',
     },
     tags: [
-      { name: 'tokens', description: 'Bearer tokens that let telemetry in' },
-      { name: 'enforcement', description: 'Whether those tokens are demanded' },
-      { name: 'audit', description: 'Who changed what' },
+      { name: 'tokens', description: 'Bearer tokens that authorize telemetry' },
+      { name: 'enforcement', description: 'Whether those tokens are required' },
+      { name: 'audit', description: 'Changes and refusals, with their actors' },
       { name: 'api_keys', description: 'Keys of this API' },
     ],
     securitySchemes: { obsApiKey: { type: 'apiKey', in: 'header', name: 'OBS-API-KEY' } },

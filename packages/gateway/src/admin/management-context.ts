@@ -2,18 +2,18 @@ import type { Log } from '@penstock/runtime'
 import type { ReadinessReport } from '../enforcement/readiness.ts'
 import type { OperationContext } from '../operation-context.ts'
 
-/** What the management API is given when the gateway is put together. */
+/** The dependencies of the management API. */
 export interface ManagementDeps extends Omit<OperationContext, 'actor' | 'source' | 'requestId'> {
   readonly log: Log
-  /** What enforcement would have done in the last `windowMs` (spec/otlp-gateway.md 4). */
+  /** Reports what enforcement would have done in the last `windowMs`. */
   readonly readiness: (windowMs: number) => Promise<ReadinessReport>
-  /** The `max-age` of Strict-Transport-Security. 0: never sent. */
+  /** The `max-age` of Strict-Transport-Security. 0: the header is never sent. */
   readonly strictTransportSeconds: number
-  /** Of the product, for the API's description. */
+  /** The version of the product, for the OpenAPI document. */
   readonly version: string
 }
 
-/** What a call of the management API is handled with, once its caller has been let in. */
+/** The context of an authenticated call to the management API. */
 export interface ManagementContext extends OperationContext {
   readonly readiness: ManagementDeps['readiness']
 }

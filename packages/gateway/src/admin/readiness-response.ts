@@ -3,18 +3,18 @@ import type { ReadinessClient, ReadinessReport } from '../enforcement/readiness.
 import type { Role } from '../operation-context.ts'
 import { count, instantText } from './token-responses.ts'
 
-/** The report as a caller may see it: a Viewer without network addresses (spec/otlp-gateway.md 3). */
-export type ShownReport = Omit<ReadinessReport, 'clients'> & {
+/** The report as a caller may see it: a Viewer sees no network addresses. */
+export type VisibleReadinessReport = Omit<ReadinessReport, 'clients'> & {
   readonly clients: readonly (Omit<ReadinessClient, 'network'> & { readonly network?: string })[]
 }
 
-export function shownReport(report: ReadinessReport, role: Role): ShownReport {
+export function visibleReport(report: ReadinessReport, role: Role): VisibleReadinessReport {
   if (role !== 'Viewer') return report
   return { ...report, clients: report.clients.map(({ network: _network, ...client }) => client) }
 }
 
 const client = z.strictObject({
-  network: z.string().exactOptional().meta({ description: 'Of the source: /24 or /64. Not shown to a Viewer' }),
+  network: z.string().exactOptional().meta({ description: 'Network of the source: /24 or /64. Not shown to a Viewer' }),
   user_agent: z.string(),
   signal: z.string(),
   transport: z.string(),
@@ -28,15 +28,15 @@ const client = z.strictObject({
 
 const namedToken = { id: z.string(), name: z.string() }
 
-/** @see spec/otlp-gateway.md 4 */
+/** The response schema of the readiness report. */
 export const readinessResponse = z
   .strictObject({
-    ready: z.boolean().meta({ description: 'Nobody would be refused, and a valid token lives another 7 days' }),
+    ready: z.boolean().meta({ description: 'No client would be refused, and a valid token lasts another 7 days' }),
     window_seconds: count,
-    observed_since: instantText.meta({ description: 'Of what was before nothing is known; a start forgets' }),
+    observed_since: instantText.meta({ description: 'Requests before this time are unknown: a restart forgets them' }),
     requests: count,
     would_reject: count,
-    clients: z.array(client).meta({ description: 'Who would be refused, most requests first' }),
+    clients: z.array(client).meta({ description: 'Clients that would be refused, most requests first' }),
     unused_tokens: z.array(z.strictObject({ ...namedToken, last_used_at: instantText.nullable() })),
     expiring_tokens: z.array(z.strictObject({ ...namedToken, expires_at: instantText })),
     blockers: z.array(
@@ -46,4 +46,4 @@ export const readinessResponse = z
       }),
     ),
   })
-  .meta({ id: 'ReadinessReport' }) satisfies z.ZodType<ShownReport>
+  .meta({ id: 'ReadinessReport' }) satisfies z.ZodType<VisibleReadinessReport>

@@ -36,7 +36,7 @@ const tokenFields = {
     .meta({ description: 'Not shown to a Viewer' }),
   expires_at: instantText.nullable(),
   last_used_at: instantText.nullable(),
-  supersedes: z.string().nullable().meta({ description: 'Id of the token that this one was rotated from' }),
+  supersedes: z.string().nullable().meta({ description: 'Id of the token that this one replaces' }),
   warnings: z.array(z.enum(['name_in_use', 'last_valid_token_ends'])),
 }
 
@@ -60,8 +60,8 @@ export const rotatedToken = z
 
 const listedFields = {
   ...tokenFields,
-  expires_in_seconds: count.nullable().meta({ description: 'null: never' }),
-  expires_soon: z.boolean().meta({ description: 'Under 7 days' }),
+  expires_in_seconds: count.nullable().meta({ description: 'null: the token never expires' }),
+  expires_soon: z.boolean().meta({ description: 'True in the 7 days before the expiry' }),
   usage_24h: z.strictObject({ requests: count, bytes: count, rejected: count }),
 }
 
@@ -69,7 +69,7 @@ export const listedToken = z
   .strictObject(listedFields)
   .meta({ id: 'Token' }) satisfies z.ZodType<ListedTokenJson> satisfies z.ZodType<TokenJson>
 
-/** Of a replayed creation: what it has made, never its secret again. */
+/** The answer to a repeated creation: what the first one created, without its secret. */
 export const alreadyCreatedToken = z
   .strictObject({ ...listedFields, code: z.literal('already_created') })
   .partial()

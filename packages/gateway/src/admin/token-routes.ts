@@ -23,22 +23,27 @@ import {
   updateToken,
   verifyToken,
 } from '../tokens/token-operations.ts'
-import { refusals } from './error-answers.ts'
+import { errorResponses } from './error-answers.ts'
 import { createOnce, idempotencyHeaders } from './idempotency.ts'
 import type { ManagementContext } from './management-context.ts'
-import { nextLink } from './pages.ts'
+import { nextLink } from './next-link.ts'
 import { alreadyCreatedToken, createdToken, listedToken, rotatedToken, tokenCheck } from './token-responses.ts'
 
 const PATH = '/api/v1/ingest_auth/tokens'
 const tag = 'tokens'
 const params = z.object({ id: z.string().meta({ description: 'The public id of the token' }) })
-const ifMatch = z.object({ 'If-Match': z.string().optional().meta({ description: 'ETag of what was read' }) })
+const ifMatch = z.object({
+  'If-Match': z.string().optional().meta({ description: 'ETag of the version that was read' }),
+})
 const creationHeaders = { Location: 'Path of the new token', ETag: 'Its version' }
-const replayed = { description: 'Created before with the same Idempotency-Key', body: alreadyCreatedToken }
+const replayed = {
+  description: 'Created by an earlier request with the same Idempotency-Key',
+  body: alreadyCreatedToken,
+}
 const badInput = ['invalid_field', 'unknown_field'] as const
 const badBody = ['invalid_json', ...badInput, 'body_too_large', 'unsupported_media_type'] as const
 
-/** @see spec/otlp-gateway.md 3.1 */
+/** The routes of ingest tokens. */
 export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
   {
     method: 'POST',
@@ -50,15 +55,15 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       operationId: 'createToken',
       tag,
       summary: 'Create an ingest token',
-      description: 'The answer is the only one that ever holds the token itself.',
+      description: 'Only this answer contains the token itself.',
       responses: {
         200: replayed,
         201: { description: 'Created', body: createdToken, headers: creationHeaders },
-        ...refusals(...badBody, 'forbidden', 'token_limit_reached', 'name_in_use'),
+        ...errorResponses(...badBody, 'forbidden', 'token_limit_reached', 'name_in_use'),
       },
     },
     handle(request, context) {
-      return createdOnce(request, context, (inside) => createToken(inside, request.body))
+      return replyCreatedOnce(request, context, (inside) => createToken(inside, request.body))
     },
   },
   {
@@ -69,8 +74,8 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
     documentation: {
       operationId: 'verifyToken',
       tag,
-      summary: 'Ask whether a token would be let in, and why not',
-      responses: { 200: { description: 'The verdict', body: tokenCheck }, ...refusals(...badBody, 'forbidden') },
+      summary: 'Check whether a token would be accepted, and why not',
+      responses: { 200: { description: 'The verdict', body: tokenCheck }, ...errorResponses(...badBody, 'forbidden') },
     },
     async handle({ body }, context) {
       return { status: 200, json: await verifyToken(context, body) }
@@ -85,15 +90,15 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
     documentation: {
       operationId: 'importToken',
       tag,
-      summary: 'Let a token that exists elsewhere be valid here too',
+      summary: 'Import a token of another system, so that it is valid here too',
       responses: {
         200: replayed,
         201: { description: 'Imported', body: listedToken, headers: creationHeaders },
-        ...refusals(...badBody, 'forbidden', 'token_limit_reached', 'name_in_use'),
+        ...errorResponses(...badBody, 'forbidden', 'token_limit_reached', 'name_in_use'),
       },
     },
     handle(request, context) {
-      return createdOnce(request, context, (inside) => importToken(inside, request.body))
+      return replyCreatedOnce(request, context, (inside) => importToken(inside, request.body))
     },
   },
   {
@@ -104,15 +109,15 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
     documentation: {
       operationId: 'listTokens',
       tag,
-      summary: 'Ingest tokens, newest first',
-      description: 'The whole list, unless `limit` is given. Revoked ones only if `status` asks for them.',
+      summary: 'List ingest tokens, newest first',
+      description: 'Returns the whole list unless `limit` is set, and revoked tokens only if `status` selects them.',
       responses: {
         200: {
-          description: 'The tokens, without the tokens themselves',
+          description: 'The tokens, without their secret values',
           body: z.array(listedToken),
-          headers: { Link: 'The next page, when there is one (RFC 8288)', 'X-Total-Count': 'Tokens on all pages' },
+          headers: { Link: 'The next page, if there is one (RFC 8288)', 'X-Total-Count': 'Tokens on all pages' },
         },
-        ...refusals(...badInput, 'invalid_cursor'),
+        ...errorResponses(...badInput, 'invalid_cursor'),
       },
     },
     async handle(request, context) {
@@ -132,18 +137,18 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
     documentation: {
       operationId: 'getToken',
       tag,
-      summary: 'One ingest token',
+      summary: 'Get an ingest token',
       responses: {
         200: {
-          description: 'The token, without the token itself',
+          description: 'The token, without its secret value',
           body: listedToken,
           headers: { ETag: 'Its version' },
         },
-        ...refusals('token_not_found'),
+        ...errorResponses('token_not_found'),
       },
     },
     async handle(request, context) {
-      return versioned(200, await getToken(context, { id: idOf(request) }))
+      return withETag(200, await getToken(context, { id: idOf(request) }))
     },
   },
   {
@@ -158,8 +163,8 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       tag,
       summary: 'Change what a token may do, or disable it',
       responses: {
-        200: { description: 'As it is now', body: listedToken, headers: { ETag: 'Its version' } },
-        ...refusals(
+        200: { description: 'The token after the change', body: listedToken, headers: { ETag: 'Its version' } },
+        ...errorResponses(
           ...badBody,
           'forbidden',
           'token_not_found',
@@ -171,7 +176,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
     },
     async handle(request, context) {
       const input = { id: idOf(request), body: request.body, ifMatch: request.raw.headers['if-match'] }
-      return versioned(200, await updateToken(context, input))
+      return withETag(200, await updateToken(context, input))
     },
   },
   {
@@ -183,8 +188,11 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       operationId: 'revokeToken',
       tag,
       summary: 'Revoke a token',
-      description: 'Refused for the last valid one while enforcement is enabled.',
-      responses: { 204: { description: 'Revoked' }, ...refusals('forbidden', 'token_not_found', 'last_valid_token') },
+      description: 'Refused for the last valid token while enforcement is enabled.',
+      responses: {
+        204: { description: 'Revoked' },
+        ...errorResponses('forbidden', 'token_not_found', 'last_valid_token'),
+      },
     },
     async handle(request, context) {
       await revokeToken(context, { id: idOf(request) })
@@ -201,39 +209,39 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
     documentation: {
       operationId: 'rotateToken',
       tag,
-      summary: 'A new token for the same purpose; the old one gets an end',
+      summary: 'Create a replacement for a token, and let the old one expire',
       responses: {
         200: replayed,
         201: { description: 'Created', body: rotatedToken, headers: creationHeaders },
-        ...refusals(...badBody, 'forbidden', 'token_not_found', 'token_limit_reached'),
+        ...errorResponses(...badBody, 'forbidden', 'token_not_found', 'token_limit_reached'),
       },
     },
     handle(request, context) {
       const input = { id: idOf(request), body: request.body ?? {} }
-      return createdOnce(request, context, (inside) => rotateToken(inside, input))
+      return replyCreatedOnce(request, context, (inside) => rotateToken(inside, input))
     },
   },
 ]
 
 const idOf = ({ params }: RouteRequest): string => params.id!
 
-const versioned = (status: number, token: TokenJson): Reply => ({
+const withETag = (status: number, token: TokenJson): Reply => ({
   status,
   headers: { ETag: tokenETag(token) },
   json: token,
 })
 
-/** A new token, or what became of the one that the same `Idempotency-Key` has made before (A-8). */
-async function createdOnce(
+/** Replies with a new token, or with the one that an earlier request with the same `Idempotency-Key` created (A-8). */
+async function replyCreatedOnce(
   request: RouteRequest,
   context: ManagementContext,
   create: (inside: OperationContext) => Promise<TokenJson>,
 ): Promise<Reply> {
   const outcome = await createOnce(context, request, 'ingest_tokens', create)
-  return 'created' in outcome ? created(outcome.created) : await replay(context, outcome.alreadyId)
+  return 'created' in outcome ? createdReply(outcome.created) : await replay(context, outcome.alreadyId)
 }
 
-function created(token: TokenJson): Reply {
+function createdReply(token: TokenJson): Reply {
   return { status: 201, headers: { Location: `${PATH}/${token.id}`, ETag: tokenETag(token) }, json: token }
 }
 

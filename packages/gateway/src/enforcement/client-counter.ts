@@ -1,18 +1,18 @@
 import type { AdmissionRequest, Reason } from '../ingest/admission.ts'
-import type { Client } from './sightings.ts'
+import type { Client } from './client-stats.ts'
 
 export const HOURS = 24
 export const HOUR_MS = 3_600_000
 
-/** One client of the sketch: who it is, and how often it was seen in each of the last 24 hours. */
+/** One client of the sketch: its identity, and its requests in each of the last 24 hours. */
 export class ClientCounter {
   readonly key: string
-  /** What space-saving ranks by: requests, and what was taken over from the client it has displaced. */
+  /** The rank in the heap: the requests, plus the weight inherited from the client that this one displaced. */
   weight: number
-  /** Requests since it has been here. */
-  seen = 0
-  /** Where it stands in the heap. */
-  place = 0
+  /** The requests since the counter was added. */
+  requests = 0
+  /** The index in the heap. */
+  heapIndex = 0
   serviceName: string | undefined
   lastSeenMs: number
   readonly #client: Omit<Client, 'serviceName' | 'lastSeenMs' | 'count'>
@@ -20,7 +20,7 @@ export class ClientCounter {
 
   constructor(
     key: string,
-    who: {
+    identity: {
       presented: AdmissionRequest
       network: string
       userAgent: string
@@ -30,7 +30,7 @@ export class ClientCounter {
     nowMs: number,
     weight: number,
   ) {
-    const { presented, network, userAgent, reason, tokenId } = who
+    const { presented, network, userAgent, reason, tokenId } = identity
     this.key = key
     this.weight = weight
     this.lastSeenMs = nowMs
@@ -38,19 +38,19 @@ export class ClientCounter {
     this.#client = { network, userAgent, signal, transport, reason, tokenId, firstSeenMs: nowMs }
   }
 
-  see(nowMs: number): void {
+  addRequest(nowMs: number): void {
     this.lastSeenMs = nowMs
     this.weight += 1
-    this.seen += 1
+    this.requests += 1
     this.#perHour[hourOf(nowMs) % HOURS]! += 1
   }
 
-  /** Of the last 24 hours. */
+  /** Returns the requests of the last 24 hours. */
   count(): number {
     return this.#perHour.reduce((sum, requests) => sum + requests, 0)
   }
 
-  /** Forgets what was counted in the same hour of the day before. */
+  /** Clears the slot of this hour, which still contains the count of 24 hours ago. */
   beginHour(hour: number): void {
     this.#perHour[hour % HOURS] = 0
   }

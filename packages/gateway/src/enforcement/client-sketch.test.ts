@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AdmissionRequest, Reason, Verdict } from '../ingest/admission.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
-import { ClientSketch, familyOf } from './client-sketch.ts'
+import { ClientSketch, userAgentFamily } from './client-sketch.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12, 30)
 const HOUR_MS = 3_600_000
@@ -22,7 +22,7 @@ const presentedBy = (over: Partial<AdmissionRequest> = {}): AdmissionRequest => 
   declaredBytes: 10,
   ...over,
 })
-const refusedFor = (reason: Reason, token?: TokenRecord): Verdict => ({ allowed: false, reason, token })
+const refused = (reason: Reason, token?: TokenRecord): Verdict => ({ allowed: false, reason, token })
 const allowed: Verdict = { allowed: true, token: { id: '7Hq2mK9sT4bZ' } as TokenRecord }
 
 const exportOf = (serviceName: string) =>
@@ -43,16 +43,16 @@ const exportOf = (serviceName: string) =>
     'protobuf',
   )
 
-test('section 4: a client is its network, agent family, signal, transport, reason and token', () => {
+test('a client is identified by network, agent family, signal, transport, reason and token', () => {
   const sketch = new ClientSketch()
-  sketch.note(presentedBy(), refusedFor('missing'), NOW_MS)
-  sketch.note(
+  sketch.recordVerdict(presentedBy(), refused('missing'), NOW_MS)
+  sketch.recordVerdict(
     presentedBy({ source: '192.0.2.99', userAgent: 'OTel-OTLP-Exporter-Python/1.21' }),
-    refusedFor('missing'),
+    refused('missing'),
     NOW_MS + 5,
   )
-  sketch.note(presentedBy({ transport: 'grpc' }), refusedFor('expired', allowed.token), NOW_MS)
-  sketch.note(presentedBy(), allowed, NOW_MS + 60_000)
+  sketch.recordVerdict(presentedBy({ transport: 'grpc' }), refused('expired', allowed.token), NOW_MS)
+  sketch.recordVerdict(presentedBy(), allowed, NOW_MS + 60_000)
   expect(sketch.report()).toEqual({
     minutes: [
       { startMs: NOW_MS + 60_000, requests: 1, wouldReject: 0 },
@@ -93,29 +93,29 @@ test.each([
   ['curl/8.5.0', 'curl'],
   ['OpenTelemetry Collector Contrib/0.120.0', 'OpenTelemetry'],
   ['x'.repeat(500), 'x'.repeat(64)],
-])('the family of user agent %j is %j', (userAgent, family) => {
-  expect(familyOf(userAgent)).toBe(family)
+])('the family of the user agent %j is %j', (userAgent, family) => {
+  expect(userAgentFamily(userAgent)).toBe(family)
 })
 
-test('section 4: of would-be refusals a sample is looked into, the first of a client, then ever fewer', () => {
+test('samples the bodies of a client at its 1st, 2nd, 4th, 8th … request that enforcement would refuse', () => {
   const sketch = new ClientSketch()
   const wanted = Array.from({ length: 16 }, (_, index) =>
-    sketch.note(presentedBy(), refusedFor('missing'), NOW_MS + index * 1_000),
+    sketch.recordVerdict(presentedBy(), refused('missing'), NOW_MS + index * 1_000),
   )
   expect(wanted.flatMap((isWanted, index) => (isWanted ? [index + 1] : []))).toEqual([1, 2, 4, 8, 16])
-  expect(sketch.note(presentedBy(), allowed, NOW_MS)).toBe(false)
+  expect(sketch.recordVerdict(presentedBy(), allowed, NOW_MS)).toBe(false)
 })
 
-test('section 4: a flood of new clients is looked into ten times a second', () => {
+test('samples at most ten bodies a second of new clients', () => {
   const sketch = new ClientSketch()
   const wantedAt = (atMs: number) =>
     Array.from({ length: 50 }, (_, index) =>
-      sketch.note(presentedBy({ source: `10.${atMs % 200}.${index}.1` }), refusedFor('missing'), NOW_MS + atMs),
+      sketch.recordVerdict(presentedBy({ source: `10.${atMs % 200}.${index}.1` }), refused('missing'), NOW_MS + atMs),
     ).filter(Boolean).length
   expect([wantedAt(0), wantedAt(999), wantedAt(1_000)]).toEqual([10, 0, 10])
 })
 
-test('section 4: the service is learnt from a body, plain, gzipped or cut short', async () => {
+test('reads the service name from a body that is plain, gzipped or truncated', async () => {
   const sketch = new ClientSketch()
   const bodies: [string, Uint8Array, string][] = [
     ['10.0.1.1', exportOf('plain'), ''],
@@ -126,8 +126,8 @@ test('section 4: the service is learnt from a body, plain, gzipped or cut short'
   ]
   for (const [source, body, coding] of bodies) {
     const presented = presentedBy({ source })
-    expect(sketch.note(presented, refusedFor('missing'), NOW_MS)).toBe(true)
-    sketch.noteBody(presented, body, coding)
+    expect(sketch.recordVerdict(presented, refused('missing'), NOW_MS)).toBe(true)
+    sketch.recordBody(presented, body, coding)
   }
   const named = () => sketch.report().clients.filter(({ serviceName }) => serviceName !== undefined)
   while (named().length < 3) await turn()
@@ -142,28 +142,29 @@ test('section 4: the service is learnt from a body, plain, gzipped or cut short'
   ])
 })
 
-test('a body nobody asked for teaches nothing', () => {
+test('ignores a body that was not sampled', () => {
   const sketch = new ClientSketch()
-  sketch.note(presentedBy(), refusedFor('missing'), NOW_MS)
-  sketch.noteBody(presentedBy(), exportOf('x'), '')
+  sketch.recordVerdict(presentedBy(), refused('missing'), NOW_MS)
+  sketch.recordBody(presentedBy(), exportOf('x'), '')
   expect(sketch.report().clients[0]?.serviceName).toBeUndefined()
 })
 
-test('section 4: counts and minutes reach back 24 hours', () => {
+test('counts and minutes cover the last 24 hours', () => {
   const sketch = new ClientSketch()
-  for (let hour = 0; hour < 30; hour += 1) sketch.note(presentedBy(), refusedFor('missing'), NOW_MS + hour * HOUR_MS)
-  sketch.note(presentedBy({ signal: 'logs' }), refusedFor('missing'), NOW_MS + 29 * HOUR_MS)
+  for (let hour = 0; hour < 30; hour += 1)
+    sketch.recordVerdict(presentedBy(), refused('missing'), NOW_MS + hour * HOUR_MS)
+  sketch.recordVerdict(presentedBy({ signal: 'logs' }), refused('missing'), NOW_MS + 29 * HOUR_MS)
   const { clients, minutes } = sketch.report()
   expect(clients.map(({ signal, count }) => [signal, count])).toEqual([
     ['traces', 24],
     ['logs', 1],
   ])
   expect(minutes).toHaveLength(24)
-  sketch.note(presentedBy({ signal: 'logs' }), refusedFor('missing'), NOW_MS + 60 * HOUR_MS)
+  sketch.recordVerdict(presentedBy({ signal: 'logs' }), refused('missing'), NOW_MS + 60 * HOUR_MS)
   expect(sketch.report().clients.map(({ signal, count }) => [signal, count])).toEqual([['logs', 1]])
 })
 
-test('section 4: never more clients than its size, none too high, and the heavy ones are all there', () => {
+test('keeps at most its capacity of clients, never overestimates a count, and contains every heavy client', () => {
   const strangers = fc.array(fc.nat(400), { minLength: 50, maxLength: 1_500 })
   fc.assert(
     fc.property(strangers, fc.nat(3), (run, heavyEvery) => {
@@ -171,7 +172,7 @@ test('section 4: never more clients than its size, none too high, and the heavy 
       const truth = new Map<string, number>()
       const see = (thirdOctet: number, prefix: string) => {
         const source = `10.${prefix}.${thirdOctet % 250}.1`
-        sketch.note(presentedBy({ source }), refusedFor('missing'), NOW_MS)
+        sketch.recordVerdict(presentedBy({ source }), refused('missing'), NOW_MS)
         const network = `10.${prefix}.${thirdOctet % 250}.0/24`
         truth.set(network, (truth.get(network) ?? 0) + 1)
       }

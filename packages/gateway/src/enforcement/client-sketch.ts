@@ -3,66 +3,65 @@ import { networkOf } from '@penstock/runtime'
 import type { AdmissionRequest, Reason, Verdict } from '../ingest/admission.ts'
 import { secretPrefixes } from '../tokens/token-format.ts'
 import { ClientCounter, HOURS, hourOf } from './client-counter.ts'
-import { LightestFirst } from './lightest-first.ts'
+import type { ClientStats, ClientStatsReport } from './client-stats.ts'
+import { MinHeap } from './min-heap.ts'
 import { MinuteRing } from './minute-ring.ts'
 import { serviceNameIn } from './service-name.ts'
-import type { Sightings, SightingsReport } from './sightings.ts'
 
 const MAX_CLIENTS = 1_000
 const MAX_USER_AGENT_LENGTH = 64
-const MAX_LOOK_BYTES = 64 * 1024
-/** Looks into bodies, all clients together: a flood of strangers must not buy work with each request. */
-const LOOKS_PER_SECOND = 10
+const MAX_SAMPLE_BYTES = 64 * 1024
+/** The maximum of bodies read per second, for all clients together, so that a flood of clients cannot cause work per request. */
+const SAMPLES_PER_SECOND = 10
 
 /**
- * Whom enforcement would refuse, in fixed memory: space-saving over 1,000 clients. Whoever makes more than a thousandth
- * of such requests is in it, whatever else arrives; a newcomer takes the place of the lightest and inherits its weight,
- * but not its count, so the counts are never too high.
+ * The clients that enforcement would refuse, in fixed memory, as a space-saving sketch of 1,000 clients.
  *
- * @see spec/otlp-gateway.md 4
+ * A client that makes more than a thousandth of such requests is always in the sketch. A new client displaces the one with
+ * the smallest weight and inherits that weight but not its count, so counts are never too high.
  */
-export class ClientSketch implements Sightings {
+export class ClientSketch implements ClientStats {
   readonly #minutes = new MinuteRing()
   readonly #byKey = new Map<string, ClientCounter>()
-  readonly #heap = new LightestFirst()
+  readonly #heap = new MinHeap()
   readonly #capacity: number
-  /** Of sources seen lately; finding out costs more than all the rest. */
+  /** The networks of recent sources. Computing a network costs more than the rest of an update. */
   readonly #networks = new Map<string, string>()
-  /** Who is behind a request whose body is going to be looked at. */
-  readonly #awaited = new WeakMap<AdmissionRequest, ClientCounter>()
+  /** The counters of the sampled requests that wait for their body. */
+  readonly #awaitingBody = new WeakMap<AdmissionRequest, ClientCounter>()
   #hour = -1
   #second = 0
-  #looksLeft = 0
+  #samplesLeft = 0
 
   constructor(capacity = MAX_CLIENTS) {
     this.#capacity = capacity
   }
 
-  note(presented: AdmissionRequest, verdict: Verdict, nowMs: number): boolean {
+  recordVerdict(presented: AdmissionRequest, verdict: Verdict, nowMs: number): boolean {
     this.#minutes.add(nowMs, !verdict.allowed)
     if (verdict.allowed) return false
     this.#beginHour(hourOf(nowMs))
-    const counter = this.#counterOf(presented, verdict.reason, verdict.token?.id, nowMs)
-    counter.see(nowMs)
+    const counter = this.#findOrAddCounter(presented, verdict.reason, verdict.token?.id, nowMs)
+    counter.addRequest(nowMs)
     this.#heap.sink(counter)
-    if (!isPowerOfTwo(counter.seen) || !this.#mayLook(nowMs)) return false
-    this.#awaited.set(presented, counter)
+    if (!isPowerOfTwo(counter.requests) || !this.#maySample(nowMs)) return false
+    this.#awaitingBody.set(presented, counter)
     return true
   }
 
-  noteBody(presented: AdmissionRequest, body: Uint8Array, contentEncoding: string): void {
-    const counter = this.#awaited.get(presented)
+  recordBody(presented: AdmissionRequest, body: Uint8Array, contentEncoding: string): void {
+    const counter = this.#awaitingBody.get(presented)
     if (counter === undefined) return
-    this.#awaited.delete(presented)
-    const beginning = body.subarray(0, MAX_LOOK_BYTES)
-    const learn = (bytes: Uint8Array): void => {
+    this.#awaitingBody.delete(presented)
+    const prefix = body.subarray(0, MAX_SAMPLE_BYTES)
+    const readServiceName = (bytes: Uint8Array): void => {
       counter.serviceName = serviceNameIn(bytes) ?? counter.serviceName
     }
-    if (contentEncoding === '' || contentEncoding === 'identity') learn(beginning)
-    else if (contentEncoding === 'gzip') inflateBeginning(beginning, learn)
+    if (contentEncoding === '' || contentEncoding === 'identity') readServiceName(prefix)
+    else if (contentEncoding === 'gzip') inflatePrefix(prefix, readServiceName)
   }
 
-  report(): SightingsReport {
+  report(): ClientStatsReport {
     const counters = this.#heap.values().map((counter) => counter.report())
     return {
       minutes: this.#minutes.report(),
@@ -70,21 +69,26 @@ export class ClientSketch implements Sightings {
     }
   }
 
-  #counterOf(presented: AdmissionRequest, reason: Reason, tokenId: string | undefined, nowMs: number): ClientCounter {
+  #findOrAddCounter(
+    presented: AdmissionRequest,
+    reason: Reason,
+    tokenId: string | undefined,
+    nowMs: number,
+  ): ClientCounter {
     const { source, signal, transport } = presented
     const network = this.#networkOf(source)
-    const userAgent = familyOf(presented.userAgent)
+    const userAgent = userAgentFamily(presented.userAgent)
     const key = `${network} ${signal} ${transport} ${reason} ${tokenId ?? ''} ${userAgent}`
     const known = this.#byKey.get(key)
     if (known !== undefined) return known
-    const lightest = this.#heap.size < this.#capacity ? undefined : this.#heap.lightest
-    const who = { presented, network, userAgent, reason, tokenId }
-    const counter = new ClientCounter(key, who, nowMs, lightest?.weight ?? 0)
-    if (lightest === undefined) {
+    const displaced = this.#heap.size < this.#capacity ? undefined : this.#heap.min
+    const identity = { presented, network, userAgent, reason, tokenId }
+    const counter = new ClientCounter(key, identity, nowMs, displaced?.weight ?? 0)
+    if (displaced === undefined) {
       this.#heap.add(counter)
     } else {
-      this.#byKey.delete(lightest.key)
-      this.#heap.replaceLightest(counter)
+      this.#byKey.delete(displaced.key)
+      this.#heap.replaceMin(counter)
     }
     this.#byKey.set(key, counter)
     return counter
@@ -99,7 +103,7 @@ export class ClientSketch implements Sightings {
     return network
   }
 
-  /** Once an hour weights become counts again, so that yesterday's heavy clients make room for today's. */
+  /** Resets the weights to the counts every hour, so that yesterday's heavy clients make room for today's. */
   #beginHour(hour: number): void {
     if (hour === this.#hour) return
     const passed = this.#hour < 0 ? 0 : Math.min(Math.max(hour - this.#hour, 1), HOURS)
@@ -114,20 +118,20 @@ export class ClientSketch implements Sightings {
     this.#heap.rebuild(seen)
   }
 
-  #mayLook(nowMs: number): boolean {
+  #maySample(nowMs: number): boolean {
     const second = Math.floor(nowMs / 1_000)
     if (second !== this.#second) {
       this.#second = second
-      this.#looksLeft = LOOKS_PER_SECOND
+      this.#samplesLeft = SAMPLES_PER_SECOND
     }
-    if (this.#looksLeft === 0) return false
-    this.#looksLeft -= 1
+    if (this.#samplesLeft === 0) return false
+    this.#samplesLeft -= 1
     return true
   }
 }
 
-/** `OTel-OTLP-Exporter-Python/1.20 (linux)` → `OTel-OTLP-Exporter-Python`; nothing of one that holds a secret of ours (A-4). */
-export function familyOf(userAgent: string | undefined): string {
+/** `OTel-OTLP-Exporter-Python/1.20 (linux)` → `OTel-OTLP-Exporter-Python`; '' if it contains one of our secrets (A-4). */
+export function userAgentFamily(userAgent: string | undefined): string {
   if (userAgent === undefined) return ''
   let end = 0
   while (end < userAgent.length && end < MAX_USER_AGENT_LENGTH) {
@@ -139,17 +143,17 @@ export function familyOf(userAgent: string | undefined): string {
   return family.includes(secretPrefixes.ingest) || family.includes(secretPrefixes.api_key) ? '' : family
 }
 
-/** The first request of a client, the second, the fourth, the eighth …: new ones soon, busy ones seldom. */
+/** True for the 1st, 2nd, 4th, 8th … request: new clients are sampled soon, and busy ones seldom. */
 const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0
 
-/** Calls `use` with the first 64 KiB at most of what `compressed`, itself only a beginning, inflates to. */
-function inflateBeginning(compressed: Uint8Array, use: (bytes: Uint8Array) => void): void {
-  const inflater = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: MAX_LOOK_BYTES })
+/** Calls `use` with at most the first 64 KiB of the inflated data. `compressed` may itself be truncated. */
+function inflatePrefix(compressed: Uint8Array, use: (bytes: Uint8Array) => void): void {
+  const inflater = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: MAX_SAMPLE_BYTES })
   inflater.once('data', (chunk: Buffer) => {
     inflater.destroy()
     use(chunk)
   })
-  // Not gzip: then there is nothing to learn.
+  // The body is not gzip, so it contains no service name to read.
   inflater.once('error', () => {})
   inflater.end(compressed)
 }

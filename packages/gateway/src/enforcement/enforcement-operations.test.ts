@@ -17,7 +17,7 @@ afterEach(() => gateway.close())
 
 const put = (body: unknown) => setState(editor, { body })
 
-test('the initial state', async () => {
+test('getState returns the initial state', async () => {
   expect(await getState(editor)).toEqual({
     enabled: false,
     mode: 'off',
@@ -32,7 +32,7 @@ test('the initial state', async () => {
   })
 })
 
-test('3.2: switching on and off', async () => {
+test('setState switches enforcement on and off', async () => {
   await createToken(editor, { name: 'a', expires_at: '2027-01-01T00:00:00Z' })
   await createToken(editor, { name: 'b', expires_at: '2026-12-01T00:00:00Z' })
   expect(await put({ enabled: true })).toEqual({
@@ -50,12 +50,12 @@ test('3.2: switching on and off', async () => {
   expect(await put({ enabled: false })).toMatchObject({ enabled: false, mode: 'off', epoch: 5 })
 })
 
-test('enabling without any valid token is allowed, with a warning', async () => {
+test('enforcement can be enabled without a valid token, with a warning', async () => {
   expect((await put({ enabled: true })).warnings).toEqual(['no_valid_token'])
   expect((await getState(editor)).warnings).toEqual(['no_valid_token'])
 })
 
-test('PUT with the present value: epoch, audit and data paths are left alone', async () => {
+test('setting the current state keeps the epoch and is neither audited nor propagated', async () => {
   await put({ enabled: false })
   await put({ enabled: false, mode: 'off', grace_seconds: 60 })
   expect(await put({ enabled: true, grace_seconds: 60 })).toMatchObject({ epoch: 2 })
@@ -66,7 +66,7 @@ test('PUT with the present value: epoch, audit and data paths are left alone', a
   expect((await listAudit(gateway.as('Admin'), {})).events).toHaveLength(2)
 })
 
-test('E-6: the grace hold begins with enforcement, ends by itself, and can be ended', async () => {
+test('E-6: the grace period starts with enforcement, ends by itself, and can be ended early', async () => {
   expect((await put({ enabled: true, grace_seconds: 600 })).grace_until).toBe('2026-11-21T07:10:00Z')
   expect(await put({ enabled: true, grace_seconds: 0 })).toMatchObject({ grace_until: null, epoch: 3 })
   await put({ enabled: true, grace_seconds: 60 })
@@ -97,12 +97,12 @@ test.each([
     { enabled: true, grace_seconds: 1.5 },
     { field: 'grace_seconds', problem: 'wrong_type', expected: 'int' },
   ],
-])('3.2: refuses %j', async (body, problem) => {
+])('refuses %j', async (body, problem) => {
   await expect(put(body)).rejects.toMatchObject({ code: 'invalid_field', details: [problem] })
 })
 
 describe('If-Match', () => {
-  test('412 for whoever lost the race', async () => {
+  test('refuses a change of a state that has changed since it was read', async () => {
     const ifMatch = stateETag(await getState(editor))
     expect(ifMatch).toBe('"1"')
     await setState(editor, { body: { enabled: true }, ifMatch })
@@ -118,7 +118,7 @@ describe('require_ready', () => {
   const report = { ready: false, requests: 1, blockers: ['no_valid_token'] }
   const readiness = async () => report
 
-  test('409 with the report, and nothing changes', async () => {
+  test('refuses to enable with not_ready and the report, and changes nothing', async () => {
     await expect(setState(editor, { body: { enabled: true }, readiness })).rejects.toMatchObject({
       code: 'not_ready',
       details: report,
@@ -126,21 +126,21 @@ describe('require_ready', () => {
     expect((await getState(editor)).enabled).toBe(false)
   })
 
-  test('is not asked when enforcement goes off or is on already', async () => {
+  test('requires no report if enforcement is disabled or already on', async () => {
     await setState(editor, { body: { enabled: false, mode: 'warn' }, readiness })
     await put({ enabled: true })
     await setState(editor, { body: { enabled: true }, readiness })
   })
 })
 
-test('A-6: a Viewer may look, without names, and not touch', async () => {
+test('A-6: a Viewer may read the state, without who changed it, but not change it', async () => {
   await put({ enabled: true })
   const viewer = gateway.as('Viewer')
   expect(await getState(viewer)).not.toHaveProperty('changed_by')
   await expect(setState(viewer, { body: { bad: 1 } })).rejects.toMatchObject({ code: 'forbidden' })
 })
 
-test('O-14: the change is audited with its reason', async () => {
+test('O-14: a change is audited with its reason', async () => {
   await setState(editor, { body: { enabled: true, grace_seconds: 60, reason: 'rollout done' } })
   const { events } = await listAudit(gateway.as('Admin'), {})
   expect(events).toMatchObject([
@@ -152,7 +152,7 @@ test('O-14: the change is audited with its reason', async () => {
   ])
 })
 
-test('T-13: GET tells how many live processes run the present epoch', async () => {
+test('T-13: getState returns how many live processes run the current epoch', async () => {
   await put({ enabled: true })
   await publishEpoch(gateway.db, 'a', 2, START_MS)
   await publishEpoch(gateway.db, 'b', 1, START_MS)

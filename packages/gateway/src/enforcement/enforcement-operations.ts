@@ -1,21 +1,21 @@
 import { z } from 'zod'
 import { insertAuditEvent } from '../accounts/audit-store.ts'
-import { inputError, lineOf, parseInput } from '../accounts/operation-input.ts'
+import { inputError, parseInput, singleLine } from '../accounts/operation-input.ts'
 import { requireRole } from '../accounts/roles.ts'
 import { ApiError } from '../api-error.ts'
 import type { OperationContext, Propagation } from '../operation-context.ts'
-import { requireMatch } from '../store/if-match.ts'
-import { liveInstances } from '../store/instances.ts'
+import { requireIfMatch } from '../store/if-match.ts'
+import { listLiveInstances } from '../store/instances.ts'
 import { rfc3339, rfc3339OrNull } from '../store/rfc3339.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
 import { summarizeValidTokens } from '../tokens/token-store.ts'
 import { type EnforcementRow, getEnforcement, updateEnforcement } from './enforcement-store.ts'
 
-/** @see spec/otlp-gateway.md 3.2 */
+/** The state of enforcement as the management API shows it. */
 export interface StateJson {
   readonly enabled: boolean
   readonly mode: EnforcementMode
-  /** `null` outside a grace hold. */
+  /** The end of the grace period, or `null` outside one. */
   readonly grace_until: string | null
   readonly epoch: number
   readonly changed_at: string | null
@@ -31,35 +31,35 @@ export const setStateInput = z.strictObject({
   enabled: z.boolean(),
   mode: z.enum(['off', 'report', 'warn', 'enforce']).optional(),
   grace_seconds: z.int().min(0).max(86_400).optional(),
-  /** Kept in the audit log. */
-  reason: lineOf(0, 500).nullable().optional(),
+  /** Recorded in the audit log. */
+  reason: singleLine(0, 500).nullable().optional(),
 })
 type SetState = z.output<typeof setStateInput>
 
 export interface SetStateRequest {
-  /** Parsed JSON of the request. */
+  /** The parsed JSON of the request. */
   readonly body: unknown
-  /** The header as it came. */
+  /** The value of the header. */
   readonly ifMatch?: string | undefined
-  /** Of `?require_ready=true`: asked before enforcement goes on; what it says becomes the details of `not_ready`. */
+  /** Set by `?require_ready=true`: called before enforcement is enabled. Its report becomes the details of `not_ready`. */
   readonly readiness?: (() => Promise<Readiness>) | undefined
 }
 
-/** Value of `ETag`. */
+/** Returns the value of `ETag`. */
 export const stateETag = (state: Pick<StateJson, 'epoch'>): string => `"${state.epoch}"`
 
 export async function getState(context: OperationContext): Promise<StateJson> {
   requireRole(context.actor, 'getState')
   const nowMs = context.nowMs()
   const { epoch } = await getEnforcement(context.db.read)
-  const instances = await liveInstances(context.db, nowMs)
+  const instances = await listLiveInstances(context.db, nowMs)
   const applied = instances.filter((instance) => instance.epoch >= epoch).length
   return await stateJson(context, { instances: instances.length, applied }, nowMs)
 }
 
 /**
- * Sets the mode, hot. `enabled` alone keeps the mode when it agrees with it already, and else means off or enforce.
- * What changes nothing leaves the epoch as it is. Throws `not_ready` and `precondition_failed`.
+ * Sets the mode, without a restart. `enabled` without `mode` keeps the current mode if it agrees with it, and otherwise
+ * means off or enforce. A request that changes nothing keeps the epoch. Throws `not_ready` and `precondition_failed`.
  */
 export async function setState(context: OperationContext, request: SetStateRequest): Promise<StateJson> {
   requireRole(context.actor, 'setState')
@@ -72,7 +72,7 @@ export async function setState(context: OperationContext, request: SetStateReque
     input.enabled && request.readiness !== undefined ? await requireReady(context, request.readiness) : undefined
   const changed = await context.db.write(async (tx) => {
     const before = await getEnforcement(tx)
-    requireMatch(request.ifMatch, stateETag(before))
+    requireIfMatch(request.ifMatch, stateETag(before))
     const next = nextState(before, input, nowMs)
     if (next.mode === before.mode && next.graceUntilMs === graceUntilMs(before, nowMs)) return false
     await updateEnforcement(tx, { ...next, changedById: context.actor.id }, nowMs)
@@ -91,23 +91,23 @@ export async function setState(context: OperationContext, request: SetStateReque
 
 interface Readiness {
   readonly ready: boolean
-  /** 0: the report is of nobody. */
+  /** 0 means that the report covers no requests. */
   readonly requests: number
 }
 
-/** Asked outside the transaction: the report comes from the processes that take telemetry in. */
+/** Requires readiness, outside a transaction because the report comes from the processes that accept telemetry. */
 async function requireReady(
   context: OperationContext,
   readiness: () => Promise<Readiness>,
 ): Promise<Readiness | undefined> {
   if ((await getEnforcement(context.db.read)).mode === 'enforce') return undefined
   const report = await readiness()
-  if (!report.ready) throw new ApiError('not_ready', 'Not everybody who sends telemetry has a valid token.', report)
+  if (!report.ready) throw new ApiError('not_ready', 'The readiness report has blockers; see the details.', report)
   return report
 }
 
 function nextState(before: EnforcementRow, input: SetState, nowMs: number) {
-  const mode = input.mode ?? modeOf(before.mode, input.enabled)
+  const mode = input.mode ?? modeFor(before.mode, input.enabled)
   if (mode !== 'enforce') return { mode, graceUntilMs: null }
   if (input.grace_seconds !== undefined) {
     return { mode, graceUntilMs: input.grace_seconds === 0 ? null : nowMs + input.grace_seconds * 1_000 }
@@ -115,9 +115,9 @@ function nextState(before: EnforcementRow, input: SetState, nowMs: number) {
   return { mode, graceUntilMs: before.mode === 'enforce' ? graceUntilMs(before, nowMs) : null }
 }
 
-function modeOf(present: EnforcementMode, enabled: boolean): EnforcementMode {
+function modeFor(current: EnforcementMode, enabled: boolean): EnforcementMode {
   if (enabled) return 'enforce'
-  return present === 'enforce' ? 'off' : present
+  return current === 'enforce' ? 'off' : current
 }
 
 const graceUntilMs = (row: EnforcementRow, nowMs: number): number | null =>

@@ -4,7 +4,7 @@ import type { EnforcementMode } from '../tokens/snapshot.ts'
 
 export type EnforcementRow = Selectable<EnforcementTable>
 
-/** Of the connection or transaction given. */
+/** Reads the row through a connection or a transaction. */
 export async function getEnforcement(db: Kysely<GatewayTables>): Promise<EnforcementRow> {
   return await db.selectFrom('enforcement').selectAll().where('id', '=', 1).executeTakeFirstOrThrow()
 }
@@ -15,7 +15,7 @@ export interface EnforcementChange {
   readonly changedById: string
 }
 
-/** Changes the mode, and the epoch with it. */
+/** Changes the mode and increases the epoch. */
 export async function updateEnforcement(
   tx: Transaction<GatewayTables>,
   change: EnforcementChange,
@@ -34,7 +34,7 @@ export async function updateEnforcement(
     .execute()
 }
 
-/** In the transaction of every change that a data path must learn of (T-13). */
+/** Increases the epoch. Call it in the transaction of every change that affects the data path (T-13). */
 export async function bumpEpoch(tx: Transaction<GatewayTables>): Promise<void> {
   await tx
     .updateTable('enforcement')

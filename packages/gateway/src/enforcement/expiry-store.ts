@@ -1,15 +1,15 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { GatewayTables } from '../store/tables.ts'
-import type { EndingToken, ExpiryNotice } from './expiry-warnings.ts'
+import type { ExpiringToken, ExpiryNotice } from './expiry-warnings.ts'
 import { ENDED, LONGEST_STEP_MS } from './expiry-warnings.ts'
 
-/** Tokens for whom a notice may be due, the next to end first, in pages: those that follow `after`. */
-export async function listEnding(
+/** Lists tokens that may need an expiry notice, earliest expiry first: a page of those after `after`. */
+export async function listExpiringTokens(
   db: Kysely<GatewayTables>,
   nowMs: number,
   limit: number,
-  after: EndingToken | undefined,
-): Promise<EndingToken[]> {
+  after: ExpiringToken | undefined,
+): Promise<ExpiringToken[]> {
   let query = db
     .selectFrom('ingest_tokens')
     .select(['id', 'name', 'created_at_ms', 'expires_at_ms', 'disabled', 'expiry_warned_ms'])
@@ -38,8 +38,8 @@ export async function listEnding(
   }))
 }
 
-/** When the last of the valid tokens ends; `undefined` when one never does, 0 when none is valid. */
-export async function endOfLastValid(db: Kysely<GatewayTables>, nowMs: number): Promise<number | undefined> {
+/** Returns when the last valid token expires: `undefined` if one never expires, 0 if none is valid. */
+export async function lastValidTokenEndMs(db: Kysely<GatewayTables>, nowMs: number): Promise<number | undefined> {
   const { count, withEnd, lastEndMs } = await db
     .selectFrom('ingest_tokens')
     .select((eb) => [
@@ -54,7 +54,7 @@ export async function endOfLastValid(db: Kysely<GatewayTables>, nowMs: number): 
   return count > withEnd ? undefined : (lastEndMs ?? 0)
 }
 
-/** Whether the notice is this process' to give: another may have been first, or the end may have been moved. */
+/** Records that this process gives the notice. Returns false if another process already did, or if the expiry has changed. */
 export async function claimNotice(tx: Transaction<GatewayTables>, { token, stepMs }: ExpiryNotice): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('ingest_tokens')

@@ -1,42 +1,40 @@
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** How long before its end a token is announced as ending (O-9). */
+/** The times before its expiry at which a token gets a notice (O-9). */
 export const warningStepsMs: readonly number[] = [14 * DAY_MS, 7 * DAY_MS, 3 * DAY_MS, DAY_MS, HOUR_MS]
 export const LONGEST_STEP_MS = 14 * DAY_MS
 
-/** Stands for the last of all notices, that a token has ended; in the column `expiry_warned_ms` as well. */
+/** The step of the last notice, that a token has expired. It is also stored in the column `expiry_warned_ms`. */
 export const ENDED = -1
 
-/** A token that has not been revoked and has an end. */
-export interface EndingToken {
+/** A token with an expiry that is not revoked. */
+export interface ExpiringToken {
   readonly id: string
   readonly name: string
   readonly createdAtMs: number
   readonly expiresAtMs: number
   readonly disabled: boolean
-  /** The notice given last: a step, 0 when none is wanted before the end, or `ENDED`. */
+  /** The step of the last notice, 0 if no notice is wanted before the expiry, or `ENDED`. */
   readonly warnedMs: number | undefined
 }
 
 export interface ExpiryNotice {
-  readonly token: EndingToken
-  /** A step, or `ENDED`. */
+  readonly token: ExpiringToken
+  /** A step in milliseconds, or `ENDED`. */
   readonly stepMs: number
-  /** No token that is valid now outlives it (A-5). */
+  /** True if no currently valid token expires later (A-5). */
   readonly isLast: boolean
 }
 
 /**
- * Which notices are due, at most one for each token: of several steps passed at once the most urgent. Nobody is warned
- * of the end of a disabled token, nor by a step longer than the token's whole life, but its end is told.
+ * Returns the notices that are due, at most one per token: if several steps have passed, the most urgent one (O-9). A
+ * disabled token, and a step longer than the token's lifetime, give no notice before the expiry, but the expiry itself does.
  *
- * `lastEndMs`: when the last of the valid tokens ends; `undefined` when one never does, 0 when none is valid.
- *
- * @see spec/otlp-gateway.md 8 O-9, 3.3 A-5
+ * `lastEndMs` is when the last valid token expires: `undefined` if one never expires, 0 if none is valid (A-5).
  */
 export function dueNotices(
-  tokens: readonly EndingToken[],
+  tokens: readonly ExpiringToken[],
   lastEndMs: number | undefined,
   nowMs: number,
 ): ExpiryNotice[] {
@@ -47,7 +45,7 @@ export function dueNotices(
   })
 }
 
-function dueStepMs({ expiresAtMs, createdAtMs, disabled }: EndingToken, nowMs: number): number | undefined {
+function dueStepMs({ expiresAtMs, createdAtMs, disabled }: ExpiringToken, nowMs: number): number | undefined {
   const leftMs = expiresAtMs - nowMs
   if (leftMs <= 0) return ENDED
   if (disabled) return undefined

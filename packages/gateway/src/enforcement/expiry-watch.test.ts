@@ -37,7 +37,7 @@ const events = () => lines.map(({ event, token_name }) => [event, token_name])
 const auditedEnds = () =>
   gateway.db.read.selectFrom('audit_events').selectAll().where('event', '=', 'token.expired').execute()
 
-test('O-9: announces each step once, whatever number of processes watches', async () => {
+test('O-9: gives the notice of each step once, however many processes watch', async () => {
   await tokenEnding('ci', 15 * DAY_MS)
   await tokenEnding('forever', null)
   const another = deps({ db: await gateway.openAnother() })
@@ -61,7 +61,7 @@ test('O-9: announces each step once, whatever number of processes watches', asyn
   ])
 })
 
-test('O-9: watches every minute until it is closed', async () => {
+test('O-9: checks every minute until it is closed', async () => {
   await tokenEnding('ci', 14 * DAY_MS + 60_000)
   const { clock } = gateway
   const watch = new ExpiryWatch(deps())
@@ -76,7 +76,7 @@ test('O-9: watches every minute until it is closed', async () => {
   expect(clock.wakeTimesMs).toEqual([])
 })
 
-test('O-14, A-5: the end of a token is audited once, and the last valid one is named as such', async () => {
+test('O-14, A-5: the expiry of a token is audited once, and the log marks the last valid token', async () => {
   const { id } = await tokenEnding('ci', 10 * DAY_MS)
   const another = deps({ db: await gateway.openAnother() })
   await gateway.clock.advance(9 * DAY_MS + 1)
@@ -92,7 +92,7 @@ test('O-14, A-5: the end of a token is audited once, and the last valid one is n
   ])
 })
 
-test('an end that is moved is announced anew', async () => {
+test('a changed expiry is announced again', async () => {
   const { id } = await tokenEnding('ci', 10 * DAY_MS)
   await gateway.clock.advance(4 * DAY_MS)
   await announceExpiries(deps())
@@ -101,7 +101,7 @@ test('an end that is moved is announced anew', async () => {
   expect(lines.map(({ expires_at }) => expires_at)).toEqual(['2026-12-01T07:00:00Z', '2026-11-30T07:00:00Z'])
 })
 
-test('T-16: a rotated token ends without warning, and its end is audited', async () => {
+test('T-16: a rotated token expires without a warning, and its expiry is audited', async () => {
   const { id } = await tokenEnding('ci', null)
   await rotateToken(gateway.as('Editor'), { id, body: {} })
   await announceExpiries(deps())
@@ -112,7 +112,7 @@ test('T-16: a rotated token ends without warning, and its end is audited', async
   expect(await auditedEnds()).toHaveLength(1)
 })
 
-test('more tokens than fit into one batch are all announced, the next to end first', async () => {
+test('more tokens than fit into one batch are all announced, earliest expiry first', async () => {
   await tokenEnding('t0', 20 * DAY_MS)
   await gateway.db.write(async (tx) => {
     const { position, ...row } = await tx.selectFrom('ingest_tokens').selectAll().executeTakeFirstOrThrow()
@@ -130,17 +130,17 @@ test('more tokens than fit into one batch are all announced, the next to end fir
   expect(events()[129]).toEqual(['token.expiring', 't129'])
 })
 
-test('a webhook that fails is logged, and does not keep the other notices back', async () => {
+test('a failed webhook is logged and does not hold up the other notices', async () => {
   await tokenEnding('a', 20 * DAY_MS)
   await tokenEnding('b', 21 * DAY_MS)
-  const told: string[] = []
+  const notified: string[] = []
   const onNotice: ExpiryDeps['onNotice'] = async ({ token }) => {
-    told.push(token.name)
+    notified.push(token.name)
     if (token.name === 'a') throw new Error('no answer')
   }
   await gateway.clock.advance(15 * DAY_MS)
   await announceExpiries(deps({ onNotice }))
-  expect(told).toEqual(['a', 'b'])
+  expect(notified).toEqual(['a', 'b'])
   expect(events()).toEqual([
     ['token.expiring', 'a'],
     ['expiry.notice_failed', undefined],

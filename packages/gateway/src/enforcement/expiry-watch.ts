@@ -2,28 +2,28 @@ import { type Clock, type Log, RepeatingTask } from '@penstock/runtime'
 import { insertAuditEvent } from '../accounts/audit-store.ts'
 import type { GatewayDb } from '../operation-context.ts'
 import { rfc3339 } from '../store/rfc3339.ts'
-import { claimNotice, endOfLastValid, listEnding } from './expiry-store.ts'
+import { claimNotice, lastValidTokenEndMs, listExpiringTokens } from './expiry-store.ts'
 import { dueNotices, ENDED, type ExpiryNotice } from './expiry-warnings.ts'
 
 export interface ExpiryDeps {
   readonly db: GatewayDb
   readonly clock: Clock
   readonly log: Log
-  /** Told of each notice after it has been recorded, for a webhook; a failure is logged and not tried again. */
+  /** Called with each notice after it is recorded, for a webhook. A failure is logged and not retried. */
   readonly onNotice?: (notice: ExpiryNotice) => Promise<void>
 }
 
-const EVERY_MS = 60_000
-/** Tokens looked at together, and whose notices are recorded in one transaction. */
-const BATCH = 100
+const CHECK_INTERVAL_MS = 60_000
+/** The tokens per page. Their notices are recorded in one transaction. */
+const BATCH_SIZE = 100
 
-/** Announces the ends of tokens until it is closed. */
+/** Announces expiries of tokens until it is closed. */
 export class ExpiryWatch {
   readonly #repeating: RepeatingTask
 
   constructor(deps: ExpiryDeps) {
     const { clock, log } = deps
-    const pace = { everyMs: EVERY_MS, clock, log }
+    const pace = { everyMs: CHECK_INTERVAL_MS, clock, log }
     this.#repeating = new RepeatingTask('expiry.unchecked', pace, () => announceExpiries(deps))
   }
 
@@ -33,25 +33,23 @@ export class ExpiryWatch {
 }
 
 /**
- * Gives every notice that is due now: in the log, and to whoever wants to be told. The end of a token is audited. Each
- * notice is given once, whatever number of processes does this.
- *
- * @see spec/otlp-gateway.md 8 O-9, O-14, 3.3 A-5
+ * Gives every notice that is due now, in the log and through `onNotice` (O-9, A-5). The expiry of a token is audited
+ * (O-14). Each notice is given once, however many processes run this.
  */
 export async function announceExpiries(deps: ExpiryDeps): Promise<void> {
   const { db, clock } = deps
   const nowMs = clock.nowMs()
-  const lastEndMs = await endOfLastValid(db.read, nowMs)
-  let page = await listEnding(db.read, nowMs, BATCH, undefined)
+  const lastEndMs = await lastValidTokenEndMs(db.read, nowMs)
+  let page = await listExpiringTokens(db.read, nowMs, BATCH_SIZE, undefined)
   while (page.length > 0) {
     const due = dueNotices(page, lastEndMs, nowMs)
     for (const notice of await claimNotices(db, due, nowMs)) await announce(deps, notice, nowMs)
-    page = await listEnding(db.read, nowMs, BATCH, page.at(-1))
+    page = await listExpiringTokens(db.read, nowMs, BATCH_SIZE, page.at(-1))
   }
 }
 
-/** No person and no request: the gateway itself. */
-const byItself = { actor: undefined, source: undefined, requestId: undefined }
+/** The origin of audit events that the gateway causes itself. */
+const gatewayOrigin = { actor: undefined, source: undefined, requestId: undefined }
 
 async function claimNotices(db: GatewayDb, due: readonly ExpiryNotice[], nowMs: number): Promise<ExpiryNotice[]> {
   if (due.length === 0) return []
@@ -63,7 +61,7 @@ async function claimNotices(db: GatewayDb, due: readonly ExpiryNotice[], nowMs: 
       if (notice.stepMs !== ENDED) continue
       const { id, expiresAtMs } = notice.token
       const after = { expires_at: rfc3339(expiresAtMs) }
-      await insertAuditEvent(tx, byItself, { event: 'token.expired', subjectId: id, after }, nowMs)
+      await insertAuditEvent(tx, gatewayOrigin, { event: 'token.expired', subjectId: id, after }, nowMs)
     }
     return claimed
   })
@@ -86,6 +84,9 @@ async function announce({ log, onNotice }: ExpiryDeps, notice: ExpiryNotice, now
   try {
     await onNotice?.(notice)
   } catch (error) {
-    log.warn({ event: 'expiry.notice_failed', token_id: token.id, err: error }, 'nobody could be told of an expiry')
+    log.warn(
+      { event: 'expiry.notice_failed', token_id: token.id, err: error },
+      'an expiry notice could not be delivered',
+    )
   }
 }

@@ -38,12 +38,12 @@ async function start(script: readonly ScriptedReply[], clock: Clock = new Manual
     await webhook.close()
     await server.close()
   })
-  return { server, webhook, lines, said: () => new Promise<void>((resolve) => watchers.push(resolve)) }
+  return { server, webhook, lines, nextLine: () => new Promise<void>((resolve) => watchers.push(resolve)) }
 }
 
-const told = ({ body }: RecordedRequest) => JSON.parse(Buffer.from(body).toString()) as unknown
+const payload = ({ body }: RecordedRequest) => JSON.parse(Buffer.from(body).toString()) as unknown
 
-test('O-9: the webhook is told which token ends, and when', async () => {
+test('O-9: posts which token expires, and when', async () => {
   const { server, webhook } = await start([received, received])
   webhook.post(noticeOf('7Hq2mK9sT4bZ'))
   webhook.post(noticeOf('8Hq2mK9sT4bZ', ENDED))
@@ -53,7 +53,7 @@ test('O-9: the webhook is told which token ends, and when', async () => {
     path: '/hooks/s3cret',
     headers: { 'content-type': 'application/json' },
   })
-  expect(server.requests.map(told)).toEqual([
+  expect(server.requests.map(payload)).toEqual([
     {
       event: 'token.expiring',
       token_id: '7Hq2mK9sT4bZ',
@@ -65,7 +65,7 @@ test('O-9: the webhook is told which token ends, and when', async () => {
   ])
 })
 
-/** The hands of the clock go on as long as somebody waits for them. */
+/** Advances the clock until the condition holds. */
 async function advanceUntil(clock: ManualClock, isOver: () => boolean): Promise<void> {
   await expect
     .poll(async () => {
@@ -80,24 +80,24 @@ test.each<[string, ScriptedReply]>([
   ['a redirect', { play: 'reply', status: 302, headers: { location: 'http://127.0.0.1:1/' } }],
   ['a reset', { play: 'reset' }],
   ['silence', { play: 'silence' }],
-])('O-9: after %s it is tried again, three times in all', async (_, trouble) => {
+])('O-9: after %s the delivery is retried, up to three attempts', async (_, trouble) => {
   const clock = new ManualClock(NOW_MS)
   const { server, webhook, lines } = await start([trouble, trouble, received], clock)
   webhook.post(noticeOf('a'))
   await server.received(1)
   await advanceUntil(clock, () => server.requests.length === 3)
-  expect(new Set(server.requests.map((request) => JSON.stringify(told(request)))).size).toBe(1)
+  expect(new Set(server.requests.map((request) => JSON.stringify(payload(request)))).size).toBe(1)
   expect(lines).toEqual([])
 })
 
-test('O-9: what cannot be delivered is logged without the secret path, and the next notice has its turn', async () => {
+test('O-9: a failed delivery is logged without the secret path, and the next notice is delivered', async () => {
   const clock = new ManualClock(NOW_MS)
   const no: ScriptedReply = { play: 'reply', status: 403 }
   const { server, webhook, lines } = await start([no, no, no, received], clock)
   webhook.post(noticeOf('a'))
   webhook.post(noticeOf('b'))
   await advanceUntil(clock, () => server.requests.length === 4)
-  expect(told(server.requests[3]!)).toMatchObject({ token_id: 'b' })
+  expect(payload(server.requests[3]!)).toMatchObject({ token_id: 'b' })
   expect(lines).toEqual([
     expect.objectContaining({ level: 'warn', event: 'expiry.notice_failed', token_id: 'a', host: expect.any(String) }),
   ])
@@ -105,7 +105,7 @@ test('O-9: what cannot be delivered is logged without the secret path, and the n
   expect(JSON.stringify(lines)).not.toContain('s3cret')
 })
 
-test('O-9: at the end nobody waits for a slow receiver', async () => {
+test('O-9: close does not wait for a slow receiver', async () => {
   const { server, webhook, lines } = await start([{ play: 'silence' }], systemClock)
   webhook.post(noticeOf('a'))
   webhook.post(noticeOf('b'))
@@ -117,7 +117,7 @@ test('O-9: at the end nobody waits for a slow receiver', async () => {
   ])
 })
 
-test('O-9: notices that wait have a bound', async () => {
+test('O-9: the number of pending notices is bounded', async () => {
   const { server, webhook, lines } = await start([{ play: 'silence' }], systemClock)
   for (let index = 0; index <= 1_001; index += 1) webhook.post(noticeOf(`t${index}`))
   await server.received(1)

@@ -3,18 +3,16 @@ import { Agent } from 'undici'
 import { rfc3339 } from '../store/rfc3339.ts'
 import { ENDED, type ExpiryNotice } from './expiry-warnings.ts'
 
-/** Of one attempt, from connecting to the end of the answer. */
+/** The time limit of one attempt, from connecting to the end of the answer. */
 const TIMEOUT_MS = 5_000
-/** Before the second attempt and before the third, which is the last. */
-const WAITS_MS = [1_000, 5_000]
-/** Notices that wait while the receiver is slow; further ones are only in the log. */
-const MAX_WAITING = 1_000
+/** The delays before the second and the third attempt; the third is the last. */
+const RETRY_DELAYS_MS = [1_000, 5_000]
+/** The maximum number of pending notices. Further ones are only in the log. */
+const MAX_PENDING = 1_000
 
 /**
- * Tells somebody of the ends of tokens: a POST of JSON for each notice, one after another, beside whoever gives them. Any
- * 2xx is a receipt. What cannot be delivered is logged, without the path, which may be a secret.
- *
- * @see spec/otlp-gateway.md 8 O-9
+ * Posts expiry notices as JSON to a webhook, one after another and without delaying the caller (O-9). Any 2xx is a receipt.
+ * A notice that cannot be delivered is logged, without the URL's path, which may be a secret.
  */
 export class ExpiryWebhook {
   readonly #url: URL
@@ -22,7 +20,7 @@ export class ExpiryWebhook {
   readonly #log: Log
   readonly #agent = new Agent({ connections: 1 })
   readonly #stop = new AbortController()
-  readonly #waiting: ExpiryNotice[] = []
+  readonly #pending: ExpiryNotice[] = []
   #delivering: Promise<void> | undefined
 
   constructor(deps: { readonly url: string; readonly clock: Clock; readonly log: Log }) {
@@ -32,26 +30,26 @@ export class ExpiryWebhook {
   }
 
   post(notice: ExpiryNotice): void {
-    if (this.#waiting.length >= MAX_WAITING) this.#failed(notice, new Error('too many notices wait'))
-    else this.#waiting.push(notice)
+    if (this.#pending.length >= MAX_PENDING) this.#logFailure(notice, new Error('too many notices wait'))
+    else this.#pending.push(notice)
     this.#delivering ??= this.#deliver()
   }
 
-  /** Gives up what has not been delivered. */
+  /** Gives up notices that have not been delivered, and logs them. */
   async close(): Promise<void> {
     this.#stop.abort(new Error('the gateway ends'))
     await this.#delivering
-    for (const notice of this.#waiting.splice(0)) this.#failed(notice, this.#stop.signal.reason)
+    for (const notice of this.#pending.splice(0)) this.#logFailure(notice, this.#stop.signal.reason)
     await this.#agent.destroy()
   }
 
   async #deliver(): Promise<void> {
-    while (this.#waiting.length > 0 && !this.#stop.signal.aborted) {
-      const notice = this.#waiting.shift()!
+    while (this.#pending.length > 0 && !this.#stop.signal.aborted) {
+      const notice = this.#pending.shift()!
       try {
-        await this.#attempt(JSON.stringify(payloadOf(notice, this.#clock.nowMs())), 0)
+        await this.#attempt(JSON.stringify(toPayload(notice, this.#clock.nowMs())), 0)
       } catch (error) {
-        this.#failed(notice, error)
+        this.#logFailure(notice, error)
       }
     }
     this.#delivering = undefined
@@ -61,7 +59,7 @@ export class ExpiryWebhook {
     try {
       await this.#send(body)
     } catch (error) {
-      const waitMs = WAITS_MS[failures]
+      const waitMs = RETRY_DELAYS_MS[failures]
       if (waitMs === undefined) throw error
       await this.#clock.sleep(waitMs, this.#stop.signal)
       await this.#attempt(body, failures + 1)
@@ -69,9 +67,9 @@ export class ExpiryWebhook {
   }
 
   async #send(body: string): Promise<void> {
-    const patience = new AbortController()
+    const timeout = new AbortController()
     const attempt = new AbortController()
-    const tooSlow = this.#clock.sleep(TIMEOUT_MS, patience.signal).then(
+    const timedOut = this.#clock.sleep(TIMEOUT_MS, timeout.signal).then(
       () => attempt.abort(new Error('no answer in time')),
       () => {},
     )
@@ -88,18 +86,18 @@ export class ExpiryWebhook {
       await answer.body.dump()
       if (answer.statusCode >= 300) throw new Error(`the receiver answered ${answer.statusCode}`)
     } finally {
-      patience.abort()
-      await tooSlow
+      timeout.abort()
+      await timedOut
     }
   }
 
-  #failed({ token }: ExpiryNotice, error: unknown): void {
+  #logFailure({ token }: ExpiryNotice, error: unknown): void {
     const fields = { event: 'expiry.notice_failed', token_id: token.id, host: this.#url.host, err: error }
-    this.#log.warn(fields, 'the webhook could not be told of an expiry')
+    this.#log.warn(fields, 'an expiry notice could not be delivered to the webhook')
   }
 }
 
-function payloadOf({ token, stepMs }: ExpiryNotice, nowMs: number): object {
+function toPayload({ token, stepMs }: ExpiryNotice, nowMs: number): object {
   return {
     event: stepMs === ENDED ? 'token.expired' : 'token.expiring',
     token_id: token.id,

@@ -1,7 +1,7 @@
 const MINUTE_MS = 60_000
 const MINUTES = 24 * 60
 
-/** Requests per minute of the last 24 hours. */
+/** Counts requests per minute for the last 24 hours. */
 export class MinuteRing {
   readonly #minute = new Float64Array(MINUTES).fill(-1)
   readonly #requests = new Float64Array(MINUTES)
@@ -21,7 +21,7 @@ export class MinuteRing {
     if (wouldReject) this.#wouldReject[slot]! += 1
   }
 
-  /** Those into which something fell, newest first. */
+  /** Returns the minutes that have any requests, newest first. */
   report(): { startMs: number; requests: number; wouldReject: number }[] {
     return Array.from(this.#minute, (minute, slot) => ({
       startMs: minute * MINUTE_MS,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { mergeSightings } from './merge-sightings.ts'
-import { readinessReport, type TokenStanding } from './readiness.ts'
-import type { Client, SightingsReport } from './sightings.ts'
+import type { Client, ClientStatsReport } from './client-stats.ts'
+import { mergeClientStats } from './merge-client-stats.ts'
+import { readinessReport, type TokenSummary } from './readiness.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const MINUTE_MS = 60_000
@@ -20,7 +20,7 @@ const client = (over: Partial<Client> = {}): Client => ({
   count: 3,
   ...over,
 })
-const token = (over: Partial<TokenStanding> = {}): TokenStanding => ({
+const token = (over: Partial<TokenSummary> = {}): TokenSummary => ({
   id: 'a',
   name: 'ci',
   disabled: false,
@@ -33,9 +33,9 @@ const minute = (minutesAgo: number, requests: number, wouldReject: number) => ({
   requests,
   wouldReject,
 })
-const quiet: SightingsReport = { minutes: [minute(5, 10, 0)], clients: [] }
+const quiet: ClientStatsReport = { minutes: [minute(5, 10, 0)], clients: [] }
 
-test('section 4: ready when nothing would have been refused and a valid token lives a week', () => {
+test('is ready if no request would have been refused and a valid token lasts a week', () => {
   expect(readinessReport(quiet, [token()], DAY_MS, NOW_MS)).toEqual({
     ready: true,
     window_seconds: 86_400,
@@ -49,8 +49,8 @@ test('section 4: ready when nothing would have been refused and a valid token li
   })
 })
 
-test('section 4: names whom it would hit, and counts the window only', () => {
-  const sightings: SightingsReport = {
+test('lists the clients that enforcement would refuse, and counts requests in the window only', () => {
+  const clientStats: ClientStatsReport = {
     minutes: [minute(1, 5, 2), minute(60, 5, 1), minute(61, 100, 50)],
     clients: [
       client({ count: 1, serviceName: 'cart', tokenId: 'b', reason: 'expired' }),
@@ -58,7 +58,7 @@ test('section 4: names whom it would hit, and counts the window only', () => {
       client({ network: '10.0.0.0/24', lastSeenMs: NOW_MS - 61 * MINUTE_MS, count: 99 }),
     ],
   }
-  expect(readinessReport(sightings, [token()], 3_600_000, NOW_MS)).toMatchObject({
+  expect(readinessReport(clientStats, [token()], 3_600_000, NOW_MS)).toMatchObject({
     ready: false,
     window_seconds: 3_600,
     observed_since: '2026-11-21T11:00:00Z',
@@ -79,7 +79,7 @@ test('section 4: names whom it would hit, and counts the window only', () => {
   })
 })
 
-test('section 4: at most 100 clients, the busiest', () => {
+test('lists at most 100 clients, the busiest ones', () => {
   const clients = Array.from({ length: 150 }, (_, count) => client({ network: `10.0.${count}.0/24`, count }))
   const report = readinessReport({ minutes: [], clients }, [token()], DAY_MS, NOW_MS)
   expect(report.clients).toHaveLength(100)
@@ -93,13 +93,13 @@ test.each([
   { tokens: [token({ expiresAtMs: NOW_MS + 7 * DAY_MS - 1 })], code: 'valid_tokens_end_soon' },
   { tokens: [token({ expiresAtMs: NOW_MS + 7 * DAY_MS })], code: undefined },
   { tokens: [token({ expiresAtMs: NOW_MS + 1 }), token({ id: 'b' })], code: undefined },
-])('section 4: $tokens.length tokens are blocked by $code', ({ tokens, code }) => {
+])('$tokens.length tokens give the blocker $code', ({ tokens, code }) => {
   const { blockers, ready } = readinessReport(quiet, tokens, DAY_MS, NOW_MS)
   expect(blockers.map((blocker) => blocker.code)).toEqual(code === undefined ? [] : [code])
   expect(ready).toBe(code === undefined)
 })
 
-test('section 4: lists valid tokens nobody uses and those that end within a week', () => {
+test('lists valid tokens that are unused and those that expire within a week', () => {
   const tokens = [
     token({ id: 'never', lastUsedAtMs: undefined }),
     token({ id: 'long-ago', lastUsedAtMs: NOW_MS - 2 * DAY_MS }),
@@ -119,8 +119,8 @@ test('section 4: lists valid tokens nobody uses and those that end within a week
   })
 })
 
-test('reports of several processes add up', () => {
-  const merged = mergeSightings([
+test('merges the reports of several processes', () => {
+  const merged = mergeClientStats([
     {
       minutes: [minute(1, 5, 2), minute(2, 1, 0)],
       clients: [client({ serviceName: 'cart' }), client({ signal: 'logs', count: 1 })],
@@ -136,7 +136,7 @@ test('reports of several processes add up', () => {
   })
 })
 
-test('a report of which the gateway has seen only the end says so', () => {
+test('observed_since is not before the start of the gateway', () => {
   const report = readinessReport(quiet, [token()], DAY_MS, NOW_MS, NOW_MS - 30 * MINUTE_MS)
   expect(report.observed_since).toBe('2026-11-21T11:30:00Z')
 })

@@ -1,8 +1,8 @@
 import { rfc3339 } from '../store/rfc3339.ts'
-import type { Client, SightingsReport } from './sightings.ts'
+import type { Client, ClientStatsReport } from './client-stats.ts'
 
-/** What the report needs to know of each token that has not been revoked. */
-export interface TokenStanding {
+/** The facts that the report needs about each token that is not revoked. */
+export interface TokenSummary {
   readonly id: string
   readonly name: string
   readonly disabled: boolean
@@ -10,27 +10,27 @@ export interface TokenStanding {
   readonly lastUsedAtMs: number | undefined
 }
 
-/** Whom enforcement would hit, as JSON; times are RFC 3339 in UTC. */
+/** The clients that enforcement would refuse, as JSON. Times are RFC 3339 in UTC. */
 export interface ReadinessReport {
-  /** Nothing would have been refused in the window, and a valid token lives another 7 days. */
+  /** True if nothing would have been refused in the window and a valid token lasts another 7 days. */
   readonly ready: boolean
-  /** The window that was asked for, at most 24 hours. */
+  /** The requested window, at most 24 hours. */
   readonly window_seconds: number
-  /** Nothing is known of before: the window's beginning, or the start of the gateway, which forgets. */
+  /** The beginning of the window, or the start of the gateway if that is later: the report is not stored. */
   readonly observed_since: string
   readonly requests: number
   readonly would_reject: number
-  /** At most 100, those with most requests first. */
+  /** At most 100 clients, those with the most requests first. */
   readonly clients: readonly ReadinessClient[]
-  /** Valid, and not seen in the window. */
+  /** Valid tokens that were not used in the window. */
   readonly unused_tokens: readonly {
     readonly id: string
     readonly name: string
     readonly last_used_at: string | null
   }[]
-  /** Valid, and ending within 7 days; the next to end first. */
+  /** Valid tokens that expire within 7 days, earliest first. */
   readonly expiring_tokens: readonly { readonly id: string; readonly name: string; readonly expires_at: string }[]
-  /** Why it is not ready; empty if it is. */
+  /** The reasons why it is not ready; empty if it is. */
   readonly blockers: readonly Blocker[]
 }
 
@@ -39,13 +39,13 @@ export interface ReadinessClient {
   readonly user_agent: string
   readonly signal: string
   readonly transport: string
-  /** Of the last body that was looked into; another may have another name. */
+  /** The name in the last body that was sampled. Other requests of the client may have other names. */
   readonly service_name: string | null
   readonly reason: string
   readonly token_id: string | null
   readonly first_seen: string
   readonly last_seen: string
-  /** Requests of the last 24 hours, whatever the window. */
+  /** The requests of the last 24 hours, independent of the window. */
   readonly count: number
 }
 
@@ -55,44 +55,42 @@ export interface Blocker {
 }
 
 const DAY_MS = 86_400_000
-const SOON_MS = 7 * DAY_MS
+const EXPIRES_SOON_MS = 7 * DAY_MS
 const MINUTE_MS = 60_000
 const MAX_CLIENTS = 100
 
 /**
- * What enforcement would have done in the last `windowMs`, and whether it can be switched on without harm.
+ * Reports what enforcement would have done in the last `windowMs`, and whether it can be enabled without refusing clients.
  *
- * `startedMs`: since when all that take telemetry in have been at it.
- *
- * @see spec/otlp-gateway.md 4
+ * `startedMs` is the time since which all processes that accept telemetry have been running.
  */
 export function readinessReport(
-  sightings: SightingsReport,
-  tokens: readonly TokenStanding[],
+  clientStats: ClientStatsReport,
+  tokens: readonly TokenSummary[],
   windowMs: number,
   nowMs: number,
   startedMs = 0,
 ): ReadinessReport {
   const windowStartMs = nowMs - Math.min(windowMs, DAY_MS)
-  const minutes = sightings.minutes.filter(({ startMs }) => startMs + MINUTE_MS > windowStartMs)
+  const minutes = clientStats.minutes.filter(({ startMs }) => startMs + MINUTE_MS > windowStartMs)
   const requests = sum(minutes.map((minute) => minute.requests))
   const wouldReject = sum(minutes.map((minute) => minute.wouldReject))
   const valid = tokens.filter(
     ({ disabled, expiresAtMs = Number.POSITIVE_INFINITY }) => !disabled && expiresAtMs > nowMs,
   )
-  const ending = valid.filter(({ expiresAtMs }) => expiresAtMs !== undefined && expiresAtMs < nowMs + SOON_MS)
-  const blockers = blockersOf(wouldReject, valid.length, ending.length)
+  const expiring = valid.filter(({ expiresAtMs }) => expiresAtMs !== undefined && expiresAtMs < nowMs + EXPIRES_SOON_MS)
+  const blockers = findBlockers(wouldReject, valid.length, expiring.length)
   return {
     ready: blockers.length === 0,
     window_seconds: Math.round((nowMs - windowStartMs) / 1_000),
     observed_since: rfc3339(Math.max(windowStartMs, startedMs)),
     requests,
     would_reject: wouldReject,
-    clients: sightings.clients
+    clients: clientStats.clients
       .filter(({ lastSeenMs }) => lastSeenMs >= windowStartMs)
       .toSorted((a, b) => b.count - a.count || b.lastSeenMs - a.lastSeenMs)
       .slice(0, MAX_CLIENTS)
-      .map(clientJson),
+      .map(toClientJson),
     unused_tokens: valid
       .filter(({ lastUsedAtMs }) => lastUsedAtMs === undefined || lastUsedAtMs < windowStartMs)
       .map(({ id, name, lastUsedAtMs }) => ({
@@ -100,14 +98,14 @@ export function readinessReport(
         name,
         last_used_at: lastUsedAtMs === undefined ? null : rfc3339(lastUsedAtMs),
       })),
-    expiring_tokens: ending
+    expiring_tokens: expiring
       .toSorted((a, b) => a.expiresAtMs! - b.expiresAtMs!)
       .map(({ id, name, expiresAtMs }) => ({ id, name, expires_at: rfc3339(expiresAtMs!) })),
     blockers,
   }
 }
 
-function blockersOf(wouldReject: number, valid: number, ending: number): Blocker[] {
+function findBlockers(wouldReject: number, valid: number, expiring: number): Blocker[] {
   const blockers: Blocker[] = []
   if (wouldReject > 0) {
     blockers.push({
@@ -116,13 +114,13 @@ function blockersOf(wouldReject: number, valid: number, ending: number): Blocker
     })
   }
   if (valid === 0) blockers.push({ code: 'no_valid_token', message: 'There is no valid ingest token.' })
-  else if (ending === valid) {
+  else if (expiring === valid) {
     blockers.push({ code: 'valid_tokens_end_soon', message: 'Every valid ingest token ends within 7 days.' })
   }
   return blockers
 }
 
-function clientJson(client: Client): ReadinessClient {
+function toClientJson(client: Client): ReadinessClient {
   return {
     network: client.network,
     user_agent: client.userAgent,

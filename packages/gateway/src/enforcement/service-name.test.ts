@@ -24,11 +24,11 @@ describe.each(['protobuf', 'json'] as const)('in %s', (encoding) => {
     { resources: ['ünïcode "quoted"'], found: 'ünïcode "quoted"' },
     { resources: ['x'.repeat(900)], found: 'x'.repeat(200) },
     { resources: [], found: undefined },
-  ])('of $resources.length resources the first is asked', ({ resources, found }) => {
+  ])('of $resources.length resources, the first determines the name', ({ resources, found }) => {
     expect(serviceNameIn(encodeRequest('logs', request(...resources), encoding))).toBe(found)
   })
 
-  test('wherever a body is cut, there is the name or nothing', () => {
+  test('a truncated body gives the whole name or nothing', () => {
     const whole = encodeRequest('logs', request('checkout'), encoding)
     for (let length = 0; length <= whole.length; length += 1) {
       const found = serviceNameIn(whole.subarray(0, length))
@@ -45,6 +45,6 @@ test.each([
   '[]',
   '\n\u0001',
   'no telemetry',
-])('nothing is found in %j', (body) => {
+])('finds no name in %j', (body) => {
   expect(serviceNameIn(Buffer.from(body))).toBeUndefined()
 })

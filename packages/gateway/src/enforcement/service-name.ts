@@ -8,35 +8,35 @@ const OPENING_BRACE = 0x7b
 const groupKey = /^resource_?(spans|metrics|logs)$/i
 
 /**
- * `service.name` of the first Resource in the beginning of an export request, protobuf or JSON; `undefined` when it is
- * not there, not text, or the body is not what it seems. Nothing behind the first Resource is looked at.
+ * Returns `service.name` of the first Resource in the first bytes of an export request, protobuf or JSON. Returns
+ * `undefined` if it is absent or not text, or if the body is malformed. Later Resources are not read.
  */
-export function serviceNameIn(beginning: Uint8Array): string | undefined {
+export function serviceNameIn(prefix: Uint8Array): string | undefined {
   const found: { name?: string } = {}
   try {
-    if (beginning[0] === OPENING_BRACE) lookIntoJson(new JsonCursor(beginning), found)
-    else lookIntoProtobuf(beginning, found)
+    if (prefix[0] === OPENING_BRACE) findInJson(new JsonCursor(prefix), found)
+    else findInProtobuf(prefix, found)
   } catch (error) {
-    // Cut short or malformed: what has been found up to there counts.
+    // The body is truncated or malformed: use what was found before that.
     if (!(error instanceof BodyRefused)) throw error
   }
   return found.name?.slice(0, MAX_NAME_LENGTH)
 }
 
-/** Request 1 → ResourceSpans 1 → Resource 1 → KeyValue {1 key, 2 AnyValue {1 string_value}} */
-function lookIntoProtobuf(bytes: Uint8Array, found: { name?: string }): void {
-  const resource = firstOf(bytes, firstOf(bytes, { valueStart: 0, end: bytes.length }))
+/** Reads the path Request 1 → ResourceSpans 1 → Resource 1 → KeyValue {1 key, 2 AnyValue {1 string_value}}. */
+function findInProtobuf(bytes: Uint8Array, found: { name?: string }): void {
+  const resource = firstField(bytes, firstField(bytes, { valueStart: 0, end: bytes.length }))
   if (resource === undefined) return
   const attributes = new FieldCursor(bytes, resource.valueStart, resource.end, true)
   while (attributes.next()) {
     if (!attributes.is(1, LENGTH_DELIMITED)) continue
-    const key = firstOf(bytes, attributes)
-    if (key === undefined || textOf(bytes, key) !== SERVICE_NAME) continue
-    const value = firstOf(bytes, attributes, 2)
+    const key = firstField(bytes, attributes)
+    if (key === undefined || toText(bytes, key) !== SERVICE_NAME) continue
+    const value = firstField(bytes, attributes, 2)
     if (value === undefined) return
-    // Here nothing may be cut short: half a name would be another name.
+    // The value itself must be complete: half a name would be a different name.
     const text = new FieldCursor(bytes, value.valueStart, value.end)
-    if (text.next() && text.is(1, LENGTH_DELIMITED)) found.name = textOf(bytes, text)
+    if (text.next() && text.is(1, LENGTH_DELIMITED)) found.name = toText(bytes, text)
     return
   }
 }
@@ -46,37 +46,37 @@ interface Range {
   readonly end: number
 }
 
-function firstOf(bytes: Uint8Array, message: Range | undefined, number = 1): Range | undefined {
+function firstField(bytes: Uint8Array, message: Range | undefined, number = 1): Range | undefined {
   if (message === undefined) return undefined
   const fields = new FieldCursor(bytes, message.valueStart, message.end, true)
   while (fields.next()) if (fields.is(number, LENGTH_DELIMITED)) return fields
   return undefined
 }
 
-function textOf(bytes: Uint8Array, { valueStart, end }: Range): string {
+function toText(bytes: Uint8Array, { valueStart, end }: Range): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + valueStart, end - valueStart).toString('utf8')
 }
 
-function lookIntoJson(json: JsonCursor, found: { name?: string }): void {
+function findInJson(json: JsonCursor, found: { name?: string }): void {
   let isFirst = true
-  inMembers(json, groupKey, () =>
+  eachMember(json, groupKey, () =>
     json.elements(() => {
       if (!isFirst) return json.skip()
       isFirst = false
-      inMembers(json, /^resource$/, () =>
-        inMembers(json, /^attributes$/, () => json.elements(() => lookAtAttribute(json, found))),
+      eachMember(json, /^resource$/, () =>
+        eachMember(json, /^attributes$/, () => json.elements(() => readAttribute(json, found))),
       )
     }),
   )
 }
 
-function lookAtAttribute(json: JsonCursor, found: { name?: string }): void {
+function readAttribute(json: JsonCursor, found: { name?: string }): void {
   let key = ''
   let text: string | undefined
   json.members((member) => {
     if (member === 'key') key = json.string()
     else if (member === 'value')
-      inMembers(json, /^string_?value$/i, () => {
+      eachMember(json, /^string_?value$/i, () => {
         text = json.string()
       })
     else json.skip()
@@ -84,7 +84,7 @@ function lookAtAttribute(json: JsonCursor, found: { name?: string }): void {
   if (key === SERVICE_NAME && text !== undefined) found.name ??= text
 }
 
-function inMembers(json: JsonCursor, name: RegExp, read: () => void): void {
+function eachMember(json: JsonCursor, name: RegExp, read: () => void): void {
   json.members((key) => {
     if (name.test(key)) read()
     else json.skip()

@@ -1,12 +1,12 @@
 const HOUR_MS = 3_600_000
 
 /**
- * Who has been warned within the hour (E-5).
+ * Remembers the sources that were warned within the last hour (E-5).
  *
- * When it is full of such, strangers are not warned at all: a warning too few does no harm, one an export would.
+ * If it is full, new sources are not warned: one warning too few does no harm, but unbounded memory would.
  */
 export class WarningMemory {
-  /** Oldest first: an entry is never updated, only removed and set anew. */
+  /** Oldest first: an entry is never updated, only removed and added again. */
   readonly #warnedAtMs = new Map<string, number>()
   readonly #capacity: number
 
@@ -14,9 +14,9 @@ export class WarningMemory {
     this.#capacity = capacity
   }
 
-  /** Whether `source` may be warned now; if so, not again for an hour. */
+  /** Returns whether `source` may be warned now, and if so, not again for an hour. */
   take(source: string, nowMs: number): boolean {
-    this.#forgetUntil(nowMs - HOUR_MS)
+    this.#removeUntil(nowMs - HOUR_MS)
     if (this.#warnedAtMs.size >= this.#capacity || this.#warnedAtMs.has(source)) return false
     this.#warnedAtMs.set(source, nowMs)
     return true
@@ -26,7 +26,7 @@ export class WarningMemory {
     return this.#warnedAtMs.size
   }
 
-  #forgetUntil(atMs: number): void {
+  #removeUntil(atMs: number): void {
     for (const [source, warnedAtMs] of this.#warnedAtMs) {
       if (warnedAtMs > atMs) return
       this.#warnedAtMs.delete(source)

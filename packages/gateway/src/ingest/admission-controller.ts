@@ -1,11 +1,11 @@
 import type { Clock, Log } from '@penstock/runtime'
 import type { TenantRoute } from '../attribution/tenant-route.ts'
-import { blindness, type EffectRules, effectOf } from '../enforcement/effect.ts'
-import type { Sightings } from '../enforcement/sightings.ts'
+import { type AdmissionRules, decideAdmission, snapshotUnavailable } from '../enforcement/admission-decision.ts'
+import type { ClientStats } from '../enforcement/client-stats.ts'
 import type { Limiting } from '../limits/limiting.ts'
 import type { AccessLog } from '../metrics/access-log.ts'
 import type { GateMetrics } from '../metrics/gate-metrics.ts'
-import type { Authenticator } from '../tokens/authenticate.ts'
+import type { Authenticator } from '../tokens/authenticator.ts'
 import type { Snapshot } from '../tokens/snapshot.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
@@ -18,9 +18,9 @@ export interface AdmissionControllerParts {
   /** Returns `undefined` until the store has been read once. */
   readonly snapshot: () => Snapshot | undefined
   readonly authenticator: Authenticator
-  readonly effect: EffectRules
+  readonly rules: AdmissionRules
   readonly limiter: Limiting
-  readonly sightings: Sightings
+  readonly clientStats: ClientStats
   readonly metrics: GateMetrics
   readonly accessLog: AccessLog
   readonly route: (token: TokenRecord) => TenantRoute
@@ -39,23 +39,23 @@ export class AdmissionController {
     try {
       return this.#admit(admissionRequest)
     } catch (error) {
-      const { log, effect } = this.#parts
+      const { log, rules } = this.#parts
       log.error({ event: 'admission.failed', err: error }, 'the admission check of a request failed')
       const message = 'The gateway failed to check this request.'
-      const refusal: Refusal = { kind: 'internal', message, retryAfterSeconds: retryAfterSeconds(effect.random) }
+      const refusal: Refusal = { kind: 'internal', message, retryAfterSeconds: retryAfterSeconds(rules.random) }
       return { admitted: false, refusal }
     }
   }
 
   #admit(admissionRequest: AdmissionRequest): Admission {
-    const { clock, snapshot: currentSnapshot, effect, limiter, sightings, metrics } = this.#parts
+    const { clock, snapshot: currentSnapshot, rules, limiter, clientStats, metrics } = this.#parts
     const nowMs = clock.nowMs()
     const snapshot = currentSnapshot()
-    const snapshotRefusal = blindness(snapshot, nowMs, effect)
+    const snapshotRefusal = snapshotUnavailable(snapshot, nowMs, rules)
     if (snapshotRefusal !== undefined) return { admitted: false, refusal: snapshotRefusal }
     const verdict = this.#authenticate(admissionRequest, snapshot!, nowMs)
-    const isSampled = sightings.note(admissionRequest, verdict, nowMs)
-    const admission = effectOf(admissionRequest, verdict, snapshot!, nowMs, effect)
+    const isSampled = clientStats.recordVerdict(admissionRequest, verdict, nowMs)
+    const admission = decideAdmission(admissionRequest, verdict, snapshot!, nowMs, rules)
     const { signal, transport } = admissionRequest
     if (verdict.allowed) metrics.decided(signal, transport, snapshot!.mode, 'allow', undefined)
     else {
@@ -108,9 +108,9 @@ export class AdmissionController {
 
   #authenticate(admissionRequest: AdmissionRequest, snapshot: Snapshot, nowMs: number): Verdict {
     const { authenticator, metrics } = this.#parts
-    if (!metrics.timesVerification()) return authenticator.judge(admissionRequest, snapshot, nowMs)
+    if (!metrics.shouldTimeVerification()) return authenticator.authenticate(admissionRequest, snapshot, nowMs)
     const start = performance.now()
-    const verdict = authenticator.judge(admissionRequest, snapshot, nowMs)
+    const verdict = authenticator.authenticate(admissionRequest, snapshot, nowMs)
     metrics.verifyDuration((performance.now() - start) / 1_000)
     return verdict
   }

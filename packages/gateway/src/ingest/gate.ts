@@ -2,7 +2,7 @@ import { type Readable, Transform } from 'node:stream'
 import type { Clock, Log, Random } from '@penstock/runtime'
 import { attributeBody } from '../attribution/attribute-body.ts'
 import type { Coalescing } from '../coalesce/coalescing.ts'
-import type { Sightings } from '../enforcement/sightings.ts'
+import type { ClientStats } from '../enforcement/client-stats.ts'
 import type { InFlightBudget } from '../limits/in-flight-budget.ts'
 import type { Limiting } from '../limits/limiting.ts'
 import type { GateMetrics } from '../metrics/gate-metrics.ts'
@@ -25,7 +25,7 @@ export interface GateParts {
   readonly admissionController: AdmissionController
   readonly limiter: Limiting
   readonly budget: InFlightBudget
-  readonly sightings: Sightings
+  readonly clientStats: ClientStats
   readonly metrics: GateMetrics
   /** Returns the upstream of an admitted call. */
   readonly upstreamOf: (admitted: Admitted) => Upstream
@@ -212,7 +212,7 @@ export class Gate implements Ingest {
 
   #reportSample(call: ExportCall, sample: AdmissionRequest, body: Uint8Array): void {
     setImmediate(() => {
-      this.#parts.sightings.noteBody(sample, body.subarray(0, SAMPLE_BYTES), call.contentEncoding)
+      this.#parts.clientStats.recordBody(sample, body.subarray(0, SAMPLE_BYTES), call.contentEncoding)
     })
   }
 

@@ -25,7 +25,7 @@ function recorded(settings = { logAccepted: false }) {
   return { access: new AccessLog(log, { ...settings, random: () => 0.5 }), lines, entries }
 }
 
-test('O-13: a refused request is one line, with all that is known of it and nothing of its secret', () => {
+test('O-13: a refused request is logged as one line, without its secret', () => {
   const { access, lines, entries } = recorded()
   access.refused(presented, 'expired', '7Hq2mK9sT4bZ', { ...ending, upstreamMs: 12 }, 0)
 
@@ -49,14 +49,14 @@ test('O-13: a refused request is one line, with all that is known of it and noth
   expect(lines.join()).not.toContain('psin_')
 })
 
-test('a body that is too large inflated is logged with the limit beside its size on the wire', () => {
+test('a body that is too large when inflated is logged with the limit and its wire size', () => {
   const { access, entries } = recorded()
   const detail = 'The body is longer than 1000 bytes, as sent or inflated.'
   access.refused(presented, 'body_too_large', undefined, { ...ending, status: 413, bytes: 548, detail }, 0)
   expect(entries()).toMatchObject([{ reason: 'body_too_large', bytes: 548, detail }])
 })
 
-test('T-12: one line in 10 s per source, reason and token, and the next says how many were left out', () => {
+test('T-12: logs one line in 10 s per source, reason and token; the next line has the number of suppressed lines', () => {
   const { access, entries } = recorded()
   for (const nowMs of [0, 1, 9_999, 10_000]) access.refused(presented, 'unknown', undefined, ending, nowMs)
   access.refused({ ...presented, source: '192.0.2.8' }, 'unknown', undefined, ending, 5)
@@ -72,7 +72,7 @@ test('T-12: one line in 10 s per source, reason and token, and the next says how
   ])
 })
 
-test('T-12: the end of a flood is told, once', () => {
+test('T-12: the number of lines suppressed at the end of a flood is logged once', () => {
   const { access, entries } = recorded()
   for (const nowMs of [0, 1, 2]) access.refused(presented, 'bad_secret', undefined, ending, nowMs)
   access.sweep(9_999)
@@ -85,13 +85,13 @@ test('T-12: the end of a flood is told, once', () => {
   ])
 })
 
-test('T-12: a clock that steps back does not silence anyone', () => {
+test('T-12: a clock that is set back suppresses nothing', () => {
   const throttle = new LineThrottle()
   expect(throttle.suppressedBefore('a', 'missing', undefined, 1_000_000)).toBe(0)
   expect(throttle.suppressedBefore('a', 'missing', undefined, 5)).toBe(0)
 })
 
-test('T-12: ever new sources share one line when there is no more room', () => {
+test('T-12: new sources share one line when the throttle is full', () => {
   const throttle = new LineThrottle()
   const written = (from: number, to: number, nowMs: number) => {
     let lines = 0
@@ -103,12 +103,12 @@ test('T-12: ever new sources share one line when there is no more room', () => {
   expect(written(0, 10_000, 0)).toBe(10_000)
   expect(written(10_000, 30_000, 1)).toBe(1)
 
-  const unsaid = throttle.sweep(10_001)
-  expect(unsaid).toEqual([{ source: 'others', reason: 'missing', tokenId: undefined, count: 19_999 }])
+  const unreported = throttle.sweep(10_001)
+  expect(unreported).toEqual([{ source: 'others', reason: 'missing', tokenId: undefined, count: 19_999 }])
   expect(written(0, 100, 10_002)).toBe(100)
 })
 
-test('T-12: every refusal is told or counted as left out', () => {
+test('T-12: every refusal is either logged or counted as suppressed', () => {
   const refusals = fc.array(
     fc.record({
       source: fc.constantFrom('a', 'b'),
@@ -121,19 +121,19 @@ test('T-12: every refusal is told or counted as left out', () => {
     fc.property(refusals, (all) => {
       const throttle = new LineThrottle()
       let nowMs = 0
-      let told = 0
+      let reported = 0
       for (const { source, reason, tokenId, waitMs } of all) {
         nowMs += waitMs
         const suppressed = throttle.suppressedBefore(source, reason, tokenId, nowMs)
-        if (suppressed >= 0) told += 1 + suppressed
+        if (suppressed >= 0) reported += 1 + suppressed
       }
-      for (const { count } of throttle.sweep(nowMs + 10_000)) told += count
-      expect(told).toBe(all.length)
+      for (const { count } of throttle.sweep(nowMs + 10_000)) reported += count
+      expect(reported).toBe(all.length)
     }),
   )
 })
 
-test('O-13: accepted requests are logged only where that is wanted', () => {
+test('O-13: accepted requests are logged only if configured', () => {
   const accepted: Ending = { status: 200, bytes: 100, upstreamMs: 3 }
   const silent = recorded()
   silent.access.accepted(presented, 'a', accepted)
@@ -155,7 +155,7 @@ test.each([
   ['é', 'i000000000'],
   ['', 'i000000000'],
   [undefined, 'i000000000'],
-])('O-13: of the request id %j the line says %s', (requestId, expected) => {
+])('O-13: the request id %j is logged as %s', (requestId, expected) => {
   const { access, entries } = recorded()
   access.refused({ ...presented, requestId }, 'missing', undefined, ending, 0)
   expect(entries()[0]?.request_id).toBe(expected)

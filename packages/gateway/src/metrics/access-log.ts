@@ -3,43 +3,41 @@ import type { AdmissionRequest, Reason } from '../ingest/admission.ts'
 import type { RefusalKind } from '../ingest/refusals.ts'
 import { LineThrottle } from './line-throttle.ts'
 
-/** Clients choose their request ids; a line takes what can neither break nor fill it. */
+/** Clients choose their request ids, so only ids that can neither break nor fill a line are logged. */
 const usableRequestId = /^[A-Za-z0-9._:/+=@-]{1,128}$/
 const OWN_ID_CHARACTERS = 10
 
-/** How one request ended. */
+/** How a request ended. */
 export interface Ending {
-  /** HTTP status, or gRPC code where the transport is gRPC. */
+  /** The HTTP status, or the gRPC code if the transport is gRPC. */
   readonly status: number
-  /** Wire bytes of the body, as far as it was read. */
+  /** The wire bytes of the body that were read. */
   readonly bytes: number | undefined
-  /** Of requests that got that far, with the wait for company (6); whole milliseconds. */
+  /** The whole milliseconds at the upstream, including the wait in the coalescer, if the request got that far. */
   readonly upstreamMs: number | undefined
-  /** The text sent to the client, if the reason alone does not say enough. */
+  /** The text sent to the client, if it says more than the reason. */
   readonly detail?: string | undefined
 }
 
 /**
- * One line per refused request, and if wanted per accepted one. Refusals are thinned to one in 10 s per (source, reason,
- * token id); the next line, or `sweep`, says how many were left out.
- *
- * @see spec/otlp-gateway.md 8 (O-13), 2 (T-12)
+ * Logs one line per refused request, and if configured per accepted one (O-13). Refusals are throttled to one line in 10 s
+ * per (source, reason, token id); the next line, or `sweep`, reports how many were suppressed (T-12).
  */
 export class AccessLog {
   readonly #log: Log
   readonly #random: Random
   readonly #throttle = new LineThrottle()
-  /** Accepted requests may be asked for before anything is put together for a line. */
+  /** Lets callers skip the preparation of a line that would not be logged. */
   readonly logsAccepted: boolean
 
-  /** `random` makes the ids of requests that came without one. */
+  /** @param settings `random` generates the ids of requests that have none */
   constructor(log: Log, settings: { readonly logAccepted: boolean; readonly random: Random }) {
     this.#log = log
     this.#random = settings.random
     this.logsAccepted = settings.logAccepted
   }
 
-  /** `tokenId` only of a token whose secret was right. `reason`: why the credential failed, else the refusal's kind. */
+  /** `tokenId` is set only if the token's secret was right. `reason` is why the credential failed, else the kind of refusal. */
   refused(
     presented: AdmissionRequest,
     reason: Reason | RefusalKind,
@@ -69,7 +67,7 @@ export class AccessLog {
     )
   }
 
-  /** To be called every few seconds: what was left out of a flood that is over would otherwise never be told. */
+  /** Logs what was suppressed in floods that are over. Call it every few seconds. */
   sweep(nowMs: number): void {
     for (const { source, reason, tokenId, count } of this.#throttle.sweep(nowMs)) {
       this.#log.warn(
@@ -93,7 +91,7 @@ export class AccessLog {
     }
   }
 
-  /** Made for the line: it need only tell one line from another. */
+  /** Generates an id that only distinguishes lines of the log. */
   #ownId(): string {
     return Math.floor(this.#random() * 36 ** OWN_ID_CHARACTERS)
       .toString(36)

@@ -16,7 +16,7 @@ const samples = (metrics: GateMetrics, name: string): string[] =>
     .split('\n')
     .filter((line) => line.startsWith(name))
 
-test('O-1: every outcome is there at 0 before anything has happened', () => {
+test('O-1: every outcome has a series at 0 from the start', () => {
   const metrics = new GateMetrics()
   metrics.answered('refused', 'grpc')
 
@@ -42,7 +42,7 @@ test('O-2: a decision is counted under its own labels; an allowed one has no rea
   ])
 })
 
-test('O-2: no two kinds of decision share a series', () => {
+test('O-2: different kinds of decision never share a series', () => {
   const kinds = fc.record({
     signal: fc.constantFrom(...ingestSignalNames),
     transport: fc.constantFrom('http' as const, 'grpc' as const, 'forward-auth' as const),
@@ -76,7 +76,7 @@ test('O-3: use is counted per token and signal', () => {
   ])
 })
 
-test('O-3: a renamed token goes on under its new name only', () => {
+test('O-3: the series of a renamed token continue under the new name only', () => {
   const metrics = new GateMetrics()
   metrics.tokenUsed(token('a', 'old'), 'traces', 1, 0)
   metrics.tokenUsed(token('a', 'new'), 'traces', 1, 0)
@@ -89,11 +89,11 @@ test('O-3: a renamed token goes on under its new name only', () => {
   expect(metrics.tokens.take().reduce((sum, { requests }) => sum + requests, 0)).toBe(3)
 })
 
-test('O-3: series of tokens that are gone go too, and what they still had is not lost', () => {
+test('O-3: series of removed tokens are removed, and their untaken use is kept', () => {
   const metrics = new GateMetrics()
   metrics.tokenUsed(token('a'), 'traces', 10, 5)
   metrics.tokenUsed(token('b'), 'traces', 20, 6)
-  metrics.tokens.keepOnly(new Set(['b']))
+  metrics.tokens.retainOnly(new Set(['b']))
 
   expect(samples(metrics, 'otelcol_ingestauth_token_requests')).toEqual([
     'otelcol_ingestauth_token_requests{signal="traces",token_id="b",token_name="b"} 1',
@@ -104,7 +104,7 @@ test('O-3: series of tokens that are gone go too, and what they still had is not
   ])
 })
 
-test('O-4: what is over a limit counts by limit, and as rejected for its token', () => {
+test('O-4: a request over a limit is counted by limit, and as rejected for its token', () => {
   const metrics = new GateMetrics()
   metrics.throttled(token('a'), 'traces', 'all.day.bytes', 3)
 
@@ -116,9 +116,9 @@ test('O-4: what is over a limit counts by limit, and as rejected for its token',
   ])
 })
 
-test('O-5: one verification in 64 is timed, the first among them', () => {
+test('O-5: every 64th verification is timed, starting with the first', () => {
   const metrics = new GateMetrics()
-  const timed = Array.from({ length: 129 }, () => metrics.timesVerification())
+  const timed = Array.from({ length: 129 }, () => metrics.shouldTimeVerification())
   expect(timed.flatMap((isTimed, index) => (isTimed ? [index] : []))).toEqual([0, 64, 128])
 
   metrics.verifyDuration(0.000007)
@@ -138,7 +138,7 @@ test('T-17: each use is taken once', () => {
   expect(metrics.tokens.take()).toEqual([])
 })
 
-test('T-17: use before and after the full hour does not end in one row', () => {
+test('T-17: use before and after the full hour gives separate rows', () => {
   const metrics = new GateMetrics()
   metrics.tokenUsed(token('a'), 'traces', 1, HOUR_MS - 1)
   metrics.tokenUsed(token('a'), 'traces', 2, HOUR_MS)
@@ -149,7 +149,7 @@ test('T-17: use before and after the full hour does not end in one row', () => {
   ])
 })
 
-test('T-17: 50,000 tokens that cross the full hour lose nothing', () => {
+test('T-17: nothing is lost when 50,000 tokens cross the full hour', () => {
   const metrics = new GateMetrics()
   const tokens = Array.from({ length: 50_000 }, (_, index) => token(String(index)))
   for (const one of tokens) metrics.tokenUsed(one, 'traces', 1, HOUR_MS - 1)
@@ -161,7 +161,7 @@ test('T-17: 50,000 tokens that cross the full hour lose nothing', () => {
   expect(rows.slice(50_000).every(({ bytes, lastUsedAtMs }) => bytes === 2 && lastUsedAtMs === HOUR_MS)).toBe(true)
 })
 
-test('T-17: of more rows than may wait, a tenth goes, the oldest', () => {
+test('T-17: when too many rows wait, the oldest tenth is dropped', () => {
   const metrics = new GateMetrics()
   const used = (hours: number) => {
     for (let hour = 0; hour <= hours; hour += 1) metrics.tokenUsed(token('a'), 'traces', 1, hour * HOUR_MS)
@@ -171,7 +171,7 @@ test('T-17: of more rows than may wait, a tenth goes, the oldest', () => {
   expect(used(100_001)).toEqual(Array.from({ length: 90_002 }, (_, index) => 10_000 + index))
 })
 
-test('T-17: rows that could not be stored come again', () => {
+test('T-17: rows that could not be stored are taken again', () => {
   const metrics = new GateMetrics()
   metrics.tokenUsed(token('a'), 'traces', 1, 5)
   const rows = metrics.tokens.take()
@@ -179,7 +179,7 @@ test('T-17: rows that could not be stored come again', () => {
   expect(metrics.tokens.take()).toEqual(rows)
 })
 
-test('gauges are set when someone asks', () => {
+test('gauges are updated before each report', () => {
   const metrics = new GateMetrics()
   let epoch = 1
   metrics.onReport(() => {
@@ -189,7 +189,7 @@ test('gauges are set when someone asks', () => {
   expect(samples(metrics, 'otelcol_ingestauth_epoch')).toEqual(['otelcol_ingestauth_epoch 2'])
 })
 
-test('labels are those of the table', () => {
+test('every series has exactly the labels of its instrument', () => {
   const metrics = new GateMetrics()
   metrics.decided('traces', 'http', 'enforce', 'reject', 'expired')
   metrics.tokenUsed(token('a'), 'traces', 1, 0)

@@ -7,9 +7,9 @@ import { instruments } from './instruments.ts'
 import { type Cell, type HistogramCell, MetricRegistry, type MetricsReport, observe } from './registry.ts'
 import { TokenMeter } from './token-meter.ts'
 
-type JudgedTransport = AdmissionRequest['transport']
+type CheckedTransport = AdmissionRequest['transport']
 export type Decision = 'allow' | 'reject' | 'would_reject'
-/** `refused` by us, or a `failure` of upstream. */
+/** `refused` by the gateway, or a `failure` of the upstream. */
 export type Outcome = 'success' | 'refused' | 'failure'
 
 const transports: readonly Transport[] = ['http', 'grpc']
@@ -20,23 +20,21 @@ const VERIFY_SAMPLE = 64
 const verifyBounds = instruments.otelcol_ingestauth_verify_duration.bounds ?? []
 
 /**
- * Positions in one flat array, by the words themselves: a decision is counted without making a key of strings.
+ * The positions of labels in one flat array, so that a decision is counted without building a key of strings:
  *
- *     [signal][transport][mode][decision][reason, or 0 where there is none]
+ *     [signal][transport][mode][decision][reason, or 0 if there is none]
  */
 const REASONS = reasons.length + 1
 const reasonAt = positions(reasons, 1)
 const decisionAt = positions<Decision>(['allow', 'reject', 'would_reject'], REASONS)
 const modeAt = positions(modes, REASONS * 3)
-const transportAt = positions<JudgedTransport>(['http', 'grpc', 'forward-auth'], REASONS * 3 * modes.length)
+const transportAt = positions<CheckedTransport>(['http', 'grpc', 'forward-auth'], REASONS * 3 * modes.length)
 const signalAt = positions(ingestSignalNames, REASONS * 3 * modes.length * 3)
 const DECISIONS = REASONS * 3 * modes.length * 3 * ingestSignalNames.length
 
 /**
- * What the data path counts, at the price of an addition. Series that strangers could multiply are bounded by the
- * registry; tokens are named only once their secret was right.
- *
- * @see spec/otlp-gateway.md 8 (O-1 to O-10)
+ * The counters of the data path (O-1 to O-10). Counting costs one addition. The registry bounds the series that unknown
+ * clients could create; tokens appear in labels only after their secret was verified.
  */
 export class GateMetrics {
   readonly registry: MetricRegistry
@@ -52,7 +50,7 @@ export class GateMetrics {
     this.registry = registry
     this.tokens = new TokenMeter(registry)
     this.#verifyDuration = registry.histogram('otelcol_ingestauth_verify_duration')
-    // At 0 from the start: a rate needs a value before the first event.
+    // The series start at 0, because a rate needs a value before the first event.
     this.#answered = each(transports, (transport) =>
       each(outcomes, (outcome) => registry.cell('otelcol_receiver_requests', { receiver: 'otlp', transport, outcome })),
     )
@@ -61,10 +59,10 @@ export class GateMetrics {
     )
   }
 
-  /** `reason` is `undefined` of a request that would be let in under every mode. */
+  /** Counts a decision. `reason` is `undefined` if the request would be admitted in every mode. */
   decided(
     signal: IngestSignal,
-    transport: JudgedTransport,
+    transport: CheckedTransport,
     mode: EnforcementMode,
     decision: Decision,
     reason: Reason | undefined,
@@ -88,29 +86,29 @@ export class GateMetrics {
     this.#answered[transport][outcome].value += 1
   }
 
-  /** Nobody was there any more to be answered (X-5). */
+  /** Counts a client that disconnected before its answer (X-5). */
   clientAborted(transport: Transport): void {
     this.#clientAborted[transport].value += 1
   }
 
-  /** Of an admitted request, when the bytes of its body are known. */
+  /** Counts the use of an admitted request, when the bytes of its body are known. */
   tokenUsed(token: TokenRecord, signal: IngestSignal, bytes: number, nowMs: number): void {
     this.tokens.used(token, signal, bytes, nowMs)
   }
 
-  /** Of a request that was refused although its secret was right. */
+  /** Counts a request that was refused although its secret was right. */
   tokenRejected(token: TokenRecord, signal: IngestSignal, nowMs: number): void {
     this.tokens.rejected(token, signal, nowMs)
   }
 
-  /** Counts as rejected, too. `limit` as `Limiting` names it. */
+  /** Counts a request over a limit, also as rejected. `limit` is a name of `Limiting`. */
   throttled(token: TokenRecord, signal: IngestSignal, limit: string, nowMs: number): void {
     this.registry.cell('otelcol_ingestauth_token_throttled', { token_id: token.id, signal, limit }).value += 1
     this.tokens.rejected(token, signal, nowMs)
   }
 
-  /** Whether the coming verification is to be timed: one in 64 is, because reading the clock twice costs as much as a check. */
-  timesVerification(): boolean {
+  /** Returns whether to time the next verification. One in 64 is timed, because reading the clock twice costs as much as a check. */
+  shouldTimeVerification(): boolean {
     this.#verifications += 1
     return this.#verifications % VERIFY_SAMPLE === 1
   }
@@ -123,7 +121,7 @@ export class GateMetrics {
     return this.registry.cell('otelcol_receiver_in_flight_bytes', { transport })
   }
 
-  /** Called before each report, to set the gauges of the registry that follow from some state. */
+  /** Registers a callback that runs before each report, to update gauges. */
   onReport(callback: () => void): void {
     this.#beforeReport.push(callback)
   }
@@ -134,7 +132,7 @@ export class GateMetrics {
   }
 }
 
-/** Word → its place among the others, times `stride`. */
+/** Maps each word to its index times `stride`. */
 function positions<Word extends string>(words: readonly Word[], stride: number): Record<Word, number> {
   return Object.fromEntries(words.map((word, index) => [word, index * stride])) as Record<Word, number>
 }

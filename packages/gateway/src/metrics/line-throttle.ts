@@ -1,8 +1,8 @@
 const WINDOW_MS = 10_000
 const MAX_WINDOWS = 10_000
 
-/** Stands for every source that comes when there is no more room. */
-const OTHERS = 'others'
+/** The source under which new sources are grouped when the throttle is full. */
+const OTHER_SOURCES = 'others'
 
 interface Window {
   startMs: number
@@ -17,21 +17,21 @@ export interface Suppressed {
 }
 
 /**
- * At most one line in 10 s per (source, reason, token id), at a price that a flood can be refused at: no key is built, and
- * nothing is allocated where the line is not written (T-12).
+ * Limits log lines to one in 10 s per (source, reason, token id). It costs little enough for floods: no key is built, and
+ * suppressed lines allocate nothing (T-12).
  *
  *     reason → token id, '' for none → source → window
  *
- * Of fixed size: beyond 10,000 windows all new sources share one per reason, as source `others`.
+ * The size is bounded: beyond 10,000 windows, all new sources share one window per reason, as the source `others`.
  */
 export class LineThrottle {
   readonly #windows = new Map<string, Map<string, Map<string, Window>>>()
   #size = 0
 
-  /** How many lines were left out since the last of this kind, or -1 when this one is to be left out as well. */
+  /** Returns how many lines were suppressed since the last one of this kind, or -1 if this one must be suppressed too. */
   suppressedBefore(source: string, reason: string, tokenId: string | undefined, nowMs: number): number {
     const bySource = this.#windows.get(reason)?.get(tokenId ?? '')
-    const window = bySource?.get(source) ?? this.#windowWhenFull(reason)
+    const window = bySource?.get(source) ?? this.#sharedWindowWhenFull(reason)
     if (window === undefined) {
       this.#open(source, reason, tokenId ?? '', nowMs)
       return 0
@@ -47,27 +47,30 @@ export class LineThrottle {
     return suppressed
   }
 
-  /** Forgets windows that are over and returns those in which lines were left out that nobody has heard of. */
+  /** Removes windows that are over, and returns those with suppressed lines that were not reported. */
   sweep(nowMs: number): Suppressed[] {
-    const unsaid: Suppressed[] = []
+    const unreported: Suppressed[] = []
     for (const [reason, byToken] of this.#windows) {
       for (const [tokenId, bySource] of byToken) {
         for (const [source, { startMs, suppressed }] of bySource) {
           if (nowMs >= startMs && nowMs - startMs < WINDOW_MS) continue
           bySource.delete(source)
           this.#size -= 1
-          if (suppressed > 0) unsaid.push({ source, reason, tokenId: tokenId || undefined, count: suppressed })
+          if (suppressed > 0) unreported.push({ source, reason, tokenId: tokenId || undefined, count: suppressed })
         }
         if (bySource.size === 0) byToken.delete(tokenId)
       }
       if (byToken.size === 0) this.#windows.delete(reason)
     }
-    return unsaid
+    return unreported
   }
 
-  #windowWhenFull(reason: string): Window | undefined {
+  #sharedWindowWhenFull(reason: string): Window | undefined {
     if (this.#size < MAX_WINDOWS) return undefined
-    return this.#windows.get(reason)?.get('')?.get(OTHERS) ?? this.#open(OTHERS, reason, '', Number.NEGATIVE_INFINITY)
+    return (
+      this.#windows.get(reason)?.get('')?.get(OTHER_SOURCES) ??
+      this.#open(OTHER_SOURCES, reason, '', Number.NEGATIVE_INFINITY)
+    )
   }
 
   #open(source: string, reason: string, tokenId: string, startMs: number): Window {

@@ -4,10 +4,10 @@ import { networkInterfaces } from 'node:os'
 import type { ListenAddress } from '../gateway-config.ts'
 
 export interface AddressBook {
-  /** Addresses of a host name; none when it has none. */
+  /** Returns the addresses of a host name; empty if it has none. */
   readonly resolve: (host: string) => Promise<readonly string[]>
-  /** This machine's own. */
-  readonly own: () => readonly string[]
+  /** Returns the addresses of this machine. */
+  readonly local: () => readonly string[]
 }
 
 export const systemAddresses: AddressBook = {
@@ -18,7 +18,8 @@ export const systemAddresses: AddressBook = {
       return []
     }
   },
-  own: () => Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address)),
+  local: () =>
+    Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address)),
 }
 
 const loopback = new BlockList()
@@ -28,37 +29,38 @@ loopback.addAddress('::1', 'ipv6')
 const anyAddresses = new Set(['0.0.0.0', '::', ''])
 
 /**
- * The listener that a URL would reach, if it is one of these: our own telemetry sent there would make more of itself for
- * ever (O-15). A loop through another host cannot be seen from here.
+ * Returns the listener that a URL would reach, if it is one of these. The gateway's own telemetry sent there would create
+ * more telemetry endlessly (O-15). A loop through another host cannot be detected here.
  */
-export async function listenerReachedBy(
+export async function findListenerReachedBy(
   url: URL,
   listeners: readonly ListenAddress[],
-  { resolve, own }: AddressBook = systemAddresses,
+  { resolve, local }: AddressBook = systemAddresses,
 ): Promise<ListenAddress | undefined> {
   const samePort = listeners.filter(({ port }) => port === portOf(url))
   if (samePort.length === 0) return undefined
 
-  const ofUrl = await addressesOf(url.hostname, resolve)
+  const urlAddresses = await addressesOf(url.hostname, resolve)
   for (const listener of samePort) {
-    const bound = anyAddresses.has(bare(listener.host)) ? own() : await addressesOf(listener.host, resolve)
-    const boundToAny = anyAddresses.has(bare(listener.host))
-    if (ofUrl.some((address) => bound.includes(address) || (boundToAny && isOfThisMachine(address)))) return listener
+    const bound = anyAddresses.has(withoutBrackets(listener.host)) ? local() : await addressesOf(listener.host, resolve)
+    const boundToAny = anyAddresses.has(withoutBrackets(listener.host))
+    if (urlAddresses.some((address) => bound.includes(address) || (boundToAny && isLocalAddress(address))))
+      return listener
   }
   return undefined
 }
 
 async function addressesOf(host: string, resolve: AddressBook['resolve']): Promise<readonly string[]> {
-  const name = bare(host)
+  const name = withoutBrackets(host)
   if (isIP(name) !== 0) return [name]
   return resolve(name)
 }
 
-/** To connect to the unspecified address is to connect to this machine. */
-function isOfThisMachine(address: string): boolean {
+/** Returns whether an address reaches this machine. A connection to the unspecified address does. */
+function isLocalAddress(address: string): boolean {
   return anyAddresses.has(address) || loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }
 
-const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
+const withoutBrackets = (host: string): string => host.replace(/^\[|\]$/g, '')
 
 const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80))

@@ -5,25 +5,25 @@ type Cell = MetricsReport['cells'][number]
 type Histogram = MetricsReport['histograms'][number]
 
 /**
- * One report of several processes: counters and histograms added up, each gauge as its row in the table of instruments
- * says. Series that differ in nothing but the order of their labels are one.
+ * Merges the reports of several processes: counters and histograms are summed, and each gauge is combined as its instrument
+ * defines. The order of labels does not distinguish series.
  */
 export function mergeReports(reports: readonly MetricsReport[]): MetricsReport {
   const cells = new Map<string, Cell>()
   const histograms = new Map<string, Histogram>()
   for (const report of reports) {
-    for (const cell of report.cells) put(cells, cell, joinCells)
-    for (const histogram of report.histograms) put(histograms, histogram, joinHistograms)
+    for (const cell of report.cells) addSeries(cells, cell, joinCells)
+    for (const histogram of report.histograms) addSeries(histograms, histogram, joinHistograms)
   }
   return { cells: [...cells.values()], histograms: [...histograms.values()] }
 }
 
-/** What a process that has ended still adds to the totals; its gauges have gone with it. */
-export function totalsOf(report: MetricsReport): MetricsReport {
+/** Returns what a process that has ended still contributes: its counters and histograms, but not its gauges. */
+export function countersOnly(report: MetricsReport): MetricsReport {
   return { ...report, cells: report.cells.filter(({ name }) => instruments[name].kind === 'counter') }
 }
 
-/** Labels in the order of their names. */
+/** Returns the labels sorted by name. */
 export function sortedLabels(labels: Labels): [name: string, value: string][] {
   return Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))
 }
@@ -32,7 +32,7 @@ export function seriesKey({ name, labels }: { readonly name: string; readonly la
   return JSON.stringify([name, ...sortedLabels(labels)])
 }
 
-function put<Series extends Cell | Histogram>(
+function addSeries<Series extends Cell | Histogram>(
   all: Map<string, Series>,
   series: Series,
   join: (a: Series, b: Series) => Series,
@@ -43,7 +43,7 @@ function put<Series extends Cell | Histogram>(
 }
 
 function joinCells(a: Cell, b: Cell): Cell {
-  switch (instruments[a.name].across) {
+  switch (instruments[a.name].aggregation) {
     case 'min':
       return { ...a, value: Math.min(a.value, b.value) }
     case 'max':

@@ -38,7 +38,7 @@ const samples = (registry: MetricRegistry): string[] =>
     .split('\n')
     .filter((line) => /^otelcol_exporter_(?!.*_bucket)/.test(line))
 
-test('O-11: what upstream accepted and what it did not, and how long it took', async () => {
+test('O-11: counts accepted and failed requests, and measures their duration', async () => {
   const registry = new MetricRegistry()
   const answers = [accepted, throttled]
   const times = [0, 250, 1_000, 1_500]
@@ -60,7 +60,7 @@ test('O-11: what upstream accepted and what it did not, and how long it took', a
   ])
 })
 
-test('O-11: a request under way is in flight, until its end, also a bad one', async () => {
+test('O-11: a request is in flight until it ends, also if it fails', async () => {
   const registry = new MetricRegistry()
   const gate = new Gate()
   const broken = async () => {
@@ -75,7 +75,7 @@ test('O-11: a request under way is in flight, until its end, also a bad one', as
   expect(inFlight.value).toBe(0)
 })
 
-test('X-5: a request that was given up is not a failure of upstream', async () => {
+test('X-5: a request that its client gave up is not a failure of the upstream', async () => {
   const registry = new MetricRegistry()
   const metered = meteredUpstream(
     upstream(async () => clientGone),
@@ -93,7 +93,7 @@ test('X-5: a request that was given up is not a failure of upstream', async () =
   ])
 })
 
-test('an upstream that cannot be reached is logged once, and once more when it can again', async () => {
+test('logs once when an upstream becomes unreachable, and once when it is reachable again', async () => {
   const lines: string[] = []
   const log = jsonLog({ write: (line) => void lines.push(line) }, () => 0)
   const lost: Answer = { ...throttled, cause: 'unreachable' }

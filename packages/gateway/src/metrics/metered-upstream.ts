@@ -8,12 +8,10 @@ import { type Cell, type MetricRegistry, observe } from './registry.ts'
 const durationBounds = instruments.otelcol_exporter_request_duration.bounds ?? []
 
 /**
- * The same upstream, counted and timed; when it cannot be reached any more, and when it can again, the log says so.
+ * Wraps an upstream to count and time its requests (O-11), and to log when it becomes unreachable and reachable again.
  *
- * `steadyMs` is a clock that never goes back. Requests that the caller gave up (X-5), which end in `clientGone`, are
- * neither sent nor failed, nor do they say how long upstream takes.
- *
- * @see spec/otlp-gateway.md 8 (O-11)
+ * `steadyMs` is a clock that never goes back. Requests that the caller gave up (X-5) end in `clientGone`; they count
+ * neither as sent nor as failed, and their duration is not recorded.
  */
 export function meteredUpstream(
   upstream: Upstream,
@@ -26,7 +24,7 @@ export function meteredUpstream(
   const inFlight = registry.cell('otelcol_exporter_in_flight_requests', labels)
   const duration = registry.histogram('otelcol_exporter_request_duration', labels)
   const failed = new Map<RefusedCause, Cell>()
-  let isLost = false
+  let wasUnreachable = false
 
   return {
     name: upstream.name,
@@ -37,7 +35,7 @@ export function meteredUpstream(
       inFlight.value += 1
       try {
         const answer = await upstream.send(request)
-        if (answer !== clientGone) note(answer, steadyMs() - startedMs)
+        if (answer !== clientGone) recordAnswer(answer, steadyMs() - startedMs)
         return answer
       } finally {
         inFlight.value -= 1
@@ -45,19 +43,20 @@ export function meteredUpstream(
     },
   }
 
-  function note(answer: Answer, tookMs: number): void {
+  function recordAnswer(answer: Answer, tookMs: number): void {
     observe(duration, durationBounds, tookMs / 1000)
     const isUnreachable = answer.kind === 'refused' && answer.cause === 'unreachable'
-    if (isUnreachable !== isLost) {
-      isLost = isUnreachable
-      if (isLost) log.warn({ event: 'upstream.unreachable', upstream: upstream.name }, 'an upstream cannot be reached')
+    if (isUnreachable !== wasUnreachable) {
+      wasUnreachable = isUnreachable
+      if (wasUnreachable)
+        log.warn({ event: 'upstream.unreachable', upstream: upstream.name }, 'an upstream cannot be reached')
       else log.info({ event: 'upstream.reached', upstream: upstream.name }, 'an upstream can be reached again')
     }
     if (answer.kind === 'accepted') sent.value += 1
-    else failedAs(answer.cause).value += 1
+    else failedCell(answer.cause).value += 1
   }
 
-  function failedAs(cause: RefusedCause): Cell {
+  function failedCell(cause: RefusedCause): Cell {
     let cell = failed.get(cause)
     if (cell === undefined) {
       cell = registry.cell('otelcol_exporter_send_failed_requests', { ...labels, error_type: cause })

@@ -20,7 +20,7 @@ function collecting(reports: () => readonly MetricsReport[]) {
   }
 }
 
-test('kinds, units and times are those of the instrument', async () => {
+test('converts kinds, units and times of the instruments', async () => {
   const registry = new MetricRegistry()
   registry.cell('otelcol_receiver_client_aborted', { transport: 'http' }).value = 3
   registry.cell('otelcol_ingestauth_snapshot_age_seconds').value = 1.5
@@ -57,7 +57,7 @@ test('kinds, units and times are those of the instrument', async () => {
   ])
 })
 
-test('a series keeps its start; one that is new, or has fallen, starts at the collection before', async () => {
+test('a series keeps its start time; a new one, or one with a lower total, starts at the previous collection', async () => {
   const cell = (transport: string, value: number) =>
     ({ name: 'otelcol_receiver_client_aborted', labels: { transport }, value }) as const
   let cells = [cell('http', 5)]

@@ -14,26 +14,26 @@ import type { MetricsReport } from './registry.ts'
 export interface MetricSource {
   readonly resource: Resource
   readonly scope: { readonly name: string; readonly version: string }
-  /** Since when the reports count. */
+  /** The time since which the reports count. */
   readonly startMs: number
   readonly nowMs: () => number
-  /** Of every process. */
+  /** Returns the reports of all processes. */
   readonly reports: () => Promise<readonly MetricsReport[]>
 }
 
 interface Series {
   readonly startMs: number
-  /** Of a counter its value, of a histogram its count: what never falls unless it has begun anew. */
+  /** The value of a counter or the count of a histogram. It never falls unless the series restarts. */
   readonly total: number
 }
 
 /**
- * Our own series as the OpenTelemetry SDK sees them, cumulative.
+ * Returns the gateway's series for the OpenTelemetry SDK, cumulative.
  *
- * A series starts at the collection before the one that first saw it; one whose total has fallen, since a process ended or
- * a token was renamed, starts again at the collection before.
+ * The start time of a series is the collection before the one that first saw it. If its total has fallen, because a process
+ * ended or a token was renamed, it starts again at the previous collection.
  *
- * @see OTLP metrics.proto, start_time_unix_nano; spec/otlp-gateway.md 8
+ * @see OTLP metrics.proto, start_time_unix_nano
  */
 export function metricProducer(source: MetricSource): MetricProducer {
   let known = new Map<string, Series>()
@@ -89,9 +89,9 @@ const pointType = {
   histogram: DataPointType.HISTOGRAM,
 } as const satisfies Record<Instrument['kind'], DataPointType>
 
-function metricData(name: InstrumentName, { kind, unit, about }: Instrument, dataPoints: DataPoint<unknown>[]) {
+function metricData(name: InstrumentName, { kind, unit, description }: Instrument, dataPoints: DataPoint<unknown>[]) {
   return {
-    descriptor: { name, description: about, unit, valueType: unit === 's' ? ValueType.DOUBLE : ValueType.INT },
+    descriptor: { name, description, unit, valueType: unit === 's' ? ValueType.DOUBLE : ValueType.INT },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
     dataPointType: pointType[kind],
     ...(kind === 'counter' && { isMonotonic: true }),

@@ -3,7 +3,7 @@ import { jsonLog, silentLog } from '@penstock/runtime'
 import { refusedUrl, type ScriptedReply, ScriptedServer } from '@penstock/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { GateMetrics } from './gate-metrics.ts'
-import { type AddressBook, listenerReachedBy } from './listener-loop.ts'
+import { type AddressBook, findListenerReachedBy } from './listener-loop.ts'
 import { startOwnTelemetry, TelemetryLoopError } from './own-telemetry.ts'
 
 const ok: ScriptedReply = { play: 'reply', status: 200 }
@@ -33,7 +33,7 @@ function received(server: ScriptedServer, index: number) {
   return { resource: group!.resource, metrics }
 }
 
-test('the same numbers go out as OTLP, cumulative, from penstock-gateway', async () => {
+test('pushes the same numbers as OTLP, cumulative, from penstock-gateway', async () => {
   const server = await receiver([ok])
   const metrics = new GateMetrics()
   metrics.answered('success', 'http')
@@ -72,7 +72,7 @@ test('the same numbers go out as OTLP, cumulative, from penstock-gateway', async
   })
 })
 
-test('closing sends what is left and is done once', async () => {
+test('closing sends what is left, once', async () => {
   const server = await receiver([ok, ok])
   const metrics = new GateMetrics()
   const own = await startOwnTelemetry(settings(server.url, metrics))
@@ -81,7 +81,7 @@ test('closing sends what is left and is done once', async () => {
   expect(server.requests).toHaveLength(2)
 })
 
-test('a receiver that is not there is logged once, and its return too', async () => {
+test('a receiver that fails is logged once, and its recovery too', async () => {
   const lines: string[] = []
   const server = await receiver([{ play: 'reply', status: 400 }, { play: 'reply', status: 400 }, ok, ok])
   const log = jsonLog({ write: (line) => lines.push(line) }, () => 0)
@@ -95,7 +95,7 @@ test('a receiver that is not there is logged once, and its return too', async ()
   ])
 })
 
-test('nobody listens: closing still ends', async () => {
+test('closing ends although the receiver refuses connections', async () => {
   const own = await startOwnTelemetry({ ...settings(await refusedUrl(), new GateMetrics()), timeoutMs: 100 })
   await own.close()
 })
@@ -104,7 +104,7 @@ describe('O-15: the gateway does not send to itself', () => {
   const addresses: AddressBook = {
     resolve: async (host) =>
       host === 'gate.example' ? ['192.0.2.10'] : host === 'localhost' ? ['::1', '127.0.0.1'] : [],
-    own: () => ['127.0.0.1', '::1', '192.0.2.10'],
+    local: () => ['127.0.0.1', '::1', '192.0.2.10'],
   }
 
   test.each([
@@ -120,7 +120,7 @@ describe('O-15: the gateway does not send to itself', () => {
     ['http://gate.example', '0.0.0.0', 80],
     ['https://gate.example/otlp', '0.0.0.0', 443],
   ])('%s reaches a listener on %s:%i', async (url, host, port) => {
-    expect(await listenerReachedBy(new URL(url), [{ host, port }], addresses)).toEqual({ host, port })
+    expect(await findListenerReachedBy(new URL(url), [{ host, port }], addresses)).toEqual({ host, port })
   })
 
   test.each([
@@ -129,14 +129,14 @@ describe('O-15: the gateway does not send to itself', () => {
     ['http://192.0.2.99:4318', '0.0.0.0', 4318],
     ['http://192.0.2.10:4318', '127.0.0.1', 4318],
   ])('%s does not reach a listener on %s:%i', async (url, host, port) => {
-    expect(await listenerReachedBy(new URL(url), [{ host, port }], addresses)).toBeUndefined()
+    expect(await findListenerReachedBy(new URL(url), [{ host, port }], addresses)).toBeUndefined()
   })
 
-  test('it says which listener', async () => {
+  test('the error names the listener', async () => {
     const starting = startOwnTelemetry(settings('http://user:secret@127.0.0.1:4318/', new GateMetrics()))
     await expect(starting).rejects.toThrow(TelemetryLoopError)
     await expect(starting).rejects.toThrow(
-      "own telemetry may not go to 127.0.0.1:4318: that is this gateway's own listener 127.0.0.1:4318",
+      "own telemetry must not be sent to 127.0.0.1:4318: this is the gateway's own listener 127.0.0.1:4318",
     )
   })
 })

@@ -4,62 +4,60 @@ import { PeriodicExportingMetricReader, type PushMetricExporter } from '@opentel
 import type { Log } from '@penstock/runtime'
 import { ConfigError } from '../config-error.ts'
 import type { ListenAddress } from '../gateway-config.ts'
-import { type AddressBook, listenerReachedBy, systemAddresses } from './listener-loop.ts'
+import { type AddressBook, findListenerReachedBy, systemAddresses } from './listener-loop.ts'
 import { metricProducer } from './metric-producer.ts'
 import type { MetricsReport } from './registry.ts'
 
 const INTERVAL_MS = 60_000
 const TIMEOUT_MS = 5_000
-/** OTLP's status of a completed export, in the SDK's words. */
+/** The code of a completed export in the SDK. */
 const SUCCESS = 0
 
 export interface OwnTelemetrySettings {
-  /** OTLP/HTTP base URL; `/v1/metrics` is appended. */
+  /** The OTLP/HTTP base URL; `/v1/metrics` is appended. */
   readonly url: string
-  /** As bound, ports included. */
+  /** The bound addresses, including the ports. */
   readonly listeners: readonly ListenAddress[]
   readonly version: string
-  /** Distinguishes this gateway from others that report to the same place. */
+  /** Distinguishes this gateway from others that report to the same receiver. */
   readonly instanceId: string
-  /** Since when the reports count. */
+  /** The time since which the reports count. */
   readonly startMs: number
   readonly nowMs: () => number
   readonly reports: () => Promise<readonly MetricsReport[]>
   readonly log: Log
-  /** Default 60 s. */
+  /** The default is 60 s. */
   readonly intervalMs?: number
-  /** Of one push with the exporter's own retries, and of closing. Default 5 s. */
+  /** The time limit of one push with the exporter's retries, and of closing. The default is 5 s. */
   readonly timeoutMs?: number
   readonly addresses?: AddressBook
 }
 
 export interface OwnTelemetry {
-  /** Sends what there is now. */
+  /** Sends the current metrics. */
   flush(): Promise<void>
-  /** Sends once more and ends, within `timeoutMs` whatever the receiver does. Safe to call again. */
+  /** Sends the current metrics and ends, within `timeoutMs` in any case. It may be called again. */
   close(): Promise<void>
 }
 
-/** The place is one of our own listeners: the operator must choose another. */
+/** The error that the URL leads to one of the gateway's own listeners. */
 export class TelemetryLoopError extends ConfigError {
   override readonly name = 'TelemetryLoopError'
 }
 
 /**
- * Pushes the gateway's own metrics over OTLP/HTTP once a minute, the same series that Prometheus may scrape.
+ * Pushes the gateway's own metrics over OTLP/HTTP once a minute: the same series that Prometheus can scrape.
  *
- * Rejects with `TelemetryLoopError` when `url` leads to one of `listeners` (O-15). That the receiver cannot be reached is
- * logged when it begins and when it ends, and changes nothing else. Headers, for a receiver that wants some, are taken by
- * the exporter from the standard variable OTEL_EXPORTER_OTLP_HEADERS.
- *
- * @see spec/otlp-gateway.md 8
+ * Rejects with `TelemetryLoopError` if `url` leads to one of `listeners` (O-15). An unreachable receiver is only logged,
+ * when it fails first and when it recovers. Headers for the receiver are read by the exporter from the standard variable
+ * OTEL_EXPORTER_OTLP_HEADERS.
  */
 export async function startOwnTelemetry(settings: OwnTelemetrySettings): Promise<OwnTelemetry> {
   const url = new URL(settings.url)
-  const reached = await listenerReachedBy(url, settings.listeners, settings.addresses ?? systemAddresses)
+  const reached = await findListenerReachedBy(url, settings.listeners, settings.addresses ?? systemAddresses)
   if (reached !== undefined) {
     throw new TelemetryLoopError(
-      `own telemetry may not go to ${url.host}: that is this gateway's own listener ${reached.host}:${reached.port}`,
+      `own telemetry must not be sent to ${url.host}: this is the gateway's own listener ${reached.host}:${reached.port}`,
     )
   }
 
@@ -71,7 +69,7 @@ export async function startOwnTelemetry(settings: OwnTelemetrySettings): Promise
     ...(url.username !== '' && { headers: { authorization: basicCredential(url) } }),
   })
   const reader = new PeriodicExportingMetricReader({
-    exporter: loggingOutages(exporter, settings.log, url.host),
+    exporter: withOutageLog(exporter, settings.log, url.host),
     exportIntervalMillis: intervalMs,
     exportTimeoutMillis: timeoutMs,
   })
@@ -104,8 +102,8 @@ export async function startOwnTelemetry(settings: OwnTelemetrySettings): Promise
   }
 }
 
-/** The SDK tells nobody of a failed export unless a global logger is set. */
-function loggingOutages(exporter: PushMetricExporter, log: Log, host: string): PushMetricExporter {
+/** Logs failed exports. The SDK itself reports them only to a global logger. */
+function withOutageLog(exporter: PushMetricExporter, log: Log, host: string): PushMetricExporter {
   let isFailing = false
   return {
     export(metrics, done) {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { instruments } from './instruments.ts'
-import { mergeReports, totalsOf } from './merge-reports.ts'
+import { countersOnly, mergeReports } from './merge-reports.ts'
 import { prometheusText } from './prometheus-text.ts'
 import { MetricRegistry } from './registry.ts'
 
 describe('prometheusText', () => {
-  test('O-1: counters keep the names of the table, without a suffix', () => {
+  test('O-1: counters keep their names, without a suffix', () => {
     const registry = new MetricRegistry()
     registry.cell('otelcol_receiver_requests', { receiver: 'otlp', transport: 'http', outcome: 'success' }).value = 3
 
@@ -39,7 +39,7 @@ describe('prometheusText', () => {
     ])
   })
 
-  test('a bound with labels stands beside them', () => {
+  test('the bound of a bucket follows the other labels', () => {
     const registry = new MetricRegistry()
     registry.record('otelcol_exporter_request_duration', { upstream: 'http://store:4318' }, 0.00001)
 
@@ -48,7 +48,7 @@ describe('prometheusText', () => {
     expect(page).toContain('otelcol_exporter_request_duration_bucket{upstream="http://store:4318",le="0.00001"} 1\n')
   })
 
-  test('O-3: a token may be named anything', () => {
+  test('O-3: special characters in a token name are escaped', () => {
     const registry = new MetricRegistry()
     const labels = { token_id: 'a', token_name: 'back\\slash "quoted"\nsecond line }, x', signal: 'logs' }
     registry.cell('otelcol_ingestauth_token_requests', labels).value = 1
@@ -70,7 +70,7 @@ describe('prometheusText', () => {
     expect(prometheusText([registry.report()])).toContain(`otelcol_ingestauth_snapshot_age_seconds ${text}\n`)
   })
 
-  test('the order of the page is that of the table and of the labels, whatever came first', () => {
+  test('the page is sorted by instrument and labels', () => {
     const registry = new MetricRegistry()
     registry.cell('otelcol_ingestauth_epoch').value = 7
     registry.cell('otelcol_receiver_client_aborted', { transport: 'http' }).value = 1
@@ -86,7 +86,7 @@ describe('prometheusText', () => {
     ])
   })
 
-  test('no series twice: order of labels does not matter', () => {
+  test('the order of labels does not create a second series', () => {
     const registry = new MetricRegistry()
     registry.cell('otelcol_exporter_send_failed_requests', { upstream: 'e', error_type: 'x' }).value = 1
     registry.cell('otelcol_exporter_send_failed_requests', { error_type: 'x', upstream: 'e' }).value = 2
@@ -97,7 +97,7 @@ describe('prometheusText', () => {
     ])
   })
 
-  test('nothing counted, nothing said', () => {
+  test('without series the page is empty', () => {
     expect(prometheusText([])).toBe('')
   })
 })
@@ -118,37 +118,37 @@ describe('mergeReports', () => {
   const merged = mergeReports([first.report(), second.report()])
   const mergedValue = (name: string) => merged.cells.find((cell) => cell.name === name)?.value
 
-  test('counters add up, and so do gauges of things each process has for itself', () => {
+  test('sums counters, and gauges of things that each process has its own of', () => {
     expect(mergedValue('otelcol_ingestauth_decisions')).toBe(22)
     expect(mergedValue('otelcol_receiver_active_connections')).toBe(33)
   })
 
-  test('O-6: of the snapshots the oldest counts, of the epochs the one that lags behind', () => {
+  test('O-6: takes the oldest snapshot and the lowest epoch', () => {
     expect(mergedValue('otelcol_ingestauth_snapshot_age_seconds')).toBe(40)
     expect(mergedValue('otelcol_ingestauth_epoch')).toBe(5)
   })
 
-  test('histograms add up by bucket', () => {
+  test('sums histograms by bucket', () => {
     expect(merged.histograms).toEqual([
       { name: 'otelcol_ingestauth_coalesced_requests', labels: {}, counts: [1, 0, 0, 0, 1, 0, 0, 0], sum: 11 },
     ])
   })
 
-  test('of a process that has ended the totals remain', () => {
-    const { cells, histograms } = totalsOf(first.report())
+  test('keeps the totals of a process that has ended', () => {
+    const { cells, histograms } = countersOnly(first.report())
     expect(cells.map(({ name }) => name)).toEqual(['otelcol_ingestauth_decisions'])
     expect(histograms).toHaveLength(1)
   })
 
-  test('every gauge says how it is merged, and nothing else does', () => {
+  test('gauges, and only gauges, define how they are merged', () => {
     const undecided = Object.entries(instruments).filter(
-      ([, { kind, across }]) => (kind === 'gauge') !== (across !== undefined),
+      ([, { kind, aggregation }]) => (kind === 'gauge') !== (aggregation !== undefined),
     )
     expect(undecided).toEqual([])
   })
 })
 
-test('O-8: a gauge learnt as a whole loses what is not there any more', () => {
+test('O-8: replacing a gauge removes series that are no longer present', () => {
   const registry = new MetricRegistry()
   registry.replace('otelcol_ingestauth_token_expiry_seconds', [
     [{ token_id: 'a' }, 60],

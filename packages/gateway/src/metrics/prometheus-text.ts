@@ -2,16 +2,14 @@ import { type Instrument, type InstrumentName, instruments } from './instruments
 import { mergeReports, sortedLabels } from './merge-reports.ts'
 import type { Labels, MetricsReport } from './registry.ts'
 
-/**
- * The one format we serve. OpenMetrics would want `_total` at the end of every counter's name, and our names are fixed.
- */
+/** The only format served. OpenMetrics requires a `_total` suffix of counters, but the names of these metrics are fixed. */
 export const prometheusContentType = 'text/plain; version=0.0.4; charset=utf-8'
 
 /**
- * A page for Prometheus to scrape: what all processes have to say, instruments in the order of their table, the series of
- * each in the order of their labels. Instruments without series are left out.
+ * Returns a page for Prometheus to scrape, with the series of all processes. Instruments are in the order of their table,
+ * and the series of each in the order of their labels. Instruments without series are left out.
  *
- * @see https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format; spec/otlp-gateway.md 8
+ * @see https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
  */
 export function prometheusText(reports: readonly MetricsReport[]): string {
   const { cells, histograms } = mergeReports(reports)
@@ -35,7 +33,7 @@ export function prometheusText(reports: readonly MetricsReport[]): string {
   for (const [name, instrument] of Object.entries(instruments) as [InstrumentName, Instrument][]) {
     const series = linesOf.get(name)
     if (series === undefined) continue
-    page += `# HELP ${name} ${helpText(instrument.about)}\n# TYPE ${name} ${instrument.kind}\n`
+    page += `# HELP ${name} ${helpText(instrument.description)}\n# TYPE ${name} ${instrument.kind}\n`
     for (const { lines } of series.sort((a, b) => (a.labels < b.labels ? -1 : 1))) page += lines
   }
   return page
@@ -56,7 +54,7 @@ function sample(name: string, pairs: string, value: number): string {
   return `${name}${pairs === '' ? '' : `{${pairs}}`} ${numberText(value)}\n`
 }
 
-/** An empty label value and no label are the same to Prometheus. */
+/** Returns the label pairs of a series. To Prometheus, an empty value and an absent label are the same. */
 function labelPairs(labels: Labels): string {
   return sortedLabels(labels)
     .map(([name, value]) => `${name}="${labelText(value)}"`)

@@ -2,7 +2,7 @@ import { type InstrumentName, instruments } from './instruments.ts'
 
 export type Labels = Readonly<Record<string, string>>
 
-/** One series. Whoever counts often keeps the cell; finding it costs more than adding to it. */
+/** One series. Frequent users should keep the cell, because finding it costs more than adding to it. */
 export interface Cell {
   readonly labels: Labels
   value: number
@@ -10,12 +10,12 @@ export interface Cell {
 
 export interface HistogramCell {
   readonly labels: Labels
-  /** One more than the bounds. */
+  /** One count per bound, and one for larger values. */
   readonly counts: number[]
   sum: number
 }
 
-/** Series of one process, as numbers that can cross a process boundary and be added up. */
+/** The series of one process, which can be sent to another process and merged. */
 export interface MetricsReport {
   readonly cells: readonly { readonly name: InstrumentName; readonly labels: Labels; readonly value: number }[]
   readonly histograms: readonly {
@@ -26,7 +26,7 @@ export interface MetricsReport {
   }[]
 }
 
-/** A stranger must not be able to make series without end. Beyond it new ones share a series without labels. */
+/** Limits the series that clients can create. Beyond it, new series are counted together in one without labels. */
 const MAX_SERIES_PER_INSTRUMENT = 20_000
 
 export class MetricRegistry {
@@ -46,19 +46,19 @@ export class MetricRegistry {
     }))
   }
 
-  /** A gauge whose series are learnt all at once: those that are not among them any more are gone. */
+  /** Replaces all series of a gauge. Series that are not in the new ones are removed. */
   replace(name: InstrumentName, series: Iterable<readonly [Labels, number]>): void {
     this.#cells.delete(name)
     let count = 0
     for (const [labels, value] of series) {
-      // One series cannot stand for the gauges of all that are too many.
+      // Excess gauges are dropped, because a shared series would have no meaning for a gauge.
       if (count === MAX_SERIES_PER_INSTRUMENT) return
       this.cell(name, labels).value = value
       count += 1
     }
   }
 
-  /** For whoever made a series of something that does not exist any more. Cells kept of it count into nothing. */
+  /** Removes the series of something that no longer exists. Cells of it that are still referenced no longer count. */
   remove(name: InstrumentName, labels: Labels): void {
     this.#cells.get(name)?.delete(JSON.stringify(labels))
   }

@@ -4,7 +4,7 @@ import { tokenRecord } from '../tokens/token-record.case.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import { GateMetrics } from './gate-metrics.ts'
 import { prometheusText } from './prometheus-text.ts'
-import { reportSnapshot } from './snapshot-gauges.ts'
+import { registerSnapshotGauges } from './snapshot-gauges.ts'
 
 const token = (id: string, rest: Partial<TokenRecord> = {}) =>
   tokenRecord({ id, name: id, signals: new Set(['traces']), ...rest })
@@ -25,7 +25,7 @@ const samples = (metrics: GateMetrics): string[] =>
     .split('\n')
     .filter((line) => /^otelcol_ingestauth_(snapshot|epoch|enforcement|valid|token_)/.test(line))
 
-test('O-6, O-7, O-8: the gauges say what the snapshot is', () => {
+test('O-6, O-7, O-8: the gauges describe the snapshot', () => {
   const metrics = new GateMetrics()
   const current = snapshot(
     [
@@ -37,7 +37,7 @@ test('O-6, O-7, O-8: the gauges say what the snapshot is', () => {
     ],
     [token('imported', { expiresAtMs: 20_000 })],
   )
-  reportSnapshot(
+  registerSnapshotGauges(
     metrics,
     () => current,
     () => 15_000,
@@ -53,9 +53,9 @@ test('O-6, O-7, O-8: the gauges say what the snapshot is', () => {
   ])
 })
 
-test('before the first snapshot nothing is claimed', () => {
+test('before the first snapshot there are no series', () => {
   const metrics = new GateMetrics()
-  reportSnapshot(
+  registerSnapshotGauges(
     metrics,
     () => undefined,
     () => 0,
@@ -63,10 +63,10 @@ test('before the first snapshot nothing is claimed', () => {
   expect(samples(metrics)).toEqual([])
 })
 
-test('a token that the snapshot has dropped loses its series', () => {
+test('a token that is no longer in the snapshot loses its series', () => {
   const metrics = new GateMetrics()
   let current = snapshot([token('a'), token('b')])
-  reportSnapshot(
+  registerSnapshotGauges(
     metrics,
     () => current,
     () => 15_000,

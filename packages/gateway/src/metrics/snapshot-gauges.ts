@@ -5,12 +5,12 @@ import type { Labels } from './registry.ts'
 
 const modeNumber = { off: 0, report: 1, warn: 2, enforce: 3 } satisfies Record<EnforcementMode, number>
 
-/**
- * Sets, before each report, what follows from the snapshot in use. Without one yet there is nothing to say.
- *
- * @see spec/otlp-gateway.md 8 (O-6 to O-8)
- */
-export function reportSnapshot(metrics: GateMetrics, snapshot: () => Snapshot | undefined, nowMs: () => number): void {
+/** Updates the gauges that describe the current snapshot before each report (O-6 to O-8). Without a snapshot there are none. */
+export function registerSnapshotGauges(
+  metrics: GateMetrics,
+  snapshot: () => Snapshot | undefined,
+  nowMs: () => number,
+): void {
   const { registry } = metrics
   let pruned: Snapshot['byId'] | undefined
   metrics.onReport(() => {
@@ -33,7 +33,7 @@ export function reportSnapshot(metrics: GateMetrics, snapshot: () => Snapshot | 
     registry.cell('otelcol_ingestauth_valid_tokens').value = valid
     registry.replace('otelcol_ingestauth_token_expiry_seconds', expiries)
 
-    if (pruned !== current.byId) metrics.tokens.keepOnly(current.byId)
+    if (pruned !== current.byId) metrics.tokens.retainOnly(current.byId)
     pruned = current.byId
   })
 }

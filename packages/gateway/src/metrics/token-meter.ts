@@ -7,26 +7,26 @@ type NamedToken = Pick<TokenRecord, 'id' | 'name'>
 
 const HOUR_MS = 3_600_000
 
-/** Tokens whose use we remember at once. Beyond it the one seen first goes, and its counters begin anew. */
+/** The maximum number of metered tokens. Beyond it the oldest is removed, and its counters start again if it returns. */
 const MAX_TOKENS = 100_000
 
-/** Rows waiting for a store that takes none. Beyond it the oldest go: usage is a statistic, not a bill. */
+/** The maximum number of rows that wait for the store. Beyond it the oldest are dropped: usage is a statistic, not a bill. */
 const MAX_BACKLOG_ROWS = 100_000
-/** How many of them go at once: what moves the others up must not be paid for each row. */
-const ROWS_DROPPED_AT_ONCE = MAX_BACKLOG_ROWS / 10
+/** The rows dropped together, because moving the remaining rows is too slow to do for each row. */
+const ROWS_DROPPED_TOGETHER = MAX_BACKLOG_ROWS / 10
 
 const signalIndex = Object.fromEntries(ingestSignalNames.map((signal, index) => [signal, index])) as Record<
   IngestSignal,
   number
 >
 
-/** One token and one signal: what Prometheus reads, and what has not been taken for the store yet. */
+/** The counts of one token and one signal: the cells for Prometheus, and what has not been taken for the store yet. */
 interface Meter {
   readonly tokenId: string
   readonly signal: IngestSignal
   readonly requestsCell: Cell
   readonly bytesCell: Cell
-  /** The hour that the counts below fall into. */
+  /** The hour that the counts below belong to. */
   hourStartMs: number
   requests: number
   bytes: number
@@ -36,18 +36,19 @@ interface Meter {
 
 interface MeteredToken {
   readonly name: string
-  /** By index of the signal. */
+  /** Meters by signal index. */
   readonly meters: (Meter | undefined)[]
 }
 
 /**
- * Use per token and signal (O-3, T-17). Only for tokens whose secret was right, so a stranger cannot make it grow.
+ * Counts the use per token and signal (O-3, T-17). Only tokens with a verified secret are counted, so unknown clients
+ * cannot make it grow.
  */
 export class TokenMeter {
   readonly #registry: MetricRegistry
   readonly #tokens = new Map<string, MeteredToken>()
-  /** Those with something to take. */
-  #touched = new Set<Meter>()
+  /** The meters with counts that have not been taken. */
+  #pending = new Set<Meter>()
   #backlog: TokenUse[] = []
 
   constructor(registry: MetricRegistry) {
@@ -66,59 +67,62 @@ export class TokenMeter {
     this.#meter(token, signal, nowMs).rejected += 1
   }
 
-  /** What has not been taken before. The hour of a row is that of its `lastUsedAtMs`; a new hour has a row of its own. */
+  /** Returns the use that was not taken before. A row belongs to the hour of its `lastUsedAtMs`; each hour has its own row. */
   take(): TokenUse[] {
     const rows = this.#backlog
     this.#backlog = []
-    for (const meter of this.#touched) rows.push(drained(meter))
-    this.#touched = new Set()
+    for (const meter of this.#pending) rows.push(takeCounts(meter))
+    this.#pending = new Set()
     return rows
   }
 
-  /** Rows that could not be stored, to be taken again. */
+  /** Puts rows back that could not be stored, so that they are taken again. */
   putBack(rows: readonly TokenUse[]): void {
     this.#backlog = [...rows, ...this.#backlog].slice(-MAX_BACKLOG_ROWS)
   }
 
-  /** Series of tokens that are not known any more go. */
-  keepOnly(known: { has(tokenId: string): boolean }): void {
-    for (const [tokenId, token] of this.#tokens) if (!known.has(tokenId)) this.#forget(tokenId, token)
+  /** Removes the series of tokens that are no longer known. */
+  retainOnly(known: { has(tokenId: string): boolean }): void {
+    for (const [tokenId, token] of this.#tokens) if (!known.has(tokenId)) this.#removeToken(tokenId, token)
   }
 
   #meter(token: NamedToken, signal: IngestSignal, nowMs: number): Meter {
     let metered = this.#tokens.get(token.id)
-    if (metered === undefined || metered.name !== token.name) metered = this.#begin(token, metered)
-    const meter = metered.meters[signalIndex[signal]] ?? this.#beginMeter(metered, token, signal)
+    if (metered === undefined || metered.name !== token.name) metered = this.#addToken(token, metered)
+    const meter = metered.meters[signalIndex[signal]] ?? this.#addMeter(metered, token, signal)
     const sinceHourStartMs = nowMs - meter.hourStartMs
     if (sinceHourStartMs >= HOUR_MS || sinceHourStartMs < 0) {
-      this.#close(meter)
+      this.#moveToBacklog(meter)
       meter.hourStartMs = nowMs - (nowMs % HOUR_MS)
     }
     meter.lastUsedAtMs = nowMs
-    this.#touched.add(meter)
+    this.#pending.add(meter)
     return meter
   }
 
-  /** What it has counted becomes a row. On the data path, for each token at the full hour: must not copy the others. */
-  #close(meter: Meter): void {
-    if (!this.#touched.delete(meter)) return
-    if (this.#backlog.length >= MAX_BACKLOG_ROWS) this.#backlog.splice(0, ROWS_DROPPED_AT_ONCE)
-    this.#backlog.push(drained(meter))
+  /**
+   * Moves the counts of a meter to the backlog. It runs on the data path for each token at the full hour, so it must not
+   * copy the other rows.
+   */
+  #moveToBacklog(meter: Meter): void {
+    if (!this.#pending.delete(meter)) return
+    if (this.#backlog.length >= MAX_BACKLOG_ROWS) this.#backlog.splice(0, ROWS_DROPPED_TOGETHER)
+    this.#backlog.push(takeCounts(meter))
   }
 
-  /** A renamed token has new series, and the old ones go, or both would be summed as its use. */
-  #begin(token: NamedToken, renamed: MeteredToken | undefined): MeteredToken {
-    if (renamed !== undefined) this.#forget(token.id, renamed)
+  /** Adds a token. The series of its old name are removed, because queries that sum by id would otherwise count it twice. */
+  #addToken(token: NamedToken, renamed: MeteredToken | undefined): MeteredToken {
+    if (renamed !== undefined) this.#removeToken(token.id, renamed)
     if (this.#tokens.size >= MAX_TOKENS) {
       const [oldest] = this.#tokens
-      if (oldest !== undefined) this.#forget(...oldest)
+      if (oldest !== undefined) this.#removeToken(...oldest)
     }
-    const begun: MeteredToken = { name: token.name, meters: [] }
-    this.#tokens.set(token.id, begun)
-    return begun
+    const added: MeteredToken = { name: token.name, meters: [] }
+    this.#tokens.set(token.id, added)
+    return added
   }
 
-  #beginMeter({ meters }: MeteredToken, token: NamedToken, signal: IngestSignal): Meter {
+  #addMeter({ meters }: MeteredToken, token: NamedToken, signal: IngestSignal): Meter {
     const labels = { token_id: token.id, token_name: token.name, signal }
     const meter: Meter = {
       tokenId: token.id,
@@ -135,11 +139,11 @@ export class TokenMeter {
     return meter
   }
 
-  #forget(tokenId: string, { name, meters }: MeteredToken): void {
+  #removeToken(tokenId: string, { name, meters }: MeteredToken): void {
     this.#tokens.delete(tokenId)
     for (const meter of meters) {
       if (meter === undefined) continue
-      this.#close(meter)
+      this.#moveToBacklog(meter)
       const labels = { token_id: tokenId, token_name: name, signal: meter.signal }
       this.#registry.remove('otelcol_ingestauth_token_requests', labels)
       this.#registry.remove('otelcol_ingestauth_token_bytes', labels)
@@ -147,7 +151,7 @@ export class TokenMeter {
   }
 }
 
-function drained(meter: Meter): TokenUse {
+function takeCounts(meter: Meter): TokenUse {
   const { tokenId, signal, requests, bytes, rejected, lastUsedAtMs } = meter
   meter.requests = 0
   meter.bytes = 0

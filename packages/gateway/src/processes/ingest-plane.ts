@@ -1,23 +1,23 @@
-import type { SightingsReport } from '../enforcement/sightings.ts'
+import type { ClientStatsReport } from '../enforcement/client-stats.ts'
 import type { MetricsReport } from '../metrics/registry.ts'
 
-/** What takes telemetry in, seen from what manages it: in this process, or in a worker. */
+/** A process that accepts telemetry, as the management side sees it: this process or a worker. */
 export interface IngestPlane {
-  /** Reads tokens and enforcement anew if they have changed; resolves when the next request will obey them. */
+  /** Reloads tokens and enforcement if they have changed. Resolves when the next request will use them. */
   refresh(): Promise<void>
   report(): Promise<PlaneReport>
-  /** Not ready at once, ports closed after `delayMs`; then what is under way is answered (X-15). */
+  /** Reports as not ready, closes the ports after `delayMs`, then completes the requests in flight (X-15). */
   drain(delayMs: number): Promise<void>
 }
 
-/** Can cross a process boundary. */
+/** A report that can be sent to another process. */
 export interface PlaneReport {
   readonly metrics: MetricsReport
-  readonly sightings: SightingsReport
-  /** Since when it has taken telemetry in. */
+  readonly clientStats: ClientStatsReport
+  /** The time since which it accepts telemetry. */
   readonly startedMs: number
-  /** `blind`: the store could not be read for so long that nobody is judged any more (T-14). */
+  /** `blind` means that the store has been unreadable for so long that all requests are refused as retryable (T-14). */
   readonly state: 'starting' | 'ready' | 'blind' | 'draining'
-  /** The store cannot be used at present; while `ready`, the gate works from memory. */
+  /** The store cannot be used at present. While `state` is `ready`, the gate works from memory. */
   readonly isStoreFailing: boolean
 }

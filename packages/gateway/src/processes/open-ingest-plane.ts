@@ -19,12 +19,12 @@ import type { IngestSignal } from '../ingest/signals.ts'
 import { InFlightBudget } from '../limits/in-flight-budget.ts'
 import { Limiter } from '../limits/limiter.ts'
 import { AccessLog } from '../metrics/access-log.ts'
-import { endingsOf } from '../metrics/endings.ts'
+import { exportObserver } from '../metrics/export-observer.ts'
 import { GateMetrics } from '../metrics/gate-metrics.ts'
-import { reportSnapshot } from '../metrics/snapshot-gauges.ts'
+import { registerSnapshotGauges } from '../metrics/snapshot-gauges.ts'
 import type { GatewayDb } from '../operation-context.ts'
-import { liveInstances } from '../store/instances.ts'
-import { Authenticator } from '../tokens/authenticate.ts'
+import { listLiveInstances } from '../store/instances.ts'
+import { Authenticator } from '../tokens/authenticator.ts'
 import type { Peppers } from '../tokens/pepper.ts'
 import type { EnforcementMode } from '../tokens/snapshot.ts'
 import { recordUse, usageSince } from '../tokens/usage-store.ts'
@@ -41,29 +41,29 @@ export interface PlaneDeps {
 }
 
 export interface OpenPlane extends IngestPlane {
-  /** As bound, ports included. */
+  /** The bound addresses, including the ports. */
   readonly addresses: readonly ListenAddress[]
   readonly instanceId: string
   readonly admissionController: AdmissionController
   /** `undefined` until the tokens have been read. */
   readonly mode: EnforcementMode | undefined
-  /** A request that another proxy forwards has been let in. */
+  /** Counts the use of a request that was admitted for another proxy. */
   forwardAuthUsed(admitted: Admitted, signal: IngestSignal, bytes: number): void
-  /** Ends at once, what is under way included; after `drain` there is nothing left to end. */
+  /** Ends immediately, including requests in flight. After `drain` none are left. */
   close(): Promise<void>
 }
 
-/** Begins the ids of those that share the limits; one that only judges for other proxies has no part in them. */
-const GATE = 'gate-'
-/** How often usage is written down (T-17) and the limits are shared out anew (X-16). */
-const USAGE_MS = 10_000
-const SHARE_MS = 5_000
+/** The id prefix of processes that share the limits. A process that only checks for other proxies does not. */
+const GATE_ID_PREFIX = 'gate-'
+/** The intervals at which usage is stored (T-17) and the limits are divided among the processes (X-16). */
+const USAGE_INTERVAL_MS = 10_000
+const SHARE_INTERVAL_MS = 5_000
 const DAY_MS = 86_400_000
 
 /**
- * Opens the ports and lets telemetry through. Nothing listens before the tokens have been read (E-10).
+ * Opens the ports and forwards telemetry. The ports open only after the tokens have been read (E-10).
  *
- * Rejects with the system's error when an address cannot be bound; nothing stays open then.
+ * Rejects with the system's error if an address cannot be bound. Then nothing stays open.
  */
 export async function openIngestPlane(config: GatewayConfig, deps: PlaneDeps): Promise<OpenPlane> {
   const plane = new Plane(config, deps)
@@ -83,7 +83,7 @@ class Plane implements OpenPlane {
   readonly #deps: PlaneDeps
   readonly #watch: SnapshotWatch
   readonly #metrics = new GateMetrics()
-  readonly #sightings: ClientSketch
+  readonly #clientStats: ClientSketch
   readonly #limiter = new Limiter()
   readonly #budget: InFlightBudget
   readonly #accessLog: AccessLog
@@ -97,10 +97,10 @@ class Plane implements OpenPlane {
   constructor(config: GatewayConfig, deps: PlaneDeps) {
     const { db, peppers, clock, random, log } = deps
     this.#config = config
-    this.instanceId = `${config.listeners.length > 0 ? GATE : 'judge-'}${randomUUID()}`
+    this.instanceId = `${config.listeners.length > 0 ? GATE_ID_PREFIX : 'judge-'}${randomUUID()}`
     this.#deps = deps
     this.#watch = new SnapshotWatch({ db, clock, log, instanceId: this.instanceId })
-    this.#sightings = new ClientSketch()
+    this.#clientStats = new ClientSketch()
     this.#budget = new InFlightBudget(config.inFlightBytes)
     this.#accessLog = new AccessLog(log, { logAccepted: config.logAccepted, random })
     this.admissionController = new AdmissionController({
@@ -108,14 +108,14 @@ class Plane implements OpenPlane {
       log,
       snapshot: () => this.#watch.current,
       authenticator: new Authenticator(peppers),
-      effect: { maxStaleMs: config.maxStaleMs, warnOfExpiry: config.warnOfExpiry, warned: new WarningMemory(), random },
+      rules: { maxStaleMs: config.maxStaleMs, warnOfExpiry: config.warnOfExpiry, warned: new WarningMemory(), random },
       limiter: this.#limiter,
-      sightings: this.#sightings,
+      clientStats: this.#clientStats,
       metrics: this.#metrics,
       accessLog: this.#accessLog,
       route: (token) => routeOf(token, config),
     })
-    reportSnapshot(
+    registerSnapshotGauges(
       this.#metrics,
       () => this.#watch.current,
       () => clock.nowMs(),
@@ -139,7 +139,7 @@ class Plane implements OpenPlane {
     const { db, clock, random, log } = this.#deps
     await this.#watch.refresh()
     this.#limiter.restore(await usageSince(db, clock.nowMs() - DAY_MS), clock.nowMs())
-    this.#repeat()
+    this.#startRepeatingTasks()
     const upstreams = await openUpstreams(config, { clock, random, log, metrics: this.#metrics.registry })
     this.#closers.push(() => upstreams.close())
     const gate = new Gate({
@@ -149,7 +149,7 @@ class Plane implements OpenPlane {
       admissionController: this.admissionController,
       limiter: this.#limiter,
       budget: this.#budget,
-      sightings: this.#sightings,
+      clientStats: this.#clientStats,
       metrics: this.#metrics,
       upstreamOf: ({ token }) => upstreams.at(routeOf(token, config)),
       trustedHeaders: (admitted) => attributionHeaders(admitted, config),
@@ -171,11 +171,12 @@ class Plane implements OpenPlane {
     })
     this.#gate = gate
     const metrics = this.#metrics.registry
-    const observer = (transport: Transport) => endingsOf(transport, this.#metrics, this.#accessLog, () => clock.nowMs())
+    const observer = (transport: Transport) =>
+      exportObserver(transport, this.#metrics, this.#accessLog, () => clock.nowMs())
     const fronts = {
       http: httpFront(
         config,
-        { ingest: gate, random, log, observer: observer('http'), isReady: () => this.#stateNow() === 'ready' },
+        { ingest: gate, random, log, observer: observer('http'), isReady: () => this.#currentState() === 'ready' },
         defaultListenerSettings.idleBodyTimeoutMs,
       ),
       grpc: new GrpcFront(
@@ -212,9 +213,9 @@ class Plane implements OpenPlane {
   async report(): Promise<PlaneReport> {
     return {
       metrics: this.#metrics.report(),
-      sightings: this.#sightings.report(),
+      clientStats: this.#clientStats.report(),
       startedMs: this.#startedMs,
-      state: this.#stateNow(),
+      state: this.#currentState(),
       isStoreFailing: this.#watch.isFailing,
     }
   }
@@ -235,19 +236,21 @@ class Plane implements OpenPlane {
     for (const close of this.#closers.splice(0).toReversed()) await close()
   }
 
-  #stateNow(): PlaneReport['state'] {
+  #currentState(): PlaneReport['state'] {
     const ageMs = this.#deps.clock.nowMs() - (this.#watch.current?.confirmedAtMs ?? 0)
     return this.#state === 'ready' && ageMs > this.#config.maxStaleMs ? 'blind' : this.#state
   }
 
-  /** What goes on beside requests, each at its own pace. */
-  #repeat(): void {
+  /** Starts the tasks that repeat independently of requests. */
+  #startRepeatingTasks(): void {
     const { db, clock, log } = this.#deps
     const watching = this.#watch.run()
-    const usage = new RepeatingTask('usage.unwritten', { everyMs: USAGE_MS, clock, log }, () => this.#recordUse())
-    const shares = new RepeatingTask('limits.unshared', { everyMs: SHARE_MS, clock, log }, async () => {
-      const live = await liveInstances(db, clock.nowMs())
-      this.#limiter.setInstances(live.filter(({ id }) => id.startsWith(GATE)).length)
+    const usage = new RepeatingTask('usage.unwritten', { everyMs: USAGE_INTERVAL_MS, clock, log }, () =>
+      this.#recordUse(),
+    )
+    const shares = new RepeatingTask('limits.unshared', { everyMs: SHARE_INTERVAL_MS, clock, log }, async () => {
+      const live = await listLiveInstances(db, clock.nowMs())
+      this.#limiter.setInstances(live.filter(({ id }) => id.startsWith(GATE_ID_PREFIX)).length)
       this.#accessLog.sweep(clock.nowMs())
     })
     this.#closers.push(async () => {

@@ -9,7 +9,7 @@ import { managementApp } from '../admin/management-app.ts'
 import type { ManagementContext, ManagementDeps } from '../admin/management-context.ts'
 import { ExpiryWatch } from '../enforcement/expiry-watch.ts'
 import { ExpiryWebhook } from '../enforcement/expiry-webhook.ts'
-import { mergeSightings } from '../enforcement/merge-sightings.ts'
+import { mergeClientStats } from '../enforcement/merge-client-stats.ts'
 import { readinessReport } from '../enforcement/readiness.ts'
 import type { GatewayConfig, ListenAddress } from '../gateway-config.ts'
 import { startOwnTelemetry } from '../metrics/own-telemetry.ts'
@@ -18,7 +18,7 @@ import { MetricRegistry, type MetricsReport } from '../metrics/registry.ts'
 import type { GatewayDb, ManagementRules } from '../operation-context.ts'
 import { purgeRevoked } from '../tokens/load-snapshot.ts'
 import type { Peppers } from '../tokens/pepper.ts'
-import { tokenStandings } from '../tokens/token-standings.ts'
+import { listTokenSummaries } from '../tokens/token-summaries.ts'
 import { purgeUsage } from '../tokens/usage-store.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 import type { OpenPlane } from './open-ingest-plane.ts'
@@ -28,22 +28,22 @@ import { propagate } from './propagate.ts'
 export interface ManagementOptions {
   readonly config: GatewayConfig
   readonly address: ListenAddress
-  /** Of the product. */
+  /** The version of the product. */
   readonly version: string
   readonly rules: ManagementRules
-  /** Addresses and networks whose forward-auth requests are believed. */
+  /** Addresses and networks of the proxies that may send forward-auth requests. */
   readonly forwardAuthProxies: readonly string[]
   readonly connectionLimits: Pick<ConnectionLimits, 'maxConnections' | 'maxPerAddress'>
   /** The `max-age` of Strict-Transport-Security, sent behind proxies that receive requests over HTTPS. 0: never sent. */
   readonly strictTransportSeconds: number
-  /** Judges for forward-auth, in this process. */
-  readonly judge: OpenPlane
-  /** All that take telemetry in, `judge` among them. */
+  /** The plane in this process, which checks forward-auth requests. */
+  readonly forwardAuthPlane: OpenPlane
+  /** All planes that accept telemetry, including `forwardAuthPlane`. */
   readonly planes: () => readonly IngestPlane[]
-  /** Further calls behind the same keys. */
+  /** Additional routes that require an API key. */
   readonly routes: readonly Route<ManagementContext, OperationName>[]
-  /** What else stands on `/metrics`, in the same format, under names of its own. */
-  readonly moreMetrics?: () => string
+  /** Returns additional metrics for `/metrics`, in the same format and under other names. */
+  readonly extraMetrics?: () => string
   readonly db: GatewayDb
   readonly peppers: Peppers
   readonly clock: Clock
@@ -54,12 +54,12 @@ export interface ManagementOptions {
 
 const LIVE_PATH = '/livez'
 const READY_PATH = '/readyz'
-/** How often what has been kept long enough goes. */
+/** The interval at which data past its retention is deleted. */
 const PURGE_MS = 3_600_000
 
-/** The management listener: API, forward-auth, `/metrics`, `/livez`, `/readyz`; and what happens beside requests. */
+/** Opens the management listener: API, forward-auth, `/metrics`, `/livez` and `/readyz`. Also starts the management tasks. */
 export async function openManagement(options: ManagementOptions): Promise<Listening> {
-  const { config, clock, db, log, planes, judge, version } = options
+  const { config, clock, db, log, planes, forwardAuthPlane, version } = options
   const metrics = new MetricRegistry()
   const reports = new PlaneReports(planes, log)
   const metricsReports = async (): Promise<MetricsReport[]> => [metrics.report(), ...(await reports.metrics())]
@@ -75,9 +75,9 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
     version,
     readiness: async (windowMs) => {
       const planeReports = await reports.all()
-      const sightings = mergeSightings(planeReports.map((report) => report.sightings))
+      const clientStats = mergeClientStats(planeReports.map((report) => report.clientStats))
       const startedMs = Math.max(...planeReports.map((report) => report.startedMs))
-      return readinessReport(sightings, await tokenStandings(db), windowMs, clock.nowMs(), startedMs)
+      return readinessReport(clientStats, await listTokenSummaries(db), windowMs, clock.nowMs(), startedMs)
     },
   }
   const extraRoutes: ServedRoute[] = [
@@ -85,22 +85,22 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
       forwardAuthRoute(
         forwardAuth({
           ...config,
-          admit: (presented) => judge.admissionController.admit(presented),
-          mode: () => judge.mode,
+          admit: (presented) => forwardAuthPlane.admissionController.admit(presented),
+          mode: () => forwardAuthPlane.mode,
           proxies: options.forwardAuthProxies,
-          onAdmitted: (admitted, signal, bytes) => judge.forwardAuthUsed(admitted, signal, bytes),
+          onAdmitted: (admitted, signal, bytes) => forwardAuthPlane.forwardAuthUsed(admitted, signal, bytes),
           nowMs: () => clock.nowMs(),
           random: options.random,
           log,
         }),
       ),
-      plain(LIVE_PATH, async () => ({ status: 200, content: 'ok\n' })),
-      plain(READY_PATH, async () => readiness(await reports.all(), planes().length)),
-      plain(
+      textRoute(LIVE_PATH, async () => ({ status: 200, content: 'ok\n' })),
+      textRoute(READY_PATH, async () => readinessReply(await reports.all(), planes().length)),
+      textRoute(
         '/metrics',
         async () => ({
           status: 200,
-          content: prometheusText(await metricsReports()) + (options.moreMetrics?.() ?? ''),
+          content: prometheusText(await metricsReports()) + (options.extraMetrics?.() ?? ''),
         }),
         prometheusContentType,
       ),
@@ -119,9 +119,12 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
       ? undefined
       : await startOwnTelemetry({
           url: config.ownTelemetryUrl,
-          listeners: judge.addresses.length > 0 ? judge.addresses : config.listeners.map(({ address }) => address),
+          listeners:
+            forwardAuthPlane.addresses.length > 0
+              ? forwardAuthPlane.addresses
+              : config.listeners.map(({ address }) => address),
           version,
-          instanceId: judge.instanceId,
+          instanceId: forwardAuthPlane.instanceId,
           startMs: clock.nowMs(),
           nowMs: () => clock.nowMs(),
           reports: metricsReports,
@@ -154,7 +157,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
   }
 }
 
-function plain(
+function textRoute(
   path: string,
   answer: () => Promise<{ readonly status: number; readonly content: string }>,
   contentType = 'text/plain; charset=utf-8',
@@ -163,10 +166,11 @@ function plain(
 }
 
 /**
- * Ready when every process is: its tokens read, and not draining (X-14). Whether upstream answers is not asked. A store
- * that cannot be used is told, and counts only once the gate does not work from memory any more (T-14).
+ * Answers ready if every process has read its tokens and is not draining (X-14). Whether the upstream answers is not
+ * checked. A store that cannot be used is mentioned, and makes a process unready only when it can no longer work from
+ * memory (T-14).
  */
-function readiness(reports: readonly PlaneReport[], expected: number): { status: number; content: string } {
+function readinessReply(reports: readonly PlaneReport[], expected: number): { status: number; content: string } {
   const state =
     reports.length < expected ? 'a process does not answer' : reports.find(({ state }) => state !== 'ready')?.state
   if (state !== undefined) return { status: 503, content: `not ready: ${state}\n` }

@@ -22,7 +22,7 @@ function planeOf(connections: number): ScriptedPlane {
     },
     answer: async () => ({
       metrics: registry.report(),
-      sightings: { clients: [] } as unknown as PlaneReport['sightings'],
+      clientStats: { clients: [] } as unknown as PlaneReport['clientStats'],
       state: 'ready',
       startedMs: 0,
       isStoreFailing: false,
@@ -43,7 +43,7 @@ async function seen(reports: PlaneReports) {
   }
 }
 
-test('O-2: counters keep what ended planes have counted; gauges go with them', async () => {
+test('O-2: the counters of ended planes are kept; their gauges are dropped', async () => {
   const [first, second, third] = [planeOf(5), planeOf(7), planeOf(1)]
   let planes = [first, second]
   const reports = new PlaneReports(() => planes, silentLog)
@@ -73,7 +73,7 @@ test('O-2: a plane that does not answer keeps its counters, and is missing from 
   expect(await seen(reports)).toEqual({ decisions: 3, connections: 5, batches: 1 })
 })
 
-test('O-2: an answer that comes after the end of its plane is not counted twice', async () => {
+test('O-2: an answer that arrives after its plane has ended is not counted twice', async () => {
   const plane = planeOf(5)
   let planes = [plane]
   const reports = new PlaneReports(() => planes, silentLog)

@@ -1,17 +1,17 @@
 import type { Log } from '@penstock/runtime'
-import { mergeReports, totalsOf } from '../metrics/merge-reports.ts'
+import { countersOnly, mergeReports } from '../metrics/merge-reports.ts'
 import type { MetricsReport } from '../metrics/registry.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 
 /**
- * What the planes report. Of one that has ended, or does not answer, the totals stay that it reported last, so that
- * counters never fall; what it has counted since is lost.
+ * Collects the reports of the planes. For a plane that has ended or does not answer, the totals of its last report are
+ * kept, so that counters never fall. What it counted after that report is lost.
  */
 export class PlaneReports {
   readonly #planes: () => readonly IngestPlane[]
   readonly #log: Log
-  readonly #last = new Map<IngestPlane, MetricsReport>()
-  /** Of all that have ended, in one. */
+  readonly #lastMetrics = new Map<IngestPlane, MetricsReport>()
+  /** The merged totals of all planes that have ended. */
   #ended: MetricsReport = { cells: [], histograms: [] }
 
   constructor(planes: () => readonly IngestPlane[], log: Log) {
@@ -19,42 +19,42 @@ export class PlaneReports {
     this.#log = log
   }
 
-  /** Of all that answer. */
+  /** Returns the reports of the planes that answer. */
   async all(): Promise<PlaneReport[]> {
-    return [...(await this.#ask()).values()]
+    return [...(await this.#collect()).values()]
   }
 
-  /** To be added up. */
+  /** Returns the metrics of all planes, to be merged. */
   async metrics(): Promise<MetricsReport[]> {
-    const answered = await this.#ask()
-    this.#foldEnded()
-    const living = [...this.#last].map(([plane, last]) => (answered.has(plane) ? last : totalsOf(last)))
+    const answered = await this.#collect()
+    this.#mergeEnded()
+    const living = [...this.#lastMetrics].map(([plane, last]) => (answered.has(plane) ? last : countersOnly(last)))
     return [this.#ended, ...living]
   }
 
-  async #ask(): Promise<ReadonlyMap<IngestPlane, PlaneReport>> {
+  async #collect(): Promise<ReadonlyMap<IngestPlane, PlaneReport>> {
     const answered = new Map<IngestPlane, PlaneReport>()
     await Promise.all(
       this.#planes().map(async (plane) => {
         try {
           const report = await plane.report()
           answered.set(plane, report)
-          // An answer may come in after its plane has ended, and been added to those that have.
-          if (this.#planes().includes(plane)) this.#last.set(plane, report.metrics)
+          // An answer may arrive after its plane has ended, when its totals are already among those of ended planes.
+          if (this.#planes().includes(plane)) this.#lastMetrics.set(plane, report.metrics)
         } catch (error) {
-          this.#log.warn({ event: 'report.missing', err: error }, 'a process does not report')
+          this.#log.warn({ event: 'report.missing', err: error }, 'a process did not send its report')
         }
       }),
     )
     return answered
   }
 
-  #foldEnded(): void {
+  #mergeEnded(): void {
     const living = this.#planes()
-    for (const [plane, last] of this.#last) {
+    for (const [plane, last] of this.#lastMetrics) {
       if (living.includes(plane)) continue
-      this.#ended = mergeReports([this.#ended, totalsOf(last)])
-      this.#last.delete(plane)
+      this.#ended = mergeReports([this.#ended, countersOnly(last)])
+      this.#lastMetrics.delete(plane)
     }
   }
 }

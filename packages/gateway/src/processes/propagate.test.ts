@@ -18,7 +18,7 @@ afterEach(() => gateway.close())
 const planeOf = (refresh: () => Promise<void>): IngestPlane =>
   ({ refresh, report: () => Promise.reject(new Error('not asked')), drain: async () => {} }) as IngestPlane
 
-/** Propagates in its own time: whenever everything sleeps, the clock moves on. */
+/** Runs a propagation. Whenever everything sleeps, the clock advances. */
 async function propagated(
   planes: readonly IngestPlane[],
   meanwhile: (nowMs: number) => Promise<void> = async () => {},
@@ -40,7 +40,7 @@ async function propagated(
   return { result: result as { instances: number; applied: number }, tookMs: clock.nowMs() - startMs, metrics }
 }
 
-/** The epoch of a change that somebody has just committed. */
+/** Commits a change, and returns its epoch. */
 async function changed(): Promise<number> {
   await gateway.db.write((tx) =>
     tx
@@ -51,7 +51,7 @@ async function changed(): Promise<number> {
   return currentEpoch(gateway.db)
 }
 
-test('T-13: a process we can tell runs the change before the answer, in no time', async () => {
+test('T-13: a process that can be notified directly runs the change before the answer, without delay', async () => {
   const { db, clock } = gateway
   const epoch = await changed()
   const plane = planeOf(() => publishEpoch(db, 'ours', epoch, clock.nowMs()))
@@ -60,7 +60,7 @@ test('T-13: a process we can tell runs the change before the answer, in no time'
   expect(JSON.stringify(metrics.report())).toContain('otelcol_ingestauth_propagation_seconds')
 })
 
-test('T-13: others are waited for until they have polled', async () => {
+test('T-13: waits for other processes until they have polled', async () => {
   const { db, clock } = gateway
   const before = await currentEpoch(db)
   await publishEpoch(db, 'theirs', before, clock.nowMs())
@@ -72,7 +72,7 @@ test('T-13: others are waited for until they have polled', async () => {
   expect(tookMs).toBe(425)
 })
 
-test('T-13: one that hangs is waited for 2 s, named in the answer, and not recorded as propagated', async () => {
+test('T-13: waits at most 2 s for a process that hangs; the answer counts it, and no propagation time is recorded', async () => {
   const { db, clock } = gateway
   await publishEpoch(db, 'hangs', await currentEpoch(db), clock.nowMs())
   const epoch = await changed()
@@ -82,7 +82,7 @@ test('T-13: one that hangs is waited for 2 s, named in the answer, and not recor
   expect(JSON.stringify(metrics.report())).not.toContain('otelcol_ingestauth_propagation_seconds')
 })
 
-test('T-13: one silent for 10 s counts as gone', async () => {
+test('T-13: a process that has been silent for 10 s is not waited for', async () => {
   const { db, clock } = gateway
   await publishEpoch(db, 'gone', await currentEpoch(db), clock.nowMs())
   await clock.advance(10_000)
@@ -90,7 +90,7 @@ test('T-13: one silent for 10 s counts as gone', async () => {
   expect(await propagated([])).toMatchObject({ result: { instances: 0, applied: 0 }, tookMs: 0 })
 })
 
-test('a process that cannot be told is logged, and the change stands', async () => {
+test('a process that cannot be notified is logged, and the change stays committed', async () => {
   const { db, clock } = gateway
   const epoch = await changed()
   const failing = planeOf(() => Promise.reject(new Error('the worker has ended')))

@@ -1,39 +1,39 @@
 import type { Clock, Log } from '@penstock/runtime'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { GatewayDb, Propagation } from '../operation-context.ts'
-import { liveInstances } from '../store/instances.ts'
+import { listLiveInstances } from '../store/instances.ts'
 import { currentEpoch } from '../tokens/load-snapshot.ts'
 import type { IngestPlane } from './ingest-plane.ts'
 
-/** Longest wait for every live process to run a change (T-13). */
+/** The longest wait for every live process to run a change (T-13). */
 const MAX_WAIT_MS = 2_000
-const LOOK_AGAIN_MS = 25
+const POLL_MS = 25
 
 interface Deps {
   readonly db: GatewayDb
   readonly clock: Clock
   readonly log: Log
-  /** Where the time it took is recorded. */
+  /** Records the time that a propagation took. */
   readonly metrics?: MetricRegistry
-  /** Those we can tell directly; others learn of it by polling the store. */
+  /** The planes that can be notified directly. Other processes notice the change when they poll the store. */
   readonly planes: () => readonly IngestPlane[]
 }
 
-/** After a committed change: tells the data paths, and waits until all live ones run it, at most 2 s (T-13). */
+/** Notifies the data paths of a committed change, and waits until all live ones run it, at most 2 s (T-13). */
 export async function propagate({ db, clock, log, metrics, planes }: Deps): Promise<Propagation> {
   const startMs = clock.nowMs()
   const epoch = await currentEpoch(db)
-  const told = await Promise.allSettled(planes().map((plane) => plane.refresh()))
-  for (const outcome of told) {
+  const results = await Promise.allSettled(planes().map((plane) => plane.refresh()))
+  for (const outcome of results) {
     if (outcome.status === 'rejected')
-      log.warn({ event: 'propagation.failed', err: outcome.reason }, 'a process could not be told')
+      log.warn({ event: 'propagation.failed', err: outcome.reason }, 'a process could not be notified of a change')
   }
   for (;;) {
     const nowMs = clock.nowMs()
-    const live = await liveInstances(db, nowMs)
+    const live = await listLiveInstances(db, nowMs)
     const applied = live.filter((instance) => instance.epoch >= epoch).length
     if (applied === live.length) metrics?.record('otelcol_ingestauth_propagation_seconds', {}, (nowMs - startMs) / 1000)
     if (applied === live.length || nowMs - startMs >= MAX_WAIT_MS) return { instances: live.length, applied }
-    await clock.sleep(LOOK_AGAIN_MS)
+    await clock.sleep(POLL_MS)
   }
 }

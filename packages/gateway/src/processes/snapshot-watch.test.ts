@@ -1,6 +1,6 @@
 import { jsonLog } from '@penstock/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { liveInstances } from '../store/instances.ts'
+import { listLiveInstances } from '../store/instances.ts'
 import { TemporaryGateway } from '../store/temporary-gateway.case.ts'
 import { createToken, revokeToken } from '../tokens/token-operations.ts'
 import { SnapshotWatch } from './snapshot-watch.ts'
@@ -20,13 +20,13 @@ afterEach(() => gateway.close())
 const events = () => lines.map((line) => JSON.parse(line).event)
 const statusesOf = () => [...watch.current!.byId.values()].map(({ revokedAtMs }) => revokedAtMs !== undefined)
 
-/** One turn of the poll. */
+/** Runs one poll. */
 async function poll(): Promise<void> {
   await gateway.clock.advance(1_000)
   await gateway.clock.untilSleeping()
 }
 
-/** Takes the table away that every poll reads, as a damaged file does; gives the way back. */
+/** Renames the table that every poll reads, to imitate a damaged file. Returns a function that restores it. */
 async function loseStore(): Promise<() => Promise<void>> {
   const rename = (from: string, to: string) =>
     gateway.db.write((tx) => tx.schema.alterTable(from).renameTo(to).execute())
@@ -34,13 +34,13 @@ async function loseStore(): Promise<() => Promise<void>> {
   return () => rename('lost', 'enforcement')
 }
 
-test('E-10: nothing is known before the store has been read', async () => {
+test('E-10: there is no snapshot before the store has been read', async () => {
   expect(watch.current).toBeUndefined()
   await watch.refresh()
   expect(watch.current).toMatchObject({ mode: 'off', confirmedAtMs: gateway.clock.nowMs() })
 })
 
-test('T-13: a change by another process is seen with the next poll, within a second', async () => {
+test('T-13: a change by another process is loaded with the next poll, within a second', async () => {
   const running = watch.run()
   await gateway.clock.untilSleeping()
   const { id } = await createToken(gateway.as('Admin', {}, await gateway.openAnother()), { name: 'theirs' })
@@ -54,7 +54,7 @@ test('T-13: a change by another process is seen with the next poll, within a sec
   await running
 })
 
-test('T-10: while nothing changes the tokens are not read again, and their age starts anew', async () => {
+test('T-10: while nothing changes, the tokens are not read again and the snapshot is confirmed', async () => {
   await createToken(gateway.as('Admin'), { name: 'one' })
   const running = watch.run()
   await gateway.clock.untilSleeping()
@@ -66,7 +66,7 @@ test('T-10: while nothing changes the tokens are not read again, and their age s
   await running
 })
 
-test('T-13: a refresh asked for while one is under way reads after the change its caller knows of', async () => {
+test('T-13: a refresh requested during another one reads after the change that its caller committed', async () => {
   await watch.refresh()
   const early = watch.refresh()
   const { id } = await createToken(gateway.as('Admin'), { name: 'late' })
@@ -75,7 +75,7 @@ test('T-13: a refresh asked for while one is under way reads after the change it
   await early
 })
 
-test('T-14: without the store the last snapshot stays and grows old; told once per outage', async () => {
+test('T-14: without the store the last snapshot stays and ages; each outage is logged once', async () => {
   await createToken(gateway.as('Admin'), { name: 'kept' })
   const running = watch.run()
   await gateway.clock.untilSleeping()
@@ -99,17 +99,17 @@ test('T-14: without the store the last snapshot stays and grows old; told once p
   await running
 })
 
-test('T-13: says which epoch it runs, is alive while it polls, and gone once it is closed', async () => {
+test('T-13: publishes its epoch, stays live while it polls, and is removed when it is closed', async () => {
   const { db, clock } = gateway
   const running = watch.run()
   await clock.untilSleeping()
   const { epoch } = watch.current!
   for (let turn = 0; turn < 15; turn += 1) await poll()
-  expect(await liveInstances(db, clock.nowMs())).toEqual([{ id: 'ours', epoch }])
+  expect(await listLiveInstances(db, clock.nowMs())).toEqual([{ id: 'ours', epoch }])
   await createToken(gateway.as('Admin'), { name: 'new' })
   await poll()
-  expect(await liveInstances(db, clock.nowMs())).toEqual([{ id: 'ours', epoch: epoch + 1 }])
+  expect(await listLiveInstances(db, clock.nowMs())).toEqual([{ id: 'ours', epoch: epoch + 1 }])
   await watch.close()
   await running
-  expect(await liveInstances(db, clock.nowMs())).toEqual([])
+  expect(await listLiveInstances(db, clock.nowMs())).toEqual([])
 })

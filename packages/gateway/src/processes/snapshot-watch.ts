@@ -4,9 +4,9 @@ import { publishEpoch, removeInstance } from '../store/instances.ts'
 import { currentEpoch, loadSnapshot } from '../tokens/load-snapshot.ts'
 import type { Snapshot } from '../tokens/snapshot.ts'
 
-/** Half of the two seconds within which a change must have reached every process (T-13). */
+/** Half of the two seconds within which a change must reach every process (T-13). */
 const POLL_MS = 1_000
-/** Often enough to be taken for alive, see `publishEpoch`. */
+/** Frequent enough for the process to count as live; see `publishEpoch`. */
 const HEARTBEAT_MS = 2_000
 
 interface Deps {
@@ -16,7 +16,7 @@ interface Deps {
   readonly instanceId: string
 }
 
-/** Keeps one process' snapshot at the epoch of the store: polled, or at once when told. */
+/** Keeps the snapshot of a process at the epoch of the store, by polling and on request. */
 export class SnapshotWatch {
   readonly #deps: Deps
   readonly #stop = new AbortController()
@@ -30,17 +30,17 @@ export class SnapshotWatch {
     this.#deps = deps
   }
 
-  /** `undefined` until the store has been read once. */
+  /** The current snapshot, or `undefined` until the store has been read once. */
   get current(): Snapshot | undefined {
     return this.#current
   }
 
-  /** The last poll has failed. */
+  /** True if the last poll failed. */
   get isFailing(): boolean {
     return this.#isFailing
   }
 
-  /** Polls until `close`; trouble with the store is logged once per outage, and the snapshot grows old. */
+  /** Polls until `close`. A failure of the store is logged once per outage, while the snapshot ages. */
   async run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       await this.#refreshOrLog()
@@ -48,7 +48,7 @@ export class SnapshotWatch {
     }
   }
 
-  /** A refresh that begins after this call; one under way may have read before the change the caller knows of. */
+  /** Starts a new refresh after any running one, which may have read before the change that the caller committed. */
   async refresh(): Promise<void> {
     while (this.#refreshing !== undefined) await this.#refreshing.catch(() => {})
     this.#refreshing = this.#read()
@@ -73,7 +73,7 @@ export class SnapshotWatch {
       if (!this.#isFailing) {
         this.#deps.log.error(
           { event: 'store.unreadable', err: error },
-          'the token store cannot be read; the last snapshot serves on',
+          'the token store cannot be read; the last snapshot stays in use',
         )
       }
       this.#isFailing = true

@@ -4,7 +4,7 @@ import { migrate, openSqlite } from '@penstock/db'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadSnapshot } from '../tokens/load-snapshot.ts'
 import { openGatewayStore } from './gateway-store.ts'
-import { liveInstances, publishEpoch, removeInstance } from './instances.ts'
+import { listLiveInstances, publishEpoch, removeInstance } from './instances.ts'
 import { gatewayMigrations } from './migrations.ts'
 import type { GatewayTables } from './tables.ts'
 import { START_MS, TemporaryGateway } from './temporary-gateway.case.ts'
@@ -16,13 +16,13 @@ beforeEach(async () => {
 })
 afterEach(() => gateway.close())
 
-test('a new store begins with enforcement off, at epoch 1', async () => {
+test('creates a store with enforcement off, at epoch 1', async () => {
   expect(await gateway.db.read.selectFrom('enforcement').selectAll().execute()).toEqual([
     { id: 1, mode: 'off', grace_until_ms: null, epoch: 1, changed_at_ms: null, changed_by_id: null },
   ])
 })
 
-test('T-9, X-13: a token made before migration 0002 may not stand in a query, and is bound to no certificate', async () => {
+test('T-9, X-13: migration 0002 allows no existing token in a query, and binds none to a certificate', async () => {
   const file = join(gateway.directory, 'old.db')
   const old = openSqlite<GatewayTables>(file)
   await migrate(old, { '0001_gateway': gatewayMigrations['0001_gateway']! })
@@ -61,12 +61,12 @@ test('T-9, X-13: a token made before migration 0002 may not stand in a query, an
   }
 })
 
-test('many may open the same store at once', async () => {
+test('several processes may open the same store at the same time', async () => {
   const handles = await Promise.all(Array.from({ length: 4 }, () => gateway.openAnother()))
   expect(handles).toHaveLength(4)
 })
 
-test('the store refuses a mode and a second row of enforcement that nobody knows', async () => {
+test('refuses an unknown enforcement mode and a second enforcement row', async () => {
   const mode = gateway.db.write((tx) =>
     tx
       .updateTable('enforcement')
@@ -80,20 +80,20 @@ test('the store refuses a mode and a second row of enforcement that nobody knows
   await expect(second).rejects.toThrow(/CHECK/)
 })
 
-test('T-13: an instance lives as long as it is heard of', async () => {
+test('T-13: an instance counts as live for 10 s after it last published its epoch', async () => {
   await publishEpoch(gateway.db, 'a', 1, START_MS)
   await publishEpoch(gateway.db, 'b', 1, START_MS + 5_000)
   await publishEpoch(gateway.db, 'a', 2, START_MS + 6_000)
-  expect(await liveInstances(gateway.db, START_MS + 6_000)).toEqual([
+  expect(await listLiveInstances(gateway.db, START_MS + 6_000)).toEqual([
     { id: 'a', epoch: 2 },
     { id: 'b', epoch: 1 },
   ])
-  expect(await liveInstances(gateway.db, START_MS + 15_000)).toEqual([{ id: 'a', epoch: 2 }])
+  expect(await listLiveInstances(gateway.db, START_MS + 15_000)).toEqual([{ id: 'a', epoch: 2 }])
   await removeInstance(gateway.db, 'a')
-  expect(await liveInstances(gateway.db, START_MS + 6_000)).toEqual([{ id: 'b', epoch: 1 }])
+  expect(await listLiveInstances(gateway.db, START_MS + 6_000)).toEqual([{ id: 'b', epoch: 1 }])
 })
 
-test('instances that died without a word are forgotten', async () => {
+test('deletes instances that ended without removing themselves', async () => {
   await publishEpoch(gateway.db, 'dead', 1, START_MS)
   await publishEpoch(gateway.db, 'a', 1, START_MS + 3_600_001)
   const rows = await gateway.db.read.selectFrom('gateway_instances').select('id').execute()

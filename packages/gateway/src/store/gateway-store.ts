@@ -3,7 +3,7 @@ import type { GatewayDb } from '../operation-context.ts'
 import { gatewayMigrations } from './migrations.ts'
 import type { GatewayTables } from './tables.ts'
 
-/** Opens or creates the gateway's SQLite file and brings its tables up to date. Any number of processes may do so. */
+/** Opens or creates the gateway's SQLite file and migrates its tables. Several processes may do so at the same time. */
 export async function openGatewayStore(file: string, survives?: SqliteOptions['survives']): Promise<GatewayDb> {
   const db = openSqlite<GatewayTables>(file, survives && { survives })
   try {

@@ -6,12 +6,12 @@ export interface LiveInstance {
 }
 
 const LIVE_MS = 10_000
-/** A process that died without a word is forgotten, so that the table holds only the living and the recently dead. */
-const FORGOTTEN_MS = 3_600_000
+/** Deletes the rows of processes that crashed, so that the table stays small. */
+const RETENTION_MS = 3_600_000
 
 /**
- * Says that the process lives and which epoch it runs (T-13). To be said at once when the epoch changes, and otherwise
- * every few seconds: it costs a durable write.
+ * Records that the process is alive and which epoch it runs (T-13). Call it immediately after the epoch changes, and
+ * otherwise only every few seconds, because it costs a durable write.
  */
 export async function publishEpoch(db: GatewayDb, instanceId: string, epoch: number, nowMs: number): Promise<void> {
   await db.write(async (tx) => {
@@ -22,13 +22,13 @@ export async function publishEpoch(db: GatewayDb, instanceId: string, epoch: num
       .execute()
     await tx
       .deleteFrom('gateway_instances')
-      .where('seen_at_ms', '<', nowMs - FORGOTTEN_MS)
+      .where('seen_at_ms', '<', nowMs - RETENTION_MS)
       .execute()
   })
 }
 
-/** Those heard of in the last 10 s. */
-export async function liveInstances(db: GatewayDb, nowMs: number): Promise<readonly LiveInstance[]> {
+/** Returns the instances that published their epoch in the last 10 s. */
+export async function listLiveInstances(db: GatewayDb, nowMs: number): Promise<readonly LiveInstance[]> {
   return await db.read
     .selectFrom('gateway_instances')
     .select(['id', 'epoch'])
@@ -37,7 +37,7 @@ export async function liveInstances(db: GatewayDb, nowMs: number): Promise<reado
     .execute()
 }
 
-/** Of a process that ends in order, so that nobody waits for it. */
+/** Removes an instance that shuts down, so that changes no longer wait for it. */
 export async function removeInstance(db: GatewayDb, instanceId: string): Promise<void> {
   await db.write((tx) => tx.deleteFrom('gateway_instances').where('id', '=', instanceId).execute())
 }

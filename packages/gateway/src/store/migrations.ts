@@ -1,13 +1,13 @@
 import type { Migrations } from '@penstock/db'
 import { type Kysely, sql } from 'kysely'
 
-/** Append-only: what has been released is never changed, only followed. */
+/** The migrations, append-only: a released migration is never changed. */
 export const gatewayMigrations: Migrations = {
   '0001_gateway': { up: async (db) => runAll(db, gateway) },
   '0002_token_use': { up: async (db) => runAll(db, tokenUse) },
 }
 
-/** `position` grows and never returns, so that a page's cursor keeps its place when rows are deleted. */
+/** `position` only grows and is never reused, so a cursor stays valid when rows are deleted. */
 const gateway = [
   sql`create table ingest_tokens (
     position integer primary key autoincrement,
@@ -94,7 +94,7 @@ const gateway = [
   sql`create index idempotency_keys_by_time on idempotency_keys (created_at_ms)`,
 ]
 
-/** What a token may be used with: before, any certificate and never the query. */
+/** Restricts where a token may be used. Existing tokens keep their behavior: any certificate, never in a query. */
 const tokenUse = [
   sql`alter table ingest_tokens add column client_certificate_sans_json text not null default '[]'`,
   sql`alter table ingest_tokens add column allow_query integer not null default 0 check (allow_query in (0, 1))`,

@@ -1,9 +1,9 @@
 import type { Generated } from 'kysely'
 
 /**
- * What the gateway keeps. Times are milliseconds since 1970, booleans 0 or 1, `*_json` columns JSON text.
+ * The tables of the gateway. Times are milliseconds since 1970, booleans are 0 or 1, and `*_json` columns contain JSON text.
  *
- * No column holds a secret: of tokens and keys there is only a keyed hash, and its key lies outside the database.
+ * No column contains a secret. Tokens and keys are stored as keyed hashes, and the key is outside the database.
  */
 export interface GatewayTables {
   ingest_tokens: IngestTokenTable
@@ -16,24 +16,24 @@ export interface GatewayTables {
 }
 
 export interface IngestTokenTable {
-  /** The 12 base62 characters in the token itself; of an imported token, drawn when it came in. */
+  /** The 12 base62 characters that are part of the token itself. For an imported token they are drawn at random. */
   id: string
-  /** Order of creation, for pages that stay correct while rows come and go. */
+  /** The order of creation, which keeps pages correct while rows are added and deleted. */
   position: Generated<number>
   name: string
   description: string | null
   /** HMAC-SHA-256(pepper, whole token). */
   mac: Buffer
   pepper_id: string
-  /** 1: the token came from elsewhere and has no visible id; it is found by `mac`. */
+  /** 1: the token comes from another system and contains no id, so it is found by `mac`. */
   imported: number
-  /** Subset of traces, metrics, logs, profiles. */
+  /** A subset of traces, metrics, logs and profiles. */
   signals_json: string
   tags_json: string
   tenant: string | null
   allowed_origins_json: string
   client_certificate_sans_json: Generated<string>
-  /** 1: the token may also stand in the query of a URL. */
+  /** 1: the token may also be sent in the query of a URL. */
   allow_query: Generated<number>
   limits_json: string | null
   created_at_ms: number
@@ -41,11 +41,11 @@ export interface IngestTokenTable {
   created_by_role: string
   expires_at_ms: number | null
   disabled: number
-  /** Kept 30 days after, so that a client can be told the reason. */
+  /** The row is kept for 30 days after this time, so that clients can be informed of the reason. */
   revoked_at_ms: number | null
   last_used_at_ms: number | null
   supersedes: string | null
-  /** Which warning of its expiry has been given last, in milliseconds before the end. */
+  /** The last expiry warning given, as milliseconds before the expiry. */
   expiry_warned_ms: number | null
 }
 
@@ -62,18 +62,18 @@ export interface ApiKeyTable {
   last_used_at_ms: number | null
 }
 
-/** One row, id 1. */
+/** The state of enforcement: one row, with id 1. */
 export interface EnforcementTable {
   id: number
   mode: 'off' | 'report' | 'warn' | 'enforce'
   grace_until_ms: number | null
-  /** Grows with every change of tokens or enforcement that a data path must learn of. */
+  /** Increases with every change of tokens or enforcement that affects the data path. */
   epoch: number
   changed_at_ms: number | null
   changed_by_id: string | null
 }
 
-/** Per token, signal and hour. */
+/** Usage per token, signal and hour. */
 export interface TokenUsageTable {
   token_id: string
   signal: string
@@ -83,7 +83,7 @@ export interface TokenUsageTable {
   rejected: number
 }
 
-/** Every process that takes telemetry in, and which epoch it runs. */
+/** The processes that accept telemetry, and the epoch each of them runs. */
 export interface GatewayInstanceTable {
   id: string
   epoch: number

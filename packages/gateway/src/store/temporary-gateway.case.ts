@@ -17,7 +17,7 @@ import { openGatewayStore } from './gateway-store.ts'
 /** 2026-11-21T07:00:00Z */
 export const START_MS = 1_795_244_400_000
 
-/** A gateway's store in a directory of its own, for tests. */
+/** A gateway store in a temporary directory, for tests. */
 export class TemporaryGateway {
   readonly directory: string
   readonly clock = new ManualClock(START_MS)
@@ -38,7 +38,7 @@ export class TemporaryGateway {
     return new TemporaryGateway(directory, db, await openPeppers(db, { dataDir: directory, randomBytes }))
   }
 
-  /** Another handle on the same file, as another process has. */
+  /** Opens the same file again, as another process would. */
   async openAnother(): Promise<GatewayDb> {
     const db = await openGatewayStore(join(this.directory, 'gateway.db'))
     this.#others.push(db)

@@ -1,14 +1,14 @@
-/** `https://app.example.com[:port]`, or `https://*.example.com[:port]` for any name below it, at any depth. */
+/** Matches `https://app.example.com[:port]`, and `https://*.example.com[:port]` for all its subdomains at any depth. */
 export const allowedOriginPattern =
   /^[a-z][a-z0-9+.-]{0,31}:\/\/(?:\*\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,9}(?::\d{1,5})?$/
 
 const WILDCARD = '://*.'
 
 /**
- * Whether a token that is bound to origins may be used from this one (P-16).
+ * Returns whether a token that is bound to origins may be used from this one (P-16).
  *
- * An empty list binds to nothing. With a list, a request that names no origin is refused: a token read out of a page's
- * source must not work from a command line.
+ * An empty list allows any origin. A token with a list is refused if the request names no origin, so that a token copied
+ * from a page's source does not work from a command line.
  */
 export function isOriginAllowed(allowedOrigins: readonly string[], origin: string | undefined): boolean {
   if (allowedOrigins.length === 0) return true
@@ -23,11 +23,11 @@ function matches(pattern: string, origin: string): boolean {
   const suffix = pattern.slice(start + '*'.length)
   const end = origin.length - suffix.length
   if (end <= start || !origin.endsWith(suffix) || !origin.startsWith(pattern.slice(0, start))) return false
-  return isHostName(origin, start, end)
+  return isHostPrefix(origin, start, end)
 }
 
-/** Letters, digits, `-` and `.` only, so that nothing before the suffix can end the host. */
-function isHostName(text: string, start: number, end: number): boolean {
+/** Accepts letters, digits, `-` and `.` only, so that nothing before the suffix can end the host. */
+function isHostPrefix(text: string, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) {
     const code = text.charCodeAt(at)
     const ok = (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e

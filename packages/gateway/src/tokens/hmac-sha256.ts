@@ -1,9 +1,8 @@
 /**
  * HMAC-SHA-256 of short ASCII texts, for the data path.
  *
- * That of node:crypto makes a native object for every text, which costs more to make and to collect than the hash
- * itself: about 3 µs a token where this takes 1 µs and leaves nothing behind. It has no branch and no table that depends
- * on the key or the text.
+ * The HMAC of node:crypto creates a native object per text. Creating and collecting it takes longer than the hash: about
+ * 3 µs per token, compared with 1 µs and no garbage here. No branch and no table lookup depends on the key or the text.
  *
  * @see FIPS 180-4 6.2, RFC 2104
  */
@@ -14,15 +13,16 @@ export class HmacSha256 {
   readonly #digest = new Uint8Array(DIGEST_BYTES)
   readonly #digestView = new DataView(this.#digest.buffer)
 
-  /** `key`: 64 bytes at most. */
+  /** @param key at most 64 bytes */
   constructor(key: Uint8Array) {
-    if (key.length > BLOCK_BYTES) throw new RangeError(`A key of ${key.length} bytes`)
+    if (key.length > BLOCK_BYTES)
+      throw new RangeError(`The key has ${key.length} bytes; at most ${BLOCK_BYTES} are allowed`)
     this.#inner = stateAfterKey(key, 0x36)
     this.#outer = stateAfterKey(key, 0x5c)
   }
 
-  /** 32 bytes, in the same array each time: to be read before the next call. */
-  of(text: string): Uint8Array {
+  /** Returns 32 bytes in an array that the next call overwrites. */
+  digest(text: string): Uint8Array {
     const state = this.#state
     state.set(this.#inner)
     absorb(state, text)
@@ -41,15 +41,15 @@ const DIGEST_BYTES = 32
 const STATE_WORDS = 8
 const BLOCK_BYTES = 64
 const BLOCK_WORDS = 16
-/** Of padding: the bit that ends the text, and its length in eight bytes. */
+/** The minimum padding: the bit that ends the text, and the length in eight bytes. */
 const LEAST_PADDING_BYTES = 9
 
-/** Fractional parts of the square and cube roots of the first primes. */
+/** The fractional parts of the square and cube roots of the first primes. */
 const primes: readonly number[] = firstPrimes(64)
 const initialState = Int32Array.from(primes.slice(0, STATE_WORDS), (prime) => fraction(Math.sqrt(prime)))
 const roundConstants = Int32Array.from(primes, (prime) => fraction(Math.cbrt(prime)))
 
-/** Scratch of one block; nothing runs in between. */
+/** The message schedule of one block, shared by all instances because hashing is synchronous. */
 const schedule = new Int32Array(64)
 
 function firstPrimes(count: number): number[] {
@@ -74,7 +74,7 @@ function stateAfterKey(key: Uint8Array, pad: number): Int32Array {
   return state
 }
 
-/** The text and its padding, after the one block of the key. */
+/** Absorbs the text and its padding. The state has already absorbed the block of the key. */
 function absorb(state: Int32Array, text: string): void {
   const blocks = Math.ceil((text.length + LEAST_PADDING_BYTES) / BLOCK_BYTES)
   for (let block = 0, at = 0; block < blocks; block += 1) {

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { Peppers } from './pepper.ts'
 
-/** HMAC-SHA-256 under each pepper, for the management side (T-4, T-6). */
+/** Computes HMAC-SHA-256 under each pepper, for the management side (T-4, T-6). */
 export class KeyedHash {
   readonly newestId: string
   readonly #keys: ReadonlyMap<string, KeyObject>
@@ -15,12 +15,12 @@ export class KeyedHash {
     this.#newest = newest
   }
 
-  /** 32 bytes, under the newest pepper. */
+  /** Returns the 32-byte hash under the newest pepper. */
   newestMac(text: string): Buffer {
     return createHmac('sha256', this.#newest).update(text).digest()
   }
 
-  /** Under each pepper: where a secret without a visible id may have been made with any of them. */
+  /** Returns the hash under every pepper, to find a secret that contains no id. */
   allMacs(text: string): Buffer[] {
     return [...this.#keys.values()].map((key) => createHmac('sha256', key).update(text).digest())
   }

@@ -21,7 +21,7 @@ const names = async (query: Record<string, string> = {}) =>
 const events = async () => (await listAudit(gateway.as('Admin'), {})).events.map(({ event }) => event)
 
 describe('the last valid token', () => {
-  test('A-1: is not revoked while enforcement is on; the attempt is audited', async () => {
+  test('A-1: cannot be revoked while enforcement is on, and the attempt is audited', async () => {
     const { id } = await createToken(editor, { name: 'ci' })
     await enforce()
     const epoch = await currentEpoch(gateway.db)
@@ -39,7 +39,7 @@ describe('the last valid token', () => {
     expect((await getToken(editor, { id })).status).toBe('valid')
   })
 
-  test('A-1: expired, disabled and revoked ones do not count, and may go', async () => {
+  test('A-1: expired, disabled and revoked tokens do not count as valid, and may be revoked', async () => {
     const { id } = await createToken(editor, { name: 'last' })
     const { id: disabled } = await createToken(editor, { name: 'disabled' })
     const { id: expired } = await createToken(editor, { name: 'expired', expires_at: '2026-11-21T08:00:00Z' })
@@ -54,7 +54,7 @@ describe('the last valid token', () => {
     await expect(revokeToken(editor, { id: revoked })).rejects.toMatchObject({ code: 'token_not_found' })
   })
 
-  test('A-2: disabling it is refused alike', async () => {
+  test('A-2: cannot be disabled while enforcement is on', async () => {
     const { id } = await createToken(editor, { name: 'ci' })
     await enforce()
     const patch = updateToken(editor, { id, body: { disabled: true, description: 'x' } })
@@ -63,7 +63,7 @@ describe('the last valid token', () => {
     expect((await events())[0]).toBe('token.revoke_refused')
   })
 
-  test('A-2: of two that are revoked at once by two processes, exactly one goes', async () => {
+  test('A-2: if two processes revoke the last two concurrently, exactly one succeeds', async () => {
     const other = gateway.as('Admin', {}, await gateway.openAnother())
     for (let round = 0; round < 5; round += 1) {
       await setState(editor, { body: { enabled: false } })
@@ -83,7 +83,7 @@ describe('the last valid token', () => {
     }
   })
 
-  test('A-3: with enforcement off it may go', async () => {
+  test('A-3: can be revoked while enforcement is off', async () => {
     const { id } = await createToken(editor, { name: 'ci' })
     for (const mode of ['report', 'warn']) await setState(editor, { body: { enabled: false, mode } })
     await revokeToken(editor, { id })

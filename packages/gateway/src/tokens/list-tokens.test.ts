@@ -16,8 +16,8 @@ afterEach(() => gateway.close())
 const names = async (query: Record<string, string> = {}) =>
   (await listTokens(editor, query)).tokens.map((token) => token.name)
 
-describe('the list', () => {
-  test('newest first, whole without a limit, with the count of all', async () => {
+describe('listTokens', () => {
+  test('returns tokens newest first, all of them without a limit, with the total count', async () => {
     for (const name of ['a', 'b', 'c']) await createToken(editor, { name })
     expect(await names()).toEqual(['c', 'b', 'a'])
     const page = await listTokens(editor, { limit: '2' })
@@ -29,7 +29,7 @@ describe('the list', () => {
     expect(rest.totalCount).toBe(3)
   })
 
-  test('a cursor keeps its place while tokens come and go', async () => {
+  test('a cursor stays valid while tokens are created and revoked', async () => {
     const ids = []
     for (const name of ['a', 'b', 'c', 'd']) ids.push((await createToken(editor, { name })).id)
     const { nextCursor } = await listTokens(editor, { limit: '2' })
@@ -38,7 +38,7 @@ describe('the list', () => {
     expect(await names({ limit: '2', cursor: nextCursor! })).toEqual(['b', 'a'])
   })
 
-  test('by status: each token is in exactly one', async () => {
+  test('filters by status; each token has exactly one status', async () => {
     const expiring = { name: 'expired', expires_at: '2026-11-21T08:00:00Z' }
     await createToken(editor, { name: 'valid' })
     const { id: disabled } = await createToken(editor, { name: 'disabled' })
@@ -55,7 +55,7 @@ describe('the list', () => {
     expect(await names({ status: 'all' })).toEqual(['expired', 'revoked', 'disabled', 'valid'])
   })
 
-  test('by a part of the name, literally', async () => {
+  test('filters by a part of the name, without wildcards', async () => {
     for (const name of ['CI runners', 'exporter', '100%']) await createToken(editor, { name })
     expect(await names({ name: 'run' })).toEqual(['CI runners'])
     expect(await names({ name: 'ci' })).toEqual(['CI runners'])
@@ -74,7 +74,7 @@ describe('the list', () => {
     await expect(listTokens(editor, query)).rejects.toMatchObject({ code })
   })
 
-  test('T-17: usage of 24 hours and the last use', async () => {
+  test('T-17: returns the usage of 24 hours and the last use', async () => {
     const { id } = await createToken(editor, { name: 'ci' })
     const use = { tokenId: id, signal: 'traces', requests: 2, bytes: 100, rejected: 1 } as const
     await recordUse(gateway.db, [
@@ -94,7 +94,7 @@ describe('the list', () => {
     expect(hours).toContainEqual({ signal: 'traces', hour_start_ms: START_MS - 3_600_000, requests: 4 })
   })
 
-  test('a token nobody knows', async () => {
-    await expect(getToken(editor, { id: 'nobody' })).rejects.toMatchObject({ code: 'token_not_found' })
+  test('getToken throws token_not_found for an unknown id', async () => {
+    await expect(getToken(editor, { id: 'unknown' })).rejects.toMatchObject({ code: 'token_not_found' })
   })
 })

@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => gateway.close())
 
-test('T-10: holds what an admission depends on', async () => {
+test('T-10: the snapshot contains everything that an admission depends on', async () => {
   const limits = { all: { second: { requests: 3 } } }
   const { id } = await createToken(editor, {
     name: 'ci',
@@ -54,14 +54,14 @@ test('T-10: holds what an admission depends on', async () => {
   expect(snapshot.byMac.size).toBe(0)
 })
 
-test('T-15: imported tokens are found by their hash too', async () => {
+test('T-15: imported tokens are also indexed by their hash', async () => {
   const { id } = await importToken(editor, { name: 'old', token: 'x'.repeat(32) })
   const { byId, byMac } = await loadSnapshot(gateway.db, START_MS)
   const token = byId.get(id)!
   expect(byMac.get(Buffer.from(token.mac).toString('hex'))).toBe(token)
 })
 
-test('revoked tokens stay for 30 days, so that their clients can be told', async () => {
+test('revoked tokens stay for 30 days, so that the refusal can name the reason', async () => {
   const { id } = await createToken(editor, { name: 'ci' })
   await revokeToken(editor, { id })
   const at = async (ms: number) => (await loadSnapshot(gateway.db, ms)).byId.get(id)?.revokedAtMs
@@ -74,7 +74,7 @@ test('revoked tokens stay for 30 days, so that their clients can be told', async
   expect(await kept()).toEqual([])
 })
 
-test('T-10: more tokens than are read at a time', async () => {
+test('T-10: loads more tokens than one page contains', async () => {
   const { id } = await createToken(editor, { name: 'first' })
   const { position, ...row } = await gateway.db.read.selectFrom('ingest_tokens').selectAll().executeTakeFirstOrThrow()
   const text = (index: number) => String(index).padStart(12, '0')

@@ -1,14 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { IngestSignal } from '../ingest/signals.ts'
 import type { GatewayDb } from '../operation-context.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { TokenLimits, TokenRecord } from './token-record.ts'
 import type { TokenRow } from './token-store.ts'
 
-/** A client is told that its token was revoked for so long; then it is unknown. */
-const REVOKED_KEPT_MS = 30 * 86_400_000
-/** Read at a time; between two reads the data path gets its turn. */
-const ROWS_AT_A_TIME = 500
+/** Revoked tokens stay known for this time, so that the refusal can name the reason. Later they are unknown. */
+const REVOKED_RETENTION_MS = 30 * 86_400_000
+/** The rows per read. Between two reads, the data path gets a turn of the event loop. */
+const PAGE_ROWS = 500
 const MAC_BYTES = 32
 
 const columns = [
@@ -31,10 +31,10 @@ const columns = [
 type Row = Pick<TokenRow, (typeof columns)[number]>
 
 /**
- * All that admissions depend on, as the store has it now (T-10).
+ * Loads everything that admissions depend on from the store (T-10).
  *
- * The epoch is read before the tokens: a change that lands in between may be in the snapshot already, but none that
- * the epoch promises is missing, and the next poll sees a newer epoch and loads again.
+ * The epoch is read before the tokens. A change in between may already be in the snapshot, but nothing that the epoch
+ * implies is missing, and the next poll sees a newer epoch and loads again.
  */
 export async function loadSnapshot(db: GatewayDb, nowMs: number): Promise<Snapshot> {
   const state = await db.read
@@ -44,21 +44,21 @@ export async function loadSnapshot(db: GatewayDb, nowMs: number): Promise<Snapsh
     .executeTakeFirstOrThrow()
   const byId = new Map<string, TokenRecord>()
   const byMac = new Map<string, TokenRecord>()
-  const shared = new SharedValues()
+  const cache = new ValueCache()
   for (let after = 0; ; ) {
-    const rows = await tokenRows(db, after, nowMs)
+    const rows = await listRows(db, after, nowMs)
     const macs = new Uint8Array(rows.length * MAC_BYTES)
     for (const [index, row] of rows.entries()) {
       const mac = macs.subarray(index * MAC_BYTES, (index + 1) * MAC_BYTES)
       mac.set(row.mac)
-      const record = toRecord(row, mac, shared)
+      const record = buildRecord(row, mac, cache)
       byId.set(record.id, record)
       if (row.imported === 1) byMac.set(row.mac.toString('hex'), record)
     }
     const last = rows.at(-1)
-    if (last === undefined || rows.length < ROWS_AT_A_TIME) break
+    if (last === undefined || rows.length < PAGE_ROWS) break
     after = last.position
-    await nextTurn()
+    await yieldToEventLoop()
   }
   return {
     epoch: state.epoch,
@@ -70,7 +70,7 @@ export async function loadSnapshot(db: GatewayDb, nowMs: number): Promise<Snapsh
   }
 }
 
-/** For the poll of every second: a snapshot of this epoch is up to date (T-13). */
+/** Returns the epoch of the store. A snapshot with this epoch is up to date; it is polled every second (T-13). */
 export async function currentEpoch(db: GatewayDb): Promise<number> {
   const { epoch } = await db.read
     .selectFrom('enforcement')
@@ -80,67 +80,67 @@ export async function currentEpoch(db: GatewayDb): Promise<number> {
   return epoch
 }
 
-/** Forgets tokens revoked more than 30 days ago. */
+/** Deletes tokens that were revoked more than 30 days ago. */
 export async function purgeRevoked(db: GatewayDb, nowMs: number): Promise<void> {
   await db.write((tx) =>
     tx
       .deleteFrom('ingest_tokens')
-      .where('revoked_at_ms', '<=', nowMs - REVOKED_KEPT_MS)
+      .where('revoked_at_ms', '<=', nowMs - REVOKED_RETENTION_MS)
       .execute(),
   )
 }
 
-/** One token's. */
-export const recordOf = (row: Omit<Row, 'position'>): TokenRecord => toRecord(row, row.mac, new SharedValues())
+/** Converts a single row. */
+export const toTokenRecord = (row: Omit<Row, 'position'>): TokenRecord => buildRecord(row, row.mac, new ValueCache())
 
-function tokenRows(db: GatewayDb, after: number, nowMs: number): Promise<Row[]> {
+function listRows(db: GatewayDb, after: number, nowMs: number): Promise<Row[]> {
   return db.read
     .selectFrom('ingest_tokens')
     .select(columns)
     .where('position', '>', after)
-    .where((eb) => eb.or([eb('revoked_at_ms', 'is', null), eb('revoked_at_ms', '>', nowMs - REVOKED_KEPT_MS)]))
+    .where((eb) => eb.or([eb('revoked_at_ms', 'is', null), eb('revoked_at_ms', '>', nowMs - REVOKED_RETENTION_MS)]))
     .orderBy('position')
-    .limit(ROWS_AT_A_TIME)
+    .limit(PAGE_ROWS)
     .execute()
 }
 
-/** Most tokens agree in most of what they hold: one value for all of them, parsed once. */
-class SharedValues {
+/** Shares equal values between tokens, so that each is parsed and stored once: most tokens have the same ones. */
+class ValueCache {
   readonly #strings = new Map<string, string>()
   readonly #parsed = new Map<string, unknown>()
   readonly #signals = new Map<string, ReadonlySet<IngestSignal>>()
 
   string(text: string): string {
-    return remember(this.#strings, text, () => text)
+    return getOrCreate(this.#strings, text, () => text)
   }
 
   parsed<Value>(json: string): Value {
-    return remember(this.#parsed, json, () => JSON.parse(json) as unknown) as Value
+    return getOrCreate(this.#parsed, json, () => JSON.parse(json) as unknown) as Value
   }
 
   signals(json: string): ReadonlySet<IngestSignal> {
-    return remember(this.#signals, json, () => new Set(JSON.parse(json) as IngestSignal[]))
+    return getOrCreate(this.#signals, json, () => new Set(JSON.parse(json) as IngestSignal[]))
   }
 }
 
-function remember<Value>(known: Map<string, Value>, key: string, make: () => Value): Value {
+function getOrCreate<Value>(known: Map<string, Value>, key: string, make: () => Value): Value {
   const value = known.get(key) ?? make()
   known.set(key, value)
   return value
 }
 
-function toRecord(row: Omit<Row, 'position'>, mac: Uint8Array, shared: SharedValues): TokenRecord {
+function buildRecord(row: Omit<Row, 'position'>, mac: Uint8Array, cache: ValueCache): TokenRecord {
   return {
     id: row.id,
     name: row.name,
     mac,
-    pepperId: shared.string(row.pepper_id),
-    signals: shared.signals(row.signals_json),
-    tenant: row.tenant === null ? undefined : shared.string(row.tenant),
-    allowedOrigins: shared.parsed<readonly string[]>(row.allowed_origins_json),
-    certificateNames: shared.parsed<readonly string[]>(row.client_certificate_sans_json),
+    pepperId: cache.string(row.pepper_id),
+    signals: cache.signals(row.signals_json),
+    tenant: row.tenant === null ? undefined : cache.string(row.tenant),
+    allowedOrigins: cache.parsed<readonly string[]>(row.allowed_origins_json),
+    certificateNames: cache.parsed<readonly string[]>(row.client_certificate_sans_json),
     allowQuery: row.allow_query === 1,
-    limits: row.limits_json === null ? undefined : shared.parsed<TokenLimits>(row.limits_json),
+    limits: row.limits_json === null ? undefined : cache.parsed<TokenLimits>(row.limits_json),
     expiresAtMs: row.expires_at_ms ?? undefined,
     revokedAtMs: row.revoked_at_ms ?? undefined,
     disabled: row.disabled === 1,

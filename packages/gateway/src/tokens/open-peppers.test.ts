@@ -20,35 +20,35 @@ const open = (settings: { configured?: readonly string[]; passphrase?: string } 
 
 const keyOf = (fill: number) => Buffer.alloc(32, fill).toString('base64')
 
-test('T-6: the first start writes a pepper that only its owner can read, and later ones use it', async () => {
+test('T-6: the first start writes a pepper that only its owner can read, and later starts use it', async () => {
   expect(statSync(pepperFile).mode & 0o777).toBe(0o600)
   expect(await open()).toEqual(gateway.peppers)
   expect(gateway.peppers.byId.get(gateway.peppers.newestId)).toHaveLength(32)
 })
 
-test('T-6: of several first starts at once all agree, and nothing else is left behind', async () => {
+test('T-6: concurrent first starts agree on one pepper and leave no other file', async () => {
   rmSync(pepperFile)
   const opened = await Promise.all(Array.from({ length: 5 }, () => open()))
   expect(opened).toEqual(Array.from({ length: 5 }, () => opened[0]))
   expect(readdirSync(gateway.directory).filter((name) => name.startsWith('pepper'))).toEqual(['pepper'])
 })
 
-test('T-6: a start that finds tokens but not their pepper refuses, and makes none', async () => {
+test('T-6: a start with tokens but without their pepper fails, and creates no pepper', async () => {
   await createToken(gateway.as('Editor'), { name: 'ci' })
   rmSync(pepperFile)
   await expect(open()).rejects.toThrow('is missing')
   expect(existsSync(pepperFile)).toBe(false)
-  await expect(open({ configured: [`other:${keyOf(1)}`] })).rejects.toThrow('not at hand')
+  await expect(open({ configured: [`other:${keyOf(1)}`] })).rejects.toThrow('not configured')
 })
 
-test('T-6: another key under the same name is not taken for the old one', async () => {
+test('T-6: a different key with the same name is not taken for the old pepper', async () => {
   await createToken(gateway.as('Editor'), { name: 'ci' })
   const [name] = readFileSync(pepperFile, 'utf8').split(':')
   writeFileSync(pepperFile, `${name}:${keyOf(9)}\n`)
-  await expect(open()).rejects.toThrow('not at hand')
+  await expect(open()).rejects.toThrow('not configured')
 })
 
-test('T-6: several may be configured; the first makes new tokens, the others keep old ones working', async () => {
+test('T-6: new tokens use the first configured pepper, and the others keep old tokens valid', async () => {
   await createToken(gateway.as('Editor'), { name: 'ci' })
   const old = readFileSync(pepperFile, 'utf8').trim()
   const peppers = await open({ configured: [`next:${keyOf(3)}`, old] })
@@ -56,7 +56,7 @@ test('T-6: several may be configured; the first makes new tokens, the others kee
   expect(peppers.newestId).toMatch(/^next-[0-9a-f]{8}$/)
 })
 
-test('T-6: a passphrase makes the same pepper at every start, and another one another', async () => {
+test('T-6: a passphrase gives the same pepper at every start, and a different passphrase gives a different one', async () => {
   const first = await open({ passphrase: 'correct horse battery' })
   expect(await open({ passphrase: 'correct horse battery' })).toEqual(first)
   expect((await open({ passphrase: 'incorrect horse battery' })).newestId).not.toBe(first.newestId)
@@ -67,7 +67,7 @@ test.each([
   [{ configured: ['secretsecretsecret'] }],
   [{ configured: [`id:${Buffer.alloc(31).toString('base64')}`] }],
   [{ passphrase: 'secret' }],
-])('a setting that cannot be used is refused without repeating it: %j', async (settings) => {
+])('an unusable setting is refused without repeating it: %j', async (settings) => {
   const failure = await open(settings).catch((error: unknown) => error)
   expect(failure).toMatchObject({ name: 'PepperError' })
   expect(String(failure)).not.toContain('secret')

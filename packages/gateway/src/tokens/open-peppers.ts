@@ -8,16 +8,16 @@ import type { Peppers } from './pepper.ts'
 import { type RandomBytes, randomBase62 } from './token-format.ts'
 
 export interface PepperSettings {
-  /** `id:base64` each, 32 bytes, newest first. Goes before the passphrase. */
+  /** The peppers as `id:base64`, 32 bytes each, newest first. They take precedence over the passphrase. */
   readonly configured?: readonly string[] | undefined
-  /** At least 12 characters; stretched once, at start. */
+  /** A passphrase of at least 12 characters, from which a key is derived at every start. */
   readonly passphrase?: string | undefined
-  /** Holds the file that is written when neither is given, and the passphrase's salt. */
+  /** The directory of the pepper file, which is written if neither is configured, and of the passphrase's salt. */
   readonly dataDir: string
   readonly randomBytes: RandomBytes
 }
 
-/** The message is one line for the operator, and holds no part of a key. */
+/** An error about peppers. Its message is one line for the operator and contains no part of a key. */
 export class PepperError extends ConfigError {
   override readonly name = 'PepperError'
 }
@@ -28,8 +28,8 @@ const MIN_PASSPHRASE_LENGTH = 12
 const FINGERPRINT_LENGTH = 8
 const MAX_PEPPERS = 16
 
-/** 64 MiB and about a fifth of a second, once per start. */
-const stretching = {
+/** Takes 64 MiB and about 0.2 s, once per start. */
+const argon2Options = {
   type: argon2.argon2id,
   memoryCost: 65_536,
   timeCost: 3,
@@ -38,17 +38,17 @@ const stretching = {
 } as const
 
 /**
- * The peppers of T-6: those configured, else one stretched from a passphrase, else those in the file `pepper` of the data
- * directory, which the first start writes.
+ * Returns the peppers (T-6): the configured ones, or else one derived from the passphrase, or else those in the file
+ * `pepper` of the data directory, which the first start writes.
  *
- * Throws {@link PepperError} when a setting is unusable, or when the store holds tokens or API keys made with a pepper
- * that is not among them; then nothing is written.
+ * Throws {@link PepperError} if a setting is unusable, or if the store contains tokens or API keys made with a pepper that
+ * is missing. In that case nothing is written.
  */
 export async function openPeppers(db: GatewayDb, settings: PepperSettings): Promise<Peppers> {
   const inUse = await pepperIdsInUse(db)
   const peppers = toPeppers(await configuredKeys(settings, inUse.length === 0))
-  const absent = inUse.filter((id) => !peppers.byId.has(id))
-  if (absent.length > 0) throw new PepperError(absenceMessage(absent))
+  const missing = inUse.filter((id) => !peppers.byId.has(id))
+  if (missing.length > 0) throw new PepperError(missingPepperMessage(missing))
   return peppers
 }
 
@@ -60,7 +60,7 @@ interface NamedKey {
 async function configuredKeys(settings: PepperSettings, mayCreate: boolean): Promise<readonly NamedKey[]> {
   if (settings.configured !== undefined && settings.configured.length > 0) return settings.configured.map(parseNamedKey)
   await mkdir(settings.dataDir, { recursive: true })
-  if (settings.passphrase !== undefined) return [await stretched(settings.passphrase, settings, mayCreate)]
+  if (settings.passphrase !== undefined) return [await deriveFromPassphrase(settings.passphrase, settings, mayCreate)]
   const text = await readOrCreate(
     join(settings.dataDir, 'pepper'),
     { mayCreate, randomBytes: settings.randomBytes },
@@ -75,7 +75,7 @@ async function configuredKeys(settings: PepperSettings, mayCreate: boolean): Pro
     .map(parseNamedKey)
 }
 
-async function stretched(
+async function deriveFromPassphrase(
   passphrase: string,
   { dataDir, randomBytes }: PepperSettings,
   mayCreate: boolean,
@@ -91,7 +91,7 @@ async function stretched(
   const salt = Buffer.from(text, 'base64')
   if (salt.length !== SALT_BYTES)
     throw new PepperError(`${join(dataDir, 'pepper-salt')} does not hold ${SALT_BYTES} bytes`)
-  return { name: 'passphrase', key: await argon2.hash(passphrase, { ...stretching, salt, raw: true }) }
+  return { name: 'passphrase', key: await argon2.hash(passphrase, { ...argon2Options, salt, raw: true }) }
 }
 
 function parseNamedKey(text: string): NamedKey {
@@ -101,7 +101,7 @@ function parseNamedKey(text: string): NamedKey {
   return { name: match[1]!, key: Buffer.from(match[2]!, 'base64') }
 }
 
-/** With a part of its hash in its id, a pepper that was replaced under the same name is not taken for the old one. */
+/** Adds a part of the key's hash to the id, so that a replaced key with the same name is not taken for the old one. */
 function toPeppers(keys: readonly NamedKey[]): Peppers {
   if (keys.length > MAX_PEPPERS) throw new PepperError(`There may be at most ${MAX_PEPPERS} peppers`)
   const byId = new Map<string, Uint8Array>()
@@ -118,25 +118,25 @@ function toPeppers(keys: readonly NamedKey[]): Peppers {
 }
 
 async function pepperIdsInUse(db: GatewayDb): Promise<readonly string[]> {
-  const ofTokens = db.read.selectFrom('ingest_tokens').select('pepper_id').where('revoked_at_ms', 'is', null)
-  const rows = await ofTokens.union(db.read.selectFrom('api_keys').select('pepper_id')).execute()
+  const tokenPeppers = db.read.selectFrom('ingest_tokens').select('pepper_id').where('revoked_at_ms', 'is', null)
+  const rows = await tokenPeppers.union(db.read.selectFrom('api_keys').select('pepper_id')).execute()
   return rows.map((row) => row.pepper_id)
 }
 
-const absenceMessage = (ids: readonly string[]): string =>
-  `The store holds tokens or API keys made with pepper ${ids.join(', ')}, which is not at hand: restore the pepper file` +
-  ' beside the database, or configure that pepper or passphrase again'
+const missingPepperMessage = (ids: readonly string[]): string =>
+  `The store contains tokens or API keys made with pepper ${ids.join(', ')}, which is not configured: restore the pepper` +
+  ' file beside the database, or configure that pepper or passphrase again'
 
-/** Whole or not at all, readable by its owner only; of several who create it at once all get the same text. */
+/** Reads the file, or creates it atomically, readable by its owner only. Concurrent creators all get the same text. */
 async function readOrCreate(
   file: string,
   { mayCreate, randomBytes }: { mayCreate: boolean; randomBytes: RandomBytes },
   make: () => string,
 ): Promise<string> {
-  const existing = await readIfThere(file)
+  const existing = await readIfExists(file)
   if (existing !== undefined) return existing
   if (!mayCreate) {
-    throw new PepperError(`The store holds tokens or API keys, but ${file}, which their pepper depends on, is missing`)
+    throw new PepperError(`The store contains tokens or API keys, but the file of their pepper, ${file}, is missing`)
   }
   const draft = `${file}.${randomBase62(12, randomBytes)}`
   await writeDurably(draft, make())
@@ -160,7 +160,7 @@ async function writeDurably(file: string, text: string): Promise<void> {
   }
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
+async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {

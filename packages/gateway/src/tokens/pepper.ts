@@ -1,6 +1,6 @@
-/** Keys of the token hashes, outside the database, by id; new tokens take the newest (T-6). */
+/** The keys of the token hashes by id, stored outside the database. New tokens use the newest (T-6). */
 export interface Peppers {
   readonly newestId: string
-  /** 32 bytes each. */
+  /** Keys of 32 bytes. */
   readonly byId: ReadonlyMap<string, Uint8Array>
 }

@@ -2,18 +2,16 @@ import type { TokenRecord } from './token-record.ts'
 
 export type EnforcementMode = 'off' | 'report' | 'warn' | 'enforce'
 
-/**
- * Everything an admission depends on, at one epoch. Immutable; replaced as a whole (T-10).
- */
+/** Everything that an admission depends on, at one epoch. Immutable; it is replaced as a whole (T-10). */
 export interface Snapshot {
   readonly epoch: number
   readonly mode: EnforcementMode
-  /** Until then refusals are retryable (E-6). */
+  /** Until this time refusals are retryable (E-6). */
   readonly graceUntilMs: number | undefined
-  /** Live ones, and revoked ones of the last 30 days. */
+  /** Tokens that are not revoked, and those revoked in the last 30 days. */
   readonly byId: ReadonlyMap<string, TokenRecord>
-  /** Imported tokens have no visible id: by hex of their MAC (T-15). */
+  /** Imported tokens by the hex of their MAC, because they contain no id (T-15). */
   readonly byMac: ReadonlyMap<string, TokenRecord>
-  /** When the store last confirmed it, in milliseconds of the clock. */
+  /** The clock time, in milliseconds, at which the store last confirmed this snapshot. */
   readonly confirmedAtMs: number
 }

@@ -5,7 +5,7 @@ import { requireRole } from '../accounts/roles.ts'
 import { ApiError } from '../api-error.ts'
 import { bumpEpoch, getEnforcement } from '../enforcement/enforcement-store.ts'
 import type { OperationContext } from '../operation-context.ts'
-import { requireMatch } from '../store/if-match.ts'
+import { requireIfMatch } from '../store/if-match.ts'
 import { rfc3339OrNull } from '../store/rfc3339.ts'
 import type { GatewayTables } from '../store/tables.ts'
 import { newSecretText } from './token-format.ts'
@@ -18,7 +18,7 @@ import {
   tokenETag,
   tokenJson,
 } from './token-json.ts'
-import { nameWarnings, requireRoom, secretColumns } from './token-rules.ts'
+import { nameWarnings, requireTokenCapacity, secretColumns } from './token-rules.ts'
 import {
   getTokenRow,
   insertToken,
@@ -32,12 +32,12 @@ import { usage24h } from './usage-store.ts'
 
 type Tx = Transaction<GatewayTables>
 
-/** What no data path knows of a token: changing only these disturbs none. */
-const unseenColumns: ReadonlySet<string> = new Set(['description', 'tags_json'])
+/** The columns that a snapshot does not contain. Changing only these does not affect the data path. */
+const columnsOutsideSnapshot: ReadonlySet<string> = new Set(['description', 'tags_json'])
 
 /**
- * Changes what `body` names. Throws `token_not_found`, `precondition_failed`, `name_in_use`, and `last_valid_token` where
- * disabling it would leave enforcement without any (A-2). `ifMatch` is the header as it came.
+ * Changes the fields that `body` contains. `ifMatch` is the value of the header. Throws `token_not_found`,
+ * `precondition_failed`, `name_in_use`, and `last_valid_token` if it would disable the last valid token under enforcement (A-2).
  */
 export async function updateToken(
   context: OperationContext,
@@ -49,16 +49,16 @@ export async function updateToken(
   requireFuture('expires_at', input.expires_at, nowMs)
   const outcome = await context.db.write(async (tx) => {
     const row = await getTokenRow(tx, id)
-    requireMatch(ifMatch, tokenETag(tokenJson(row, context.actor, nowMs)))
-    const change = differences(row, columnsOf(input))
+    requireIfMatch(ifMatch, tokenETag(tokenJson(row, context.actor, nowMs)))
+    const change = changedColumns(row, toColumns(input))
     const warnings = change.name === undefined ? [] : await nameWarnings(tx, change.name, context)
     if (change.disabled === 1) {
-      const refusal = await refusalOfLoss(tx, row, context, nowMs)
+      const refusal = await lastValidTokenError(tx, row, context, nowMs)
       if (refusal !== undefined) return refusal
     }
-    if (Object.keys(change).length === 0) return { row, warnings, seen: false }
+    if (Object.keys(change).length === 0) return { row, warnings, affectsSnapshot: false }
     const ends = change.expires_at_ms !== undefined && change.expires_at_ms !== null
-    if (ends && (await isLastUnderEnforcement(tx, row, nowMs))) warnings.push('last_valid_token_ends')
+    if (ends && (await isLastValidUnderEnforcement(tx, row, nowMs))) warnings.push('last_valid_token_ends')
     const changed = await updateTokenRow(tx, id, {
       ...change,
       ...('expires_at_ms' in change && { expiry_warned_ms: null }),
@@ -70,19 +70,19 @@ export async function updateToken(
       after: auditedToken(changed),
     } as const
     await insertAuditEvent(tx, context, event, nowMs)
-    const seen = Object.keys(change).some((column) => !unseenColumns.has(column))
-    if (seen) await bumpEpoch(tx)
-    return { row: changed, warnings, seen }
+    const affectsSnapshot = Object.keys(change).some((column) => !columnsOutsideSnapshot.has(column))
+    if (affectsSnapshot) await bumpEpoch(tx)
+    return { row: changed, warnings, affectsSnapshot }
   })
   if (outcome instanceof ApiError) throw outcome
-  if (outcome.seen) await context.propagate()
+  if (outcome.affectsSnapshot) await context.propagate()
   const usage = await usage24h(context.db.read, [id], nowMs)
   return listedTokenJson(outcome.row, context.actor, nowMs, usage.get(id), outcome.warnings)
 }
 
 /**
- * A new token for the same identity; the old one ends after the overlap, or earlier if it was to end earlier (T-16).
- * Throws `token_not_found` and `token_limit_reached`.
+ * Creates a new token with the same rights. The old token expires after the overlap, or at its own expiry if that is
+ * earlier (T-16). Throws `token_not_found` and `token_limit_reached`.
  */
 export async function rotateToken(
   context: OperationContext,
@@ -96,7 +96,7 @@ export async function rotateToken(
   const overlapEndMs = nowMs + input.overlap_seconds * 1_000
   const { row, old } = await context.db.write(async (tx) => {
     const old = await getTokenRow(tx, id)
-    await requireRoom(tx, context)
+    await requireTokenCapacity(tx, context)
     const { position, ...identity } = old
     const row = await insertToken(tx, {
       ...identity,
@@ -134,13 +134,13 @@ export async function rotateToken(
   }
 }
 
-/** Throws `token_not_found`, and `last_valid_token` while enforcement is on (A-1, A-3). */
+/** Revokes a token. Throws `token_not_found`, and `last_valid_token` while enforcement is on (A-1, A-3). */
 export async function revokeToken(context: OperationContext, { id }: { readonly id: string }): Promise<void> {
   requireRole(context.actor, 'revokeToken')
   const nowMs = context.nowMs()
   const refusal = await context.db.write(async (tx) => {
     const row = await getTokenRow(tx, id)
-    const refusal = await refusalOfLoss(tx, row, context, nowMs)
+    const refusal = await lastValidTokenError(tx, row, context, nowMs)
     if (refusal !== undefined) return refusal
     await updateTokenRow(tx, id, { revoked_at_ms: nowMs })
     await insertAuditEvent(tx, context, { event: 'token.revoked', subjectId: id, before: auditedToken(row) }, nowMs)
@@ -152,18 +152,18 @@ export async function revokeToken(context: OperationContext, { id }: { readonly 
 }
 
 /**
- * Why this token may not be taken away, if it may not, with the attempt audited.
+ * Returns the error, and audits the attempt, if this token is the last valid one under enforcement.
  *
- * In the transaction that would take it away, and returned rather than thrown: so no other can take the last but one at
- * the same time (A-2), and the entry in the audit log stays.
+ * Call it in the transaction that revokes or disables the token, so that two concurrent calls cannot take the last two
+ * (A-2). The error is returned instead of thrown because a throw would roll the audit event back.
  */
-async function refusalOfLoss(
+async function lastValidTokenError(
   tx: Tx,
   row: TokenRow,
   context: OperationContext,
   nowMs: number,
 ): Promise<ApiError | undefined> {
-  if (!(await isLastUnderEnforcement(tx, row, nowMs))) return undefined
+  if (!(await isLastValidUnderEnforcement(tx, row, nowMs))) return undefined
   await insertAuditEvent(
     tx,
     context,
@@ -182,16 +182,16 @@ async function refusalOfLoss(
   )
 }
 
-async function isLastUnderEnforcement(tx: Tx, row: TokenRow, nowMs: number): Promise<boolean> {
+async function isLastValidUnderEnforcement(tx: Tx, row: TokenRow, nowMs: number): Promise<boolean> {
   if (statusOf(row, nowMs) !== 'valid' || (await getEnforcement(tx)).mode !== 'enforce') return false
   return (await summarizeValidTokens(tx, nowMs)).count === 1
 }
 
-/** As long again as it was to live. */
+/** Returns an expiry that gives the new token the same lifetime as the old one. */
 const renewedExpiryMs = (old: TokenRow, nowMs: number): number | null =>
   old.expires_at_ms === null ? null : nowMs + (old.expires_at_ms - old.created_at_ms)
 
-function columnsOf(input: UpdateTokenInput): TokenChange {
+function toColumns(input: UpdateTokenInput): TokenChange {
   return {
     ...(input.name !== undefined && { name: input.name }),
     ...(input.description !== undefined && { description: input.description }),
@@ -209,7 +209,7 @@ function columnsOf(input: UpdateTokenInput): TokenChange {
   }
 }
 
-function differences(row: TokenRow, change: TokenChange): TokenChange {
+function changedColumns(row: TokenRow, change: TokenChange): TokenChange {
   const entries = Object.entries(change).filter(([column, value]) => row[column as keyof TokenChange] !== value)
   return Object.fromEntries(entries)
 }

@@ -1,17 +1,17 @@
-/** Uniform bytes from the system's CSPRNG. */
+/** Returns uniform bytes from the system's CSPRNG. */
 export type RandomBytes = (bytes: number) => Uint8Array
 
 export type SecretKind = 'ingest' | 'api_key'
 
-/** What a secret of ours begins with (T-1). All are of one length. */
+/** The prefix of each kind of secret (T-1). Both have the same length. */
 export const secretPrefixes: Readonly<Record<SecretKind, string>> = { ingest: 'psin_', api_key: 'psak_' }
 
-/** For secret scanners: both kinds, wherever they stand in a text. */
+/** Matches both kinds of secret anywhere in a text, for secret scanners. */
 export const secretScannerPattern = 'ps(?:in|ak)_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE = ALPHABET.length
-/** The largest multiple of 62 that a byte can hold: bytes from here on would favour the first letters (T-2). */
+/** The largest multiple of 62 in a byte. Bytes from here on would make the first letters more likely (T-2). */
 const FIRST_BIASED_BYTE = 248
 
 const ID_START = 5
@@ -33,7 +33,7 @@ const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
   return crc
 })
 
-/** `length` letters of base62, each equally likely. */
+/** Returns `length` base62 letters, each equally likely. */
 export function randomBase62(length: number, randomBytes: RandomBytes): string {
   let text = ''
   while (text.length < length) {
@@ -45,27 +45,19 @@ export function randomBase62(length: number, randomBytes: RandomBytes): string {
 }
 
 export interface NewSecret {
-  /** Public; may be shown and logged. */
+  /** The public id, which may be shown and logged. */
   readonly id: string
   readonly text: string
 }
 
-/**
- * Prefix, public id of 12 letters, `_`, secret of 43 letters (256 bits), checksum of 6 letters.
- *
- * @see spec/otlp-gateway.md T-1, T-2
- */
+/** Generates a secret: prefix, public id of 12 letters, `_`, 43 random letters (256 bits), checksum of 6 letters (T-1, T-2). */
 export function newSecretText(kind: SecretKind, randomBytes: RandomBytes): NewSecret {
   const id = randomBase62(ID_LENGTH, randomBytes)
   const body = `${secretPrefixes[kind]}${id}_${randomBase62(SECRET_LENGTH, randomBytes)}`
   return { id, text: body + checksumText(crc32(body, body.length)) }
 }
 
-/**
- * The id in a well-formed text with the right checksum, else `undefined`. Says nothing about whether the secret is right.
- *
- * @see spec/otlp-gateway.md T-3
- */
+/** Returns the id in a well-formed text with the right checksum, or `undefined`. It does not verify the secret (T-3). */
 export function parseSecretText(kind: SecretKind, text: string): { readonly id: string } | undefined {
   if (text.length !== SECRET_TEXT_LENGTH || !text.startsWith(secretPrefixes[kind])) return undefined
   if (text.charCodeAt(ID_END) !== UNDERSCORE) return undefined
@@ -80,11 +72,11 @@ export function parseSecretText(kind: SecretKind, text: string): { readonly id: 
   return checksum === crc32(text, CHECKSUM_START) ? { id: text.slice(ID_START, ID_END) } : undefined
 }
 
-/** Whether a text claims to be a secret of ours: then it is judged as one, well-formed or not. */
+/** Returns whether a text has one of our prefixes. Such a text is never treated as an imported token. */
 export const hasSecretPrefix = (text: string): boolean =>
   text.startsWith(secretPrefixes.ingest) || text.startsWith(secretPrefixes.api_key)
 
-/** Of the first `length` characters, which are ASCII. */
+/** Returns the CRC-32 of the first `length` characters, which must be ASCII. */
 function crc32(text: string, length: number): number {
   let crc = 0xffffffff
   for (let at = 0; at < length; at += 1) crc = (crc >>> 8) ^ crcTable[(crc ^ text.charCodeAt(at)) & 0xff]!

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { digits, instant, lineOf } from '../accounts/operation-input.ts'
+import { instant, numericText, singleLine } from '../accounts/operation-input.ts'
 import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
 import { allowedOriginPattern } from './allowed-origins.ts'
-import { importedLength, visibleAscii } from './authenticate.ts'
+import { importedLength, visibleAscii } from './authenticator.ts'
 import { certificateNamePattern, normalCertificateName } from './certificate-names.ts'
 import { hasSecretPrefix } from './token-format.ts'
 import type { TokenLimits } from './token-record.ts'
@@ -18,7 +18,7 @@ const signals = z
   .min(1)
   .transform((given) => ingestSignalNames.filter((signal) => given.includes(signal)))
 
-const tags = z.record(lineOf(1, 64), lineOf(0, 256)).superRefine((given, context) => {
+const tags = z.record(singleLine(1, 64), singleLine(0, 256)).superRefine((given, context) => {
   if (Object.keys(given).length > MAX_TAGS) {
     context.addIssue({ code: 'custom', params: { problem: 'too_long', max: MAX_TAGS } })
   }
@@ -31,7 +31,7 @@ const limits = z
   .strictObject({ traces: windows, metrics: windows, logs: windows, profiles: windows, all: windows })
   .transform((given) => withoutNulls(given) as TokenLimits | undefined)
 
-/** What says nothing is left out, down to nothing at all. */
+/** Removes nulls, and objects that are empty without them. Returns `undefined` if nothing remains. */
 function withoutNulls(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value ?? undefined
   const entries = Object.entries(value).flatMap(([key, inner]) => {
@@ -42,7 +42,7 @@ function withoutNulls(value: unknown): unknown {
 }
 
 const optional = {
-  description: lineOf(0, 500).nullable().optional(),
+  description: singleLine(0, 500).nullable().optional(),
   expires_at: instant.nullable().optional(),
   signals: signals.optional(),
   tags: tags.optional(),
@@ -62,24 +62,24 @@ const optional = {
   limits: limits.nullable().optional(),
 }
 
-/** @see spec/otlp-gateway.md 3.2 */
-export const createTokenInput = z.strictObject({ name: lineOf(1, 80), ...optional })
+/** The body of a request that creates a token. */
+export const createTokenInput = z.strictObject({ name: singleLine(1, 80), ...optional })
 export type CreateTokenInput = z.output<typeof createTokenInput>
 
 export const updateTokenInput = z.strictObject({
-  name: lineOf(1, 80).optional(),
+  name: singleLine(1, 80).optional(),
   disabled: z.boolean().optional(),
   ...optional,
 })
 export type UpdateTokenInput = z.output<typeof updateTokenInput>
 
-/** `expires_at` is that of the new token; without it, it lives as long as the old one was to live, from now on. */
+/** `expires_at` applies to the new token. Without it, the new token gets the lifetime of the old one, counted from now. */
 export const rotateTokenInput = z.strictObject({
   overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(DEFAULT_OVERLAP_SECONDS),
   expires_at: instant.nullable().optional(),
 })
 
-/** A token from elsewhere (T-15): any visible ASCII but our own form. */
+/** A token from another system (T-15): visible ASCII without our prefixes. */
 export const importTokenInput = z.strictObject({
   ...createTokenInput.shape,
   token: z
@@ -92,15 +92,15 @@ export const importTokenInput = z.strictObject({
 
 export const verifyTokenInput = z.strictObject({
   token: z.string().min(1).max(512),
-  /** Without it: of any signal. */
+  /** Absent: the signal is not checked. */
   signal: z.enum(ingestSignalNames as [IngestSignal, ...IngestSignal[]]).optional(),
-  /** Without it: from anywhere. */
+  /** Absent: the origin is not checked. */
   origin: z.string().max(300).optional(),
 })
 
-/** Query of the list; every value is text. Without `limit` the list is whole. */
+/** The query of the list. Every value is text. Without `limit`, the whole list is returned. */
 export const listTokensInput = z.strictObject({
-  limit: digits(1, 100).optional(),
+  limit: numericText(1, 100).optional(),
   cursor: z.string().max(64).optional(),
   status: z.enum(['valid', 'disabled', 'expired', 'revoked', 'all']).optional(),
   name: z.string().max(80).optional(),

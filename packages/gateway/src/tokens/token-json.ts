@@ -7,7 +7,7 @@ import type { TokenStatus } from './token-status.ts'
 import { statusOf, type TokenRow } from './token-store.ts'
 import type { TokenUsage } from './usage-store.ts'
 
-/** An ingest token as the management API shows it (spec/otlp-gateway.md 3.2). Times are RFC 3339 in UTC. */
+/** An ingest token as the management API shows it. Times are RFC 3339 in UTC. */
 export interface TokenJson {
   readonly id: string
   readonly name: string
@@ -33,20 +33,20 @@ export interface TokenJson {
 
 export type TokenWarning = 'name_in_use' | 'last_valid_token_ends'
 
-/** The one answer that holds the token itself (A-4). */
+/** The answer to a creation: the only one that contains the token itself (A-4). */
 export interface CreatedTokenJson extends TokenJson {
   readonly token: string
 }
 
 export interface RotatedTokenJson extends CreatedTokenJson {
-  /** The old token: how long it still works, and whether anyone still uses it (T-16). */
+  /** The old token: until when it is valid, and when it was last used (T-16). */
   readonly superseded: { readonly id: string; readonly expires_at: string | null; readonly last_used_at: string | null }
 }
 
 export interface ListedTokenJson extends TokenJson {
-  /** `null`: never. 0 once it has expired. */
+  /** `null` if it never expires, 0 if it has expired. */
   readonly expires_in_seconds: number | null
-  /** Under 7 days. */
+  /** True in the 7 days before the expiry. */
   readonly expires_soon: boolean
   readonly usage_24h: TokenUsage
 }
@@ -93,7 +93,7 @@ export function listedTokenJson(
   }
 }
 
-/** Everything of a token but its secret, for the audit log. */
+/** Returns everything but the secret, for the audit log. */
 export function auditedToken(row: TokenRow): object {
   return {
     name: row.name,
@@ -106,7 +106,7 @@ export function auditedToken(row: TokenRow): object {
   }
 }
 
-/** Value of `ETag`: another one after every change that PATCH can make, and after revocation. */
+/** Returns the value of `ETag`. It changes with every change that PATCH can make. */
 export function tokenETag(token: TokenJson): string {
   const { name, description, signals, tags, tenant, limits, expires_at } = token
   const use = [token.allowed_origins, token.client_certificate_sans, token.allow_query]

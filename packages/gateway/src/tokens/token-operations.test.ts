@@ -29,8 +29,8 @@ const names = async (query: Record<string, string> = {}) =>
   (await listTokens(editor, query)).tokens.map((token) => token.name)
 const events = async () => (await listAudit(gateway.as('Admin'), {})).events.map(({ event }) => event)
 
-describe('creation', () => {
-  test('3.2: answers the whole token, and the secret', async () => {
+describe('createToken', () => {
+  test('returns the whole token, including the secret', async () => {
     const created = await createToken(editor, { name: ' ci-runners ' })
     expect(created).toEqual({
       id: expect.stringMatching(/^[0-9A-Za-z]{12}$/),
@@ -56,7 +56,7 @@ describe('creation', () => {
     })
   })
 
-  test('3.2: takes everything a token can have', async () => {
+  test('accepts every field of a token', async () => {
     const body = {
       name: 'all',
       expires_at: '2026-11-22T08:00:00.250+01:00',
@@ -143,16 +143,16 @@ describe('creation', () => {
     ],
     [{ name: 'a', limits: { spans: {} } }, 'unknown_field', [{ field: 'limits.spans', problem: 'unknown' }]],
     [{ name: 'a', limits: { all: { hour: {} } } }, 'unknown_field', [{ field: 'limits.all.hour', problem: 'unknown' }]],
-  ])('3.3: refuses %j', async (body, code, details) => {
+  ])('refuses %j', async (body, code, details) => {
     await expect(createToken(editor, body)).rejects.toMatchObject({ code, details })
     expect(await names()).toEqual([])
   })
 
-  test('3.2: 80 characters are 80, whatever they take in memory', async () => {
+  test('counts characters of a name, not UTF-16 units', async () => {
     expect((await createToken(editor, { name: '🚰'.repeat(80) })).name).toBe('🚰'.repeat(80))
   })
 
-  test('3.2: a name in use is accepted with a warning, or refused where names are unique', async () => {
+  test('accepts a name in use with a warning, and refuses it where names must be unique', async () => {
     await createToken(editor, { name: 'ci' })
     expect((await createToken(editor, { name: 'ci' })).warnings).toEqual(['name_in_use'])
     const unique = gateway.as('Editor', { uniqueNames: true })
@@ -160,7 +160,7 @@ describe('creation', () => {
     expect(await names()).toEqual(['ci', 'ci'])
   })
 
-  test('3.3: beyond the limit none is made; revoked ones do not count', async () => {
+  test('refuses to exceed the token limit; revoked tokens do not count', async () => {
     const two = gateway.as('Editor', { tokenLimit: 2 })
     const { id } = await createToken(two, { name: 'a' })
     await createToken(two, { name: 'b' })
@@ -173,7 +173,7 @@ describe('creation', () => {
     expect(await names()).toEqual(['c', 'b'])
   })
 
-  test('T-13: answers after the data paths know it', async () => {
+  test('T-13: returns after the data paths run the change', async () => {
     await createToken(editor, { name: 'ci' })
     expect(gateway.propagations).toBe(1)
     expect(await currentEpoch(gateway.db)).toBe(2)
@@ -209,14 +209,14 @@ describe('roles', () => {
     ['rotate', (context: OperationContext) => rotateToken(context, { id: 'x', body: { bad: 1 } })],
     ['revoke', (context: OperationContext) => revokeToken(context, { id: 'x' })],
     ['verify', (context: OperationContext) => verifyToken(context, { bad: 1 })],
-  ])('A-6: a Viewer may not %s, and learns nothing else', async (_, operation) => {
+  ])('A-6: a Viewer may not %s tokens, and learns nothing else', async (_, operation) => {
     await expect(operation(gateway.as('Viewer'))).rejects.toMatchObject({
       code: 'forbidden',
       details: { role: 'Viewer', needed: ['Editor', 'Admin'] },
     })
   })
 
-  test('a Viewer sees no creator', async () => {
+  test('a Viewer does not see who created a token', async () => {
     const { id } = await createToken(editor, { name: 'ci' })
     expect(await getToken(gateway.as('Viewer'), { id })).not.toHaveProperty('created_by')
     expect((await listTokens(gateway.as('Viewer'), {})).tokens[0]).not.toHaveProperty('created_by')
@@ -224,7 +224,7 @@ describe('roles', () => {
   })
 })
 
-test('T-15: an imported token works, is not shown, and cannot be imported twice', async () => {
+test('T-15: an imported token is valid, is not shown, and cannot be imported twice', async () => {
   const token = 'static-token-of-a-collector-12345678'
   const imported = await importToken(editor, { name: 'old collector', token })
   expect(imported).toMatchObject({ imported: true, status: 'valid' })
@@ -242,14 +242,14 @@ test.each([
   ['x'.repeat(257), { problem: 'too_long', max: 256 }],
   [`${'x'.repeat(40)} y`, { problem: 'malformed' }],
   [`psin_${'x'.repeat(40)}`, { problem: 'own_form' }],
-])('T-15: %s is not imported', async (token, problem) => {
+])('T-15: refuses to import %s', async (token, problem) => {
   await expect(importToken(editor, { name: 'a', token })).rejects.toMatchObject({
     code: 'invalid_field',
     details: [{ field: 'token', ...problem }],
   })
 })
 
-test('verify: what the gate would say', async () => {
+test('verifyToken returns the verdict that the gate would reach', async () => {
   const { id, token } = await createToken(editor, {
     name: 'ci',
     signals: ['logs'],
@@ -267,7 +267,7 @@ test('verify: what the gate would say', async () => {
   expect(await verifyToken(editor, { token })).toEqual({ valid: false, reason: 'disabled', id })
 })
 
-test('O-14: every change is in the audit log, with who and from where', async () => {
+test('O-14: every change is audited with its actor and source', async () => {
   const { id } = await createToken(editor, { name: 'ci' })
   await updateToken(editor, { id, body: { tenant: 'acme' } })
   await rotateToken(editor, { id, body: {} })
@@ -285,8 +285,8 @@ test('O-14: every change is in the audit log, with who and from where', async ()
   })
 })
 
-describe('PATCH', () => {
-  test('changes what is named, and nothing else', async () => {
+describe('updateToken', () => {
+  test('changes only the fields in the body', async () => {
     const { id } = await createToken(editor, { name: 'ci', tenant: 'acme', tags: { a: '1' } })
     const changed = await updateToken(editor, {
       id,
@@ -301,7 +301,7 @@ describe('PATCH', () => {
     expect(changed).not.toHaveProperty('token')
   })
 
-  test('T-9, X-13: where a token may stand and with which certificate, as of the next request', async () => {
+  test('T-9, X-13: changes of query use and certificates apply from the next request', async () => {
     const created = await createToken(editor, { name: 'ci', client_certificate_sans: ['DNS:a.example'] })
     const { id } = created
     const body = { allow_query: true, client_certificate_sans: ['DNS:b.example'] }
@@ -321,7 +321,7 @@ describe('PATCH', () => {
     })
   })
 
-  test('what changes nothing leaves no trace', async () => {
+  test('an update that changes nothing is not audited and keeps the epoch', async () => {
     const { id } = await createToken(editor, { name: 'ci' })
     await updateToken(editor, { id, body: {} })
     await updateToken(editor, {
@@ -332,7 +332,7 @@ describe('PATCH', () => {
     expect(await currentEpoch(gateway.db)).toBe(2)
   })
 
-  test('T-13: only what data paths know of moves the epoch', async () => {
+  test('T-13: only changes that affect the data path increase the epoch', async () => {
     const { id } = await createToken(editor, { name: 'ci' })
     await updateToken(editor, { id, body: { description: 'x', tags: { a: 'b' } } })
     expect(await currentEpoch(gateway.db)).toBe(2)
@@ -341,7 +341,7 @@ describe('PATCH', () => {
     expect(gateway.propagations).toBe(2)
   })
 
-  test('If-Match: of two who read the same, one is told', async () => {
+  test('If-Match: the second of two updates of the same version fails', async () => {
     const created = await createToken(editor, { name: 'ci' })
     const ifMatch = tokenETag(created)
     const { id } = created
@@ -353,7 +353,7 @@ describe('PATCH', () => {
     await updateToken(editor, { id, body: { description: 'hers' }, ifMatch: '*' })
   })
 
-  test('a new end may be warned of anew', async () => {
+  test('a new expiry resets the expiry warnings', async () => {
     const { id } = await createToken(editor, { name: 'ci', expires_at: '2026-11-22T00:00:00Z' })
     await gateway.db.write((tx) => tx.updateTable('ingest_tokens').set({ expiry_warned_ms: 3_600_000 }).execute())
     await updateToken(editor, { id, body: { expires_at: '2026-12-22T00:00:00Z' } })
@@ -364,7 +364,7 @@ describe('PATCH', () => {
 })
 
 describe('T-16: rotation', () => {
-  test('both work for a day, with the same rights', async () => {
+  test('both tokens are valid for a day, with the same rights', async () => {
     const old = await createToken(editor, { name: 'ci', tenant: 'acme', signals: ['logs'], description: 'x' })
     await recordUse(gateway.db, [
       { tokenId: old.id, signal: 'logs', requests: 1, bytes: 1, rejected: 0, lastUsedAtMs: START_MS + 1_000 },
@@ -390,7 +390,7 @@ describe('T-16: rotation', () => {
     expect((await verifyToken(editor, { token: rotated.token })).valid).toBe(true)
   })
 
-  test('an old end that comes sooner stays, and the new token lives as long again', async () => {
+  test('an old token that expires earlier keeps its expiry, and the new one gets the same lifetime', async () => {
     const old = await createToken(editor, { name: 'ci', expires_at: '2026-11-21T09:00:00Z' })
     await gateway.clock.advance(3_600_000)
     const rotated = await rotateToken(editor, { id: old.id, body: {} })
@@ -398,7 +398,7 @@ describe('T-16: rotation', () => {
     expect(rotated.expires_at).toBe('2026-11-21T10:00:00Z')
   })
 
-  test('without overlap the old one ends at once', async () => {
+  test('without overlap the old token expires immediately', async () => {
     const old = await createToken(editor, { name: 'ci' })
     await rotateToken(editor, { id: old.id, body: { overlap_seconds: 0, expires_at: '2027-01-01T00:00:00Z' } })
     expect(await verifyToken(editor, { token: old.token })).toMatchObject({ valid: false, reason: 'expired' })

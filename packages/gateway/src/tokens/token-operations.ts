@@ -9,8 +9,8 @@ import { KeyedHash } from './keyed-hash.ts'
 import { newSecretText, randomBase62 } from './token-format.ts'
 import { type CreateTokenInput, createTokenInput, importTokenInput, listTokensInput } from './token-input.ts'
 import { auditedToken, type CreatedTokenJson, type ListedTokenJson, listedTokenJson, tokenJson } from './token-json.ts'
-import { nameWarnings, requireRoom, secretColumns } from './token-rules.ts'
-import { findTokenRowByMac, getTokenRow, insertToken, sliceTokens, type TokenRow } from './token-store.ts'
+import { nameWarnings, requireTokenCapacity, secretColumns } from './token-rules.ts'
+import { findTokenRowByMac, getTokenRow, insertToken, listTokenRows, type TokenRow } from './token-store.ts'
 import { usage24h } from './usage-store.ts'
 
 export { revokeToken, rotateToken, updateToken } from './token-changes.ts'
@@ -20,16 +20,15 @@ export { type TokenCheck, verifyToken } from './verify-token.ts'
 export interface TokenPage {
   /** Newest first. */
   readonly tokens: readonly ListedTokenJson[]
-  /** For the query parameter `cursor` of the next page; `undefined` on the last. */
+  /** The query parameter `cursor` of the next page, or `undefined` on the last page. */
   readonly nextCursor: string | undefined
-  /** Of all pages, for `X-Total-Count`. */
+  /** The number of tokens on all pages, for `X-Total-Count`. */
   readonly totalCount: number
 }
 
 /**
- * `body`: the parsed JSON of the request. Throws `token_limit_reached`, and `name_in_use` where names must be unique.
- *
- * @see spec/otlp-gateway.md 3.2
+ * Creates a token from `body`, the parsed JSON of the request. Throws `token_limit_reached`, and `name_in_use` where
+ * names must be unique.
  */
 export async function createToken(context: OperationContext, body: unknown): Promise<CreatedTokenJson> {
   requireRole(context.actor, 'createToken')
@@ -38,10 +37,10 @@ export async function createToken(context: OperationContext, body: unknown): Pro
   requireFuture('expires_at', input.expires_at, nowMs)
   const { id, text } = newSecretText('ingest', context.randomBytes)
   const { row, warnings } = await context.db.write(async (tx) => {
-    await requireRoom(tx, context)
+    await requireTokenCapacity(tx, context)
     const warnings = await nameWarnings(tx, input.name, context)
     const row = await insertToken(tx, {
-      ...draftOf(input, context, nowMs),
+      ...toTokenDraft(input, context, nowMs),
       ...secretColumns(context, id, text),
       imported: 0,
     })
@@ -54,8 +53,8 @@ export async function createToken(context: OperationContext, body: unknown): Pro
 }
 
 /**
- * Takes over a token that came from elsewhere, so that its clients need not change (T-15). It is not shown again. Fails on
- * one that is known already, revoked or not: what has been revoked stays so.
+ * Imports a token from another system, so that its clients need no change (T-15). The token is not shown again. Throws
+ * `invalid_field` if it is known already, even if it is revoked: an import must not make a revoked token valid again.
  */
 export async function importToken(context: OperationContext, body: unknown): Promise<ListedTokenJson> {
   requireRole(context.actor, 'importToken')
@@ -66,10 +65,10 @@ export async function importToken(context: OperationContext, body: unknown): Pro
   const macs = new KeyedHash(context.peppers).allMacs(token)
   const { row, warnings } = await context.db.write(async (tx) => {
     if (await findTokenRowByMac(tx, macs)) throw inputError([{ field: 'token', problem: 'already_known' }])
-    await requireRoom(tx, context)
+    await requireTokenCapacity(tx, context)
     const warnings = await nameWarnings(tx, input.name, context)
     const row = await insertToken(tx, {
-      ...draftOf(input, context, nowMs),
+      ...toTokenDraft(input, context, nowMs),
       ...secretColumns(context, id, token),
       imported: 1,
     })
@@ -81,38 +80,42 @@ export async function importToken(context: OperationContext, body: unknown): Pro
   return listedTokenJson(row, context.actor, nowMs, undefined, warnings)
 }
 
-/** `query`: limit, cursor, status, name, all as text. Throws `invalid_cursor`. */
+/** Returns a page of tokens. `query` has `limit`, `cursor`, `status` and `name`, all as text. Throws `invalid_cursor`. */
 export async function listTokens(context: OperationContext, query: unknown): Promise<TokenPage> {
   requireRole(context.actor, 'listTokens')
   const nowMs = context.nowMs()
   const { limit, cursor, status, name } = parseInput(listTokensInput, query)
   const before = cursor === undefined ? undefined : fromCursor(cursor)
   const selection = { status: status ?? ('unrevoked' as const), name }
-  const { rows, totalCount, hasMore } = await sliceTokens(context.db.read, selection, { before, limit }, nowMs)
+  const { rows, totalCount, hasMore } = await listTokenRows(context.db.read, selection, { before, limit }, nowMs)
   const last = rows.at(-1)
   return {
-    tokens: await listed(context, rows, nowMs),
+    tokens: await withUsage(context, rows, nowMs),
     nextCursor: hasMore && last !== undefined ? toCursor(last.position) : undefined,
     totalCount,
   }
 }
 
-/** Throws `token_not_found`. */
+/** Returns a token. Throws `token_not_found`. */
 export async function getToken(context: OperationContext, { id }: { readonly id: string }): Promise<ListedTokenJson> {
   requireRole(context.actor, 'getToken')
   const nowMs = context.nowMs()
   const row = await getTokenRow(context.db.read, id)
-  const [token] = await listed(context, [row], nowMs)
+  const [token] = await withUsage(context, [row], nowMs)
   return token!
 }
 
-async function listed(context: OperationContext, rows: readonly TokenRow[], nowMs: number): Promise<ListedTokenJson[]> {
+async function withUsage(
+  context: OperationContext,
+  rows: readonly TokenRow[],
+  nowMs: number,
+): Promise<ListedTokenJson[]> {
   const ids = rows.map((row) => row.id)
   const usage = await usage24h(context.db.read, ids, nowMs)
   return rows.map((row) => listedTokenJson(row, context.actor, nowMs, usage.get(row.id)))
 }
 
-function draftOf(input: Omit<CreateTokenInput, 'token'>, { actor }: OperationContext, nowMs: number) {
+function toTokenDraft(input: Omit<CreateTokenInput, 'token'>, { actor }: OperationContext, nowMs: number) {
   return {
     name: input.name,
     description: input.description ?? null,

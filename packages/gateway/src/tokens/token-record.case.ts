@@ -1,7 +1,7 @@
 import { ingestSignalNames } from '../ingest/signals.ts'
 import type { TokenRecord } from './token-record.ts'
 
-/** Good for all signals and for ever, but for what `changes` say. */
+/** Returns a token that is valid for all signals and never expires, except for what `changes` overrides. */
 export function tokenRecord(changes: Partial<TokenRecord> = {}): TokenRecord {
   return {
     id: '7Hq2mK9sT4bZ',

@@ -1,17 +1,17 @@
 import type { IngestSignal } from '../ingest/signals.ts'
 
-/** One limit: of requests and of wire bytes. Positive integers; absent is none. */
+/** A limit on requests and on wire bytes. The values are positive integers; an absent value means no limit. */
 export interface Allowance {
   readonly requests?: number
   readonly bytes?: number
 }
 
-/** `all` counts every signal together, beside the signals' own. */
+/** `all` limits all signals together, in addition to the limit of each signal. */
 export type TokenLimits = Partial<
   Record<IngestSignal | 'all', { readonly second?: Allowance; readonly day?: Allowance }>
 >
 
-/** What the data path knows of a token, in memory; never the token itself. */
+/** A token as the data path has it in memory. It does not contain the token itself. */
 export interface TokenRecord {
   readonly id: string
   readonly name: string
@@ -20,11 +20,11 @@ export interface TokenRecord {
   readonly pepperId: string
   readonly signals: ReadonlySet<IngestSignal>
   readonly tenant: string | undefined
-  /** Empty: any, and none at all. */
+  /** Empty: any origin, or none. */
   readonly allowedOrigins: readonly string[]
-  /** Subject alternative names of clients' certificates; empty: any, and none at all. */
+  /** Subject alternative names of client certificates. Empty: any certificate, or none. */
   readonly certificateNames: readonly string[]
-  /** May also stand in the query of a URL (T-9). */
+  /** The token may also be sent in the query of a URL (T-9). */
   readonly allowQuery: boolean
   readonly limits: TokenLimits | undefined
   readonly expiresAtMs: number | undefined

@@ -8,7 +8,7 @@ import { countUnrevoked, isNameInUse } from './token-store.ts'
 
 type Tx = Transaction<GatewayTables>
 
-export async function requireRoom(tx: Tx, { rules }: OperationContext): Promise<void> {
+export async function requireTokenCapacity(tx: Tx, { rules }: OperationContext): Promise<void> {
   if ((await countUnrevoked(tx)) < rules.tokenLimit) return
   throw new ApiError('token_limit_reached', `There may be at most ${rules.tokenLimit} tokens; revoke some.`, {
     limit: rules.tokenLimit,
@@ -21,7 +21,7 @@ export async function nameWarnings(tx: Tx, name: string, { rules }: OperationCon
   return ['name_in_use']
 }
 
-/** What identifies a token and what it is checked with. */
+/** Returns the columns that identify a token and verify its secret. */
 export function secretColumns(context: OperationContext, id: string, text: string) {
   const hash = new KeyedHash(context.peppers)
   return { id, mac: hash.newestMac(text), pepper_id: hash.newestId }

@@ -17,7 +17,7 @@ export function statusOf({ revoked_at_ms, expires_at_ms, disabled }: TokenRow, n
 const unexpired = (eb: TokenExpressions, nowMs: number) =>
   eb.or([eb('expires_at_ms', 'is', null), eb('expires_at_ms', '>', nowMs)])
 
-/** The same as {@link statusAt}, in SQL. */
+/** The conditions of {@link statusAt} in SQL. */
 const conditions: Readonly<
   Record<TokenStatus | 'all', (eb: TokenExpressions, nowMs: number) => ReturnType<TokenExpressions['and']>>
 > = {
@@ -36,11 +36,11 @@ export async function updateTokenRow(tx: Tx, id: string, change: TokenChange): P
   return await tx.updateTable('ingest_tokens').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
 }
 
-/** Throws `token_not_found`, also for one that has been revoked. */
+/** Returns a row. Throws `token_not_found`, also if the token is revoked. */
 export async function getTokenRow(db: Read, id: string): Promise<TokenRow> {
   const row = await findTokenRow(db, id)
   if (row === undefined || row.revoked_at_ms !== null) {
-    throw new ApiError('token_not_found', 'There is no token of this id, or it has been revoked.')
+    throw new ApiError('token_not_found', 'There is no token with this id, or it has been revoked.')
   }
   return row
 }
@@ -49,7 +49,7 @@ export async function findTokenRow(db: Read, id: string): Promise<TokenRow | und
   return await db.selectFrom('ingest_tokens').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** By the hash of the whole token, under any of the peppers. */
+/** Finds a token by the hashes of its whole text, one per pepper. */
 export async function findTokenRowByMac(db: Read, macs: readonly Buffer[]): Promise<TokenRow | undefined> {
   return await db.selectFrom('ingest_tokens').selectAll().where('mac', 'in', macs).executeTakeFirst()
 }
@@ -76,7 +76,7 @@ export async function isNameInUse(db: Read, name: string): Promise<boolean> {
 
 export interface ValidTokens {
   readonly count: number
-  /** When the first of them ends; `null` when none does. */
+  /** The earliest expiry among them, or `null` if none of them expires. */
   readonly nextExpiryMs: number | null
 }
 
@@ -93,20 +93,23 @@ export async function summarizeValidTokens(db: Read, nowMs: number): Promise<Val
 
 export interface TokenSelection {
   readonly status: TokenStatus | 'all' | 'unrevoked'
-  /** Part of the name, whatever its case. */
+  /** A part of the name; case is ignored. */
   readonly name: string | undefined
 }
 
 export interface TokenSlice {
   /** Newest first. */
   readonly rows: readonly TokenRow[]
-  /** Of the selection, whatever the slice. */
+  /** The number of rows in the selection, regardless of the slice. */
   readonly totalCount: number
   readonly hasMore: boolean
 }
 
-/** `before`: position of the last row of the page before. `limit`: all the rest without it. */
-export async function sliceTokens(
+/**
+ * Lists a slice of the selection. `before` is the position of the previous page's last row. Without `limit`, all
+ * remaining rows are returned.
+ */
+export async function listTokenRows(
   db: Read,
   selection: TokenSelection,
   slice: { readonly before: number | undefined; readonly limit: number | undefined },

@@ -1,10 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import type { IngestSignal } from '../ingest/signals.ts'
 import type { GatewayDb } from '../operation-context.ts'
 import type { GatewayTables } from '../store/tables.ts'
 
-/** What one process has seen of a token since it last wrote (T-17). */
+/** The use of a token that one process has counted since its last write (T-17). */
 export interface TokenUse {
   readonly tokenId: string
   readonly signal: IngestSignal
@@ -23,28 +23,28 @@ export interface TokenUsage {
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-const KEPT_MS = 2 * DAY_MS
+const RETENTION_MS = 2 * DAY_MS
 const ROWS_PER_TRANSACTION = 2_000
-/** Beyond it, asking for all tokens costs less than naming each. */
-const MAX_NAMED = 200
+/** For more ids, selecting all tokens costs less than listing each. */
+const MAX_LISTED_IDS = 200
 
-/** Adds a batch. Each row counts into the hour of its `lastUsedAtMs`. */
+/** Adds the rows to the store. Each counts for the hour of its `lastUsedAtMs`. */
 export async function recordUse(db: GatewayDb, rows: readonly TokenUse[]): Promise<void> {
   for (let start = 0; start < rows.length; start += ROWS_PER_TRANSACTION) {
-    if (start > 0) await nextTurn()
-    const part = JSON.stringify(rows.slice(start, start + ROWS_PER_TRANSACTION).map(withHour))
+    if (start > 0) await yieldToEventLoop()
+    const json = JSON.stringify(rows.slice(start, start + ROWS_PER_TRANSACTION).map(withHour))
     await db.write(async (tx) => {
       await sql`insert into token_usage (token_id, signal, hour_start_ms, requests, bytes, rejected)
         select value ->> 'tokenId', value ->> 'signal', value ->> 'hourStartMs',
           value ->> 'requests', value ->> 'bytes', value ->> 'rejected'
-        from json_each(${part}) where true
+        from json_each(${json}) where true
         on conflict (token_id, hour_start_ms, signal) do update set
           requests = requests + excluded.requests,
           bytes = bytes + excluded.bytes,
           rejected = rejected + excluded.rejected`.execute(tx)
       await sql`update ingest_tokens set last_used_at_ms = max(coalesce(last_used_at_ms, 0), used.at_ms)
         from (
-          select value ->> 'tokenId' as id, max(value ->> 'lastUsedAtMs') as at_ms from json_each(${part}) group by 1
+          select value ->> 'tokenId' as id, max(value ->> 'lastUsedAtMs') as at_ms from json_each(${json}) group by 1
         ) as used
         where ingest_tokens.id = used.id`.execute(tx)
     })
@@ -53,7 +53,7 @@ export async function recordUse(db: GatewayDb, rows: readonly TokenUse[]): Promi
 
 const withHour = (use: TokenUse) => ({ ...use, hourStartMs: use.lastUsedAtMs - (use.lastUsedAtMs % HOUR_MS) })
 
-/** Of the last 24 hours, in whole hours with the present one; tokens without any are absent. */
+/** Returns the usage of the last 24 whole hours, including the current one. Tokens without usage are absent. */
 export async function usage24h(
   db: Kysely<GatewayTables>,
   tokenIds: readonly string[],
@@ -69,22 +69,22 @@ export async function usage24h(
     ])
     .where('hour_start_ms', '>', nowMs - DAY_MS)
     .groupBy('token_id')
-  if (tokenIds.length <= MAX_NAMED) usage = usage.where('token_id', 'in', tokenIds)
+  if (tokenIds.length <= MAX_LISTED_IDS) usage = usage.where('token_id', 'in', tokenIds)
   const rows = await usage.execute()
   return new Map(rows.map(({ token_id, ...counts }) => [token_id, counts]))
 }
 
-/** Forgets what is older than two days. */
+/** Deletes usage older than two days. */
 export async function purgeUsage(db: GatewayDb, nowMs: number): Promise<void> {
   await db.write((tx) =>
     tx
       .deleteFrom('token_usage')
-      .where('hour_start_ms', '<', nowMs - KEPT_MS)
+      .where('hour_start_ms', '<', nowMs - RETENTION_MS)
       .execute(),
   )
 }
 
-/** What all processes have let through per token, signal and hour since `sinceMs`: the limits of a new process begin with it. */
+/** Returns the usage of all processes since `sinceMs`, from which a new process initializes its limits. */
 export async function usageSince(
   db: GatewayDb,
   sinceMs: number,

@@ -3,9 +3,9 @@ import { requireRole } from '../accounts/roles.ts'
 import type { Reason, Verdict } from '../ingest/admission.ts'
 import type { OperationContext } from '../operation-context.ts'
 import { isOriginAllowed } from './allowed-origins.ts'
-import { Authenticator } from './authenticate.ts'
+import { Authenticator } from './authenticator.ts'
 import { KeyedHash } from './keyed-hash.ts'
-import { recordOf } from './load-snapshot.ts'
+import { toTokenRecord } from './load-snapshot.ts'
 import type { Snapshot } from './snapshot.ts'
 import { parseSecretText } from './token-format.ts'
 import { verifyTokenInput } from './token-input.ts'
@@ -14,34 +14,34 @@ import { findTokenRow, findTokenRowByMac } from './token-store.ts'
 export interface TokenCheck {
   readonly valid: boolean
   readonly reason: Reason | null
-  /** Only of a right secret. */
+  /** `null` unless the secret is right. */
   readonly id: string | null
 }
 
-/** What the gate would say to a token, as the store has it now. */
+/** Checks a token against the store and returns the verdict that the gate would reach. */
 export async function verifyToken(context: OperationContext, body: unknown): Promise<TokenCheck> {
   requireRole(context.actor, 'verifyToken')
   const { token: value, signal, origin } = parseInput(verifyTokenInput, body)
   const nowMs = context.nowMs()
-  const snapshot = await snapshotFor(context, value, nowMs)
+  const snapshot = await loadSnapshotFor(context, value, nowMs)
   const verdict = new Authenticator(context.peppers).identify(value, snapshot, nowMs)
-  const reason = verdict.allowed ? outOfScope(verdict) : verdict.reason
+  const reason = verdict.allowed ? scopeFailure(verdict) : verdict.reason
   return { valid: reason === null, reason, id: verdict.token?.id ?? null }
 
-  function outOfScope({ token }: Verdict & { allowed: true }): Reason | null {
+  function scopeFailure({ token }: Verdict & { allowed: true }): Reason | null {
     if (signal !== undefined && !token.signals.has(signal)) return 'signal'
     if (origin !== undefined && !isOriginAllowed(token.allowedOrigins, origin)) return 'origin'
     return null
   }
 }
 
-/** Of the one token that it could be. */
-async function snapshotFor({ db, peppers }: OperationContext, value: string, nowMs: number): Promise<Snapshot> {
+/** Loads a snapshot of the only token that the value can be. */
+async function loadSnapshotFor({ db, peppers }: OperationContext, value: string, nowMs: number): Promise<Snapshot> {
   const parsed = parseSecretText('ingest', value)
   const row = parsed
     ? await findTokenRow(db.read, parsed.id)
     : await findTokenRowByMac(db.read, new KeyedHash(peppers).allMacs(value))
-  const record = row && recordOf(row)
+  const record = row && toTokenRecord(row)
   return {
     epoch: 0,
     mode: 'off',

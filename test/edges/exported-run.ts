@@ -21,7 +21,7 @@ import type {
 import { Intake } from '../../packages/cli/src/intake.ts'
 import { bodiesOf, fixtures } from '../fixtures.ts'
 
-/** A case that is one pipeline hook, to be changed by a test. */
+/** Returns the body of a case that is one pipeline hook. A test may change it. */
 export function hookOf(name: string): PipelineHook {
   return structuredClone(bodiesOf(name)[0]) as PipelineHook
 }
@@ -37,10 +37,10 @@ export function refusedText(file: string): string {
   return readFileSync(join(fixtures, 'refused', file), 'utf8')
 }
 
-/** A body, and what came of it. */
-export type Arrival =
+/** A body and the result of its conversion. */
+export type BodyResult =
   | { readonly exported: ExportedRun }
-  /** Why not; the pipeline is not named. */
+  /** The reason why it was skipped, without the id of the pipeline. */
   | { readonly exported: undefined; readonly skipped: string }
 
 export interface ExportedRun {
@@ -49,22 +49,22 @@ export interface ExportedRun {
   readonly conversion: Conversion
   readonly pipeline: Span
   readonly spans: readonly Span[]
-  /** By name; of several attempts the last. Use `spans` where that matters. */
+  /** The job spans by name. Of several attempts, only the last is in it; `spans` contains all. */
   readonly jobs: Readonly<Record<string, Span>>
   readonly metrics: Readonly<Record<string, Metric>>
   readonly log: LogRecord
   readonly jobLogs: Readonly<Record<string, LogRecord>>
 }
 
-/** When everything is read: the receipt of records that have no time at all. */
+/** The time of reading, which is the time of receipt for records that contain no time. */
 const readAtNs = 1_800_000_000_000_000_000n
 
-/** Bodies in order of arrival, as one run of the command line treats them. */
-export function arrivalsOf(
+/** Converts bodies in order of arrival, as one run of the command line does. */
+export function convertEach(
   bodies: readonly unknown[],
   input: ConvertOptionsInput = {},
   receivedAtNs?: bigint,
-): Arrival[] {
+): BodyResult[] {
   const options = resolveOptions(input)
   const intake = new Intake(options, receivedAtNs, () => readAtNs)
   return bodies.map((body) => {
@@ -78,18 +78,21 @@ export function arrivalsOf(
   })
 }
 
-export const arrivalsOfFixture = (name: string, options?: ConvertOptionsInput, receivedAtNs?: bigint): Arrival[] =>
-  arrivalsOf(bodiesOf(name), options, receivedAtNs)
+export const convertEachOfFixture = (
+  name: string,
+  options?: ConvertOptionsInput,
+  receivedAtNs?: bigint,
+): BodyResult[] => convertEach(bodiesOf(name), options, receivedAtNs)
 
-/** The one run of a case that is exported. */
+/** Converts a case that exports exactly one run. */
 export const convertFixture = (name: string, options?: ConvertOptionsInput, receivedAtNs?: bigint): ExportedRun =>
-  only(arrivalsOfFixture(name, options, receivedAtNs))
+  onlyExportedRun(convertEachOfFixture(name, options, receivedAtNs))
 
 export const convertBody = (body: unknown, options?: ConvertOptionsInput, receivedAtNs?: bigint): ExportedRun =>
-  only(arrivalsOf([body], options, receivedAtNs))
+  onlyExportedRun(convertEach([body], options, receivedAtNs))
 
-function only(arrivals: readonly Arrival[]): ExportedRun {
-  const [exported, ...others] = arrivals.flatMap(({ exported }) => exported ?? [])
+function onlyExportedRun(results: readonly BodyResult[]): ExportedRun {
+  const [exported, ...others] = results.flatMap(({ exported }) => exported ?? [])
   if (exported === undefined || others.length > 0) throw new Error(`${others.length + 1} runs exported, not one`)
   return exported
 }
@@ -117,7 +120,7 @@ interface Attributed {
   readonly attributes: readonly KeyValue[]
 }
 
-/** A double is a number here, an integer a bigint: the type on the wire is part of every expectation. */
+/** A value with its type on the wire: a double is a number and an integer is a bigint. */
 export type Plain = string | number | bigint | boolean | undefined | Plain[]
 
 export function attribute(owner: Attributed, key: string): Plain {
@@ -131,7 +134,7 @@ export function attributes(owner: Attributed): Record<string, Plain> {
 
 export const keysOf = (owner: Attributed): string[] => owner.attributes.map(({ key }) => key)
 
-/** Attributes of a signal's resource. */
+/** Returns the attributes of a signal's resource. */
 export const resourceOf = (run: ExportedRun, signal: Signal = 'traces'): Record<string, Plain> =>
   attributes(run.conversion[signal].resources[0]!.resource)
 
@@ -145,7 +148,7 @@ function plainOf(value: AnyValue): Plain {
     case 'bool':
       return value.value
     default:
-      throw new Error(`no attribute of ours is ${value.type}`)
+      throw new Error(`unexpected attribute type: ${value.type}`)
   }
 }
 
@@ -155,10 +158,10 @@ export function pointsOf(metric: Metric | undefined): readonly Point[] {
   const { data } = metric ?? {}
   if (data === undefined) return []
   if (data.type === 'gauge' || data.type === 'sum' || data.type === 'histogram') return data.dataPoints
-  throw new Error(`no metric of ours is ${data.type}`)
+  throw new Error(`unexpected metric type: ${data.type}`)
 }
 
-/** Values of a gauge or a counter, in order. */
+/** Returns the values of a gauge or a counter, in order. */
 export function valuesOf(metric: Metric | undefined): (number | bigint | undefined)[] {
   return pointsOf(metric).map((point) => ('value' in point ? point.value?.value : undefined))
 }
@@ -167,7 +170,7 @@ export function histogramsOf(metric: Metric | undefined): readonly HistogramData
   return pointsOf(metric).filter((point) => 'bucketCounts' in point)
 }
 
-/** Counts of the buckets that are not empty, by upper bound; `more` is the last one. */
+/** Returns the counts of the buckets that are not empty, by upper bound. The key of the last bucket is `more`. */
 export function bucketsOf(point: HistogramDataPoint): Record<string, bigint> {
   return Object.fromEntries(
     point.bucketCounts
@@ -176,13 +179,13 @@ export function bucketsOf(point: HistogramDataPoint): Record<string, bigint> {
   )
 }
 
-/** Nanoseconds since 1970 of a UTC date such as `2026-02-11 09:20:14.318`. */
+/** Returns the nanoseconds since 1970 of a UTC date such as `2026-02-11 09:20:14.318`. */
 export const utc = (date: string): bigint => BigInt(Date.parse(`${date.replace(' ', 'T')}Z`)) * 1_000_000n
 
-/** The same on 2026-02-11, the day of most cases. */
+/** Returns the nanoseconds of a time on 2026-02-11, the day of most cases. */
 export const at = (time: string): bigint => utc(`2026-02-11 ${time}`)
 
-/** Start and end of a span. */
+/** Returns start and end of a span. */
 export const timesOf = (span: Span | undefined): (bigint | undefined)[] => [
   span?.startTimeUnixNano,
   span?.endTimeUnixNano,

@@ -9,7 +9,7 @@ import { hasSecretPrefix, parseSecretText } from './token-format.ts'
 import type { TokenRecord } from './token-record.ts'
 import { statusAt } from './token-status.ts'
 
-/** Imported tokens are of this length, in characters (T-15). */
+/** The allowed length of an imported token, in characters (T-15). */
 export const importedLength = { min: 32, max: 256 } as const
 export const visibleAscii = /^[\x21-\x7e]+$/
 
@@ -19,15 +19,14 @@ const malformed = refused('malformed')
 const unknown = refused('unknown')
 const badSecret = refused('bad_secret')
 
-/** What an unknown id is compared with, so that the time it takes does not tell it from a wrong secret (T-7). */
+/** The hash that is compared for an unknown id, so that it takes as long to refuse as a wrong secret (T-7). */
 const dummyMac = new Uint8Array(32)
 
 /**
- * Judges what a request presents, from one snapshot and without any I/O; alike in every mode (E-1, E-2).
+ * Checks the credential of a request against a snapshot, without I/O. The verdict does not depend on the mode (E-1, E-2).
  *
- * Throws when a token in the snapshot was made with a pepper that is not here: our own fault, to be answered as such.
- *
- * @see spec/otlp-gateway.md T-3, T-7, T-8, T-15, E-8
+ * Throws if the pepper of a token is missing. This is a fault of the gateway, not of the client. The reasons are defined
+ * by rules T-3, T-7, T-8, T-15 and E-8.
  */
 export class Authenticator {
   readonly #hashes: ReadonlyMap<string, HmacSha256>
@@ -40,7 +39,7 @@ export class Authenticator {
     this.#newest = newest
   }
 
-  judge(
+  authenticate(
     presented: Pick<AdmissionRequest, 'credential' | 'signal' | 'origin' | 'certificateNames'>,
     snapshot: Snapshot,
     nowMs: number,
@@ -60,7 +59,7 @@ export class Authenticator {
     return verdict
   }
 
-  /** Whose token it is and whether that is in force, wherever it is used. */
+  /** Finds the token of a credential and checks that it is valid now, without checking what it is used for. */
   identify(value: string, snapshot: Snapshot, nowMs: number): Verdict {
     if (!hasSecretPrefix(value)) return this.#identifyImported(value, snapshot, nowMs)
     const parsed = parseSecretText('ingest', value)
@@ -68,26 +67,26 @@ export class Authenticator {
     const token = snapshot.byId.get(parsed.id)
     const hash = token === undefined ? this.#newest : this.#hashes.get(token.pepperId)
     if (hash === undefined) throw new Error(`The pepper of token ${parsed.id} is not among those of this process`)
-    const equal = timingSafeEqual(hash.of(value), token === undefined ? dummyMac : token.mac)
+    const equal = timingSafeEqual(hash.digest(value), token === undefined ? dummyMac : token.mac)
     if (token === undefined) return unknown
-    return equal ? inForce(token, nowMs) : badSecret
+    return equal ? verdictOn(token, nowMs) : badSecret
   }
 
-  /** Found by its hash: whoever can time the search learns about hashes under a key he does not have. */
+  /** Looks a token up by its keyed hash. Timing the lookup reveals only hashes under a pepper that the client does not have. */
   #identifyImported(value: string, snapshot: Snapshot, nowMs: number): Verdict {
     if (value.length < importedLength.min || value.length > importedLength.max) return malformed
     if (snapshot.byMac.size === 0 || !visibleAscii.test(value)) return unknown
     for (const hash of this.#hashes.values()) {
-      const mac = hash.of(value)
+      const mac = hash.digest(value)
       const token = snapshot.byMac.get(Buffer.from(mac.buffer).toString('hex'))
-      if (token !== undefined) return inForce(token, nowMs)
+      if (token !== undefined) return verdictOn(token, nowMs)
     }
     return unknown
   }
 }
 
-/** The reason is told only of a right secret, which this one is (T-8). */
-function inForce(token: TokenRecord, nowMs: number): Verdict {
+/** Returns the verdict on a token after its secret was verified. Only then may the reason be disclosed (T-8). */
+function verdictOn(token: TokenRecord, nowMs: number): Verdict {
   const status = statusAt(token, nowMs)
   return status === 'valid' ? { allowed: true, token } : { allowed: false, reason: status, token }
 }

@@ -4,10 +4,10 @@ import type { AccessLog } from './access-log.ts'
 import type { GateMetrics } from './gate-metrics.ts'
 
 /**
- * Counts and logs how requests end. Whoever was judged and not admitted is left out: the admission controller has counted and logged
- * it, and knows the reason better.
+ * Counts and logs how requests end. Requests that the credential check refused are left out, because the admission
+ * controller has counted and logged them with the exact reason.
  */
-export function endingsOf(
+export function exportObserver(
   transport: Transport,
   metrics: GateMetrics,
   accessLog: AccessLog,
@@ -22,15 +22,15 @@ export function endingsOf(
       if (admissionRequest === undefined) return
       if (refusedAs !== undefined) {
         const atMs = nowMs()
-        accessLog.refused(admissionRequest, refusedAs, admitted?.token?.id, lineOf(ending, atMs), atMs)
+        accessLog.refused(admissionRequest, refusedAs, admitted?.token?.id, toLogFields(ending, atMs), atMs)
       } else if (accessLog.logsAccepted && outcome === 'success') {
-        accessLog.accepted(admissionRequest, admitted?.token?.id, lineOf(ending, nowMs()))
+        accessLog.accepted(admissionRequest, admitted?.token?.id, toLogFields(ending, nowMs()))
       }
     },
   }
 }
 
-const lineOf = ({ status, wireBytes, sentAtMs, detail }: ExportEnding, nowMs: number) => ({
+const toLogFields = ({ status, wireBytes, sentAtMs, detail }: ExportEnding, nowMs: number) => ({
   status,
   detail,
   bytes: wireBytes,

@@ -1,10 +1,10 @@
-import type { Client, SightingsReport } from './sightings.ts'
+import type { Client, ClientStatsReport } from './client-stats.ts'
 
 const MAX_CLIENTS = 1_000
 const MAX_MINUTES = 24 * 60
 
-/** What several processes have seen, as if one had. */
-export function mergeSightings(reports: readonly SightingsReport[]): SightingsReport {
+/** Merges the reports of several processes into one. */
+export function mergeClientStats(reports: readonly ClientStatsReport[]): ClientStatsReport {
   const minutes = new Map<number, { startMs: number; requests: number; wouldReject: number }>()
   const clients = new Map<string, Client>()
   for (const report of reports) {
@@ -20,7 +20,7 @@ export function mergeSightings(reports: readonly SightingsReport[]): SightingsRe
       const { network, userAgent, signal, transport, reason, tokenId } = client
       const key = JSON.stringify([network, userAgent, signal, transport, reason, tokenId])
       const known = clients.get(key)
-      clients.set(key, known === undefined ? client : bothOf(known, client))
+      clients.set(key, known === undefined ? client : mergeClients(known, client))
     }
   }
   return {
@@ -29,7 +29,7 @@ export function mergeSightings(reports: readonly SightingsReport[]): SightingsRe
   }
 }
 
-function bothOf(a: Client, b: Client): Client {
+function mergeClients(a: Client, b: Client): Client {
   const [earlier, later] = a.lastSeenMs <= b.lastSeenMs ? [a, b] : [b, a]
   return {
     ...later,

@@ -2,9 +2,9 @@ import { EventEmitter } from 'node:events'
 import { ManualClock } from '@penstock/testkit'
 import { expect, test, vi } from 'vitest'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
-import { answerQuestions, type Channel, RemotePlane } from './worker-messages.ts'
+import { type Channel, RemotePlane, servePlane } from './remote-plane.ts'
 
-/** Two ends of a pipe that copies what passes, as a process boundary does. */
+/** Returns two ends of a channel that copies messages, as a process boundary does. */
 function pipe(): { primary: Channel & EventEmitter; worker: Channel & EventEmitter } {
   const ends = [new EventEmitter(), new EventEmitter()] as const
   const end = (own: EventEmitter, other: EventEmitter) =>
@@ -19,7 +19,7 @@ function pipe(): { primary: Channel & EventEmitter; worker: Channel & EventEmitt
 
 const report: PlaneReport = {
   metrics: { series: [] } as unknown as PlaneReport['metrics'],
-  sightings: { clients: [] } as unknown as PlaneReport['sightings'],
+  clientStats: { clients: [] } as unknown as PlaneReport['clientStats'],
   state: 'ready',
   startedMs: 0,
   isStoreFailing: false,
@@ -31,10 +31,10 @@ function planeOf(more: Partial<IngestPlane> = {}): IngestPlane {
   return { refresh: async () => {}, report: async () => report, drain: async () => {}, ...more }
 }
 
-test('asks the plane at the other end, and passes its answers, failures included', async () => {
+test('calls the plane at the other end, and returns its results and failures', async () => {
   const { primary, worker } = pipe()
   const delays: number[] = []
-  answerQuestions(
+  servePlane(
     worker,
     planeOf({
       refresh: async () => {
@@ -50,10 +50,10 @@ test('asks the plane at the other end, and passes its answers, failures included
   await expect(remote.refresh()).rejects.toThrow('the store cannot be read')
 })
 
-test('answers find their questions, whatever order they come in', async () => {
+test('matches replies to their calls, in any order', async () => {
   const { primary, worker } = pipe()
   const finish: ((value: PlaneReport) => void)[] = []
-  answerQuestions(worker, planeOf({ report: () => new Promise((resolve) => finish.push(resolve)) }))
+  servePlane(worker, planeOf({ report: () => new Promise((resolve) => finish.push(resolve)) }))
   const remote = new RemotePlane(primary, clock)
   const [first, second] = [remote.report(), remote.report()]
   await vi.waitFor(() => expect(finish).toHaveLength(2))
@@ -63,7 +63,7 @@ test('answers find their questions, whatever order they come in', async () => {
   expect((await second).state).toBe('draining')
 })
 
-test('a worker that hangs is not waited for longer than 5 s, but draining takes as long as it takes', async () => {
+test('a call to a worker that hangs fails after 5 s, but a drain has no timeout', async () => {
   const { primary } = pipe()
   const remote = new RemotePlane(primary, clock)
   const refreshed = remote.refresh().catch((error: Error) => error.message)
@@ -80,7 +80,7 @@ test('a worker that hangs is not waited for longer than 5 s, but draining takes 
   expect(drained).toBe('the worker has ended')
 })
 
-test('a worker that has ended fails whatever is asked of it, at once', async () => {
+test('calls to a worker that has ended fail immediately', async () => {
   const { primary } = pipe()
   const remote = new RemotePlane(primary, clock)
   const waiting = remote.report()
@@ -89,11 +89,11 @@ test('a worker that has ended fails whatever is asked of it, at once', async () 
   await expect(remote.report()).rejects.toThrow('the worker has ended')
 })
 
-test('what else comes over the channel is nobody’s question', async () => {
+test('other messages on the channel are ignored', async () => {
   const { primary, worker } = pipe()
   const said: unknown[] = []
   primary.on('message', (message) => said.push(message))
-  answerQuestions(worker, planeOf())
+  servePlane(worker, planeOf())
   for (const stray of [null, 'report', 7, {}, { penstock: 'listening' }]) worker.emit('message', stray)
   await new Promise<void>((resolve) => setImmediate(resolve))
   expect(said).toEqual([])

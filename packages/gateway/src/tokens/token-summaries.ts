@@ -1,8 +1,8 @@
-import type { TokenStanding } from '../enforcement/readiness.ts'
+import type { TokenSummary } from '../enforcement/readiness.ts'
 import type { GatewayDb } from '../operation-context.ts'
 
-/** What the readiness report knows of every token that is not revoked. */
-export async function tokenStandings(db: GatewayDb): Promise<TokenStanding[]> {
+/** Lists what the readiness report needs of every token that is not revoked. */
+export async function listTokenSummaries(db: GatewayDb): Promise<TokenSummary[]> {
   const rows = await db.read
     .selectFrom('ingest_tokens')
     .select(['id', 'name', 'disabled', 'expires_at_ms', 'last_used_at_ms'])

@@ -6,27 +6,30 @@ import { rfc3339 } from '../store/rfc3339.ts'
 import type { Snapshot } from '../tokens/snapshot.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
-import { malformedHeader, type RefusalText, refusalTexts } from './refusal-texts.ts'
+import { malformedCredential, type RefusalText, refusalTexts } from './refusal-texts.ts'
 import type { WarningMemory } from './warning-memory.ts'
 
-export interface EffectRules {
-  /** A snapshot the store has not confirmed for longer opens and refuses nothing (T-14). */
+export interface AdmissionRules {
+  /** The maximum age of a snapshot since the store last confirmed it (T-14). */
   readonly maxStaleMs: number
-  /** Also tells clients inside their replies that their token ends soon (O-9). */
+  /** Also warns clients in their replies that their token expires soon (O-9). */
   readonly warnOfExpiry: boolean
   readonly warned: WarningMemory
   readonly random: Random
 }
 
-/** From here on clients are told when their token ends (O-9). */
+/** The time before the expiry at which clients are warned (O-9). */
 const EXPIRES_SOON_MS = 7 * 86_400_000
 
 /**
- * Why nobody can be judged now, whatever they present; to be asked before a credential is looked at.
- *
- * @see spec/otlp-gateway.md 2 T-14, 4 E-10
+ * Returns the refusal for every request while no usable snapshot exists (E-10, T-14), else `undefined`. Call it before the
+ * credential is checked.
  */
-export function blindness(snapshot: Snapshot | undefined, nowMs: number, rules: EffectRules): Refusal | undefined {
+export function snapshotUnavailable(
+  snapshot: Snapshot | undefined,
+  nowMs: number,
+  rules: AdmissionRules,
+): Refusal | undefined {
   if (snapshot !== undefined && nowMs - snapshot.confirmedAtMs <= rules.maxStaleMs) return undefined
   return {
     kind: 'store_unreadable',
@@ -39,36 +42,34 @@ export function blindness(snapshot: Snapshot | undefined, nowMs: number, rules: 
 }
 
 /**
- * What a verdict leads to under the snapshot it was reached from. The verdict itself is the same in every mode (E-1),
- * and nothing but the snapshot can change the mode (E-7).
- *
- * @see spec/otlp-gateway.md 4
+ * Decides whether a request is admitted, from the verdict on its credential and the snapshot of that verdict. The verdict
+ * is the same in every mode (E-1); only the snapshot determines the mode (E-7).
  */
-export function effectOf(
+export function decideAdmission(
   presented: AdmissionRequest,
   verdict: Verdict,
   snapshot: Snapshot,
   nowMs: number,
-  rules: EffectRules,
+  rules: AdmissionRules,
 ): Admission {
-  const blind = blindness(snapshot, nowMs, rules)
-  if (blind !== undefined) return { admitted: false, refusal: blind }
-  if (verdict.allowed) return admissionOf(verdict.token, presented, nowMs, rules)
+  const unavailable = snapshotUnavailable(snapshot, nowMs, rules)
+  if (unavailable !== undefined) return { admitted: false, refusal: unavailable }
+  if (verdict.allowed) return admissionFor(verdict.token, presented, nowMs, rules)
   switch (snapshot.mode) {
     case 'off':
-      return offAdmissions[verdict.reason]
+      return admissionsWhenOff[verdict.reason]
     case 'report':
-      return unverifiedAdmissions[verdict.reason]
+      return admissionsUnverified[verdict.reason]
     case 'warn': {
-      const admission = unverifiedAdmissions[verdict.reason]
+      const admission = admissionsUnverified[verdict.reason]
       if (!mayWarn(presented, nowMs, rules)) return admission
-      const { message } = refusalOf(presented, verdict.reason, verdict.token)
+      const { message } = refusalFor(presented, verdict.reason, verdict.token)
       return { ...admission, warning: `This export will be refused once ingest enforcement is on. ${message}` }
     }
     case 'enforce': {
-      const refusal = refusalOf(presented, verdict.reason, verdict.token)
+      const refusal = refusalFor(presented, verdict.reason, verdict.token)
       const graceLeftMs = snapshot.graceUntilMs === undefined ? 0 : snapshot.graceUntilMs - nowMs
-      return { admitted: false, refusal: graceLeftMs > 0 ? heldRefusal(refusal, graceLeftMs, rules.random) : refusal }
+      return { admitted: false, refusal: graceLeftMs > 0 ? graceRefusal(refusal, graceLeftMs, rules.random) : refusal }
     }
   }
 }
@@ -89,18 +90,18 @@ function admittedWithoutToken(auth: 'off' | 'unverified'): Readonly<Record<Reaso
   return Object.fromEntries(rows) as Record<Reason, Admitted>
 }
 
-const offAdmissions = admittedWithoutToken('off')
-const unverifiedAdmissions = admittedWithoutToken('unverified')
+const admissionsWhenOff = admittedWithoutToken('off')
+const admissionsUnverified = admittedWithoutToken('unverified')
 
-/** One object per token, as nearly every request of a token is admitted in the same words. */
+/** One admission per token, because nearly all requests of a token are admitted identically. */
 const admissions = new WeakMap<TokenRecord, Admitted>()
-const endingAdmissions = new WeakMap<TokenRecord, Admitted>()
+const expiringAdmissions = new WeakMap<TokenRecord, Admitted>()
 
-function admissionOf(token: TokenRecord, presented: AdmissionRequest, nowMs: number, rules: EffectRules): Admitted {
+function admissionFor(token: TokenRecord, presented: AdmissionRequest, nowMs: number, rules: AdmissionRules): Admitted {
   const endsAtMs = token.expiresAtMs
   if (endsAtMs === undefined || endsAtMs - nowMs >= EXPIRES_SOON_MS)
-    return rememberedAdmission(admissions, token, undefined)
-  const admission = rememberedAdmission(endingAdmissions, token, endsAtMs)
+    return cachedAdmission(admissions, token, undefined)
+  const admission = cachedAdmission(expiringAdmissions, token, endsAtMs)
   if (!rules.warnOfExpiry || !mayWarn(presented, nowMs, rules)) return admission
   return {
     ...admission,
@@ -108,13 +109,13 @@ function admissionOf(token: TokenRecord, presented: AdmissionRequest, nowMs: num
   }
 }
 
-function rememberedAdmission(
-  known: WeakMap<TokenRecord, Admitted>,
+function cachedAdmission(
+  cache: WeakMap<TokenRecord, Admitted>,
   token: TokenRecord,
   endsAtMs: number | undefined,
 ): Admitted {
-  const remembered = known.get(token)
-  if (remembered !== undefined) return remembered
+  const cached = cache.get(token)
+  if (cached !== undefined) return cached
   const admission: Admitted = {
     admitted: true,
     token,
@@ -124,22 +125,22 @@ function rememberedAdmission(
     expiresAt: endsAtMs === undefined ? undefined : rfc3339(endsAtMs),
     sample: undefined,
   }
-  known.set(token, admission)
+  cache.set(token, admission)
   return admission
 }
 
-function mayWarn({ source, signal }: AdmissionRequest, nowMs: number, { warned }: EffectRules): boolean {
+function mayWarn({ source, signal }: AdmissionRequest, nowMs: number, { warned }: AdmissionRules): boolean {
   return warned.take(`${networkOf(source)} ${signal}`, nowMs)
 }
 
-/** The refusal of the table 1.3, as enforcement would have it without grace. */
-export function refusalOf(presented: AdmissionRequest, reason: Reason, token: TokenRecord | undefined): Refusal {
+/** Returns the refusal for a reason, as enforcement gives it after the grace period. */
+export function refusalFor(presented: AdmissionRequest, reason: Reason, token: TokenRecord | undefined): Refusal {
   const text =
-    reason === 'malformed' && presented.credential.kind === 'malformed' ? malformedHeader : refusalTexts[reason]
-  if (token === undefined || text.ofToken === undefined) {
-    return strangerRefusals.get(text) ?? withChallenge(text, text.message, presented.signal)
+    reason === 'malformed' && presented.credential.kind === 'malformed' ? malformedCredential : refusalTexts[reason]
+  if (token === undefined || text.tokenSuffix === undefined) {
+    return anonymousRefusals.get(text) ?? withChallenge(text, text.message, presented.signal)
   }
-  return withChallenge(text, `The ingest token ${token.id} ${text.ofToken}`, presented.signal)
+  return withChallenge(text, `The ingest token ${token.id} ${text.tokenSuffix}`, presented.signal)
 }
 
 function withChallenge({ kind, error }: RefusalText, message: string, signal: string): Refusal {
@@ -160,18 +161,18 @@ function challengeParameters(error: Exclude<RefusalText['error'], 'none'>, messa
   }
 }
 
-/** A flood of bad credentials shall not make garbage; only a scope depends on the request. */
-const strangerRefusals: ReadonlyMap<RefusalText, Refusal> = new Map(
-  [malformedHeader, ...Object.values(refusalTexts)]
+/** Precomputed refusals, so that a flood of bad credentials allocates nothing. Only a scope depends on the request. */
+const anonymousRefusals: ReadonlyMap<RefusalText, Refusal> = new Map(
+  [malformedCredential, ...Object.values(refusalTexts)]
     .filter(({ error }) => error !== 'insufficient_scope')
     .map((text) => [text, withChallenge(text, text.message, '')]),
 )
 
-/** Retryable until grace ends; a client sent away for longer than that would find itself refused for good (E-6). */
-function heldRefusal({ message }: Refusal, leftMs: number, random: Random): Refusal {
+/** Returns a retryable refusal. Its Retry-After never exceeds the grace period, after which the client would be rejected (E-6). */
+function graceRefusal({ message }: Refusal, leftMs: number, random: Random): Refusal {
   return {
     kind: 'grace_hold',
-    message: `Ingest enforcement has just been switched on; soon this export will be refused for good. ${message}`,
+    message: `Ingest enforcement has just been enabled; this export will soon be rejected permanently. ${message}`,
     retryAfterSeconds: Math.max(1, Math.min(retryAfterSeconds(random), Math.floor(leftMs / 1_000))),
   }
 }

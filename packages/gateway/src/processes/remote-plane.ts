@@ -1,34 +1,34 @@
 import type { Clock } from '@penstock/runtime'
 import type { IngestPlane } from './ingest-plane.ts'
 
-/** The end of a channel between two processes; `process` and a cluster worker both are one. */
+/** One end of a channel between two processes. `process` and a cluster worker are such ends. */
 export interface Channel {
   send?(message: object): unknown
   on(event: 'message', listener: (message: unknown) => void): unknown
   on(event: 'disconnect', listener: () => void): unknown
 }
 
-type Asked = keyof IngestPlane
+type PlaneMethod = keyof IngestPlane
 
-interface Question {
-  readonly penstock: 'question'
+interface PlaneRequest {
+  readonly penstock: 'request'
   readonly id: number
-  readonly asked: Asked
-  /** Of `drain`. */
+  readonly method: PlaneMethod
+  /** The argument of `drain`. */
   readonly delayMs: number
 }
 
-interface Reply {
+interface PlaneReply {
   readonly penstock: 'reply'
   readonly id: number
   readonly value?: unknown
   readonly error?: string
 }
 
-/** A worker that hangs must not hang whoever asks it. */
+/** The timeout of a call, so that a worker that hangs does not hang its caller. */
 const REPLY_TIMEOUT_MS = 5_000
 
-/** A plane in another process. Questions to a process that has ended, or that does not answer in 5 s, fail. */
+/** A plane in another process. Calls fail if the process has ended or does not reply within 5 s. */
 export class RemotePlane implements IngestPlane {
   readonly #channel: Channel
   readonly #clock: Clock
@@ -40,7 +40,7 @@ export class RemotePlane implements IngestPlane {
     this.#channel = channel
     this.#clock = clock
     channel.on('message', (message) => {
-      if (isReply(message)) this.#settle(message)
+      if (isPlaneReply(message)) this.#settle(message)
     })
     channel.on('disconnect', () => {
       this.#isOpen = false
@@ -50,19 +50,19 @@ export class RemotePlane implements IngestPlane {
   }
 
   async refresh(): Promise<void> {
-    await this.#ask('refresh', REPLY_TIMEOUT_MS)
+    await this.#call('refresh', REPLY_TIMEOUT_MS)
   }
 
   report(): ReturnType<IngestPlane['report']> {
-    return this.#ask('report', REPLY_TIMEOUT_MS) as ReturnType<IngestPlane['report']>
+    return this.#call('report', REPLY_TIMEOUT_MS) as ReturnType<IngestPlane['report']>
   }
 
-  /** Takes as long as draining takes. The worker has its own deadline; whoever cannot rely on that must have another. */
+  /** Drains without a timeout. The worker has its own deadline; a caller that cannot rely on it needs another. */
   async drain(delayMs: number): Promise<void> {
-    await this.#ask('drain', undefined, delayMs)
+    await this.#call('drain', undefined, delayMs)
   }
 
-  async #ask(asked: Asked, timeoutMs: number | undefined, delayMs = 0): Promise<unknown> {
+  async #call(method: PlaneMethod, timeoutMs: number | undefined, delayMs = 0): Promise<unknown> {
     if (!this.#isOpen) throw new Error('the worker has ended')
     this.#lastId += 1
     const id = this.#lastId
@@ -72,11 +72,11 @@ export class RemotePlane implements IngestPlane {
         this.#waiting.set(id, { resolve, reject })
         if (timeoutMs !== undefined) {
           this.#clock.sleep(timeoutMs, answered.signal).then(
-            () => reject(new Error(`no ${asked} in time`)),
+            () => reject(new Error(`no ${method} in time`)),
             () => {},
           )
         }
-        this.#channel.send?.({ penstock: 'question', id, asked, delayMs } satisfies Question)
+        this.#channel.send?.({ penstock: 'request', id, method, delayMs } satisfies PlaneRequest)
       })
     } finally {
       answered.abort()
@@ -84,30 +84,30 @@ export class RemotePlane implements IngestPlane {
     }
   }
 
-  #settle({ id, value, error }: Reply): void {
+  #settle({ id, value, error }: PlaneReply): void {
     const waiting = this.#waiting.get(id)
     if (error === undefined) waiting?.resolve(value)
     else waiting?.reject(new Error(error))
   }
 }
 
-/** The worker's side: lets the process at the other end ask `plane`. */
-export function answerQuestions(channel: Channel, plane: IngestPlane): void {
+/** Serves calls from the process at the other end, in the worker. */
+export function servePlane(channel: Channel, plane: IngestPlane): void {
   channel.on('message', (message) => {
-    if (!isQuestion(message)) return
-    const { id, asked, delayMs } = message
-    const reply = (rest: Pick<Reply, 'value' | 'error'>) => channel.send?.({ penstock: 'reply', id, ...rest })
-    plane[asked](delayMs).then(
+    if (!isPlaneRequest(message)) return
+    const { id, method, delayMs } = message
+    const reply = (rest: Pick<PlaneReply, 'value' | 'error'>) => channel.send?.({ penstock: 'reply', id, ...rest })
+    plane[method](delayMs).then(
       (value) => reply({ value }),
       (error: Error) => reply({ error: error.message }),
     )
   })
 }
 
-function isReply(message: unknown): message is Reply {
-  return (message as Partial<Reply> | null)?.penstock === 'reply'
+function isPlaneReply(message: unknown): message is PlaneReply {
+  return (message as Partial<PlaneReply> | null)?.penstock === 'reply'
 }
 
-function isQuestion(message: unknown): message is Question {
-  return (message as Partial<Question> | null)?.penstock === 'question'
+function isPlaneRequest(message: unknown): message is PlaneRequest {
+  return (message as Partial<PlaneRequest> | null)?.penstock === 'request'
 }

@@ -32,7 +32,7 @@ async function snapshotAgeSeconds(gateway: ProcessGateway): Promise<number> {
   return Number(/^otelcol_ingestauth_snapshot_age_seconds\S* (\S+)$/m.exec(text)![1])
 }
 
-test('T-14: an unreadable store: works from memory and says so, then 503 for everyone, then recovers', async () => {
+test('T-14: without a readable store it works from memory and reports so, then answers 503, then recovers', async () => {
   await using sink = await CountingSink.start()
   await using gateway = await ProcessGateway.start({
     upstream: sink.url,
@@ -40,7 +40,7 @@ test('T-14: an unreadable store: works from memory and says so, then 503 for eve
   })
   const { id, token } = await gateway.token()
   await gateway.enforce(true)
-  // Everything into the main file, so that it is the only place to read from.
+  // Moves everything into the main file, so that the damage affects every read.
   const checkpointing = new Sqlite(join(gateway.dataDir, 'gateway.db'))
   checkpointing.pragma('wal_checkpoint(TRUNCATE)')
   checkpointing.close()
@@ -79,7 +79,7 @@ test('T-14: an unreadable store: works from memory and says so, then 503 for eve
   expect(await gateway.stop()).toBe(0)
 }, 60_000)
 
-test('T-14: a store that is locked for writing: changes are 503, telemetry goes on', async () => {
+test('T-14: while the store is locked for writing, changes get 503 and telemetry continues', async () => {
   await using sink = await CountingSink.start()
   await using gateway = await ProcessGateway.start({ upstream: sink.url })
   const { token } = await gateway.token()
@@ -96,7 +96,7 @@ test('T-14: a store that is locked for writing: changes are 503, telemetry goes 
   expect((await exported(gateway, undefined)).status).toBe(200)
 }, 60_000)
 
-describe('a start that cannot work: one line, exit 2, nobody listens', () => {
+describe('a start that fails prints one line, exits with 2 and opens no port', () => {
   let dataDir: string
   let ports: { http: number; grpc: number; management: number }
   beforeEach(async () => {
@@ -120,12 +120,12 @@ describe('a start that cannot work: one line, exit 2, nobody listens', () => {
   }
   const refused = (stderr: unknown) => ({ exitCode: 2, stdout: '', stderr, listening: [false, false, false] })
 
-  test('a file that is no database', async () => {
+  test('for a file that is not a database', async () => {
     writeFileSync(join(dataDir, 'gateway.db'), 'x'.repeat(8_192), { mode: 0o600 })
     expect(await attempt()).toEqual(refused(`penstock: cannot use ${dataDir}/gateway.db: file is not a database\n`))
   })
 
-  test('a database of a newer version', async () => {
+  test('for a database of a newer version', async () => {
     await penstock(['token', 'create', '--name', 'x'], { env: { PENSTOCK_DATA_DIR: dataDir } })
     const database = new Sqlite(join(dataDir, 'gateway.db'))
     database.exec(`insert into kysely_migration (name, timestamp) values ('0099_later', '2026-11-21T00:00:00Z')`)
@@ -135,7 +135,7 @@ describe('a start that cannot work: one line, exit 2, nobody listens', () => {
     expect(stderr).toMatch(/^penstock: cannot use \S+gateway\.db: .*0099_later.*\n$/)
   })
 
-  test('tokens, but not the pepper they were made with', async () => {
+  test('for a database with tokens without their pepper', async () => {
     await penstock(['token', 'create', '--name', 'x'], { env: { PENSTOCK_DATA_DIR: dataDir } })
     rmSync(join(dataDir, 'pepper'))
     const { stderr, ...rest } = await attempt()
@@ -149,7 +149,7 @@ describe('a start that cannot work: one line, exit 2, nobody listens', () => {
     ['the management port', 'management', 'PENSTOCK_OBS_LISTEN', []],
     ['an OTLP port, with workers', 'http', 'PENSTOCK_OTLP_HTTP_LISTEN', ['--workers', '2']],
     ['the management port, with workers', 'management', 'PENSTOCK_OBS_LISTEN', ['--workers', '2']],
-  ] as const)('%s is taken', async (_name, taken, variable, args) => {
+  ] as const)('if %s is in use', async (_name, taken, variable, args) => {
     const port = ports[taken]
     const other = createServer()
     await once(other.listen(port, '127.0.0.1'), 'listening')
@@ -163,7 +163,7 @@ describe('a start that cannot work: one line, exit 2, nobody listens', () => {
     expect(listening.filter(Boolean)).toHaveLength(1)
   })
 
-  test('an unknown setting, and a value that is none', async () => {
+  test('for an unknown setting and an invalid value', async () => {
     expect(await attempt({ PENSTOCK_UPSTREM: 'http://x' })).toEqual(
       refused('penstock: unknown setting PENSTOCK_UPSTREM\n'),
     )
@@ -172,7 +172,7 @@ describe('a start that cannot work: one line, exit 2, nobody listens', () => {
     )
   })
 
-  test('a data directory that is a file', async () => {
+  test('for a data directory that is a file', async () => {
     const file = join(dataDir, 'file')
     writeFileSync(file, '')
     const { stderr, ...rest } = await attempt({ PENSTOCK_DATA_DIR: join(file, 'data') })
@@ -180,7 +180,7 @@ describe('a start that cannot work: one line, exit 2, nobody listens', () => {
     expect(stderr).toBe(`penstock: cannot use the data directory ${file}/data: not a directory\n`)
   })
 
-  test('a credential file and a certificate that cannot be read', async () => {
+  test('for a credential file or a certificate that cannot be read', async () => {
     const missing = join(dataDir, 'missing')
     for (const more of [
       { PENSTOCK_UPSTREAM_AUTHORIZATION_FILE: missing },

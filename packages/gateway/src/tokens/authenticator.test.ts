@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../ingest/admission.ts'
 import type { CredentialPlace } from '../ingest/credential.ts'
 import { isOriginAllowed } from './allowed-origins.ts'
-import { Authenticator } from './authenticate.ts'
+import { Authenticator } from './authenticator.ts'
 import type { Peppers } from './pepper.ts'
 import type { Snapshot } from './snapshot.ts'
 import { newSecretText } from './token-format.ts'
@@ -42,23 +42,23 @@ function snapshot(tokens: readonly TokenRecord[], importedTokens: readonly Token
   }
 }
 
-interface Circumstances {
+interface RequestContext {
   readonly origin?: string
   readonly from?: CredentialPlace
   readonly certificateNames?: readonly string[]
 }
 
-function judge(value: string, tokens: Snapshot, circumstances: Circumstances = {}): Verdict {
-  const { origin, from = 'header', certificateNames } = circumstances
+function authenticate(value: string, tokens: Snapshot, context: RequestContext = {}): Verdict {
+  const { origin, from = 'header', certificateNames } = context
   const credential = { kind: 'bearer', value, from } as const
-  return authenticator.judge({ credential, signal: 'traces', origin, certificateNames }, tokens, NOW_MS)
+  return authenticator.authenticate({ credential, signal: 'traces', origin, certificateNames }, tokens, NOW_MS)
 }
 
 const outcome = (verdict: Verdict) => (verdict.allowed ? 'allowed' : verdict.reason)
 
-test('E-1: no credential, and one that cannot be read', () => {
+test('E-1: a request without a credential is `missing`, one with an unreadable credential is `malformed`', () => {
   const present = (kind: 'none' | 'malformed') =>
-    authenticator.judge(
+    authenticator.authenticate(
       { credential: { kind }, signal: 'traces', origin: undefined, certificateNames: undefined },
       snapshot([record()]),
       NOW_MS,
@@ -67,43 +67,47 @@ test('E-1: no credential, and one that cannot be read', () => {
   expect(present('malformed')).toEqual({ allowed: false, reason: 'malformed', token: undefined })
 })
 
-test('T-7: the right secret opens', () => {
+test('T-7: allows a token with the right secret', () => {
   const token = record()
-  expect(judge(secret.text, snapshot([token]))).toEqual({ allowed: true, token })
+  expect(authenticate(secret.text, snapshot([token]))).toEqual({ allowed: true, token })
 })
 
-test('T-6: a token keeps the pepper it was made with', () => {
+test('T-6: a token stays valid under the pepper that it was created with', () => {
   const token = record({ mac: macOf(secret.text, oldPepper), pepperId: 'old' })
-  expect(outcome(judge(secret.text, snapshot([token])))).toBe('allowed')
+  expect(outcome(authenticate(secret.text, snapshot([token])))).toBe('allowed')
 })
 
-test('T-6: a token whose pepper is not here is our fault and not the client’s', () => {
-  expect(() => judge(secret.text, snapshot([record({ pepperId: 'lost' })]))).toThrow('pepper')
+test('T-6: throws, instead of refusing the client, if the pepper of a token is missing', () => {
+  expect(() => authenticate(secret.text, snapshot([record({ pepperId: 'lost' })]))).toThrow('pepper')
 })
 
-test('T-3: a wrong checksum is malformed, whatever else is right', () => {
+test('T-3: a token with a wrong checksum is malformed', () => {
   const typo = `${secret.text.slice(0, -1)}${secret.text.endsWith('0') ? '1' : '0'}`
-  expect(outcome(judge(typo, snapshot([record()])))).toBe('malformed')
+  expect(outcome(authenticate(typo, snapshot([record()])))).toBe('malformed')
 })
 
-test('T-1: an API key is no ingest token', () => {
+test('T-1: an API key is not an ingest token', () => {
   const key = newSecretText('api_key', (count) => new Uint8Array(count).fill(7))
-  expect(outcome(judge(key.text, snapshot([record({ mac: macOf(key.text) })])))).toBe('malformed')
+  expect(outcome(authenticate(key.text, snapshot([record({ mac: macOf(key.text) })])))).toBe('malformed')
 })
 
-test('T-7: an unknown id and a wrong secret are refused alike, and told apart only by the metric', () => {
-  expect(judge(secret.text, snapshot([]))).toEqual({ allowed: false, reason: 'unknown', token: undefined })
+test('T-7: an unknown id and a wrong secret differ only in the reason that the metric counts', () => {
+  expect(authenticate(secret.text, snapshot([]))).toEqual({ allowed: false, reason: 'unknown', token: undefined })
   const other = record({ mac: macOf('another text') })
-  expect(judge(secret.text, snapshot([other]))).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
+  expect(authenticate(secret.text, snapshot([other]))).toEqual({
+    allowed: false,
+    reason: 'bad_secret',
+    token: undefined,
+  })
 })
 
-test('T-7: a stored hash of zeros does not open to an unknown id', () => {
-  expect(outcome(judge(secret.text, snapshot([record({ id: '000000000000', mac: new Uint8Array(32) })])))).toBe(
+test('T-7: an unknown id is refused even if a stored hash is all zeros', () => {
+  expect(outcome(authenticate(secret.text, snapshot([record({ id: '000000000000', mac: new Uint8Array(32) })])))).toBe(
     'unknown',
   )
 })
 
-test('T-8: of a wrong secret nothing is told about the token', () => {
+test('T-8: a wrong secret reveals nothing about the token', () => {
   const gone = record({
     mac: macOf('another text'),
     revokedAtMs: 1,
@@ -111,7 +115,11 @@ test('T-8: of a wrong secret nothing is told about the token', () => {
     disabled: true,
     signals: new Set(),
   })
-  expect(judge(secret.text, snapshot([gone]))).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
+  expect(authenticate(secret.text, snapshot([gone]))).toEqual({
+    allowed: false,
+    reason: 'bad_secret',
+    token: undefined,
+  })
 })
 
 test.each([
@@ -120,34 +128,42 @@ test.each([
   ['disabled', { disabled: true, signals: new Set<never>() }],
   ['signal', { signals: new Set(['logs'] as const), allowedOrigins: ['https://a.example'] }],
   ['origin', { allowedOrigins: ['https://a.example'] }],
-] as const)('T-8, E-1: of a right secret the first reason is told: %s', (reason, changes) => {
+] as const)('T-8, E-1: with the right secret, the first reason in order is returned: %s', (reason, changes) => {
   const token = record(changes)
-  expect(judge(secret.text, snapshot([token]))).toEqual({ allowed: false, reason, token })
+  expect(authenticate(secret.text, snapshot([token]))).toEqual({ allowed: false, reason, token })
 })
 
 describe('T-9: a token in the query', () => {
   const inQuery = { from: 'query' } as const
 
-  test('opens only when it may stand there', () => {
+  test('is allowed only if the token permits it', () => {
     const token = record({ allowQuery: true })
-    expect(judge(secret.text, snapshot([token]), inQuery)).toEqual({ allowed: true, token })
+    expect(authenticate(secret.text, snapshot([token]), inQuery)).toEqual({ allowed: true, token })
     const other = record()
-    expect(judge(secret.text, snapshot([other]), inQuery)).toEqual({
+    expect(authenticate(secret.text, snapshot([other]), inQuery)).toEqual({
       allowed: false,
       reason: 'malformed',
       token: other,
     })
-    expect(judge(secret.text, snapshot([other]))).toEqual({ allowed: true, token: other })
+    expect(authenticate(secret.text, snapshot([other]))).toEqual({ allowed: true, token: other })
   })
 
-  test('tells nothing of itself to whoever has a wrong secret', () => {
+  test('reveals nothing about the token if the secret is wrong', () => {
     const tokens = snapshot([record({ mac: macOf('another text') })])
-    expect(judge(secret.text, tokens, inQuery)).toEqual({ allowed: false, reason: 'bad_secret', token: undefined })
+    expect(authenticate(secret.text, tokens, inQuery)).toEqual({
+      allowed: false,
+      reason: 'bad_secret',
+      token: undefined,
+    })
   })
 
-  test('is bound by this when it was imported, too', () => {
+  test('is refused for an imported token too', () => {
     const token = record({ id: 'imported0001', mac: macOf(imported) })
-    expect(judge(imported, snapshot([], [token]), inQuery)).toEqual({ allowed: false, reason: 'malformed', token })
+    expect(authenticate(imported, snapshot([], [token]), inQuery)).toEqual({
+      allowed: false,
+      reason: 'malformed',
+      token,
+    })
   })
 })
 
@@ -155,9 +171,9 @@ describe('X-13: a token bound to client certificates', () => {
   const token = record({ certificateNames: ['DNS:agent.example.com', 'URI:spiffe://example.com/agent'] })
   const tokens = snapshot([token])
 
-  test('opens to a certificate with one of its names', () => {
+  test('is allowed with a certificate that has one of its names', () => {
     const certificateNames = ['DNS:other.example.com', 'URI:spiffe://example.com/agent']
-    expect(judge(secret.text, tokens, { certificateNames })).toEqual({ allowed: true, token })
+    expect(authenticate(secret.text, tokens, { certificateNames })).toEqual({ allowed: true, token })
   })
 
   test.each([
@@ -167,23 +183,27 @@ describe('X-13: a token bound to client certificates', () => {
     [['DNS:spiffe://example.com/agent']],
     [['URI:agent.example.com']],
     [['URI:spiffe://example.com/agent2']],
-  ])('and to no other: %j', (certificateNames) => {
-    expect(judge(secret.text, tokens, { certificateNames })).toEqual({ allowed: false, reason: 'certificate', token })
+  ])('is refused with any other certificate: %j', (certificateNames) => {
+    expect(authenticate(secret.text, tokens, { certificateNames })).toEqual({
+      allowed: false,
+      reason: 'certificate',
+      token,
+    })
   })
 
-  test('opens where no certificate is demanded', () => {
-    expect(judge(secret.text, tokens)).toEqual({ allowed: true, token })
+  test('is allowed on a listener that requires no certificate', () => {
+    expect(authenticate(secret.text, tokens)).toEqual({ allowed: true, token })
   })
 
-  test('says nothing of certificates to whoever has a wrong secret', () => {
+  test('reveals nothing about certificates if the secret is wrong', () => {
     const other = snapshot([{ ...token, mac: macOf('another text') }])
-    expect(outcome(judge(secret.text, other, { certificateNames: [] }))).toBe('bad_secret')
+    expect(outcome(authenticate(secret.text, other, { certificateNames: [] }))).toBe('bad_secret')
   })
 })
 
-test('E-8: a token ends at its expiry, not later', () => {
-  expect(outcome(judge(secret.text, snapshot([record({ expiresAtMs: NOW_MS + 1 })])))).toBe('allowed')
-  expect(outcome(judge(secret.text, snapshot([record({ expiresAtMs: NOW_MS })])))).toBe('expired')
+test('E-8: a token expires exactly at its expiry', () => {
+  expect(outcome(authenticate(secret.text, snapshot([record({ expiresAtMs: NOW_MS + 1 })])))).toBe('allowed')
+  expect(outcome(authenticate(secret.text, snapshot([record({ expiresAtMs: NOW_MS })])))).toBe('expired')
 })
 
 describe('T-15: imported tokens', () => {
@@ -191,12 +211,12 @@ describe('T-15: imported tokens', () => {
   const tokens = snapshot([record()], [token])
 
   test('are found by their hash', () => {
-    expect(judge(imported, tokens)).toEqual({ allowed: true, token })
+    expect(authenticate(imported, tokens)).toEqual({ allowed: true, token })
   })
 
-  test('made with an older pepper too', () => {
+  test('are found under an older pepper too', () => {
     const old = record({ id: 'imported0001', mac: macOf(imported, oldPepper), pepperId: 'old' })
-    expect(outcome(judge(imported, snapshot([], [old])))).toBe('allowed')
+    expect(outcome(authenticate(imported, snapshot([], [old])))).toBe('allowed')
   })
 
   test.each([
@@ -206,16 +226,16 @@ describe('T-15: imported tokens', () => {
     ['x'.repeat(257), 'malformed'],
     ['\u00e9'.repeat(40), 'unknown'],
   ])('%s: %s', (value, reason) => {
-    expect(outcome(judge(value, tokens))).toBe(reason)
-    expect(outcome(judge(value, snapshot([])))).toBe(reason)
+    expect(outcome(authenticate(value, tokens))).toBe(reason)
+    expect(outcome(authenticate(value, snapshot([])))).toBe(reason)
   })
 
-  test('their ids are no credentials', () => {
-    expect(outcome(judge('imported0001', tokens))).toBe('malformed')
+  test('are not found by their id', () => {
+    expect(outcome(authenticate('imported0001', tokens))).toBe('malformed')
   })
 
-  test('and they end like the others', () => {
-    expect(outcome(judge(imported, snapshot([], [{ ...token, revokedAtMs: 5 }])))).toBe('revoked')
+  test('are refused after they are revoked', () => {
+    expect(outcome(authenticate(imported, snapshot([], [{ ...token, revokedAtMs: 5 }])))).toBe('revoked')
   })
 })
 
@@ -238,6 +258,6 @@ test.each([
   [['https://*.b.example'], 'https://x.b.example:81', false],
   [['https://a.example', 'https://*.b.example'], 'https://x.b.example', true],
   [['https://a.example'], 'null', false],
-] as const)('P-16: a token of %j from %s: %s', (allowedOrigins, origin, expected) => {
+] as const)('P-16: a token with the origins %j is allowed from %s: %s', (allowedOrigins, origin, expected) => {
   expect(isOriginAllowed(allowedOrigins, origin)).toBe(expected)
 })

@@ -10,12 +10,12 @@ interface Sleeper {
 }
 
 /**
- * Stands still until a test moves it, and then moves at once: whoever slept through is woken one time, as after a
- * machine was suspended. Days pass without the work that is done every second.
+ * A clock that stands still until a test sets it. It then wakes each sleeper that is due once, as after a machine was
+ * suspended, so days pass without the work that is done every second.
  */
-export class LeapingClock implements Clock {
+export class SteppedClock implements Clock {
   #nowMs: number
-  #flowsSinceMs: number | undefined
+  #resumedAtMs: number | undefined
   readonly #sleepers = new Set<Sleeper>()
 
   constructor(nowMs: number) {
@@ -23,9 +23,9 @@ export class LeapingClock implements Clock {
   }
 
   nowMs(): number {
-    return this.#flowsSinceMs === undefined
+    return this.#resumedAtMs === undefined
       ? this.#nowMs
-      : this.#nowMs + Math.floor(performance.now() - this.#flowsSinceMs)
+      : this.#nowMs + Math.floor(performance.now() - this.#resumedAtMs)
   }
 
   nowNs(): bigint {
@@ -35,7 +35,7 @@ export class LeapingClock implements Clock {
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
     if (ms <= 0) return
-    if (this.#flowsSinceMs !== undefined) return systemClock.sleep(ms, signal)
+    if (this.#resumedAtMs !== undefined) return systemClock.sleep(ms, signal)
     await new Promise<void>((resolve, reject) => {
       const onAbort = () => {
         this.#sleepers.delete(sleeper)
@@ -54,34 +54,34 @@ export class LeapingClock implements Clock {
     })
   }
 
-  leapTo(atMs: number): void {
+  advanceTo(atMs: number): void {
     this.#nowMs = atMs
     for (const sleeper of [...this.#sleepers]) if (sleeper.atMs <= atMs) sleeper.wake()
   }
 
-  /** From here on time passes as it does, so that what ends by patience ends. */
-  flow(): void {
-    this.#flowsSinceMs = performance.now()
+  /** Lets time pass normally from here on, so that timeouts end. */
+  resume(): void {
+    this.#resumedAtMs = performance.now()
     for (const sleeper of [...this.#sleepers]) sleeper.wake()
   }
 }
 
-export interface GatewayInTime extends RunningGateway {
-  readonly clock: LeapingClock
-  /** Moves its clock, and waits until it has read its tokens at that time. */
-  leapTo(atMs: number): Promise<void>
+export interface SteppedGateway extends RunningGateway {
+  readonly clock: SteppedClock
+  /** Sets the clock, and waits until the gateway has read its tokens at that time. */
+  advanceTo(atMs: number): Promise<void>
 }
 
-/** A gateway whose time stands still at first. */
-export async function startGatewayAt(nowMs: number, env: Readonly<Record<string, string>>): Promise<GatewayInTime> {
-  const clock = new LeapingClock(nowMs)
+/** Starts a gateway with a clock that stands still. */
+export async function startGatewayAt(nowMs: number, env: Readonly<Record<string, string>>): Promise<SteppedGateway> {
+  const clock = new SteppedClock(nowMs)
   const gateway = await startGateway(env, { clock })
-  onTestFinished(() => clock.flow())
+  onTestFinished(() => clock.resume())
   return {
     ...gateway,
     clock,
-    leapTo: async (atMs) => {
-      clock.leapTo(atMs)
+    advanceTo: async (atMs) => {
+      clock.advanceTo(atMs)
       const age = 'otelcol_ingestauth_snapshot_age_seconds'
       await until('the tokens are read', async () => {
         const [line] = await metricLines(gateway, age)

@@ -4,13 +4,13 @@ import { reasons } from '../ingest/admission.ts'
 import type { EnforcementMode, Snapshot } from '../tokens/snapshot.ts'
 import { tokenRecord } from '../tokens/token-record.case.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
-import { blindness, type EffectRules, effectOf } from './effect.ts'
+import { type AdmissionRules, decideAdmission, snapshotUnavailable } from './admission-decision.ts'
 import { WarningMemory } from './warning-memory.ts'
 
 const DAY_MS = 86_400_000
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 
-const rules = (over: Partial<EffectRules> = {}): EffectRules => ({
+const rules = (over: Partial<AdmissionRules> = {}): AdmissionRules => ({
   maxStaleMs: 900_000,
   warnOfExpiry: false,
   warned: new WarningMemory(),
@@ -44,7 +44,7 @@ const presentedBy = (over: Partial<AdmissionRequest> = {}): AdmissionRequest => 
   ...over,
 })
 
-const refusedFor = (reason: Reason, token?: TokenRecord): Verdict => ({ allowed: false, reason, token })
+const refused = (reason: Reason, token?: TokenRecord): Verdict => ({ allowed: false, reason, token })
 
 test.each([
   [
@@ -125,23 +125,26 @@ test.each([
     'The ingest token 7Hq2mK9sT4bZ may not be sent in the query of a URL; send it in the header Authorization.',
     'Bearer realm="otlp", error="invalid_token", error_description="The ingest token 7Hq2mK9sT4bZ may not be sent in the query of a URL; send it in the header Authorization."',
   ],
-] as const)('P-12, T-8: %s of %o is refused in these words', (reason, token, kind, message, challenge) => {
-  const admission = effectOf(
-    presentedBy({ signal: 'metrics' }),
-    refusedFor(reason, token),
-    snapshotIn('enforce'),
-    NOW_MS,
-    rules(),
-  )
-  expect(admission).toEqual({
-    admitted: false,
-    refusal: challenge === undefined ? { kind, message } : { kind, message, challenge },
-  })
-})
+] as const)(
+  'P-12, T-8: %s of %o is refused with this text and challenge',
+  (reason, token, kind, message, challenge) => {
+    const admission = decideAdmission(
+      presentedBy({ signal: 'metrics' }),
+      refused(reason, token),
+      snapshotIn('enforce'),
+      NOW_MS,
+      rules(),
+    )
+    expect(admission).toEqual({
+      admitted: false,
+      refusal: challenge === undefined ? { kind, message } : { kind, message, challenge },
+    })
+  },
+)
 
 test('P-12: two credentials or a malformed header are an invalid request, not a bad token', () => {
   const presented = presentedBy({ credential: { kind: 'malformed' } })
-  expect(effectOf(presented, refusedFor('malformed'), snapshotIn('enforce'), NOW_MS, rules())).toEqual({
+  expect(decideAdmission(presented, refused('malformed'), snapshotIn('enforce'), NOW_MS, rules())).toEqual({
     admitted: false,
     refusal: {
       kind: 'unauthenticated',
@@ -151,26 +154,26 @@ test('P-12: two credentials or a malformed header are an invalid request, not a 
   })
 })
 
-test('E-1: off, report and warn admit what enforce refuses, and all name the same reason', () => {
+test('E-1: off, report and warn admit what enforce refuses, with the same reason in every mode', () => {
   for (const reason of reasons) {
     for (const mode of ['off', 'report', 'warn'] as const) {
-      expect(effectOf(presentedBy(), refusedFor(reason, tokenWith()), snapshotIn(mode), NOW_MS, rules())).toMatchObject(
-        {
-          admitted: true,
-          token: undefined,
-          auth: mode === 'off' ? 'off' : 'unverified',
-          wouldReject: reason,
-          expiresAt: undefined,
-        },
-      )
+      expect(
+        decideAdmission(presentedBy(), refused(reason, tokenWith()), snapshotIn(mode), NOW_MS, rules()),
+      ).toMatchObject({
+        admitted: true,
+        token: undefined,
+        auth: mode === 'off' ? 'off' : 'unverified',
+        wouldReject: reason,
+        expiresAt: undefined,
+      })
     }
-    expect(effectOf(presentedBy(), refusedFor(reason), snapshotIn('enforce'), NOW_MS, rules()).admitted).toBe(false)
+    expect(decideAdmission(presentedBy(), refused(reason), snapshotIn('enforce'), NOW_MS, rules()).admitted).toBe(false)
   }
 })
 
 test.each(['off', 'report', 'warn', 'enforce'] as const)('E-9: in mode %s a valid token is verified', (mode) => {
   const token = tokenWith()
-  expect(effectOf(presentedBy(), { allowed: true, token }, snapshotIn(mode), NOW_MS, rules())).toEqual({
+  expect(decideAdmission(presentedBy(), { allowed: true, token }, snapshotIn(mode), NOW_MS, rules())).toEqual({
     admitted: true,
     token,
     auth: 'verified',
@@ -181,12 +184,12 @@ test.each(['off', 'report', 'warn', 'enforce'] as const)('E-9: in mode %s a vali
   })
 })
 
-test('requests that add nothing share one object', () => {
+test('admissions that add nothing share one object', () => {
   const verdict: Verdict = { allowed: true, token: tokenWith() }
   const context = [snapshotIn('report'), NOW_MS, rules()] as const
-  expect(effectOf(presentedBy(), verdict, ...context)).toBe(effectOf(presentedBy(), verdict, ...context))
-  expect(effectOf(presentedBy(), refusedFor('missing'), ...context)).toBe(
-    effectOf(presentedBy(), refusedFor('missing'), ...context),
+  expect(decideAdmission(presentedBy(), verdict, ...context)).toBe(decideAdmission(presentedBy(), verdict, ...context))
+  expect(decideAdmission(presentedBy(), refused('missing'), ...context)).toBe(
+    decideAdmission(presentedBy(), refused('missing'), ...context),
   )
 })
 
@@ -196,32 +199,37 @@ test.each([
   { leftMs: 3_900, roll: 0.99, seconds: 3 },
   { leftMs: 1_500, roll: 0, seconds: 1 },
   { leftMs: 1, roll: 0.99, seconds: 1 },
-])('E-6: $leftMs ms before the end of grace a refusal says Retry-After $seconds', ({ leftMs, roll, seconds }) => {
-  const snapshot = snapshotIn('enforce', { graceUntilMs: NOW_MS + leftMs })
-  expect(effectOf(presentedBy(), refusedFor('missing'), snapshot, NOW_MS, rules({ random: () => roll }))).toEqual({
-    admitted: false,
-    refusal: {
-      kind: 'grace_hold',
-      message:
-        'Ingest enforcement has just been switched on; soon this export will be refused for good. No ingest token. Send one in the header "Authorization: Bearer <token>".',
-      retryAfterSeconds: seconds,
-    },
-  })
-})
+])(
+  'E-6: $leftMs ms before the end of the grace period a refusal has Retry-After $seconds',
+  ({ leftMs, roll, seconds }) => {
+    const snapshot = snapshotIn('enforce', { graceUntilMs: NOW_MS + leftMs })
+    expect(decideAdmission(presentedBy(), refused('missing'), snapshot, NOW_MS, rules({ random: () => roll }))).toEqual(
+      {
+        admitted: false,
+        refusal: {
+          kind: 'grace_hold',
+          message:
+            'Ingest enforcement has just been enabled; this export will soon be rejected permanently. No ingest token. Send one in the header "Authorization: Bearer <token>".',
+          retryAfterSeconds: seconds,
+        },
+      },
+    )
+  },
+)
 
-test('E-6: grace is over at its very end', () => {
+test('E-6: the grace period ends exactly at its end', () => {
   const snapshot = snapshotIn('enforce', { graceUntilMs: NOW_MS })
-  expect(effectOf(presentedBy(), refusedFor('missing'), snapshot, NOW_MS, rules())).toMatchObject({
+  expect(decideAdmission(presentedBy(), refused('missing'), snapshot, NOW_MS, rules())).toMatchObject({
     refusal: { kind: 'unauthenticated' },
   })
 })
 
-test('T-14: a snapshot older than allowed opens and refuses nothing, in any mode and for any verdict', () => {
-  const verdicts = [refusedFor('missing'), { allowed: true, token: tokenWith() } as const]
+test('T-14: a snapshot that is too old neither admits nor rejects for good, in any mode and for any verdict', () => {
+  const verdicts = [refused('missing'), { allowed: true, token: tokenWith() } as const]
   for (const mode of ['off', 'report', 'warn', 'enforce'] as const) {
     const old = snapshotIn(mode, { confirmedAtMs: NOW_MS - 900_001 })
     for (const verdict of verdicts) {
-      expect(effectOf(presentedBy(), verdict, old, NOW_MS, rules())).toEqual({
+      expect(decideAdmission(presentedBy(), verdict, old, NOW_MS, rules())).toEqual({
         admitted: false,
         refusal: {
           kind: 'store_unreadable',
@@ -230,12 +238,12 @@ test('T-14: a snapshot older than allowed opens and refuses nothing, in any mode
         },
       })
     }
-    expect(blindness(snapshotIn(mode, { confirmedAtMs: NOW_MS - 900_000 }), NOW_MS, rules())).toBeUndefined()
+    expect(snapshotUnavailable(snapshotIn(mode, { confirmedAtMs: NOW_MS - 900_000 }), NOW_MS, rules())).toBeUndefined()
   }
 })
 
-test('E-10: before the first snapshot nobody is judged', () => {
-  expect(blindness(undefined, NOW_MS, rules())).toEqual({
+test('E-10: before the first snapshot every request is refused as retryable', () => {
+  expect(snapshotUnavailable(undefined, NOW_MS, rules())).toEqual({
     kind: 'store_unreadable',
     message: 'The gateway is starting and has not read its tokens yet.',
     retryAfterSeconds: 3,
@@ -245,9 +253,9 @@ test('E-10: before the first snapshot nobody is judged', () => {
 test('E-5: warn mode warns once per hour per network and signal', () => {
   const context = rules()
   const warningTo = (over: Partial<AdmissionRequest>, afterMs: number): string | undefined => {
-    const admission = effectOf(
+    const admission = decideAdmission(
       presentedBy(over),
-      refusedFor('missing'),
+      refused('missing'),
       snapshotIn('warn', { confirmedAtMs: NOW_MS + afterMs }),
       NOW_MS + afterMs,
       context,
@@ -264,7 +272,7 @@ test('E-5: warn mode warns once per hour per network and signal', () => {
   expect(warningTo({}, 3_600_000)).toBeDefined()
 })
 
-test('E-5: the memory of warnings is bounded, and full it stays silent', () => {
+test('E-5: the memory of warnings is bounded, and gives no warnings to new sources when it is full', () => {
   const memory = new WarningMemory(2)
   expect([memory.take('a', 0), memory.take('b', 1), memory.take('c', 2)]).toEqual([true, true, false])
   expect(memory.take('c', 3_600_000)).toBe(true)
@@ -275,19 +283,19 @@ test.each([
   { leftMs: 7 * DAY_MS, header: undefined },
   { leftMs: 7 * DAY_MS - 1, header: '2026-11-28T11:59:59.999Z' },
   { leftMs: 1_000, header: '2026-11-21T12:00:01Z' },
-])('O-9: $leftMs ms before its end a token is announced as ending at $header', ({ leftMs, header }) => {
+])('O-9: $leftMs ms before its expiry a token is admitted with the expiry header $header', ({ leftMs, header }) => {
   const verdict: Verdict = { allowed: true, token: tokenWith({ expiresAtMs: NOW_MS + leftMs }) }
-  expect(effectOf(presentedBy(), verdict, snapshotIn('enforce'), NOW_MS, rules())).toMatchObject({
+  expect(decideAdmission(presentedBy(), verdict, snapshotIn('enforce'), NOW_MS, rules())).toMatchObject({
     expiresAt: header,
     warning: undefined,
   })
 })
 
-test('O-9: on request a client is also told in its reply, once an hour', () => {
+test('O-9: if configured, the reply contains an expiry warning once an hour', () => {
   const context = rules({ warnOfExpiry: true })
   const verdict: Verdict = { allowed: true, token: tokenWith({ expiresAtMs: NOW_MS + DAY_MS }) }
   const warning = () => {
-    const admission = effectOf(presentedBy(), verdict, snapshotIn('enforce'), NOW_MS, context)
+    const admission = decideAdmission(presentedBy(), verdict, snapshotIn('enforce'), NOW_MS, context)
     return admission.admitted ? admission.warning : undefined
   }
   expect(warning()).toBe('The ingest token 7Hq2mK9sT4bZ expires at 2026-11-22T12:00:00Z. Replace it before then.')

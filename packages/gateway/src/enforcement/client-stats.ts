@@ -1,0 +1,33 @@
+import type { AdmissionRequest, Verdict } from '../ingest/admission.ts'
+
+/** Statistics about clients for the readiness report, in fixed memory. */
+export interface ClientStats {
+  /** Counts a request, in every mode. Returns whether its body should be passed to `recordBody`, to read its `service.name`. */
+  recordVerdict(presented: AdmissionRequest, verdict: Verdict, nowMs: number): boolean
+  /** Reads a sampled body after the reply was sent: at most its first 64 KiB, inflated or not. */
+  recordBody(presented: AdmissionRequest, body: Uint8Array, contentEncoding: string): void
+  report(): ClientStatsReport
+}
+
+export interface Client {
+  /** The network of the source: /24 or /64. */
+  readonly network: string
+  /** The first word of User-Agent without its version, or '' if the header is absent. */
+  readonly userAgent: string
+  readonly signal: string
+  readonly transport: string
+  readonly reason: string
+  readonly tokenId: string | undefined
+  readonly serviceName: string | undefined
+  readonly firstSeenMs: number
+  readonly lastSeenMs: number
+  readonly count: number
+}
+
+/** A report that can be sent to another process. The reports of several processes can be merged. */
+export interface ClientStatsReport {
+  /** The minutes that have any requests, newest first, for at most 24 hours. */
+  readonly minutes: readonly { readonly startMs: number; readonly requests: number; readonly wouldReject: number }[]
+  /** At most 1,000 clients. */
+  readonly clients: readonly Client[]
+}
