@@ -1,7 +1,4 @@
-/**
- * Reports that a body cannot be read. The callers of the readers in this folder turn it into a refusal or skip the
- * body.
- */
+/** Reports that a body cannot be read. Callers turn it into a refusal or skip the body. */
 export class BodyRefused extends Error {
   override readonly name = 'BodyRefused'
   readonly kind: 'bad_body' | 'body_too_large' | 'unsupported_media_type'

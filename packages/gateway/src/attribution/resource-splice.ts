@@ -83,10 +83,7 @@ class Splice {
     }
   }
 
-  /**
-   * Returns whether the KeyValue has one of the token's keys. If `key` occurs twice, the last one counts, as in every
-   * decoder.
-   */
+  /** Returns whether the KeyValue has one of the token's keys. Of several `key` fields the last counts. */
   #hasOwnKey(start: number, end: number): boolean {
     let keyStart = 0
     let keyEnd = 0

@@ -10,10 +10,7 @@ export interface TrustedHeaderOptions {
 const OWN_HEADERS = ['x-ingest-token-id', 'x-ingest-token-name', 'x-ingest-auth'] as const
 const TENANT_HEADER = 'x-scope-orgid'
 
-/**
- * Returns the lower-case names of headers that only the gateway may set. Client headers with these names are removed
- * (X-10).
- */
+/** Returns the lower-case names of headers that only the gateway may set and clients may not. */
 export function reservedHeaders({ tenantHeader }: TrustedHeaderOptions): ReadonlySet<string> {
   return new Set(tenantHeader ? [...OWN_HEADERS, TENANT_HEADER] : OWN_HEADERS)
 }

@@ -49,10 +49,7 @@ export class Coalescer implements Coalescing {
   readonly #random: Random
   readonly #metrics: CoalesceMetrics
   readonly #lanes: Lanes
-  /**
-   * Separate alarms, because windows are short and deadlines long: with one alarm each would keep rescheduling the
-   * other.
-   */
+  /** Separate alarms: windows are short and deadlines long, so each would keep rescheduling the other. */
   readonly #windowAlarm: Alarm
   readonly #deadlineAlarm: Alarm
   /** Lanes that have waiting bodies. */
@@ -299,10 +296,7 @@ export class Coalescer implements Coalescing {
     this.#deadlineAlarm.off()
   }
 
-  /**
-   * Adds up to two seconds to the wait, so that clients do not all return at once (P-13). A date is passed on
-   * unchanged.
-   */
+  /** Adds up to two seconds to the wait, so that clients do not all return at once (P-13). Does not change a date. */
   #withJitter(answer: Refused): Refused {
     const { retryAfter } = answer
     if (typeof retryAfter !== 'number') return answer

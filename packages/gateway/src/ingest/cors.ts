@@ -7,10 +7,7 @@ const exposed: FlatHeaders = ['access-control-expose-headers', 'Retry-After, WWW
 /** How long a browser may cache a preflight reply. */
 const PREFLIGHT_SECONDS = '7200'
 
-/**
- * The CORS headers for a list of allowed origins (P-16). `*` allows any origin; see `isOriginAllowed` for other
- * patterns.
- */
+/** The CORS headers for a list of allowed origins (P-16). `*` allows any; see `isOriginAllowed` for other patterns. */
 export class Cors {
   readonly #allowedOrigins: readonly string[]
   readonly #allowsAny: boolean

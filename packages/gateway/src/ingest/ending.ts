@@ -12,10 +12,7 @@ export interface ExportEnding {
   readonly admitted: Admitted | undefined
   /** The row of `refusalTable`, if the gateway itself refused the request. */
   readonly refusedAs: RefusalKind | undefined
-  /**
-   * The message sent to the client if its body is too large. It names the limit, which also applies to the inflated
-   * body.
-   */
+  /** The message to the client if its body is too large. It names the limit, which also applies to inflated bodies. */
   readonly detail?: string | undefined
   /** The number of body bytes received. */
   readonly wireBytes: number

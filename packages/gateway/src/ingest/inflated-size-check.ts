@@ -3,15 +3,9 @@ import type { InflatedSizeInspection } from '../gateway-config.ts'
 import { BodyBuffer } from './body-buffer.ts'
 import type { ExportCall } from './export-call.ts'
 
-/**
- * The highest compression ratio of deflate: 258 bytes in two bits. gzip cannot exceed it, even with several members
- * (P-9).
- */
+/** The highest compression ratio of deflate: 258 bytes in two bits. Several gzip members cannot exceed it (P-9). */
 const MAX_DEFLATE_RATIO = 1032
-/**
- * log2 of the largest zstd window allocated for a request: the size that every decoder should accept (RFC 8878,
- * 3.1.1.1.2).
- */
+/** log2 of the largest zstd window for a request: the size that every decoder should accept (RFC 8878, 3.1.1.1.2). */
 const ZSTD_WINDOW_LOG = 23
 const OUTPUT_CHUNK_BYTES = 64 * 1024
 
@@ -76,10 +70,7 @@ export class InflatedSizeCheck {
   #inflatedBytes = 0
   #isConcluded = false
 
-  /**
-   * `onDrained` is called when more may be written after `write` returned false, `onVerdict` once, as soon as it is
-   * known.
-   */
+  /** `onDrained`: more may be written after `write` returned false. `onVerdict` is called once, as soon as possible. */
   constructor(
     coding: string,
     limitBytes: number,

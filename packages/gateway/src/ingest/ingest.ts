@@ -16,10 +16,7 @@ export interface Ingest {
    */
   reserve(call: ExportCall, bytes: number): Refusal | undefined
   sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer>
-  /**
-   * Streams a body. The stream must fail if the client goes away or the body is too large; the upstream request is then
-   * aborted.
-   */
+  /** Streams a body. The stream must fail if the client goes away or the body is too large; this aborts the request. */
   sendStream(call: ExportCall, body: Readable): Promise<Answer>
   /** Releases the reservation of a call for which no `send…` method will be called. */
   abandon(call: ExportCall): void

@@ -9,10 +9,7 @@ import { RefusalWriter } from './reply.ts'
 /** The time that a client has to read the final response before the connection is cut. */
 const FINAL_RESPONSE_GRACE_MS = 2_000
 
-/**
- * Returns an HTTP/1 server for sockets that the listener accepts. It has no timeouts, because the listener enforces
- * them.
- */
+/** Returns an HTTP/1 server for sockets of the listener. It has no timeouts, because the listener enforces them. */
 export function http1Server(
   onRequest: (request: IngestRequest, response: ServerResponse) => void,
   random: Random,

@@ -27,10 +27,7 @@ export interface Front {
   onHttp2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: readonly string[]): void
 }
 
-/**
- * The fronts of a listener. HTTP/2 streams with a content type `application/grpc…` go to `grpc`, all else to `http`
- * (P-1).
- */
+/** The fronts of a listener. HTTP/2 streams of type `application/grpc…` go to `grpc`, all else to `http` (P-1). */
 export interface Fronts {
   readonly http: Front
   readonly grpc: Pick<Front, 'onHttp2'> & {

@@ -1,9 +1,6 @@
 /** A connection that can be paused between requests. */
 export interface SchedulableConnection {
-  /**
-   * The number of rejections since the last `resumeReading`. The scheduler writes it here to avoid a map of
-   * connections.
-   */
+  /** The number of rejections since the last `resumeReading`. The scheduler keeps it here to avoid a map. */
   rejections: number
   pauseReading(): void
   resumeReading(): void

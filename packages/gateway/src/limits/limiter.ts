@@ -6,10 +6,7 @@ import { TokenLimitState } from './token-limit-state.ts'
 const DAY_MS = 86_400_000
 /** The longest wait stated for a daily quota, so that clients notice a raised quota within the hour. */
 const LONGEST_QUOTA_WAIT_MS = 3_600_000
-/**
- * A wall clock that goes back by more than this was adjusted. Smaller differences arise because callers read it
- * earlier.
- */
+/** A wall clock that goes back by more than this was adjusted; callers may be late by less than this. */
 const CLOCK_STEP_MS = 1_000
 
 /** The requests and bytes of a token since 00:00 UTC, or in one hour of that day. */

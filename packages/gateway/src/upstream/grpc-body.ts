@@ -14,10 +14,7 @@ export interface MessageBody {
 }
 
 export interface BodyLimits {
-  /**
-   * The highest size of a body that has to be buffered because its length is unknown or it has to be converted, also
-   * inflated.
-   */
+  /** The highest size of a body that is buffered because of its unknown length or for conversion, also inflated. */
   readonly maxBufferedBytes: number
 }
 

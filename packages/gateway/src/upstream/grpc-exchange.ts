@@ -170,10 +170,7 @@ export class GrpcExchange {
     }
   }
 
-  /**
-   * Streams the body. If it fails or its length is wrong, resets the stream, so that upstream never sees it as
-   * complete.
-   */
+  /** Streams the body. If it fails or has the wrong length, resets the stream, so that it never looks complete. */
   #pipe(body: Readable, bytes: number): void {
     if (body.destroyed) {
       this.#stream.close(NGHTTP2_CANCEL)

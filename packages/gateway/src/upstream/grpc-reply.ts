@@ -51,10 +51,7 @@ function accepted({ framed, encoding }: GrpcReply, signal: IngestSignal): Answer
   return encoding === 'gzip' ? acceptedGzip(message, signal) : allAccepted
 }
 
-/**
- * Reads a compressed reply. Some servers compress it because the request was compressed, although identity is
- * requested.
- */
+/** Reads a compressed reply. Some servers compress it like the request, although identity is requested. */
 async function acceptedGzip(message: Uint8Array, signal: IngestSignal): Promise<Accepted> {
   try {
     return acceptedWith(await gunzipped(message, { maxOutputLength: MAX_REPLY_BYTES }), signal)

@@ -127,10 +127,7 @@ function messageOf({ status }: HttpReply, meaning: StatusMeaning, owner: Credent
 
 const namesWait = (httpStatus: number): boolean => httpStatus === 429 || httpStatus === 503
 
-/**
- * Returns the wait that upstream asked for, or a random one. Never 0: some clients would retry without any delay
- * (P-13).
- */
+/** Returns the wait that upstream asked for, or a random one. Never 0: some clients would retry immediately (P-13). */
 function retryAfterOf(
   header: string,
   status: RpcStatus | undefined,

@@ -25,10 +25,7 @@ export interface UpstreamRequest {
  * A problem that only an operator can solve. Reported for every affected answer; the receiver limits how often it logs.
  */
 export interface UpstreamAlarm {
-  /**
-   * Upstream refuses the gateway's credential, upstream does not serve the OTLP paths, or a watched file cannot be
-   * used.
-   */
+  /** Upstream refuses the gateway's credential or does not serve the OTLP paths, or a watched file cannot be used. */
   readonly kind: 'credential' | 'misplaced' | 'file'
   readonly upstream: string
   readonly detail: string

@@ -54,10 +54,7 @@ export class WatchedFile<Value> {
     return this.#value
   }
 
-  /**
-   * Returns `undefined` if `value` is up to date; otherwise a promise that resolves when it is. The promise never
-   * rejects.
-   */
+  /** Returns `undefined` if `value` is up to date; otherwise a promise that resolves when it is, and never rejects. */
   refresh(): Promise<void> | undefined {
     if (this.#reloading !== undefined) return this.#reloading
     const nowMs = this.#options.nowMs()
