@@ -23,8 +23,8 @@ beforeAll(async () => {
 
 afterAll(() => served?.close())
 
-/** The page's own complaints, such as of what its policy has refused. */
-function complaintsOf(page: Page): string[] {
+/** Returns the errors of the page, such as violations of its content security policy. */
+function pageErrors(page: Page): string[] {
   const complaints: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text())
@@ -41,9 +41,9 @@ async function openExplorer(page: Page): Promise<void> {
   await page.locator('.graphiql-query-editor .view-line').first().waitFor()
 }
 
-/** Runs what stands in the editor, and gives the answer, once it is shown. */
+/** Runs the operation in the editor, and returns the answer when it is shown. */
 async function run(page: Page, operationName: string) {
-  // The page looks at what was typed a moment later.
+  // The page reads the typed text after a short delay.
   await page.locator('.graphiql-tab', { hasText: operationName }).waitFor()
   const answered = page.waitForResponse((response) => response.request().postData()?.includes(operationName) === true)
   await page.locator('.graphiql-execute-button').click()
@@ -61,10 +61,10 @@ async function type(page: Page, editor: string, text: string): Promise<void> {
 const shownAnswer = async (page: Page) =>
   (await page.locator('.graphiql-response .view-lines').innerText()).replaceAll('\u00a0', ' ')
 
-testWithChromium('loads from our own files alone, runs its first query and shows the schema', async (browser) => {
+testWithChromium('loads only our own files, runs its first query and shows the schema', async (browser) => {
   const { context, strayed } = await openWindow(browser, served.url)
   const page = await context.newPage()
-  const complaints = complaintsOf(page)
+  const complaints = pageErrors(page)
   await openExplorer(page)
   expect(await page.locator('.who').innerText()).toMatch(/^Not signed in: sign in, or put a token/)
 
@@ -84,7 +84,7 @@ testWithChromium('loads from our own files alone, runs its first query and shows
   expect(complaints).toEqual([])
 })
 
-testWithChromium('in a session: says who is signed in, and changes what the session may', async (browser) => {
+testWithChromium('in a session: shows the signed-in user, and performs mutations that the session allows', async (browser) => {
   const { context, strayed } = await openWindow(browser, served.url)
   const start = await context.newPage()
   await start.goto(served.url + EXPLORER)
@@ -96,7 +96,7 @@ testWithChromium('in a session: says who is signed in, and changes what the sess
   await start.close()
 
   const page = await context.newPage()
-  const complaints = complaintsOf(page)
+  const complaints = pageErrors(page)
   await openExplorer(page)
   expect(await page.locator('.who').innerText()).toBe('Signed in as mira.')
 
@@ -116,7 +116,7 @@ testWithChromium('in a session: says who is signed in, and changes what the sess
   )
   expect(await run(page, 'Say')).toEqual({ data: { echoCreate: { echoes: ['hi'], errors: [] } } })
   await expect.poll(() => shownAnswer(page)).toContain('"hi"')
-  // Without the page's proof the same cookie changes nothing.
+  // Without the CSRF token of the page, the same cookie cannot perform mutations.
   const unproven = await context.request.post(`${served.url}/api/graphql`, {
     data: { query: 'mutation Say { echoCreate(input: { messages: ["hi"] }) { echoes } }' },
   })
@@ -124,7 +124,7 @@ testWithChromium('in a session: says who is signed in, and changes what the sess
   expect([strayed, complaints]).toEqual([[], []])
 })
 
-testWithChromium('a token in the headers speaks for its owner, and is not kept', async (browser) => {
+testWithChromium('a token in the headers authenticates its owner, and is not stored', async (browser) => {
   const token = await served.tokenOf(await served.world.user('noor'))
   const { context, strayed } = await openWindow(browser, served.url)
   const page = await context.newPage()
