@@ -37,7 +37,7 @@ interface Phase {
   readonly residentMiB: number
 }
 
-/** The seed of the wrong tokens, which differ between phases. */
+/** The number of floods so far, which is the seed of their wrong tokens. */
 let floods = 0
 const dataDir = mkdtempSync(join(tmpdir(), 'penstock-flood-'))
 const logFile = join(dataDir, 'log')

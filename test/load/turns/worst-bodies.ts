@@ -62,7 +62,7 @@ const otlp: Target = {
 }
 let pipelineId = 0
 const record: Target = { listener: 'record', method: 'PUT', url: core(''), headers: { ...asRoot, ...json } }
-/** The path, to which the program appends the id of the record. */
+/** The base URL, to which the program appends the id of the record. */
 const records = core(`/api/v4/projects/${PROJECT}/pipeline_records/`)
 /** Each record is one of a new pipeline. */
 const recordOf = (what: string, body: (id: number) => string): WorstBody => ({

@@ -13,7 +13,7 @@ import {
 import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { operator } from '../core/core-operator.ts'
-import { fillWorkspace, isRoomForSamples } from './fill-workspace.ts'
+import { fillWorkspace, hasRoomForSamples } from './fill-workspace.ts'
 
 const SECRET = 'psin_0123456789ab_made-for-the-samples'
 
@@ -104,9 +104,9 @@ test('there is an issue with a label, and a merge request with pipelines', async
 
 test('there is no room if the core has another user', async () => {
   await world.user('root', { isAdministrator: true })
-  expect(await isRoomForSamples(world.core)).toBe(true)
+  expect(await hasRoomForSamples(world.core)).toBe(true)
   await fill()
-  expect(await isRoomForSamples(world.core)).toBe(true)
+  expect(await hasRoomForSamples(world.core)).toBe(true)
   await world.user('mira')
-  expect(await isRoomForSamples(world.core)).toBe(false)
+  expect(await hasRoomForSamples(world.core)).toBe(false)
 })
