@@ -84,45 +84,48 @@ testWithChromium('loads only our own files, runs its first query and shows the s
   expect(complaints).toEqual([])
 })
 
-testWithChromium('in a session: shows the signed-in user, and performs mutations that the session allows', async (browser) => {
-  const { context, strayed } = await openWindow(browser, served.url)
-  const start = await context.newPage()
-  await start.goto(served.url + EXPLORER)
-  await start.getByText('sign in', { exact: true }).click()
-  await start.getByLabel('Username or e-mail').fill('mira')
-  await start.getByLabel('Password').fill(PASSWORD)
-  await start.getByRole('button', { name: 'Sign in' }).click()
-  await start.waitForURL(served.url + EXPLORER)
-  await start.close()
+testWithChromium(
+  'in a session: shows the signed-in user, and performs mutations that the session allows',
+  async (browser) => {
+    const { context, strayed } = await openWindow(browser, served.url)
+    const start = await context.newPage()
+    await start.goto(served.url + EXPLORER)
+    await start.getByText('sign in', { exact: true }).click()
+    await start.getByLabel('Username or e-mail').fill('mira')
+    await start.getByLabel('Password').fill(PASSWORD)
+    await start.getByRole('button', { name: 'Sign in' }).click()
+    await start.waitForURL(served.url + EXPLORER)
+    await start.close()
 
-  const page = await context.newPage()
-  const complaints = pageErrors(page)
-  await openExplorer(page)
-  expect(await page.locator('.who').innerText()).toBe('Signed in as mira.')
+    const page = await context.newPage()
+    const complaints = pageErrors(page)
+    await openExplorer(page)
+    expect(await page.locator('.who').innerText()).toBe('Signed in as mira.')
 
-  const { data } = await run(page, 'Start')
-  expect(data).toMatchObject({ currentUser: { username: 'mira' }, queryComplexity: { limit: 250 } })
-  await page.getByLabel('Show Documentation Explorer').click()
-  await page.locator('.graphiql-doc-explorer').getByText('Query', { exact: true }).waitFor()
-  if (process.env.PENSTOCK_SCREENSHOT) {
-    await expect.poll(() => shownAnswer(page)).toContain('"username": "mira"')
-    await page.screenshot({ path: join(import.meta.dirname, '../../docs/graphql-explorer.png') })
-  }
+    const { data } = await run(page, 'Start')
+    expect(data).toMatchObject({ currentUser: { username: 'mira' }, queryComplexity: { limit: 250 } })
+    await page.getByLabel('Show Documentation Explorer').click()
+    await page.locator('.graphiql-doc-explorer').getByText('Query', { exact: true }).waitFor()
+    if (process.env.PENSTOCK_SCREENSHOT) {
+      await expect.poll(() => shownAnswer(page)).toContain('"username": "mira"')
+      await page.screenshot({ path: join(import.meta.dirname, '../../docs/graphql-explorer.png') })
+    }
 
-  await type(
-    page,
-    '.graphiql-query-editor',
-    'mutation Say { echoCreate(input: { messages: ["hi"] }) { echoes errors } }',
-  )
-  expect(await run(page, 'Say')).toEqual({ data: { echoCreate: { echoes: ['hi'], errors: [] } } })
-  await expect.poll(() => shownAnswer(page)).toContain('"hi"')
-  // Without the CSRF token of the page, the same cookie cannot perform mutations.
-  const unproven = await context.request.post(`${served.url}/api/graphql`, {
-    data: { query: 'mutation Say { echoCreate(input: { messages: ["hi"] }) { echoes } }' },
-  })
-  expect(unproven.status()).toBe(422)
-  expect([strayed, complaints]).toEqual([[], []])
-})
+    await type(
+      page,
+      '.graphiql-query-editor',
+      'mutation Say { echoCreate(input: { messages: ["hi"] }) { echoes errors } }',
+    )
+    expect(await run(page, 'Say')).toEqual({ data: { echoCreate: { echoes: ['hi'], errors: [] } } })
+    await expect.poll(() => shownAnswer(page)).toContain('"hi"')
+    // Without the CSRF token of the page, the same cookie cannot perform mutations.
+    const unproven = await context.request.post(`${served.url}/api/graphql`, {
+      data: { query: 'mutation Say { echoCreate(input: { messages: ["hi"] }) { echoes } }' },
+    })
+    expect(unproven.status()).toBe(422)
+    expect([strayed, complaints]).toEqual([[], []])
+  },
+)
 
 testWithChromium('a token in the headers authenticates its owner, and is not stored', async (browser) => {
   const token = await served.tokenOf(await served.world.user('noor'))

@@ -96,7 +96,10 @@ test.each([
   { body: '<html>', quoted: '' },
   { body: 'null', quoted: '' },
   { body: '{"message":{"base":["odd"]}}', quoted: '' },
-  { body: '{"error":"invalid_request","error_description":"per_page is too large"}', quoted: ': per_page is too large' },
+  {
+    body: '{"error":"invalid_request","error_description":"per_page is too large"}',
+    quoted: ': per_page is too large',
+  },
   { body: `{"message":"${'x'.repeat(70_000)}"}`, quoted: '' },
 ])('an answer of $body.length characters is quoted as: $quoted', async ({ body, quoted }) => {
   const { forge, run } = await stage()

@@ -36,7 +36,11 @@ test('prints the kind of each record, and the missing attributes with the reason
 })
 
 test.each([
-  { name: 'job-hook-alone', first: /: job hook of job \d+: adds to pipeline 88417, and is not exported by itself; the pipeline hook must follow$/m },
+  {
+    name: 'job-hook-alone',
+    first:
+      /: job hook of job \d+: adds to pipeline 88417, and is not exported by itself; the pipeline hook must follow$/m,
+  },
   { name: 'rest-bundle-push-pipeline', first: /: REST bundle of pipeline 36, success, 3 jobs: would be exported$/m },
   {
     name: 'e01-status-running',

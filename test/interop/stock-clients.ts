@@ -27,13 +27,34 @@ export interface StockClient {
  */
 export const stockClients = [
   { id: 'js-http-json', by: 'js', protocol: 'http/json', signal: 'traces', retryMs: 1_000, honoursRetryAfter: true },
-  { id: 'js-http-protobuf', by: 'js', protocol: 'http/protobuf', signal: 'metrics', retryMs: 1_000, honoursRetryAfter: true },
+  {
+    id: 'js-http-protobuf',
+    by: 'js',
+    protocol: 'http/protobuf',
+    signal: 'metrics',
+    retryMs: 1_000,
+    honoursRetryAfter: true,
+  },
   { id: 'js-grpc', by: 'js', protocol: 'grpc', signal: 'logs', retryMs: 'never', honoursRetryAfter: false },
-  { id: 'python-http', by: 'python', protocol: 'http/protobuf', signal: 'logs', retryMs: 1_000, honoursRetryAfter: true },
+  {
+    id: 'python-http',
+    by: 'python',
+    protocol: 'http/protobuf',
+    signal: 'logs',
+    retryMs: 1_000,
+    honoursRetryAfter: true,
+  },
   { id: 'python-grpc', by: 'python', protocol: 'grpc', signal: 'traces', retryMs: 1_000, honoursRetryAfter: false },
   { id: 'go-http', by: 'go', protocol: 'http/protobuf', signal: 'traces', retryMs: 2_000, honoursRetryAfter: true },
   { id: 'go-grpc', by: 'go', protocol: 'grpc', signal: 'metrics', retryMs: 2_000, honoursRetryAfter: true },
-  { id: 'collector-json', by: 'collector', protocol: 'http/json', signal: 'logs', retryMs: 2_000, honoursRetryAfter: true },
+  {
+    id: 'collector-json',
+    by: 'collector',
+    protocol: 'http/json',
+    signal: 'logs',
+    retryMs: 2_000,
+    honoursRetryAfter: true,
+  },
   {
     id: 'collector-proto',
     by: 'collector',
@@ -42,7 +63,14 @@ export const stockClients = [
     retryMs: 2_000,
     honoursRetryAfter: true,
   },
-  { id: 'collector-grpc', by: 'collector', protocol: 'grpc', signal: 'metrics', retryMs: 2_000, honoursRetryAfter: true },
+  {
+    id: 'collector-grpc',
+    by: 'collector',
+    protocol: 'grpc',
+    signal: 'metrics',
+    retryMs: 2_000,
+    honoursRetryAfter: true,
+  },
 ] as const satisfies readonly StockClient[]
 
 export type ClientId = (typeof stockClients)[number]['id']

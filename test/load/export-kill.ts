@@ -27,7 +27,9 @@ console.log(`kills               ${result.kills}, seed ${seed}, load average ${l
 console.log(
   `acknowledged        ${result.acknowledged} records, ${result.perSecond.toFixed(0)} a second between the kills`,
 )
-console.log(`not acknowledged    ${result.unanswered} unanswered, ${result.tooBusy} answered with a retry delay; sent again`)
+console.log(
+  `not acknowledged    ${result.unanswered} unanswered, ${result.tooBusy} answered with a retry delay; sent again`,
+)
 console.log(`upstream            ${JSON.stringify(requests)}`)
 console.log(`accepted            ${result.accepted} exports, of which ${twice} again, in ${extras.length} lots`)
 console.log(`answers lost        ${JSON.stringify(lostAnswers)}`)

@@ -70,7 +70,10 @@ async function besideRawInserts(): Promise<void> {
     median(perSecond(one).map((figure, round) => figure / perSecond(other)[round]!))
   reportBounds('Rows per second beside raw inserts', [
     atLeast('intake beside raw inserts', ratio('intake', 'raw'), LEAST_OF_RAW),
-    withoutBound('the same, with the row of the ledger that it also writes', (ratio('intake', 'raw') * (ROWS + 1)) / ROWS),
+    withoutBound(
+      'the same, with the row of the ledger that it also writes',
+      (ratio('intake', 'raw') * (ROWS + 1)) / ROWS,
+    ),
     withoutBound('intake beside raw inserts without indexes', ratio('intake', 'bare')),
     withoutBound('intake with the reading beside raw inserts', ratio('readingIntake', 'raw')),
   ])

@@ -20,8 +20,8 @@ import {
   withWarning,
 } from '@penstock/exporter'
 import { JobEvents } from './job-events.ts'
-import { PipelineLinks } from './pipeline-links.ts'
 import { PendingPipelines } from './pending-pipelines.ts'
+import { PipelineLinks } from './pipeline-links.ts'
 import { RecentMap } from './recent-map.ts'
 
 /** The decision about a body. */

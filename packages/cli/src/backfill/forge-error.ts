@@ -34,7 +34,8 @@ export function refusal(
   token: string | undefined,
 ): ForgeError {
   const known = token ? advice : adviceWithoutToken
-  const why = status >= 300 && status < 400 ? redirected(headers.location) : (known[status] ?? quotedMessage(body, token))
+  const why =
+    status >= 300 && status < 400 ? redirected(headers.location) : (known[status] ?? quotedMessage(body, token))
   const line = `${path}: HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
   return new ForgeError(why === undefined ? line : `${line}: ${why}`, status)
 }

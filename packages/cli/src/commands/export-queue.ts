@@ -183,7 +183,11 @@ async function each(
   return exitCode
 }
 
-function refusalReason(id: number, [done, wanted]: readonly [string, State], status: DeliveryStatus | undefined): string {
+function refusalReason(
+  id: number,
+  [done, wanted]: readonly [string, State],
+  status: DeliveryStatus | undefined,
+): string {
   if (status === undefined) return `there is no delivery ${id}`
   if (status.state === wanted) return `delivery ${id} was changed by another process; try again`
   const remedy = done === 'dropped' && status.state !== 'delivered' ? `; use --state ${status.state} to drop it` : ''
