@@ -53,7 +53,7 @@ test.each([
   [['create'], /name/],
   [['create', '--name', 'x', '--role', 'Owner'], /Owner|role/],
   [['create', '--name', 'x', '--expires-at', 'soon'], /expires_at/],
-  [['revoke'], /which key\?/],
+  [['revoke'], /the id of a key is missing/],
   [['revoke', 'A00000000000'], /no gateway store/],
   [['list'], /no gateway store/],
   [['rotate'], /rotate/],

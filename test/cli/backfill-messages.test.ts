@@ -112,7 +112,7 @@ test('help lists the flags of a backfill', async () => {
   await penstock(['backfill', '--help'], { stdout })
   expect(stdout.text).toMatch(/--metrics-mode <choice> .*\(choices: "per-run"\)/)
   expect(stdout.text).not.toMatch(/windowed|cumulative/)
-  expect(stdout.text).toMatch(/--signals <list> .*\(default: those of SVC_OBSERVABILITY_EXPORT, else all\)/)
+  expect(stdout.text).toMatch(/--signals <list> .*\(default: the signals in SVC_OBSERVABILITY_EXPORT, else all\)/)
 })
 
 test('a refused run does not change the state file', async () => {

@@ -228,7 +228,7 @@ describe('records', () => {
     const file = caseFile('e07-no-time-anywhere')
     const without = await penstock(['convert', file])
     expect(without.exitCode).toBe(0)
-    expect(without.stderr).toContain('has no time; the time of reading is used')
+    expect(without.stderr).toContain('has no time at all')
     const { exitCode, stdout } = await penstock(['convert', file, '--received-at', '2026-07-01T00:00:00Z'])
     expect(exitCode).toBe(0)
     expect(stdout).toContain('"observedTimeUnixNano":"1782864000000000000"')

@@ -113,7 +113,7 @@ test('a directory with other files keeps its mode, and so do those files', async
     directory: directory.path,
     mode: '755',
     names: ['notes.txt'],
-    msg: 'other users can list the data directory: it stays as it is because it holds other files; the files of penstock are closed',
+    msg: 'Other users can list the data directory. It stays as it is because it holds other files; the files of penstock are closed',
   })
 })
 

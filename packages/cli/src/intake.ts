@@ -153,5 +153,5 @@ export class Intake {
 
 const timelessWarning: Warning = {
   path: '',
-  reason: 'has no time; the time of reading is used, unless --received-at is set',
+  reason: 'has no time at all; stands at the time of reading, or give --received-at',
 }
