@@ -16,14 +16,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 const root = join(import.meta.dirname, '..')
 
 interface Block {
-  /** Below `packages`. */
+  /** The path below `packages`. */
   readonly path: string
-  /** What to do with it, in words of the page; nothing for a new file. */
+  /** The instruction of the page for the block; empty for a new file. */
   readonly how: string
   readonly code: string
 }
 
-/** The blocks that say where they belong. Those of the HTTP matrix are parts of tables, and left out. */
+/** The blocks that name their file. Blocks of the HTTP matrix are left out, because they are parts of tables. */
 const blocks: readonly Block[] = [
   ...readFileSync(join(root, 'docs/adding-an-area.md'), 'utf8').matchAll(
     /^```ts\n\/\/ ((?:core|rest|graphql)\/\S+\.ts)(?:, ([^\n]+))?\n(.*?)^```$/gms,
@@ -60,7 +60,7 @@ test('docs/adding-an-area.md: the code compiles', { timeout: 120_000 }, () => {
       files: [...new Set(made), 'core/src/index.ts', 'graphql/src/schema.ts'],
     }),
   )
-  expect(complaints()).toBe('')
+  expect(compilerErrors()).toBe('')
 })
 
 function put({ path, how, code }: Block): void {
@@ -78,7 +78,7 @@ function put({ path, how, code }: Block): void {
   }
 }
 
-function complaints(): string {
+function compilerErrors(): string {
   try {
     return execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', directory], { encoding: 'utf8' })
   } catch (error) {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
-/** Who may import whom; `cli` may import all of these, and nothing imports `cli`. */
+/** The packages that each package may import. `cli` may import all of these, and no package imports `cli`. */
 const mayImport: Record<string, readonly string[]> = {
   json: [],
   runtime: [],
@@ -35,7 +35,7 @@ const mayImport: Record<string, readonly string[]> = {
   testkit: ['core', 'db', 'runtime'],
 }
 
-/** Each outside library has its owners; elsewhere it may appear in tests only. */
+/** The packages that may import each external library. Other packages may import it only in tests. */
 const owners: Record<string, readonly string[]> = {
   'better-sqlite3': ['db'],
   pg: ['db'],
@@ -68,15 +68,15 @@ const owners: Record<string, readonly string[]> = {
   '@opentelemetry/semantic-conventions': ['converter'],
 }
 
-/** What a pure package must not touch of the world, by module. */
-const worldless: Record<string, RegExp> = {
+/** The modules that a pure package must not import. */
+const forbiddenModules: Record<string, RegExp> = {
   json: /^node:/,
   otlp: /^node:/,
   converter: /^node:(?!crypto$)/,
 }
 
 const root = join(import.meta.dirname, '..')
-/** `toolchain` serves the checkout and belongs to no layer. */
+/** The packages with a layer. `toolchain` has none. */
 const packages = readdirSync(join(root, 'packages')).filter((name) => name !== 'toolchain')
 
 const isTest = (file: string): boolean => /\.(test|case|bench)\.ts$/.test(file)
@@ -95,7 +95,7 @@ function importsOf(source: string): string[] {
   return [...statements].map((match) => match[1] ?? match[2] ?? '')
 }
 
-/** `@penstock/otlp` → otlp, `@scope/name/deep` → `@scope/name`. */
+/** Returns the package of an import: `@penstock/otlp` → otlp, `@scope/name/deep` → `@scope/name`. */
 function libraryOf(specifier: string): string {
   return specifier
     .split('/')
@@ -103,7 +103,7 @@ function libraryOf(specifier: string): string {
     .join('/')
 }
 
-test('every package has its row', () => {
+test('every package has a row', () => {
   expect(Object.keys(mayImport).sort()).toEqual([...packages].sort())
 })
 
@@ -137,19 +137,19 @@ describe.each(packages)('%s', (name) => {
     expect(strays).toEqual([])
   })
 
-  test('takes other packages by their entry, never by a path', () => {
+  test('imports other packages by their entry, never by a path', () => {
     const deep = sources.flatMap(({ imports }) => imports.filter((specifier) => /^@penstock\/[^/]+\//.test(specifier)))
     expect(deep).toEqual([])
   })
 
-  test('uses what it declares', () => {
+  test('uses every declared dependency', () => {
     const used = new Set(sources.flatMap(({ imports }) => foreign(imports).map(libraryOf)))
     const declared = Object.keys(manifest.dependencies ?? {})
     expect(declared.filter((library) => !used.has(library))).toEqual([])
   })
 })
 
-test.each(Object.entries(worldless))('%s touches neither file, socket, clock nor dice', (name, world) => {
+test.each(Object.entries(forbiddenModules))('%s uses no files, sockets, clocks or random numbers', (name, world) => {
   const strays = sourcesOf(name)
     .filter(({ file }) => !isTest(file))
     .flatMap(({ file, imports }) => {

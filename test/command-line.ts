@@ -9,7 +9,7 @@ import type { Environment } from '../packages/cli/src/environment.ts'
 import { runProgram } from '../packages/cli/src/program.ts'
 import { pipelines } from './fixtures.ts'
 
-/** Keeps what is written to it. */
+/** A stream that stores the written text. */
 export class Sink extends Writable {
   readonly isTTY: boolean
   readonly columns: number | undefined
@@ -43,7 +43,7 @@ export class Sink extends Writable {
 }
 
 export interface Outcome {
-  /** `null` of a process that a signal ended. */
+  /** The exit code; `null` for a process that was ended by a signal. */
   readonly exitCode: number | null
   readonly stdout: string
   readonly stdoutBytes: Buffer
@@ -51,11 +51,11 @@ export interface Outcome {
 }
 
 type World = Partial<Omit<Environment, 'stdin'>> & {
-  /** In pieces, if need be. */
+  /** Standard input, as a text or in pieces. */
   readonly stdin?: Readable | string | Iterable<string> | AsyncIterable<string>
 }
 
-/** One run of `penstock` within this process; only what matters to the test need be given. */
+/** Runs `penstock` within this process. Missing parts of `world` have defaults. */
 export async function penstock(args: readonly string[], world: World = {}): Promise<Outcome> {
   const { stdin = '', stdout = new Sink(), stderr = new Sink() } = world
   const exitCode = await runProgram(args, {
@@ -83,7 +83,7 @@ function outcome(exitCode: number | null, stdout: Writable, stderr: Writable): O
 
 const bin = join(import.meta.dirname, '../packages/cli/bin/penstock.mjs')
 
-/** The command as people start it: a process of its own that runs what the build has made, and ends with the test. */
+/** Starts the built command in a separate process, which is ended with the test. */
 export function startPenstock(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -93,7 +93,7 @@ export function startPenstock(
   return child
 }
 
-/** Waits for the end of a process, and reads what it says until then. */
+/** Waits for the end of a process, and returns its output. */
 export async function finished(child: ChildProcessWithoutNullStreams): Promise<Outcome> {
   const stdout = child.stdout.pipe(new Sink())
   const stderr = child.stderr.pipe(new Sink())

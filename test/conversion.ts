@@ -1,6 +1,6 @@
 import { type Conversion, type ConvertOptionsInput, convert, readInput, resolveOptions } from '@penstock/converter'
 
-/** What a pipeline becomes whose body is the only one that ever came. */
+/** Returns the conversion of a single pipeline body. */
 export function conversionOf(body: unknown, options: ConvertOptionsInput = {}): Conversion {
   const input = readInput(body, { receivedAtNs: undefined })
   if (input.kind !== 'pipeline') throw new Error('not a pipeline')

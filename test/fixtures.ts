@@ -13,14 +13,14 @@ import {
 export const fixtures = join(import.meta.dirname, '../fixtures')
 export const pipelines = join(fixtures, 'pipelines')
 
-/** Every case of `fixtures/pipelines`, sorted. */
+/** The cases of `fixtures/pipelines`, sorted. */
 export const caseNames: readonly string[] = readdirSync(pipelines)
   .map((file) => file.slice(0, -'.json'.length))
   .sort()
 
 export const caseFile = (name: string): string => join(pipelines, `${name}.json`)
 
-/** The text of a case as it stands in its file. */
+/** Returns the text of the file of a case. */
 export const caseText = (name: string): string => readFileSync(caseFile(name), 'utf8')
 
 /**
@@ -54,10 +54,10 @@ export interface Variant {
   readonly options: ConvertOptionsInput
 }
 
-/** The option combinations that the fixtures name. */
+/** The option combinations in `fixtures/variants.json`. */
 export const variants: readonly Variant[] = JSON.parse(readFileSync(join(fixtures, 'variants.json'), 'utf8'))
 
-/** Conversion options as a person would type them. */
+/** Returns conversion options as command-line flags. */
 export function flagsOf(options: ConvertOptionsInput): string[] {
   return Object.entries(options).flatMap(([option, value]) => {
     const flag = flagName(option)
@@ -66,7 +66,7 @@ export function flagsOf(options: ConvertOptionsInput): string[] {
   })
 }
 
-/** What the command line calls an option. */
+/** Returns the name of an option on the command line. */
 export function flagName(option: string): string {
   if (option === 'resourceServiceName') return 'service-name'
   return option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

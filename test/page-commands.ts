@@ -16,17 +16,17 @@ export function codeBlocks(page: string, language: string, from = '', to?: strin
   return [...text.slice(start, end).matchAll(fenced)].map(([, block = '']) => block)
 }
 
-/** The code blocks `sh` of a page, or of the part of it that begins with `from` and ends before `to`. */
+/** Returns the `sh` code blocks of a page, or of the part of it that begins with `from` and ends before `to`. */
 export function shellBlocks(page: string, from = '', to?: string): string[] {
   return codeBlocks(page, 'sh', from, to)
 }
 
-/** The commands `curl …` of some blocks, and `obs …`, which is curl with an API key; each with the lines it goes on in. */
+/** Returns the commands `curl …` of some blocks, and `obs …`, which is curl with an API key, each with its continuation lines. */
 export function curlCommands(blocks: readonly string[]): string[] {
   return blocks.flatMap((block) => block.match(/^(?:curl|obs) (?:.*\\\n)*.*/gm) ?? [])
 }
 
-/** The function that the blocks define under the name, on one line. */
+/** Returns the one-line function with this name that the blocks define. */
 export function shellFunction(blocks: readonly string[], name: string): string {
   const found = new RegExp(`^${name}\\(\\).*\n`, 'm').exec(blocks.join(''))
   if (found === null) throw new Error(`no block defines ${name}`)
@@ -34,9 +34,9 @@ export function shellFunction(blocks: readonly string[], name: string): string {
 }
 
 /**
- * Runs what a page says as a reader would, with bash, against a gateway that listens elsewhere than the page has it.
+ * Runs the commands of a page with bash against a gateway with other addresses than on the page.
  *
- * @param variables of the shell; a script that uses others fails
+ * @param variables the variables of the shell; a script that uses others fails
  */
 export function runAgainst(
   { managementUrl, otlpUrl }: Pick<RunningGateway, 'managementUrl' | 'otlpUrl'>,
@@ -47,7 +47,7 @@ export function runAgainst(
   return runShell(here, variables)
 }
 
-/** Runs a script with bash; the first command that fails ends it, and so does a variable that is not given. */
+/** Runs a script with bash. The first failing command or unset variable ends it. */
 export function runShell(
   script: string,
   variables: Readonly<Record<string, string>>,
@@ -60,7 +60,7 @@ export function runShell(
   return finished(shell)
 }
 
-/** A test that needs bash and curl. It always runs in CI; elsewhere it is skipped without them, and the reason printed. */
+/** Declares a test that needs bash and curl. In CI it always runs; elsewhere it is skipped without them, and the reason is printed. */
 export function testWithCurl(name: string, run: () => Promise<void>): void {
   const isThere = ['bash', 'curl'].every((tool) => spawnSync(tool, ['--version'], { stdio: 'ignore' }).status === 0)
   if (!isThere && !process.env.CI) console.warn(`skipped: "${name}" needs bash and curl`)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-/** One forgotten promise a line; the two rules that find them are young, so we plant mistakes and look. */
+/** Code with one forgotten promise per line. The two lint rules that find them are new, so this test checks that they work. */
 const mistakes = `async function save(): Promise<boolean> {
   return true
 }
@@ -20,7 +20,7 @@ export function callers(items: string[]): void {
 
 const root = join(import.meta.dirname, '..')
 
-test('the linter still finds planted promise mistakes', async () => {
+test('the linter finds every forgotten promise', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'promise-lint-'))
   try {
     const { linter } = JSON.parse(await readFile(join(root, 'biome.json'), 'utf8')) as { linter: object }

@@ -9,7 +9,7 @@ import { caseNames } from './fixtures.ts'
 const root = join(import.meta.dirname, '..')
 const read = (page: string): string => readFileSync(join(root, page), 'utf8')
 
-/** What `npx penstock` is told in the README; `export` would want a server. */
+/** The arguments of `npx penstock` in the README. `export` is left out, because it needs a server. */
 const commands = [...read('README.md').matchAll(/^npx penstock (.+)$/gm)]
   .map(([, args = '']) => args.split(/\s+/))
   .filter(([name]) => name !== 'export')
@@ -49,14 +49,14 @@ const files = places.flatMap((place) =>
     .map((file) => `${place}/${file}`),
 )
 
-/** `schema.ts` is enough for a file, and `expected.json` for every `<case>.expected.json`. */
+/** The ends of existing paths: `schema.ts` names a file, and `expected.json` every `<case>.expected.json`. */
 const isNamed = (end: string): boolean =>
   [...readdirSync(root), ...files].some((file) => `/${file}`.endsWith(`/${end}`) || file.endsWith(`.${end}`))
 
-/** The area that docs/adding-an-area.md makes up. */
+/** The example area of docs/adding-an-area.md. */
 const isMadeUp = (path: string): boolean => path.includes('bookmark')
 
-/** Of `penstock serve`, and of the commands beside it. */
+/** The variables of `penstock serve` and of the other commands. */
 const variables = new Set([
   ...Object.values(settingTable).map(({ variable }) => variable),
   'PENSTOCK_SERVICE_NAME',
@@ -66,14 +66,14 @@ const variables = new Set([
   'PENSTOCK_ROOT_PIPELINE_ID',
 ])
 
-/** Names files of the repositories that the payloads come from. */
+/** A page that names files of the repositories with the original payloads. */
 const pageOfForeignFiles = 'docs/real-payloads.md'
 
 describe.each(pages)('%s', (page) => {
   const text = read(page).replaceAll(/https?:[^)\s]*/g, '')
   const namesOwnFiles = page !== pageOfForeignFiles
 
-  test('links lead somewhere', () => {
+  test('links lead to existing files', () => {
     const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, target = '']) => target)
     expect(links.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([])
   })
@@ -84,30 +84,30 @@ describe.each(pages)('%s', (page) => {
       expect(paths.filter((path) => !isMadeUp(path) && !existsSync(join(root, path)))).toEqual([])
     })
 
-  test('scripts that it names can be run', () => {
+  test('named scripts exist', () => {
     const named = [...text.matchAll(/\bnpm run (?:--silent )?([a-z][a-z:]*)/g)].map(([, name = '']) => name)
     const { scripts } = JSON.parse(read('package.json'))
     expect(named.filter((name) => !(name in scripts))).toEqual([])
   })
 
-  test('variables that it names are settings', () => {
+  test('named variables are settings', () => {
     const named = text.match(/\bPENSTOCK_[A-Z_]+/g) ?? []
     expect(named.filter((name) => !variables.has(name))).toEqual([])
   })
 
-  test('settings that it names exist', () => {
+  test('named settings exist', () => {
     const named = [...text.matchAll(/`((?:gateway|observability)\.(?!db`)\w+)`/g)].map(([, name = '']) => name)
     expect(named.filter((name) => !(name in settingTable))).toEqual([])
   })
 
   if (namesOwnFiles)
-    test('files that it names are there, if only by the end of their path', () => {
+    test('named files exist, by the end of their path', () => {
       const names = text.match(/(?<![\w.])[\w-][\w./-]*\.(?:json|md|mjs|ts|txt|yaml)\b/g) ?? []
       expect(names.filter((name) => !isMadeUp(name) && !isNamed(name))).toEqual([])
     })
 })
 
-test('fixtures/README.md lists every case, and no other', () => {
+test('fixtures/README.md lists exactly the existing cases', () => {
   const [, index = ''] = read('fixtures/README.md').split('## Edge cases and where they are')
   const listed = [...index.matchAll(/`([a-z0-9-]+)`/g)].map(([, name]) => name)
   expect([...new Set(listed)].toSorted()).toEqual(caseNames)

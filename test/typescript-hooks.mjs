@@ -1,4 +1,4 @@
-// Module hooks that strip the types from our sources.
+// Module hooks that remove the types from our sources.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { transformSync } from 'rolldown/utils'

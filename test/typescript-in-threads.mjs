@@ -1,5 +1,5 @@
-// Lets threads that a test starts run TypeScript sources, as vitest does in the test's own thread: Node 20 cannot by itself. The
-// threads inherit the options of the process that runs the test (`execArgv` in vitest.config.ts), this file among them.
+// Enables threads of a test to run TypeScript sources, which Node 20 cannot do by itself; vitest does so only in the thread of
+// the test. The threads inherit the options of the test process (`execArgv` in vitest.config.ts), which load this file.
 import { register } from 'node:module'
 import process from 'node:process'
 import { isMainThread } from 'node:worker_threads'

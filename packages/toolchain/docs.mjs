@@ -240,7 +240,9 @@ function compareWithGitlabReceiver() {
   const builder = fileURLToPath(new URL('build-collector.mjs', import.meta.url))
   const { stdout } = spawnSync(process.execPath, [builder, '--print-path'], { encoding: 'utf8' })
   if (!existsSync(stdout.trim())) {
-    console.log('docs/compared-with-gitlabreceiver.md was not written, because the collector is not built: run npm run collector.')
+    console.log(
+      'docs/compared-with-gitlabreceiver.md was not written, because the collector is not built: run npm run collector.',
+    )
     return
   }
   const test = ['run', 'test/contract/gitlab-receiver.test.ts', '--update']

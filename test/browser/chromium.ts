@@ -5,16 +5,16 @@ import { test } from 'vitest'
 
 const EXECUTABLE = '/usr/bin/chromium'
 
-/** A window that can reach one origin, and what it asked of others. */
+/** A window that can reach only one origin, and the URLs of other origins that it requested. */
 export interface Window {
   readonly context: BrowserContext
-  /** URLs that were asked for elsewhere; none of them was fetched. */
+  /** The URLs of other origins that were requested. None of them was fetched. */
   readonly strayed: readonly string[]
 }
 
 /**
- * A test in a headless Chromium with a new profile. It always runs in CI, where a missing browser is a failure; elsewhere it
- * is skipped, and the reason printed.
+ * Declares a test in a headless Chromium with a new profile. In CI it always runs, and a missing browser is a failure.
+ * Elsewhere it is skipped if there is no browser, and the reason is printed.
  */
 export function testWithChromium(name: string, run: (browser: Browser) => Promise<void>): void {
   const isThere = existsSync(EXECUTABLE)
@@ -26,7 +26,7 @@ export function testWithChromium(name: string, run: (browser: Browser) => Promis
       args: [
         '--no-sandbox',
         '--disable-background-networking',
-        // What does not pass through the page's requests, such as a worker's, finds no other host either.
+        // Requests that the page cannot intercept, such as those of a worker, cannot resolve other hosts either.
         '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
       ],
     })
@@ -38,7 +38,7 @@ export function testWithChromium(name: string, run: (browser: Browser) => Promis
   })
 }
 
-/** With cookies and storage of its own. */
+/** Opens a window with its own cookies and storage. */
 export async function openWindow(browser: Browser, origin: string): Promise<Window> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, serviceWorkers: 'block' })
   context.setDefaultTimeout(15_000)

@@ -23,8 +23,8 @@ beforeAll(async () => {
 
 afterAll(() => served?.close())
 
-/** The page's own complaints, such as of what its policy has refused. */
-function complaintsOf(page: Page): string[] {
+/** Returns the errors of the page, such as violations of its content security policy. */
+function pageErrors(page: Page): string[] {
   const complaints: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text())
@@ -41,9 +41,9 @@ async function openExplorer(page: Page): Promise<void> {
   await page.locator('.graphiql-query-editor .view-line').first().waitFor()
 }
 
-/** Runs what stands in the editor, and gives the answer, once it is shown. */
+/** Runs the operation in the editor, and returns the answer when it is shown. */
 async function run(page: Page, operationName: string) {
-  // The page looks at what was typed a moment later.
+  // The page reads the typed text after a short delay.
   await page.locator('.graphiql-tab', { hasText: operationName }).waitFor()
   const answered = page.waitForResponse((response) => response.request().postData()?.includes(operationName) === true)
   await page.locator('.graphiql-execute-button').click()
@@ -61,10 +61,10 @@ async function type(page: Page, editor: string, text: string): Promise<void> {
 const shownAnswer = async (page: Page) =>
   (await page.locator('.graphiql-response .view-lines').innerText()).replaceAll('\u00a0', ' ')
 
-testWithChromium('loads from our own files alone, runs its first query and shows the schema', async (browser) => {
+testWithChromium('loads only our own files, runs its first query and shows the schema', async (browser) => {
   const { context, strayed } = await openWindow(browser, served.url)
   const page = await context.newPage()
-  const complaints = complaintsOf(page)
+  const complaints = pageErrors(page)
   await openExplorer(page)
   expect(await page.locator('.who').innerText()).toMatch(/^Not signed in: sign in, or put a token/)
 
@@ -84,47 +84,50 @@ testWithChromium('loads from our own files alone, runs its first query and shows
   expect(complaints).toEqual([])
 })
 
-testWithChromium('in a session: says who is signed in, and changes what the session may', async (browser) => {
-  const { context, strayed } = await openWindow(browser, served.url)
-  const start = await context.newPage()
-  await start.goto(served.url + EXPLORER)
-  await start.getByText('sign in', { exact: true }).click()
-  await start.getByLabel('Username or e-mail').fill('mira')
-  await start.getByLabel('Password').fill(PASSWORD)
-  await start.getByRole('button', { name: 'Sign in' }).click()
-  await start.waitForURL(served.url + EXPLORER)
-  await start.close()
+testWithChromium(
+  'in a session: shows the signed-in user, and performs mutations that the session allows',
+  async (browser) => {
+    const { context, strayed } = await openWindow(browser, served.url)
+    const start = await context.newPage()
+    await start.goto(served.url + EXPLORER)
+    await start.getByText('sign in', { exact: true }).click()
+    await start.getByLabel('Username or e-mail').fill('mira')
+    await start.getByLabel('Password').fill(PASSWORD)
+    await start.getByRole('button', { name: 'Sign in' }).click()
+    await start.waitForURL(served.url + EXPLORER)
+    await start.close()
 
-  const page = await context.newPage()
-  const complaints = complaintsOf(page)
-  await openExplorer(page)
-  expect(await page.locator('.who').innerText()).toBe('Signed in as mira.')
+    const page = await context.newPage()
+    const complaints = pageErrors(page)
+    await openExplorer(page)
+    expect(await page.locator('.who').innerText()).toBe('Signed in as mira.')
 
-  const { data } = await run(page, 'Start')
-  expect(data).toMatchObject({ currentUser: { username: 'mira' }, queryComplexity: { limit: 250 } })
-  await page.getByLabel('Show Documentation Explorer').click()
-  await page.locator('.graphiql-doc-explorer').getByText('Query', { exact: true }).waitFor()
-  if (process.env.PENSTOCK_SCREENSHOT) {
-    await expect.poll(() => shownAnswer(page)).toContain('"username": "mira"')
-    await page.screenshot({ path: join(import.meta.dirname, '../../docs/graphql-explorer.png') })
-  }
+    const { data } = await run(page, 'Start')
+    expect(data).toMatchObject({ currentUser: { username: 'mira' }, queryComplexity: { limit: 250 } })
+    await page.getByLabel('Show Documentation Explorer').click()
+    await page.locator('.graphiql-doc-explorer').getByText('Query', { exact: true }).waitFor()
+    if (process.env.PENSTOCK_SCREENSHOT) {
+      await expect.poll(() => shownAnswer(page)).toContain('"username": "mira"')
+      await page.screenshot({ path: join(import.meta.dirname, '../../docs/graphql-explorer.png') })
+    }
 
-  await type(
-    page,
-    '.graphiql-query-editor',
-    'mutation Say { echoCreate(input: { messages: ["hi"] }) { echoes errors } }',
-  )
-  expect(await run(page, 'Say')).toEqual({ data: { echoCreate: { echoes: ['hi'], errors: [] } } })
-  await expect.poll(() => shownAnswer(page)).toContain('"hi"')
-  // Without the page's proof the same cookie changes nothing.
-  const unproven = await context.request.post(`${served.url}/api/graphql`, {
-    data: { query: 'mutation Say { echoCreate(input: { messages: ["hi"] }) { echoes } }' },
-  })
-  expect(unproven.status()).toBe(422)
-  expect([strayed, complaints]).toEqual([[], []])
-})
+    await type(
+      page,
+      '.graphiql-query-editor',
+      'mutation Say { echoCreate(input: { messages: ["hi"] }) { echoes errors } }',
+    )
+    expect(await run(page, 'Say')).toEqual({ data: { echoCreate: { echoes: ['hi'], errors: [] } } })
+    await expect.poll(() => shownAnswer(page)).toContain('"hi"')
+    // Without the CSRF token of the page, the same cookie cannot perform mutations.
+    const unproven = await context.request.post(`${served.url}/api/graphql`, {
+      data: { query: 'mutation Say { echoCreate(input: { messages: ["hi"] }) { echoes } }' },
+    })
+    expect(unproven.status()).toBe(422)
+    expect([strayed, complaints]).toEqual([[], []])
+  },
+)
 
-testWithChromium('a token in the headers speaks for its owner, and is not kept', async (browser) => {
+testWithChromium('a token in the headers authenticates its owner, and is not stored', async (browser) => {
   const token = await served.tokenOf(await served.world.user('noor'))
   const { context, strayed } = await openWindow(browser, served.url)
   const page = await context.newPage()

@@ -9,7 +9,7 @@ async function world() {
   return { key, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() }
 }
 
-test('A-4: create prints the key alone on standard output', async () => {
+test('A-4: create prints only the key on standard output', async () => {
   await using cli = await world()
   const { exitCode, stdout, stderr } = await cli.key('create', '--name', 'alice')
   expect(exitCode).toBe(0)
@@ -17,7 +17,7 @@ test('A-4: create prints the key alone on standard output', async () => {
   expect(stderr).toBe(`created API key ${stdout.slice(5, 17)}\n`)
 })
 
-test('list shows roles and ends, and no secret; revoke takes one away', async () => {
+test('list shows roles and expiry without secrets; revoke removes a key', async () => {
   await using cli = await world()
   const { stdout: editor } = await cli.key('create', '--name', 'alice')
   const { stdout: admin } = await cli.key(
@@ -41,7 +41,7 @@ test('list shows roles and ends, and no secret; revoke takes one away', async ()
   expect(rowsOf(await cli.key('list'))).toHaveLength(2)
 })
 
-test('the last Admin key stays', async () => {
+test('the last Admin key cannot be revoked', async () => {
   await using cli = await world()
   const { stdout } = await cli.key('create', '--name', 'root', '--role', 'Admin')
   const { exitCode, stderr } = await cli.key('revoke', stdout.slice(5, 17))
@@ -53,7 +53,7 @@ test.each([
   [['create'], /name/],
   [['create', '--name', 'x', '--role', 'Owner'], /Owner|role/],
   [['create', '--name', 'x', '--expires-at', 'soon'], /expires_at/],
-  [['revoke'], /which key\?/],
+  [['revoke'], /the id of a key is missing/],
   [['revoke', 'A00000000000'], /no gateway store/],
   [['list'], /no gateway store/],
   [['rotate'], /rotate/],

@@ -5,7 +5,7 @@ import { type ForgePipeline, forgeToken, ScriptedForge } from './scripted-forge.
 
 const flags = ['--signals', 'traces', '--per-page', '3']
 const inOrder = [...flags, '--concurrency', '1']
-/** Requests to the receiver; what one of them holds may be sent again. */
+/** The number of concurrent requests to the receiver, which may be repeated after an interruption. */
 const UNDER_WAY = 4
 
 const tree: readonly ForgePipeline[] = [
@@ -18,7 +18,7 @@ const tree: readonly ForgePipeline[] = [
 ]
 const finishedIds = ['1', '2', '3', '4', '5', '6', '8', '9']
 
-/** Forge, receiver and state; `onRequest(n)` is called when the n-th request to either arrives. */
+/** Starts forge and receiver with a state file. `onRequest(n)` is called when the n-th request to either arrives. */
 async function stage(onRequest: (count: number) => void = () => {}) {
   let count = 0
   const forge = await ScriptedForge.start(tree)
@@ -46,7 +46,7 @@ async function requestsOfOneRun(): Promise<number> {
 const repeated = (ids: readonly string[]): number => ids.length - new Set(ids).size
 
 describe('an interruption at every request', () => {
-  test('by a signal: nothing is skipped, and no more is repeated than was under way', async () => {
+  test('by a signal: no pipeline is skipped, and only the requests in progress are repeated', async () => {
     const total = await requestsOfOneRun()
     expect(total).toBeGreaterThan(30)
     for (let at = 1; at <= total; at++) {
@@ -67,7 +67,7 @@ describe('an interruption at every request', () => {
     }
   })
 
-  test('by a kill: the file as it stood at that moment is enough', async () => {
+  test('by a kill: the next run continues from the file as it was at that moment', async () => {
     const total = await requestsOfOneRun()
     for (let at = 1; at <= total; at++) {
       const copy = await stateFile()
@@ -86,7 +86,7 @@ describe('an interruption at every request', () => {
     }
   })
 
-  test('again and again, after every few requests', async () => {
+  test('repeatedly, after every few requests', async () => {
     const EVERY = 25
     let interruption = new AbortController()
     let next = EVERY
@@ -134,7 +134,7 @@ describe('a list that changes', () => {
     expect(tracesOf(server.requests).filter((id) => Number(id) > 5)).toEqual(stillThere)
   })
 
-  test('pipelines that finish later, and those that come with lower ids, are found by the next run', async () => {
+  test('the next run finds pipelines that finished later or appeared with lower ids', async () => {
     const { forge, server, run } = await stageInOrder()
     forge.pipelines = [{ id: 2 }, { id: 3, status: 'running' }, { id: 4, status: 'manual' }, { id: 5 }]
     expect((await backfill(run)).exitCode).toBe(0)
@@ -145,7 +145,7 @@ describe('a list that changes', () => {
   })
 })
 
-test('a state file of another endpoint is refused, and stays as it is', async () => {
+test('a state file of another endpoint is refused and not changed', async () => {
   const { run } = await stage()
   await backfill(run)
   const elsewhere = await receiver()

@@ -20,7 +20,7 @@ export async function stateFile(): Promise<string> {
 }
 
 export interface Backfill {
-  /** Default: ops/tools. */
+  /** The project. Default: ops/tools. */
   readonly project?: string
   readonly from: string
   readonly endpoint: string
@@ -29,14 +29,14 @@ export interface Backfill {
   readonly world?: Parameters<typeof penstock>[1]
 }
 
-/** `penstock backfill` of one project. */
+/** Runs `penstock backfill` for one project. */
 export function backfill({ project = 'ops/tools', flags = [], world = {}, ...where }: Backfill): Promise<Outcome> {
   const { from, endpoint, state } = where
   const args = ['--from', from, '--project', project, '--endpoint', endpoint, '--state-file', state]
   return penstock(['backfill', ...args, ...flags], { env: { PENSTOCK_FORGE_TOKEN: forgeToken }, ...world })
 }
 
-/** Ids of the pipelines whose traces have arrived, in that order. */
+/** Returns the ids of the pipelines with received traces, in order of arrival. */
 export const tracesOf = (requests: readonly RecordedRequest[]): string[] => requests.flatMap(pipelinesIn)
 
 export const upTo = (count: number): { id: number }[] => Array.from({ length: count }, (_, at) => ({ id: at + 1 }))

@@ -10,14 +10,14 @@ import { temporaryDirectory } from './temporary-directory.ts'
 const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
 const traces = ['--signals', 'traces', '--concurrency', '1']
 
-async function setting(...[pipelines, tells]: Parameters<typeof ScriptedForge.start>) {
-  const forge = await ScriptedForge.start(pipelines, tells)
+async function setting(...[pipelines, pagination]: Parameters<typeof ScriptedForge.start>) {
+  const forge = await ScriptedForge.start(pipelines, pagination)
   const server = await receiver()
   return { forge, server, run: { from: forge.server.url, endpoint: server.url, state: await stateFile() } }
 }
 
-describe('what is read', () => {
-  test('every finished pipeline, with all attempts of its jobs and its bridges, oldest first', async () => {
+describe('a backfill reads', () => {
+  test('every finished pipeline with all attempts of its jobs and its bridges, oldest first', async () => {
     const { forge, server, run } = await setting([{ id: 33 }, { id: 31 }, { id: 32, status: 'running' }])
     const outcome = await backfill(run)
     expect(outcome.exitCode).toBe(0)
@@ -40,7 +40,7 @@ describe('what is read', () => {
   })
 
   test.each(['x-next-page', 'link', 'nothing'] as const)(
-    'all pages, where a forge tells of more by %s',
+    'all pages, with the next page announced by %s',
     async (pages) => {
       const { server, run } = await setting(upTo(23), { pages })
       expect((await backfill({ ...run, flags: [...traces, '--per-page', '5'] })).exitCode).toBe(0)
@@ -61,7 +61,7 @@ describe('what is read', () => {
     expect(forge.paths).toContain('/projects/17/pipelines/9007199254740993')
   })
 
-  test('a pipeline that has been deleted since it was listed is left out', async () => {
+  test('no pipeline that was deleted after it was listed', async () => {
     const { forge, server, run } = await setting(upTo(3))
     forge.trouble = ({ path }) => (path.includes('/pipelines/2') ? { play: 'reply', status: 404 } : undefined)
     const outcome = await backfill({ ...run, flags: traces })
@@ -69,7 +69,7 @@ describe('what is read', () => {
     expect(tracesOf(server.requests)).toEqual(['1', '3'])
   })
 
-  test('one that is too long is refused, the others go on', async () => {
+  test('the other pipelines if one is too long', async () => {
     const { server, run } = await setting([{ id: 1 }, { id: 2, jobs: 150 }, { id: 3 }])
     const outcome = await backfill({ ...run, flags: [...traces, '--max-file-bytes', '20000'] })
     expect(outcome.exitCode).toBe(1)
@@ -91,7 +91,7 @@ describe('what is read', () => {
   })
 })
 
-describe('choices', () => {
+describe('filters', () => {
   const pipelines = [
     { id: 1, created_at: '2026-02-01T00:00:00.000Z' },
     { id: 2, created_at: '2026-02-02T10:00:00.000Z', status: 'failed' },
@@ -112,7 +112,7 @@ describe('choices', () => {
     expect(tracesOf(server.requests)).toEqual(ids)
   })
 
-  test('the forge is asked for no more than that', async () => {
+  test('the forge receives the filters as parameters', async () => {
     const { forge, run } = await setting(pipelines)
     await backfill({ ...run, flags: ['--since', '2026-02-02', '--status', 'failed'] })
     expect(forge.paths).toContain(
@@ -121,7 +121,7 @@ describe('choices', () => {
   })
 })
 
-describe('pipelines that pipelines have started', () => {
+describe('downstream pipelines', () => {
   const tree = [
     { id: 31, starts: [{ id: 32 }, { id: 40, project_id: 18 }] },
     { id: 32, hidden: true, starts: [{ id: 33 }] },
@@ -129,7 +129,7 @@ describe('pipelines that pipelines have started', () => {
     { id: 34 },
   ]
 
-  test('come after it, in its trace, under the bridge', async () => {
+  test('follow their upstream pipeline, in its trace, below the bridge', async () => {
     const { server, run } = await setting(tree)
     expect((await backfill({ ...run, flags: traces })).exitCode).toBe(0)
     expect(tracesOf(server.requests)).toEqual(['31', '32', '33', '34'])
@@ -141,7 +141,7 @@ describe('pipelines that pipelines have started', () => {
     expect(grandchild?.[0]?.parentSpanId).toBe(bridgeOf(child))
   })
 
-  test('are sent though the run was over between, and then too in the same trace', async () => {
+  test('are sent by the next run in the same trace if the first run ended before', async () => {
     const whole = await setting(tree)
     await backfill({ ...whole.run, flags: traces })
     for (const missing of ['32', '33']) {
@@ -158,7 +158,7 @@ describe('pipelines that pipelines have started', () => {
   })
 })
 
-describe('a forge in trouble', () => {
+describe('a failing forge', () => {
   const reply = (status: number, headers: Readonly<Record<string, string>> = {}, body = ''): ScriptedReply => ({
     play: 'reply',
     status,
@@ -171,7 +171,7 @@ describe('a forge in trouble', () => {
     { what: '500', trouble: reply(500) },
     { what: 'a reset', trouble: { play: 'reset' } },
     { what: 'a page that breaks off', trouble: { play: 'reset', status: 200, body: '[{"id":' } },
-  ])('$what now and then is waited out', async ({ trouble }) => {
+  ])('$what is retried', async ({ trouble }) => {
     const { forge, server, run } = await setting(upTo(4))
     forge.trouble = (_, index) => (index % 3 === 1 ? trouble : undefined)
     const { exitCode, stderr } = await backfill({ ...run, flags: traces })
@@ -184,7 +184,7 @@ describe('a forge in trouble', () => {
     { what: '429 with Retry-After', trouble: reply(429, { 'retry-after': '30' }), waitMs: 30_000 },
     { what: '429 with a moment', trouble: reply(429, { 'ratelimit-reset': '1030' }), waitMs: 1_030_000 },
     { what: '429 alone', trouble: reply(429), waitMs: 60_000 },
-  ])('$what is obeyed', async ({ trouble, waitMs }) => {
+  ])('waits after $what', async ({ trouble, waitMs }) => {
     const { forge, server, run } = await setting(upTo(2))
     forge.trouble = (_, index) => (index === 1 ? trouble : undefined)
     const clock = new ManualClock(1_000_000)
@@ -199,7 +199,7 @@ describe('a forge in trouble', () => {
     expect(tracesOf(server.requests)).toEqual(['1', '2'])
   })
 
-  test('the last request that it allows is followed by a pause', async () => {
+  test('waits after the last allowed request', async () => {
     const { forge, run } = await setting([])
     forge.trouble = (_, index) =>
       index === 0 ? reply(200, { 'ratelimit-remaining': '0', 'ratelimit-reset': '1770801640' }, '{"id":17}') : undefined
@@ -219,7 +219,7 @@ describe('a forge in trouble', () => {
     { status: 403, complaint: 'HTTP 403 Forbidden: the access token may not read this; it needs the scope read_api' },
     { status: 404, complaint: 'HTTP 404 Not Found: there is nothing at this address that the access token may read' },
     { status: 400, complaint: 'HTTP 400 Bad Request: [token] is no good\n' },
-  ])('$status ends it at once', async ({ status, complaint }) => {
+  ])('$status ends the backfill immediately', async ({ status, complaint }) => {
     const first = await setting(upTo(4))
     first.forge.trouble = () => reply(status, {}, `{"message":"${forgeToken} is no good"}`)
     const outcome = await backfill(first.run)
@@ -241,7 +241,7 @@ describe('a forge in trouble', () => {
     expect(later.forge.paths.filter((path) => path.includes('page=3'))).toHaveLength(1)
   })
 
-  test.each([401, 403, 404])('%i without a token: says that none was given', async (status) => {
+  test.each([401, 403, 404])('%i without a token: prints that no token was given', async (status) => {
     const { forge, run } = await setting(upTo(1))
     forge.trouble = () => reply(status)
     const { stderr } = await backfill({ ...run, world: { env: { PENSTOCK_FORGE_TOKEN: '' } } })
@@ -250,7 +250,7 @@ describe('a forge in trouble', () => {
     )
   })
 
-  test('the token follows no redirect', async () => {
+  test('the token is not sent to the target of a redirect', async () => {
     const { forge, run } = await setting(upTo(1))
     const elsewhere = await receiver()
     forge.trouble = () => reply(301, { location: `${elsewhere.url}/api/v4/projects/9?token=canary` })
@@ -293,7 +293,7 @@ describe('a forge in trouble', () => {
     expect(forge.server.requests.length).toBeLessThan(20)
   })
 
-  test('one that is not there is tried, and said to be', async () => {
+  test('an unreachable forge is retried, with a line for each attempt', async () => {
     const { run } = await setting([])
     const from = ['--from', await refusedUrl(), '--project', '17', '--retry-for', '0.05']
     const outcome = await penstock(['backfill', ...from, '--endpoint', run.endpoint], { env: {} })
@@ -302,8 +302,8 @@ describe('a forge in trouble', () => {
   })
 })
 
-describe('a receiver in trouble', () => {
-  test('what it refuses is sent again by the next run, and nothing else', async () => {
+describe('a failing receiver', () => {
+  test('the next run sends only the refused pipelines again', async () => {
     const forge = await ScriptedForge.start(upTo(5))
     const state = await stateFile()
     let isWell = false
@@ -319,7 +319,7 @@ describe('a receiver in trouble', () => {
     expect(server.requests).toHaveLength(before + 1)
   })
 
-  test('signals that it took are not sent again when it takes the third', async () => {
+  test('accepted signals are not sent again when the next run sends the third', async () => {
     const forge = await ScriptedForge.start(upTo(5))
     const state = await stateFile()
     let mayMetrics = false
@@ -349,7 +349,7 @@ describe('a receiver in trouble', () => {
     expect(forge.server.requests.length).toBeLessThan(120)
   })
 
-  test('a refused token is told once and first, and nothing is called exported', async () => {
+  test('a refused token is reported once, and no pipeline counts as exported', async () => {
     const forge = await ScriptedForge.start([{ id: 1, status: 'running' }, { id: 2 }, { id: 3 }])
     const open = new Gate()
     const server = await receiver((_, index) =>
@@ -360,14 +360,14 @@ describe('a receiver in trouble', () => {
     const outcome = await backfill({ from: forge.server.url, endpoint: server.url, state: await stateFile() })
     open.open()
     expect(outcome.exitCode).toBe(1)
-    const told = outcome.stdout.split('\n\n')[1]!.split('\n')
-    expect(told[0]).toMatch(/^traces: HTTP 401 Unauthorized/)
+    const reported = outcome.stdout.split('\n\n')[1]!.split('\n')
+    expect(reported[0]).toMatch(/^traces: HTTP 401 Unauthorized/)
     expect(outcome.stdout.match(/stopped while/g) ?? []).toHaveLength(0)
     expect(outcome.stderr).not.toContain('exported')
     expect(outcome.stderr).toMatch(/^\d converted, 1 skipped, 0 refused$/m)
   })
 
-  test('a pipeline of many chunks is accepted with its last one', async () => {
+  test('a pipeline with many chunks is accepted after its last chunk', async () => {
     const forge = await ScriptedForge.start([{ id: 1, jobs: 800 }, { id: 2 }])
     const state = await stateFile()
     const server = await receiver((_, index) => (index === 0 ? { play: 'reply', status: 400 } : accepted))
@@ -379,8 +379,8 @@ describe('a receiver in trouble', () => {
   })
 })
 
-describe('secrets and people', () => {
-  test('no secret is printed or kept', async () => {
+describe('output', () => {
+  test('no secret is printed or stored', async () => {
     const { forge, server, run } = await setting(upTo(2))
     const flags = ['--private-token', forgeToken, '--token', 'canary-otlp']
     const outcome = await backfill({ ...run, flags, world: { env: { PENSTOCK_FORGE_TOKEN: 'another' } } })

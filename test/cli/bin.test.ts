@@ -6,14 +6,14 @@ import { caseFile } from '../fixtures.ts'
 import { hookLine, ndjson } from './hook-line.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
-test('converts as it does in process', async () => {
+test('converts with the same result as within the process', async () => {
   const args = ['convert', caseFile('push-pipeline-five-jobs-three-stages')]
   const { exitCode, stdout, stderr } = await penstockProcess(args)
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
   expect(stdout).toBe((await penstock(args)).stdout)
 })
 
-test('reads standard input and says 1 and 2', async () => {
+test('reads standard input and exits with 1 and 2', async () => {
   const refusing = startPenstock(['convert', '-'])
   refusing.stdin.end('{"object_kind":')
   expect(await finished(refusing)).toMatchObject({
@@ -42,7 +42,7 @@ test('exports with the token of the environment', async () => {
   )
 })
 
-test('ends quietly when its reader does', async () => {
+test('ends without a message when its reader ends', async () => {
   const child = startPenstock(['convert', '-'])
   child.stdin.on('error', () => {})
   child.stdin.end(ndjson(Array.from({ length: 2_000 }, (_, at) => hookLine(at + 1))))

@@ -8,7 +8,7 @@ import { bodiesOf, caseFile, caseNames, fixtures } from '../fixtures.ts'
 import { hookLine, ndjson } from './hook-line.ts'
 import { pipelineIdsIn } from './json-spans.ts'
 
-test('says what each record is, and what cannot be filled, with the reason', async () => {
+test('prints the kind of each record, and the missing attributes with the reason', async () => {
   const file = caseFile('push-pipeline-five-jobs-three-stages')
   const { exitCode, stdout, stderr } = await penstock(['check', file])
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
@@ -36,7 +36,11 @@ test('says what each record is, and what cannot be filled, with the reason', asy
 })
 
 test.each([
-  { name: 'job-hook-alone', first: /: job hook of job \d+: adds to pipeline 88417, and is not exported by itself; the pipeline hook must follow$/m },
+  {
+    name: 'job-hook-alone',
+    first:
+      /: job hook of job \d+: adds to pipeline 88417, and is not exported by itself; the pipeline hook must follow$/m,
+  },
   { name: 'rest-bundle-push-pipeline', first: /: REST bundle of pipeline 36, success, 3 jobs: would be exported$/m },
   {
     name: 'e01-status-running',
@@ -85,7 +89,7 @@ const restJob = (id: number, pipelineId: number) => ({
   pipeline: { id: pipelineId, project_id: 42, status: 'success', ref: 'main', sha: 'f' },
 })
 
-describe('reads as convert does', () => {
+describe('reads the same inputs as convert', () => {
   const headers = { 'x-gitlab-event': 'Pipeline Hook' }
   const inputs: readonly (readonly [string, string])[] = [
     ['an array of REST jobs', JSON.stringify([restJob(3, 31), restJob(4, 32), restJob(2, 31)])],
@@ -115,7 +119,7 @@ describe('reads as convert does', () => {
     })
   })
 
-  test('jobs of the REST API are named as such', async () => {
+  test('names jobs of the REST API', async () => {
     const stdin = JSON.stringify([restJob(3, 31), restJob(4, 32), restJob(2, 31)])
     const { stdout } = await penstock(['check', '-'], { stdin })
     expect(stdout.split('\n').filter((line) => line.startsWith('stdin'))).toEqual([
@@ -215,7 +219,7 @@ test('in every fixture, an attribute or metric is either sent or reported as mis
 
 const failedIn = ({ jobs }: PipelineRecord): number => jobs.filter(({ status }) => status === 'failed').length
 
-/** Every pipeline has this metric, with the attributes that all metrics have. */
+/** The metric that every pipeline has, with the attributes of all metrics. */
 const plainMetric = 'cicd.pipeline.run.count'
 
 function metricKeys({ name, data }: Metric): string[] {
@@ -223,7 +227,7 @@ function metricKeys({ name, data }: Metric): string[] {
   return [`metric ${name}`, ...points.flatMap(({ attributes }) => attributes.map(({ key }) => `point ${key}`))]
 }
 
-/** How often each attribute and metric is sent, by its part of the output. */
+/** Returns how often each attribute and metric is sent, by its part of the output. */
 function sentBy(record: PipelineRecord): Map<string, number> {
   const dated = { ...record, receivedAtNs: record.receivedAtNs ?? 1_772_323_200_000_000_000n }
   const { traces, metrics } = convert(dated, resolveOptions())

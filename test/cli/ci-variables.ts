@@ -42,7 +42,7 @@ export function ciVariables(hook: JobFacts, job: Section): Record<string, string
     CI_ENVIRONMENT_NAME: environment.name,
     CI_ENVIRONMENT_ACTION: environment.action,
     CI_ENVIRONMENT_TIER: environment.deployment_tier,
-    // What the parent's trigger job passes on.
+    // The variable that the parent's trigger job passes on.
     PENSTOCK_ROOT_PIPELINE_ID: run.source === 'parent_pipeline' ? run.root_pipeline_id : undefined,
   }
   return Object.fromEntries(

@@ -12,7 +12,7 @@ import { temporaryDirectory } from './temporary-directory.ts'
 const push = caseFile('push-pipeline-five-jobs-three-stages')
 
 describe('output', () => {
-  test('a request per line: traces, metrics, logs', async () => {
+  test('is one request per line: traces, metrics, logs', async () => {
     const { exitCode, stdout, stderr } = await penstock(['convert', push])
     expect(exitCode).toBe(0)
     expect(stderr).toBe('')
@@ -25,13 +25,13 @@ describe('output', () => {
     expect(spansOf(stdout)[0]?.traceId).toBe('f09bd275a66f6824d2b176f2a52ef4b6')
   })
 
-  test('only the signals asked for, in our order', async () => {
+  test('has only the selected signals, in the order traces, metrics, logs', async () => {
     const { stdout } = await penstock(['convert', push, '--signals', 'Logs, traces,logs'])
     const lines = stdout.trimEnd().split('\n')
     expect(lines.map((line) => Object.keys(JSON.parse(line))[0])).toEqual(['resourceSpans', 'resourceLogs'])
   })
 
-  test('protobuf of one signal, where requests in a row are one request', async () => {
+  test('is protobuf of one signal, with concatenated requests', async () => {
     const both = [push, caseFile('tag-pipeline-release')]
     const { exitCode, stdoutBytes } = await penstock([
       'convert',
@@ -45,7 +45,7 @@ describe('output', () => {
     expect(decodeRequest('traces', stdoutBytes, 'protobuf').resources).toHaveLength(2)
   })
 
-  test('protobuf of several signals does not fit standard output', async () => {
+  test('refuses protobuf of several signals on standard output', async () => {
     const { exitCode, stdout, stderr } = await penstock(['convert', push, '--encoding', 'protobuf'])
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
     expect(stderr).toMatch(/^penstock: protobuf on standard output can contain one signal only.*\n$/)
@@ -66,7 +66,7 @@ describe('output', () => {
     }
   })
 
-  test('pipelines of the same id keep a file each', async () => {
+  test('writes a separate file for each pipeline with the same id', async () => {
     await using directory = await temporaryDirectory()
     await penstock([
       'convert',
@@ -79,13 +79,13 @@ describe('output', () => {
     expect((await readdir(directory.path)).sort()).toEqual(['2024.2.traces.json', '2024.traces.json'])
   })
 
-  test('a place that cannot be written to is said so', async () => {
+  test('refuses a directory that cannot be written', async () => {
     const { exitCode, stderr } = await penstock(['convert', push, '--output', push])
     expect(exitCode).toBe(2)
     expect(stderr).toBe(`penstock: cannot write to ${push}: file already exists\n`)
   })
 
-  test('an output that cannot be written makes it 1', async () => {
+  test('exits with 1 if the output cannot be written', async () => {
     const full = new Writable({
       write: (_chunk, _encoding, done) =>
         done(Object.assign(new Error('write ENOSPC'), { code: 'ENOSPC', errno: -28 })),
@@ -97,7 +97,7 @@ describe('output', () => {
     })
   })
 
-  test('a file that cannot be written makes it 1', async () => {
+  test('exits with 1 if a file cannot be written', async () => {
     await using directory = await temporaryDirectory()
     const file = join(directory.path, '31.traces.json')
     await mkdir(file)
@@ -107,7 +107,7 @@ describe('output', () => {
     })
   })
 
-  test('a reader that has seen enough ends the run quietly', async () => {
+  test('ends without a message if the reader closes the output', async () => {
     const closing = new Writable({
       write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
     })

@@ -13,7 +13,7 @@ import { temporaryDirectory } from './temporary-directory.ts'
 const push = caseFile('push-pipeline-five-jobs-three-stages')
 
 describe('input', () => {
-  test('one value, an array and NDJSON convert alike', async () => {
+  test('one value, an array and NDJSON are converted in the same way', async () => {
     const lines = [hookLine(1), hookLine(2)]
     const alike = await Promise.all(
       [
@@ -34,7 +34,7 @@ describe('input', () => {
     expect(pipelineIdsIn(alike[0]?.stdout ?? '')).toEqual(['1', '2'])
   })
 
-  test('blank lines, CRLF and a byte order mark are no matter', async () => {
+  test('blank lines, CRLF and a byte order mark are ignored', async () => {
     const stdin = `\ufeff\r\n${hookLine(1)}\r\n\r\n  \r\n${hookLine(2)}\r\n`
     const { exitCode, stdout } = await penstock(['convert', '-'], { stdin })
     expect(exitCode).toBe(0)
@@ -52,7 +52,7 @@ describe('input', () => {
     expect(pipelineIdsIn(stdout)).toEqual(['2', '3', '4', '5'])
   })
 
-  test('all fixtures at once', async () => {
+  test('all fixtures in one run', async () => {
     const { exitCode, stdout, stderr } = await penstock(['convert', pipelines, '--received-at', '2026-07-01T00:00:00Z'])
     for (const canary of ['canary-secret-5d1e77', 'CANARY_KEY_81c2', 'canary-mail-90aa', 'canary-avatar-90aa']) {
       expect(stdout + stderr).not.toContain(canary)
@@ -65,7 +65,7 @@ describe('input', () => {
     expect(exitCode).toBe(0)
   })
 
-  test('what does not exist is said before anything is done', async () => {
+  test('a missing file is reported before any file is converted', async () => {
     const { exitCode, stdout, stderr } = await penstock(['convert', push, 'no-such-file.json'])
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
     expect(stderr).toBe('penstock: no-such-file.json: no such file or directory\n')
@@ -77,7 +77,7 @@ describe('input', () => {
     expect(stderr).toBe('penstock: standard input (-) can be read once only\n')
   })
 
-  test('a directory without records is a mistake', async () => {
+  test('a directory without records is refused', async () => {
     await using directory = await temporaryDirectory()
     const { exitCode, stderr } = await penstock(['convert', directory.path])
     expect(exitCode).toBe(2)
@@ -100,7 +100,7 @@ describe('input', () => {
     expect(stderr).toMatch(/^stdin: line 1: warning: has more than \d+ levels of nesting\n$/)
   })
 
-  test('a document over the limit is refused, and only as much read as shows that it is over', async () => {
+  test('a document over the limit is refused and read only up to the limit', async () => {
     let read = 0
     function* hundredMegabytes() {
       yield Buffer.from('{\n')
@@ -153,8 +153,8 @@ describe('input', () => {
   })
 })
 
-describe('what becomes of records', () => {
-  test('unfinished pipelines are skipped, with a word', async () => {
+describe('records', () => {
+  test('unfinished pipelines are skipped with a message', async () => {
     const stdin = ndjson([hookLine(1, { status: 'running' }), hookLine(2)])
     const { exitCode, stdout, stderr } = await penstock(['convert', '-'], { stdin })
     expect(exitCode).toBe(0)
@@ -169,12 +169,12 @@ describe('what becomes of records', () => {
     expect(stderr).toContain('already exported')
   })
 
-  test('also across files', async () => {
+  test('a pipeline in several files is converted once', async () => {
     const { stdout } = await penstock(['convert', push, push])
     expect(pipelineIdsIn(stdout)).toEqual(['31'])
   })
 
-  test('a second completion counts when it is asked for, and has only the new jobs', async () => {
+  test('with --reexport, a second completion is converted with only the new jobs', async () => {
     const file = caseFile('e41-finishes-again-after-a-retry')
     expect(pipelineIdsIn((await penstock(['convert', file])).stdout)).toHaveLength(1)
     const { stdout } = await penstock(['convert', file, '--reexport', 'replace'])
@@ -186,19 +186,19 @@ describe('what becomes of records', () => {
     expect(ids(after).filter((id) => ids(before).includes(id))).toEqual([])
   })
 
-  test('an identical redelivery does not, even then', async () => {
+  test('with --reexport, an identical redelivery is skipped', async () => {
     const { stdout } = await penstock(['convert', caseFile('e42-identical-redelivery'), '--reexport', 'replace'])
     expect(pipelineIdsIn(stdout)).toHaveLength(1)
   })
 
-  test('job hooks enrich the pipeline that comes after them', async () => {
+  test('job hooks complete the pipeline that follows them', async () => {
     const { stdout, stderr } = await penstock(['convert', caseFile('job-hook-then-pipeline-hook')])
     expect(stderr).toContain('skipped: job hook, kept for pipeline 88416')
     const attempts = spansOf(stdout).map((span) => attributeOf(span, 'svc.cicd.pipeline.task.run.attempt'))
     expect(attempts.filter((attempt) => attempt !== undefined)).not.toEqual([])
   })
 
-  test('an unfinished child teaches its root', async () => {
+  test('the root is read from an unfinished child', async () => {
     const { stdout } = await penstock(['convert', caseFile('e01-running-child-teaches-its-root')])
     expect(new Set(spansOf(stdout).map((span) => span.traceId)).size).toBe(1)
   })
@@ -209,14 +209,14 @@ describe('what becomes of records', () => {
     expect(stderr).toContain('warning: source_pipeline: leads back to the pipeline itself')
   })
 
-  test('wrong-typed optional fields are warned of', async () => {
+  test('optional fields of a wrong type cause warnings', async () => {
     const file = caseFile('wrong-typed-optional-fields')
     const { exitCode, stderr } = await penstock(['convert', file])
     expect(exitCode).toBe(0)
     expect(stderr).toMatch(new RegExp(`^${file}: warning: [a-z_.0-9[\\]]+: must be `))
   })
 
-  test('no more than twenty warnings of a file', async () => {
+  test('at most twenty warnings per file are printed', async () => {
     const stdin = ndjson(Array.from({ length: 50 }, (_, at) => hookLine(at + 1, { tag: 'yes' })))
     const { stderr } = await penstock(['convert', '-'], { stdin })
     const lines = stderr.trimEnd().split('\n')
@@ -224,11 +224,11 @@ describe('what becomes of records', () => {
     expect(lines.at(-1)).toBe('stdin: … and 30 more warnings')
   })
 
-  test('a record without any time stands where it was read, or at the time of receipt', async () => {
+  test('a record without any time gets the time of reading, or the time of receipt', async () => {
     const file = caseFile('e07-no-time-anywhere')
     const without = await penstock(['convert', file])
     expect(without.exitCode).toBe(0)
-    expect(without.stderr).toContain('has no time; the time of reading is used')
+    expect(without.stderr).toContain('has no time at all')
     const { exitCode, stdout } = await penstock(['convert', file, '--received-at', '2026-07-01T00:00:00Z'])
     expect(exitCode).toBe(0)
     expect(stdout).toContain('"observedTimeUnixNano":"1782864000000000000"')
@@ -237,7 +237,7 @@ describe('what becomes of records', () => {
   test('control characters of an input do not reach the terminal', async () => {
     const stdin = `${hookLine(1).replace('"id":1', '"id":"\\u001b[2J\\u202e"')}\n`
     const { stderr } = await penstock(['convert', '-'], { stdin })
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is the point
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
     expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
   })
 })
@@ -245,7 +245,7 @@ describe('what becomes of records', () => {
 describe('options', () => {
   const optionsOf = (...flags: string[]) => penstock(['convert', push, '--signals', 'traces', ...flags])
 
-  test('choices, switches and texts', async () => {
+  test('choices, switches and texts are applied', async () => {
     const native = spansOf((await optionsOf('--id-scheme', 'native')).stdout)
     expect(native[0]?.traceId).toBe('0000000000000000000000000000001f')
     const staged = spansOf((await optionsOf('--stage-spans')).stdout)
@@ -255,7 +255,7 @@ describe('options', () => {
     )
   })
 
-  test('a profile, and a flag that wins over it', async () => {
+  test('a flag takes precedence over a profile', async () => {
     expect(spansOf((await optionsOf('--profile', 'native')).stdout)[0]?.name).toBe('pipeline: main')
     const mixed = await optionsOf('--profile', 'native', '--span-names', 'semconv')
     expect(spansOf(mixed.stdout)[0]?.name).toBe('RUN tide-tables')
@@ -274,7 +274,7 @@ describe('options', () => {
     )
   })
 
-  test('the name of the service is in the names', async () => {
+  test('names contain the name of the service', async () => {
     const { stdout } = await penstock(['convert', push], { env: { PENSTOCK_SERVICE_NAME: 'gitlab' } })
     expect(stdout).toContain('gitlab.cicd.pipeline.trigger.type')
     expect(stdout).not.toContain('"svc.')
@@ -324,7 +324,7 @@ describe('options', () => {
       flags: ['--metrics-mode', 'windowed'],
       complaint: "option '--metrics-mode <choice>' argument 'windowed' is invalid. Allowed choices are per-run.",
     },
-  ])('$flags is one line and exit 2', async ({ flags, complaint }) => {
+  ])('$flags prints one line and exits with 2', async ({ flags, complaint }) => {
     const { exitCode, stdout, stderr } = await penstock(['convert', push, ...flags])
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 2, stdout: '', stderr: `penstock: ${complaint}\n` })
   })

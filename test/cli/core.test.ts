@@ -25,7 +25,7 @@ async function world() {
 
 const newUser = ['user', 'create', '--username', 'mira', '--email', 'mira@example.test'] as const
 
-test('a user is made with the password from standard input, which is kept as argon2id', async () => {
+test('a user is created with the password from standard input, which is stored as argon2id', async () => {
   await using cli = await world()
   const { exitCode, stdout, stderr } = await cli.run(newUser, 'correct horse\n')
   expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: '', stderr: 'created user mira with id 1\n' })
@@ -38,7 +38,7 @@ test('a user is made with the password from standard input, which is kept as arg
 test.each([
   ['', /standard input is empty/],
   ['short', /password/],
-])('a password %j is refused in one line', async (password, about) => {
+])('a password %j is refused with one line', async (password, about) => {
   await using cli = await world()
   const { exitCode, stderr } = await cli.run(newUser, password)
   expect(exitCode).toBe(2)
@@ -52,7 +52,7 @@ test.each([
   [['user', 'create', '--username', 'mira'], /^penstock: --email is missing/],
   [['oauth-app', 'create', '--name', 'x'], /^penstock: --redirect-uri is missing/],
   [['oauth-app', 'create', '--name', 'x', '--redirect-uri', 'x'], /^penstock: redirect-uri must be an absolute URI/],
-])('penstock %j is refused in one line, in the words of the command', async (args, about) => {
+])('penstock %j is refused with one line that names the flags of the command', async (args, about) => {
   await using cli = await world()
   const { exitCode, stdout, stderr } = await cli.run(args)
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
@@ -60,7 +60,7 @@ test.each([
   expect(stderr).toMatch(about)
 })
 
-test('a name that is taken is refused', async () => {
+test('a username in use is refused', async () => {
   await using cli = await world()
   await cli.run(newUser, 'correct horse')
   const { exitCode, stderr } = await cli.run(newUser, 'correct horse')
@@ -68,7 +68,7 @@ test('a name that is taken is refused', async () => {
   expect(stderr).toMatch(/^penstock: .*taken.*\n$/)
 })
 
-test('an application: id and secret on standard output, a line each, and the secret nowhere else', async () => {
+test('creating an application prints id and secret on standard output, one line each, and the secret nowhere else', async () => {
   await using cli = await world()
   const { exitCode, stdout } = await cli.run([
     ...['oauth-app', 'create', '--name', 'dashboard', '--redirect-uri', 'https://dash.example.test/cb'],
@@ -83,7 +83,7 @@ test('an application: id and secret on standard output, a line each, and the sec
   expect(rows).not.toContain(secret)
 })
 
-/** A project `mira/tools` for the user who has been made. */
+/** Creates a project `mira/tools` for the created user. */
 async function makeProject(path: string): Promise<void> {
   const db = openDatabase<CoreTables>(join(path, 'core.db'))
   await db.write(async (tx) => {
@@ -94,7 +94,7 @@ async function makeProject(path: string): Promise<void> {
   await db.close()
 }
 
-test('the token of a job is on standard output, counts for a project and a user, and ends when it is revoked', async () => {
+test('a job token is printed on standard output, is valid for one project and user, and ends when it is revoked', async () => {
   await using cli = await world()
   await cli.run(newUser, 'correct horse')
   await makeProject(cli.path)
@@ -133,7 +133,7 @@ test.each([
   expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 2, stdout: '', stderr: `penstock: ${sentence}\n` })
 })
 
-test('migrate makes the tables, and again changes nothing', async () => {
+test('migrate creates the tables, and a second run changes nothing', async () => {
   await using cli = await world()
   for (let time = 0; time < 2; time += 1) {
     expect(await cli.run(['migrate'])).toMatchObject({
@@ -143,7 +143,7 @@ test('migrate makes the tables, and again changes nothing', async () => {
   }
 })
 
-test('backup copies what there is into a new directory, and nothing over an old one', async () => {
+test('backup copies the databases into a new directory, and refuses an existing one', async () => {
   await using cli = await world()
   await cli.run(newUser, 'correct horse')
   await cli.run(['token', 'create', '--name', 'ci'])
@@ -156,7 +156,7 @@ test('backup copies what there is into a new directory, and nothing over an old 
   expect(await cli.run(['backup', to])).toMatchObject({ exitCode: 2, stderr: `penstock: ${to} exists already\n` })
 })
 
-test('doctor finds nothing wrong where nothing is, and changes nothing', async () => {
+test('doctor finds no errors in an empty place, and changes nothing', async () => {
   await using cli = await world()
   const { exitCode, stdout } = await cli.run(['doctor'])
   expect(exitCode).toBe(0)
@@ -164,7 +164,7 @@ test('doctor finds nothing wrong where nothing is, and changes nothing', async (
   expect(existsSync(join(cli.path, 'core.db'))).toBe(false)
 })
 
-test('doctor names a key that others may read, and how to mend it', async () => {
+test('doctor names a key that others may read, and the command that fixes it', async () => {
   await using cli = await world()
   await cli.run(['migrate'])
   const key = join(cli.path, 'secrets.key')
@@ -174,7 +174,7 @@ test('doctor names a key that others may read, and how to mend it', async () => 
   expect(stdout).toContain(`WRONG others on this machine may read ${key}: chmod 600 ${key}\n`)
 })
 
-test('doctor leaves everything as it is', async () => {
+test('doctor does not change any file', async () => {
   await using cli = await world()
   await cli.run(newUser, 'correct horse')
   const content = () => readdirSync(cli.path).map((name) => [name, readFileSync(join(cli.path, name)).toString('hex')])
@@ -205,7 +205,7 @@ test.each([
   expect(outcome.exitCode).toBe(exitCode)
 })
 
-test('the tables of an older version are left to migrate, as its service may still be at work', async () => {
+test('doctor and other commands do not migrate the tables of an older version, because its service may be running', async () => {
   await using cli = await world()
   await cli.run(['migrate'])
   const database = new Sqlite(join(cli.path, 'core.db'))
@@ -223,7 +223,7 @@ test.each([
   [['serve', 'core']],
   [['migrate']],
   [['user', 'create', '--username', 'mira', '--email', 'm@example.test']],
-])('a PostgreSQL that is down is one line to %j', async (args) => {
+])('an unreachable PostgreSQL is reported with one line by %j', async (args) => {
   await using cli = await world()
   const outcome = await cli.run(args, 'correct horse', {
     PENSTOCK_DATABASE_URL: 'postgres://keeper:open-sesame@127.0.0.1:1/core',

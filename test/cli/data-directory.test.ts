@@ -34,7 +34,7 @@ test.each([
   [['api-key', 'create', '--name', 'ci', '--role', 'Viewer']],
   [['token', 'create', '--name', 'ci', '--signals', 'traces']],
   [createUser],
-])('penstock %j keeps a data directory that existed before to its owner', async (args) => {
+])('penstock %j closes an existing data directory to other users', async (args) => {
   await using directory = await existingDirectory()
   const { exitCode, stderr } = await penstock([...args, '--data-dir', directory.path], { stdin: 'correct horse\n' })
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
@@ -53,7 +53,7 @@ test.each(['all', 'core', 'gateway'])(
   },
 )
 
-test('what an earlier version left open is closed, which the log says', async () => {
+test('files that an earlier version left open are closed, with a log line', async () => {
   await using directory = await temporaryDirectory()
   await penstock([...createUser, '--data-dir', directory.path], { stdin: 'correct horse\n' })
   process.umask(0o022)
@@ -74,7 +74,7 @@ test('what an earlier version left open is closed, which the log says', async ()
   })
 })
 
-test('the backup closes what it reads, and its copies are the owner’s alone', async () => {
+test('backup closes the files it reads, and its copies are readable only by the owner', async () => {
   await using directory = await temporaryDirectory()
   await penstock(['migrate', '--data-dir', directory.path])
   chmodSync(join(directory.path, 'core.db'), 0o644)
@@ -92,7 +92,7 @@ test('a key that a group could read is closed like any other file', async () => 
   expect(openPaths(directory.path)).toEqual([])
 })
 
-test('a key that everybody could read is refused in one line, as it may have been copied', async () => {
+test('a key that every user could read is refused with one line, because it may have been copied', async () => {
   await using directory = await temporaryDirectory()
   await penstock(['api-key', 'create', '--name', 'ci', '--role', 'Viewer', '--data-dir', directory.path])
   const pepper = join(directory.path, 'pepper')
@@ -102,7 +102,7 @@ test('a key that everybody could read is refused in one line, as it may have bee
   expect(stderr).toBe(`penstock: every user can read the key ${pepper}; run: chmod 600 ${pepper}\n`)
 })
 
-test('a directory that holds other things keeps its mode, and those do too', async () => {
+test('a directory with other files keeps its mode, and so do those files', async () => {
   await using directory = await existingDirectory()
   writeFileSync(join(directory.path, 'notes.txt'), 'mine', { mode: 0o644 })
   const { exitCode, stderr } = await penstock(['migrate', '--data-dir', directory.path])
@@ -113,11 +113,11 @@ test('a directory that holds other things keeps its mode, and those do too', asy
     directory: directory.path,
     mode: '755',
     names: ['notes.txt'],
-    msg: 'other users can list the data directory: it stays as it is because it holds other files; the files of penstock are closed',
+    msg: 'Other users can list the data directory. It stays as it is because it holds other files; the files of penstock are closed',
   })
 })
 
-test('doctor calls a directory that stays open a note, and one that the next start closes too', async () => {
+test('doctor reports an open directory as a note, also if the next start closes it', async () => {
   await using directory = await existingDirectory()
   const doctor = async () => (await penstock(['doctor', '--data-dir', directory.path], { env: freePorts })).stdout
   expect(await doctor()).toContain(`note  other users can list ${directory.path}; the next start closes it\n`)
@@ -131,7 +131,7 @@ test('doctor calls a directory that stays open a note, and one that the next sta
   )
 })
 
-test('a directory in which its group can write, beside other things, is refused in one line', async () => {
+test('a directory with other files that its group can write is refused with one line', async () => {
   await using directory = await temporaryDirectory()
   writeFileSync(join(directory.path, 'notes.txt'), 'mine')
   chmodSync(directory.path, 0o775)
@@ -141,7 +141,7 @@ test('a directory in which its group can write, beside other things, is refused 
   expect(readdirSync(directory.path)).toEqual(['notes.txt'])
 })
 
-test('a directory in which everybody can write, beside other things, is refused in one line', async () => {
+test('a directory with other files that every user can write is refused with one line', async () => {
   await using directory = await temporaryDirectory()
   writeFileSync(join(directory.path, 'notes.txt'), 'mine')
   chmodSync(directory.path, 0o777)

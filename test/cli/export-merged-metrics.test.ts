@@ -19,7 +19,7 @@ describe('merged metrics', () => {
     return new Map(metrics.map((metric) => [metric.name, metric]))
   }
 
-  /** Value, start and time of the only point of the run counter. */
+  /** Returns value, start and time of the only point of the run counter. */
   function runCount(request: RecordedRequest | undefined) {
     const data = request && metricsOf(request).get('cicd.pipeline.run.count')?.data
     if (data?.type !== 'sum') throw new Error('no run counter')
@@ -68,7 +68,7 @@ describe('merged metrics', () => {
     expect(second?.startNs).toBe(first?.timeNs)
   })
 
-  test('cumulative: totals go on from run to run', async () => {
+  test('cumulative: totals continue from run to run', async () => {
     await using directory = await temporaryDirectory()
     const state = join(directory.path, 'totals.json')
     const server = await receiver()
@@ -81,7 +81,7 @@ describe('merged metrics', () => {
     ])
   })
 
-  test('a total that was not accepted is not remembered', async () => {
+  test('a total that was not accepted is not stored', async () => {
     await using directory = await temporaryDirectory()
     const state = join(directory.path, 'totals.json')
     const server = await receiver((_, index) => (index === 0 ? { play: 'reply', status: 400 } : accepted))
@@ -96,7 +96,7 @@ describe('merged metrics', () => {
     expect(await readFile(state, 'utf8')).toBe(before)
   })
 
-  test('what is refused of one project takes nothing from the totals of another', async () => {
+  test('refused metrics of one project do not affect the totals of another', async () => {
     const server = await receiver((_, index) => (index === 3 ? { play: 'reply', status: 400 } : accepted))
     const args = cumulative(server)
     const project = (name: string, line: string) => line.replaceAll('tide-tables', name)
@@ -117,7 +117,7 @@ describe('merged metrics', () => {
     ])
   })
 
-  test('totals of what was accepted are remembered, though the rest was not', async () => {
+  test('totals of accepted metrics are stored, even if others were refused', async () => {
     await using directory = await temporaryDirectory()
     const server = await receiver((_, index) => (index === 1 ? { play: 'reply', status: 401 } : accepted))
     const args = cumulative(server)
@@ -128,7 +128,7 @@ describe('merged metrics', () => {
     expect(server.requests.map((request) => runCount(request).value)).toEqual([1n, 1n, 2n, 1n])
   })
 
-  test('totals that cannot be written make it 1, and the table still tells what was sent', async () => {
+  test('exits with 1 and prints the table if totals cannot be written', async () => {
     await using directory = await temporaryDirectory()
     const state = join(directory.path, 'totals.json')
     await mkdir(`${state}.tmp`)
@@ -140,14 +140,14 @@ describe('merged metrics', () => {
     expect(tableOf(outcome).metrics?.[0]).toBe('1')
   })
 
-  test('without a state file totals are those of the run', async () => {
+  test('without a state file, totals begin with the run', async () => {
     const server = await receiver()
     const args = cumulative(server)
     await penstock(args, { stdin: lines(1, 600) })
     expect(server.requests.map((request) => runCount(request).value)).toEqual([500n, 600n])
   })
 
-  test('a refused token ends the run here too', async () => {
+  test('a refused token ends the run', async () => {
     const server = await receiver(() => ({ play: 'reply', status: 401 }))
     const args = ['export', '-', '--endpoint', server.url, '--metrics-mode', 'windowed', '--signals', 'metrics']
     const outcome = await penstock(args, { stdin: lines(1, 2_000) })
@@ -159,7 +159,7 @@ describe('merged metrics', () => {
     { content: '{"format":"something else"}' },
     { content: 'null' },
     { content: '{"format":"penstock cumulative metrics 1","startNs":1,"lastNs":2,"streams":[]}' },
-  ])('a state file of $content is none of ours', async ({ content }) => {
+  ])('a state file with $content is refused', async ({ content }) => {
     await using directory = await temporaryDirectory()
     const state = await directory.file('totals.json', content)
     const args = ['export', push, '--endpoint', 'http://127.0.0.1:9', '--metrics-mode', 'cumulative', '--state', state]
@@ -168,7 +168,7 @@ describe('merged metrics', () => {
     expect(stderr).toBe(`penstock: ${state} is not a state file of penstock export; remove it to start from zero\n`)
   })
 
-  test('a state file in a place that is not there', async () => {
+  test('a state file in a missing directory is refused', async () => {
     const args = [
       'export',
       push,

@@ -22,7 +22,7 @@ export function signalOf({ path }: RecordedRequest): Signal {
 
 export const paths = (server: ScriptedServer): string[] => server.requests.map((request) => request.path).sort()
 
-/** Rows of the table: signal → columns. */
+/** Returns the rows of the table: signal → columns. */
 export function tableOf({ stdout }: Outcome): Record<string, string[]> {
   const rows = stdout
     .split('\n')

@@ -10,7 +10,7 @@ async function exported(reply: ScriptedReply, flags: readonly string[] = []) {
   return { url: server.url, outcome: await penstock([...args, ...flags]) }
 }
 
-test.each([404, 405])('%i: names each path that was tried, and asks what is there', async (status) => {
+test.each([404, 405])('%i: names each path that was tried, and advises to check the endpoint', async (status) => {
   const { url, outcome } = await exported({ play: 'reply', status }, ['--token', 'canary'])
   expect(outcome.exitCode).toBe(1)
   for (const signal of ['traces', 'metrics', 'logs']) {
@@ -21,7 +21,7 @@ test.each([404, 405])('%i: names each path that was tried, and asks what is ther
   expect(outcome.stdout).not.toContain('canary')
 })
 
-test('401 without a token: names where one can be given', async () => {
+test('401 without a token: names the flag and the variable for the token', async () => {
   const wanted = 'no token was given; pass the token of the receiver with --token or PENSTOCK_EXPORT_TOKEN'
   const without = await exported({ play: 'reply', status: 401 })
   expect(without.outcome.stdout.split(wanted)).toHaveLength(2)

@@ -9,7 +9,7 @@ import { hookLine, ndjson } from './hook-line.ts'
 
 const push = caseFile('push-pipeline-five-jobs-three-stages')
 describe('delivery', () => {
-  test('everything accepted', async () => {
+  test('exits with 0 if everything was accepted', async () => {
     const server = await receiver()
     const outcome = await penstock(['export', push, '--endpoint', `${server.url}/otlp`, '--token', 'secret-1'])
     expect(outcome.exitCode).toBe(0)
@@ -26,7 +26,7 @@ describe('delivery', () => {
     expect(outcome.stdout + outcome.stderr).not.toContain('secret-1')
   })
 
-  test('one signal, as JSON, from standard input', async () => {
+  test('sends one signal as JSON from standard input', async () => {
     const server = await receiver()
     const stdin = ndjson([hookLine(1), hookLine(2)])
     const args = ['export', '-', '--endpoint', server.url, '--signals', 'traces', '--encoding', 'json']
@@ -45,7 +45,7 @@ describe('delivery', () => {
     { env: { SVC_OBSERVABILITY_TOKEN: 'theirs' }, sent: 'Bearer theirs' },
     { env: { PENSTOCK_SERVICE_NAME: 'gitlab', GITLAB_OBSERVABILITY_TOKEN: 'of-gitlab' }, sent: 'Bearer of-gitlab' },
     { env: { PENSTOCK_EXPORT_TOKEN: '' }, sent: undefined },
-  ])('token and endpoint of $env', async ({ env, sent }) => {
+  ])('reads token and endpoint from $env', async ({ env, sent }) => {
     const server = await receiver()
     const args = ['export', push, '--signals', 'traces']
     const { exitCode } = await penstock(args, { env: { PENSTOCK_EXPORT_ENDPOINT: server.url, ...env } })
@@ -74,7 +74,7 @@ describe('delivery', () => {
     expect(outcome.stdout + outcome.stderr).not.toContain('secret-1')
   })
 
-  test('a refused token ends the run though the input is silent', async () => {
+  test('a refused token ends the run even while the input sends nothing', async () => {
     const server = await receiver(() => ({ play: 'reply', status: 401 }))
     const stdin = new Readable({ read() {} })
     stdin.push(ndjson([hookLine(1)]))
@@ -87,7 +87,7 @@ describe('delivery', () => {
     expect(stdin.destroyed).toBe(true)
   })
 
-  test('when no signal may be sent, the rest of the input is not converted', async () => {
+  test('if no signal may be sent, the rest of the input is not converted', async () => {
     const server = await receiver(() => ({ play: 'reply', status: 403 }))
     const stdin = ndjson(Array.from({ length: 2_000 }, (_, at) => hookLine(at + 1)))
     const outcome = await penstock(['export', '-', '--endpoint', server.url, '--signals', 'traces,logs'], { stdin })
@@ -96,7 +96,7 @@ describe('delivery', () => {
     expect(outcome.stdout).toContain('some items were not accepted; stopped: HTTP 403 Forbidden')
   })
 
-  test('a partial success is not everything', async () => {
+  test('exits with 1 after a partial success', async () => {
     const body = Buffer.from(encodeExportResponse('traces', { rejected: 2n, message: 'two too old' }, 'protobuf'))
     const server = await receiver(
       bySignal({ traces: { ...accepted, headers: { 'content-type': 'application/x-protobuf' }, body } }),
@@ -108,7 +108,7 @@ describe('delivery', () => {
     expect(outcome.stdout).toContain('some items were not accepted')
   })
 
-  test('503, then accepted', async () => {
+  test('retries after 503', async () => {
     const server = await receiver([{ play: 'reply', status: 503, headers: { 'retry-after': '2' } }, accepted])
     const clock = new ManualClock(1_000_000)
     const running = penstock(['export', push, '--endpoint', server.url, '--signals', 'traces'], { clock })
@@ -121,7 +121,7 @@ describe('delivery', () => {
     expect(outcome.stderr).toBe('attempt 1 failed, next in 2.0 s: HTTP 503 Service Unavailable\n')
   })
 
-  test('a receiver that is not there', async () => {
+  test('an unreachable receiver', async () => {
     const url = await refusedUrl()
     const outcome = await penstock(['export', push, '--endpoint', url, '--signals', 'logs', '--retry-for', '0.05'])
     expect(outcome.exitCode).toBe(1)
@@ -129,7 +129,7 @@ describe('delivery', () => {
     expect(outcome.stdout).toMatch(/^logs: gave up after \d+ attempts: /m)
   })
 
-  test('a signal that fails does not hold up the others', async () => {
+  test('a failing signal does not delay the others', async () => {
     const server = await receiver(bySignal({ metrics: { play: 'reply', status: 400, body: 'no metrics here' } }))
     const outcome = await penstock(['export', push, '--endpoint', server.url])
     expect(outcome.exitCode).toBe(1)
@@ -137,7 +137,7 @@ describe('delivery', () => {
     expect([traces, metrics, logs].map((row) => row?.[5])).toEqual(['0', '10', '0'])
   })
 
-  test('a record that is refused makes it 1, though the others were accepted', async () => {
+  test('exits with 1 if a record is refused and the others are accepted', async () => {
     const server = await receiver()
     const stdin = ndjson([hookLine(1), '{"object_kind":"pipeline"}', hookLine(3)])
     const outcome = await penstock(['export', '-', '--endpoint', server.url, '--signals', 'traces'], { stdin })
@@ -147,7 +147,7 @@ describe('delivery', () => {
     expect(outcome.stdout).toContain('everything that was sent was accepted')
   })
 
-  test('nothing to export is no failure', async () => {
+  test('exits with 0 if there is nothing to export', async () => {
     const server = await receiver()
     const stdin = hookLine(1, { status: 'running' })
     const { exitCode, stdout } = await penstock(['export', '-', '--endpoint', server.url], { stdin })
@@ -155,7 +155,7 @@ describe('delivery', () => {
     expect(stdout).toContain('0 spans')
   })
 
-  test('an interruption ends it with 130, and the table tells how far it came', async () => {
+  test('an interruption ends the run with 130, and the table shows what was sent', async () => {
     const answer = new Gate()
     const server = await receiver((_, index) => (index === 0 ? accepted : { ...accepted, after: answer.opened }))
     const interruption = new AbortController()
@@ -174,7 +174,7 @@ describe('delivery', () => {
   })
 })
 
-describe('signals that jobs are told to export', () => {
+describe('the signals of the variable for CI jobs', () => {
   const run = async (value: string, flags: readonly string[] = []) => {
     const server = await receiver()
     const env = { SVC_OBSERVABILITY_EXPORT: value, PENSTOCK_EXPORT_ENDPOINT: server.url }
@@ -182,7 +182,7 @@ describe('signals that jobs are told to export', () => {
     return { exitCode, stdout, stderr, paths: paths(server) }
   }
 
-  test('only these are sent, and unknown words are said', async () => {
+  test('are the only ones sent, and unknown words cause a warning', async () => {
     expect(await run(' Logs,traces,logs,spans')).toMatchObject({
       exitCode: 0,
       stderr: 'penstock: warning: SVC_OBSERVABILITY_EXPORT: no signal: spans; signals are traces, metrics, logs\n',
@@ -190,11 +190,11 @@ describe('signals that jobs are told to export', () => {
     })
   })
 
-  test('a flag wins', async () => {
+  test('are overridden by the flag', async () => {
     expect(await run('logs', ['--signals', 'traces'])).toMatchObject({ exitCode: 0, stderr: '', paths: ['/v1/traces'] })
   })
 
-  test('none: nothing is exported, and that is no failure', async () => {
+  test('turn the export off without a failure if there are none', async () => {
     expect(await run('')).toEqual({
       exitCode: 0,
       stdout: '',
@@ -204,7 +204,7 @@ describe('signals that jobs are told to export', () => {
   })
 })
 
-describe('mistakes', () => {
+describe('invalid arguments', () => {
   test.each([
     'export --tokn=canary-7 x',
     "export --tokn=canary-7'canary-7 x",
@@ -253,7 +253,7 @@ describe('mistakes', () => {
     })
   })
 
-  test('a service name that cannot be part of a name', async () => {
+  test('refuses an invalid service name', async () => {
     const { exitCode, stderr } = await penstock(['convert', push], { env: { PENSTOCK_SERVICE_NAME: 'Git Lab' } })
     expect(exitCode).toBe(2)
     expect(stderr).toMatch(/^penstock: PENSTOCK_SERVICE_NAME must be/)

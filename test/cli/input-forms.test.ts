@@ -43,7 +43,7 @@ describe('jobs of the REST API', () => {
     ['an array over several lines', JSON.stringify(jobs, null, 2)],
     ['a job per line', ndjson(jobs.map((job) => JSON.stringify(job)))],
     ['a page per line', ndjson([JSON.stringify(jobs.slice(0, 1)), JSON.stringify(jobs.slice(1))])],
-  ])('%s is a pipeline with its jobs, for each pipeline', async (_, stdin) => {
+  ])('%s are converted to one pipeline with its jobs per pipeline', async (_, stdin) => {
     const outcome = await convert(stdin)
     expect(outcome.stderr).toBe('')
     expect(outcome.exitCode).toBe(0)
@@ -57,17 +57,17 @@ describe('jobs of the REST API', () => {
     ])
   })
 
-  test('one job is its pipeline with that job', async () => {
+  test('one job is converted to its pipeline with that job', async () => {
     const outcome = await convert(JSON.stringify(jobs[0]))
     expect(spansOf(outcome.stdout)).toHaveLength(2)
   })
 
-  test('another body between them ends a group, and is read', async () => {
+  test('another body between them ends a group and is converted', async () => {
     const lines = [JSON.stringify(jobs[0]), hookLine(7), JSON.stringify(jobs[1])]
     expect(pipelineIdsIn((await convert(ndjson(lines))).stdout)).toEqual(['31', '7', '32'])
   })
 
-  test('more of them than one document may hold are refused', async () => {
+  test('jobs that are longer together than one document are refused', async () => {
     const lines = [...Array.from({ length: 20 }, (_, id) => JSON.stringify(jobOf(id + 1, 31))), hookLine(7)]
     const { exitCode, stdout, stderr } = await convert(ndjson(lines), '--max-file-bytes', '2000')
     expect(exitCode).toBe(1)
@@ -76,7 +76,7 @@ describe('jobs of the REST API', () => {
     expect(stderr.split('\n').filter((line) => line !== '')).toHaveLength(2)
   })
 
-  test('a bad one is refused by its field, and the other pipelines go on', async () => {
+  test('an invalid job is refused with its field, and the other pipelines are converted', async () => {
     const { exitCode, stdout, stderr } = await convert(JSON.stringify([{ ...jobs[0], id: 0 }, jobs[1]]))
     expect(exitCode).toBe(1)
     expect(stderr).toContain('stdin: line 1: [0]: jobs[0].id: must be an integer above 0')
@@ -101,7 +101,7 @@ describe('hooks about other events', () => {
     )
   })
 
-  test('without any record are no failure', async () => {
+  test('are no failure if there is no record', async () => {
     expect(await convert('{"object_kind":"push"}')).toMatchObject({
       exitCode: 0,
       stdout: '',
@@ -138,7 +138,7 @@ describe('captured requests', () => {
     expect(pipelineIdsIn(stdout)).toEqual(['9007199254740993'])
   })
 
-  test('with a body that is no JSON', async () => {
+  test('with a body that is not JSON', async () => {
     const { exitCode, stderr } = await convert(JSON.stringify({ headers, body: 'a=b&c=d' }))
     expect(exitCode).toBe(1)
     expect(stderr).toBe('stdin: line 1: body of a captured request: is not valid JSON\n')
@@ -158,7 +158,7 @@ describe('encodings', () => {
     expect(pipelineIdsIn(outcome.stdout)).toEqual(['1', '2'])
   })
 
-  test('files of a directory, by their names', async () => {
+  test('files of a directory are recognised by their names', async () => {
     await using directory = await temporaryDirectory()
     await directory.file('a.json.gz', gzipSync(JSON.stringify(JSON.parse(hookLine(1)), null, 2)))
     await directory.file('b.ndjson.gz', gzipSync(`nonsense\n${hookLine(2)}`))
@@ -168,7 +168,7 @@ describe('encodings', () => {
     expect(outcome.stderr).toContain('b.ndjson.gz: line 1, column 2: is not valid JSON')
   })
 
-  test('a document is limited by what it inflates to', async () => {
+  test('the limit applies to the inflated document', async () => {
     await using directory = await temporaryDirectory()
     const file = await directory.file('bomb.json.gz', gzipSync(`{\n${' '.repeat(5_000_000)}}`))
     const { exitCode, stderr } = await penstock(['convert', file, '--max-file-bytes', '1000000'])
@@ -176,7 +176,7 @@ describe('encodings', () => {
     expect(stderr).toContain('bomb.json.gz: is longer than 1,000,000 bytes')
   })
 
-  test('what cannot be read says what to do', async () => {
+  test('unreadable inputs are refused with advice', async () => {
     expect((await convert(gzipSync(lines).subarray(0, 40))).stderr).toBe('stdin: is gzip that is cut off or damaged\n')
     expect((await convert('PK\u0003\u0004...')).stderr).toBe('stdin: is a zip archive; unpack it first\n')
   })
@@ -188,7 +188,7 @@ test.each([
   [JSON.stringify(pipelineOf(31, { sha: 'f' })), 'is a pipeline of the REST API (31) without its jobs'],
   ['<!DOCTYPE html>\n<html>', 'is HTML'],
   ['object_kind: pipeline\n', 'is not valid JSON'],
-])('%s is named, with what to do', async (stdin, advice) => {
+])('%s is refused with advice', async (stdin, advice) => {
   const { exitCode, stderr } = await convert(stdin)
   expect(exitCode).toBe(1)
   expect(stderr).toContain(advice)

@@ -6,7 +6,7 @@ export interface JsonSpan {
   readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, string>> }[]
 }
 
-/** The spans of all lines that are traces. */
+/** Returns the spans of all lines with traces. */
 export function spansOf(stdout: string): JsonSpan[] {
   const lines = stdout
     .trimEnd()
@@ -20,6 +20,6 @@ export const attributeOf = (span: JsonSpan, key: string): string | undefined => 
   return value && Object.values(value)[0]
 }
 
-/** Of every pipeline span, in order. */
+/** Returns the pipeline ids of all pipeline spans, in order. */
 export const pipelineIdsIn = (stdout: string): string[] =>
   spansOf(stdout).flatMap((span) => attributeOf(span, 'pipeline.id') ?? [])

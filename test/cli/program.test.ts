@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { penstock, Sink } from '../command-line.ts'
 import { hookLine } from './hook-line.ts'
 
-test('tells its version', async () => {
+test('prints its version', async () => {
   expect(await penstock(['--version'])).toMatchObject({ exitCode: 0, stdout: '0.1.0\n', stderr: '' })
 })
 
@@ -24,7 +24,7 @@ test.each([
   { args: ['frobnicate'], complaint: "unknown command 'frobnicate'" },
   { args: ['convert'], complaint: "missing required argument 'file'" },
   { args: ['convert', '--encoding'], complaint: "option '--encoding <encoding>' argument missing" },
-])('$args is one line and exit 2', async ({ args, complaint }) => {
+])('$args prints one line and exits with 2', async ({ args, complaint }) => {
   expect(await penstock(args)).toMatchObject({ exitCode: 2, stdout: '', stderr: `penstock: ${complaint}\n` })
 })
 

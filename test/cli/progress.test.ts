@@ -22,7 +22,7 @@ test('is silent on short runs', async () => {
   expect(stderr).toBe('')
 })
 
-test('is a line now and then where nobody sits', async () => {
+test('is a line every few seconds if standard error is not a terminal', async () => {
   const clock = new ManualClock(1_000_000)
   const { stderr } = await penstock(['convert', '-'], { clock, stdin: slowStdin(clock, 25, 1_000) })
   const lines = stderr.trimEnd().split('\n')
@@ -30,7 +30,7 @@ test('is a line now and then where nobody sits', async () => {
   expect(lines[0]).toMatch(/^converting: \d+ records, \d\.\d kB read$/)
 })
 
-test('is a bar on a terminal, and gone at the end', async () => {
+test('is a bar on a terminal, which is removed at the end', async () => {
   await using directory = await temporaryDirectory()
   const file = await directory.file('many.ndjson', ndjson(Array.from({ length: 400 }, (_, at) => hookLine(at + 1))))
   const clock = new ManualClock(1_000_000)
@@ -41,7 +41,7 @@ test('is a bar on a terminal, and gone at the end', async () => {
   expect(stderr.text.endsWith('\r\u001b[K')).toBe(true)
 })
 
-test('stays away from a terminal that shows the output', async () => {
+test('is not shown on a terminal that shows the output', async () => {
   const clock = new ManualClock(1_000_000)
   const stderr = new Sink({ isTTY: true })
   const stdout = new Sink({ isTTY: true })

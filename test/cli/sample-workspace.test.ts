@@ -9,12 +9,12 @@ import { freePorts, type Serving, serving } from './serving.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const API_KEY = 'the-key-of-this-very-test'
-/** Of 33 pipelines one waits, and 6 are children: they are in the traces of their parents. */
+/** The number of traces. Of 33 pipelines, one waits and 6 are children, which are in the traces of their parents. */
 const TRACES = 26
 const FINISHED = 32
 const MARK = 'sample-workspace.pending'
 
-// biome-ignore lint/suspicious/noExplicitAny: whoever asks knows what is in it
+// biome-ignore lint/suspicious/noExplicitAny: the test knows the shape of the answer
 const observed = async ({ managementUrl }: Serving, query: string, key = API_KEY): Promise<any> => {
   const response = await fetch(`${managementUrl}/api/v1/${query}`, { headers: { 'obs-api-key': key } })
   return response.json()
@@ -35,7 +35,7 @@ const pipelineIds = (dataDir: string) => rows(dataDir, 'select pipeline_id from 
 const everyId = Array.from({ length: 33 }, (_, index) => 101 + index)
 
 testWithCurl(
-  'a new start has a sample workspace; the commands it names work, the gate shut, and all arrives',
+  'a new start has a sample workspace; its commands work while a token is required, and all pipelines arrive',
   async () => {
     await using directory = await temporaryDirectory()
     const env = { PENSTOCK_DATA_DIR: join(directory.path, 'new') }
@@ -77,7 +77,7 @@ testWithCurl(
   },
 )
 
-testWithCurl('README.md, docs/graphql.md: the sample workspace is what they say', async () => {
+testWithCurl('README.md, docs/graphql.md: the sample workspace is as they describe it', async () => {
   const blocks = shellBlocks('README.md', '### The sample workspace', '## Convert and deliver')
   const tours = shellBlocks('README.md', '## A tour of the gateway')
   const guide = shellBlocks('docs/graphql.md', '## Ten minutes', '## The endpoint')
@@ -123,12 +123,12 @@ testWithCurl('README.md, docs/graphql.md: the sample workspace is what they say'
 test.each([
   ['a person', 'select id from users where is_admin = 0'],
   ['a pipeline', 'select id from pipelines'],
-])('a first start that is killed when there is %s is made up for by the next one', async (_, query) => {
+])('a first start that is killed when there is %s is completed by the next one', async (_, query) => {
   await using directory = await temporaryDirectory()
   const env = {
     PENSTOCK_DATA_DIR: directory.path,
     PENSTOCK_OBS_API_KEY: API_KEY,
-    // Else it is that of a free port, another one each time.
+    // Otherwise the port would be a free one, which differs in each start.
     PENSTOCK_EXTERNAL_URL: 'https://svc.example.test',
   }
   const child = startPenstock(['serve', '--sample'], { ...freePorts, ...env })
@@ -137,7 +137,7 @@ test.each([
     try {
       return isThere && rows(directory.path, query).length > 0
     } catch (error) {
-      // The tables are being made.
+      // The tables are being created.
       if ((error as { code?: string }).code === 'SQLITE_ERROR') return false
       throw error
     }
@@ -154,7 +154,7 @@ test.each([
     'SVC_OBSERVABILITY_EXPORT',
     'SVC_OBSERVABILITY_TOKEN',
   ])
-  // Each once. What the killed process had under way is sent again when its lease is over, which nobody waits for here.
+  // Each pipeline was sent once. Requests of the killed process are repeated after the end of their lease, which this test does not await.
   expect(rows(directory.path, 'select count(distinct key) from deliveries')).toEqual([3 * FINISHED])
   await service.end()
 })

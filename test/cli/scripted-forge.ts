@@ -6,33 +6,33 @@ export interface ForgePipeline {
   readonly id: number | bigint
   readonly status?: string
   readonly created_at?: string
-  /** Of pipelines that its bridge has started; these are in no list. */
+  /** The ids of pipelines that its bridge has started. They are in no list. */
   readonly starts?: readonly { readonly id: number; readonly project_id?: number }[]
-  /** No list has it. */
+  /** Set if the pipeline is in no list. */
   readonly hidden?: boolean
   readonly jobs?: number
 }
 
-/** What to do instead of answering; undefined: answer. */
+/** The reply that replaces the answer; `undefined` for the normal answer. */
 type Trouble = (request: RecordedRequest, index: number) => ScriptedReply | undefined
 
-/** What the answers say beside the items of a page. */
-interface Tells {
+/** The pagination headers of the answers. */
+interface Pagination {
   readonly totals?: boolean
   readonly pages?: 'x-next-page' | 'link' | 'nothing'
 }
 
 export const forgeToken = 'glpat-canary-7'
 
-/** The part of GitLab's REST API that a backfill reads, for one project: 17, ops/tools. Its pipelines may change meanwhile. */
+/** A server with the part of GitLab's REST API that a backfill reads, for project 17, ops/tools. Tests may change its pipelines. */
 export class ScriptedForge {
   pipelines: readonly ForgePipeline[]
   trouble: Trouble = () => undefined
   server!: ScriptedServer
-  readonly #tells: Required<Tells>
+  readonly #pagination: Required<Pagination>
 
-  static async start(pipelines: readonly ForgePipeline[], tells: Tells = {}): Promise<ScriptedForge> {
-    const forge = new ScriptedForge(pipelines, { totals: true, pages: 'x-next-page', ...tells })
+  static async start(pipelines: readonly ForgePipeline[], pagination: Pagination = {}): Promise<ScriptedForge> {
+    const forge = new ScriptedForge(pipelines, { totals: true, pages: 'x-next-page', ...pagination })
     forge.server = await ScriptedServer.start(
       (request, index) => forge.trouble(request, index) ?? forge.#reply(request),
     )
@@ -40,12 +40,12 @@ export class ScriptedForge {
     return forge
   }
 
-  private constructor(pipelines: readonly ForgePipeline[], tells: Required<Tells>) {
+  private constructor(pipelines: readonly ForgePipeline[], pagination: Required<Pagination>) {
     this.pipelines = pipelines
-    this.#tells = tells
+    this.#pagination = pagination
   }
 
-  /** Without `/api/v4`. */
+  /** The paths of the requests, without `/api/v4`. */
   get paths(): string[] {
     return this.server.requests.map(({ path }) => path.replace('/api/v4', ''))
   }
@@ -77,7 +77,7 @@ export class ScriptedForge {
     const perPage = Number(query.get('per_page'))
     const page = Number(query.get('page'))
     const next = page * perPage < items.length ? String(page + 1) : ''
-    const { totals, pages } = this.#tells
+    const { totals, pages } = this.#pagination
     return json(items.slice((page - 1) * perPage, page * perPage), 200, {
       ...(totals && { 'x-total': String(items.length) }),
       ...(pages === 'x-next-page' && { 'x-next-page': next }),
@@ -129,14 +129,14 @@ const bridgesOf = ({ id, starts = [] }: ForgePipeline) =>
     downstream_pipeline: { project_id: 17, status: 'success', ...started },
   }))
 
-/** Ids above 2^53 with all their digits, as servers write them. */
+/** Returns a JSON reply. Ids above 2^53 have all their digits. */
 function json(value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): ScriptedReply {
   const text = JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? `bigint ${each}` : each))
   const body = text.replaceAll(/"bigint (\d+)"/g, '$1')
   return { play: 'reply', status, headers: { 'content-type': 'application/json', ...headers }, body }
 }
 
-/** Ids of the pipelines whose spans a request holds. */
+/** Returns the ids of the pipelines with spans in a request. */
 export function pipelinesIn({ path, body }: RecordedRequest): string[] {
   const signal = path.split('/').at(-1) as Signal
   if (signal !== 'traces') return []

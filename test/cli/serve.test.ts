@@ -8,7 +8,7 @@ import { temporaryDirectory } from './temporary-directory.ts'
 const stateOf = (managementUrl: string, key: string) =>
   fetch(`${managementUrl}/api/v1/ingest_auth/state`, { headers: { 'obs-api-key': key } }).then(({ status }) => status)
 
-test('A-7: the first start makes an Admin key and prints it, once; it works, and works after a restart', async () => {
+test('A-7: the first start creates an Admin key and prints it once; the key still works after a restart', async () => {
   await using directory = await temporaryDirectory()
   const env = { PENSTOCK_DATA_DIR: directory.path }
   const first = await serving([], env)
@@ -23,7 +23,7 @@ test('A-7: the first start makes an Admin key and prints it, once; it works, and
   await second.end()
 })
 
-test('A-4, A-7: a first key that is given is taken, and never printed', async () => {
+test('A-4, A-7: a configured first key is used and never printed', async () => {
   await using directory = await temporaryDirectory()
   const given = 'the-key-that-the-operator-has-chosen'
   const { stdout, managementUrl, end } = await serving([], {
@@ -35,14 +35,14 @@ test('A-4, A-7: a first key that is given is taken, and never printed', async ()
   expect(stdout.text + outcome.stderr).not.toContain(given)
 })
 
-test('without an upstream telemetry goes to the embedded store, and the start says so', async () => {
+test('without an upstream, telemetry goes to the embedded store, and the start prints it', async () => {
   await using directory = await temporaryDirectory()
   const { stdout, end } = await serving([], { PENSTOCK_DATA_DIR: directory.path })
   expect(stdout.text).toContain('No upstream is set: telemetry goes to the embedded store')
   await end()
 })
 
-test('settings come from a file, variables win, and --data-dir wins over both', async () => {
+test('settings are read from a file, variables override it, and --data-dir overrides both', async () => {
   await using directory = await temporaryDirectory()
   await using other = await temporaryDirectory()
   const config = await directory.file(
@@ -55,7 +55,7 @@ test('settings come from a file, variables win, and --data-dir wins over both', 
   expect((await penstock(['token', 'list', '--data-dir', other.path])).exitCode).toBe(0)
 })
 
-test('what it tells to try next, works', async () => {
+test('the commands that the start prints under "Try next" work', async () => {
   await using directory = await temporaryDirectory()
   const { stdout, end } = await serving([], { PENSTOCK_DATA_DIR: directory.path })
   const lines = stdout.text.split('\nTry next:\n')[1]!.split('\n')

@@ -15,7 +15,7 @@ export const freePorts = {
   PENSTOCK_OTLP_GRPC_LISTEN: '127.0.0.1:0',
 }
 
-/** `penstock serve` within this process, once it has said where; ends with the test. */
+/** Runs `penstock serve` within this process until the end of the test. Resolves when it has printed its addresses. */
 export async function serving(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Serving> {
   const stop = new AbortController()
   const stdout = new Sink()

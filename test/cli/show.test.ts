@@ -3,7 +3,7 @@ import { penstock, Sink } from '../command-line.ts'
 import { bodiesOf, caseFile } from '../fixtures.ts'
 import { hookLine, ndjson } from './hook-line.ts'
 
-test('the samples, on eighty columns without colours', async () => {
+test('draws the samples on eighty columns without colours', async () => {
   const { exitCode, stdout, stderr } = await penstock(['show', '--sample'])
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
   await expect(stdout).toMatchFileSnapshot('sample-waterfall.txt')
@@ -35,14 +35,14 @@ describe('the legend lists only the marks that were drawn', () => {
     }
   })
 
-  test('stages have a sign of their own', async () => {
+  test('stages have their own sign', async () => {
     const { stdout } = await penstock(['show', caseFile('push-pipeline-five-jobs-three-stages'), '--stage-spans'])
     expect(legendOf(stdout)).toEqual(['✓ passed', '• other', '░ waiting for a runner'])
   })
 })
 
 describe('attempts of a job', () => {
-  test('are numbered, and stand together in their order', async () => {
+  test('are numbered, and shown together in their order', async () => {
     const { stdout } = await penstock(['show', caseFile('e40-rest-three-attempts-of-one-job')])
     expect(stdout.match(/^[├└]─ (.*?) {2}/gm)).toEqual([
       '├─ ✓ compile  ',
@@ -52,7 +52,7 @@ describe('attempts of a job', () => {
     ])
   })
 
-  test('stand together though other jobs started in between, and one of them never ran', async () => {
+  test('are shown together even if other jobs started in between and one attempt never ran', async () => {
     const job = (id: number, name: string, status: string, minute: number) => ({
       id,
       name,
@@ -73,7 +73,7 @@ describe('attempts of a job', () => {
     expect(stdout.match(/(?<=^[├└]─ . )\w+(?: #\d)?/gm)).toEqual(['lint #1', 'lint #2', 'lint #3', 'unit'])
   })
 
-  test('have the number that job hooks tell, without the attempts before', async () => {
+  test('have the number from job hooks if earlier attempts are missing', async () => {
     const { stdout } = await penstock(['show', caseFile('job-hook-then-pipeline-hook')])
     expect(stdout).toMatch(/^└─ ✓ simulate #\d /m)
   })
@@ -93,7 +93,7 @@ describe('attempts of a job', () => {
 describe('above the waterfall', () => {
   const headerOf = (stdout: string) => stdout.slice(0, stdout.search(/^ +0s/m)).trimEnd().split('\n')
 
-  test('stand the jobs that failed, then start, commit, merge request and URL', async () => {
+  test('are the failed jobs, then start, commit, merge request and URL', async () => {
     const { stdout } = await penstock(['show', caseFile('failed-pipeline-with-skipped-deploy')])
     expect(headerOf(stdout)).toEqual([
       'trace    5a0904696d74f9e481eb66f3e5c02bc1',
@@ -104,24 +104,24 @@ describe('above the waterfall', () => {
     ])
   })
 
-  test('stands the merge request', async () => {
+  test('is the merge request', async () => {
     const { stdout } = await penstock(['show', caseFile('merge-request-pipeline')])
     expect(headerOf(stdout)).toContainEqual('request  !168 Search glazes by cone and atmosphere (open)')
   })
 
-  test('an attempt followed by a successful one is no failure, nor is a job that may fail', async () => {
+  test('attempts that were retried successfully and jobs that may fail are not listed as failures', async () => {
     for (const name of ['e40-rest-three-attempts-of-one-job', 'e54-only-an-allowed-failure']) {
       const { stdout } = await penstock(['show', caseFile(name)])
       expect(headerOf(stdout).filter((line) => line.startsWith('failed'))).toEqual([])
     }
   })
 
-  test('stands why a pipeline failed without a job that did', async () => {
+  test('is the reason of a pipeline that failed without a failed job', async () => {
     const { stdout } = await penstock(['show', caseFile('e55-rest-yaml-errors')])
     expect(headerOf(stdout)).toContainEqual('failed   the pipeline: config_error')
   })
 
-  test('are five failed jobs at most, the others counted', async () => {
+  test('are at most five failed jobs and the number of the others', async () => {
     const hook = JSON.parse(hookLine(1, { status: 'failed' }))
     const [job] = hook.builds
     hook.builds = Array.from({ length: 9 }, (_, at) => ({ ...job, id: at + 1, name: `job ${at}`, status: 'failed' }))
@@ -144,7 +144,7 @@ describe('above the waterfall', () => {
     expect(stdout.text).toMatch(/^url {6}https:\S+\d$/m)
   })
 
-  test('is nothing that the options leave out', async () => {
+  test('are no values that the options leave out', async () => {
     const file = caseFile('merge-request-pipeline')
     const { stdout } = await penstock(['show', file, '--user', 'omit', '--commit-message', 'omit'])
     expect(headerOf(stdout)).toContainEqual(expect.stringMatching(/^started {2}\S+ \S+ UTC on \S+$/))
@@ -152,17 +152,17 @@ describe('above the waterfall', () => {
   })
 })
 
-describe('a job hook says that a pipeline hook must follow', () => {
+describe('a message that the pipeline hook must follow is printed for job hooks', () => {
   const remark = 'pipeline 88417: only job hooks came, which add to it; its pipeline hook must follow\n'
 
-  test('if it comes alone', async () => {
+  test('without a pipeline hook', async () => {
     const file = caseFile('job-hook-alone')
     const { exitCode, stderr } = await penstock(['show', file])
     expect(exitCode).toBe(0)
     expect(stderr).toBe(`${file}: skipped: job hook, kept for pipeline 88417\n${remark}`)
   })
 
-  test('not if the pipeline came, before or after it', async () => {
+  test('but not if the pipeline hook is in the input, before or after them', async () => {
     const [job, , , pipeline] = bodiesOf('job-hook-then-pipeline-hook')
     for (const bodies of [
       [job, pipeline],
@@ -173,7 +173,7 @@ describe('a job hook says that a pipeline hook must follow', () => {
     }
   })
 
-  test('for twenty pipelines at most, the others counted', async () => {
+  test('for at most twenty pipelines, with the number of the others', async () => {
     const jobHook = { ...(bodiesOf('job-hook-alone')[0] as object) }
     const stdin = ndjson(Array.from({ length: 25 }, (_, at) => JSON.stringify({ ...jobHook, pipeline_id: at + 1 })))
     const { stderr } = await penstock(['show', '-'], { stdin })
@@ -182,7 +182,7 @@ describe('a job hook says that a pipeline hook must follow', () => {
   })
 })
 
-test('the width of the terminal is kept', async () => {
+test('lines fit the width of the terminal', async () => {
   for (const columns of [60, 80, 133, 250]) {
     const stdout = new Sink({ isTTY: true, columns })
     await penstock(['show', '--sample'], { stdout, env: { NO_COLOR: '1' } })
@@ -191,7 +191,7 @@ test('the width of the terminal is kept', async () => {
   }
 })
 
-test('colours are for terminals, unless NO_COLOR says no', async () => {
+test('colours are used on terminals unless NO_COLOR is set', async () => {
   const colored = new Sink({ isTTY: true })
   await penstock(['show', '--sample'], { stdout: colored })
   expect(colored.text).toContain('\u001b[32m✓\u001b[0m')
@@ -200,7 +200,7 @@ test('colours are for terminals, unless NO_COLOR says no', async () => {
   expect(plain.text).not.toContain('\u001b')
 })
 
-test('a child pipeline stands below its bridge', async () => {
+test('a child pipeline is shown below its bridge', async () => {
   const { stdout } = await penstock([
     'show',
     caseFile('child-pipeline-of-a-bridge'),
@@ -212,18 +212,18 @@ test('a child pipeline stands below its bridge', async () => {
   expect(lines[bridge + 1]).toMatch(/^│ {2}└─ ✓ RUN /)
 })
 
-test('a child without its parent is a tree of its own', async () => {
+test('a child without its parent is a separate tree', async () => {
   const { stdout } = await penstock(['show', caseFile('child-pipeline-of-a-bridge')])
   expect(stdout).toMatch(/^✓ RUN /m)
 })
 
-test('options of the conversion count here too', async () => {
+test('the options of the conversion are applied', async () => {
   const { stdout } = await penstock(['show', caseFile('push-pipeline-five-jobs-three-stages'), '--stage-spans'])
   expect(stdout).toMatch(/^├─ • build/m)
   expect(stdout).toMatch(/^│ {2}└─ ✓ compile/m)
 })
 
-test('names of all scripts keep the columns', async () => {
+test('names in all scripts keep the columns aligned', async () => {
   const { stdout } = await penstock(['show', caseFile('e30-emoji-right-to-left-combining-and-four-byte-names')])
   expect(stdout).toContain('試験')
 })
@@ -242,7 +242,7 @@ test('many pipelines are counted, the first of them drawn', async () => {
   expect(stdout).toMatch(/^traces +500 spans/m)
 })
 
-test('many jobs are cut off, with a word', async () => {
+test('many jobs are cut off with a message', async () => {
   const hook = JSON.parse(hookLine(1))
   const [job] = hook.builds
   hook.builds = Array.from({ length: 1_000 }, (_, at) => ({ ...job, id: at + 1, name: `job ${at}` }))
@@ -250,7 +250,7 @@ test('many jobs are cut off, with a word', async () => {
   expect(stdout).toContain('… and 801 more spans')
 })
 
-test('nothing to show is shown as nothing', async () => {
+test('an input without pipelines prints nothing', async () => {
   const { exitCode, stdout, stderr } = await penstock(['show', '-'], { stdin: hookLine(1, { status: 'running' }) })
   expect(exitCode).toBe(0)
   expect(stdout).toMatch(/^traces +0 spans/m)
@@ -264,7 +264,7 @@ test.each([
   expect(await penstock(args)).toMatchObject({ exitCode: 2, stdout: '', stderr: `penstock: ${complaint}\n` })
 })
 
-test('samples that are not there', async () => {
+test('missing samples are reported', async () => {
   const { exitCode, stderr } = await penstock(['show', '--sample'], { samplesDirectory: '/no/such/place' })
   expect(exitCode).toBe(2)
   expect(stderr).toBe('penstock: the samples are only in a source checkout; there is no directory /no/such/place\n')

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A directory that goes away with the test. */
+/** Creates a directory that is removed after the test. */
 export async function temporaryDirectory(): Promise<
   { path: string; file: (name: string, content: string | Buffer) => Promise<string> } & AsyncDisposable
 > {

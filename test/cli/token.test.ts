@@ -11,7 +11,7 @@ async function world() {
   return { directory, env, token, created, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() }
 }
 
-test('A-4: create prints the token alone on standard output, and what is said about it elsewhere', async () => {
+test('A-4: create prints only the token on standard output, and its description on standard error', async () => {
   await using cli = await world()
   const { exitCode, stdout, stderr } = await cli.token(['create', '--name', 'ci-runners'])
   expect(exitCode).toBe(0)
@@ -19,14 +19,14 @@ test('A-4: create prints the token alone on standard output, and what is said ab
   expect(stderr).toBe(`created token ${stdout.slice(5, 17)}\n`)
 })
 
-test('a shell can keep it: the same from a process of its own', async () => {
+test('a shell can store the token from a separate process', async () => {
   await using cli = await world()
   const { exitCode, stdout } = await finished(startPenstock(['token', 'create', '--name', 'x'], cli.env))
   expect(exitCode).toBe(0)
   expect(stdout).toMatch(/^psin_\w{62}\n$/)
 })
 
-test('a name in use is warned of on standard error', async () => {
+test('a name in use causes a warning on standard error', async () => {
   await using cli = await world()
   await cli.created('twice')
   const { exitCode, stdout, stderr } = await cli.token(['create', '--name', 'twice'])
@@ -34,7 +34,7 @@ test('a name in use is warned of on standard error', async () => {
   expect(stderr).toMatch(/^penstock: warning: .*name.*\ncreated token \w+\n$/)
 })
 
-test('list shows what is known of them, and no secret', async () => {
+test('list shows the tokens without secrets', async () => {
   await using cli = await world()
   const { stdout: secret } = await cli.token([
     ...['create', '--name', 'ci-runners', '--signals', 'traces, logs', '--tenant', 'blue'],
@@ -56,14 +56,14 @@ test('list shows what is known of them, and no secret', async () => {
   expect(stdout).not.toContain(secret.slice(18, 40))
 })
 
-test('names cannot play tricks on a terminal', async () => {
+test('names cannot send control characters to a terminal', async () => {
   await using cli = await world()
   const refused = await cli.token(['create', '--name', 'a\u001b[31mb'])
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
   expect(refused.stderr).not.toContain('\u001b')
 })
 
-test('T-16: rotate gives a new token and says until when the old one works', async () => {
+test('T-16: rotate prints a new token and the time until which the old one is valid', async () => {
   await using cli = await world()
   const id = await cli.created('ci')
   const { exitCode, stdout, stderr } = await cli.token(['rotate', id, '--overlap', '0'])
@@ -79,8 +79,8 @@ test.each([
   [['create', '--name', 'x', '--expires-at', 'tomorrow'], /expires_at/],
   [['create', '--name', 'x', '--expires-at', '2001-01-01T00:00:00Z'], /expires_at/],
   [['create', '--name', 'x', '--tenant', 'a b'], /tenant/],
-  [['rotate'], /which token\?/],
-  [['revoke'], /which token\?/],
+  [['rotate'], /the id of a token is missing/],
+  [['revoke'], /the id of a token is missing/],
   [['revoke', 'A00000000000'], /no gateway store/],
   [['rotate', 'A00000000000'], /no gateway store/],
   [['list'], /no gateway store/],
@@ -99,7 +99,7 @@ test.each([
   expect(stderr).not.toContain('too-short')
 })
 
-test('a token that there is not', async () => {
+test('an unknown token', async () => {
   await using cli = await world()
   await cli.created('ci')
   for (const action of ['revoke', 'rotate']) {
@@ -109,7 +109,7 @@ test('a token that there is not', async () => {
   }
 })
 
-test('a data directory that cannot be used, and a database that is none, are one line too', async () => {
+test('an unusable data directory and an invalid database are reported with one line', async () => {
   await using cli = await world()
   const file = await cli.directory.file('gateway.db', 'x'.repeat(8_192))
   expect(await cli.token(['list'])).toMatchObject({

@@ -10,7 +10,7 @@ import { ciVariables, type JobFacts } from './ci-variables.ts'
 
 const [hashed = '', native = ''] = shellBlocks('docs/jobs-join-their-trace.md')
 
-/** The native variant stands below the recipe. */
+/** The recipe of the page. The native variant follows below it. */
 const recipes = { hashed, native: `${hashed}\n${native}` } as const
 
 interface PrintedVariables {
@@ -43,7 +43,7 @@ const isThere = (command: string) => spawnSync(command, ['-c', ':']).status === 
 const busyboxTools = mkdtempSync(join(tmpdir(), 'busybox-'))
 afterAll(() => rmSync(busyboxTools, { recursive: true }))
 
-/** The installed shells; BusyBox with its own tools only. */
+/** The installed shells. BusyBox has only its own tools. */
 const shells: Readonly<Record<string, Shell>> = {
   sh: { command: ['sh'], path },
   ...(isThere('dash') && { dash: { command: ['dash'], path } }),
@@ -58,7 +58,7 @@ function withBusybox(): Record<string, Shell> {
   return { busybox: { command: [join(busyboxTools, 'sh')], path: busyboxTools } }
 }
 
-/** A job of the first pipeline in a fixture. */
+/** Returns the variables of a job of the first pipeline in a fixture. */
 function jobIn(name: string, at = 0): Record<string, string> {
   const hook = bodiesOf(name)[0] as JobFacts & { readonly builds: readonly Readonly<Record<string, unknown>>[] }
   return ciVariables(hook, hook.builds[at]!)
@@ -125,7 +125,7 @@ describe.each(Object.entries(shells))('the recipe, in %s', (_, shell) => {
     }
   })
 
-  test('the encoded text of a value has at most 255 characters, else the value is left out', () => {
+  test('a value with an encoded text of more than 255 characters is left out', () => {
     const env = { ...inPush, CI_COMMIT_REF_NAME: 'r/'.repeat(longest).slice(0, longest), CI_JOB_NAME: 'é'.repeat(43) }
     const { TRACEPARENT, OTEL_RESOURCE_ATTRIBUTES, stderr } = variablesAfter(shell, recipes.hashed, env)
     expect(TRACEPARENT).not.toBe('')

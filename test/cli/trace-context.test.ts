@@ -74,7 +74,7 @@ interface Job {
   readonly env: Record<string, string>
 }
 
-/** A case with a number as title: only the variables have a title then. */
+/** A case with a number as its title, which only the variables contain. */
 const wrongTyped = 'wrong-typed-optional-fields'
 
 const jobs: readonly Job[] = caseNames.flatMap((name) =>
@@ -119,7 +119,7 @@ describe.each(optionSets)('under %j', (options) => {
       expect(printed.environment.TRACEPARENT).toBe(`00-${exported.traceId}-${exported.spanId}-01`)
       expect(printed.environment.TRACESTATE ?? '').toBe(exported.traceState)
       for (const [key, value] of Object.entries(printed.resource_attributes)) {
-        // The export leaves the type of the ref out if the hook lacks the flag; the job always knows it.
+        // The export leaves out the type of the ref if the hook lacks the flag; the variables always contain it.
         if (key !== 'vcs.ref.head.type')
           expect({ name, key, value: exported.attributes.get(key) }).toEqual({ name, key, value })
       }
@@ -134,12 +134,12 @@ const inJob = {
   CI_JOB_ID: '380',
 }
 
-test('the vectors of the specification', async () => {
+test('literal id vectors', async () => {
   const { stdout } = await penstock(['trace-context', '--format', 'dotenv'], { env: inJob })
   expect(stdout).toMatch(/^TRACEPARENT=00-f09bd275a66f6824d2b176f2a52ef4b6-7844386fb3f17be8-01$/m)
 })
 
-test('a shell reads back what was printed, whatever it is', async () => {
+test('a shell reads every printed value unchanged', async () => {
   const title = `it's "$(rm -rf x)" \`id\` \\ 100% a=b,c;d #é 試験`
   const env = {
     ...inJob,
@@ -182,7 +182,7 @@ test('a value that makes the SDK for JavaScript discard all attributes is left o
   expect(stderr).toBe('penstock: left out, more than 255 characters: cicd.worker.name\n')
 })
 
-test('the bound is that of the encoded text, which older SDKs for JavaScript measure', async () => {
+test('the limit applies to the encoded text, as in older SDKs for JavaScript', async () => {
   const longest = `https://ci.example.com/${'a/b-'.repeat(58)}`
   expect(longest).toHaveLength(255)
   const env = { ...inJob, CI_PIPELINE_URL: longest, CI_RUNNER_ID: '9', CI_RUNNER_DESCRIPTION: 'é'.repeat(43) }
@@ -206,7 +206,7 @@ test.each([
   ['two signs', 'team=harbour,a=b=garbage-7', 'must be key=value pairs separated by commas'],
   ['bad encoding', 'garbage-7=%zz', 'must be percent-encoded'],
   ['huge', `garbage-7=${'x'.repeat(70_000)}`, 'must have at most 65536 bytes'],
-])('a malformed list costs the job no trace: %s', async (_, list, complaint) => {
+])('a malformed list does not prevent the trace context: %s', async (_, list, complaint) => {
   const whole = await penstock(['trace-context'], { env: inJob })
   expect(whole.stdout).toContain('export TRACEPARENT=')
   const env = { ...inJob, OTEL_RESOURCE_ATTRIBUTES: list }
@@ -217,7 +217,7 @@ test.each([
   })
 })
 
-test('the page names every attribute that is printed', async () => {
+test('the page lists every attribute that is printed', async () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/jobs-join-their-trace.md'), 'utf8')
   const keys = new Set<string>()
   for (const { env } of jobs)
@@ -246,7 +246,7 @@ describe('a pipeline that another one has started', () => {
     expect(trace_id).toBe(await traceOfRoot('28'))
   })
 
-  test('takes its direct parent for the root if it knows no other, and says so', async () => {
+  test('uses its direct parent as the root if no root is known, with a message', async () => {
     const { stdout, stderr, exitCode } = await penstock(['trace-context', '--format', 'json'], {
       env: { ...inChild, ...upstream },
     })
@@ -256,13 +256,13 @@ describe('a pipeline that another one has started', () => {
     )
   })
 
-  test('has a trace of its own if the other one is of another project, whatever was passed on', async () => {
+  test('has its own trace if the other pipeline belongs to another project, with any variable', async () => {
     const env = { ...inJob, CI_PIPELINE_SOURCE: 'pipeline', PENSTOCK_ROOT_PIPELINE_ID: '29', ...upstream }
     expect((await traceContext(env)).trace_id).toBe(await traceOfRoot('31'))
     expect((await traceContext(env, ['--multi-project', 'same-trace'])).trace_id).toBe(await traceOfRoot('29'))
   })
 
-  test('has the trace that the export finds for a grandchild, which has seen the pipelines between', async () => {
+  test('has the same trace as in the export of a grandchild after its parents', async () => {
     const source_pipeline = (id: number) => ({ pipeline_id: id, job_id: id * 10 + 1, project: { id: 42 } })
     const child = { ...JSON.parse(hookLine(2, { source: 'parent_pipeline' })), source_pipeline: source_pipeline(1) }
     const grandchild = {
@@ -277,7 +277,7 @@ describe('a pipeline that another one has started', () => {
     expect({ trace_id, span_id }).toEqual({ trace_id: exported?.traceId, span_id: exported?.spanId })
   })
 
-  test('a root pipeline ignores the variable, which it may have set for its children', async () => {
+  test('a root pipeline ignores the variable, which may be set for its children', async () => {
     const { trace_id } = await traceContext({ ...inJob, PENSTOCK_ROOT_PIPELINE_ID: '29' })
     expect(trace_id).toBe(await traceOfRoot('31'))
   })
@@ -291,12 +291,12 @@ describe('refused with one line', () => {
       complaint: 'CI_JOB_ID is not set; this works inside a CI job only',
     },
     {
-      what: 'a job id that is none',
+      what: 'an invalid job id',
       env: { CI_JOB_ID: `1'; rm -rf x` },
       complaint: `CI_JOB_ID: must be an integer from 1 to 9223372036854775807, got "1'; rm -rf x"`,
     },
     {
-      what: 'a job id beyond 64 bits',
+      what: 'a job id of more than 64 bits',
       env: { CI_JOB_ID: '9223372036854775808' },
       complaint: 'CI_JOB_ID: must be an integer from 1 to 9223372036854775807, got "9223372036854775808"',
     },
@@ -316,7 +316,7 @@ describe('refused with one line', () => {
       complaint: 'CI_JOB_NAME: must have at most 4096 bytes',
     },
     {
-      what: 'no URL',
+      what: 'an invalid URL',
       env: { CI_PROJECT_URL: 'javascript:alert(1)' },
       complaint: 'CI_PROJECT_URL: must be an http or https URL',
     },
@@ -326,18 +326,18 @@ describe('refused with one line', () => {
       complaint: 'CI_PROJECT_URL is not set; without it, ids need an instance id',
     },
     {
-      what: 'a child that knows no parent',
+      what: 'a child without a known parent',
       env: { CI_PIPELINE_SOURCE: 'parent_pipeline' },
       complaint:
         'this pipeline was started by another one, and no variable says by which: its trigger job has to pass on PENSTOCK_ROOT_PIPELINE_ID',
     },
     {
-      what: 'a root that is no id',
+      what: 'an invalid root id',
       env: { CI_PIPELINE_SOURCE: 'parent_pipeline', PENSTOCK_ROOT_PIPELINE_ID: '$CI_PIPELINE_ID' },
       complaint: 'PENSTOCK_ROOT_PIPELINE_ID: must be an integer from 1 to 9223372036854775807, got "$CI_PIPELINE_ID"',
     },
     {
-      what: 'a root for a pipeline that has none',
+      what: 'a root for a pipeline that is its own root',
       env: {},
       flags: ['--root-pipeline-id', '29'],
       complaint: 'root pipeline id: is for pipelines that another one has started, but CI_PIPELINE_SOURCE is push',

@@ -87,7 +87,7 @@ describe('a REST parent, its child and its grandchild', () => {
     expect(grandchild?.traceId).toBe(parent?.traceId)
   })
 
-  test('of jobs alone are one trace, too', async () => {
+  test('from REST jobs alone are one trace', async () => {
     const ofJobs = ({ pipeline, jobs, bridges }: (typeof family)[0]) =>
       [...jobs, ...bridges].map((job) => ({ ...job, pipeline }))
     const outcome = await penstock(['convert', '-', '--whole-stream'], {
@@ -122,7 +122,7 @@ describe('under bridgeSource auto, the record of the parent decides whether its 
   const bridges = [{ id: 900, name: 'trigger', stage: 'deploy', status: 'success', ...times }]
 
   test.each([['before'], ['after']])(
-    'a child whose own hook lists no bridges hangs under it, %s the parent',
+    'a child without bridges in its own hook is below it, if it comes %s the parent',
     async (when) => {
       const bodies = [child(), parent({ bridges })]
       const outcome = await convertLines(when === 'before' ? bodies : bodies.toReversed())
@@ -130,7 +130,7 @@ describe('under bridgeSource auto, the record of the parent decides whether its 
     },
   )
 
-  test('a child that lists bridges does not hang under one that the parent does not list', async () => {
+  test('a child that lists bridges is not below a bridge that the parent does not list', async () => {
     const outcome = await convertLines([child({ bridges: [] }), parent()])
     const { 31: run, 32: started } = runsOf(outcome)
     expect(started?.parentSpanId).toBe(run?.spanId)
@@ -143,7 +143,7 @@ describe('under bridgeSource auto, the record of the parent decides whether its 
   })
 })
 
-test('a job hook that comes after its pipeline adds to it', async () => {
+test('a job hook that comes after its pipeline completes it', async () => {
   const hook = {
     object_kind: 'build',
     build_id: 310,
@@ -177,7 +177,7 @@ describe('inputs that cannot be read twice', () => {
     expect(isOneTrace(outcome)).toBe(true)
   })
 
-  test('are read in one pass beyond it, and a warning says so', async () => {
+  test('are read in one pass above the limit, with a warning', async () => {
     const limit = Math.max(child.length, parent.length) + 10
     const outcome = await convert(`${child}\n${parent}\n`, '--whole-stream', '--max-file-bytes', String(limit))
     expect(outcome.exitCode).toBe(0)
@@ -190,7 +190,7 @@ describe('inputs that cannot be read twice', () => {
     expect(isOneTrace(inOrder)).toBe(true)
   })
 
-  test('are read as they come by default', async () => {
+  test('are read once by default', async () => {
     const outcome = await convert(`${child}\n${parent}\n`)
     expect(outcome.stderr).toBe('')
     expect(isOneTrace(outcome)).toBe(false)

@@ -2,8 +2,8 @@ import { describe, test } from 'vitest'
 import { collectorBinary } from './collector.ts'
 
 /**
- * A suite that needs the real collector. It always runs in CI, where a missing binary is a failed
- * test; elsewhere it is skipped, and the reason printed, until someone builds one.
+ * Declares a suite that needs the real collector. In CI it always runs, and a missing binary is a
+ * failed test. Elsewhere it is skipped until the collector is built, and the reason is printed.
  */
 export function describeWithCollector(name: string, suite: () => void): void {
   if (collectorBinary() !== undefined) {

@@ -45,7 +45,7 @@ const log = {
   ],
 }
 
-/** One delta point of a counter, for the seconds `from` to `to` after New Year 2026. */
+/** Returns one delta point of a counter, for the seconds `from` to `to` after New Year 2026. */
 function runCount({ from, to, runs }: { from: number; to: number; runs: number }) {
   const dataPoint = {
     startTimeUnixNano: `${1767225600 + from}000000000`,
@@ -125,7 +125,7 @@ describeWithCollector('collector-config/agent.yaml', () => {
     expect(readExported(telemetryFile, 'logs')).toHaveLength(1)
   })
 
-  test('adds delta points up to totals, in the file and for Prometheus', async () => {
+  test('adds up delta points to totals, in the file and for Prometheus', async () => {
     await post('metrics', runCount({ from: 0, to: 60, runs: 3 }))
     await post('metrics', runCount({ from: 60, to: 120, runs: 4 }))
 
@@ -136,7 +136,7 @@ describeWithCollector('collector-config/agent.yaml', () => {
     expect(await page.text()).toMatch(/^cicd_pipeline_run_count_total\{.*job="shop".*\} 7$/m)
   })
 
-  test('drops a delta point that overlaps the one before, hence windowed metrics', async () => {
+  test('drops a delta point that overlaps the previous one, which is why metrics are windowed', async () => {
     await post('metrics', runCount({ from: 30, to: 90, runs: 3 }))
     await post('metrics', runCount({ from: 0, to: 120, runs: 4 }))
     await post('metrics', runCount({ from: 90, to: 150, runs: 5 }))

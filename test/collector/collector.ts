@@ -6,23 +6,23 @@ import { freePort } from './free-port.ts'
 
 export interface Collector {
   readonly pid: number
-  /** `http://127.0.0.1:port` of the OTLP/HTTP receiver; a configuration without one makes this throw. */
+  /** The URL `http://127.0.0.1:port` of the OTLP/HTTP receiver. Throws if the configuration has none. */
   readonly httpEndpoint: string
-  /** `127.0.0.1:port` of the OTLP/gRPC receiver, plaintext; throws likewise. */
+  /** The address `127.0.0.1:port` of the OTLP/gRPC receiver in plaintext. Throws if the configuration has none. */
   readonly grpcEndpoint: string
-  /** Its metrics about itself, as Prometheus text; throws unless it was started with `ownMetrics`. */
+  /** Returns the collector's own metrics as Prometheus text. Throws unless it was started with `ownMetrics`. */
   ownMetrics(): Promise<string>
-  /** What the collector has logged since it started. */
+  /** Returns the log of the collector since its start. */
   logs(): string
-  /** Asks it to end, which flushes every exporter, and waits until it has. Safe to call again. */
+  /** Stops the collector, which flushes every exporter, and waits for its end. It may be called again. */
   stop(): Promise<void>
 }
 
 export interface CollectorStart {
   config: { file: string } | { yaml: string }
-  /** What `${env:NAME}` in the configuration reads. The collector inherits nothing from the test's own environment. */
+  /** The variables for `${env:NAME}` in the configuration. The collector inherits nothing from the environment of the test. */
   env?: Record<string, string>
-  /** Metrics about itself, in every detail. By default it keeps none. */
+  /** Whether the collector has detailed metrics about itself. Default: none. */
   ownMetrics?: boolean
 }
 
@@ -31,10 +31,10 @@ const stopDeadlineMs = 20_000
 
 const builder = createRequire(import.meta.url).resolve('@penstock/toolchain/build-collector.mjs')
 
-/** The OTLP receiver logs the port it was given, so these never collide with a neighbour's. */
+/** The OTLP receiver logs the port that the system chose, so ports of parallel tests never collide. */
 const anyPort = { COLLECTOR_HTTP_ENDPOINT: '127.0.0.1:0', COLLECTOR_GRPC_ENDPOINT: '127.0.0.1:0' }
 
-/** Path of the collector for this checkout's manifest, or `undefined` when it has not been built. */
+/** Returns the path of the collector for this checkout's manifest; `undefined` if it has not been built. */
 export function collectorBinary(): string | undefined {
   const path = execFileSync(process.execPath, [builder, '--print-path'], { encoding: 'utf8' }).trim()
   return existsSync(path) ? path : undefined
@@ -90,7 +90,7 @@ export async function startCollector({ config, env = {}, ownMetrics = false }: C
     async stop() {
       child.kill('SIGTERM')
       const outcome = await firstWithin(stopDeadlineMs, [ended])
-      // It listens for signals a moment after it says it is ready, and dies of one that comes before.
+      // The collector handles signals only shortly after it reports ready; an earlier signal would kill it.
       if (outcome === 'exit 0' || outcome === 'exit SIGTERM') return
       child.kill('SIGKILL')
       throw new Error(`the collector did not stop properly (${outcome}):\n${log}`)
@@ -98,13 +98,13 @@ export async function startCollector({ config, env = {}, ownMetrics = false }: C
   }
 }
 
-/** By default they would take a fixed port. */
+/** Returns the configuration of the collector's own metrics, which would use a fixed port by default. */
 function telemetryMetrics(port: number | undefined): string {
   if (port === undefined) return '{level: none}'
   return `{level: detailed, readers: [{pull: {exporter: {prometheus: {host: 127.0.0.1, port: ${port}}}}}]}`
 }
 
-/** However this process ends, its end of the pipe closes; killed by a signal, it could not do anything more itself. */
+/** Kills the collector when this process ends. The pipe closes even if this process is killed by a signal. */
 function killWhenWeEnd(child: ChildProcess): void {
   const watcher = spawn('sh', ['-c', `read _; kill -9 ${child.pid}`], {
     stdio: ['pipe', 'ignore', 'ignore'],

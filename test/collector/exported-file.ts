@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** OTLP/JSON names: what a request of each signal begins with, and the lists of its innermost items. */
+/** The OTLP/JSON names of the first member of a request, and of the lists of its innermost items, by signal. */
 const fields = {
   traces: { request: 'resourceSpans', items: 'spans' },
   metrics: { request: 'resourceMetrics', items: 'dataPoints' },
@@ -11,8 +11,8 @@ const fields = {
 export type Signal = keyof typeof fields
 
 /**
- * The requests of one signal that the file exporter has written so far, as raw OTLP/JSON lines in
- * order of arrival. A line still being written is left out; no file yet means nothing was exported.
+ * Returns the requests of one signal that the file exporter has written, as raw OTLP/JSON lines in
+ * order of arrival. An incomplete line is left out. If there is no file, nothing was exported.
  */
 export function readExported(path: string, signal: Signal): string[] {
   if (!existsSync(path)) return []
@@ -20,7 +20,7 @@ export function readExported(path: string, signal: Signal): string[] {
   return completeLines.filter((line) => line.startsWith(`{"${fields[signal].request}"`))
 }
 
-/** The same, once the file holds that many spans, data points or log records. */
+/** Waits until the file contains `items` spans, data points or log records, and returns the requests. */
 export async function waitForExported(path: string, signal: Signal, items: number, deadlineMs = 10_000) {
   for (const startedMs = performance.now(); ; await sleep(20)) {
     const lines = readExported(path, signal)
@@ -32,7 +32,7 @@ export async function waitForExported(path: string, signal: Signal, items: numbe
   }
 }
 
-/** Attribute names are values in OTLP/JSON, never keys, so the field name alone finds the lists. */
+/** Counts the items of a line. Attribute names are never keys in OTLP/JSON, so the field name is sufficient to find the lists. */
 export function countItems(line: string, signal: Signal): number {
   let found = 0
   JSON.parse(line, (key, value) => {

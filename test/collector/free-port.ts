@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ports that systems hand out to outgoing connections, of which tests open many. */
+/** The range is below the ports of outgoing connections, because tests open many of those. */
 const range = { first: 20_000, last: 31_999 }
 
 /**
- * A loopback port for a server that cannot tell which one it got: nobody listens there, and no client gets it by chance.
- * A server that can tell should listen on port 0 instead.
+ * Returns an unused loopback port for a server that cannot report which port the system chose. No outgoing connection uses
+ * the port by chance. A server that can report its port should listen on port 0 instead.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

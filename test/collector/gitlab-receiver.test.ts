@@ -41,7 +41,7 @@ describeWithCollector('the gitlab receiver', () => {
   })
   afterAll(() => receiver.stop())
 
-  test('makes a trace of pipeline, stage and job', async () => {
+  test('creates a trace of pipeline, stage and job', async () => {
     const { status, traces } = await receiver.postPipelineWebhook(JSON.stringify(finishedPipeline))
 
     expect(status).toBe(200)
@@ -51,7 +51,7 @@ describeWithCollector('the gitlab receiver', () => {
     expect(countItems(traces[0]!, 'traces')).toBe(3)
   })
 
-  test('exports nothing of a pipeline that still runs', async () => {
+  test('does not export a running pipeline', async () => {
     const running = { ...finishedPipeline.object_attributes, status: 'running', finished_at: null }
 
     const answer = await receiver.postPipelineWebhook(
@@ -61,13 +61,13 @@ describeWithCollector('the gitlab receiver', () => {
     expect(answer).toEqual({ status: 204, message: '', traces: [] })
   })
 
-  test('says why it refuses', async () => {
+  test('returns the reason of a refusal', async () => {
     const answer = await receiver.postPipelineWebhook(JSON.stringify({ ...finishedPipeline, project: {} }))
 
     expect(answer).toEqual({ status: 400, message: 'missing required field: project ID', traces: [] })
   })
 
-  test('spends CPU time that we can read', async () => {
+  test('has a measurable CPU time', async () => {
     const before = cpuSeconds(receiver.pid)
     for (let i = 0; i < 300; i++) await receiver.postPipelineWebhook(JSON.stringify(finishedPipeline))
 

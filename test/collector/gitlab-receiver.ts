@@ -5,9 +5,9 @@ import { startCollector } from './collector.ts'
 import { freePort } from './free-port.ts'
 
 export interface GitlabReceiver {
-  /** Of the collector, for `cpuSeconds`. */
+  /** The process id of the collector, for `cpuSeconds`. */
   readonly pid: number
-  /** Posts a pipeline event as GitLab does. Meant to be awaited before the next: see `WebhookAnswer.traces`. */
+  /** Posts a pipeline event as GitLab does. Await the result before the next call: see `WebhookAnswer.traces`. */
   postPipelineWebhook(body: string): Promise<WebhookAnswer>
   /** Posts the same without the header that names the event, which the receiver refuses before it reads the body. */
   postWithoutEvent(body: string): Promise<WebhookAnswer>
@@ -17,18 +17,18 @@ export interface GitlabReceiver {
 export interface WebhookAnswer {
   /** 200: exported. 204: nothing to export, as the pipeline has not finished. 400 and 500: refused. */
   status: number
-  /** Why it was refused, else empty. */
+  /** The reason of a refusal; empty if it was accepted. */
   message: string
-  /** Raw OTLP/JSON requests the collector has written since the answer before. */
+  /** The raw OTLP/JSON requests that the collector has written since the previous answer. */
   traces: string[]
 }
 
 export interface GitlabReceiverOptions {
-  /** Commit author and message, and who started the pipeline. The receiver leaves them out by default. */
+  /** Whether commit author, commit message and the user are exported. The receiver leaves them out by default. */
   includeUserAttributes?: boolean
 }
 
-/** Neither time limit nor connection handling is what we compare, so both are as generous as it allows. */
+/** Time limits and connection handling are not compared, so both are as generous as possible. */
 const config = `
 receivers:
   gitlab:
@@ -50,7 +50,7 @@ service:
       exporters: [file]
 `
 
-/** The collector's own way from a GitLab webhook to a trace, to compare ours with. */
+/** Starts a collector with the gitlab receiver, which converts GitLab webhooks to traces, for comparison with our converter. */
 export async function startGitlabReceiver(options: GitlabReceiverOptions = {}): Promise<GitlabReceiver> {
   const directory = await mkdtemp(join(tmpdir(), 'gitlab-receiver-'))
   const tracesFile = join(directory, 'traces.jsonl')
@@ -63,7 +63,7 @@ export async function startGitlabReceiver(options: GitlabReceiverOptions = {}): 
       INCLUDE_USER_ATTRIBUTES: String(options.includeUserAttributes ?? false),
     },
   })
-  // The exporter appends, so a file that exists already is fine, and can be held open from the start.
+  // The exporter appends to an existing file, so the file can be opened before the collector starts.
   const written = await open(tracesFile, 'a+')
   let readBytes = 0
 

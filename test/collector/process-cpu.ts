@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 
-/** Linux reports process times in USER_HZ, which is 100 on every architecture that Node runs on. */
+/** The unit of process times in Linux (USER_HZ), which is 100 on every architecture of Node. */
 const ticksPerSecond = 100
 
 /**
- * User plus system time a running process has spent so far, all threads, in steps of 10 ms. Linux only.
+ * Returns the user and system time of a running process, for all threads, in steps of 10 ms. Linux only.
  *
- * @see proc_pid_stat(5): utime is field 14 and stime 15; field 2, the command, may hold spaces and brackets
+ * @see proc_pid_stat(5): utime is field 14 and stime 15; field 2, the command, may contain spaces and brackets
  */
 export function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -8,11 +8,11 @@ import { caseFile, caseNames, fixtures, flagsOf, pipelines, variants } from '../
 import { readableJson } from './readable-json.ts'
 
 /**
- * What `penstock convert` prints for every fixture, pinned: three requests per pipeline and what was said on the way.
- * `npm run golden` rewrites the files.
+ * Compares the output of `penstock convert` for every fixture with its golden files: three requests per pipeline, and the
+ * messages. `npm run golden` rewrites the files.
  */
 
-/** Stands in for the times that a fixture without any does not have. */
+/** The clock for fixtures without any time. */
 const clock = new ManualClock(Date.UTC(2026, 8, 1))
 
 async function expectGolden(caseName: string, goldenName: string, flags: readonly string[]): Promise<void> {
@@ -44,7 +44,7 @@ describe('with other options', () => {
   )
 })
 
-test('no golden file is left over', () => {
+test('every golden file belongs to a case', () => {
   const names = new Set([...caseNames, ...variants.map((row) => `${row.case}.${row.variant}`)])
   const strays = readdirSync(join(fixtures, 'golden')).filter(
     (file) => !names.has(file.replace(/\.(traces\.json|metrics\.json|logs\.json|messages\.txt)$/, '')),

@@ -1,6 +1,6 @@
 const WIDTH = 120
 
-/** JSON for people who read diffs: what fits a line stands on one line. */
+/** Returns JSON that is readable in diffs: values that fit into a line are on one line. */
 export function readableJson(value: unknown, indent = ''): string {
   const line = JSON.stringify(value)
   if (typeof value !== 'object' || value === null || indent.length + line.length <= WIDTH) return line

@@ -17,19 +17,19 @@ interface Trial {
   readonly client: StockClient
   readonly relay: CountingRelay
   readonly token: string | undefined
-  /** Of the one item it exports. */
+  /** The name of its only exported item. */
   readonly name: string
 }
 
 interface Stage {
   readonly trials: readonly Trial[]
-  /** What it answers is to be called when each trial has had its first answer. */
+  /** Starts the situation. Call the returned function when each trial has had its first answer. */
   readonly begin: () => Promise<(() => Promise<void>) | undefined>
   readonly accepted: (name: string) => number
 }
 
-describeWithClients('what stock clients do with our answers', () => {
-  test('table 1.3: what is retryable is retried within twice the interval and arrives, all else is dropped', async () => {
+describeWithClients('reactions of stock clients to our answers', () => {
+  test('table 1.3: retryable exports are retried within twice the interval and arrive, all others are dropped', async () => {
     const stages = await Promise.all(situations.map(setUp))
     const observed = await observeAll(stages)
     expect(observed).toEqual(Object.fromEntries(situations.map((situation) => [situation.row, expectedOf(situation)])))
@@ -62,8 +62,8 @@ async function setUp(situation: Situation): Promise<Stage> {
   onTestFinished(() => upstream.close())
   const env = { PENSTOCK_UPSTREAM: upstream.url, PENSTOCK_DRAIN_TIMEOUT_MS: '0', ...(await situation.env?.()) }
   const gateway = await startGateway(env, clock && { clock })
-  // With a valid one there is enforcement even where the others are revoked (A-1).
-  await gateway.token({ name: 'of nobody' })
+  // With a valid token, enforcement stays on even if the others are revoked (A-1).
+  await gateway.token({ name: 'unused' })
   const tokens: string[] = []
   for (const { id } of stockClients) {
     const made = await gateway.token({ name: id, ...situation.token })
@@ -99,10 +99,10 @@ async function setUp(situation: Situation): Promise<Stage> {
   }
 }
 
-/** Well formed but for its checksum, so that no other token is it. */
+/** Returns a token with a wrong checksum, so that it equals no other token. */
 const unknownToken = (token: string): string => `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
 
-/** What is known of how an export ended: by its client's word, else by what the others have seen. */
+/** The end of an export, as reported by its client or else as observed. */
 type End = ExportOutcome | 'retried'
 
 async function observeAll(stages: readonly Stage[]): Promise<Record<string, Record<string, string>>> {
@@ -119,7 +119,7 @@ async function observeAll(stages: readonly Stage[]): Promise<Record<string, Reco
       return Promise.all(trials.map((trial, index) => endOf(trial, looks[index]!)))
     }),
   )
-  // Only now, long after most of them have ended: whoever has dropped its data has not come back since.
+  // The result is read long after most exports have ended, so a client that dropped its data has not retried since.
   const rows = stages.map(({ trials, accepted }, row) => [
     trials[0]!.situation.row,
     Object.fromEntries(
@@ -157,7 +157,7 @@ function exportBySdk(sdk: SdkClient, { situation, client, relay, token, name }: 
 const timeoutMs = ({ timeoutMs: own }: Situation, protocol: string): number =>
   own?.[protocol === 'grpc' ? 'grpc' : 'http'] ?? 10_000
 
-/** All exporters in one collector. What they drop it says in its log, and of what they delivered nothing. */
+/** Starts all exporters in one collector. Its log contains dropped exports, but not delivered ones. */
 async function startCollectorExporters(
   trials: readonly Trial[],
 ): Promise<(trial: Trial, accepted: Stage['accepted']) => () => End | undefined> {
@@ -192,11 +192,11 @@ async function startCollectorExporters(
   }
 }
 
-/** The answer, over HTTP or as a gRPC client that drops tells it, and what the client did then. */
+/** Returns the answer, from HTTP or from the error of a gRPC client, and the behaviour of the client. */
 function observation(trial: Trial, outcome: End, accepted: number): string {
   const { situation, client, relay } = trial
   const [first, second] = relay.exchanges
-  const code = client.protocol === 'grpc' ? (toldCode(outcome) ?? situation.grpc) : first?.status
+  const code = client.protocol === 'grpc' ? (reportedCode(outcome) ?? situation.grpc) : first?.status
   return `${code}: ${behaviour(first!, second, trial, outcome, accepted)}`
 }
 
@@ -208,19 +208,19 @@ function behaviour(
   accepted: number,
 ): string {
   if (second === undefined) {
-    if (outcome === 'retried' || outcome.ok || accepted > 0) return 'has got through at once'
+    if (outcome === 'retried' || outcome.ok || accepted > 0) return 'succeeded on the first attempt'
     return 'drops'
   }
   const waitedMs = second.askedMs - first.endedMs!
-  const toldSeconds = client.protocol === 'grpc' ? (situation.grpcWaitSeconds ?? 2) : (first.retryAfter ?? 0)
-  const toldMs = client.heedsWait && situation.retryable ? toldSeconds * 1_000 : 0
-  const latestMs = 2 * Math.max(client.retryMs as number, toldMs)
+  const requestedSeconds = client.protocol === 'grpc' ? (situation.grpcWaitSeconds ?? 2) : (first.retryAfter ?? 0)
+  const requestedMs = client.honoursRetryAfter && situation.retryable ? requestedSeconds * 1_000 : 0
+  const latestMs = 2 * Math.max(client.retryMs as number, requestedMs)
   if (waitedMs > latestMs) return `retries after ${Math.round(waitedMs)} ms, not ${latestMs}`
-  // Clients measure from a moment before or after ours; both clocks have milliseconds.
-  if (client.protocol !== 'grpc' && waitedMs < toldMs - 20)
-    return `retries after ${Math.round(waitedMs)} ms, told ${toldMs}`
+  // Clients measure from slightly before or after our time, in milliseconds.
+  if (client.protocol !== 'grpc' && waitedMs < requestedMs - 20)
+    return `retries after ${Math.round(waitedMs)} ms, requested ${requestedMs}`
   if (outcome === 'retried') return 'retries'
-  if (!outcome.ok) return accepted === 0 ? 'retries in vain' : `has given up what arrived: ${outcome.error}`
+  if (!outcome.ok) return accepted === 0 ? 'retries in vain' : `failed although the data arrived: ${outcome.error}`
   return accepted === 1 ? 'retries' : `arrived ${accepted} times`
 }
 
@@ -237,8 +237,8 @@ const grpcNames: Readonly<Record<string, number>> = {
   Unauthenticated: 16,
 }
 
-/** `undefined` of one that did not tell, as it never failed. */
-function toldCode(outcome: End): number | undefined {
+/** Returns the gRPC code in the error of a client; `undefined` if the export did not fail. */
+function reportedCode(outcome: End): number | undefined {
   if (typeof outcome === 'string' || outcome.ok) return undefined
   const word = Object.keys(grpcNames).find((name) => outcome.error.includes(name))
   return word === undefined ? Number.NaN : grpcNames[word]

@@ -5,32 +5,32 @@ import { onTestFinished } from 'vitest'
 import type { Signal } from '../collector/exported-file.ts'
 import { preparedPaths } from './prepared.ts'
 
-/** One export by an OpenTelemetry SDK, as the programs in js/, python/ and go/ read it: a line of JSON. */
+/** An order for one export by an OpenTelemetry SDK. The programs in js/, python/ and go/ read it as a line of JSON. */
 export interface ExportOrder {
-  /** Comes back with the outcome. */
+  /** The id, which the outcome repeats. */
   readonly id: string
-  /** Orders with the same one use the same exporter, and what the first of them says of it. */
+  /** The name of the exporter. Orders with the same name share the exporter with the settings of the first order. */
   readonly exporter: string
   readonly protocol: 'http/json' | 'http/protobuf' | 'grpc'
   readonly signal: Signal
-  /** `http://host:port`, without a path. */
+  /** The endpoint `http://host:port` without a path. */
   readonly endpoint: string
   readonly token?: string | undefined
   readonly compression: 'none' | 'gzip'
-  /** Of the span or the metric, or body of the log record: there is one item in each export. */
+  /** The name of the span or the metric, or the body of the log record. Each export has one item. */
   readonly name: string
-  /** Characters of an attribute that makes the export larger. */
+  /** The length of an attribute that makes the export larger. */
   readonly padding: number
-  /** Of the whole export, retries included. */
+  /** The timeout of the export including retries. */
   readonly timeoutMs: number
-  /** Before the first retry, where that can be chosen (Go). */
+  /** The wait before the first retry, if it can be configured (Go). */
   readonly retryMs: number
 }
 
 export interface ExportOutcome {
-  /** What the exporter told the SDK. */
+  /** The result that the exporter reported to the SDK. */
   readonly ok: boolean
-  /** In its own words. */
+  /** The error message of the exporter. */
   readonly error: string
 }
 
@@ -38,17 +38,17 @@ export const sdkLanguages = ['js', 'python', 'go'] as const
 export type SdkLanguage = (typeof sdkLanguages)[number]
 
 export interface SdkClient {
-  /** Any number at once. */
+  /** Exports an item. Any number of exports may run concurrently. */
   export(order: ExportOrder): Promise<ExportOutcome>
 }
 
-/** What each of the programs says first. */
+/** The id of the first line that each program prints. */
 const readyId = 'ready'
 
-/** The exporters of one language's SDK in a process of their own, which ends with the test. */
+/** Starts the exporters of one SDK in a separate process, which is ended with the test. */
 async function startSdkClient(language: SdkLanguage): Promise<SdkClient> {
   const [command, ...args] = commandOf(language)
-  // Not what the test runner or its machine says of OTEL_*, proxies and the like.
+  // The environment of the test runner is not inherited, because it may contain OTEL_* or proxy variables.
   const child = spawn(command!, args, { env: { PATH: process.env.PATH ?? '' }, stdio: ['pipe', 'pipe', 'pipe'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const waiting = new Map<string, (outcome: ExportOutcome) => void>()

@@ -4,28 +4,28 @@ import type { Signal } from '../collector/exported-file.ts'
 import { freePort } from '../collector/free-port.ts'
 import { exportBody, type Telemetry } from '../gateway/telemetry.ts'
 
-/** One exporter of a real collector, before the gateway. */
+/** One exporter of a real collector that sends to the gateway. */
 export interface CollectorExporter {
-  /** Distinguishes it within its collector, and in its log. */
+  /** The id of the exporter in its collector and its log. */
   readonly id: string
   readonly protocol: 'http/json' | 'http/protobuf' | 'grpc'
   readonly compression: 'none' | 'gzip' | 'zstd'
-  /** `http://host:port`, without a path. */
+  /** The endpoint `http://host:port` without a path. */
   readonly endpoint: string
   readonly token?: string | undefined
-  /** Of one attempt; default 10 s. */
+  /** The timeout of one attempt. Default 10 s. */
   readonly timeoutMs?: number
-  /** `initial_interval` of `retry_on_failure`; default 1 s. */
+  /** The `initial_interval` of `retry_on_failure`. Default 1 s. */
   readonly retryMs?: number
 }
 
 export interface CollectorClient {
   readonly collector: Collector
-  /** Has the exporter of this id export, by way of an OTLP receiver of its own. */
+  /** Makes the exporter with this id export an item, through its own OTLP receiver. */
   export(id: string, telemetry: Telemetry & { readonly signal: Signal }): Promise<void>
 }
 
-/** A collector with one pipeline of every signal for each exporter; ends with the test. */
+/** Starts a collector with one pipeline of every signal for each exporter. It is stopped with the test. */
 export async function startCollectorClient(exporters: readonly CollectorExporter[]): Promise<CollectorClient> {
   const ports = new Map<string, number>()
   for (const { id } of exporters) ports.set(id, await freePort())
@@ -63,7 +63,7 @@ function configOf(exporters: readonly CollectorExporter[], ports: ReadonlyMap<st
     exporters: Object.fromEntries(exporters.map((exporter) => [componentOf(exporter), settingsOf(exporter)])),
     service: {
       pipelines: Object.fromEntries(pipelines),
-      // By default it leaves out most lines of the same text, whichever exporter they are about.
+      // By default the log leaves out most lines with the same text, even from different exporters.
       telemetry: { logs: { sampling: { enabled: false } } },
     },
   }

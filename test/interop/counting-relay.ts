@@ -1,29 +1,29 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** One request that a client has made, by `performance.now()`. */
+/** One request of a client, with times of `performance.now()`. */
 export interface Exchange {
   readonly askedMs: number
-  /** When the head of the answer came, or a gRPC client had enough of waiting for it. */
+  /** The time when the head of the answer arrived, or a gRPC client stopped waiting for it. */
   endedMs: number | undefined
-  /** HTTP/1.1 only: what gRPC says is compressed. */
+  /** The HTTP status, for HTTP/1.1 only: the headers of gRPC are compressed. */
   status: number | undefined
-  /** Seconds, of an HTTP/1.1 answer that has it. */
+  /** `Retry-After` of an HTTP/1.1 answer in seconds. */
   retryAfter: number | undefined
 }
 
 /**
- * Hands bytes on, unchanged and connection by connection, and writes down which requests they were. It stands between one
- * client and the gateway; what either does to a connection (resets, GOAWAY, `Connection: close`) reaches the other.
+ * A relay between one client and the gateway. It forwards the bytes of each connection unchanged and records the requests.
+ * Resets, GOAWAY and `Connection: close` of one side reach the other side.
  */
 export class CountingRelay {
   readonly exchanges: Exchange[] = []
-  /** Where the next connection leads. */
+  /** The target port of the next connection. */
   targetPort: number
   readonly #sockets = new Set<Socket>()
   #port = 0
 
-  /** On a loopback port; ends with the test. */
+  /** Starts a relay on a loopback port. It is closed with the test. */
   static async start(targetPort: number): Promise<CountingRelay> {
     const relay = new CountingRelay(targetPort)
     const server = createServer({ noDelay: true, allowHalfOpen: true }, (client) => relay.#relay(client))
@@ -67,7 +67,7 @@ export class CountingRelay {
 const HEADERS_FRAME = 1
 const RST_STREAM_FRAME = 3
 
-/** What passes on one connection; the first bytes tell the version of HTTP. */
+/** Observes the bytes of one connection. The first bytes decide the version of HTTP. */
 class ConnectionWatch {
   readonly #exchanges: Exchange[]
   #frames: { readonly client: FrameReader; readonly gateway: FrameReader } | undefined
@@ -89,7 +89,7 @@ class ConnectionWatch {
         }
     }
     if (this.#isHttp1) {
-      // Every client sends a head in one piece, and none of what these tests export looks like one.
+      // Every client sends a head in one piece, and no body of these tests looks like a head.
       for (const _ of bytes.toString('latin1').matchAll(/POST \/v1\/\w+ HTTP\/1\.1\r\n/g)) {
         this.#unanswered.push(this.#asked())
       }

@@ -10,7 +10,7 @@ import { stockClients } from './stock-clients.ts'
 
 const exportsOfEach = ['before', 'meanwhile', 'after'] as const
 
-describeWithClients('a gateway that drains, and another that takes its place', () => {
+describeWithClients('a draining gateway and its replacement', () => {
   test('X-15, table 1.3: no client has to retry, and each of its exports arrives once', async () => {
     const gate = new Gate()
     const arrived: string[] = []
@@ -35,7 +35,7 @@ describeWithClients('a gateway that drains, and another that takes its place', (
     const underWay = exportAll('meanwhile')
     await hasArrived('meanwhile')
     const stopped = leaving.stop()
-    // As a load balancer does it: what is open stays, what is opened goes elsewhere.
+    // Like a load balancer, the relay keeps open connections and sends new ones to the replacement.
     for (const { relay } of clients) relay.targetPort = staying.otlpPort
     gate.open()
     const meanwhile = await underWay
@@ -54,7 +54,7 @@ describeWithClients('a gateway that drains, and another that takes its place', (
 const nameOf = (id: string, which: string): string => `${id}/${which}`
 const namesOfAll = stockClients.flatMap(({ id }) => exportsOfEach.map((which) => nameOf(id, which)))
 
-/** Each behind a relay of its own. */
+/** Starts all clients, each behind its own relay. */
 async function startClients(port: number, token: string) {
   const sdks = await startSdkClients()
   const withRelays = await Promise.all(

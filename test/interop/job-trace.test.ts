@@ -87,7 +87,7 @@ function spansIn(lines: readonly string[]): Span[] {
   )
 }
 
-/** Runs a program of the page as a tool of the job: with the variables that `eval "$(penstock trace-context)"` exports. */
+/** Runs a program of the page as a tool of the job, with the variables that `eval "$(penstock trace-context)"` exports. */
 function runTool(language: 'js' | 'python', variables: Readonly<Record<string, string>>): Promise<Outcome> {
   const [program = ''] = codeBlocks(page, language)
   const [command, args] =
@@ -109,7 +109,7 @@ const keysOfRecipe = [
   'vcs.repository.url.full',
 ]
 
-/** Returns what the shell recipe of the page exports in a job. */
+/** Returns the variables that the shell recipe of the page exports in a job. */
 async function variablesOfRecipe(env: Record<string, string>): Promise<Record<string, string>> {
   const [recipe = ''] = codeBlocks(page, 'sh')
   const { stdout } = await runShell(`${recipe}\nprintf '%s\\n' "$TRACEPARENT" "$OTEL_RESOURCE_ATTRIBUTES"`, env)
@@ -139,7 +139,7 @@ describeWithClients('spans of the tools of a job', () => {
     await rm(directory, { recursive: true })
   })
 
-  test('lie below the exported span of the job, with the same attributes', async () => {
+  test('are below the exported span of the job, with the same attributes', async () => {
     const [job] = hook.builds
     const env = ciVariables(hook, job!)
     const printed = await penstock(['trace-context', '--format', 'json'], { env })

@@ -4,8 +4,8 @@
  * for Python and python-gitlab, one with schemathesis, and a small Go program with the SDK for Go. Prints their paths as a
  * line of JSON.
  *
- *   node prepare.mjs                 make them, unless the cache has them
- *   node prepare.mjs --print-paths   only say where they are, or would be
+ *   node prepare.mjs                 creates them unless the cache has them
+ *   node prepare.mjs --print-paths   only prints their paths, even if they do not exist
  *
  * Each cache entry is named by the hash of what it is made from, so an edit makes another one. The path rule lives here
  * alone; the tests ask for it.
@@ -25,7 +25,7 @@ const goSources = ['main.go', 'go.mod', 'go.sum'].map((file) => join(here, 'go',
 const pythonHome = join(cacheRoot, `interop-python-${hashOf([requirements])}`)
 const schemathesisHome = join(cacheRoot, `schemathesis-${hashOf([schemathesisRequirements])}`)
 const go = join(cacheRoot, `interop-go-${hashOf(goSources)}`, 'interop')
-/** Written when everything is installed: an environment cannot be renamed into place, it knows its own path. */
+/** The file that marks a complete installation. A virtual environment cannot be renamed, because it contains its own path. */
 const completeIn = (home) => join(home, 'complete')
 const pythonIn = (home) => join(home, 'bin', 'python')
 const paths = {
@@ -47,7 +47,7 @@ function hashOf(files) {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** Each answers why it failed, if it did. */
+/** Creates all clients. Each step returns the reason of its failure. */
 function makeAll() {
   return [
     makePython(pythonHome, requirements, 'the OpenTelemetry SDK for Python, and python-gitlab'),
@@ -72,7 +72,7 @@ function makeGo() {
   if (existsSync(go)) return undefined
   console.error('interop: building the Go client')
   mkdirSync(dirname(go), { recursive: true })
-  setPriority(10) // inherited by the compiler: a build must not starve what else runs here
+  setPriority(10) // the compiler inherits it, so that a build does not slow down other programs
   const aside = `${go}.${process.pid}`
   const failure = run('go', ['build', '-trimpath', '-o', aside, '.'], join(here, 'go'))
   if (failure === undefined) renameSync(aside, go)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { collectorBinary } from '../collector/collector.ts'
 
-/** As `prepare.mjs` prints them. */
+/** The paths that `prepare.mjs` prints. */
 export interface PreparedPaths {
   readonly python: string
   readonly pythonIsComplete: string
@@ -21,7 +21,7 @@ export function preparedPaths(): PreparedPaths {
 
 const makesThem = '("node test/interop/prepare.mjs" makes them; takes Python and Go)'
 
-/** A suite that needs the clients in Python and Go, and the real collector. @see describeUnlessMissing */
+/** Declares a suite that needs the clients in Python and Go, and the real collector. @see describeUnlessMissing */
 export function describeWithClients(name: string, suite: () => void): void {
   const { pythonIsComplete, go } = preparedPaths()
   describeUnlessMissing(name, suite, [
@@ -30,15 +30,15 @@ export function describeWithClients(name: string, suite: () => void): void {
   ])
 }
 
-/** A suite that needs the clients in Python. @see describeUnlessMissing */
+/** Declares a suite that needs the clients in Python. @see describeUnlessMissing */
 export function describeWithPython(name: string, suite: () => void): void {
   const isComplete = existsSync(preparedPaths().pythonIsComplete)
   describeUnlessMissing(name, suite, isComplete ? [] : [`the clients in Python ${makesThem}`])
 }
 
 /**
- * It always runs in CI, where something missing is a failed test; elsewhere it is skipped, and the reason printed, until
- * someone makes what is missing.
+ * Declares a suite. In CI it always runs, and a missing program is a failed test. Elsewhere it is skipped while a program
+ * is missing, and the reason is printed.
  */
 function describeUnlessMissing(name: string, suite: () => void, missing: readonly string[]): void {
   if (missing.length === 0) {

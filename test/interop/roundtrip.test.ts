@@ -12,7 +12,7 @@ import { describeWithClients } from './prepared.ts'
 
 const signals: readonly Signal[] = ['traces', 'metrics', 'logs']
 
-/** The ways in which each SDK's exporters can speak, each with and without gzip. */
+/** The protocols of each SDK's exporters, each with and without gzip. */
 const sdkProtocols: Readonly<Record<SdkLanguage, readonly ExportOrder['protocol'][]>> = {
   js: ['http/json', 'http/protobuf', 'grpc'],
   python: ['http/protobuf', 'grpc'],
@@ -37,7 +37,7 @@ describeWithClients('every exporter through the gateway to a collector', () => {
     {
       upstream: 'OTLP/gRPC',
       url: (collector: Collector) => `grpc://${collector.grpcEndpoint}`,
-      // JSON has to be read to become a gRPC message, and zstd is no coding that we read: 415.
+      // JSON must be decoded to become a gRPC message, and zstd cannot be decoded by the gateway, so the answer is 415.
       refused: ['collector-http-json-zstd'],
     },
   ])(
@@ -67,7 +67,7 @@ describeWithClients('every exporter through the gateway to a collector', () => {
       const passing = byCollector.filter(({ id }) => !refused.includes(id))
       const expected = [...orders, ...passing].map(({ name }) => name).toSorted()
       await until('everything has arrived', () => namesIn(file).length >= expected.length)
-      // Each flushes what it still holds when it ends, so that nothing can come a second time after this.
+      // Each collector flushes its data when it stops, so that no item can arrive a second time after this.
       await client.collector.stop()
       const dropped = client.collector.logs().match(/Dropping data.*/g) ?? []
       expect(dropped.map((line) => /otlp_\w+\/([^"]+)/.exec(line)?.[1])).toEqual(refused.flatMap((id) => [id, id, id]))
@@ -110,7 +110,7 @@ async function exportAll(orders: ReturnType<typeof sdkOrders>) {
   )
 }
 
-/** Names of spans and metrics and bodies of log records, sorted; each item has one, so that a name twice is an item twice. */
+/** Returns the names of spans and metrics and the bodies of log records, sorted. Names are unique, so a repeated name is a repeated item. */
 function namesIn(file: string): string[] {
   const names: string[] = []
   for (const line of readFileSync(file, 'utf8').split('\n').slice(0, -1)) {

@@ -10,60 +10,60 @@ import type { ClientId } from './stock-clients.ts'
 const DAY_MS = 86_400_000
 
 /**
- * What a client does with the data of one export.
+ * The reaction of a client to a failed request.
  *
- * - `drops`: one request, and the export has failed
- * - `retries`: its next request comes in time, and the data arrives when the situation is over
- * - `retries in vain`: the same, but it gives up before the data has arrived
+ * - `drops`: the export fails after one request
+ * - `retries`: the next request comes in time, and the data arrives when the situation is over
+ * - `retries in vain`: the client retries, but gives up before the data has arrived
  */
 export type Behaviour = 'drops' | 'retries' | 'retries in vain'
 
-/** A row of the table 1.3 of spec/otlp-gateway.md, and how a stock client gets there. */
+/** A row of table 1.3 (answers of the gateway), and how a stock client receives this answer. */
 export interface Situation {
   readonly id: string
   readonly row: string
   readonly http: number
   readonly grpc: number
   readonly retryable: boolean
-  /** Seconds that RetryInfo tells at most; over HTTP the answer itself is looked at. */
+  /** The largest delay in RetryInfo, in seconds. Over HTTP, the test reads the answer itself. */
   readonly grpcWaitSeconds?: number
-  /** Those that do not do what the row asks for, and why. */
+  /** The clients that behave otherwise than the row requires, and why. */
   readonly otherwise?: Partial<Record<ClientId, Behaviour>>
-  /** Of the gateway. */
+  /** The settings of the gateway. */
   readonly env?: () => Promise<Record<string, string>>
   readonly clock?: Clock
-  /** Of the token that each client has. */
+  /** The fields of the token of each client. */
   readonly token?: object
   readonly credential?: 'none' | 'unknown' | 'revoked'
-  /** What upstream does with the first request of each client; it accepts the others. */
+  /** The reply of upstream to the first request of each client. It accepts the others. */
   readonly firstReply?: ScriptedReply
   readonly padding?: number
-  /** Of one export; by default 10 s, as the SDKs have it. */
+  /** The timeout of one export. Default 10 s, as in the SDKs. */
   readonly timeoutMs?: { readonly http: number; readonly grpc: number }
-  /** Before the clients begin. What it answers is called when each client has had its first answer. */
+  /** Runs before the clients begin. The returned function is called when each client has had its first answer. */
   readonly begin?: (world: World) => Promise<() => Promise<void>>
-  /** Nothing ends it, so that a retry is all there is to see. */
+  /** Set if the situation does not end, so that only a retry can be observed. */
   readonly isEndless?: true
 }
 
 export interface World {
   readonly gateway: RunningGateway
   readonly tokens: readonly string[]
-  /** Exports JSON of about so many bytes and gives the answer's status. */
+  /** Exports JSON of about `bytes` bytes, and returns the status of the answer. */
   send(token: string, bytes: number): Promise<number>
-  /** Until this resolves, upstream holds its answer to bodies above 100 KB. */
+  /** Delays the answers of upstream to bodies above 100 KB until the promise resolves. */
   hold(until: Promise<void>): void
 }
 
-/** gRPC clients stop at their own deadline, which is also upstream's: only the collector's covers one attempt, not all. */
+/** gRPC clients stop at their own deadline, which is also sent upstream. Only the collector's deadline is for one attempt, not for all. */
 const ownDeadline = { 'python-grpc': 'drops', 'go-grpc': 'drops' } as const
 
 /**
- * Rows that no stock client gets into, and what shows them instead:
+ * The rows of table 1.3. The following rows are missing, because no stock client receives these answers:
  *
- * - Inspected body is not valid gzip or not framed protobuf: exporters send neither. Raw bodies do, in the tests of
+ * - Inspected body is not valid gzip or not framed protobuf: exporters send neither. The tests with raw bodies are in
  *   packages/gateway/src/attribution and src/ingest.
- * - Draining: the gateway serves what still comes and asks its clients to leave, so that nobody is refused; see
+ * - Draining: the gateway still serves requests and asks its clients to reconnect, so that no request is refused; see
  *   draining.test.ts.
  * - Any unexpected exception of ours: there is none we know how to cause; a client would see the 503 and 14 of other rows.
  */
@@ -109,7 +109,7 @@ export const situations: readonly Situation[] = [
     retryable: true,
     grpcWaitSeconds: 3,
     token: { limits: { all: { second: { bytes: 1_000 } } } },
-    // A body above the limit is let through on credit, and what follows waits until it is paid off.
+    // A body above the limit is accepted once; the next requests must wait until the rate has recovered.
     async begin({ tokens, send }) {
       await Promise.all(tokens.map((token) => send(token, 3_000)))
       return async () => {}

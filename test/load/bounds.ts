@@ -3,7 +3,7 @@ import { printTable } from './measure.ts'
 export interface Bound {
   readonly what: string
   readonly measured: string
-  /** In words; without one the figure is only told. */
+  /** The bound in words. Without one, the figure is only printed. */
   readonly bound?: string
   readonly isMet?: boolean
 }
@@ -17,7 +17,7 @@ export function atMost(what: string, measured: number, bound: number, unit: stri
   }
 }
 
-/** Prints them, and makes this process fail when one was missed. */
+/** Prints the bounds, and makes this process fail if one was missed. */
 export function reportBounds(title: string, bounds: readonly Bound[]): void {
   console.log(`\n${title}`)
   const verdict = (isMet: boolean | undefined) => (isMet === undefined ? '' : isMet ? 'met' : 'MISSED')

@@ -1,8 +1,8 @@
 /**
- * The converter against its anchor, in one run: `npm run bench`.
+ * Compares the converter with its anchor in one run: `npm run bench`.
  *
- * Ours goes from the normalised record to the bytes of three requests; the anchor, otlp-transformer, from ready SDK
- * objects to the bytes of the same three. The Go gitlabreceiver joins in where its collector has been built.
+ * Our converter turns a normalised record into the bytes of three requests. The anchor, otlp-transformer, encodes the same
+ * requests from existing SDK objects. The Go gitlabreceiver is included if its collector has been built.
  */
 import { setImmediate } from 'node:timers/promises'
 import {
@@ -97,7 +97,7 @@ function throughput(): void {
     ]
   }
   console.log('\nPipelines of 20 jobs, one core')
-  // Beside other work the ratio of CPU times is the steadier one.
+  // If other work is running, the ratio of CPU times varies less.
   printTable([['', 'pipelines', 'speed, anchor = 1', 'CPU each', 'CPU, ours = 1'], ...Object.entries(timings).map(row)])
 }
 

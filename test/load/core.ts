@@ -1,6 +1,6 @@
 /**
- * What a call of the core's REST API costs beside a bare handler of the same list, and what it costs in long lists:
- * `npm run bench:core`. Takes wrk; PostgreSQL's figures are left out where it is not installed, and that is said.
+ * Measures the cost of a call of the core's REST API compared with a bare handler of the same list, and in long lists:
+ * `npm run bench:core`. It needs wrk. If PostgreSQL is not installed, its figures are left out with a message.
  */
 import { execFileSync } from 'node:child_process'
 import { postgresBinaries, startPostgres } from '../postgres/postgres-server.ts'
@@ -14,7 +14,7 @@ import { startScript } from './gateway/subjects.ts'
 const MOST_TIMES_BARE = 2.5
 const MOST_TIMES_SHORT = 1.5
 
-/** No two milestones have the same title. */
+/** A script that gives each milestone another title. */
 const newMilestones = (series: string) => `local sent = 0
 function request()
   sent = sent + 1

@@ -1,4 +1,4 @@
-/** The core killed a hundred times in the midst of writes, and started again on what that left. Another seed: as argument. */
+/** Kills the core a hundred times during writes, and restarts it on the same data. The argument is another seed. */
 import { crashRuns } from '../core/crash-runs.ts'
 
 const seed = Number(process.argv[2] ?? 1)

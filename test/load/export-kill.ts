@@ -1,5 +1,5 @@
 /**
- * Records come in at 500 a second, the upstream flaps, and the service that exports them is killed 200 times in the midst of it.
+ * Sends 500 records per second while the upstream alternates between up and down, and kills the exporting service 200 times.
  * Arguments: another seed, another number of kills.
  */
 import { loadavg } from 'node:os'
@@ -27,7 +27,9 @@ console.log(`kills               ${result.kills}, seed ${seed}, load average ${l
 console.log(
   `acknowledged        ${result.acknowledged} records, ${result.perSecond.toFixed(0)} a second between the kills`,
 )
-console.log(`not acknowledged    ${result.unanswered} unanswered, ${result.tooBusy} told to come later; sent again`)
+console.log(
+  `not acknowledged    ${result.unanswered} unanswered, ${result.tooBusy} answered with a retry delay; sent again`,
+)
 console.log(`upstream            ${JSON.stringify(requests)}`)
 console.log(`accepted            ${result.accepted} exports, of which ${twice} again, in ${extras.length} lots`)
 console.log(`answers lost        ${JSON.stringify(lostAnswers)}`)

@@ -1,4 +1,4 @@
-/** The upstream is down while 100,000 records come in, 500 a second; the service is started anew in the middle of it. */
+/** Sends 100,000 records at 500 per second while the upstream is down, and restarts the service in between. */
 import { loadavg } from 'node:os'
 import { outage, type Phase } from '../export/outage.ts'
 import { atMost, reportBounds } from './bounds.ts'

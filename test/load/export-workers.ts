@@ -1,4 +1,4 @@
-/** 10,000 pipelines exported by 2 workers on SQLite, and by 4 on PostgreSQL where it is installed: each signal of each once. */
+/** Exports 10,000 pipelines with 2 workers on SQLite, and with 4 on PostgreSQL if it is installed. Each signal must be exported once. */
 import { temporarySchema } from '@penstock/testkit'
 import { exportByWorkers } from '../export/many-workers.ts'
 import { postgresBinaries, startPostgres } from '../postgres/postgres-server.ts'

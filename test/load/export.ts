@@ -1,6 +1,6 @@
 /**
- * What durable intake costs beside plain inserts of the same bytes, what it carries over HTTP, and what a record costs from its
- * PUT to its accepted export: `npm run bench:export`. Takes wrk.
+ * Measures the cost of durable intake compared with plain inserts of the same bytes, its throughput over HTTP, and the cost of
+ * a record from its PUT to its accepted export: `npm run bench:export`. It needs wrk.
  */
 import { execFileSync } from 'node:child_process'
 import { loadavg } from 'node:os'
@@ -20,7 +20,7 @@ import { median, printTable } from './measure.ts'
 const ROUNDS = 3
 const LEAST_OF_RAW = 0.5
 const CONNECTIONS = 64
-/** Before that many the compiler has not seen which code is worth its while. */
+/** The number of warm-up records, after which the compiler has optimised the hot code. */
 const WARM_UP_RECORDS = 10_000
 const LONGEST_WARM_UP_MS = 60_000
 const SECONDS = 5
@@ -40,7 +40,7 @@ async function besideRawInserts(): Promise<void> {
     readingIntake,
   }
   const rounds: Record<keyof typeof subjects, IntakeRound[]> = { raw: [], bare: [], intake: [], readingIntake: [] }
-  // The first round of each is a warm-up: a process that runs for months is measured, not its compiler.
+  // The first round is a warm-up, because a long-running process is measured, not the compiler.
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const name of Object.keys(subjects) as (keyof typeof subjects)[]) {
       const result = await subjects[name]()
@@ -65,14 +65,17 @@ async function besideRawInserts(): Promise<void> {
       median(rounds[name].map(({ cpuMicros }) => cpuMicros)).toFixed(0),
     ]),
   ])
-  /** Of rounds that were run one after the other. */
+  /** Returns the median of the ratios of consecutive rounds. */
   const ratio = (one: keyof typeof subjects, other: keyof typeof subjects) =>
     median(perSecond(one).map((figure, round) => figure / perSecond(other)[round]!))
   reportBounds('Rows per second beside raw inserts', [
     atLeast('intake beside raw inserts', ratio('intake', 'raw'), LEAST_OF_RAW),
-    told('the same, with the row of the ledger that it also writes', (ratio('intake', 'raw') * (ROWS + 1)) / ROWS),
-    told('intake beside raw inserts without indexes', ratio('intake', 'bare')),
-    told('intake with the reading beside raw inserts', ratio('readingIntake', 'raw')),
+    withoutBound(
+      'the same, with the row of the ledger that it also writes',
+      (ratio('intake', 'raw') * (ROWS + 1)) / ROWS,
+    ),
+    withoutBound('intake beside raw inserts without indexes', ratio('intake', 'bare')),
+    withoutBound('intake with the reading beside raw inserts', ratio('readingIntake', 'raw')),
   ])
 }
 
@@ -80,11 +83,11 @@ function atLeast(what: string, measured: number, bound: number): Bound {
   return { what, measured: measured.toFixed(2), bound: `≥ ${bound.toFixed(2)}`, isMet: measured >= bound }
 }
 
-function told(what: string, measured: number): Bound {
+function withoutBound(what: string, measured: number): Bound {
   return { what, measured: measured.toFixed(2) }
 }
 
-/** With an upstream that is down, so that nothing but the intake is at work. */
+/** Measures the intake over HTTP with an upstream that is down, so that only the intake works. */
 async function overHttp(): Promise<void> {
   await using served = await ServedIntake.start(await refusedUrl())
   const rows: string[][] = []
@@ -141,7 +144,7 @@ async function endToEnd(stages: StageCosts): Promise<void> {
     const had = await kept(served)
     const startMs = performance.now()
     await served.load('put', { seconds: SECONDS, connections: CONNECTIONS })
-    // Those that wrk had under way when it ended are in as well.
+    // The requests that wrk was sending when it ended are included.
     const pipelines = await settledCount(served)
     await arrived(sink, pipelines * signals.length)
     const seconds = (performance.now() - startMs) / 1_000
@@ -176,7 +179,7 @@ async function endToEnd(stages: StageCosts): Promise<void> {
   reportBounds('Accepted', [{ what: 'accepted twice', measured: String(again), bound: '0', isMet: again === 0 }])
 }
 
-/** Records that are in. */
+/** Returns the number of stored records. */
 async function kept(served: ServedIntake): Promise<number> {
   const db = openDatabase<object>(served.database)
   const { rows } = await sql<{ records: number }>`select count(*) as records from export_records`.execute(db.read)
@@ -184,7 +187,7 @@ async function kept(served: ServedIntake): Promise<number> {
   return rows[0]!.records
 }
 
-/** The same, once the requests that nobody waits for any more are over. */
+/** Returns the number of stored records after the requests that wrk abandoned have ended. */
 async function settledCount(served: ServedIntake): Promise<number> {
   for (let before = -1; ; await sleep(LOOK_AGAIN_MS)) {
     const records = await kept(served)

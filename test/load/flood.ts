@@ -1,6 +1,6 @@
 /**
- * A million wrong tokens beside clients that do nothing wrong: all of the latter are let in, hardly later than before, and
- * the gateway keeps nothing of the former (T-11, T-12). Takes about three minutes.
+ * Sends a million wrong tokens beside valid clients. All valid requests must be accepted with almost the same latency, and
+ * the gateway must store nothing about wrong tokens (T-11, T-12). It takes about three minutes.
  */
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
@@ -21,9 +21,9 @@ const WRONG_PER_SECOND = 16_700
 const FIRST_WRONG = 100_000
 const WRONG_PER_PAIR = 300_000
 const VALID_PER_SECOND = 500
-/** So many that none is asked again before it has answered: no exporter pipelines. */
+/** The number of connections. It is so high that no connection gets a request before its last answer, because exporters do not pipeline. */
 const VALID_CONNECTIONS = 250
-/** In force, expired, and revoked, each. */
+/** The number of valid, of expired, and of revoked tokens. */
 const KNOWN_TOKENS = 100
 const BODY_BYTES = 2 * 1024
 const DAY_MS = 86_400_000
@@ -32,12 +32,12 @@ interface Phase {
   readonly valid: RawLoadResult
   readonly wrong: RawLoadResult | undefined
   readonly cpuSeconds: number
-  /** Others had the processors. */
+  /** The time during which other processes used the processors. */
   readonly waitedSeconds: number
   readonly residentMiB: number
 }
 
-/** Each has its own wrong tokens. */
+/** The number of floods so far, which is the seed of their wrong tokens. */
 let floods = 0
 const dataDir = mkdtempSync(join(tmpdir(), 'penstock-flood-'))
 const logFile = join(dataDir, 'log')
@@ -59,14 +59,14 @@ const gateway = await startPenstockGateway(
 try {
   const phases: { quiet: Phase; flooded: Phase }[] = []
   const first = await phase(FIRST_WRONG)
-  tell('first', first)
-  // Not in between: a collection also drops compiled code, and the next seconds would be measured without it.
+  printPhase('first', first)
+  // Memory is collected only at the end: a collection also drops compiled code, which would affect the next seconds.
   const keptAfterFirst = await collectedMemory(gateway.pid, logFile)
   for (let pair = 0; pair < PAIRS; pair += 1) {
     const quiet = await phase(0)
-    tell('quiet', quiet)
+    printPhase('quiet', quiet)
     const flooded = await phase(WRONG_PER_PAIR)
-    tell('flood', flooded)
+    printPhase('flood', flooded)
     phases.push({ quiet, flooded })
   }
   const keptAfterAll = await collectedMemory(gateway.pid, logFile)
@@ -83,7 +83,7 @@ try {
   rmSync(dataDir, { recursive: true, force: true })
 }
 
-/** Valid requests for as long as so many wrong ones take. */
+/** Sends valid requests for the time that `wrongCount` wrong ones take. */
 async function phase(wrongCount: number): Promise<Phase> {
   const seconds = (wrongCount || WRONG_PER_PAIR) / WRONG_PER_SECOND
   const common = { port: gateway.httpPort, warmUpPort: sink.httpPort, bodyBytes: BODY_BYTES }
@@ -158,7 +158,7 @@ function others(answers: RawLoadResult['answers'], wanted: string): number {
   return Object.entries(answers).reduce((sum, [status, count]) => sum + (status === wanted ? 0 : count), 0)
 }
 
-function tell(name: string, { valid, wrong, cpuSeconds, waitedSeconds, residentMiB }: Phase): void {
+function printPhase(name: string, { valid, wrong, cpuSeconds, waitedSeconds, residentMiB }: Phase): void {
   const { answers, p50Ms, p99Ms, maxMs, lateP99Ms } = valid
   console.log(
     `${name}: valid ${JSON.stringify(answers)} p50 ${p50Ms.toFixed(2)} p99 ${p99Ms.toFixed(2)} max ${maxMs.toFixed(1)} ms` +

@@ -1,8 +1,8 @@
 /**
- * Measures what forwarding a request costs, against its anchors, in one run: `npm run bench:gateway`. Needs wrk, nginx
+ * Measures the cost of forwarding a request, compared with its anchors, in one run: `npm run bench:gateway`. Needs wrk, nginx
  * and h2load; the collector is left out if it is not built.
  *
- *   npm run bench:gateway -- --row gzip        only the rows whose title contains this
+ *   npm run bench:gateway -- --row gzip        only the rows with this text in their title
  *                            --subject nginx   only these subjects; may be repeated
  *                            --rounds 5 --seconds 2
  */
@@ -87,7 +87,7 @@ async function rows(): Promise<Row[]> {
       made.push(httpRow(title, { body, headers, connections: 32 }, all))
     }
     const { bytes: body, headers } = await sdkBody(spans, 'gzip')
-    // The JavaScript SDK compresses while it sends, so it cannot say how long the body is.
+    // The JavaScript SDK compresses during sending, so it does not know the length of the body.
     const title = `HTTP, ${spans} spans of an SDK, gzip in chunks, ${body.length} bytes`
     made.push(httpRow(title, { body, headers, connections: 32, isChunked: true }, all))
   }
@@ -177,7 +177,7 @@ function report(title: string, results: Map<Subject, Measured>): void {
       ]
     }),
   ])
-  // A failed request is cheaper than an accepted one, so its row says nothing.
+  // A failed request is cheaper than an accepted one, so its row would be misleading.
   if ([...results.values()].some(({ failures }) => failures > 0)) process.exitCode = 1
 }
 

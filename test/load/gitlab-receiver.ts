@@ -7,11 +7,11 @@ import { pipelineHook } from './payloads.ts'
 const HOOKS = 3_000
 
 /**
- * CPU per pipeline of the Go receiver on the payload we are timed with, traces alone.
+ * Measures the CPU time per pipeline of the Go receiver with the payload of our benchmark, for traces only.
  *
- * It answers over HTTP and writes a file, and ours does neither. Two rows show how much of its figure that is: hooks that
- * it refuses before it reads their body (HTTP alone), and hooks of a running pipeline, whose JSON it reads and then drops.
- * Our figure includes reading the JSON.
+ * The receiver answers over HTTP and writes a file; our converter does neither. Two rows show this part of its figure: hooks
+ * that it refuses before it reads their body (only HTTP), and hooks of a running pipeline, which it parses and then drops.
+ * Our figure includes parsing the JSON.
  */
 export async function compareWithGitlabReceiver(convertHook: (json: string) => number): Promise<void> {
   if (collectorBinary() === undefined) {

@@ -1,6 +1,6 @@
 /**
- * What a GraphQL query costs the service beside bare graphql-js with the same resolvers over the same database, both as
- * processes that answer over HTTP: `npm run bench:graphql`. Takes wrk.
+ * Measures the cost of a GraphQL query of the service compared with bare graphql-js with the same resolvers and database.
+ * Both are processes that answer over HTTP: `npm run bench:graphql`. It needs wrk.
  */
 import { deepStrictEqual } from 'node:assert'
 import { execFileSync } from 'node:child_process'
@@ -62,7 +62,7 @@ try {
   await core.stop()
 }
 
-/** A developer's token of a project with issues and pipelines. */
+/** Creates a project with issues and pipelines, and returns the token of a developer. */
 async function stock({ call }: PenstockCore): Promise<string> {
   const group = await call('POST', '/groups', { name: 'Orchard', path: 'orchard' })
   const login = { username: 'mira', name: 'Mira Holt', email: 'mira@example.test', password: 'eight-green-apples' }

@@ -1,5 +1,5 @@
 export interface Timing {
-  /** Median over the rounds. */
+  /** The median of the rounds. */
   readonly wallMicros: number
   readonly cpuMicros: number
 }
@@ -7,8 +7,8 @@ export interface Timing {
 const ROUNDS = 5
 
 /**
- * Times subjects in turns, so that a slow moment of the machine falls on all of them: a warm-up, then five rounds of
- * about `roundMs` each; medians, garbage collection included.
+ * Times subjects in turns, so that a slow moment of the machine affects all of them: a warm-up, then five rounds of about
+ * `roundMs` each. Returns medians, including garbage collection.
  */
 export function timeInTurns<Name extends string>(
   subjects: Record<Name, () => unknown>,
@@ -34,7 +34,7 @@ export function timeInTurns<Name extends string>(
   ) as Record<Name, Timing>
 }
 
-/** Also the warm-up. */
+/** Returns the number of calls within a round. This is also the warm-up. */
 function callsWithin(subject: () => unknown, roundMs: number): number {
   const start = performance.now()
   let calls = 0

@@ -1,4 +1,4 @@
-/** A pipeline hook as a busy project sends it: every job with runner, environment and artifacts, in five stages. */
+/** Returns a pipeline hook of a busy project: five stages, and jobs with runner, environment and artifacts. */
 export function pipelineHook(id: number, jobCount: number): object {
   const stages = ['prepare', 'build', 'test', 'package', 'deploy']
   const user = { id: 7, name: 'Ada Byron', username: 'ada', avatar_url: null, email: '[REDACTED]' }

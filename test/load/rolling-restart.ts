@@ -1,4 +1,4 @@
-/** Two gateways behind nginx restarted one after the other under 2,000 requests/s, with the drain delay of production. */
+/** Restarts two gateways behind nginx one after the other under 2,000 requests/s, with the drain delay of production. */
 import { rollingRestart } from '../gateway/rolling.ts'
 
 const { load, exitCodes, faults, duplicates } = await rollingRestart({ perSecond: 2_000, drainDelayMs: 5_000 })

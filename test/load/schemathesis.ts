@@ -1,8 +1,8 @@
 /**
- * The API of a core of its own against its description, by calls that schemathesis makes up from it: as administrator, and
- * without a credential. `schemathesis.js brief` takes a few minutes and always does the same; `schemathesis.js 30` goes on for
- * so many minutes. Exits 1 for an answer that the description does not know, for a failure of the server, and for an
- * operation that never succeeded, of which nothing would have been seen but refusals.
+ * Tests the API of a core against its description with calls that schemathesis generates, as administrator and without a
+ * credential. `schemathesis.js brief` takes a few minutes and always makes the same calls; `schemathesis.js 30` runs for 30
+ * minutes. Exits with 1 for an answer that is not in the description, for a server error, and for an operation that never
+ * succeeded, because only its refusals would have been tested.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,11 +14,11 @@ import { CoreProcess, ROOT_TOKEN } from '../core/core-process.ts'
 import type { PreparedPaths } from '../interop/prepared.ts'
 import { printTable } from './measure.ts'
 
-/** Answers by operation and status. */
+/** The number of answers by operation and status. */
 type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 interface Run {
-  readonly caller: 'administrator' | 'nobody'
+  readonly caller: 'administrator' | 'anonymous'
   readonly options: readonly string[]
 }
 
@@ -38,7 +38,7 @@ function runsFor(argument: string | undefined): Run[] {
     return [
       { caller: 'administrator', options: [seed, each, '--max-examples=8'] },
       { caller: 'administrator', options: [seed, linked, '--max-time=30'] },
-      { caller: 'nobody', options: [seed, each, '--max-examples=3', '--mode=positive'] },
+      { caller: 'anonymous', options: [seed, each, '--max-examples=3', '--mode=positive'] },
     ]
   }
   const minutes = Number(argument ?? DEFAULT_MINUTES)
@@ -46,7 +46,7 @@ function runsFor(argument: string | undefined): Run[] {
   return [
     { caller: 'administrator', options: [each, ...lasting(0.6)] },
     { caller: 'administrator', options: [linked, ...lasting(0.25)] },
-    { caller: 'nobody', options: [each, ...lasting(0.15)] },
+    { caller: 'anonymous', options: [each, ...lasting(0.15)] },
   ]
 }
 
@@ -95,7 +95,7 @@ async function exitCodeOf({ caller, options }: Run, core: CoreProcess, countsFil
     schemathesis,
     [`--config-file=${join(here, 'schemathesis.toml')}`, 'run', `${core.url}/openapi.json`, '--no-color', ...options],
     {
-      // It leaves its caches where it runs.
+      // schemathesis writes its caches into its working directory.
       cwd: dirname(countsFile),
       env: {
         ...process.env,

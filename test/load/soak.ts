@@ -1,6 +1,6 @@
 /**
- * What takes minutes and a machine that does nothing else, one after the other: `npm run soak`, or with names only those.
- * Exits 1 when one of them has missed a bound.
+ * Runs the tests that take minutes and need an idle machine, one after the other: `npm run soak`, or only the named ones.
+ * Exits with 1 if one of them has missed a bound.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

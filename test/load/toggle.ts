@@ -1,4 +1,4 @@
-/** Enforcement on and off every 300 ms under 2,000 requests/s for a minute; exits 1 when a request did not obey. */
+/** Toggles enforcement every 300 ms under 2,000 requests/s for a minute. Exits with 1 if a request did not get the right answer. */
 import { CountingSink } from '../gateway/counting-sink.ts'
 import { ProcessGateway } from '../gateway/process-gateway.ts'
 import { faultsOf, toggleUnderLoad } from '../gateway/toggling.ts'

@@ -1,6 +1,6 @@
 /**
- * What 100,000 tokens cost beside a handful: start, memory, each request, and a revocation, which reads all of them again
- * (T-10, T-13). Takes about two minutes.
+ * Measures the cost of 100,000 tokens compared with a few: start, memory, each request, and a revocation, which reads all of
+ * them again (T-10, T-13). It takes about two minutes.
  */
 import { mkdtempSync, openSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
@@ -74,7 +74,7 @@ try {
   rmSync(directory, { recursive: true, force: true })
 }
 
-/** A store with so many tokens, and a gateway that has been started on it a few times. */
+/** Creates a store with `count` tokens, and starts a gateway on it a few times. */
 async function prepared(name: string, count: number) {
   const dataDir = join(directory, name)
   const log = join(directory, `${name}.log`)
@@ -95,7 +95,7 @@ function valid(gateway: Penstock, tokens: readonly string[], perSecond = 500, se
   return { port: gateway.httpPort, perSecond, count, connections: 250, bodyBytes: 2_048, tokens: { valid: tokens } }
 }
 
-/** CPU µs per request. */
+/** Returns the CPU time per request in microseconds. */
 async function load(gateway: Penstock, tokens: readonly string[]): Promise<number> {
   const before = gateway.cpuSeconds()
   const order = valid(gateway, tokens, 1_000, 5)

@@ -1,5 +1,5 @@
 /**
- * The longest turn of the event loop under the most expensive single requests, listener by listener:
+ * Measures the longest turn of the event loop under the most expensive single requests, for each listener:
  * `npm run soak turns`, or `node test/load/dist/load/turns.js hook record` for some listeners only.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { ProbedService, secrets } from './turns/probed-service.ts'
 import { type WorstBody, worstBodies } from './turns/worst-bodies.ts'
 
 const ROUNDS = 3
-/** The follow-up work of a request, such as its export, counts too. */
+/** The wait for follow-up work of a request, such as its export, which is part of the measurement. */
 const SETTLE_MS = 400
 const QUIET_TURN_MS = 12
 const QUIET_TRIES = 50

@@ -1,7 +1,7 @@
-"""Most calls are about things that exist, and say what makes sense of them: otherwise all that is tried is refusals.
+"""Makes most calls refer to existing objects with meaningful values; otherwise only refusals would be tested.
 
-Environment: API_URL with the path of the version; COUNTS, the file that gets the number of answers by operation and status;
-ADMINISTRATOR_TOKEN; CALLER, "administrator" or "nobody".
+Environment: API_URL with the path of the version; COUNTS, the file for the number of answers by operation and status;
+ADMINISTRATOR_TOKEN; CALLER, "administrator" or "anonymous".
 """
 
 import atexit
@@ -18,11 +18,10 @@ token = os.environ["ADMINISTRATOR_TOKEN"]
 is_administrator = os.environ["CALLER"] == "administrator"
 world = World(os.environ["API_URL"], token)
 counts = collections.defaultdict(collections.Counter)
-# Values of path parameters that have stood for something: what comes by a link is such a one, and is left as it is.
+# Values of path parameters that referred to existing objects. Links use such values, which are not replaced.
 meaningful = set()
 
-# By the name of a path parameter, with the part of the path before it, or the first one, where the name alone does not say it.
-# The thing, and what of it the parameter may be.
+# The object and its usable members by the name of a path parameter. If the name is ambiguous, a part of the path precedes it.
 PATH = {
     "groups id": ("group", ["id", "full_path"]),
     "projects id": ("project", ["id", "path_with_namespace"]),
@@ -51,7 +50,7 @@ PATH = {
     "job_id": ("job", ["id"]),
 }
 
-# By the name of a parameter in the query or the body.
+# Values by the name of a parameter in the query or the body.
 WORDS = {
     "name": fresh_word,
     "path": fresh_word,
@@ -88,20 +87,20 @@ WORDS = {
     "commit_message": lambda: "Change",
     "actions": lambda: [{"action": "create", "file_path": f"src/{fresh_word()}", "content": "Hello\n"}],
 }
-# What most values of a parameter forbid, and what a parameter makes superfluous.
+# Parameters that make most calls fail, and parameters that exclude each other.
 HINDRANCES = ["start_branch", "start_sha", "last_commit_id", "target_project_id"]
 EXCLUDED = {"user_id": "username", "label_id": "name", "assignee_ids": "assignee_id"}
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    # The same case is changed alike again, or the search for a smaller failing one would lead nowhere.
+    # The same case is always changed in the same way, so that schemathesis can search for a smaller failing case.
     said = json.dumps([case.path_parameters, case.query, case.body], default=repr, sort_keys=True)
     choice = zlib.crc32(f"{case.operation.label} {said}".encode("utf-8", "surrogatepass"))
     if choice % 5 > 0:
-        name_what_exists(case, choice // 5)
+        use_existing_objects(case, choice // 5)
     if choice % 3 > 0:
-        say_what_makes_sense(case)
+        use_meaningful_values(case)
     if is_administrator:
         spare_the_administrator(case)
         case.headers["PRIVATE-TOKEN"] = token_for(case)
@@ -129,7 +128,7 @@ def write_counts():
 
 
 def path_of(case):
-    """Name, thing and members of each path parameter that a thing is known for."""
+    """Returns name, object and members of each path parameter with a known object."""
     segments = case.path.removeprefix("/api/v4/").split("/")
     for index, segment in enumerate(segments):
         if segment.startswith("{"):
@@ -144,11 +143,11 @@ def thing_in(place, name):
 
 
 def texts(thing, members):
-    """As they stand in a path."""
+    """Returns the values as they are written in a path."""
     return [quote(str(world[thing][member]), safe="") for member in members]
 
 
-def name_what_exists(case, choice):
+def use_existing_objects(case, choice):
     is_by_link = case.meta.phase.name == "stateful" and meaningful.issuperset(map(str, case.path_parameters.values()))
     for name, thing, members in [] if is_by_link else path_of(case):
         ways = texts(thing, members)
@@ -158,7 +157,7 @@ def name_what_exists(case, choice):
         case.path_parameters["file_path"] = fresh_word()
 
 
-def say_what_makes_sense(case):
+def use_meaningful_values(case):
     place = case.path.removeprefix("/api/v4/").split("/")[0]
     for parameters in (case.query, case.body):
         if not isinstance(parameters, dict):
@@ -180,7 +179,7 @@ def say_what_makes_sense(case):
 
 
 def spare_the_administrator(case):
-    """Whoever may do everything may also end their own account."""
+    """Redirects calls that would delete or block the administrator's own account or token to another object."""
     own = {"user": world.administrator_id, "personal_token": world.administrator_token_id}
     for name, thing, _ in path_of(case):
         if case.method != "GET" and str(case.path_parameters[name]) in (str(own.get(thing)), "root"):

@@ -1,4 +1,4 @@
-"""One thing of each kind behind the API, made when it is first asked for, and anew once it is gone."""
+"""One object of each kind behind the API, created on first use, and created again if it is gone."""
 
 import datetime
 import uuid
@@ -22,7 +22,7 @@ class World:
         try:
             return self._made_or_new(name)
         except RuntimeError:
-            # Where it belongs is gone, archived or full, by a call that did not seem to be about it.
+            # Another call has removed, archived or filled the parent of the object.
             self._made.clear()
             return self._made_or_new(name)
 
@@ -32,14 +32,14 @@ class World:
         return self._made[name]
 
     def forget(self, name):
-        """Most things are in the group or the project, or belong to the user."""
+        """Forgets an object. A basic object takes all others with it, because most belong to the group, the project or the user."""
         if name in BASICS:
             self._made.clear()
         else:
             self._made.pop(name, None)
 
     def own_token(self):
-        """Of the administrator, for a call that ends or replaces the very token it comes with."""
+        """Returns a new token of the administrator, for a call that revokes or rotates its own token."""
         return self._token(f"/users/{self.administrator_id}/personal_access_tokens")["token"]
 
     def bot_token(self, kind):
@@ -162,7 +162,7 @@ class World:
 
 
 def record_of(pipeline):
-    """The body of a pipeline hook."""
+    """Returns the body of a pipeline hook."""
     run = {"id": pipeline, "status": "success", "ref": "main", "sha": "a1", "source": "push", "tag": False}
     return {
         "object_attributes": run,

@@ -27,7 +27,7 @@ test.each([
   expect(fitted(text, width)).toBe(cut)
 })
 
-test('what is fitted and padded has exactly the width', () => {
+test('a text that is fitted and padded has exactly the width', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 30 }), (text, width) => {
       expect(displayWidth(paddedEnd(fitted(text, width), width))).toBe(width)

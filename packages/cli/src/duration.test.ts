@@ -18,6 +18,6 @@ test.each([
   expect(formatDuration(BigInt(Math.round(seconds * 1e9)))).toBe(text)
 })
 
-test('times are UTC, to the second', () => {
+test('times are in UTC with seconds', () => {
   expect(formatTime(1_770_801_614_999_999_999n)).toBe('2026-02-11 09:20:14 UTC')
 })

@@ -3,7 +3,7 @@ import { RecordError } from '@penstock/converter'
 import { describe, expect, test } from 'vitest'
 import { decodedBytes } from './input-decoding.ts'
 
-/** The bytes in pieces of `length`. */
+/** Yields the bytes in pieces of `length`. */
 async function* pieces(bytes: Buffer, length: number): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += length) yield bytes.subarray(start, start + length)
 }
@@ -19,7 +19,7 @@ const utf16le = Buffer.from(json, 'utf16le')
 const utf16be = Buffer.from(utf16le).swap16()
 const mark = Buffer.from('\ufeff', 'utf16le')
 
-describe('read as UTF-8, however the stream is cut', () => {
+describe('inputs that are decoded to UTF-8 from pieces of any length', () => {
   test.each([
     ['UTF-8', Buffer.from(json)],
     ['gzip', gzipSync(json)],
@@ -33,12 +33,12 @@ describe('read as UTF-8, however the stream is cut', () => {
     for (const length of [1, 2, 3, 1_000]) expect((await decoded(bytes, length)).replace(/^\ufeff/, '')).toBe(json)
   })
 
-  test.each(['', '{', '[]', '1'])('%j, which is shorter than any sign of an encoding', async (text) => {
+  test.each(['', '{', '[]', '1'])('%j, which is shorter than every signature of an encoding', async (text) => {
     expect(await decoded(Buffer.from(text))).toBe(text)
   })
 })
 
-describe('refused, with what to do', () => {
+describe('inputs that are refused with advice', () => {
   const whole = gzipSync(json)
   test.each<[string, Buffer, string]>([
     ['gzip cut off', whole.subarray(0, whole.length - 9), 'is gzip that is cut off or damaged'],
@@ -58,7 +58,7 @@ describe('refused, with what to do', () => {
   })
 })
 
-test('inflating goes only as far as the reader asks for', async () => {
+test('gzip is inflated only as far as the reader requests', async () => {
   const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024))
   let inflated = 0
   for await (const part of decodedBytes(pieces(bomb, 65_536))) {
@@ -68,7 +68,7 @@ test('inflating goes only as far as the reader asks for', async () => {
   expect(inflated).toBeLessThan(2 * 1024 * 1024)
 })
 
-test('leaving early closes the source', async () => {
+test('returning early closes the source', async () => {
   let closed = false
   async function* source() {
     try {

@@ -57,7 +57,7 @@ function intake(options: ConvertOptionsInput = {}) {
 const recordOf = (admission: Admission) => (admission as Admitted).record
 const reasonOf = (admission: Admission) => (admission.kind === 'skip' ? admission.reason : undefined)
 
-describe('exported once', () => {
+describe('each pipeline is exported once', () => {
   test('a redelivery and a second completion are skipped', () => {
     const run = intake()
     expect(run.export(hook({ id: 1 })).kind).toBe('export')
@@ -67,13 +67,13 @@ describe('exported once', () => {
     )
   })
 
-  test('ids are of an instance', () => {
+  test('the same id in another instance is another pipeline', () => {
     const run = intake()
     run.export(hook({ id: 1 }))
     expect(run.export(hook({ id: 1, host: 'ci.example.org' })).kind).toBe('export')
   })
 
-  test('what was admitted but not exported may come again', () => {
+  test('a record that was admitted but not exported is admitted again', () => {
     const run = intake()
     run.admit(hook({ id: 1 }))
     expect(run.admit(hook({ id: 1 })).kind).toBe('export')
@@ -81,7 +81,7 @@ describe('exported once', () => {
 })
 
 describe('reexport', () => {
-  test('a redelivery is skipped, a second completion knows all jobs sent before', () => {
+  test('a redelivery is skipped, and a second completion has the ids of all jobs sent before', () => {
     const run = intake({ reexport: 'replace' })
     run.export(hook({ id: 1, jobs: [10, 11] }))
     expect(reasonOf(run.export(hook({ id: 1, jobs: [10, 11] })))).toBe('pipeline 1: already exported')
@@ -91,7 +91,7 @@ describe('reexport', () => {
     expect(recordOf(third).previousExport).toEqual({ jobIds: new Set([10n, 11n, 12n]) })
   })
 
-  test('the jobs of all earlier exports together are kept within bounds', () => {
+  test('the number of stored jobs of all earlier exports is bounded', () => {
     const run = new Intake(resolveOptions({ reexport: 'replace' }), undefined, () => nowNs)
     for (const id of [1, 2, 3]) {
       const admitted = run.admit(hook({ id, jobs: [7] })) as Admitted
@@ -102,7 +102,7 @@ describe('reexport', () => {
     expect([3, 2, 1].map((id) => run.admit(hook({ id, jobs: [7] })).kind)).toEqual(['skip', 'skip', 'export'])
   })
 
-  test('a late state of before is no completion', () => {
+  test('a late hook with an earlier state is not a completion', () => {
     const run = intake({ reexport: 'replace' })
     run.export(hook({ id: 1 }))
     expect(reasonOf(run.admit(hook({ id: 1, status: 'running' })))).toBe('pipeline 1: not final (running)')
@@ -110,12 +110,12 @@ describe('reexport', () => {
 })
 
 describe('roots', () => {
-  test('are named by what is admitted', () => {
+  test('are set in admitted records', () => {
     expect(intake().admit(hook({ id: 3, source: 2 }))).toMatchObject({ kind: 'export', rootId: 2n })
     expect(intake().admit(hook({ id: 3 }))).toMatchObject({ kind: 'export', rootId: 3n })
   })
 
-  test('are learnt from unfinished pipelines and from job hooks', () => {
+  test('are read from unfinished pipelines and from job hooks', () => {
     const run = intake()
     run.admit(hook({ id: 2, status: 'running', source: 1 }))
     expect(recordOf(run.admit(hook({ id: 3, source: 2 }))).rootPipelineId).toBe(1n)
@@ -123,7 +123,7 @@ describe('roots', () => {
     expect(recordOf(run.admit(hook({ id: 13, source: 12 }))).rootPipelineId).toBe(11n)
   })
 
-  test('that change after the export are said, and change nothing', () => {
+  test('that change after the export cause a warning and no new export', () => {
     const run = intake()
     run.export(hook({ id: 3, source: 2 }))
     run.admit(hook({ id: 2, source: 1 }))
@@ -141,13 +141,13 @@ describe('roots', () => {
   })
 })
 
-test('a record without any time stands where it was read, with a warning', () => {
+test('a record without any time gets the time of reading, with a warning', () => {
   const admission = intake().admit({ object_kind: 'pipeline', object_attributes: { id: 1, status: 'success' } })
   expect(recordOf(admission).receivedAtNs).toBe(nowNs)
   expect((admission as Admitted).warnings.items.at(-1)?.reason).toMatch(/no time at all/)
 })
 
-test('a job has all that its hooks have told', () => {
+test('a job has the values of all its hooks', () => {
   const run = intake()
   run.admit(jobHook({ retries_count: 2, runner: { id: 4, description: 'shed' } }))
   expect(reasonOf(run.admit(jobHook({ build_status: 'success' })))).toBe('job hook, kept for pipeline 1')

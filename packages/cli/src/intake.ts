@@ -20,8 +20,8 @@ import {
   withWarning,
 } from '@penstock/exporter'
 import { JobEvents } from './job-events.ts'
+import { PendingPipelines } from './pending-pipelines.ts'
 import { PipelineLinks } from './pipeline-links.ts'
-import { PipelinesToCome } from './pipelines-to-come.ts'
 import { RecentMap } from './recent-map.ts'
 
 /** The decision about a body. */
@@ -67,7 +67,7 @@ export class Intake {
   /** The job events of the survey, and of the records admitted so far. */
   readonly #surveyedJobEvents = new JobEvents(rememberedJobs)
   readonly #jobEvents = new JobEvents(rememberedJobs)
-  readonly #pipelinesToCome = new PipelinesToCome(rememberedPipelines)
+  readonly #pendingPipelines = new PendingPipelines(rememberedPipelines)
 
   /** `nowNs` is the receipt time of records without any time. */
   constructor(options: ConvertOptions, receivedAtNs: bigint | undefined, nowNs: () => bigint) {
@@ -103,8 +103,8 @@ export class Intake {
   }
 
   /** The pipelines for which only job hooks have arrived. */
-  get pipelinesToCome(): readonly bigint[] {
-    return this.#pipelinesToCome.ids
+  get pendingPipelines(): readonly bigint[] {
+    return this.#pendingPipelines.ids
   }
 
   #readable(body: unknown): Input | undefined {
@@ -121,13 +121,13 @@ export class Intake {
     this.#links.learnJobEvent(event)
     this.#roots.set(rootKey(instance, event.pipelineId), rootOf(event, this.#roots, instance).id)
     this.#jobEvents.add(instance, event)
-    this.#pipelinesToCome.jobHookCame(instance, event.pipelineId)
+    this.#pendingPipelines.addJobHook(instance, event.pipelineId)
     return { kind: 'skip', reason: `job hook, kept for pipeline ${event.pipelineId}` }
   }
 
   #admitPipeline(input: Extract<Input, { kind: 'pipeline' }>): Admission {
     const key = this.#keyOf(input.record)
-    this.#pipelinesToCome.pipelineCame(recordInstance(input.record, this.#options), input.record.id)
+    this.#pendingPipelines.addPipeline(recordInstance(input.record, this.#options), input.record.id)
     const known = { roots: this.#roots, earlier: this.#exports.get(key) }
     this.#links.learnRecord(input.record)
     const linked = { ...input, record: this.#links.completed(input.record) }
@@ -153,5 +153,5 @@ export class Intake {
 
 const timelessWarning: Warning = {
   path: '',
-  reason: 'has no time; the time of reading is used, unless --received-at is set',
+  reason: 'has no time at all; stands at the time of reading, or give --received-at',
 }

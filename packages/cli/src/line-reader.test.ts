@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { LineReader } from './line-reader.ts'
 
-/** The text in pieces of the given lengths, over and over. */
+/** Yields the text in pieces of the given lengths, repeatedly. */
 function* inPieces(text: string, lengths: readonly number[]): Generator<Uint8Array> {
   const bytes = Buffer.from(text)
   for (let start = 0, piece = 0; start < bytes.length; piece++) {
@@ -37,7 +37,7 @@ test.each([
   expect(await allLines(reader(text))).toEqual(lines)
 })
 
-test('the pieces in which bytes arrive do not matter', async () => {
+test('the result does not depend on the pieces in which bytes arrive', async () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 })
   await fc.assert(
     fc.asyncProperty(fc.array(fc.string({ maxLength: 20 })), lengths, async (parts, pieces) => {
@@ -47,7 +47,7 @@ test('the pieces in which bytes arrive do not matter', async () => {
   )
 })
 
-test('a line that is too long can be passed over', async () => {
+test('a line that is too long can be skipped', async () => {
   const lines = reader(`short\n${'x'.repeat(50)}\nagain\n`, [7], 10)
   expect((await lines.next())?.bytes?.toString()).toBe('short')
   expect(await lines.next()).toEqual({ number: 2, bytes: undefined })
@@ -55,7 +55,7 @@ test('a line that is too long can be passed over', async () => {
   expect(await lines.next()).toMatchObject({ number: 3 })
 })
 
-test('the rest, unless it is too long', async () => {
+test('returns the remaining bytes unless they are too long', async () => {
   const lines = reader('a\nb\nc')
   await lines.next()
   expect((await lines.rest(3))?.toString()).toBe('b\nc')

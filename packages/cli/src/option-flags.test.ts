@@ -10,7 +10,7 @@ function optionsOf(args: readonly string[], serviceName = 'svc') {
   return conversionOptions(command.opts(), serviceName)
 }
 
-test('without flags, the defaults', () => {
+test('without flags, options have their defaults', () => {
   expect(optionsOf([])).toEqual(resolveOptions())
 })
 
@@ -23,7 +23,7 @@ test.each(variants)('$variant of $case', ({ options }) => {
   expect(optionsOf(flagsOf(options))).toEqual(resolveOptions(options))
 })
 
-test('a flag wins over the profile, in both directions', () => {
+test('a flag takes precedence over the profile, in both directions', () => {
   expect(optionsOf(['--profile', 'native', '--extensions', '--no-canceled-as-error'])).toMatchObject({
     idScheme: 'native',
     extensions: true,
@@ -31,7 +31,7 @@ test('a flag wins over the profile, in both directions', () => {
   })
 })
 
-test('names follow the service, unless they are given', () => {
+test('names are derived from the service name unless they are set', () => {
   expect(optionsOf([], 'gitlab')).toMatchObject({ vendorNamespace: 'gitlab', providerName: 'gitlab' })
   expect(optionsOf(['--provider-name', 'forge'], 'gitlab')).toMatchObject({
     vendorNamespace: 'gitlab',

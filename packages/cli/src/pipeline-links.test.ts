@@ -44,7 +44,7 @@ test('the upstream pipeline of a record takes precedence; a missing bridge is ad
   expect(upstreamFor({ pipeline_id: 30 })).toMatchObject({ pipelineId: 30n, bridgeId: undefined })
 })
 
-test('as long as the parent has not finished, it may still list the bridge', () => {
+test('a parent that has not finished may list the bridge later', () => {
   const running = recordOf(31, { pipeline: { ...run, id: 31, status: 'running' } })
   const child = recordOf(32, { source_pipeline: { pipeline_id: 31, job_id: 900 } })
   expect(linksOf([running]).completed(child).upstream).not.toHaveProperty('bridgeListed')
@@ -73,7 +73,7 @@ test('a bridge that names its own pipeline is ignored', () => {
   expect(Object.fromEntries(links.roots())).toEqual({ 'ci.example.com 31': 31n })
 })
 
-test('beyond the capacity, the least recently mentioned pipelines are forgotten', () => {
+test('above the capacity, the least recently mentioned pipelines are evicted', () => {
   const records = Array.from({ length: 20 }, (_, index) => recordOf(index + 1))
   expect([...linksOf(records, {}, 5).roots()]).toHaveLength(5)
 })

@@ -137,7 +137,7 @@ export class RecordRun {
   /** Removes the progress and prints the summary. */
   end(verb: string): void {
     this.progress.end()
-    this.report.pipelinesToCome(this.#intake.pipelinesToCome)
+    this.report.printPendingPipelines(this.#intake.pendingPipelines)
     const summary = this.report.summary(verb)
     if (summary !== undefined) this.progress.print(summary)
   }

@@ -14,11 +14,11 @@ async function readAll(content: string | Buffer, given: Given = {}): Promise<str
   const open = () => Readable.from([Buffer.from(content)])
   const file: InputFile = { name: 'x', bytes, ndjson, open }
   const all: string[] = []
-  for await (const reading of readBodies(file, { maxDocumentBytes })) all.push(told(reading))
+  for await (const reading of readBodies(file, { maxDocumentBytes })) all.push(textOf(reading))
   return all
 }
 
-function told(reading: Reading): string {
+function textOf(reading: Reading): string {
   const { line, index } = reading.place
   const place = `${line === undefined ? '' : `line ${line} `}${index === undefined ? '' : `[${index}] `}`
   if (reading.kind === 'body') return place + JSON.stringify(reading.body)
@@ -76,7 +76,7 @@ describe('NDJSON', () => {
     expect(await readAll(text)).toEqual(readings)
   })
 
-  test('by its name, when the first line does not tell', async () => {
+  test('is recognised by its name if the first line does not decide', async () => {
     const text = 'nonsense\n"more"\n{"a":1}'
     expect(await readAll(text, { ndjson: true })).toEqual([
       'line 1 1:2 is not valid JSON',
@@ -91,7 +91,7 @@ describe('NDJSON', () => {
     expect(await readAll(text, { bytes: text.length })).toHaveLength(500)
   })
 
-  test('a document of one line is found whole, however the stream is cut', async () => {
+  test('a document of one line is read completely from pieces of any length', async () => {
     const text = `[${'{"a":1},'.repeat(50)}{"b":2}]`
     const file: InputFile = {
       name: 'x',
@@ -144,13 +144,13 @@ describe('limits', () => {
     }
     const readings: Reading[] = []
     for await (const reading of readBodies(file, { maxDocumentBytes: 1_000 })) readings.push(reading)
-    expect(readings.map(told)).toEqual([expect.stringMatching(limit)])
+    expect(readings.map(textOf)).toEqual([expect.stringMatching(limit)])
     expect(read).toBeLessThan(5)
     expect(closed).toBe(true)
   })
 })
 
-test('what the system refuses is told', async () => {
+test('a system error is reported with its reason', async () => {
   const broken = () =>
     Readable.from(
       (async function* (): AsyncGenerator<Buffer> {
@@ -161,5 +161,5 @@ test('what the system refuses is told', async () => {
   const readings: Reading[] = []
   const file: InputFile = { name: 'x', bytes: undefined, ndjson: false, open: broken }
   for await (const reading of readBodies(file, { maxDocumentBytes: 1_000 })) readings.push(reading)
-  expect(readings.map(told)).toEqual(['line 1 {"a":1}', 'cannot be read: i/o error'])
+  expect(readings.map(textOf)).toEqual(['line 1 {"a":1}', 'cannot be read: i/o error'])
 })

@@ -67,7 +67,7 @@ export class Report {
   }
 
   /** Names the pipelines for which only job hooks arrived, which is why they were not converted. */
-  pipelinesToCome(ids: readonly bigint[]): void {
+  printPendingPipelines(ids: readonly bigint[]): void {
     for (const id of ids.slice(0, remarksPerFile))
       this.#print(`pipeline ${id}: only job hooks came, which add to it; its pipeline hook must follow`)
     const unnamed = ids.length - remarksPerFile

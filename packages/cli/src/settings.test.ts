@@ -8,16 +8,16 @@ test.each([
   { value: 'true', signals: [], unknownWords: ['true'] },
   { value: '', signals: [], unknownWords: [] },
   { value: ' , ', signals: [], unknownWords: [] },
-])('"$value" chooses $signals', ({ value, signals, unknownWords }) => {
+])('"$value" selects $signals', ({ value, signals, unknownWords }) => {
   const variable = 'SVC_OBSERVABILITY_EXPORT'
   expect(signalChoice({ [variable]: value })).toEqual({ variable, signals, unknownWords })
 })
 
-test('nothing said is no choice', () => {
+test('a missing variable selects nothing', () => {
   expect(signalChoice({})).toBeUndefined()
 })
 
-test('the variable is spelled with the name of the service', () => {
+test('the variable contains the name of the service', () => {
   const env = {
     PENSTOCK_SERVICE_NAME: 'gitlab',
     GITLAB_OBSERVABILITY_EXPORT: 'logs',

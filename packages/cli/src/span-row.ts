@@ -52,7 +52,7 @@ export const marks = {
 export function spanRow(span: Span, extensions: boolean): SpanRow {
   const attributes = new Map(span.attributes.map((attribute) => [attribute.key, attribute]))
   if (attributes.has('pipeline.id')) return pipelineRow(span, attributes)
-  return jobRow(span, attributes, extensions ? saysNeverRan(span) : seemsNeverRun(span, attributes))
+  return jobRow(span, attributes, extensions ? isMarkedNeverRun(span) : hasProbablyNeverRun(span, attributes))
 }
 
 type Attributes = ReadonlyMap<string, KeyValue>
@@ -102,14 +102,14 @@ function jobIdentity(span: Span, attributes: Attributes): JobIdentity {
   }
 }
 
-const saysNeverRan = (span: Span): boolean => valueOfOurs(span, '.cicd.pipeline.task.run.executed') === false
+const isMarkedNeverRun = (span: Span): boolean => valueOfOurs(span, '.cicd.pipeline.task.run.executed') === false
 
 /** Returns the value of an attribute with one of our own keys, which begin with the vendor namespace. */
 const valueOfOurs = ({ attributes }: Span, keyEnd: string): unknown =>
   attributes.find(({ key }) => key.endsWith(keyEnd))?.value
 
 /** Tells whether a job probably never ran. A job that was canceled at the moment of its start looks the same. */
-function seemsNeverRun({ startTimeUnixNano, endTimeUnixNano }: Span, attributes: Attributes): boolean {
+function hasProbablyNeverRun({ startTimeUnixNano, endTimeUnixNano }: Span, attributes: Attributes): boolean {
   const status = textOf(attributes, 'job.status')
   const isInstant = startTimeUnixNano === endTimeUnixNano
   return attributes.has('job.id') && isInstant && status !== 'success' && status !== 'failed'

@@ -5,7 +5,7 @@ import { plain } from './palette.ts'
 import { type SpanNode, tracesOf } from './span-tree.ts'
 import { waterfall } from './waterfall.ts'
 
-/** Any span will do; only its place matters. */
+/** An arbitrary span. The tests depend only on its ids and times. */
 const [template] = spansOf({ id: 1 })
 
 function spansOf(attributes: Readonly<Record<string, unknown>>, builds: readonly unknown[] = [], extensions = true) {
@@ -38,7 +38,7 @@ test.each([
   expect(outlines(spans)).toEqual(expected)
 })
 
-describe('a job of no length', () => {
+describe('a job without a length', () => {
   const at = '2026-02-11 09:25:00 UTC'
   const started = { id: 7, name: 'deploy', status: 'canceled', created_at: at, started_at: at, finished_at: at }
   const neverRan = { ...started, started_at: null }
@@ -47,11 +47,11 @@ describe('a job of no length', () => {
       .filter((line) => line.includes('deploy'))
       .map((line) => (line.includes('–') ? 'never ran' : 'ran'))
 
-  test('its span says whether it ran', () => {
+  test('the attribute of its span tells whether it ran', () => {
     expect([started, neverRan].flatMap((build) => durations(build, true))).toEqual(['ran', 'never ran'])
   })
 
-  test('without our own keys it seems never to have run', () => {
+  test('without our own keys it counts as never run', () => {
     expect([started, neverRan].flatMap((build) => durations(build, false))).toEqual(['never ran', 'never ran'])
   })
 })

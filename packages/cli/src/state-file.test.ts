@@ -12,7 +12,7 @@ async function directory(): Promise<string> {
   return path
 }
 
-/** Attribute values that look like what the file is made of. */
+/** Attribute values that look like parts of the file format. */
 const hook = parseLossless(`{
   "object_kind": "pipeline",
   "object_attributes": {
@@ -30,7 +30,7 @@ function totals() {
   return accumulate(newAccumulator('cumulative', 5n), metrics, 2n ** 63n - 1n).state
 }
 
-test('what is loaded is what was saved', async () => {
+test('loads what was saved', async () => {
   const path = join(await directory(), 'totals.json')
   const state = totals()
   expect(state.streams.size).toBeGreaterThan(5)
@@ -38,18 +38,18 @@ test('what is loaded is what was saved', async () => {
   expect(await loadState(path, 9n)).toEqual(state)
 })
 
-test('nothing but the file is left', async () => {
+test('leaves only the file', async () => {
   const path = await directory()
   await saveState(join(path, 'totals.json'), totals())
   await saveState(join(path, 'totals.json'), totals())
   expect(await readdir(path)).toEqual(['totals.json'])
 })
 
-test('without a file totals start now', async () => {
+test('without a file, totals start now', async () => {
   expect(await loadState(join(await directory(), 'totals.json'), 9n)).toEqual(newAccumulator('cumulative', 9n))
 })
 
-test('a directory is no file', async () => {
+test('refuses a directory', async () => {
   const path = join(await directory(), 'totals.json')
   await mkdir(path)
   await expect(loadState(path, 9n)).rejects.toThrow(

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { barOf, tickLabels } from './time-bar.ts'
 
 const SECOND_NS = 1_000_000_000n
-/** 1 second per cell. */
+/** An axis with 1 second per cell. */
 const tenSeconds = { startNs: 100n * SECOND_NS, endNs: 110n * SECOND_NS, cells: 10 }
 const at = (seconds: number) => 100n * SECOND_NS + BigInt(seconds * 1e9)
 
@@ -20,7 +20,7 @@ describe('bars', () => {
     expect(barOf(tenSeconds, at(from), at(to))).toEqual({ offset, blocks })
   })
 
-  test('something shows, and nothing stands out', () => {
+  test('every bar is visible and within the axis', () => {
     const moment = fc.bigInt(0n, 20n * SECOND_NS)
     fc.assert(
       fc.property(moment, moment, moment, fc.integer({ min: 1, max: 300 }), (a, b, length, cells) => {
@@ -52,7 +52,7 @@ describe('ticks', () => {
     expect(tickLabels(axisOf(seconds, 40))).toBe(labels)
   })
 
-  test('labels keep to the axis', () => {
+  test('labels are within the axis', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 ** 9 }), fc.integer({ min: 2, max: 300 }), (seconds, cells) => {
         expect(tickLabels(axisOf(seconds, cells)).length).toBeLessThanOrEqual(cells)

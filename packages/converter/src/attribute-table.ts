@@ -14,7 +14,7 @@ export type AttributeType = keyof ValueByType
  * One source value and the keys that carry it, legacy key first. The declared type picks the OTLP variant, whatever the
  * value looks like, so that a key has one type everywhere.
  *
-* The attribute is left out if the value is `undefined`, blank text, an empty list or a non-finite number.
+ * The attribute is left out if the value is `undefined`, blank text, an empty list or a non-finite number.
  */
 export type AttributeRow<Context> = {
   [T in AttributeType]: {

@@ -67,9 +67,12 @@ describe('after an earlier export', () => {
     }
   })
 
-  test.each(['replace', 'link'] as const)('reexport: %s exports a later completion, and skips the statuses before it', (reexport) => {
-    const options = resolveOptions({ reexport })
-    expect(exportDecision(later('success'), options)).toEqual(EXPORT)
-    expect(exportDecision(later('running'), options)).toEqual(skip('not final (running)'))
-  })
+  test.each(['replace', 'link'] as const)(
+    'reexport: %s exports a later completion, and skips the statuses before it',
+    (reexport) => {
+      const options = resolveOptions({ reexport })
+      expect(exportDecision(later('success'), options)).toEqual(EXPORT)
+      expect(exportDecision(later('running'), options)).toEqual(skip('not final (running)'))
+    },
+  )
 })

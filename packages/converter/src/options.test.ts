@@ -93,11 +93,14 @@ describe('profiles', () => {
 })
 
 describe('refusals', () => {
-  test.each(['spanname', 'encoding', '', 'constructor', 'toString', '__proto__'])('refuses an unknown option %j', (name) => {
-    const given = Object.fromEntries([[name, true]])
-    expect(() => resolve(given)).toThrow(OptionError)
-    expect(() => resolve(given)).toThrow(`option ${name}: no such option`)
-  })
+  test.each(['spanname', 'encoding', '', 'constructor', 'toString', '__proto__'])(
+    'refuses an unknown option %j',
+    (name) => {
+      const given = Object.fromEntries([[name, true]])
+      expect(() => resolve(given)).toThrow(OptionError)
+      expect(() => resolve(given)).toThrow(`option ${name}: no such option`)
+    },
+  )
 
   test.each([
     ['canceledAsError', 'true', 'must be true or false'],

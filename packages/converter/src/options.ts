@@ -152,7 +152,7 @@ export class OptionError extends Error {
 }
 
 /**
-* Returns the defaults, overridden by the profile and then by the given options.
+ * Returns the defaults, overridden by the profile and then by the given options.
  *
  * @throws {OptionError} for an unknown name or a value out of range
  */

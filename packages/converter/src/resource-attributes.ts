@@ -32,7 +32,13 @@ export const resourceAttributes: AttributeTable<PipelineRun> = [
     from: ({ options }) => options.environment,
     absent: 'never',
   },
-  { keys: [ATTR_VCS_PROVIDER_NAME], type: 'string', knownInJob: true, from: ({ options }) => options.providerName, absent: 'never' },
+  {
+    keys: [ATTR_VCS_PROVIDER_NAME],
+    type: 'string',
+    knownInJob: true,
+    from: ({ options }) => options.providerName,
+    absent: 'never',
+  },
   {
     keys: [ATTR_VCS_REPOSITORY_NAME],
     type: 'string',

@@ -1,5 +1,5 @@
 /**
-* The names that the converter emits: constants of the semantic conventions, and our own names.
+ * The names that the converter emits: constants of the semantic conventions, and our own names.
  *
  * `svc.` stands for the vendor namespace; `attribute-table.ts` replaces it when another one is configured.
  */

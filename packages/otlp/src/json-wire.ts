@@ -33,12 +33,12 @@ export class JsonWire implements Wire {
     const { resourceGroup, scopeGroup } = schema[signal] as (typeof schema)['traces']
     const textOf = <T>(message: Message<T>, model: T) => jsonTextOf(message)(model, this.#attributes)
     const { json } = signals[signal]
-    const [outerOpen, outerClose] = around(
+    const [outerOpen, outerClose] = enclosingText(
       json.scopes,
       textOf(resourceGroup, { resource, scopes: [], schemaUrl: '' }),
       textOf(resourceGroup, { resource: emptyResource, scopes: [], schemaUrl: resourceSchemaUrl }),
     )
-    const [innerOpen, innerClose] = around(
+    const [innerOpen, innerClose] = enclosingText(
       json.items,
       textOf(scopeGroup, { scope, items: [], schemaUrl: '' }),
       textOf(scopeGroup, { scope: emptyScope, items: [], schemaUrl: scopeSchemaUrl }),
@@ -58,7 +58,7 @@ export class JsonWire implements Wire {
  * Returns the text before and after the elements of the list `name` in an object that has the members of `head`, then
  * the list, then the members of `tail`. `head` and `tail` are JSON objects; `{}` has no members.
  */
-function around(name: string, head: string, tail: string): [open: string, close: string] {
+function enclosingText(name: string, head: string, tail: string): [open: string, close: string] {
   const membersBefore = head === '{}' ? '{' : `${head.slice(0, -1)},`
   const membersAfter = tail === '{}' ? '}' : `,${tail.slice(1)}`
   return [`${membersBefore}"${name}":[`, `]${membersAfter}`]

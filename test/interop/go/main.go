@@ -1,5 +1,5 @@
-// Command interop is the Go client of the interoperability tests: the OpenTelemetry SDK's own OTLP exporters, told what to
-// export by lines of JSON on its input, each answered by a line of JSON on its output.
+// Command interop is the Go client of the interoperability tests: the OpenTelemetry SDK's own OTLP exporters, controlled by
+// lines of JSON on its input, each answered by a line of JSON on its output.
 package main
 
 import (

@@ -1,5 +1,5 @@
 /*
- * The JavaScript client of the interoperability tests: the OpenTelemetry SDK's own OTLP exporters, told what to export by
+ * The JavaScript client of the interoperability tests: the OpenTelemetry SDK's own OTLP exporters, controlled by
  * lines of JSON on its input (see ExportOrder in client-process.ts), each answered by a line of JSON on its output.
  */
 import { createInterface } from 'node:readline'
@@ -39,7 +39,7 @@ class ManualReader extends MetricReader {
   async onShutdown() {}
 }
 
-/** What the exporter of a signal takes, made by the SDK. */
+/** Returns the input for the exporter of a signal, made by the SDK. */
 const telemetry = {
   async traces(name, attributes) {
     const ended = []

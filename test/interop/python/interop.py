@@ -1,5 +1,5 @@
 """
-The Python client of the interoperability tests: the OpenTelemetry SDK's own OTLP exporters, told what to export by lines of
+The Python client of the interoperability tests: the OpenTelemetry SDK's own OTLP exporters, controlled by lines of
 JSON on its input (see ExportOrder in client-process.ts), each answered by a line of JSON on its output.
 """
 
@@ -33,7 +33,7 @@ saying = threading.Lock()
 
 
 class SaidByThread(logging.Handler):
-    """Exporters tell why an export failed to the log alone."""
+    """Collects log messages by thread, because exporters report the reason of a failure only in the log."""
 
     def __init__(self):
         super().__init__()
@@ -98,7 +98,7 @@ def export(exporter, order, log):
 def main():
     log = SaidByThread()
     logging.getLogger("opentelemetry").addHandler(log)
-    # It leaves out what was said before, though it was said of another exporter.
+    # The filter drops repeated messages, even if they come from another exporter.
     logging.getLogger("opentelemetry.exporter.otlp.proto.grpc.exporter").filters.clear()
     exporters = {}
     print(json.dumps({"id": "ready"}), flush=True)
@@ -107,7 +107,7 @@ def main():
         exporter = exporters.setdefault(order["exporter"], None) or new_exporter(order)
         exporters[order["exporter"]] = exporter
         threading.Thread(target=export, args=(exporter, order, log), daemon=True).start()
-    # Exports under way would be waited for by what the exporters registered to run at the end.
+    # A normal exit would wait for running exports, because exporters register exit handlers.
     os._exit(0)
 
 

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert'
 import type { WrkRequest } from '../gateway/wrk.ts'
 
-/** Other with every answer, whoever gives it. */
+/** The headers that differ with every answer of every server. */
 const changing = new Set([
   'date',
   'ratelimit-observed',
@@ -12,7 +12,7 @@ const changing = new Set([
   'x-svc-meta',
 ])
 
-/** That both say the same: what is compared is to do the same work. */
+/** Requires that both requests have the same answer, so that the compared servers do the same work. */
 export async function requireSameAnswer(one: WrkRequest, other: WrkRequest): Promise<void> {
   deepStrictEqual(await answerOf(one), await answerOf(other))
 }

@@ -1,8 +1,8 @@
 /**
- * The list of milestones as one writes it in an afternoon: koa, its router and better-sqlite3 with prepared statements. The
- * same page, count, JSON and headers for whoever asks: no credentials, no permissions, no filters.
+ * A minimal server for the list of milestones: koa, its router and better-sqlite3 with prepared statements. Every request
+ * gets the same page, count, JSON and headers, without credentials, permissions and filters.
  *
- * Arguments: the SQLite file, what URLs start with.
+ * Arguments: the SQLite file, the base of URLs.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'

@@ -3,15 +3,15 @@ import { median, printTable } from '../measure.ts'
 
 export interface Call {
   readonly name: string
-  /** Asked before each round. */
+  /** Returns the request of the next round. */
   request(): WrkRequest
-  /** Of the process that answers. */
+  /** Returns the CPU seconds of the answering process. */
   cpuSeconds(): number
 }
 
 export interface Measured {
   readonly name: string
-  /** Of each round, for one request. */
+  /** The figures of each round per request. */
   readonly cpuMicros: readonly number[]
   readonly perSecond: number
   readonly p50Ms: number
@@ -25,12 +25,12 @@ export interface Rounds {
 }
 
 const CONNECTIONS = 16
-/** Before that many requests have been answered, the compiler has not seen which code is worth its while. */
+/** The number of warm-up requests, after which the compiler has optimised the hot code. */
 const WARM_REQUESTS = 10_000
 const WARM_UP_SECONDS = 2
 const LONGEST_WARM_UP_MS = 40_000
 
-/** In turns, so that a slow moment of the machine falls on all of them; a warm-up first. Medians, but for `cpuMicros`. */
+/** Measures calls in turns after a warm-up, so that a slow moment of the machine affects all of them. Returns medians, except for `cpuMicros`. */
 export async function measuredInTurns<Name extends string>(
   calls: Readonly<Record<Name, Call>>,
   { rounds, seconds }: Rounds,
@@ -70,7 +70,7 @@ async function warmUp(call: Call): Promise<void> {
 
 type Round = Awaited<ReturnType<typeof wrkRequests>>
 
-/** Median of the ratios of rounds that were run one after the other. */
+/** Returns the median of the ratios of consecutive rounds. */
 export const ratioOf = (one: Measured, other: Measured): number =>
   median(one.cpuMicros.map((micros, round) => micros / other.cpuMicros[round]!))
 

@@ -13,16 +13,16 @@ const ROOT_TOKEN = 'benchmark-administrator-token'
 
 export interface PenstockCore {
   readonly port: number
-  /** As `openDatabase` takes it. */
+  /** The location for `openDatabase`. */
   readonly location: string
-  /** A call of the REST API as the first administrator; fails unless it is answered with 2xx. */
+  /** Calls the REST API as the first administrator. Fails unless the answer is 2xx. */
   call(method: string, path: string, body: object): Promise<{ readonly id: number } & Record<string, unknown>>
   cpuSeconds(): number
   stop(): Promise<void>
 }
 
 /**
- * The core as people start it, in a process of its own; its throttle counts, and lets everything through.
+ * Starts the core as a separate process. Its rate limit counts requests, but accepts all of them.
  *
  * @param databaseUrl of PostgreSQL; without it SQLite, in a directory that goes when the core ends
  */

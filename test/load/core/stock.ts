@@ -7,12 +7,12 @@ export const FEW = 1_000
 export const MANY = 100_000
 
 export interface Stock {
-  /** A developer's, of all of the groups and projects. */
+  /** The token of a developer in all groups and projects. */
   readonly token: string
-  /** Path of the milestones of another group, and of one of them. */
+  /** The path of the milestones of another group, and of one of them. */
   readonly milestones: string
   readonly milestone: string
-  /** Ids by how many milestones of the group, or issues of the project, there are. */
+  /** The ids by the number of milestones of the group, or issues of the project. */
   readonly groups: Readonly<Record<number, number>>
   readonly projects: Readonly<Record<number, number>>
 }
@@ -21,7 +21,7 @@ const DEVELOPER = 30
 const ROWS_AT_A_TIME = 500
 const DAY_MS = 86_400_000
 
-/** Puts a developer, groups with milestones and projects with issues into a core that runs. */
+/** Creates a developer, groups with milestones and projects with issues in a running core. */
 export async function stock(core: PenstockCore): Promise<Stock> {
   const group = await core.call('POST', '/groups', { name: 'Orchard', path: 'orchard' })
   const login = { username: 'mira', name: 'Mira Holt', email: 'mira@example.test', password: 'eight-green-apples' }
@@ -47,7 +47,7 @@ const of = (what: string, count: number, parent: object) => ({
   ...parent,
 })
 
-/** Not through the API, where each is a durable transaction of its own. */
+/** Inserts rows directly into the database, because the API needs a durable transaction for each. */
 async function fill<Table extends 'milestones' | 'issues'>(
   location: string,
   table: Table,

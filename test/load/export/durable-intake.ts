@@ -8,20 +8,20 @@ import { signals } from '../../export/exporting-service.ts'
 import { numberedPipeline } from '../../export/numbered-pipeline.ts'
 import { eachOf, numbers, openExporter, received } from './exporter-stock.ts'
 
-/** The record, and one delivery per signal. What the intake writes beyond that is not counted. */
+/** The rows per record: the record and one delivery per signal. Other rows of the intake are not counted. */
 export const ROWS = 1 + signals.length
 const BATCH = 256
-/** As many as wait while as many are written. */
+/** The number of concurrent records: one batch waits while another is written. */
 const TOGETHER = 2 * BATCH
 const PIPELINES = 40 * BATCH
 
 export interface IntakeRound {
   readonly rowsPerSecond: number
-  /** Of this process, for one record. */
+  /** The CPU time of this process per record. */
   readonly cpuMicros: number
 }
 
-/** What SQLite takes at best: prepared statements, 256 pipelines a transaction, the same bytes into the same tables. */
+/** Measures the fastest inserts of SQLite: prepared statements, 256 pipelines per transaction, the same bytes into the same tables. */
 export async function rawInserts({ withIndexes }: { readonly withIndexes: boolean }): Promise<IntakeRound> {
   const directory = mkdtempSync(join(tmpdir(), 'penstock-raw-'))
   const file = join(directory, 'raw.db')
@@ -66,7 +66,7 @@ export async function rawInserts({ withIndexes }: { readonly withIndexes: boolea
   }
 }
 
-/** The intake as the hooks use it, on bodies that have been read. */
+/** Measures the intake of hooks with parsed bodies. */
 export async function intake(): Promise<IntakeRound> {
   await using own = await openExporter('http://127.0.0.1:9')
   const all = [...numbers(PIPELINES)].map(received)
@@ -76,7 +76,7 @@ export async function intake(): Promise<IntakeRound> {
   return result
 }
 
-/** The same, with the reading of the bodies. */
+/** Measures the intake of hooks including the parsing of the bodies. */
 export async function readingIntake(): Promise<IntakeRound> {
   await using own = await openExporter('http://127.0.0.1:9')
   return await timed(() =>

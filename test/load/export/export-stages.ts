@@ -14,18 +14,18 @@ import { type Sink, startSink } from './sink-process.ts'
 const PIPELINES = 5_120
 const LOOK_AGAIN_MS = 2
 
-/** CPU in microseconds for one record in all signals. */
+/** The CPU time in microseconds for one record in all signals. */
 export interface StageCosts {
   readonly intake: number
   readonly claimAndSettle: number
   readonly readAndConvert: number
   readonly send: number
-  /** Of the exporter as a whole, from a full queue to an empty one, and how many records a second that were. */
+  /** The figures of the whole exporter from a full queue to an empty one, and its records per second. */
   readonly exporter: number
   readonly exportedPerSecond: number
 }
 
-/** Each stage on its own, and those after the intake together, in this process; the sink is another one. */
+/** Measures each stage alone, and the stages after the intake together, in this process. The sink is another process. */
 export async function stageCosts(): Promise<StageCosts> {
   await using sink = await startSink()
   const taken = await openExporter(sink.url)
@@ -53,7 +53,7 @@ async function arrived(sink: Sink): Promise<void> {
   if (exports !== PIPELINES * signals.length || again > 0) throw new Error(`${exports} exports, ${again} again`)
 }
 
-/** The queue as the exporter empties it, where whatever is sent has arrived. */
+/** Measures the claims and settlements of the queue if every delivery succeeds. */
 async function claimAndSettle({ url }: Sink): Promise<number> {
   await using own = await openExporter(url)
   await eachOf(numbers(PIPELINES), 512, (number) => own.exporter.intake.enqueueShared(received(number)))
@@ -70,7 +70,7 @@ async function claimAndSettle({ url }: Sink): Promise<number> {
   return await cpuMicros(() => drained(own, (signal) => drain.run(signal)))
 }
 
-/** As it is done for each delivery anew. */
+/** Reads and converts the records, as the exporter does for each delivery. */
 async function readAndConvertAll({ db }: OwnExporter): Promise<void> {
   const options = resolveOptions()
   const encoder = new RequestEncoder('protobuf')
@@ -89,7 +89,7 @@ async function readAndConvertAll({ db }: OwnExporter): Promise<void> {
   }
 }
 
-/** In batches as large as the exporter's. */
+/** Sends requests in batches of the same size as the exporter. */
 async function send({ url }: Sink): Promise<number> {
   const client = new HttpClient()
   const endpoint = new OtlpEndpoint({ url, version: '0', client, clock: systemClock, random: Math.random })

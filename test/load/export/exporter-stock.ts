@@ -20,7 +20,7 @@ import { numberedPipeline } from '../../export/numbered-pipeline.ts'
 
 const SCOPE = 'source:forge'
 
-/** An exporter in this process, on a database of its own. */
+/** An exporter in this process with its own database. */
 export interface OwnExporter extends AsyncDisposable {
   readonly file: string
   readonly db: Db<ExporterTables>
@@ -58,7 +58,7 @@ export async function openExporter(url: string, location?: string): Promise<OwnE
   }
 }
 
-/** One pipeline of the numbers, as an intake would have it. */
+/** Returns the intake request for the pipeline with this number. */
 export function received(number: number): IntakeRequest {
   return {
     scope: SCOPE,
@@ -68,7 +68,7 @@ export function received(number: number): IntakeRequest {
   }
 }
 
-/** Runs `work` on each, `together` at a time. */
+/** Runs `work` on each item, on `together` items concurrently. */
 export async function eachOf<Item>(
   items: Iterable<Item>,
   together: number,

@@ -11,12 +11,12 @@ import type { Sink } from './sink-process.ts'
 
 const EXAMPLE = 77_777_777
 
-/** A core in a process of its own, with a project and a source whose pipelines are exported in all signals. */
+/** A core in a separate process, with a project and a source. Their pipelines are exported in all signals. */
 export class ServedIntake implements AsyncDisposable {
   readonly #core: CoreProcess
   readonly #dataDir: string
   readonly #projectId: number
-  /** The next pipeline that nobody has sent. */
+  /** The number of the next pipeline that was not sent yet. */
   #next = 1
 
   static async start(endpoint: string): Promise<ServedIntake> {
@@ -39,14 +39,14 @@ export class ServedIntake implements AsyncDisposable {
     return cpuSeconds(this.#core.pid)
   }
 
-  /** As fast as they are answered. Each is a pipeline of its own. */
+  /** Sends requests as fast as they are answered, each with another pipeline. */
   async load(
     how: 'put' | 'hook',
     { seconds, connections }: { seconds: number; connections: number },
   ): Promise<LoadResult> {
     const first = this.#next
     const result = await wrkRequests({ ...this.#request(how, first), connections }, seconds)
-    // With those that were under way at the end.
+    // The count includes the requests that were being sent at the end.
     this.#next += result.requests + connections + 1
     return result
   }
@@ -82,7 +82,7 @@ end`,
 const LOOK_AGAIN_MS = 20
 const STALLS_AFTER_MS = 180_000
 
-/** Until the sink has accepted so many exports; fails when for minutes nothing comes. */
+/** Waits until the sink has accepted this number of exports. Fails if none arrives for minutes. */
 export async function arrived(sink: Sink, exports: number): Promise<void> {
   let latest = { exports: -1, atMs: performance.now() }
   for (;;) {

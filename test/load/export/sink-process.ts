@@ -1,6 +1,6 @@
 /**
- * An upstream in a process of its own, so that what is measured is not what counts. This file is both sides: `startSink` runs it
- * as a script, and asks it over the channel between them.
+ * An upstream in a separate process, so that its CPU time is not measured. This file has both sides: `startSink` runs it as a
+ * script, and communicates with it over the IPC channel.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { Upstream } from '../../export/upstream.ts'
 
 export interface SinkCounts {
-  /** Pairs of pipeline and signal, and how many further times they were accepted. */
+  /** The number of pairs of pipeline and signal, and of repeated acceptances. */
   readonly exports: number
   readonly again: number
   readonly requests: number
@@ -21,7 +21,7 @@ export interface Sink extends AsyncDisposable {
 
 const self = fileURLToPath(import.meta.url)
 
-/** @param port any that is free, unless it has to be a certain one */
+/** Starts a sink. @param port the port to listen on; 0 for a free one */
 export async function startSink(port = 0): Promise<Sink> {
   const child = fork(self, [String(port)])
   const [{ url }] = (await once(child, 'message')) as [{ url: string }]

@@ -1,6 +1,6 @@
 import { encodeRequest, type OtlpRequest, SpanKind, StatusCode } from '@penstock/otlp'
 
-/** A trace request of protobuf, about `bytes` long, as an SDK with usual attributes sends it. */
+/** Returns a protobuf trace request of about `bytes` bytes, as an SDK with usual attributes sends it. */
 export function traceBody(bytes: number): Uint8Array {
   let spans = 1
   let body = encoded(spans)

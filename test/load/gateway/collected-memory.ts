@@ -3,24 +3,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'undici'
 import { processMemory } from './process-memory.ts'
 
-/** For a process whose memory is to be collected: its inspector takes any port. */
+/** The options of a process that `collectedMemory` measures: its inspector listens on any port. */
 export const collectable = { NODE_OPTIONS: '--inspect-port=0' }
 
 const LOOK_AGAIN_MS = 20
 const SETTLES_MS = 500
 
 export interface CollectedMemory {
-  /** Objects and buffers that are still reachable. */
+  /** The size of reachable objects and buffers. */
   readonly inUseMiB: number
-  /** With what the allocators keep for the next time. */
+  /** The resident size, including memory that allocators keep for reuse. */
   readonly residentMiB: number
 }
 
 /**
- * Memory of a Node process after a full collection, which its inspector is asked for: what it keeps, without what it has
- * not got round to throwing away, of which there may be tens of megabytes more or less at any moment.
+ * Returns the memory of a Node process after a full garbage collection, which is requested from its inspector. Without the
+ * collection, the result would vary by tens of megabytes of garbage.
  *
- * @param logFile where its stderr goes; there it says where the inspector listens
+ * @param logFile the file with its stderr, where it prints the address of the inspector
  */
 export async function collectedMemory(pid: number, logFile: string): Promise<CollectedMemory> {
   process.kill(pid, 'SIGUSR1')

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { signals } from '@penstock/otlp'
 import type { LoadResult } from './wrk.ts'
 
-/** 4 connections of 16 streams each over clear-text HTTP/2, for `seconds`; each request one gRPC message. */
+/** Sends requests with one gRPC message each for `seconds`, on 4 connections of 16 streams over clear-text HTTP/2. */
 export async function grpcLoad(port: number, message: Uint8Array, token: string, seconds: number): Promise<LoadResult> {
   const directory = mkdtempSync(join(tmpdir(), 'penstock-h2load-'))
   try {

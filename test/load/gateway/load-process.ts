@@ -1,6 +1,6 @@
 /**
- * A load in a process of its own, so that what one measures is not disturbed by what the other costs. This file is both
- * sides: `startLoad` runs it as a script, which takes its orders on stdin and answers on stdout.
+ * A load generator in a separate process, so that it does not disturb the measurement. This file has both sides: `startLoad`
+ * runs it as a script, which reads its order on stdin and answers on stdout.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,17 +14,17 @@ import { type KnownTokens, wrongTokens } from './wrong-tokens.ts'
 export interface LoadOrder {
   readonly port: number
   /**
-   * Answers anything. A second of the same load goes there first: else what is measured begins with the compiler of the
-   * load, on processors that the measured one needs.
+   * The port of a server that accepts any request. It gets the same load for one second first, so that the compiler of the
+   * load generator does not use the processors during the measurement.
    */
   readonly warmUpPort?: number
   readonly perSecond: number
   readonly count: number
   readonly connections: number
   readonly together?: number
-  /** About; a trace request. */
+  /** The approximate length of the trace request. */
   readonly bodyBytes: number
-  /** Any of `valid` for each request, or only wrong ones made from `wrong`. */
+  /** The tokens: any of `valid` for each request, or wrong ones that are made from `wrong`. */
   readonly tokens: { readonly valid: readonly string[] } | { readonly wrong: KnownTokens; readonly seed: number }
 }
 

@@ -16,16 +16,16 @@ export interface Penstock extends Subject {
   readonly pid: number
   readonly token: string
   readonly dataDir: string
-  /** From the start of the process to the line that says where it listens. */
+  /** The time from the start of the process to the line with its addresses. */
   readonly startMs: number
   readonly managementUrl: string
-  /** A call of the management API with the Admin key; fails unless it is answered with 2xx. */
+  /** Calls the management API with the Admin key. Fails unless the answer is 2xx. */
   call(method: string, path: string, body?: object): Promise<unknown>
 }
 
 /**
- * The gateway as people start it, in a process of its own, with one token and enforcement on. A data directory given in
- * `env` stays when it ends. `log`: a file descriptor for what it writes to stderr.
+ * Starts the gateway in a separate process, with one token and enforcement on. A data directory in `env` is kept after its
+ * end. `log` is a file descriptor for its stderr.
  */
 export async function startPenstockGateway(
   name: string,
@@ -87,7 +87,7 @@ export async function startPenstockGateway(
   }
 }
 
-/** It prints where it listens once it does. */
+/** Waits until the process prints its addresses, which it does when it listens. */
 export async function started(child: ChildProcess): Promise<void> {
   const lines = createInterface({ input: child.stdout! })
   const ended = once(child, 'exit').then(([code]) => {

@@ -1,4 +1,4 @@
-/** The proxy one writes in ten lines: node:http in, undici out, no authentication. */
+/** A minimal proxy: node:http for incoming requests, undici for outgoing ones, no authentication. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'

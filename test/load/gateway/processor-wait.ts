@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * For how long a process' main thread could have run so far and was not let, because others had the processors: of a
- * measurement on a machine that was not its own, this much is not the subject's. Linux only.
+ * Returns how long the main thread of a process was ready to run but waited for a processor. On a shared machine, this time
+ * must be subtracted from a measurement. Linux only.
  *
  * @see Documentation/scheduler/sched-stats.rst of Linux: the second field, in nanoseconds
  */

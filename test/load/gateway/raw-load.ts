@@ -6,23 +6,23 @@ export interface RawLoadOptions {
   readonly perSecond: number
   readonly count: number
   readonly connections: number
-  /** Requests written at once on one connection. More than one makes the generator lighter. */
+  /** The number of requests that are written together on one connection. More than one reduces the cost of the generator. */
   readonly together?: number
-  /** Of a request, counted from 0: everything after `Bearer `. */
+  /** Returns the text after `Bearer ` for a request, counted from 0. */
   readonly tokenOf: (index: number) => string
   readonly body: Uint8Array
 }
 
 export interface RawLoadResult {
-  /** By HTTP status. */
+  /** The number of answers by HTTP status. */
   readonly answers: Readonly<Record<string, number>>
   readonly unanswered: number
   readonly seconds: number
-  /** From when a request was due, whenever it went out. */
+  /** The latencies from the time when a request was due, even if it was sent later. */
   readonly p50Ms: number
   readonly p99Ms: number
   readonly maxMs: number
-  /** How late the generator itself was with 99 of 100 requests; part of the above. */
+  /** The delay of the generator itself for 99 % of the requests, which is part of the latencies. */
   readonly lateP99Ms: number
 }
 
@@ -32,8 +32,8 @@ const STATUS_LINE = Buffer.from('HTTP/1.1 ')
 const STATUS_LENGTH = 3
 
 /**
- * Export requests at a fixed rate on plain sockets, in turns on all connections, whatever becomes of them: an open loop
- * whose latencies count from when each request was due, so that nobody who is slow is asked less.
+ * Sends export requests at a fixed rate on plain sockets, in turns on all connections, independently of the answers. In this
+ * open loop, latencies count from the time when each request was due, so a slow server does not get fewer requests.
  */
 export async function rawLoad(options: RawLoadOptions): Promise<RawLoadResult> {
   const { count, perSecond, connections, together = 1, tokenOf, body } = options
@@ -88,7 +88,7 @@ export async function rawLoad(options: RawLoadOptions): Promise<RawLoadResult> {
 const requestHead = (token: string, bodyBytes: number): string =>
   `POST /v1/traces HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: OTel-OTLP-Exporter-JavaScript/0.223.0\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/x-protobuf\r\nContent-Length: ${bodyBytes}\r\n\r\n`
 
-/** One connection. Answers come in the order of the requests; of each only the status line is read. */
+/** One connection. Answers arrive in the order of the requests; only their status lines are read. */
 class Line {
   readonly #socket: Socket
   readonly #onAnswer: (status: string, dueMs: number) => void
@@ -107,7 +107,7 @@ class Line {
   private constructor(socket: Socket, onAnswer: (status: string, dueMs: number) => void) {
     this.#socket = socket
     this.#onAnswer = onAnswer
-    // What a broken connection leaves unanswered is counted as such.
+    // The unanswered requests of a broken connection are counted.
     socket.on('error', () => {})
     socket.on('data', (chunk: Buffer) => this.#received(chunk))
   }

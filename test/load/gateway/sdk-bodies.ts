@@ -60,7 +60,7 @@ export async function sdkBody(count: number, compression: 'gzip' | 'none'): Prom
   }
 }
 
-/** Spans as a shop's web service makes them: requests, each a trace of one server span and four client spans. */
+/** Returns spans as a web service of a shop creates them: each request is a trace of one server span and four client spans. */
 function finishedSpans(count: number): ReadableSpan[] {
   const random = seededRandom(count)
   const finished = new InMemorySpanExporter()

@@ -1,4 +1,4 @@
-/** The bare sink: reads bodies, answers 200. What any HTTP server in this runtime costs at least. */
+/** A bare sink that reads bodies and answers 200. Its cost is the minimum of an HTTP server in this runtime. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,5 +1,5 @@
 /**
- * What stands between the load and the sink, each as a process of its own whose CPU can be read.
+ * The servers between the load and the sink. Each is a separate process with a measurable CPU time.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,18 +14,18 @@ import { cpuSeconds } from '../../collector/process-cpu.ts'
 
 export interface Subject {
   readonly name: string
-  /** OTLP/HTTP. */
+  /** The port of OTLP/HTTP. */
   readonly httpPort: number
-  /** OTLP/gRPC, where it is spoken. */
+  /** The port of OTLP/gRPC, if it is supported. */
   readonly grpcPort?: number
-  /** Of all its processes. */
+  /** Returns the CPU seconds of all its processes. */
   cpuSeconds(): number
   stop(): Promise<void>
 }
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-/** One of the scripts beside this file; the first line it prints is its port. */
+/** Starts one of the scripts beside this file. The first line that it prints is its port. */
 export async function startScript(script: string, args: readonly string[] = []): Promise<Subject> {
   const child = spawn(process.execPath, [join(here, script), ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const httpPort = Number(await firstLine(child))
@@ -71,7 +71,7 @@ http {
   }
 }
 
-/** The way the collector's documentation guards a receiver; without queues, so that it too answers after upstream did. */
+/** Starts a collector with a token for its receiver, as its documentation describes. It has no queues, so that it also answers after upstream. */
 export async function startGuardingCollector(token: string, sinkPort: number): Promise<Subject> {
   const collector = await startCollector({
     config: {
@@ -137,7 +137,7 @@ async function listening(port: number): Promise<void> {
     if (answered) return
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-  throw new Error(`nobody listens on ${port}`)
+  throw new Error(`no server listens on ${port}`)
 }
 
 async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

@@ -13,8 +13,8 @@ export interface Stock {
 const ROWS_AT_A_TIME = 500
 
 /**
- * Puts tokens into a gateway's store, running or not, and returns their texts. Not through the API: there each is a
- * durable transaction of its own and waits for every process, and none can be made that has expired already.
+ * Inserts tokens into the store of a gateway, which may be running, and returns their texts. The API is not used: it needs a
+ * durable transaction per token, waits for every process, and cannot create expired tokens.
  */
 export async function stockTokens(dataDir: string, { count, expiresAtMs, revokedAtMs }: Stock): Promise<string[]> {
   mkdirSync(dataDir, { recursive: true })
@@ -65,5 +65,5 @@ export async function stockTokens(dataDir: string, { count, expiresAtMs, revoked
   }
 }
 
-/** The public part of a token. */
+/** Returns the public part of a token. */
 export const idOfToken = (text: string): string => text.slice(5, 17)

@@ -1,12 +1,12 @@
 import { crc32 } from 'node:zlib'
 
-/** T-1, T-2. Written down a second time on purpose: the load must not depend on what it loads. */
+// T-1, T-2. The token format is repeated here, so that the load does not depend on the code under load.
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const ID_LENGTH = 12
 const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
 
-/** Uniform in [0, 1), the same from the same seed: load that can be repeated, at the price of a few multiplications. */
+/** Returns a generator of uniform numbers in [0, 1). The same seed results in the same numbers, so that a load can be repeated. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -25,7 +25,7 @@ export function base62(length: number, random: () => number): string {
 
 export const newTokenId = (random: () => number): string => base62(ID_LENGTH, random)
 
-/** A token of this id with a secret drawn now, and the checksum that belongs to it. */
+/** Returns a token with this id, a random secret and the matching checksum. */
 export function newTokenText(id: string, random: () => number): string {
   const body = `psin_${id}_${base62(SECRET_LENGTH, random)}`
   return body + checksum(crc32(body))

@@ -9,7 +9,7 @@ export interface LoadResult {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Answers other than 2xx and 3xx, and broken connections. */
+  /** The number of answers other than 2xx and 3xx, and of broken connections. */
   readonly failures: number
 }
 
@@ -19,11 +19,11 @@ export interface WrkRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array
-  /** Sends the body in one chunk, without its length. */
+  /** Whether the body is sent as one chunk without its length. */
   readonly isChunked?: boolean
-  /** Default 64. */
+  /** The number of connections. Default 64. */
   readonly connections?: number
-  /** Lines for what differs from request to request. */
+  /** Lines of the script that change each request. */
   readonly lua?: string
 }
 
@@ -57,7 +57,7 @@ function request()
 end
 `
 
-/** The same request over and over on keep-alive connections, as fast as it is answered, for `seconds`. */
+/** Repeats a request on keep-alive connections as fast as it is answered, for `seconds`. */
 export async function wrkRequests(request: WrkRequest, seconds: number): Promise<LoadResult> {
   const { port, method = 'GET', path, headers, body, isChunked = false, connections = 64, lua = '' } = request
   const directory = mkdtempSync(join(tmpdir(), 'penstock-wrk-'))

@@ -1,15 +1,15 @@
 import { base62, newTokenId, newTokenText, seededRandom } from './token-text.ts'
 
 export interface KnownTokens {
-  /** Ids of tokens in force: under attack, so to speak. */
+  /** The ids of valid tokens, which the wrong tokens imitate. */
   readonly validIds: readonly string[]
-  /** With the right secret, so that the gate gets as far as it can. */
+  /** The expired tokens with the right secret, so that the gateway performs all its checks. */
   readonly expired: readonly string[]
   readonly revoked: readonly string[]
 }
 
 /**
- * Tokens of which none is good, for numbers from 0: in equal parts garbage, the id of a good token with another secret,
+ * Returns invalid tokens for numbers from 0: in equal parts garbage, the id of a valid token with another secret,
  * expired, revoked. Of the garbage a third looks like a token, a third has a wrong checksum, a third is any text that could be an imported token.
  */
 export function wrongTokens({ validIds, expired, revoked }: KnownTokens, seed = 1): (index: number) => string {

@@ -1,9 +1,9 @@
 /**
- * GraphQL as one sets it up in an afternoon: `node:http` and graphql-js, which parses, validates and executes. The schema, its
- * resolvers and what they read with are those of the service, as is finding out who asks; there are no limits, no throttle,
- * no score, no deadline and no headers.
+ * A minimal GraphQL server: `node:http` and graphql-js, which parses, validates and executes. Schema, resolvers, readers and
+ * authentication are those of the service. There are no limits, no rate limit, no complexity score, no deadline and no
+ * headers.
  *
- * Arguments: the SQLite file, what URLs start with.
+ * Arguments: the SQLite file, the base of URLs.
  */
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'

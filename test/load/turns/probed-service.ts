@@ -20,8 +20,8 @@ export const secrets = {
 }
 
 /**
- * Every listener of `penstock serve`, in one process whose turns are measured. Its exports go to a sink in this process, so that
- * a record costs its intake and its conversion, and not what the store makes of its telemetry.
+ * All listeners of `penstock serve` in one process, which measures its turns. Its exports go to a sink in this process, so that
+ * a record includes its intake and its conversion, but not the storage of its telemetry.
  */
 export class ProbedService implements AsyncDisposable {
   readonly coreUrl: string

@@ -1,5 +1,5 @@
 /**
- * Loaded into the measured process with `--import`: measures the longest turn of its event loop between two messages. The time
+ * Measures the longest turn of the event loop between two messages. It is loaded into the measured process with `--import`. The time
  * that the main thread was ready and waited for a processor does not count, so that a busy machine makes no difference; the
  * time that it waited for a disk does.
  */

@@ -62,7 +62,7 @@ const otlp: Target = {
 }
 let pipelineId = 0
 const record: Target = { listener: 'record', method: 'PUT', url: core(''), headers: { ...asRoot, ...json } }
-/** The program adds the id of the record. */
+/** The base URL, to which the program appends the id of the record. */
 const records = core(`/api/v4/projects/${PROJECT}/pipeline_records/`)
 /** Each record is one of a new pipeline. */
 const recordOf = (what: string, body: (id: number) => string): WorstBody => ({
@@ -90,11 +90,11 @@ function smallJobs(id: number, jobId: (index: number) => number): string {
   return `{"object_attributes":{"id":${id},"status":"success"},"builds":[${jobs.join()}]}`
 }
 
-/** The shapes of JSON, each where one member of the body is. */
+/** Returns the bodies with each shape of JSON in place of one member. */
 const shapesOf = (target: Target, bytes: number, around: (value: string) => string): WorstBody[] =>
   Object.entries(jsonShapes).map(([what, make]) => ({ ...target, what, body: () => around(make(bytes)) }))
 
-/** Returns JSON that the limits just let through. */
+/** Returns JSON that is just within the limits. */
 const withinLimits = (
   target: Target,
   containers: number,
@@ -124,10 +124,10 @@ const multipart = (target: Target, what: string, body: string, boundary = 'x'): 
 })
 
 const document = (query: string): string => JSON.stringify({ query })
-/** The number of characters that a document may have. */
+/** The maximum number of characters of a document. */
 const QUERY = 9_990
 
-/** A row per request; a listener is added by adding its rows. */
+/** One row per request. To add a listener, add its rows. */
 export const worstBodies: readonly WorstBody[] = [
   ...shapesOf(issue, 2 * MIB - 100, (value) => `{"title":"a","x":${value}}`),
   ...withinLimits(issue, 9_900, 19_900, (value) => `{"title":"a","x":${value}}`),

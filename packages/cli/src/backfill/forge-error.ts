@@ -34,13 +34,14 @@ export function refusal(
   token: string | undefined,
 ): ForgeError {
   const known = token ? advice : adviceWithoutToken
-  const why = status >= 300 && status < 400 ? redirected(headers.location) : (known[status] ?? said(body, token))
+  const why =
+    status >= 300 && status < 400 ? redirected(headers.location) : (known[status] ?? quotedMessage(body, token))
   const line = `${path}: HTTP ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
   return new ForgeError(why === undefined ? line : `${line}: ${why}`, status)
 }
 
 /** Returns one line from the forge's JSON. If it contains the token, the token is removed. */
-function said(body: Uint8Array, token: string | undefined): string | undefined {
+function quotedMessage(body: Uint8Array, token: string | undefined): string | undefined {
   if (body.length > MAX_MESSAGE_BYTES) return undefined
   const answer = parsed(Buffer.from(body).toString())
   const text = [answer?.error_description, answer?.message, answer?.error].find((each) => typeof each === 'string')

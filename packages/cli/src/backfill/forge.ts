@@ -59,7 +59,7 @@ export class Forge {
     this.#headers = {
       accept: 'application/json',
       'user-agent': `penstock/${PRODUCT_VERSION}`,
-      ...(options.token && { 'private-token': requireHeaderSafe(options.token) }),
+      ...(options.token && { 'private-token': validateToken(options.token) }),
     }
   }
 
@@ -207,7 +207,7 @@ export function idOf(value: unknown): bigint | undefined {
   return id > 0n ? id : undefined
 }
 
-function requireHeaderSafe(token: string): string {
+function validateToken(token: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token
   throw new UsageError('the private token contains a character that is not allowed in a header; check it for blanks')
 }

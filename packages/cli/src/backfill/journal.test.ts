@@ -11,7 +11,7 @@ const subject = { from: 'https://forge.example/api/v4', project: '17', endpoint:
 const header =
   '{"format":"penstock backfill 1","from":"https://forge.example/api/v4","project":"17","endpoint":"https://otlp.example"}\n'
 
-test('what was accepted is known to the next run', async () => {
+test('the next run reads the accepted pipelines', async () => {
   await using directory = await temporaryDirectory()
   const path = join(directory.path, 'state')
   const first = Journal.open(path, subject)
@@ -36,7 +36,7 @@ test('what was accepted is known to the next run', async () => {
   )
 })
 
-test('cut off at any byte, it holds the lines that are whole, and goes on after them', async () => {
+test('a journal that was cut off at any byte keeps its complete lines and continues after them', async () => {
   await using directory = await temporaryDirectory()
   const path = join(directory.path, 'state')
   const lines = [header, '{"id":"1","signal":"traces"}\n', '{"id":"2","signal":"traces"}\n']
@@ -53,7 +53,7 @@ test('cut off at any byte, it holds the lines that are whole, and goes on after 
   }
 })
 
-describe('a file that is none of ours', () => {
+describe('refuses a file with another format', () => {
   test.each([
     { content: 'anything\n', complaint: 'is not a state file of penstock backfill' },
     { content: 'anything', complaint: 'is not a state file of penstock backfill' },
@@ -86,14 +86,14 @@ describe('a file that is none of ours', () => {
     expect(() => Journal.open(directory.path, subject)).toThrow(new UsageError(message))
   })
 
-  test('one in a directory that is not there', async () => {
+  test('a file in a missing directory', async () => {
     await using directory = await temporaryDirectory()
     const path = join(directory.path, 'mistyped', 'state')
     expect(() => Journal.open(path, subject)).toThrow(new UsageError(`cannot use ${path}: no such file or directory`))
   })
 })
 
-test('one that is open is refused under each of its names, and free once it is closed or has been refused', async () => {
+test('an open file is refused under each of its names, and can be opened after it is closed or was refused', async () => {
   await using directory = await temporaryDirectory()
   const path = join(directory.path, 'state')
   const alias = join(directory.path, 'alias')

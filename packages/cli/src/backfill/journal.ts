@@ -56,8 +56,8 @@ export class Journal {
   /** @throws {UsageError} if the file cannot be used, is in use, has another format or another subject */
   static open(path: string, subject: JournalSubject): Journal {
     try {
-      requireOrdinary(path)
-      const lock = requireLock(path)
+      validateFileType(path)
+      const lock = acquireLock(path)
       try {
         return new Journal(path, subject, lock.release)
       } catch (error) {
@@ -189,13 +189,13 @@ function parsed(line: string): Record<string, unknown> | undefined {
   }
 }
 
-function requireOrdinary(path: string): void {
+function validateFileType(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined || (stats.isFile() && stats.size <= MAX_BYTES)) return
   throw new UsageError(`${path} is not a state file of penstock backfill`)
 }
 
-function requireLock(path: string): Extract<FileLock, { kind: 'acquired' }> {
+function acquireLock(path: string): Extract<FileLock, { kind: 'acquired' }> {
   // The real path is the same for every name of the file.
   const file = existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path))
   const lock = lockOn(`${file}.lock`)

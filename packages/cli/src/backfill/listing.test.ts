@@ -38,14 +38,14 @@ async function idsOf(list: Pick<ChangingList, 'page'>, maxItems = 1_000): Promis
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1)
 
-describe('a list that changes while it is read', () => {
-  test('stays as it is: each page once, and once more for the page after it', async () => {
+describe('a list that changes during reading', () => {
+  test('an unchanged list: each page is read once, and again after the next page', async () => {
     const list = new ChangingList(upTo(25), 10)
     expect(await idsOf(list)).toEqual(upTo(25))
     expect(list.requests).toBe(5)
   })
 
-  test('what deletions move past the reading is found', async () => {
+  test('items that deletions move to earlier pages are found', async () => {
     const list = new ChangingList(upTo(40), 10, (each, request) => {
       if (request === 1) each.ids = each.ids.filter((id) => id > 7)
     })
@@ -59,7 +59,7 @@ describe('a list that changes while it is read', () => {
     expect(await idsOf(list)).toEqual(upTo(90))
   })
 
-  test('whatever is there from the beginning to the end comes once, in whatever way the rest comes and goes', async () => {
+  test('items that exist from beginning to end are yielded once, however other items change', async () => {
     const change = fc.record({
       request: fc.nat(30),
       removed: fc.array(fc.nat(60), { maxLength: 25 }),
@@ -104,7 +104,7 @@ describe('a list that does not end', () => {
     expect(list.requests).toBeLessThan(12)
   })
 
-  test('there is always more', async () => {
+  test('each page has more items', async () => {
     const list = endless((page) => [page * 2, page * 2 + 1])
     await expect(idsOf(list, 50)).rejects.toThrow(
       new ForgeError('/list: the list has more than 50 items or does not end'),

@@ -178,12 +178,16 @@ async function each(
   for (const id of ids) {
     const isDone = await work(id)
     if (!isDone) exitCode = exitCodes.incomplete
-    await write(stderr, isDone ? `${done} ${id}\n` : `${whyNot(id, [done, state], await queue.find(id))}\n`)
+    await write(stderr, isDone ? `${done} ${id}\n` : `${refusalReason(id, [done, state], await queue.find(id))}\n`)
   }
   return exitCode
 }
 
-function whyNot(id: number, [done, wanted]: readonly [string, State], status: DeliveryStatus | undefined): string {
+function refusalReason(
+  id: number,
+  [done, wanted]: readonly [string, State],
+  status: DeliveryStatus | undefined,
+): string {
   if (status === undefined) return `there is no delivery ${id}`
   if (status.state === wanted) return `delivery ${id} was changed by another process; try again`
   const remedy = done === 'dropped' && status.state !== 'delivered' ? `; use --state ${status.state} to drop it` : ''

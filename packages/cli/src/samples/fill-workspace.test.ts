@@ -13,7 +13,7 @@ import {
 import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { operator } from '../core/core-operator.ts'
-import { fillWorkspace, isRoomForSamples } from './fill-workspace.ts'
+import { fillWorkspace, hasRoomForSamples } from './fill-workspace.ts'
 
 const SECRET = 'psin_0123456789ab_made-for-the-samples'
 
@@ -38,7 +38,7 @@ const fill = () =>
 const eventCount = async () =>
   (await world.core.db.read.selectFrom('events').select('id').orderBy('id', 'desc').execute()).length
 
-test('again it changes nothing', async () => {
+test('a second run changes nothing', async () => {
   expect(await fill()).toBe(33)
   const before = await eventCount()
   world.clock.advance(3_600_000)
@@ -46,7 +46,7 @@ test('again it changes nothing', async () => {
   expect([await eventCount(), tokensMade]).toEqual([before, 1])
 })
 
-test('a role for everyone, and an export for everything', async () => {
+test('every user has a role, and every project has an export', async () => {
   await fill()
   const levels = new Map<string, number>()
   for (const parent of ['mossgate', 'mossgate/shop', 'mossgate/lockers', 'mossgate/platform']) {
@@ -68,7 +68,7 @@ test('a role for everyone, and an export for everything', async () => {
   expect(settings).toEqual({ signals: ['traces', 'metrics', 'logs'], token: SECRET, warnings: [] })
 })
 
-test('records are taken whole: jobs and their attempts, bridges and what they started', async () => {
+test('records are complete: jobs and their attempts, bridges and the pipelines they started', async () => {
   await fill()
   const project = 'mossgate/lockers/hub'
   const { items: hub } = await world.perform(operator, listPipelines, { project, source: 'push' })
@@ -88,7 +88,7 @@ test('records are taken whole: jobs and their attempts, bridges and what they st
   expect(pipeline).toMatchObject({ source: 'schedule', status: 'success', detailedStatus: 'passed with warnings' })
 })
 
-test('an issue with a label, and a merge request that pipelines have run for', async () => {
+test('there is an issue with a label, and a merge request with pipelines', async () => {
   await fill()
   const project = 'mossgate/shop/storefront'
   const issue = await world.perform(operator, getProjectIssue, { project, issueIid: 1 })
@@ -102,11 +102,11 @@ test('an issue with a label, and a merge request that pipelines have run for', a
   expect([iid, items.map(({ status }) => status)]).toEqual([1, ['success', 'canceled']])
 })
 
-test('there is no room beside a stranger', async () => {
+test('there is no room if the core has another user', async () => {
   await world.user('root', { isAdministrator: true })
-  expect(await isRoomForSamples(world.core)).toBe(true)
+  expect(await hasRoomForSamples(world.core)).toBe(true)
   await fill()
-  expect(await isRoomForSamples(world.core)).toBe(true)
+  expect(await hasRoomForSamples(world.core)).toBe(true)
   await world.user('mira')
-  expect(await isRoomForSamples(world.core)).toBe(false)
+  expect(await hasRoomForSamples(world.core)).toBe(false)
 })

@@ -16,7 +16,7 @@ import {
 } from '@penstock/core'
 import { operator } from '../core/core-operator.ts'
 import { COMPANY, FOUNDER, groups, people, projects } from './company.ts'
-import { ensured } from './ensured.ts'
+import { findOrCreate } from './find-or-create.ts'
 import { sampleRecords } from './sample-hooks.ts'
 import { addWork } from './work.ts'
 
@@ -40,7 +40,7 @@ export async function fillWorkspace({ core, nowMs, newIngestToken }: FillOptions
   await addGroups(core, founder)
   for (const { username, role, of } of people) {
     const userId = actors.get(username)!.id
-    await ensured(
+    await findOrCreate(
       () => perform(core, founder, groupMembers.show, { parent: of, userId }),
       () => perform(core, founder, groupMembers.add, { parent: of, userId, accessLevel: accessLevels[role] }),
     )
@@ -57,7 +57,7 @@ export async function fillWorkspace({ core, nowMs, newIngestToken }: FillOptions
 }
 
 /** Tells whether the core has no users except administrators and sample users, so that the samples do not disturb anyone. */
-export async function isRoomForSamples(core: Core): Promise<boolean> {
+export async function hasRoomForSamples(core: Core): Promise<boolean> {
   const { items } = await perform(core, operator, listUsers, { sort: 'asc', perPage: 100 })
   return items.every(({ user }) => user.isAdministrator || people.some(({ username }) => username === user.username))
 }
@@ -77,7 +77,7 @@ async function addPeople(core: Core): Promise<Map<string, NonNullable<Actor>>> {
 
 async function addGroups(core: Core, founder: Actor): Promise<void> {
   for (const { path: fullPath, ...draft } of groups) {
-    await ensured(
+    await findOrCreate(
       () => perform(core, founder, showGroup, { group: fullPath }),
       async () => {
         const { path, parentId } = await placeOf(core, founder, fullPath)
@@ -91,7 +91,7 @@ async function addGroups(core: Core, founder: Actor): Promise<void> {
 async function addProjects(core: Core, founder: Actor): Promise<Map<string, number>> {
   const ids = new Map<string, number>()
   for (const { path: fullPath, ...draft } of projects) {
-    const { project } = await ensured(
+    const { project } = await findOrCreate(
       () => perform(core, founder, showProject, { project: fullPath }),
       async () => {
         const { path, parentId } = await placeOf(core, founder, fullPath)
@@ -120,7 +120,7 @@ async function setExport(core: Core, founder: Actor, newIngestToken: () => Promi
     { key: keys.token, value: newIngestToken, masked: true },
   ]
   for (const { value, ...variable } of values) {
-    await ensured(
+    await findOrCreate(
       () => perform(core, founder, groupVariables.get, { parent: COMPANY, key: variable.key }),
       async () => perform(core, founder, groupVariables.create, { parent: COMPANY, ...variable, value: await value() }),
     )

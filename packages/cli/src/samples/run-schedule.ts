@@ -71,7 +71,7 @@ function runStage(
     if (status === 'manual') return place('created')
     if ((status === 'failed') !== (job.when === 'on_failure')) return place('skipped')
     if (job.manual !== undefined && !isPlayed) return place('manual')
-    if (job.starts !== undefined) return [crossBridge(job, readyMs, options)]
+    if (job.starts !== undefined) return [bridgeAttempt(job, readyMs, options)]
     const slot = freeAtMs.indexOf(Math.min(...freeAtMs))
     const dueMs = isPlayed ? readyMs + fate.afterMinutes * 60_000 : freeAtMs[slot]!
     const tries = attemptsAt(job, fate, { readyMs: isPlayed ? dueMs : readyMs, dueMs, slot }, options)
@@ -106,7 +106,7 @@ function attemptsAt(
 }
 
 /** Returns the attempt of a bridge, which has the end and the status of the pipeline it started. */
-function crossBridge(job: PlannedJob, readyMs: number, { createdMs, startBridge }: ScheduleOptions): Attempt {
+function bridgeAttempt(job: PlannedJob, readyMs: number, { createdMs, startBridge }: ScheduleOptions): Attempt {
   const startedMs = readyMs + 300
   const { status, finishedMs = startedMs } = startBridge(job, startedMs + 200)
   const ran = { readyMs, startedMs, finishedMs: finishedMs + 250, slot: 0 }

@@ -56,10 +56,10 @@ export const phoneMap = change(storefront, 1, 'phone-map', 'Draft: A map that fi
 const quietMotor = change(firmware, 6, 'quiet-motor', 'Close the door with less noise', 'opened')
 const vouchers = change(checkout, 9, 'street-vouchers', 'Vouchers for whole streets', 'merged')
 
-type More = Pick<Run, 'fates' | 'name'>
+type RunDetails = Pick<Run, 'fates' | 'name'>
 const started =
   (source: string) =>
-  (project: string, recipe: string, by: string, hoursAgo: number, title: string, more: More = {}): Run => ({
+  (project: string, recipe: string, by: string, hoursAgo: number, title: string, more: RunDetails = {}): Run => ({
     ...{ project, recipe, by, hoursAgo, source, title },
     ...more,
   })
@@ -100,7 +100,7 @@ export const runs: readonly Run[] = [
     },
   }),
   scheduled(images, 'ci images', 'ines', 32.9, 'A smaller base', { fates: { 'known faults': fails() } }),
-  started('web')(sites, 'roll out', 'amara', 30.2, 'More memory for the pool'),
+  started('web')(sites, 'roll out', 'amara', 30.2, 'RunDetails memory for the pool'),
   pushed(storefront, 'nothing', 'priya', 28.6, 'Spelling [skip ci]'),
   proposed(
     quietMotor,

@@ -21,7 +21,7 @@ const converted = records.map(({ hook }) => {
 })
 const withStatus = (status: string) => converted.filter((record) => record.status === status)
 
-test('the tables name only what there is', () => {
+test('the tables refer only to existing names', () => {
   const paths = new Set(groups.map(({ path }) => path))
   const parentOf = (path: string) => path.split('/').slice(0, -1).join('/')
   for (const { path } of [...groups.slice(1), ...projects]) expect(paths).toContain(parentOf(path))
@@ -40,7 +40,7 @@ test('the tables name only what there is', () => {
   }
 })
 
-test('some thirty pipelines of every kind, all but one of them at their end', () => {
+test('there are about thirty pipelines of every kind, all finished except one', () => {
   expect(records).toHaveLength(33)
   const options = resolveOptions({})
   expect(converted.filter((record) => exportDecision(record, options).kind === 'export')).toHaveLength(32)
@@ -61,7 +61,7 @@ test('some thirty pipelines of every kind, all but one of them at their end', ()
   expect(converted.filter(({ tag }) => tag).map(({ ref }) => ref)).toEqual(['v3.8.0', 'v1.12.0'])
 })
 
-test('one of 200 jobs, beside two more attempts', () => {
+test('one pipeline has 200 jobs and two more attempts', () => {
   const [nightly] = converted.filter(({ name }) => name === 'Every screen, every night')
   expect(new Set(nightly!.jobs.map(({ name }) => name)).size).toBe(200)
   const attempts = nightly!.jobs.filter(({ name }) => name === 'tablet 17/64')
@@ -69,7 +69,7 @@ test('one of 200 jobs, beside two more attempts', () => {
   expect(nightly!.status).toBe('success')
 })
 
-test('ids are their own, and a child names its parent, its bridge and its root', () => {
+test('ids are unique, and a child refers to its parent, its bridge and its root', () => {
   const ids = converted.map(({ id }) => id)
   const jobIds = converted.flatMap(({ jobs }) => jobs.map(({ id }) => id))
   expect([new Set(ids).size, new Set(jobIds).size]).toEqual([ids.length, jobIds.length])
@@ -85,7 +85,7 @@ test('ids are their own, and a child names its parent, its bridge and its root',
   }
 })
 
-test('everything happened in the last two days, and in order', () => {
+test('all times are in the last two days, and in order', () => {
   const atMs = (ns: bigint | undefined) => Number((ns ?? 0n) / 1_000_000n)
   for (const { createdAtNs, finishedAtNs, status, jobs } of converted) {
     expect(atMs(createdAtNs)).toBeGreaterThan(nowMs - 48 * HOUR_MS)
@@ -99,7 +99,7 @@ test('everything happened in the last two days, and in order', () => {
   }
 })
 
-test('the same world has the same pipelines, another time others', () => {
+test('the same world has the same pipelines, and another time results in others', () => {
   expect(JSON.stringify(sampleRecords(world))).toBe(JSON.stringify(records))
   const later = sampleRecords({ ...world, nowMs: nowMs + HOUR_MS })
   expect(later.map(({ pipelineId }) => pipelineId)).toEqual(records.map(({ pipelineId }) => pipelineId))

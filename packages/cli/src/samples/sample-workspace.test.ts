@@ -17,7 +17,7 @@ const options = (newIngestToken: SampleOptions['newIngestToken']): SampleOptions
   ...{ dataDir: world.directory, begunMs: WORLD_BEGINS_MS, core: world.core, newIngestToken, log: silentLog },
 })
 
-test('only a new directory is begun, and what was begun keeps its time', () => {
+test('samples are created only in a new directory, and a pending creation keeps its time', () => {
   expect(pendingSamples(world.directory, false, 1_000)).toBeUndefined()
   expect(readdirSync(world.directory)).not.toContain('sample-workspace.pending')
   expect(pendingSamples(world.directory, true, 1_000)).toBe(1_000)
@@ -28,7 +28,7 @@ test('only a new directory is begun, and what was begun keeps its time', () => {
   expect(pendingSamples(world.directory, false, 9_000)).toBe(9_000)
 })
 
-test('what fails is said, fails no start, and is tried again by the next', async () => {
+test('a failure is reported, does not fail the start, and is retried by the next start', async () => {
   pendingSamples(world.directory, true, WORLD_BEGINS_MS)
   const failed = await makeSamples(options(() => Promise.reject(new Error('the disk is full'))))
   expect(failed).toEqual({
@@ -42,7 +42,7 @@ test('what fails is said, fails no start, and is tried again by the next', async
   expect(isPending()).toBe(false)
 })
 
-test('a core that is in use is left alone, for good', async () => {
+test('a core that is in use never gets samples', async () => {
   await world.user('mira')
   pendingSamples(world.directory, true, WORLD_BEGINS_MS)
   expect(await makeSamples(options(async () => 'psin_0123456789ab_made'))).toBeUndefined()

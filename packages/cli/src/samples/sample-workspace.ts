@@ -5,7 +5,7 @@ import type { Log } from '@penstock/runtime'
 import { describeFailure } from '../core/core-operator.ts'
 import { counted } from '../wording.ts'
 import { COMPANY, SHOWN_PROJECT } from './company.ts'
-import { fillWorkspace, isRoomForSamples } from './fill-workspace.ts'
+import { fillWorkspace, hasRoomForSamples } from './fill-workspace.ts'
 
 /** The result of creating the sample workspace, for the start banner. */
 export interface StartedSamples {
@@ -43,7 +43,7 @@ export interface SampleOptions {
 export async function makeSamples(options: SampleOptions): Promise<StartedSamples | undefined> {
   const { dataDir, begunMs, core, log } = options
   try {
-    const count = (await isRoomForSamples(core)) ? await fillWorkspace({ ...options, nowMs: begunMs }) : undefined
+    const count = (await hasRoomForSamples(core)) ? await fillWorkspace({ ...options, nowMs: begunMs }) : undefined
     rmSync(join(dataDir, MARK_FILE), { force: true })
     if (count === undefined) return undefined
     const sentence = `The sample workspace ${COMPANY} is in the core; its ${counted(count, 'pipeline')} are being sent through the gateway to the embedded store.`

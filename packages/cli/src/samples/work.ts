@@ -11,7 +11,7 @@ import {
   projectLabels,
 } from '@penstock/core'
 import { SHOWN_PROJECT } from './company.ts'
-import { ensured } from './ensured.ts'
+import { findOrCreate } from './find-or-create.ts'
 import { phoneMap } from './runs.ts'
 
 const LABEL = 'small screens'
@@ -20,11 +20,11 @@ const LABEL = 'small screens'
 export async function addWork(core: Core, actors: ReadonlyMap<string, NonNullable<Actor>>): Promise<void> {
   const [planner, developer] = [actors.get('bram'), actors.get('priya')]
   const project = SHOWN_PROJECT
-  await ensured(
+  await findOrCreate(
     () => perform(core, planner, projectLabels.get, { parent: project, labelId: LABEL }),
     () => perform(core, planner, projectLabels.create, { parent: project, name: LABEL, color: '#7a4fa3' }),
   )
-  await ensured(
+  await findOrCreate(
     () => perform(core, planner, getProjectIssue, { project, issueIid: 1 }),
     () =>
       perform(core, planner, createIssue, {
@@ -35,7 +35,7 @@ export async function addWork(core: Core, actors: ReadonlyMap<string, NonNullabl
         assigneeIds: [developer!.id],
       }),
   )
-  await ensured<unknown>(
+  await findOrCreate<unknown>(
     () => perform(core, developer, getBranch, { project, branch: phoneMap.branch }),
     () =>
       perform(core, developer, createFile, {
@@ -46,7 +46,7 @@ export async function addWork(core: Core, actors: ReadonlyMap<string, NonNullabl
         },
       }),
   )
-  await ensured(
+  await findOrCreate(
     () => perform(core, developer, getProjectMergeRequest, { project, mergeRequestIid: phoneMap.iid }),
     () =>
       perform(core, developer, createMergeRequest, {

@@ -32,11 +32,7 @@ describe('bodies that are mistaken for records are refused with advice', () => {
       'is a pipeline of the REST API (31) without its jobs: fetch .../pipelines/31/jobs?include_retried=true and .../pipelines/31/bridges',
     ],
     ['a REST pipeline, and the command that fetches jobs', pipeline, 'or use penstock backfill'],
-    [
-      'a REST pipeline with an environment',
-      { ...pipeline, environment: canary },
-      'is a pipeline of the REST',
-    ],
+    ['a REST pipeline with an environment', { ...pipeline, environment: canary }, 'is a pipeline of the REST'],
     [
       'a REST deployment',
       { id: 9, iid: 1, sha: 'f', status: 'success', environment: { name: canary }, deployable: restJob },

@@ -10,7 +10,7 @@ export const expectedBody = 'must be a pipeline hook, a job hook or { project, p
  * Returns the kind of a body. `object_kind` decides; if a relay left it out, the shape decides.
  *
  * @throws {OtherHookError} for a hook about another event
-* @throws {RecordError} for every other body. For bodies that are often mistaken for a record, the message has advice.
+ * @throws {RecordError} for every other body. For bodies that are often mistaken for a record, the message has advice.
  */
 export function kindOfBody(values: JsonObject): BodyKind {
   const kind = values.object_kind
@@ -35,7 +35,7 @@ const captures = [
 ] as const
 
 /**
-* Returns the request body inside `{ headers, body }`, the form in which tools save webhooks. It is a text or a JSON value;
+ * Returns the request body inside `{ headers, body }`, the form in which tools save webhooks. It is a text or a JSON value;
  * `undefined` for a body that is no captured request.
  */
 export function capturedBody(values: JsonObject): unknown {

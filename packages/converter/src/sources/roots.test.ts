@@ -23,7 +23,13 @@ const rootsOf = (...pairs: [number, number][]) =>
 describe('the root of a run', () => {
   test.each([
     ['a run without upstream is its own root', run(1), rootsOf(), 1n, 'self'],
-    ['edge 46: a run started by another project is its own root', run(3, 2, { otherProject: true }), rootsOf(), 3n, 'self'],
+    [
+      'edge 46: a run started by another project is its own root',
+      run(3, 2, { otherProject: true }),
+      rootsOf(),
+      3n,
+      'self',
+    ],
     ['edge 47: a run that has a parent in its own tree is a cycle', run(3, 2, { root: 3 }), rootsOf(), 3n, 'cycle'],
     ['an explicit root takes precedence', run(3, 2, { root: 1 }), rootsOf([2, 9], [3, 9]), 1n, 'source'],
     ['the parent is a known root', run(2, 1), rootsOf([1, 1]), 1n, 'map'],

@@ -109,7 +109,7 @@ function withRootOf(record: PipelineRecord, request: JobTraceContextRequest): Pi
   if (given !== undefined) validateId('root pipeline id', given)
   if (!hasOtherRoot) {
     if (given === undefined || BigInt(given) === record.id) return record
-    throw new TraceContextError(`root pipeline id: ${whyOwnRoot(record, isMultiProject)}`)
+    throw new TraceContextError(`root pipeline id: ${ownRootReason(record, isMultiProject)}`)
   }
   const named = given ?? readVariable(request.variables, { variable: rootVariable, kind: 'id' })
   if (named !== undefined) return withRoot(record, BigInt(named))
@@ -128,7 +128,7 @@ function withRoot(record: PipelineRecord, rootPipelineId: bigint): PipelineRecor
   }
 }
 
-const whyOwnRoot = ({ source }: PipelineRecord, isMultiProject: boolean): string =>
+const ownRootReason = ({ source }: PipelineRecord, isMultiProject: boolean): string =>
   isMultiProject
     ? 'a pipeline that another project has started has a trace of its own, unless multi-project is same-trace'
     : `is for pipelines that another one has started, but CI_PIPELINE_SOURCE is ${source ?? 'not set'}`

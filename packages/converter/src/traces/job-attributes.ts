@@ -22,7 +22,13 @@ const BRIDGE = 'bridge'
 /** Attributes of a job's or bridge's span and log record. */
 export const jobAttributes: AttributeTable<JobRun> = [
   { keys: ['job.id'], type: 'int', from: ({ job }) => job.id, absent: 'never' },
-  { keys: [ATTR_CICD_PIPELINE_TASK_RUN_ID], type: 'string', knownInJob: true, from: ({ job }) => String(job.id), absent: 'never' },
+  {
+    keys: [ATTR_CICD_PIPELINE_TASK_RUN_ID],
+    type: 'string',
+    knownInJob: true,
+    from: ({ job }) => String(job.id),
+    absent: 'never',
+  },
   {
     keys: ['job.name', ATTR_CICD_PIPELINE_TASK_NAME],
     type: 'string',

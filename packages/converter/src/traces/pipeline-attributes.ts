@@ -26,7 +26,13 @@ import { changeStateByState, entryOf, stateByStatus } from '../status-maps.ts'
 /** Attributes of the pipeline span and of the pipeline's log record. */
 export const pipelineAttributes: AttributeTable<PipelineRun> = [
   { keys: ['pipeline.id'], type: 'int', from: ({ record }) => record.id, absent: 'never' },
-  { keys: [ATTR_CICD_PIPELINE_RUN_ID], type: 'string', knownInJob: true, from: ({ record }) => String(record.id), absent: 'never' },
+  {
+    keys: [ATTR_CICD_PIPELINE_RUN_ID],
+    type: 'string',
+    knownInJob: true,
+    from: ({ record }) => String(record.id),
+    absent: 'never',
+  },
   {
     keys: ['pipeline.iid'],
     type: 'int',

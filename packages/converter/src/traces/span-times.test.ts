@@ -22,7 +22,12 @@ const pipeline = (fields: Partial<PipelineRecord>): PipelineRecord => ({ ...bare
 describe('the pipeline span', () => {
   test.each<[string, Partial<PipelineRecord>, number, number]>([
     ['created, finished', { createdAtNs: s(10), finishedAtNs: s(100) }, 10, 100],
-    ['created takes precedence over jobs', { createdAtNs: s(10), jobs: [job({ createdAtNs: s(5), finishedAtNs: s(90) })] }, 10, 90],
+    [
+      'created takes precedence over jobs',
+      { createdAtNs: s(10), jobs: [job({ createdAtNs: s(5), finishedAtNs: s(90) })] },
+      10,
+      90,
+    ],
     [
       'the earliest job created',
       { startedAtNs: s(40), finishedAtNs: s(100), jobs: [job({ createdAtNs: s(30) }), job({ createdAtNs: s(20) })] },
@@ -95,7 +100,11 @@ describe('a job span in a pipeline from 10 to 100', () => {
     ['created after the pipeline', { status: 'manual', createdAtNs: s(300) }, 100],
     ['skipped with a duration has no start', { status: 'skipped', createdAtNs: s(30), durationSeconds: 12 }, 30],
     ['skipped with a start has no start', { status: 'skipped', startedAtNs: s(20), finishedAtNs: s(50) }, 50],
-    ['skipped with a finish and a duration has no start', { status: 'skipped', finishedAtNs: s(50), durationSeconds: 12 }, 50],
+    [
+      'skipped with a finish and a duration has no start',
+      { status: 'skipped', finishedAtNs: s(50), durationSeconds: 12 },
+      50,
+    ],
     [
       'waiting for a callback has no start',
       { status: 'waiting_for_callback', finishedAtNs: s(50), durationSeconds: 12 },

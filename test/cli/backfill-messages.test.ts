@@ -16,7 +16,7 @@ const started = ({ from, endpoint, state }: Backfill) =>
     env,
   )
 
-/** A receiver that answers the third request only when it is let. */
+/** Starts a forge and a receiver that answers the third request only when the gate opens. */
 async function stage() {
   const forge = await ScriptedForge.start(upTo(5))
   const gate = new Gate()
@@ -28,7 +28,7 @@ async function stage() {
 }
 
 describe('two runs on one state file', () => {
-  test('the second is refused at once, and says by whom; the first goes on', async () => {
+  test('the second is refused with the process id of the first, which continues', async () => {
     const { forge, server, gate, run } = await stage()
     const first = started(run)
     const firstOutcome = finished(first)
@@ -49,7 +49,7 @@ describe('two runs on one state file', () => {
     expect((await finished(started(run))).stdout).toContain('nothing to send')
   })
 
-  test('one that was killed leaves nothing in the way', async () => {
+  test('a killed run does not block the next one', async () => {
     const { server, gate, run } = await stage()
     const killed = started(run)
     const outcome = finished(killed)
@@ -63,7 +63,7 @@ describe('two runs on one state file', () => {
   })
 })
 
-test('an interruption is answered before anything else is done', async () => {
+test('an interruption prints its advice immediately', async () => {
   const { server, run } = await stage()
   const interruption = new AbortController()
   const stderr = new Sink()
@@ -78,7 +78,7 @@ test('an interruption is answered before anything else is done', async () => {
   expect(stderr.text.split(line)).toHaveLength(2)
 })
 
-test('a list that is refused from the start: what the forge says, and no more is claimed', async () => {
+test('a refusal of the first list prints the message of the forge and no table of exports', async () => {
   const { forge, run } = await stage()
   const said = `status does not\u001b have a valid\n value: ${forgeToken} ${'x'.repeat(1_000)}`
   forge.trouble = ({ path }) =>
@@ -92,27 +92,30 @@ test('a list that is refused from the start: what the forge says, and no more is
 })
 
 test.each([
-  { body: '', told: '' },
-  { body: '<html>', told: '' },
-  { body: 'null', told: '' },
-  { body: '{"message":{"base":["odd"]}}', told: '' },
-  { body: '{"error":"invalid_request","error_description":"per_page is too large"}', told: ': per_page is too large' },
-  { body: `{"message":"${'x'.repeat(70_000)}"}`, told: '' },
-])('of the answer $body.length characters long is told: $told', async ({ body, told }) => {
+  { body: '', quoted: '' },
+  { body: '<html>', quoted: '' },
+  { body: 'null', quoted: '' },
+  { body: '{"message":{"base":["odd"]}}', quoted: '' },
+  {
+    body: '{"error":"invalid_request","error_description":"per_page is too large"}',
+    quoted: ': per_page is too large',
+  },
+  { body: `{"message":"${'x'.repeat(70_000)}"}`, quoted: '' },
+])('an answer of $body.length characters is quoted as: $quoted', async ({ body, quoted }) => {
   const { forge, run } = await stage()
   forge.trouble = () => ({ play: 'reply', status: 422, body })
-  expect((await backfill(run)).stderr).toBe(`penstock: /projects/ops%2Ftools: HTTP 422 Unprocessable Entity${told}\n`)
+  expect((await backfill(run)).stderr).toBe(`penstock: /projects/ops%2Ftools: HTTP 422 Unprocessable Entity${quoted}\n`)
 })
 
-test('help offers what a backfill takes', async () => {
+test('help lists the flags of a backfill', async () => {
   const stdout = new Sink({ columns: 200 })
   await penstock(['backfill', '--help'], { stdout })
   expect(stdout.text).toMatch(/--metrics-mode <choice> .*\(choices: "per-run"\)/)
   expect(stdout.text).not.toMatch(/windowed|cumulative/)
-  expect(stdout.text).toMatch(/--signals <list> .*\(default: those of SVC_OBSERVABILITY_EXPORT, else all\)/)
+  expect(stdout.text).toMatch(/--signals <list> .*\(default: the signals in SVC_OBSERVABILITY_EXPORT, else all\)/)
 })
 
-test('the state file of a refused run is not touched', async () => {
+test('a refused run does not change the state file', async () => {
   const { server, gate, run } = await stage()
   const first = backfill(run)
   await server.received(3)
@@ -123,7 +126,7 @@ test('the state file of a refused run is not touched', async () => {
   expect((await first).exitCode).toBe(0)
 })
 
-test('what REST tells of commit and merge request: the commit by a bridge too, the merge request by the ref', async () => {
+test('the commit is read from REST jobs or bridges, and the merge request from the ref', async () => {
   const forge = await ScriptedForge.start([{ id: 31, jobs: 0 }])
   const server = await receiver()
   const begin = '2026-02-11T09:20:14.000Z'
@@ -136,7 +139,7 @@ test('what REST tells of commit and merge request: the commit by a bridge too, t
     created_at: begin,
     finished_at: begin,
   }
-  const commit = { id: sha, title: 'Mend the tide', message: 'Mend the tide\n' }
+  const commit = { id: sha, title: 'Fix the tide', message: 'Fix the tide\n' }
   const bridge = { id: 380, name: 'children', stage: 'build', status: 'success', created_at: begin, commit }
   forge.trouble = ({ path }) => {
     const value = path.includes('/31/bridges') ? [bridge] : path.endsWith('/31') ? run : undefined

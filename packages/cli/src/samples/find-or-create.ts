@@ -1,7 +1,7 @@
 import { DomainError } from '@penstock/core'
 
 /** Returns the existing object, or creates it. */
-export async function ensured<Thing>(find: () => Promise<Thing>, make: () => Promise<Thing>): Promise<Thing> {
+export async function findOrCreate<Thing>(find: () => Promise<Thing>, make: () => Promise<Thing>): Promise<Thing> {
   try {
     return await find()
   } catch (error) {

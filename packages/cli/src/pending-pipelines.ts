@@ -2,7 +2,7 @@ import { rootKey } from '@penstock/converter'
 import { RecentMap } from './recent-map.ts'
 
 /** The pipelines that are known only from job hooks. They cannot be converted before their own hook arrives. */
-export class PipelinesToCome {
+export class PendingPipelines {
   readonly #waiting: RecentMap<string, bigint>
   readonly #arrived: RecentMap<string, true>
 
@@ -12,12 +12,12 @@ export class PipelinesToCome {
     this.#arrived = new RecentMap({ entries: capacity })
   }
 
-  jobHookCame(instance: string, pipelineId: bigint): void {
+  addJobHook(instance: string, pipelineId: bigint): void {
     const key = rootKey(instance, pipelineId)
     if (!this.#arrived.has(key)) this.#waiting.set(key, pipelineId)
   }
 
-  pipelineCame(instance: string, pipelineId: bigint): void {
+  addPipeline(instance: string, pipelineId: bigint): void {
     const key = rootKey(instance, pipelineId)
     this.#waiting.delete(key)
     this.#arrived.set(key, true)
