@@ -27,7 +27,10 @@ function isOfThisHost(address: Address): boolean {
   )
 }
 
-/** Tells whether an IPv6 address is in the only range that is allocated; all others are unreachable or in a private network. */
+/**
+ * Tells whether an IPv6 address is in the only range that is allocated; all others are
+ * unreachable or in a private network.
+ */
 const isAllocated = isIn('0.0.0.0/0', '2000::/3')
 
 /**

@@ -20,7 +20,10 @@ export interface Circuit {
 
 export const closedCircuit: Circuit = { isProven: true, failuresInARow: 0, openUntilMs: 0 }
 
-/** The state of a lane that this process has not used yet. Its backlog may exist because the receiver is down, so one delivery is tried before batches. */
+/**
+ * The state of a lane that this process has not used yet. Its backlog may exist because the receiver is down, so one
+ * delivery is tried before batches.
+ */
 export const untriedCircuit: Circuit = { ...closedCircuit, isProven: false }
 
 /** Tells whether a single attempt must succeed before others are made at the same time. */

@@ -26,7 +26,10 @@ export interface DeliveriesTable {
   settled_at_ms: number | null
 }
 
-/** After this many consecutive claims that were never settled, a delivery is treated as poison: it may crash the process that sends it. */
+/**
+ * After this many consecutive claims that were never settled, a delivery is treated as poison: it may
+ * crash the process that sends it.
+ */
 export const POISON_AFTER_ABANDONED = 2
 
 export const deliveryMigrations: Migrations = {

@@ -54,7 +54,10 @@ export interface Settled {
 
 /** The number of lanes that one query returns. */
 const LANES_PER_PAGE = 256
-/** The number of tries to settle while the process is ending, so that an unreachable database does not delay the end for long. */
+/**
+ * The number of tries to settle while the process is ending, so that an unreachable database
+ * does not delay the end for long.
+ */
 const MAX_SETTLE_TRIES_ON_SHUTDOWN = 3
 
 /** Claims, sends and settles due deliveries until it is stopped. At most `concurrency` batches are in memory. */
@@ -146,7 +149,10 @@ export class Drain {
     }
   }
 
-  /** Starts one poison delivery; only one at a time across all lanes, so that a crash abandons no other suspect along with it. */
+  /**
+   * Starts one poison delivery; only one at a time across all lanes, so that a crash abandons
+   * no other suspect along with it.
+   */
   async #startPoison(signal: AbortSignal): Promise<void> {
     const { queue, clock, newClaim, leaseMs, circuit, serves } = this.#options
     if (this.#poisonBatch !== undefined) return
@@ -164,7 +170,10 @@ export class Drain {
     }
   }
 
-  /** Tells whether a lane may start a batch. Half of all places are reserved for idle lanes, so that slow receivers cannot fill them all. */
+  /**
+   * Tells whether a lane may start a batch. Half of all places are reserved for idle lanes, so that slow
+   * receivers cannot fill them all.
+   */
   #hasRoom({ inProgress }: LaneState, isProbation: boolean): boolean {
     const { concurrency, laneConcurrency } = this.#options
     if (inProgress === 0) return this.#inProgress.size < concurrency
@@ -190,7 +199,10 @@ export class Drain {
     await this.#settle(batch, attempts, signal)
   }
 
-  /** Sends a batch. After an unexpected error the deliveries may or may not have arrived, so they are retried until they expire. */
+  /**
+   * Sends a batch. After an unexpected error the deliveries may or may not have arrived, so they
+   * are retried until they expire.
+   */
   async #send(batch: readonly ClaimedDelivery[], signal: AbortSignal): Promise<readonly (Attempt | undefined)[]> {
     if (batch.every((delivery) => this.#isPoisonPastDeadline(delivery))) {
       return batch.map(({ progress }) => ({ outcome: abandonedOutcome, progress }))

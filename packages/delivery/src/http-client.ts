@@ -63,7 +63,10 @@ export class HttpClient {
   readonly #addressPolicy: (() => AddressPolicy) | undefined
   readonly #guarded: GuardedConnections | undefined
 
-  /** @param addressPolicy the policy for URLs that users have chosen; called for every connection, and before each use of one */
+  /**
+   * @param addressPolicy the policy for URLs that users have chosen; called for every
+   * connection, and before each use of one
+   */
   constructor(limits: HttpClientLimits = defaultHttpClientLimits, addressPolicy?: () => AddressPolicy) {
     this.#keptReplyBytes = limits.keptReplyBytes
     this.#addressPolicy = addressPolicy

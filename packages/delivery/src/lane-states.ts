@@ -6,7 +6,10 @@ export interface LaneState {
   inProgress: number
 }
 
-/** The highest number of lanes in memory, unless more have batches in progress. An evicted lane starts with an untried circuit. */
+/**
+ * The highest number of lanes in memory, unless more have batches in progress. An evicted lane
+ * starts with an untried circuit.
+ */
 const MAX_LANES = 4_096
 
 /** The state of each lane that a process serves. */

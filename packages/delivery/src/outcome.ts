@@ -5,7 +5,10 @@ import { retryAfterMs } from './retry-after.ts'
 export type Outcome = Delivered | Retry | Dead
 
 interface Origin {
-  /** Set if the receiver had no part in the result, so that it says nothing about the receiver or about other deliveries to it. */
+  /**
+   * Set if the receiver had no part in the result, so that it says nothing about the receiver
+   * or about other deliveries to it.
+   */
   readonly isLocal?: true
 }
 
@@ -39,7 +42,10 @@ const kindByStatus: Readonly<Record<number, Outcome['kind']>> = {
   504: 'retry',
 }
 
-/** The outcome by first digit. 3xx is dead because following a redirect would send data and credential to an address that the user did not choose. */
+/**
+ * The outcome by first digit. 3xx is dead because following a redirect would send data and credential to an
+ * address that the user did not choose.
+ */
 const kindByClass: Readonly<Record<number, Outcome['kind']>> = { 2: 'delivered', 3: 'dead', 4: 'dead', 5: 'dead' }
 
 export function kindOfStatus(status: number): Outcome['kind'] {
@@ -65,7 +71,10 @@ export function outcomeOfReply(
   }
 }
 
-/** Returns the outcome of a network failure: a retry, because the receiver may not have acted on it; dead if the address policy blocked it. */
+/**
+ * Returns the outcome of a network failure: a retry, because the receiver may not have acted on it; dead if
+ * the address policy blocked it.
+ */
 export function outcomeOfFailure(failure: NetworkFailure): Outcome {
   const { code, reason } = failure
   if (code === 'PENSTOCK_BLOCKED') return { kind: 'dead', reason, authentication: false, isLocal: true }

@@ -11,12 +11,18 @@ export interface NewDelivery {
   readonly subject: string
 }
 
-/** A delivery that belongs to this claim until the lease ends. If it is not settled by then, the next claim takes it over. */
+/**
+ * A delivery that belongs to this claim until the lease ends. If it is not settled by
+ * then, the next claim takes it over.
+ */
 export interface ClaimedDelivery extends NewDelivery {
   readonly id: number
   readonly claim: string
   readonly enqueuedAtMs: number
-  /** The number of claims before this one, including those that were never settled, because their attempts may have arrived. */
+  /**
+   * The number of claims before this one, including those that were never settled, because
+   * their attempts may have arrived.
+   */
   readonly attemptsMade: number
   /** The number of the latest consecutive claims that were never settled. */
   readonly abandoned: number
@@ -59,7 +65,10 @@ export interface OpenLane {
   readonly dueMs: number
 }
 
-/** The number of deliveries by state. A value of 100,000 means at least as many, because counting millions would block other work. */
+/**
+ * The number of deliveries by state. A value of 100,000 means at least as many, because counting
+ * millions would block other work.
+ */
 export interface QueueCounts {
   readonly open: number
   readonly dead: number
@@ -266,7 +275,10 @@ export class DeliveryQueue {
     return row && statusOf(row)
   }
 
-  /** Opens a dead delivery again, with its full time to expire and its stored progress. Returns `false` if there is none with this id. */
+  /**
+   * Opens a dead delivery again, with its full time to expire and its stored progress. Returns `false`
+   * if there is none with this id.
+   */
   async replay(id: number, nowMs: number): Promise<boolean> {
     const result = await this.#db.write((tx) =>
       tx
@@ -288,7 +300,10 @@ export class DeliveryQueue {
     return result.numUpdatedRows > 0n
   }
 
-  /** Deletes a delivery; a process that is sending it loses the claim. Returns `false` if there is none with this id and state. */
+  /**
+   * Deletes a delivery; a process that is sending it loses the claim. Returns `false` if there
+   * is none with this id and state.
+   */
   async drop(id: number, state: 'open' | 'dead' = 'dead'): Promise<boolean> {
     const result = await this.#db.write((tx) =>
       tx
@@ -301,7 +316,10 @@ export class DeliveryQueue {
     return result.numDeletedRows > 0n
   }
 
-  /** Deletes at most `limit` deliveries that were settled before `beforeMs`, and returns their number. Their keys can be used again. */
+  /**
+   * Deletes at most `limit` deliveries that were settled before `beforeMs`, and returns their
+   * number. Their keys can be used again.
+   */
   async prune(beforeMs: number, limit = MAX_ROWS, state: 'delivered' | 'dead' = 'delivered'): Promise<number> {
     const result = await this.#db.write((tx) =>
       tx

@@ -36,7 +36,10 @@ export interface Aborted {
   readonly reason: string
 }
 
-/** Repeats `attempt` until it is delivered, dead, expired or aborted. `attempt` must observe the given timeout and the same signal. */
+/**
+ * Repeats `attempt` until it is delivered, dead, expired or aborted. `attempt` must observe the
+ * given timeout and the same signal.
+ */
 export async function sendWithRetry(
   attempt: (timeoutMs: number) => Promise<Outcome>,
   context: RetryContext,

@@ -110,7 +110,10 @@ export function withWarning(warnings: Warnings, warning: Warnings['items'][numbe
 
 const cycleWarning = { path: 'source_pipeline', reason: 'leads back to the pipeline itself; read as a root pipeline' }
 
-/** Tells whether the content differs from the exported one and is not older: a late hook about an earlier completion is ignored. */
+/**
+ * Tells whether the content differs from the exported one and is not older: a late hook about an
+ * earlier completion is ignored.
+ */
 function isLaterContent({ finishedAtNs }: PipelineRecord, digest: string, earlier: EarlierExport): boolean {
   return digest !== earlier.digest && !isAfter(earlier.finishedAtNs, finishedAtNs)
 }
@@ -127,7 +130,10 @@ function sentJobs({ jobs, previousExport }: PipelineRecord): BigInt64Array {
   return BigInt64Array.from(new Set([...(previousExport?.jobIds ?? []), ...jobs.map((job) => job.id)]))
 }
 
-/** Returns a digest that is equal for records with the same content. The time when a record was received makes no difference. */
+/**
+ * Returns a digest that is equal for records with the same content. The time when a record
+ * was received makes no difference.
+ */
 export function digestOf(record: PipelineRecord): string {
   const content = { ...record, receivedAtNs: undefined }
   const text = JSON.stringify(content, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))

@@ -99,7 +99,10 @@ class Run {
     return { totals: this.#totals, stopped, complete: complete && stopped === undefined }
   }
 
-  /** Starts a delivery and keeps its error for `end`: a bug must not become an unhandled rejection while the source is awaited. */
+  /**
+   * Starts a delivery and keeps its error for `end`: a bug must not become an unhandled
+   * rejection while the source is awaited.
+   */
   #start(chunk: EncodedChunk): void {
     const sending = this.#deliver(chunk)
       .catch((error: unknown) => {

@@ -27,13 +27,19 @@ export interface ExportLimits {
   readonly maxSharedBytes: number
   /** The number of cached endpoints, one per URL and token. */
   readonly maxEndpoints: number
-  /** The limit on the JSON of records that stay parsed until their other signals are sent; in memory they are several times as large. */
+  /**
+   * The limit on the JSON of records that stay parsed until their other signals are sent; in memory
+   * they are several times as large.
+   */
   readonly maxCachedCharacters: number
   /** How long delivered exports and their records are kept, so that they can be listed. */
   readonly keepDeliveredMs: number
   /** How long dead exports and their records are kept after the last attempt. */
   readonly keepDeadMs: number
-  /** How long the history of a pipeline is kept after its last record or hook. A later record is exported again, with the same ids. */
+  /**
+   * How long the history of a pipeline is kept after its last record or hook. A later record is
+   * exported again, with the same ids.
+   */
   readonly keepPipelinesMs: number
   readonly keepJobHooksMs: number
   /** How often expired rows are deleted. */

@@ -48,7 +48,10 @@ export interface ExporterOptions {
   readonly optionsForScope: (scope: string) => DurableOptions
   /** Returns the destination, or the reason why the record cannot be sent; the reason contains no secrets. */
   readonly resolveDestination: (scope: string, record: PipelineRecord) => Promise<Destination | string>
-  /** Tells whether this process exports to a planned destination; exports to others are left to other processes. Default: all. */
+  /**
+   * Tells whether this process exports to a planned destination; exports to others are left to
+   * other processes. Default: all.
+   */
   readonly serves?: (destination: string) => boolean
   readonly limits: ExportLimits
 }

@@ -42,7 +42,10 @@ export class IntakeTransaction {
   readonly #nowMs: number
   readonly #history: ExportHistory
   readonly #records: StoredRecord[] = []
-  /** Stored job enrichments by pipeline key; undefined if there are none. A pipeline without an entry has not been looked up. */
+  /**
+   * Stored job enrichments by pipeline key; undefined if there are none. A pipeline without
+   * an entry has not been looked up.
+   */
   readonly #jobEnrichments = new Map<string, string | undefined>()
 
   constructor(tx: Transaction<ExporterTables>, nowMs: number) {

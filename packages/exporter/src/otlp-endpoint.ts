@@ -82,7 +82,10 @@ export class OtlpEndpoint {
     }
   }
 
-  /** Sends a chunk until it is accepted, refused permanently, out of time or aborted. Compresses it once for all attempts. */
+  /**
+   * Sends a chunk until it is accepted, refused permanently, out of time or aborted.
+   * Compresses it once for all attempts.
+   */
   async sendChunk(chunk: EncodedChunk, { signal, onRetry }: SendOptions = {}): Promise<ChunkDelivery> {
     const request = await this.#requestOf(chunk)
     let status: number | undefined

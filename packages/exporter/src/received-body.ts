@@ -91,7 +91,10 @@ const nonEmptyVariables = /"variables"\s*:(?!\s*(?:\[\s*\]|null\b))/
 /** Matches integers that `parseLossless` returns as bigint; it returns shorter ones as numbers. */
 const mayHaveLongIntegers = /\d{16}/
 
-/** Serializes the parsed body without variables. Repeated fields of the text disappear, because only the parsed one is written. */
+/**
+ * Serializes the parsed body without variables. Repeated fields of the text disappear, because
+ * only the parsed one is written.
+ */
 function serializeWithoutVariables(body: unknown, text: string): string {
   const bare = withoutVariables(body)
   try {

@@ -5,7 +5,10 @@ interface Entry extends FoundRecord {
   readonly untilMs: number
 }
 
-/** How long a record is kept: its signals are sent at about the same time, and reading its body costs as much as converting it. */
+/**
+ * How long a record is kept: its signals are sent at about the same time, and reading its body
+ * costs as much as converting it.
+ */
 const KEPT_MS = 30_000
 
 /** Caches recently read records, up to a total size of their JSON. */

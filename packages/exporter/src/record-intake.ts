@@ -83,7 +83,10 @@ export class RecordIntake {
     })
   }
 
-  /** Enqueues within the caller's transaction, which must roll back if this throws. Call `wake` on the exporter after the commit. */
+  /**
+   * Enqueues within the caller's transaction, which must roll back if this throws. Call `wake` on
+   * the exporter after the commit.
+   */
   async enqueue(tx: Tx, request: IntakeRequest, nowMs: number): Promise<IntakeResult> {
     const [result] = await this.#enqueueAll(tx, [request], nowMs)
     this.#options.onResult(result!)

@@ -95,7 +95,10 @@ export async function findRecord(
 export const findRecordOfDelivery = (db: Kysely<ExporterTables>, delivery: string): Promise<FoundRecord | undefined> =>
   findRecord(db, readDeliveryKey(delivery).record)
 
-/** Returns when the record of a delivery was enqueued. The delivery itself does not tell, because a replay changes its time. */
+/**
+ * Returns when the record of a delivery was enqueued. The delivery itself does not tell,
+ * because a replay changes its time.
+ */
 export async function findEnqueuedAtMs(db: Kysely<ExporterTables>, delivery: string): Promise<number | undefined> {
   const { record } = readDeliveryKey(delivery)
   const select = db.selectFrom('export_records').select('enqueued_at_ms').where('key', '=', record)

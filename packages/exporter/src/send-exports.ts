@@ -15,10 +15,16 @@ export interface PlannedExport {
 export interface SendExportsOptions {
   /** Plans the export of a delivery's subject, or returns the reason why it cannot be sent. */
   readonly plan: (subject: string) => Promise<PlannedExport | string>
-  /** Extends the claim, and stores which chunks were accepted in case this process ends. Returns `false` if the claim is lost. */
+  /**
+   * Extends the claim, and stores which chunks were accepted in case this process ends.
+   * Returns `false` if the claim is lost.
+   */
   readonly saveProgress: (delivery: ClaimedDelivery, progress: string) => Promise<boolean>
   readonly clock: Clock
-  /** The time after the claim during which requests may be started; deliveries without a request are returned to the queue. */
+  /**
+   * The time after the claim during which requests may be started; deliveries without a
+   * request are returned to the queue.
+   */
   readonly budgetMs: number
   /** The size limit of a request that several exports share, before compression. */
   readonly maxSharedBytes: number
@@ -139,7 +145,10 @@ class BatchRun {
     if (!fits) await this.#sendGroup(endpoint, group)
   }
 
-  /** Sends a shared request. If it is refused for its content, each half is sent separately, so that only the export at fault fails. */
+  /**
+   * Sends a shared request. If it is refused for its content, each half is sent separately, so that
+   * only the export at fault fails.
+   */
   async #sendGroup(endpoint: PlannedExport['endpoint'], group: readonly SmallExport[]): Promise<void> {
     const deliveries = group.map(({ delivery }) => delivery)
     const outcome = await this.#tryGroup(endpoint, group, deliveries)
@@ -148,7 +157,8 @@ class BatchRun {
       const middle = Math.ceil(group.length / 2)
       await this.#sendGroup(endpoint, group.slice(0, middle))
       await this.#sendGroup(endpoint, group.slice(middle))
-      // If the time is over, the search counts as an attempt. Returned as unsent, it would start from the beginning for ever.
+      // If the time is over, the search counts as an attempt. Returned as unsent, it would
+      // start from the beginning for ever.
       const { reason } = outcome
       for (const delivery of deliveries.filter((each) => !this.attempts.has(each))) {
         this.conclude(delivery, { kind: 'retry', retryAfterMs: 0, reason })
@@ -220,7 +230,10 @@ class BatchRun {
 
 const interrupted: Outcome = { kind: 'retry', retryAfterMs: 0, reason: 'internal error', isLocal: true }
 
-/** Returns the outcome for one export of a shared request; the reply does not say which export the rejected items belong to. */
+/**
+ * Returns the outcome for one export of a shared request; the reply does not say which
+ * export the rejected items belong to.
+ */
 function shared(outcome: Outcome, count: number): Outcome {
   if (outcome.kind !== 'delivered' || outcome.rejectedItems === 0 || count === 1) return outcome
   return { ...outcome, message: `of ${count} exports in one request: ${outcome.message}` }
@@ -228,7 +241,10 @@ function shared(outcome: Outcome, count: number): Outcome {
 
 const DIGEST_CHARACTERS = 22
 
-/** Returns a digest that identifies a chunk. If a record is converted differently by now, its digests differ and nothing is skipped. */
+/**
+ * Returns a digest that identifies a chunk. If a record is converted differently by now, its digests
+ * differ and nothing is skipped.
+ */
 function digestOf({ body }: EncodedChunk): string {
   return createHash('sha256').update(body).digest('base64url').slice(0, DIGEST_CHARACTERS)
 }

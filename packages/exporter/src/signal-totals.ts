@@ -7,7 +7,10 @@ export interface SignalTotals {
   readonly items: number
   /** Items in chunks that the receiver accepted. */
   readonly deliveredItems: number
-  /** Items in accepted chunks that the receiver rejected (partial success), in its own units: data points where `items` are metrics. */
+  /**
+   * Items in accepted chunks that the receiver rejected (partial success), in its own units: data
+   * points where `items` are metrics.
+   */
   readonly rejectedItems: number
   /** Items in chunks that were refused or ran out of time. */
   readonly failedItems: number

@@ -15,7 +15,10 @@ export interface ReceivedRequest {
 export interface RequestLimits {
   /** The limit on the inflated body. Default 64 MiB. */
   readonly maxBodyBytes: number
-  /** The limit on the elements of all lists of the request: resources, scopes, spans, attributes, points. Default 500,000. */
+  /**
+   * The limit on the elements of all lists of the request: resources, scopes, spans,
+   * attributes, points. Default 500,000.
+   */
   readonly maxElements: number
 }
 

@@ -36,7 +36,10 @@ export async function storeStatus(db: Kysely<ObserveTables>, bounds: StoreBounds
   }
 }
 
-/** Returns the number of rows. Rows are deleted in the order of their ids, so the first and the last id give the number without a scan. */
+/**
+ * Returns the number of rows. Rows are deleted in the order of their ids, so the first and the last id
+ * give the number without a scan.
+ */
 export async function rowCounts(db: Kysely<ObserveTables>): Promise<RowCounts> {
   const { rows } = await sql<RowCounts>`select
     (select coalesce(max(id) - min(id) + 1, 0) from spans) as spans,

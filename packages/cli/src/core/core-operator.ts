@@ -8,7 +8,10 @@ import { readSettings } from '../serve/read-settings.ts'
 import type { Settings } from '../serve/setting-table.ts'
 import { type CoreDatabaseTables, coreDatabase, openCore } from './open-core.ts'
 
-/** The actor of local commands: a user who can read the data directory may do anything. Records it creates have no author. */
+/**
+ * The actor of local commands: a user who can read the data directory may do anything.
+ * Records it creates have no author.
+ */
 export const operator: Actor = { id: 0, username: 'operator', isAdministrator: true, botHome: undefined }
 
 export function settingsOf(flags: OptionValues, env: Environment['env']): Settings {

@@ -21,7 +21,10 @@ import { isSystemError, systemReason } from '../system-error.ts'
 export const CORE_FILE = 'core.db'
 const SECRETS_KEY_FILE = 'secrets.key'
 
-/** Returns the location of the core's database and a name for messages. The name never contains the URL, which may hold a secret. */
+/**
+ * Returns the location of the core's database and a name for messages. The name never contains
+ * the URL, which may hold a secret.
+ */
 export function coreDatabase({ databaseUrl, dataDir }: Settings): { location: string; name: string } {
   return databaseUrl === undefined
     ? { location: join(dataDir, CORE_FILE), name: join(dataDir, CORE_FILE) }

@@ -147,7 +147,10 @@ async function upstreamIdentity(
 
 const refused = (message: string): DomainError => new DomainError({ code: 'refused', message })
 
-/** Returns an id that is equal for projects with the same token, so that they share requests. It does not reveal the token. */
+/**
+ * Returns an id that is equal for projects with the same token, so that they share
+ * requests. It does not reveal the token.
+ */
 function destinationId({ settings }: Core, token: string | undefined): string {
   if (token === undefined) return 'core'
   const digest = createHmac('sha256', settings.secretsKey).update(`export token\n${token}`).digest('base64url')

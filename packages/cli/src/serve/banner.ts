@@ -58,7 +58,10 @@ export function banner(started: Started): string {
   return `${[...lines, ''].join('\n')}\n`
 }
 
-/** Shell functions as in the README. curl reads the secret from a file descriptor, so the secret does not appear in process lists. */
+/**
+ * Shell functions as in the README. curl reads the secret from a file descriptor, so the secret
+ * does not appear in process lists.
+ */
 const obsFunction = `  obs() { curl -sS -K <(printf 'header = "OBS-API-KEY: %s"' "$OBS_API_KEY") "$@"; }`
 const apiFunction = (url: string): string =>
   `  api() { curl -sS -K <(printf 'header = "PRIVATE-TOKEN: %s"' "$PRIVATE_TOKEN") "${url}/api/v4/$@"; }`
@@ -74,7 +77,10 @@ function defaultCommands({ managementUrl, embedded, core }: Started): string[] {
   ]
 }
 
-/** Returns commands that list pipelines, list the services they appear as, and enforce tokens. The samples have a token, so they go on. */
+/**
+ * Returns commands that list pipelines, list the services they appear as, and enforce tokens. The samples keep
+ * working, because they have a token.
+ */
 function sampleCommands({ managementUrl, core }: Started, project: string): string[] {
   return [
     ...(core!.rootToken === undefined ? [] : [`  export PRIVATE_TOKEN=${core!.rootToken}`]),

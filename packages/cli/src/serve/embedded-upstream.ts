@@ -25,7 +25,10 @@ const unavailable = () => new ApiError('store_unavailable', 'The embedded store 
 
 const traceNotFound = () => new ApiError('not_found', 'No such trace is stored.')
 
-/** Opens the store that the gateway uses if no upstream is set. It listens on loopback, and only the gateway has its credential. */
+/**
+ * Opens the store that the gateway uses if no upstream is set. It listens on loopback, and only
+ * the gateway has its credential.
+ */
 export async function openEmbeddedUpstream(
   settings: Settings,
   { clock }: Environment,

@@ -23,7 +23,9 @@ export interface Ingest {
   readonly config: GatewayConfig
   /** The embedded store, if no upstream is set. */
   readonly embedded: EmbeddedUpstream | undefined
-  /** The plane of this process. If there are workers, it receives no telemetry and only decides for forward-auth proxies. */
+  /**
+   * The plane of this process. If there are workers, it receives no telemetry and only decides for forward-auth proxies.
+   */
   readonly judge: OpenPlane
   readonly workers: Workers | undefined
   /** Returns the planes of this process and of all running workers. */

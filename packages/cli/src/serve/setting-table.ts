@@ -4,7 +4,10 @@ import { gatewaySettingRows } from './gateway-setting-rows.ts'
 import { row } from './setting-row.ts'
 import { address, adminKey, databaseUrl, integer, rootToken, serviceName, text, words } from './setting-shapes.ts'
 
-/** Every setting of `penstock serve`: key in the file, variable, form, default. docs/configuration.md is generated from it. */
+/**
+ * Every setting of `penstock serve`: key in the file, variable, form, default.
+ * docs/configuration.md is generated from it.
+ */
 export const settingTable = {
   serviceName: row(
     'PENSTOCK_SERVICE_NAME',

@@ -18,7 +18,10 @@ export function startErrorOf(error: unknown, settings?: Settings): UsageError | 
   return undefined
 }
 
-/** Returns the usage error for a system error. In workers the system call is `bind`, because their primary binds the port for them. */
+/**
+ * Returns the usage error for a system error. In workers the system call is `bind`, because their
+ * primary binds the port for them.
+ */
 function systemErrorOf(
   error: NodeJS.ErrnoException & { address?: string; port?: number },
   settings: Settings | undefined,

@@ -45,9 +45,15 @@ export interface HookLimits {
   readonly jobs: number
   /** The size limit of all bodies in progress together, from the first byte until the reply. */
   readonly allBodiesBytes: number
-  /** The same limit for one source: a signature can be verified only after the whole body, so anyone can send bodies until then. */
+  /**
+   * The same limit for one source: a signature can be verified only after the whole body, so
+   * anyone can send bodies until then.
+   */
   readonly sourceBodiesBytes: number
-  /** The number of wrong credentials per source, address and minute after which all further requests of the address are refused. */
+  /**
+   * The number of wrong credentials per source, address and minute after which all further
+   * requests of the address are refused.
+   */
   readonly failuresPerMinute: number
 }
 

@@ -64,7 +64,9 @@ const oneOrSeveral = <Item extends z.ZodType>(item: Item) =>
     z.array(item).min(1).max(MAX_CREDENTIALS).optional(),
   )
 
-/** Accepts only tokens that a header transports unchanged: forges remove line breaks, and parsers the surrounding blanks. */
+/**
+ * Accepts only tokens that a header transports unchanged: forges remove line breaks, and parsers the surrounding blanks.
+ */
 const secretToken = z
   .string()
   .min(8)
@@ -196,7 +198,9 @@ function sourceOf(name: string, given: z.output<typeof sourceSchema>): Source {
 const MAX_UNKNOWN_KEYS = 5
 const typeWords: Readonly<Record<string, string>> = { string: 'text', array: 'a list' }
 
-/** Returns a message such as `secretToken must have at least 8 characters`. It names keys and expectations, never values. */
+/**
+ * Returns a message such as `secretToken must have at least 8 characters`. It names keys and expectations, never values.
+ */
 function problemText(issue: z.core.$ZodIssue, source: unknown): string {
   const [key, ...rest] = issue.path
   const given = isObject(source) && key !== undefined ? Reflect.get(source, key) : source
@@ -231,7 +235,10 @@ const SCOPE_PREFIX = 'source:'
 /** Returns the scope of a source's pipelines, which separates them from those of all other sources and projects. */
 export const sourceScope = ({ name }: Source): string => SCOPE_PREFIX + name
 
-/** Returns the source with this scope; undefined for other kinds of scopes, and for a source that is no longer configured. */
+/**
+ * Returns the source with this scope; undefined for other kinds of scopes, and for a
+ * source that is no longer configured.
+ */
 export function findSource(sources: Sources, scope: string): Source | undefined {
   return scope.startsWith(SCOPE_PREFIX) ? sources.get(scope.slice(SCOPE_PREFIX.length)) : undefined
 }
