@@ -108,7 +108,7 @@ describe.each(pages)('%s', (page) => {
 })
 
 test('fixtures/README.md lists exactly the existing cases', () => {
-  const [, index = ''] = read('fixtures/README.md').split('## Edge cases and where they are')
+  const [, index = ''] = read('fixtures/README.md').split('## Edge cases and their files')
   const listed = [...index.matchAll(/`([a-z0-9-]+)`/g)].map(([, name]) => name)
   expect([...new Set(listed)].toSorted()).toEqual(caseNames)
 })
