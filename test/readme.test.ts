@@ -40,6 +40,7 @@ const pages = [
     .map((file) => `docs/${file}`),
   'collector-config/README.md',
   'fixtures/README.md',
+  ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`),
 ]
 
 const places = ['collector-config', 'docs', 'fixtures', 'packages', 'test']
@@ -64,6 +65,8 @@ const variables = new Set([
   'PENSTOCK_EXPORT_TOKEN',
   'PENSTOCK_FORGE_TOKEN',
   'PENSTOCK_ROOT_PIPELINE_ID',
+  // Of the tests on PostgreSQL.
+  'PENSTOCK_TEST_DATABASE_URL',
 ])
 
 /** A page that names files of the repositories with the original payloads. */
@@ -111,4 +114,24 @@ test('fixtures/README.md lists exactly the existing cases', () => {
   const [, index = ''] = read('fixtures/README.md').split('## Edge cases and their files')
   const listed = [...index.matchAll(/`([a-z0-9-]+)`/g)].map(([, name]) => name)
   expect([...new Set(listed)].toSorted()).toEqual(caseNames)
+})
+
+describe.each(readdirSync(join(root, 'packages')))('packages/%s/README.md', (name) => {
+  const text = read(`packages/${name}/README.md`)
+
+  test('has at most 40 lines', () => {
+    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(40)
+  })
+
+  test('names only entry points that the package exports', () => {
+    const sources = files
+      .filter((file) => file.startsWith(`packages/${name}/src/`) && file.endsWith('.ts'))
+      .map((file) => read(file))
+    const isExported = (entry: string) =>
+      sources.some((source) =>
+        new RegExp(`^export (?:async )?(?:function\\*?|class|interface|const|type) ${entry}\\b`, 'm').test(source),
+      )
+    const entries = [...text.matchAll(/^\| `(\w+)` \|/gm)].map(([, entry = '']) => entry)
+    expect(entries.filter((entry) => !isExported(entry))).toEqual([])
+  })
 })
