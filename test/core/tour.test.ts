@@ -11,8 +11,8 @@ testWithCurl(
   'the commands of the core tour, the first steps and the GraphQL introduction work as documented',
   async () => {
     const tour = shellBlocks('README.md', '## A tour of the core', '### The sample workspace')
-    const firstSteps = shellBlocks('docs/core.md', '## First steps', '## Calling it')
-    const record = shellBlocks('docs/core.md', '## Pipelines', '## What holds')
+    const firstSteps = shellBlocks('docs/core.md', '## First steps', '## Calling the API')
+    const record = shellBlocks('docs/core.md', '## Pipelines', '### What a record contains')
     const [first = '', json = '', changes = ''] = shellBlocks('docs/graphql.md', '## Ten minutes', '## The endpoint')
     expect([tour.length, firstSteps.length, record.length]).toEqual([2, 3, 1])
     await using directory = await temporaryDirectory()
