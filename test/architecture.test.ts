@@ -79,7 +79,7 @@ const root = join(import.meta.dirname, '..')
 /** The packages with a layer. `toolchain` has none. */
 const packages = readdirSync(join(root, 'packages')).filter((name) => name !== 'toolchain')
 
-const isTest = (file: string): boolean => /\.(test|case|bench)\.ts$/.test(file)
+const isTest = (file: string): boolean => /\.(test|case|harness|bench)\.ts$/.test(file)
 
 function sourcesOf(name: string): { file: string; imports: string[] }[] {
   const directory = join(root, 'packages', name, 'src')
