@@ -1,5 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import type { Group } from '../groups/group.ts'
+import { int } from '../kit/field-table.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../projects/project.ts'
 
@@ -14,6 +15,9 @@ export interface ParentColumns {
   group_id: number | null
   project_id: number | null
 }
+
+/** The same as rows of a field table. */
+export const parentFields = { groupId: int('group_id').optional(), projectId: int('project_id').optional() }
 
 /** The tables whose rows belong to a group or project. */
 type TableOfParents = {
