@@ -29,7 +29,7 @@ export * from './kit/perform.ts'
 export type { CoreTables } from './kit/tables.ts'
 export * from './kit/watched-reads.ts'
 export { type DescribedLabel, type Label, textColorOn } from './labels/label.ts'
-export * from './labels/label-listings.ts'
+export * from './labels/label-lists.ts'
 export { groupLabels, projectLabels } from './labels/label-operations.ts'
 export type {} from './labels/label-store.ts'
 export { mayLeaveEach } from './members/may-leave.ts'
@@ -58,7 +58,7 @@ export {
   type MilestoneParent,
   milestoneStates,
 } from './milestones/milestone.ts'
-export * from './milestones/milestone-listings.ts'
+export * from './milestones/milestone-lists.ts'
 export { groupMilestones, projectMilestones } from './milestones/milestone-operations.ts'
 export type {} from './milestones/milestone-store.ts'
 export * from './oauth/application.ts'

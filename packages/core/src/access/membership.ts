@@ -3,6 +3,7 @@ import type { Group } from '../groups/group.ts'
 import type { ReadContext, Tx } from '../kit/context.ts'
 import { dayAt } from '../kit/day.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import { type ParentRef, parentColumns } from '../model/parent.ts'
 import type { Project } from '../projects/project.ts'
 import { type AccessLevel, accessLevels } from './access-level.ts'
 
@@ -143,15 +144,14 @@ export interface MemberDraft {
 /** @throws the database's error if the user is already a member of the group or project */
 export async function insertMember(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
-  subject: Pick<Group, 'kind' | 'id'> | Pick<Project, 'kind' | 'id'>,
+  subject: ParentRef,
   { userId, level, expiresAt, createdById }: MemberDraft,
 ): Promise<void> {
   await db
     .insertInto('members')
     .values({
       user_id: userId,
-      group_id: subject.kind === 'group' ? subject.id : null,
-      project_id: subject.kind === 'project' ? subject.id : null,
+      ...parentColumns(subject),
       access_level: level,
       expires_at: expiresAt ?? null,
       created_by_id: createdById ?? null,

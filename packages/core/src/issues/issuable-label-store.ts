@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { ReadContext } from '../kit/context.ts'
+import { columnsOf } from '../kit/field-table.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
-import type { Label } from '../labels/label.ts'
-import { labelOf, listedColumns } from '../labels/label-store.ts'
+import { type Label, labelFields } from '../labels/label.ts'
+import { labelsByName } from '../labels/label-store.ts'
 import type { Project } from '../projects/project.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 
@@ -17,16 +18,10 @@ export const labelListingOfItems = (
     itemIds.map((id) =>
       context.db
         .selectFrom('labels')
-        .select(listedColumns)
+        .select(columnsOf(labelFields))
         .where('id', 'in', sql<number>`(select label_id from ${sql.table(pairs)} where ${sql.ref(itemId)} = ${id})`),
     ),
-    {
-      order: [
-        { column: 'name', key: 'name', direction: 'asc' },
-        { column: 'id', key: 'id', direction: 'asc' },
-      ],
-      itemsOf: (rows) => rows.map(labelOf),
-    },
+    labelsByName,
   )
 
 /** Returns the ids of the labels of one item. */

@@ -8,7 +8,7 @@ import {
   listLabelsOfEachIssue,
 } from '../issues/issue-listings.ts'
 import { createIssue, getProjectIssue, listIssues, listProjectIssues } from '../issues/issue-operations.ts'
-import { descriptionsOfEachLabel, findLabelOfEach, listLabelsOfEachProject } from '../labels/label-listings.ts'
+import { descriptionsOfEachLabel, findLabelOfEach, listLabelsOfEachProject } from '../labels/label-lists.ts'
 import { projectLabels } from '../labels/label-operations.ts'
 import {
   descriptionsOfEachMergeRequest,
@@ -24,7 +24,7 @@ import {
   descriptionsOfEachMilestone,
   getMilestoneById,
   listMilestonesOfEach,
-} from '../milestones/milestone-listings.ts'
+} from '../milestones/milestone-lists.ts'
 import { projectMilestones } from '../milestones/milestone-operations.ts'
 import type { Project } from '../projects/project.ts'
 import type { User } from '../users/user.ts'

@@ -57,7 +57,7 @@ export const listedEach = <Item, Sum extends string = never>(
 
 type Query<From extends keyof CoreTables, Row> = SelectQueryBuilder<CoreTables, From, Row>
 
-interface ListingOptions<Row, Item, Sum extends string> {
+export interface ListingOptions<Row, Item, Sum extends string = never> {
   /** A total order: it ends with the key, and its columns are never null. */
   readonly order: readonly KeysetColumn<Row>[]
   /**

@@ -2,7 +2,7 @@
  * Every table of the core. An area adds its own beside its queries:
  *
  * ```ts
- * declare module '../kit/tables.ts' {
+ * declare module './tables.ts' {
  *   interface CoreTables { milestones: MilestonesTable }
  * }
  * ```

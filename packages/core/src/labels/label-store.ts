@@ -1,14 +1,22 @@
-import { type Generated, type Selectable, type SqlBool, sql } from 'kysely'
+import { type Selectable, type SqlBool, sql } from 'kysely'
 import type { Subject } from '../access/subject.ts'
 import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsText } from '../kit/contains-text.ts'
 import type { Actor, ReadContext, Tx } from '../kit/context.ts'
-import type { DescribedRow } from '../kit/description-store.ts'
-import { type Listing, listingOf } from '../kit/listing.ts'
+import { type ColumnsOf, columnsOf, fromRow, newObject, toRow } from '../kit/field-table.ts'
+import { type Listing, type ListingOptions, listingOf } from '../kit/listing.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import { parentColumns } from '../model/parent.ts'
 import type { Project } from '../projects/project.ts'
-import { DEFAULT_COLOR, type DescribedLabel, type Label } from './label.ts'
+import {
+  type DescribedLabel,
+  describedLabelFields,
+  type Label,
+  type LabelDraft,
+  labelDraft,
+  labelFields,
+} from './label.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -16,22 +24,7 @@ declare module '../kit/tables.ts' {
   }
 }
 
-interface LabelsTable {
-  id: Generated<number>
-  /** Exactly one of `group_id` and `project_id` is set. */
-  group_id: number | null
-  project_id: number | null
-  name: string
-  color: string
-  description: string | null
-  priority: number | null
-  created_at_ms: number
-}
-
-/** All columns except the description. */
-export const listedColumns = ['id', 'group_id', 'project_id', 'name', 'color', 'priority', 'created_at_ms'] as const
-
-type LabelRow = Omit<Selectable<LabelsTable>, 'description'>
+interface LabelsTable extends ColumnsOf<typeof describedLabelFields> {}
 
 /** Selects the labels of a group or project, or also those of the groups above it. */
 export interface LabelScope {
@@ -59,7 +52,7 @@ export async function pageOfLabels(
   page: PageRequest,
 ): Promise<Page<DescribedLabel>> {
   const query = wantedLabels(context, undefined, filter).select('description').orderBy('name').orderBy('id')
-  return mapPage(await pageOf(context, query, page), describedLabelOf)
+  return mapPage(await pageOf(context, query, page), (row) => fromRow(describedLabelFields, row))
 }
 
 /** Lists the labels of each filter, ordered by name. */
@@ -67,14 +60,18 @@ export const labelListing = (context: ReadContext, actor: Actor, filters: readon
   listingOf(
     context,
     filters.map((filter) => wantedLabels(context, actor, filter)),
-    {
-      order: [
-        { column: 'name', key: 'name', direction: 'asc' },
-        { column: 'id', key: 'id', direction: 'asc' },
-      ],
-      itemsOf: (rows) => rows.map(labelOf),
-    },
+    labelsByName,
   )
+
+/** The options of listings of labels. */
+export const labelsByName: ListingOptions<LabelRow, Label> = {
+  order: [
+    { column: 'name', key: 'name', direction: 'asc' },
+    { column: 'id', key: 'id', direction: 'asc' },
+  ],
+  itemsOf: (rows) => rows.map((row) => fromRow(labelFields, row)),
+}
+type LabelRow = Selectable<ColumnsOf<typeof labelFields>>
 
 function wantedLabels(
   context: ReadContext,
@@ -82,7 +79,7 @@ function wantedLabels(
   { title, search, searchIn = ['name', 'description'], archived = false, ...scope }: LabelFilter,
 ) {
   return labelsIn(context, scope, actor)
-    .select(listedColumns)
+    .select(columnsOf(labelFields))
     .$if(archived, (all) => all.where(sql<SqlBool>`1 = 0`))
     .$if(title !== undefined, (all) => all.where('name', '=', title!))
     .$if(search !== undefined, (all) => all.where(containsText([...searchIn], search!)))
@@ -95,36 +92,29 @@ export async function findLabel(
   ref: number | string,
 ): Promise<DescribedLabel | undefined> {
   const byId = typeof ref === 'number' && (await labelsIn(context, scope).selectAll().where('id', '=', ref).execute())
-  if (byId && byId[0] !== undefined) return describedLabelOf(byId[0])
+  if (byId && byId[0] !== undefined) return fromRow(describedLabelFields, byId[0])
   const rows = await labelsIn(context, scope).selectAll().where('name', '=', String(ref)).orderBy('id').execute()
   const row = rows.find((row) => row.project_id !== null) ?? rows[0]
-  return row && describedLabelOf(row)
+  return row && fromRow(describedLabelFields, row)
 }
-
-export type LabelDraft = Pick<DescribedLabel, 'name' | 'color' | 'description' | 'priority'>
 
 export async function insertLabel({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, subject: Subject, draft: LabelDraft) {
   const row = await db
     .insertInto('labels')
-    .values({
-      group_id: subject.kind === 'group' ? subject.id : null,
-      project_id: subject.kind === 'project' ? subject.id : null,
-      ...columnsOf(draft),
-      created_at_ms: nowMs,
-    })
+    .values({ ...parentColumns(subject), ...toRow(labelDraft, draft), created_at_ms: nowMs })
     .returningAll()
     .executeTakeFirstOrThrow()
-  return describedLabelOf(row)
+  return fromRow(describedLabelFields, row)
 }
 
 export async function updateLabel({ db }: Tx, id: number, draft: LabelDraft): Promise<DescribedLabel> {
   const row = await db
     .updateTable('labels')
-    .set(columnsOf(draft))
+    .set(toRow(labelDraft, draft))
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow()
-  return describedLabelOf(row)
+  return fromRow(describedLabelFields, row)
 }
 
 export async function deleteLabel({ db }: Tx, id: number): Promise<void> {
@@ -143,9 +133,7 @@ export async function labelIdsOf(tx: Tx, project: Project, names: readonly strin
   for (const name of names) {
     const named = rows.filter((row) => row.name === name)
     const row = named.find((row) => row.project_id !== null) ?? named[0]
-    const { id } =
-      row ??
-      (await insertLabel(tx, project, { name, color: DEFAULT_COLOR, description: undefined, priority: undefined }))
+    const { id } = row ?? (await insertLabel(tx, project, newObject(labelDraft, { name })))
     ids.push(id)
   }
   return ids
@@ -159,7 +147,7 @@ export async function labelOfEach(
 ): Promise<(Label | undefined)[]> {
   const rows = await db
     .selectFrom('labels')
-    .select(listedColumns)
+    .select(columnsOf(labelFields))
     .where('name', '=', name)
     .where((eb) =>
       eb.or([
@@ -172,7 +160,7 @@ export async function labelOfEach(
   return subjects.map(({ kind, id, groupIds }) => {
     const own = rows.find((row) => kind === 'project' && row.project_id === id)
     const row = own ?? rows.find(({ group_id }) => group_id !== null && groupIds.includes(group_id))
-    return row && labelOf(row)
+    return row && fromRow(labelFields, row)
   })
 }
 
@@ -201,25 +189,3 @@ function labelsIn(context: ReadContext, { subject, withInherited, below }: Label
     ])
   })
 }
-
-const columnsOf = ({ name, color, description, priority }: LabelDraft) => ({
-  name,
-  color,
-  description: description ?? null,
-  priority: priority ?? null,
-})
-
-export const labelOf = (row: LabelRow): Label => ({
-  id: row.id,
-  groupId: row.group_id ?? undefined,
-  projectId: row.project_id ?? undefined,
-  name: row.name,
-  color: row.color,
-  priority: row.priority ?? undefined,
-  createdAtMs: row.created_at_ms,
-})
-
-const describedLabelOf = (row: DescribedRow<LabelRow>): DescribedLabel => ({
-  ...labelOf(row),
-  description: row.description ?? undefined,
-})

@@ -1,33 +1,36 @@
 import { z } from 'zod'
-import type { Described } from '../kit/description-store.ts'
+import { errorTexts } from '../kit/error-texts.ts'
+import { changesOf, id, int, matches, type ObjectOf, parametersOf, text, time } from '../kit/field-table.ts'
 import { pageInput } from '../kit/page.ts'
-import { clearable, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
+import { parentFields } from '../model/parent.ts'
+import { parentInput } from '../model/parent-operations.ts'
 
-/** A label of a group or project; exactly one of the two ids is set. */
-export interface Label {
-  readonly id: number
-  readonly groupId: number | undefined
-  readonly projectId: number | undefined
+/** The fields that a user sets. */
+export const labelDraft = {
   /** Unique in its group or project, and different from the names inherited from groups above. */
-  readonly name: string
-  /** `#rgb` or `#rrggbb` */
-  readonly color: string
-  /** A lower number is more urgent; `undefined` sorts last. */
-  readonly priority: number | undefined
-  readonly createdAtMs: number
+  name: text('name')
+    .parse(z.string().trim().min(1).max(255))
+    .check((name) => name.includes(',') && errorTexts.invalid),
+  /** `#rgb` or `#rrggbb`. The default is for labels that are created when they are first used. */
+  color: text('color')
+    .parse(z.string().trim().max(255))
+    .check(matches(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i, 'must be a valid color code'))
+    .default('#6699cc'),
+  description: text('description').parse(z.string().max(1_048_576)).optional(),
+  /** A lower number is more urgent; a missing one sorts last. Limited to what a column of 32 bits can store. */
+  priority: int('priority').parse(z.int().min(0).max(2_147_483_647)).optional(),
 }
 
-export interface DescribedLabel extends Label, Described {}
+const { description, ...listed } = labelDraft
+/** The fields in lists. */
+export const labelFields = { id: id(), ...parentFields, ...listed, createdAtMs: time('created_at_ms') }
+export const describedLabelFields = { ...labelFields, description }
 
-/** The color of labels that are created when they are first used. */
-export const DEFAULT_COLOR = '#6699cc'
-
-const labelName = z.string().trim().min(1).max(255)
-const labelColor = z.string().trim().max(255)
-const labelDescription = z.string().max(1_048_576)
-/** Limited to what a column of 32 bits can store. */
-const labelPriority = z.int().min(0).max(2_147_483_647)
+/** A label of a group or project; exactly one of the two ids is set. */
+export interface Label extends ObjectOf<typeof labelFields> {}
+export interface DescribedLabel extends ObjectOf<typeof describedLabelFields> {}
+export type LabelDraft = ObjectOf<typeof labelDraft>
 
 /** A reference to a label: its id or its name. */
 const labelRef = z.union([z.int(), z.string().max(255)])
@@ -46,11 +49,10 @@ export const labelNames = z
   ])
   .refine((names) => names.length <= 100 && names.every((name) => name.length <= 255))
 
-const parent = { parent: namespaceRef }
 const withInherited = { includeAncestorGroups: z.boolean().default(true) }
 
 export const listLabelsInput = z.object({
-  ...parent,
+  ...parentInput,
   search: z.string().max(255).optional(),
   ...withInherited,
   ...pageInput,
@@ -75,25 +77,15 @@ export const labelsOfEachGroupInput = z.object({
 
 export const labelOfEachInput = z.object({ title: z.string().max(255) })
 
-export const labelInput = z.object({ ...parent, labelId: labelRef, ...withInherited })
+export const labelInput = z.object({ ...parentInput, labelId: labelRef, ...withInherited })
 
-export const createLabelInput = z.object({
-  ...parent,
-  name: labelName,
-  color: labelColor,
-  description: clearable(labelDescription),
-  priority: clearable(labelPriority),
-})
+export const createLabelInput = z.object({ ...parentInput, ...parametersOf(labelDraft) })
 
 /** Some clients put the label into the path, others into query or body as `name`. */
-const named = { ...parent, labelId: labelRef.optional(), name: z.string().max(255).optional() }
+const named = { ...parentInput, labelId: labelRef.optional(), name: z.string().max(255).optional() }
 
-const changes = {
-  newName: labelName.optional(),
-  color: labelColor.optional(),
-  description: clearable(labelDescription),
-  priority: clearable(labelPriority),
-}
+const { name: newName, ...otherChanges } = changesOf(labelDraft)
+const changes = { newName, ...otherChanges }
 const changeNames = Object.keys(changes) as (keyof typeof changes)[]
 
 export const updateLabelInput = z
@@ -114,16 +106,6 @@ function requireNamed({ labelId, name }: Named, context: z.RefinementCtx): void 
     context.addIssue(problem('exactly_one', { names: ['labelId', 'name'] }))
   }
 }
-
-/** Returns the problems of a label by attribute; empty if it is valid. */
-export function validateLabel({ name, color }: { name?: string | undefined; color?: string | undefined }) {
-  return {
-    ...(name?.includes(',') && { name: ['is invalid'] }),
-    ...(color !== undefined && !colorForm.test(color) && { color: ['must be a valid color code'] }),
-  }
-}
-
-const colorForm = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
 
 /** Returns the text color that is easier to read on a background: light if its luma is dark. */
 export function textColorOn(color: string): '#FFFFFF' | '#1F1E24' {

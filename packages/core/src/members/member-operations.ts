@@ -13,6 +13,7 @@ import { batchQuery, command, query, unscopedBatchQuery, unscopedCommand } from 
 import { pageInput } from '../kit/page.ts'
 import { clearable, day, dayOrInstant, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
+import { parentIds } from '../model/parent.ts'
 import { getProject } from '../projects/project-store.ts'
 import type { User } from '../users/user.ts'
 import { findUserByUsername, getUser } from '../users/user-store.ts'
@@ -259,6 +260,5 @@ async function recordMemberEvent(
   userId: number,
   details: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const where = subject.kind === 'group' ? { groupId: subject.id } : { projectId: subject.id }
-  await tx.recordEvent({ type, objectId: userId, ...where, details })
+  await tx.recordEvent({ type, objectId: userId, ...parentIds(subject), details })
 }

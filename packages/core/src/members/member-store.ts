@@ -16,6 +16,7 @@ import { containsText } from '../kit/contains-text.ts'
 import type { ReadContext, Tx } from '../kit/context.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import { belongsTo } from '../model/parent.ts'
 import { findUsers } from '../users/user-store.ts'
 import type { Member } from './member.ts'
 
@@ -118,16 +119,12 @@ export async function updateMemberRow(
     .updateTable('members')
     .set({ access_level: level, expires_at: expiresAt ?? null })
     .where('user_id', '=', userId)
-    .where(subject.kind === 'group' ? 'group_id' : 'project_id', '=', subject.id)
+    .where(belongsTo(subject))
     .execute()
 }
 
 export async function deleteMember({ db }: Pick<Tx, 'db'>, subject: Subject, userId: number): Promise<void> {
-  await db
-    .deleteFrom('members')
-    .where('user_id', '=', userId)
-    .where(subject.kind === 'group' ? 'group_id' : 'project_id', '=', subject.id)
-    .execute()
+  await db.deleteFrom('members').where('user_id', '=', userId).where(belongsTo(subject)).execute()
 }
 
 /** Deletes the roles given in subgroups and projects of the group, except in projects of the user's own namespace. */

@@ -9,6 +9,7 @@ import { command, query } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { problem } from '../kit/parse-input.ts'
+import { parentIds } from '../model/parent.ts'
 import { getProject } from '../projects/project-store.ts'
 import type { User } from '../users/user.ts'
 import { insertUser } from '../users/user-store.ts'
@@ -118,13 +119,11 @@ export const rotateOwnGroupToken = command(
 
 type WithSubject<Context> = Context & { readonly actor: Actor; readonly subject: Subject }
 
-const placeOf = ({ kind, id }: Subject) => (kind === 'project' ? { projectId: id } : { groupId: id })
-
 function list(
   context: WithSubject<ReadContext>,
   { page, perPage, ...filter }: TokenFilter & { page: number; perPage: number },
 ) {
-  return pageOfAccessTokens(context, placeOf(context.subject), filter, { page, perPage })
+  return pageOfAccessTokens(context, parentIds(context.subject), filter, { page, perPage })
 }
 
 async function getToken(context: WithSubject<ReadContext>, id: number): Promise<AccessToken> {
@@ -148,7 +147,7 @@ async function create(
   await insertMember(tx, subject, { userId: bot.id, level: accessLevel, createdById: tx.actor!.id })
   return issueToken(tx, {
     ...fields,
-    ...placeOf(subject),
+    ...parentIds(subject),
     kind: subject.kind,
     userId: bot.id,
     level: accessLevel,
@@ -160,7 +159,7 @@ async function create(
 function insertBot({ core, subject, ...tx }: WithSubject<Tx> & { readonly core: Core }, name: string): Promise<User> {
   const username = `${subject.kind}_${subject.id}_bot_${Buffer.from(core.randomBytes(16)).toString('hex')}`
   const host = new URL(core.settings.externalUrl).hostname
-  const botHome = { projectId: undefined, groupId: undefined, ...placeOf(subject) }
+  const botHome = { projectId: undefined, groupId: undefined, ...parentIds(subject) }
   return insertUser(tx, { username, name, email: `${username}@noreply.${host}`, botHome })
 }
 
