@@ -436,7 +436,7 @@ describe('C-7: each body has its own deadline', () => {
     expect(upstream.accepted).toEqual(['first', 'here'])
   })
 
-  test('S2: answers no client before upstream has answered', async () => {
+  test('X-2, C-7: answers no client before upstream has answered', async () => {
     const { upstream, submit } = setUp({ maxBodies: 2 })
     let answered = 0
     const answers = named(9).map((body) => submit(body).then(() => (answered += 1)))
