@@ -29,7 +29,7 @@ interface Stage {
 }
 
 describeWithClients('reactions of stock clients to our answers', () => {
-  test('table 1.3: retryable exports are retried within twice the interval and arrive, all others are dropped', async () => {
+  test('P-27: retryable exports are retried within twice the interval and arrive, all others are dropped', async () => {
     const stages = await Promise.all(situations.map(setUp))
     const observed = await observeAll(stages)
     expect(observed).toEqual(Object.fromEntries(situations.map((situation) => [situation.row, expectedOf(situation)])))

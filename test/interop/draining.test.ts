@@ -11,7 +11,7 @@ import { stockClients } from './stock-clients.ts'
 const exportsOfEach = ['before', 'meanwhile', 'after'] as const
 
 describeWithClients('a draining gateway and its replacement', () => {
-  test('X-15, table 1.3: no client has to retry, and each of its exports arrives once', async () => {
+  test('X-15, P-27: no client has to retry, and each of its exports arrives once', async () => {
     const gate = new Gate()
     const arrived: string[] = []
     const upstream = await ScriptedServer.start(({ body }) => {

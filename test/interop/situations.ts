@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000
  */
 export type Behaviour = 'drops' | 'retries' | 'retries in vain'
 
-/** A row of table 1.3 (answers of the gateway), and how a stock client receives this answer. */
+/** An answer of the gateway (P-27), and how a stock client receives it. */
 export interface Situation {
   readonly id: string
   readonly row: string
@@ -59,7 +59,7 @@ export interface World {
 const ownDeadline = { 'python-grpc': 'drops', 'go-grpc': 'drops' } as const
 
 /**
- * The rows of table 1.3. The following rows are missing, because no stock client receives these answers:
+ * The answers of the gateway (P-27). The following ones are missing, because no stock client receives these answers:
  *
  * - Inspected body is not valid gzip or not framed protobuf: exporters send neither. The tests with raw bodies are in
  *   packages/gateway/src/attribution and src/ingest.
@@ -81,7 +81,7 @@ export const situations: readonly Situation[] = [
   },
   {
     id: 'grace-hold',
-    row: 'Same, but inside the grace hold (E-6)',
+    row: 'No valid token, during the grace period (E-6)',
     http: 503,
     grpc: 14,
     retryable: true,

@@ -85,7 +85,7 @@ describe('the status by outcome and proxy', () => {
   })
 })
 
-describe('F-1: the headers of an admission', () => {
+describe('F-1, F-5: the headers of an admission', () => {
   test('contain token, verdict and tenant, and forbid caching', () => {
     expect(ask(verified, traefik, { tenantHeader: true }).answer).toEqual({
       status: 200,

@@ -53,7 +53,7 @@ const common = { 'cache-control': 'no-store', 'x-ingest-capabilities': 'auth' }
 const notFound: CheckAnswer = { status: 404, headers: common, body: undefined }
 
 /**
- * Checks requests on behalf of another proxy, which receives and forwards them itself (F-1 to F-6). The method and the body
+ * Checks requests on behalf of another proxy, which receives and forwards them itself (F-1, F-2, F-4, F-5). The method and the body
  * of the check are ignored. The answer is 200 unless enforcement refuses; failures of the gateway are retryable.
  *
  * Throws `ProxyAddressError` if an entry of `proxies` is not an address or network.

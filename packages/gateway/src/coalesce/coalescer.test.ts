@@ -256,7 +256,7 @@ describe('joining cannot be abused', () => {
   })
 })
 
-describe('answers to a batch', () => {
+describe('C-7: answers to a batch', () => {
   test('answers one bad body among 64 with its own refusal, and accepts the others', async () => {
     const { upstream, joined, count } = setUp()
     const poison = Buffer.from('0a03120500', 'hex')
@@ -288,7 +288,7 @@ describe('answers to a batch', () => {
     expect(upstream.requests.length).toBe(1 + 15)
   })
 
-  test('500: sends the batch again in halves, and counts possible duplicates', async () => {
+  test('O-12: after 500 sends the batch again in halves, and counts possible duplicates', async () => {
     const { upstream, joined, count } = setUp()
     const answers = await joined(named(2))
     upstream.pending[0]?.answer(refusal('rejected', 500))
@@ -436,7 +436,7 @@ describe('C-7: each body has its own deadline', () => {
     expect(upstream.accepted).toEqual(['first', 'here'])
   })
 
-  test('S2: answers no client before upstream has answered', async () => {
+  test('X-2, C-7: answers no client before upstream has answered', async () => {
     const { upstream, submit } = setUp({ maxBodies: 2 })
     let answered = 0
     const answers = named(9).map((body) => submit(body).then(() => (answered += 1)))

@@ -195,7 +195,7 @@ function without(names: readonly string[], others: readonly string[]): string[] 
   })
 }
 
-test('S1, S6: an upstream that judges by content accepts the same spans as without joining', async () => {
+test('C-2, C-3: an upstream that judges by content accepts the same spans as without joining', async () => {
   await fc.assert(
     fc.asyncProperty(
       themes.chain((theme) => steps(theme, fc.constant('byContent'))),
@@ -210,7 +210,7 @@ test('S1, S6: an upstream that judges by content accepts the same spans as witho
   )
 })
 
-test('S1 to S5: loses and duplicates nothing, whatever upstream answers', async () => {
+test('X-2, C-7: loses and duplicates nothing, whatever upstream answers', async () => {
   const anyScript = fc.oneof(
     { weight: 4, arbitrary: fc.constant<Script>('byContent') },
     { weight: 6, arbitrary: fc.constantFrom(...(Object.keys(scripts) as Script[])) },
