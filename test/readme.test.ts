@@ -131,7 +131,8 @@ describe.each(readdirSync(join(root, 'packages')))('packages/%s/README.md', (nam
       sources.some((source) =>
         new RegExp(`^export (?:async )?(?:function\\*?|class|interface|const|type) ${entry}\\b`, 'm').test(source),
       )
-    const entries = [...text.matchAll(/^\| `(\w+)` \|/gm)].map(([, entry = '']) => entry)
-    expect(entries.filter((entry) => !isExported(entry))).toEqual([])
+    const rows = text.match(/^\| `\w+` \|.*$/gm)?.join('\n') ?? ''
+    const entries = [...rows.matchAll(/`([A-Za-z]*[a-z][A-Za-z]*)`/g)].map(([, entry = '']) => entry)
+    expect(entries.filter((entry) => entry !== entry.toLowerCase() && !isExported(entry))).toEqual([])
   })
 })
