@@ -19,6 +19,7 @@ export * from './kit/context.ts'
 export type { Described, SizedDescription } from './kit/description-store.ts'
 export * from './kit/domain-error.ts'
 export type { DomainEvent, EventListener } from './kit/event.ts'
+export { clientNameOf, type FieldTable, type NameOf, type ObjectOf } from './kit/field-table.ts'
 export type {} from './kit/internal-id.ts'
 export * from './kit/listing.ts'
 export * from './kit/operation.ts'
@@ -28,7 +29,7 @@ export { parseInput } from './kit/parse-input.ts'
 export * from './kit/perform.ts'
 export type { CoreTables } from './kit/tables.ts'
 export * from './kit/watched-reads.ts'
-export { type DescribedLabel, type Label, textColorOn } from './labels/label.ts'
+export { type DescribedLabel, describedLabelFields, type Label, labelFields, textColorOn } from './labels/label.ts'
 export * from './labels/label-lists.ts'
 export { groupLabels, projectLabels } from './labels/label-operations.ts'
 export type {} from './labels/label-store.ts'
@@ -181,14 +182,14 @@ export * from './users/user-operations.ts'
 export { findUserByIdOrUsername, findUserByUsername, getUser, insertUser } from './users/user-store.ts'
 export type { VariableCircumstances } from './variables/effective-variables.ts'
 export { loadSecretsKey } from './variables/secrets-key.ts'
-export { maxVariables, type Variable, type VariableType, variableTypes } from './variables/variable.ts'
 export {
-  groupVariables,
-  listInheritedVariablesOfEach,
-  listInstanceVariables,
-  projectVariables,
-  type ShownVariable,
-  variablesFor,
-} from './variables/variable-operations.ts'
+  maxVariables,
+  type Variable,
+  type VariableType,
+  variableFields,
+  variableTypes,
+} from './variables/variable.ts'
+export { listInheritedVariablesOfEach, listInstanceVariables, type ShownVariable } from './variables/variable-lists.ts'
+export { groupVariables, projectVariables, variablesFor } from './variables/variable-operations.ts'
 export type { InheritedVariable } from './variables/variable-store.ts'
 export * from './version.ts'

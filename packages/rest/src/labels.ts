@@ -1,120 +1,54 @@
-import { type DescribedLabel, groupLabels, projectLabels, textColorOn } from '@penstock/core'
+import { type DescribedLabel, describedLabelFields, groupLabels, projectLabels, textColorOn } from '@penstock/core'
 import { z } from 'zod'
+import { escapedHtml } from './escaped-html.ts'
+import { jsonShape, type Members, member, membersOf, pick } from './json-shape.ts'
+import { parentNames as names, type ParentKind, parentRoutes } from './parent-routes.ts'
 import { type Area, route, type Shape } from './route.ts'
 
-const shared = {
-  id: z.int(),
-  name: z.string(),
-  description: z.string().nullable(),
-  description_html: z.string(),
-  text_color: z.string(),
-  color: z.string(),
-  subscribed: z.boolean(),
-  priority: z.int().nullable(),
+const plain = membersOf(describedLabelFields)
+const members: Members<DescribedLabel> = {
+  ...pick(plain, 'id', 'name', 'description'),
+  descriptionHtml: member(z.string(), ({ description = '' }) => escapedHtml(description)),
+  textColor: member(z.string(), ({ color }) => textColorOn(color)),
+  color: plain.color,
+  subscribed: member(z.boolean(), () => false),
+  priority: plain.priority,
 }
-
-const sharedJson = (label: DescribedLabel) => ({
-  id: label.id,
-  name: label.name,
-  description: label.description ?? null,
-  description_html: escaped(label.description ?? ''),
-  text_color: textColorOn(label.color),
-  color: label.color,
-  subscribed: false,
-  priority: label.priority ?? null,
+const groupShape = jsonShape('GroupLabel', members)
+const projectShape = jsonShape<DescribedLabel>('ProjectLabel', {
+  ...members,
+  isProjectLabel: member(z.boolean(), ({ projectId }) => projectId !== undefined),
 })
 
-const groupLabelShape: Shape<DescribedLabel> = { schema: z.object(shared), of: sharedJson }
+/** Reports errors of `name` under `title`, as GitLab does for labels. */
+const invalid = ({ name, ...others }: Readonly<Record<string, readonly string[]>>) => ({
+  ...(name !== undefined && { title: name }),
+  ...others,
+})
 
-const projectLabelShape: Shape<DescribedLabel> = {
-  schema: z.object({ ...shared, is_project_label: z.boolean() }),
-  of: (label) => ({ ...sharedJson(label), is_project_label: label.projectId !== undefined }),
+/** The routes without a label in their path: the parameter `name` or `label_id` names it. */
+const unnamed = (kind: ParentKind, { update, remove }: typeof groupLabels, shape: Shape<DescribedLabel>) => {
+  const path = `/${kind}s/:id/labels`
+  const summary = (verb: string) => `${verb} a label of a ${kind}. A parameter names the label.`
+  return [
+    route({ method: 'PUT', path, operation: update, names, shape, invalid, summary: summary('Update') }),
+    route({ method: 'DELETE', path, operation: remove, names, summary: summary('Delete') }),
+  ]
 }
 
 export const labelsArea: Area = {
   tag: 'Labels',
-  routes: [...rows('/projects', projectLabels, projectLabelShape), ...rows('/groups', groupLabels, groupLabelShape)],
-}
-
-function rows(base: '/projects' | '/groups', labels: typeof projectLabels, shape: Shape<DescribedLabel>) {
-  const kind = base === '/projects' ? 'project' : 'group'
-  const list = `${base}/:id/labels`
-  const one = `${list}/:label_id`
-  const names = { parent: 'id' }
-  return [
-    route({
-      method: 'GET',
-      path: list,
-      operation: labels.list,
-      names,
-      shape,
-      summary: `List the labels of a ${kind}.`,
-    }),
-    route({
-      method: 'GET',
-      path: one,
-      operation: labels.get,
-      names,
-      shape,
+  routes: [
+    ...parentRoutes({
+      noun: 'label',
+      key: 'label_id',
+      operations: { project: projectLabels, group: groupLabels },
+      shape: { project: projectShape, group: groupShape },
+      foundBy: 'by its id or name',
       endsInName: true,
-      summary: `Get a label of a ${kind} by its id or name.`,
+      invalid: () => invalid,
     }),
-    route({
-      method: 'POST',
-      path: list,
-      operation: labels.create,
-      names,
-      shape,
-      invalid: withTitle,
-      summary: `Create a label in a ${kind}.`,
-    }),
-    route({
-      method: 'PUT',
-      path: one,
-      operation: labels.update,
-      names,
-      shape,
-      invalid: withTitle,
-      endsInName: true,
-      summary: `Update a label of a ${kind}.`,
-    }),
-    route({
-      method: 'PUT',
-      path: list,
-      operation: labels.update,
-      names,
-      shape,
-      invalid: withTitle,
-      summary: `Update a label of a ${kind}. A parameter names the label.`,
-    }),
-    route({
-      method: 'DELETE',
-      path: one,
-      operation: labels.remove,
-      names,
-      endsInName: true,
-      summary: `Delete a label of a ${kind}.`,
-    }),
-    route({
-      method: 'DELETE',
-      path: list,
-      operation: labels.remove,
-      names,
-      summary: `Delete a label of a ${kind}. A parameter names the label.`,
-    }),
-  ]
+    ...unnamed('project', projectLabels, projectShape),
+    ...unnamed('group', groupLabels, groupShape),
+  ],
 }
-
-/** Reports errors of `name` under `title`, as GitLab does for labels. */
-function withTitle({ name, ...others }: Readonly<Record<string, readonly string[]>>) {
-  return { ...(name !== undefined && { title: name }), ...others }
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escaped = (text: string) => text.replace(/[&<>"']/g, (character) => entities[character]!)

@@ -1,85 +1,24 @@
-import { groupVariables, projectVariables, type ShownVariable, variableTypes } from '@penstock/core'
+import { groupVariables, projectVariables, type ShownVariable, variableFields } from '@penstock/core'
 import { z } from 'zod'
-import { type Area, type RestRoute, route, type Shape } from './route.ts'
+import { jsonShape, member, membersOf, pick } from './json-shape.ts'
+import { parentRoutes } from './parent-routes.ts'
+import type { Area } from './route.ts'
 
-const variableShape: Shape<ShownVariable> = {
-  schema: z.object({
-    variable_type: z.enum(variableTypes),
-    key: z.string(),
-    value: z.string().nullable(),
-    hidden: z.boolean(),
-    protected: z.boolean(),
-    masked: z.boolean(),
-    raw: z.boolean(),
-    environment_scope: z.string(),
-    description: z.string().nullable(),
-  }),
-  of: (variable) => ({
-    variable_type: variable.type,
-    key: variable.key,
-    value: variable.value ?? null,
-    hidden: variable.isHidden,
-    protected: variable.isProtected,
-    masked: variable.isMasked,
-    raw: variable.isRaw,
-    environment_scope: variable.environmentScope,
-    description: variable.description ?? null,
-  }),
-}
+const plain = membersOf(variableFields)
+
+const variableShape = jsonShape<ShownVariable>('Variable', {
+  ...pick(plain, 'variableType', 'key'),
+  value: member(z.string().nullable(), ({ value }) => value ?? null),
+  ...pick(plain, 'hidden', 'protected', 'masked', 'raw', 'environmentScope', 'description'),
+})
 
 export const variablesArea: Area = {
   tag: 'CI/CD variables',
-  routes: [...routesOf('project', projectVariables), ...routesOf('group', groupVariables)],
-}
-
-function routesOf(parent: 'group' | 'project', operations: typeof groupVariables): RestRoute[] {
-  const all = `/${parent}s/:id/variables`
-  const path = `${all}/:key`
-  const names = { parent: 'id' }
-  const shape = variableShape
-  const endsInName = true
-  return [
-    route({
-      method: 'GET',
-      path: all,
-      operation: operations.list,
-      summary: `List the variables of a ${parent}.`,
-      names,
-      shape,
-    }),
-    route({
-      method: 'POST',
-      path: all,
-      operation: operations.create,
-      summary: `Create a variable in a ${parent}.`,
-      names,
-      shape,
-    }),
-    route({
-      method: 'GET',
-      path,
-      operation: operations.get,
-      summary: `Get a variable of a ${parent}.`,
-      names,
-      shape,
-      endsInName,
-    }),
-    route({
-      method: 'PUT',
-      path,
-      operation: operations.update,
-      summary: `Update a variable of a ${parent}.`,
-      names,
-      shape,
-      endsInName,
-    }),
-    route({
-      method: 'DELETE',
-      path,
-      operation: operations.remove,
-      summary: `Delete a variable of a ${parent}.`,
-      names,
-      endsInName,
-    }),
-  ]
+  routes: parentRoutes({
+    noun: 'variable',
+    key: 'key',
+    operations: { project: projectVariables, group: groupVariables },
+    shape: variableShape,
+    endsInName: true,
+  }),
 }

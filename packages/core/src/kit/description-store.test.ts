@@ -20,11 +20,7 @@ import {
   getProjectMergeRequest,
   listProjectMergeRequests,
 } from '../merge-requests/merge-request-operations.ts'
-import {
-  descriptionsOfEachMilestone,
-  getMilestoneById,
-  listMilestonesOfEach,
-} from '../milestones/milestone-lists.ts'
+import { descriptionsOfEachMilestone, getMilestoneById, listMilestonesOfEach } from '../milestones/milestone-lists.ts'
 import { projectMilestones } from '../milestones/milestone-operations.ts'
 import type { Project } from '../projects/project.ts'
 import type { User } from '../users/user.ts'

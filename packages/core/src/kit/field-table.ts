@@ -131,7 +131,7 @@ type InputOf<Fields extends FieldTable> = {
   readonly [Key in keyof Fields as NameOf<Key, Fields[Key]>]?: Fields[Key]['value'] | null | undefined
 }
 
-export const nameOf = (key: string, { details }: AnyField): string => details.name ?? key.replace(/Ms$/, '')
+export const clientNameOf = (key: string, { details }: AnyField): string => details.name ?? key.replace(/Ms$/, '')
 
 /** Returns the names of all columns, for `select`. */
 export const columnsOf = <Fields extends FieldTable>(fields: Fields): Fields[keyof Fields]['column'][] =>
@@ -178,7 +178,7 @@ export function withInput<Fields extends FieldTable, Before extends ObjectOf<Fie
   input: InputOf<Fields>,
 ): Before {
   const changes = Object.entries(fields).flatMap(([key, field]) => {
-    const given = (input as Readonly<Record<string, unknown>>)[nameOf(key, field)]
+    const given = (input as Readonly<Record<string, unknown>>)[clientNameOf(key, field)]
     if (given === undefined || (given === null && !field.details.isOptional)) return []
     return [[key, given ?? undefined]]
   })
@@ -203,7 +203,7 @@ export function validate<Fields extends FieldTable>(
     const value = object[key] as never
     const broken = value === undefined ? [] : field.details.rules.map((rule) => rule(value))
     const messages = [...broken.filter((message) => message !== false), ...(others[key] ?? [])]
-    return messages.length === 0 ? [] : [[nameOf(key, field), messages]]
+    return messages.length === 0 ? [] : [[clientNameOf(key, field), messages]]
   })
   if (errors.length > 0) throw invalid(Object.fromEntries(errors))
 }
@@ -212,4 +212,4 @@ const mapFields = (fields: FieldTable, value: (field: AnyField) => unknown) =>
   Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, value(field)]))
 
 const schemasOf = (fields: FieldTable, schema: (details: FieldDetails<unknown>) => z.ZodType) =>
-  Object.fromEntries(Object.entries(fields).map(([key, field]) => [nameOf(key, field), schema(field.details)]))
+  Object.fromEntries(Object.entries(fields).map(([key, field]) => [clientNameOf(key, field), schema(field.details)]))

@@ -1,10 +1,12 @@
-import type { Generated, Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { Core, ReadContext, Tx } from '../kit/context.ts'
+import { type ColumnsOf, fromRow, toRow } from '../kit/field-table.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import { type KeysetColumn, mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import { belongsTo, type ParentColumns, type ParentRef, parentColumns, parentOfRow } from '../model/parent.ts'
 import type { Project } from '../projects/project.ts'
 import { newNonce, sealText, unsealText } from './sealed-text.ts'
-import type { Variable, VariableDraft, VariableParent, VariableType } from './variable.ts'
+import { type Variable, type VariableDraft, variableDraft, variableFields, type variableOrders } from './variable.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -12,36 +14,23 @@ declare module '../kit/tables.ts' {
   }
 }
 
-interface CiVariablesTable {
-  id: Generated<number>
-  /** Exactly one of `group_id` and `project_id` is set. */
-  group_id: number | null
-  project_id: number | null
-  key: string
-  /** The value encrypted with AES-256-GCM, bound to its parent and key. */
-  sealed_value: string
-  variable_type: VariableType
-  is_protected: number
-  is_masked: number
-  is_hidden: number
-  is_raw: number
-  environment_scope: string
-  description: string | null
-}
-
+/** `sealed_value` is encrypted with AES-256-GCM, and bound to the parent and key. */
+interface CiVariablesTable extends ParentColumns, ColumnsOf<typeof variableFields> {}
 type Row = Selectable<CiVariablesTable>
+
+const variablesOf = ({ db }: ReadContext, parent: ParentRef) =>
+  db.selectFrom('ci_variables').selectAll('ci_variables').where(belongsTo(parent))
 
 export async function pageOfVariables(
   core: Core,
   context: ReadContext,
-  parent: VariableParent,
+  parent: ParentRef,
   request: PageRequest,
 ): Promise<Page<Variable>> {
-  const query = context.db.selectFrom('ci_variables').selectAll().where(columnOf(parent), '=', parent.id).orderBy('id')
+  const query = variablesOf(context, parent).orderBy('id')
   return mapPage(await pageOf(context, query, request), (row) => variableOf(core, row))
 }
 
-export const variableOrders = ['id', 'key'] as const
 export interface VariableOrder {
   readonly orderBy: (typeof variableOrders)[number]
   readonly sort: 'asc' | 'desc'
@@ -51,15 +40,13 @@ export interface VariableOrder {
 export const variableListing = <Item>(
   core: Core,
   context: ReadContext,
-  parents: readonly VariableParent[],
+  parents: readonly ParentRef[],
   order: VariableOrder,
   shown: (variable: Variable) => Item,
 ): Listing<Item> =>
   listingOf(
     context,
-    parents.map((parent) =>
-      context.db.selectFrom('ci_variables').selectAll('ci_variables').where(columnOf(parent), '=', parent.id),
-    ),
+    parents.map((parent) => variablesOf(context, parent)),
     { order: orderColumnsOf(order), itemsOf: (rows) => rows.map((row) => shown(variableOf(core, row))) },
   )
 
@@ -88,11 +75,7 @@ export const inheritedVariableListing = (
     {
       order: orderColumnsOf(order),
       itemsOf: (rows) =>
-        rows.map((row) => ({
-          ...withoutValue(row),
-          groupName: row.group_name,
-          groupFullPath: row.group_full_path,
-        })),
+        rows.map((row) => ({ ...withoutValue(row), groupName: row.group_name, groupFullPath: row.group_full_path })),
     },
   )
 
@@ -104,42 +87,16 @@ const orderColumnsOf = ({ orderBy, sort: direction }: VariableOrder): readonly K
 /** Finds the variables with a key, ordered by id; with `environmentScope`, at most one. */
 export async function findVariables(
   core: Core,
-  { db }: ReadContext,
-  parent: VariableParent,
+  context: ReadContext,
+  parent: ParentRef,
   { key, environmentScope }: { readonly key: string; readonly environmentScope?: string | undefined },
 ): Promise<Variable[]> {
-  const rows = await db
-    .selectFrom('ci_variables')
-    .selectAll()
-    .where(columnOf(parent), '=', parent.id)
+  const rows = await variablesOf(context, parent)
     .where('key', '=', key)
     .$if(environmentScope !== undefined, (query) => query.where('environment_scope', '=', environmentScope!))
     .orderBy('id')
     .execute()
   return rows.map((row) => variableOf(core, row))
-}
-
-export interface ParentIds {
-  readonly projectId: number
-  readonly groupIds: readonly number[]
-}
-
-/** Finds the variables of a project and groups, still encrypted; `keys` selects some of them. */
-export async function findSealedVariables(
-  { db }: ReadContext,
-  { projectId, groupIds }: ParentIds,
-  keys?: readonly string[],
-): Promise<SealedVariable[]> {
-  const rows = await db
-    .selectFrom('ci_variables')
-    .selectAll()
-    .where((eb) =>
-      eb.or([eb('project_id', '=', projectId), ...(groupIds.length > 0 ? [eb('group_id', 'in', [...groupIds])] : [])]),
-    )
-    .$if(keys !== undefined, (query) => query.where('key', 'in', [...keys!]))
-    .orderBy('id')
-    .execute()
-  return rows.map((row) => ({ ...withoutValue(row), groupId: row.group_id ?? undefined, row }))
 }
 
 /** A variable with a value that is still encrypted. */
@@ -149,13 +106,31 @@ export interface SealedVariable extends Omit<Variable, 'value'> {
   readonly row: Row
 }
 
+/** Finds the variables of a project and groups, still encrypted; `keys` selects some of them. */
+export async function findSealedVariables(
+  { db }: ReadContext,
+  { id, groupIds }: Pick<Project, 'id' | 'groupIds'>,
+  keys?: readonly string[],
+): Promise<SealedVariable[]> {
+  const rows = await db
+    .selectFrom('ci_variables')
+    .selectAll()
+    .where((eb) =>
+      eb.or([eb('project_id', '=', id), ...(groupIds.length > 0 ? [eb('group_id', 'in', [...groupIds])] : [])]),
+    )
+    .$if(keys !== undefined, (query) => query.where('key', 'in', [...keys!]))
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({ ...withoutValue(row), groupId: row.group_id ?? undefined, row }))
+}
+
 export const unsealVariable = (core: Core, { row }: SealedVariable): Variable => variableOf(core, row)
 
-export async function countVariables({ db }: ReadContext, parent: VariableParent): Promise<number> {
+export async function countVariables({ db }: ReadContext, parent: ParentRef): Promise<number> {
   const { count } = await db
     .selectFrom('ci_variables')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where(columnOf(parent), '=', parent.id)
+    .where(belongsTo(parent))
     .executeTakeFirstOrThrow()
   return Number(count)
 }
@@ -164,32 +139,23 @@ export async function countVariables({ db }: ReadContext, parent: VariableParent
 export async function insertVariable(
   core: Core,
   { db }: Tx,
-  parent: VariableParent,
+  parent: ParentRef,
   draft: VariableDraft,
 ): Promise<Variable> {
   const row = await db
     .insertInto('ci_variables')
-    .values({
-      group_id: parent.kind === 'group' ? parent.id : null,
-      project_id: parent.kind === 'project' ? parent.id : null,
-      ...columnsOf(core, parent, draft),
-    })
+    .values({ ...parentColumns(parent), ...rowOf(core, parent, draft) })
     .returningAll()
     .executeTakeFirstOrThrow()
   return variableOf(core, row)
 }
 
 /** @throws the database's error if another variable has the key and scope */
-export async function updateVariable(
-  core: Core,
-  { db }: Tx,
-  parent: VariableParent,
-  { id, ...draft }: Variable,
-): Promise<Variable> {
+export async function updateVariable(core: Core, { db }: Tx, parent: ParentRef, variable: Variable): Promise<Variable> {
   const row = await db
     .updateTable('ci_variables')
-    .set(columnsOf(core, parent, draft))
-    .where('id', '=', id)
+    .set(rowOf(core, parent, variable))
+    .where('id', '=', variable.id)
     .returningAll()
     .executeTakeFirstOrThrow()
   return variableOf(core, row)
@@ -199,46 +165,19 @@ export async function deleteVariable({ db }: Tx, id: number): Promise<void> {
   await db.deleteFrom('ci_variables').where('id', '=', id).execute()
 }
 
-const columnOf = ({ kind }: VariableParent) => (kind === 'group' ? 'group_id' : 'project_id')
-
-function columnsOf({ settings, randomBytes }: Core, { kind, id }: VariableParent, draft: VariableDraft) {
-  const place = placeOf(kind, id, draft.key)
-  return {
-    key: draft.key,
-    sealed_value: sealText(settings.secretsKey, newNonce(randomBytes), place, draft.value),
-    variable_type: draft.type,
-    is_protected: Number(draft.isProtected),
-    is_masked: Number(draft.isMasked),
-    is_hidden: Number(draft.isHidden),
-    is_raw: Number(draft.isRaw),
-    environment_scope: draft.environmentScope,
-    description: draft.description ?? null,
-  }
+function rowOf({ settings, randomBytes }: Core, parent: ParentRef, draft: VariableDraft) {
+  const sealed = sealText(settings.secretsKey, newNonce(randomBytes), placeOf(parent, draft.key), draft.value)
+  return toRow(variableDraft, { ...draft, value: sealed })
 }
 
 function variableOf({ settings }: Core, row: Row): Variable {
-  const place =
-    row.group_id === null ? placeOf('project', row.project_id!, row.key) : placeOf('group', row.group_id, row.key)
-  return { ...withoutValue(row), value: unsealText(settings.secretsKey, place, row.sealed_value) }
+  const variable = fromRow(variableFields, row)
+  return { ...variable, value: unsealText(settings.secretsKey, placeOf(parentOfRow(row), row.key), variable.value) }
 }
 
-const placeOf = (kind: VariableParent['kind'], id: number, key: string): string[] => [
-  'ci_variable',
-  kind,
-  String(id),
-  key,
-]
+const placeOf = ({ kind, id }: ParentRef, key: string): string[] => ['ci_variable', kind, String(id), key]
 
 function withoutValue(row: Row): Omit<Variable, 'value'> {
-  return {
-    id: row.id,
-    key: row.key,
-    type: row.variable_type,
-    isProtected: row.is_protected === 1,
-    isMasked: row.is_masked === 1,
-    isHidden: row.is_hidden === 1,
-    isRaw: row.is_raw === 1,
-    environmentScope: row.environment_scope,
-    description: row.description ?? undefined,
-  }
+  const { value: _, ...variable } = fromRow(variableFields, row)
+  return variable
 }
