@@ -1,0 +1,132 @@
+import {
+  exportSignals,
+  getJob,
+  getLatestPipeline,
+  getPipeline,
+  getPipelineExport,
+  listPipelineBridges,
+  listPipelineJobs,
+  listPipelines,
+  listProjectJobs,
+  putPipelineRecord,
+  type RecordedPipeline,
+  removePipeline,
+  type ShownExportSettings,
+} from '@penstock/core'
+import { recordJsonLimits } from '@penstock/json'
+import { z } from 'zod'
+import { type Area, route, type Shape } from '../routing/route.ts'
+import { bridgeShape, jobShape } from './shapes/job-shape.ts'
+import { listedPipelineShape, pipelineShape } from './shapes/pipeline-shape.ts'
+
+const recordedShape: Shape<RecordedPipeline> = {
+  schema: pipelineShape.schema,
+  of: ({ pipeline }, context) => pipelineShape.of(pipeline, context),
+}
+
+const exportShape: Shape<ShownExportSettings> = {
+  schema: z.object({
+    signals: z.array(z.enum(exportSignals)),
+    token_set: z.boolean(),
+    warnings: z.array(z.string()),
+  }),
+  of: ({ signals, hasToken, warnings }) => ({ signals, token_set: hasToken, warnings }),
+}
+
+/** The maximum size of a pipeline record; enough for a pipeline with thousands of jobs. */
+const RECORD_LIMIT_BYTES = 16 * 1024 * 1024
+
+const names = { project: 'id' }
+const list = '/projects/:id/pipelines'
+const one = `${list}/:pipeline_id`
+
+export const pipelinesArea: Area = {
+  tag: 'Pipelines',
+  routes: [
+    route({
+      method: 'PUT',
+      path: '/projects/:id/pipeline_records/:pipeline_id',
+      operation: putPipelineRecord,
+      names: { project: 'id', hookProject: 'project' },
+      shape: recordedShape,
+      isCreated: ({ isNew }) => isNew,
+      bodyTextAs: 'payload',
+      bodyLimitBytes: RECORD_LIMIT_BYTES,
+      jsonLimits: recordJsonLimits,
+      takesJobTokens: true,
+      summary:
+        'Create or replace the record of a pipeline from the body of a pipeline hook. Ids are unique within a project.',
+    }),
+    route({
+      method: 'GET',
+      path: list,
+      operation: listPipelines,
+      names,
+      shape: listedPipelineShape,
+      summary: 'List the pipelines of a project.',
+    }),
+    route({
+      method: 'GET',
+      path: `${list}/latest`,
+      operation: getLatestPipeline,
+      names,
+      shape: pipelineShape,
+      summary: 'Get the latest pipeline of a ref.',
+    }),
+    route({
+      method: 'GET',
+      path: one,
+      operation: getPipeline,
+      names,
+      shape: pipelineShape,
+      summary: 'Get a pipeline.',
+    }),
+    route({
+      method: 'DELETE',
+      path: one,
+      operation: removePipeline,
+      names,
+      summary: 'Delete a pipeline and its jobs.',
+    }),
+    route({
+      method: 'GET',
+      path: `${one}/jobs`,
+      operation: listPipelineJobs,
+      names,
+      shape: jobShape,
+      summary: 'List the jobs of a pipeline, without bridges.',
+    }),
+    route({
+      method: 'GET',
+      path: `${one}/bridges`,
+      operation: listPipelineBridges,
+      names,
+      shape: bridgeShape,
+      summary: 'List the bridges of a pipeline.',
+    }),
+    route({
+      method: 'GET',
+      path: '/projects/:id/jobs',
+      operation: listProjectJobs,
+      names,
+      shape: jobShape,
+      summary: 'List the jobs of a project, without bridges.',
+    }),
+    route({
+      method: 'GET',
+      path: '/projects/:id/jobs/:job_id',
+      operation: getJob,
+      names,
+      shape: jobShape,
+      summary: 'Get a job.',
+    }),
+    route({
+      method: 'GET',
+      path: '/projects/:id/pipeline_export',
+      operation: getPipelineExport,
+      names,
+      shape: exportShape,
+      summary: 'Get the telemetry export settings of a project, which its CI/CD variables define.',
+    }),
+  ],
+}
