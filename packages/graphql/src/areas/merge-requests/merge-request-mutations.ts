@@ -1,0 +1,135 @@
+import {
+  createMergeRequest,
+  type MergeRequest,
+  perform,
+  setMergeRequestDraft,
+  setMergeRequestLabels,
+  setMergeRequestPeople,
+  updateMergeRequest,
+} from '@penstock/core'
+import type { Kit } from '../../schema/kit.ts'
+import { mutation } from '../../schema/mutation.ts'
+import { omitNullish } from '../../schema/omit-nullish.ts'
+import type { FieldsOf, Types } from '../../schema/schema-types.ts'
+import { iidIn, issuableTypes } from '../issues/issuable-types.ts'
+import { mergeRequestEnums } from './merge-request-types.ts'
+
+export function addMergeRequestMutations(kit: Kit): void {
+  const { newState } = mergeRequestEnums(kit)
+  const { operationMode } = issuableTypes(kit)
+
+  mutation(kit, 'mergeRequestCreate', {
+    input: (t) => ({
+      projectPath: t.id({ required: true }),
+      title: t.string({ required: true }),
+      sourceBranch: t.string({ required: true }),
+      targetBranch: t.string({ required: true }),
+      description: t.string(),
+      labels: t.stringList(),
+      removeSourceBranch: t.boolean(),
+    }),
+    run: async ({ projectPath: project, ...draft }, { core, actor }) => ({
+      mergeRequest: await perform(core, actor, createMergeRequest, { project, ...draft }),
+    }),
+    payload,
+  })
+
+  mutation(kit, 'mergeRequestUpdate', {
+    input: (t) => ({
+      ...oneOf(t),
+      title: t.string(),
+      description: t.string(),
+      targetBranch: t.string(),
+      state: t.field({ type: newState }),
+      removeSourceBranch: t.boolean(),
+    }),
+    run: async ({ projectPath, iid, title, targetBranch, state, ...clearable }, { core, actor }) => {
+      // A null leaves these unchanged, because they cannot be empty.
+      const changes = omitNullish({ title, targetBranch, stateEvent: state })
+      const input = { ...refOf({ projectPath, iid }), ...changes, ...clearable }
+      return { mergeRequest: await perform(core, actor, updateMergeRequest, input) }
+    },
+    payload,
+  })
+
+  const mode = { type: operationMode, defaultValue: 'replace' } as const
+  mutation(kit, 'mergeRequestSetAssignees', {
+    input: (t) => ({
+      ...oneOf(t),
+      assigneeUsernames: t.stringList({ required: true }),
+      operationMode: t.field(mode),
+    }),
+    run: async ({ assigneeUsernames: usernames, operationMode: how, ...ref }, { core, actor }) => {
+      const input = { ...refOf(ref), part: 'assignees', usernames, ...omitNullish({ mode: how }) }
+      return { mergeRequest: await perform(core, actor, setMergeRequestPeople, input) }
+    },
+    payload,
+  })
+
+  mutation(kit, 'mergeRequestSetReviewers', {
+    input: (t) => ({
+      ...oneOf(t),
+      reviewerUsernames: t.stringList({ required: true }),
+      operationMode: t.field(mode),
+    }),
+    run: async ({ reviewerUsernames: usernames, operationMode: how, ...ref }, { core, actor }) => {
+      const input = { ...refOf(ref), part: 'reviewers', usernames, ...omitNullish({ mode: how }) }
+      return { mergeRequest: await perform(core, actor, setMergeRequestPeople, input) }
+    },
+    payload,
+  })
+
+  mutation(kit, 'mergeRequestSetDraft', {
+    input: (t) => ({ ...oneOf(t), draft: t.boolean({ required: true }) }),
+    run: async ({ draft, ...ref }, { core, actor }) => ({
+      mergeRequest: await perform(core, actor, setMergeRequestDraft, { ...refOf(ref), draft }),
+    }),
+    payload,
+  })
+
+  mutation(kit, 'mergeRequestSetLabels', {
+    input: (t) => ({
+      ...oneOf(t),
+      labelIds: t.field({ type: ['LabelID'], required: true }),
+      operationMode: t.field({ type: operationMode, description: 'Default: REPLACE' }),
+    }),
+    run: async ({ labelIds, operationMode: how, ...ref }, { core, actor }) => {
+      const input = { ...refOf(ref), labelIds, ...omitNullish({ mode: how }) }
+      return { mergeRequest: await perform(core, actor, setMergeRequestLabels, input) }
+    },
+    payload,
+  })
+
+  mutation(kit, 'mergeRequestSetLocked', {
+    input: (t) => ({ ...oneOf(t), locked: t.boolean({ required: true }) }),
+    run: async ({ locked: discussionLocked, ...ref }, { core, actor }) => ({
+      mergeRequest: await perform(core, actor, updateMergeRequest, { ...refOf(ref), discussionLocked }),
+    }),
+    payload,
+  })
+
+  mutation(kit, 'mergeRequestSetMilestone', {
+    input: (t) => ({
+      ...oneOf(t),
+      milestoneId: t.field({ type: 'MilestoneID', description: 'If absent, the milestone is removed' }),
+    }),
+    run: async ({ milestoneId = null, ...ref }, { core, actor }) => ({
+      mergeRequest: await perform(core, actor, updateMergeRequest, { ...refOf(ref), milestoneId }),
+    }),
+    payload,
+  })
+}
+
+const oneOf = (t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>) => ({
+  projectPath: t.id({ required: true }),
+  iid: t.string({ required: true }),
+})
+
+const refOf = ({ projectPath, iid }: { readonly projectPath: string; readonly iid: string }) => ({
+  project: projectPath,
+  mergeRequestIid: iidIn(iid),
+})
+
+const payload = (t: FieldsOf<{ readonly mergeRequest?: MergeRequest | undefined }>) => ({
+  mergeRequest: t.field({ type: 'MergeRequest', resolve: ({ mergeRequest }) => mergeRequest }),
+})

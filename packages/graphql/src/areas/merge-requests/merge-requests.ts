@@ -1,0 +1,208 @@
+import {
+  descriptionsOfEachMergeRequest,
+  findEachMergeRequest,
+  findEachProject,
+  listLabelsOfEachMergeRequest,
+  type MergeRequest,
+  type MergeRequestPermissions,
+  mergeBlocker,
+  permissionsOfEachMergeRequest,
+  targetBranchesOfMergeRequests,
+} from '@penstock/core'
+import { html } from '@penstock/http'
+import { descriptionHtmlOf, descriptionOf, tasksOf } from '../../request/descriptions.ts'
+import { loadBatched, type RequestContext } from '../../request/request-context.ts'
+import { connectionField } from '../../schema/connection-field.ts'
+import { constantFields } from '../../schema/constant-fields.ts'
+import type { Kit } from '../../schema/kit.ts'
+import { encodedPath } from '../../schema/web-address.ts'
+import { issuableTypes } from '../issues/issuable-types.ts'
+import { addMergeRequestChanges } from './merge-request-changes.ts'
+import { addMergeRequestLists } from './merge-request-lists.ts'
+import { addMergeRequestMutations } from './merge-request-mutations.ts'
+import { addPeopleOfMergeRequests } from './merge-request-people.ts'
+import { addMergeRequestPipelines } from './merge-request-pipelines.ts'
+import { mergeRequestEnums } from './merge-request-types.ts'
+
+declare module '../../schema/schema-types.ts' {
+  interface ObjectSources {
+    MergeRequestPermissions: MergeRequestPermissions & Pick<MergeRequest, 'sha'>
+  }
+}
+
+export function addMergeRequests(kit: Kit): void {
+  const { builder, globalIds, web } = kit
+  const { state, mergeStatus, detailedMergeStatus } = mergeRequestEnums(kit)
+  const { taskCompletionStatus } = issuableTypes(kit)
+
+  builder.objectType('MergeRequestPermissions', {
+    fields: (t) => {
+      const allowed = (isAllowed: (permissions: MergeRequestPermissions & Pick<MergeRequest, 'sha'>) => boolean) =>
+        t.boolean({ nullable: false, resolve: isAllowed })
+      const { alwaysFalse } = constantFields(t)
+      return {
+        readMergeRequest: allowed(() => true),
+        adminMergeRequest: allowed(({ administers }) => administers),
+        updateMergeRequest: allowed(({ updates }) => updates),
+        // This service cannot comment on, approve or merge merge requests yet.
+        createNote: alwaysFalse(),
+        canMerge: alwaysFalse(),
+        canApprove: alwaysFalse(),
+        pushToSourceBranch: allowed(({ pushes, sha }) => pushes && sha !== undefined),
+        removeSourceBranch: allowed(({ pushes, sha }) => pushes && sha !== undefined),
+        cherryPickOnCurrentMergeRequest: alwaysFalse(),
+        revertOnCurrentMergeRequest: alwaysFalse(),
+      }
+    },
+  })
+
+  builder.objectType('MergeRequest', {
+    interfaces: ['Todoable'],
+    fields: (t) => ({
+      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('MergeRequest', id) }),
+      iid: t.string({ nullable: false, resolve: ({ iid }) => String(iid) }),
+      name: t.string({ resolve: ({ title }) => title }),
+      title: t.exposeString('title', { nullable: false }),
+      titleHtml: t.string({ resolve: ({ title }) => html`${title}`.text }),
+      description: t.string({
+        resolve: async (source, _args, context, info) =>
+          (await descriptionOf(descriptionsOfEachMergeRequest, source, context, info))?.description,
+      }),
+      descriptionHtml: t.string({
+        resolve: (source, _args, context, info) =>
+          descriptionHtmlOf(descriptionsOfEachMergeRequest, source, context, info),
+      }),
+      state: t.field({ type: state, nullable: false, resolve: (source) => source.state }),
+      draft: t.exposeBoolean('isDraft', { nullable: false }),
+      reference: t.string({
+        nullable: false,
+        args: { full: t.arg.boolean({ defaultValue: false }) },
+        resolve: ({ iid, projectPath }, { full }) => `${full === true ? projectPath : ''}!${iid}`,
+      }),
+      webUrl: t.string({ resolve: (source) => web.url(pathOf(source)) }),
+      webPath: t.string({ nullable: false, resolve: (source) => web.path(pathOf(source)) }),
+      createdAt: t.field({ type: 'Time', nullable: false, resolve: ({ createdAtMs }) => createdAtMs }),
+      updatedAt: t.field({ type: 'Time', nullable: false, resolve: ({ updatedAtMs }) => updatedAtMs }),
+      mergedAt: t.field({ type: 'Time', resolve: ({ mergedAtMs }) => mergedAtMs }),
+      closedAt: t.field({ type: 'Time', resolve: ({ closedAtMs }) => closedAtMs }),
+      preparedAt: t.field({ type: 'Time', resolve: ({ createdAtMs }) => createdAtMs }),
+      sourceBranch: t.exposeString('sourceBranch', { nullable: false }),
+      sourceBranchExists: t.boolean({ nullable: false, resolve: ({ sha }) => sha !== undefined }),
+      targetBranch: t.exposeString('targetBranch', { nullable: false }),
+      squash: t.exposeBoolean('isSquashed', { nullable: false }),
+      squashOnMerge: t.exposeBoolean('isSquashed', { nullable: false }),
+      forceRemoveSourceBranch: t.exposeBoolean('removesSourceBranch'),
+      discussionLocked: t.boolean({
+        nullable: false,
+        resolve: ({ isDiscussionLocked }) => isDiscussionLocked === true,
+      }),
+      mergeUser: t.field({ type: 'UserCore', resolve: ({ mergedBy }) => mergedBy }),
+      milestone: t.field({ type: 'Milestone', resolve: ({ milestone }) => milestone }),
+      taskCompletionStatus: t.field({
+        type: taskCompletionStatus,
+        nullable: false,
+        resolve: (source, _args, context, info) => tasksOf(descriptionsOfEachMergeRequest, source, context, info),
+      }),
+      mergeStatus: t.string({
+        deprecationReason: 'Use mergeStatusEnum.',
+        resolve: () => 'unchecked',
+      }),
+      mergeStatusEnum: t.field({ type: mergeStatus, resolve: () => 'unchecked' as const }),
+      detailedMergeStatus: t.field({ type: detailedMergeStatus, resolve: mergeBlocker }),
+      userPermissions: t.field({
+        type: 'MergeRequestPermissions',
+        nullable: false,
+        resolve: async (source, _args, context) => {
+          const permissions = await loadBatched(context, permissionsOfEachMergeRequest, source)
+          return { administers: false, updates: false, pushes: false, ...permissions, sha: source.sha }
+        },
+      }),
+      labels: connectionField(kit, t, 'Label', {
+        list: (source, _args, context) => loadBatched(context, listLabelsOfEachMergeRequest, source),
+      }),
+    }),
+  })
+
+  addProjectFields(kit)
+  addConstantFields(kit)
+  addMergeRequestChanges(kit)
+  addPeopleOfMergeRequests(kit)
+  addMergeRequestPipelines(kit)
+  addMergeRequestLists(kit)
+  addMergeRequestMutations(kit)
+
+  builder.queryField('mergeRequest', (t) =>
+    t.field({
+      type: 'MergeRequest',
+      args: { id: t.arg({ type: 'MergeRequestID', required: true }) },
+      resolve: (_root, { id }, context) => loadBatched(context, findEachMergeRequest, id),
+    }),
+  )
+}
+
+const pathOf = ({ projectPath, iid }: MergeRequest): string => `${projectPath}/-/merge_requests/${iid}`
+
+/** Adds the project and branch fields. There are no forks, so source and target are in the same project. */
+function addProjectFields({ builder, web }: Kit): void {
+  const projectOf = ({ projectId }: MergeRequest, _args: object, context: RequestContext) =>
+    loadBatched(context, findEachProject, projectId)
+  // A caller who sees a merge request also sees its project.
+  const requiredProjectOf = async (...args: Parameters<typeof projectOf>) => (await projectOf(...args))!
+  builder.objectFields('MergeRequest', (t) => ({
+    projectId: t.exposeInt('projectId', { nullable: false }),
+    sourceProjectId: t.exposeInt('projectId'),
+    targetProjectId: t.exposeInt('projectId', { nullable: false }),
+    project: t.field({ type: 'Project', nullable: false, resolve: requiredProjectOf }),
+    sourceProject: t.field({ type: 'Project', resolve: projectOf }),
+    targetProject: t.field({ type: 'Project', nullable: false, resolve: requiredProjectOf }),
+    targetBranchExists: t.boolean({
+      nullable: false,
+      resolve: (source, _args, context) => loadBatched(context, targetBranchesOfMergeRequests, source),
+    }),
+    targetBranchPath: t.string({
+      resolve: async (source, _args, context) => {
+        const exists = await loadBatched(context, targetBranchesOfMergeRequests, source)
+        return exists ? web.path(`${source.projectPath}/-/tree/${encodedPath(source.targetBranch)}`) : null
+      },
+    }),
+  }))
+}
+
+/** Adds the fields with constant values, for features that this service does not have. */
+function addConstantFields({ builder }: Kit): void {
+  builder.objectFields('MergeRequest', (t) => {
+    const { nullText, nullTime, alwaysFalse, alwaysZero, always } = constantFields(t)
+    return {
+      mergeAfter: nullTime(),
+      mergeCommitSha: nullText(),
+      inProgressMergeCommitSha: nullText(),
+      rebaseCommitSha: nullText(),
+      rebaseInProgress: alwaysFalse(),
+      shouldBeRebased: alwaysFalse(),
+      mergeable: alwaysFalse(),
+      mergeError: nullText(),
+      mergeOngoing: alwaysFalse(),
+      conflicts: alwaysFalse(),
+      autoMergeEnabled: alwaysFalse(),
+      autoMergeStrategy: nullText(),
+      availableAutoMergeStrategies: t.stringList({ resolve: () => [] }),
+      mergeWhenPipelineSucceeds: always(false),
+      squashReadOnly: alwaysFalse(),
+      shouldRemoveSourceBranch: t.boolean({ resolve: () => null }),
+      defaultMergeCommitMessage: nullText(),
+      defaultSquashCommitMessage: nullText(),
+      allowCollaboration: always(false),
+      sourceBranchProtected: alwaysFalse(),
+      subscribed: alwaysFalse(),
+      upvotes: alwaysZero(),
+      downvotes: alwaysZero(),
+      userNotesCount: t.int({ resolve: () => 0 }),
+      userDiscussionsCount: t.int({ resolve: () => 0 }),
+      timeEstimate: alwaysZero(),
+      totalTimeSpent: alwaysZero(),
+      humanTimeEstimate: nullText(),
+      humanTotalTimeSpent: nullText(),
+      approved: alwaysFalse(),
+    }
+  })
+}

@@ -1,0 +1,147 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Core, isFromOurPage, watchedReads } from '@penstock/core'
+import { captchaAnswerIn, csrfProofIn, type Reply, type RouteRequest, sessionSecretIn } from '@penstock/http'
+import type { ExecutionResult } from 'graphql'
+import {
+  complexityError,
+  complexityLimit,
+  type Engine,
+  isRejected,
+  type ParsedOperation,
+  type PreparedOperation,
+  type RejectedOperation,
+} from '../engine/engine.ts'
+import { BlobBudget } from '../request/blob-budget.ts'
+import { Deadline } from '../request/deadline.ts'
+import { toClientErrors } from '../request/failure.ts'
+import { ItemBudget } from '../request/item-budget.ts'
+import { Loaders } from '../request/loaders.ts'
+import { ReadBudget } from '../request/read-budget.ts'
+import type { RequestContext } from '../request/request-context.ts'
+import { TextBudget } from '../request/text-budget.ts'
+import type { Caller } from './caller.ts'
+import type { GraphqlRequest } from './graphql-request.ts'
+import { GraphqlRequestError } from './graphql-request-error.ts'
+
+interface GraphqlCall {
+  readonly core: Core
+  readonly engine: Engine
+  readonly timeoutMs: number
+  readonly maxBlobBytes: number
+  readonly maxItems: number
+  readonly maxTextBytes: number
+  readonly maxReadCharacters: number
+  readonly request: RouteRequest
+  readonly caller: Caller
+  readonly graphqlRequest: GraphqlRequest
+}
+
+/** The deadline and the budgets that the operations of one request share. */
+interface RequestLimits extends Pick<RequestContext, 'deadline' | 'blobBudget' | 'itemBudget' | 'textBudget'> {
+  readonly readBudget: ReadBudget
+}
+
+/**
+ * Executes the operations of a request and returns the response. The caller and the size of the request have been checked.
+ *
+ * @throws GraphqlRequestError, and other errors that fail the whole request
+ */
+export async function answer(call: GraphqlCall): Promise<Reply> {
+  const {
+    core,
+    engine,
+    timeoutMs,
+    maxBlobBytes,
+    maxItems,
+    maxTextBytes,
+    maxReadCharacters,
+    request,
+    caller,
+    graphqlRequest,
+  } = call
+  const limit = complexityLimit(caller.actor !== undefined, false)
+  const count = graphqlRequest.operations.length
+  // A batch with more operations than the limit counts as too complex. Its documents are not parsed.
+  if (graphqlRequest.isBatch && count > limit) return ok(Array(count).fill({ errors: [complexityError(count, limit)] }))
+  const parsed = graphqlRequest.operations.map((operation) => engine.parse(operation))
+  if (parsed.some((each) => !isRejected(each) && each.operation.operation === 'mutation')) {
+    requireMutationAllowed(request, caller, core)
+  }
+  const prepared = await prepareAll(parsed, call)
+  const deadline = new Deadline(core.clock, timeoutMs, () => request.raw.socket.destroyed)
+  const limits: RequestLimits = {
+    deadline,
+    blobBudget: new BlobBudget(maxBlobBytes),
+    itemBudget: new ItemBudget(maxItems),
+    textBudget: new TextBudget(maxTextBytes),
+    readBudget: new ReadBudget(maxReadCharacters),
+  }
+  try {
+    const results: ExecutionResult[] = []
+    for (const each of prepared) {
+      results.push(isRejected(each) ? { errors: each.errors } : await execute(each, call, limits))
+    }
+    return ok(graphqlRequest.isBatch ? results : results[0])
+  } finally {
+    deadline.end()
+  }
+}
+
+const ok = (json: unknown): Reply => ({ status: 200, json })
+
+/** @throws GraphqlRequestError */
+function requireMutationAllowed({ method, raw }: RouteRequest, caller: Caller, { settings }: Core): void {
+  if (method !== 'POST') throw new GraphqlRequestError(422, 'Mutations are forbidden in GET requests')
+  if (!caller.isSession) return
+  const secret = sessionSecretIn(raw.headers, settings.serviceName)
+  if (secret === undefined || !isFromOurPage(secret, csrfProofIn(raw.headers))) {
+    throw new GraphqlRequestError(422, "Can't verify CSRF token authenticity.")
+  }
+}
+
+/**
+ * Validates and measures all operations. If a batch exceeds the complexity limit in total, each of its operations is
+ * rejected.
+ */
+async function prepareAll(
+  parsed: readonly (ParsedOperation | RejectedOperation)[],
+  { engine, caller, graphqlRequest }: GraphqlCall,
+): Promise<readonly (PreparedOperation | RejectedOperation)[]> {
+  const isSignedIn = caller.actor !== undefined
+  const prepared: (PreparedOperation | RejectedOperation)[] = []
+  for (const each of parsed) {
+    // Other requests get a turn of the event loop between two operations.
+    if (prepared.length > 0) await turn()
+    prepared.push(isRejected(each) ? each : engine.prepare(each, isSignedIn))
+  }
+  const total = prepared.reduce((sum, { score = 0 }) => sum + score, 0)
+  const limit = complexityLimit(isSignedIn, false)
+  return graphqlRequest.isBatch && total > limit
+    ? Array(prepared.length).fill({ errors: [complexityError(total, limit)] })
+    : prepared
+}
+
+async function execute(
+  prepared: PreparedOperation,
+  { core, engine, request, caller, graphqlRequest }: GraphqlCall,
+  { readBudget, ...limits }: RequestLimits,
+): Promise<ExecutionResult> {
+  const requireTime = () => limits.deadline.requireTime()
+  const isSignedIn = caller.actor !== undefined
+  const context: RequestContext = {
+    core,
+    reads: watchedReads(core, readBudget.watch(requireTime)),
+    actor: caller.actor,
+    mayWrite: caller.mayWrite,
+    complexity: {
+      score: prepared.score,
+      limit: complexityLimit(isSignedIn, !graphqlRequest.isBatch && prepared.isIntrospection),
+    },
+    ...limits,
+    captcha: captchaAnswerIn(request.raw.headers, core.settings.serviceName),
+    loaders: new Loaders(requireTime),
+  }
+  const { errors = [], data } = await engine.execute(prepared, context)
+  const clientErrors = toClientErrors(errors)
+  return { ...(clientErrors.length > 0 && { errors: clientErrors }), ...(data !== undefined && { data }) }
+}

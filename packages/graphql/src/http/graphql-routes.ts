@@ -1,0 +1,141 @@
+import type { Core } from '@penstock/core'
+import { type FormRules, type Incoming, type Reply, RequestProblem, type ServedRoute } from '@penstock/http'
+import { z } from 'zod'
+import { Engine } from '../engine/engine.ts'
+import { MAX_BLOB_BYTES } from '../request/blob-budget.ts'
+import { failsRequest } from '../request/failure.ts'
+import { MAX_ITEMS } from '../request/item-budget.ts'
+import { MAX_READ_CHARACTERS } from '../request/read-budget.ts'
+import { MAX_TEXT_BYTES } from '../request/text-budget.ts'
+import { withoutDeprecated } from '../schema/without-deprecated.ts'
+import { createSchema } from '../schema.ts'
+import { answer } from './answer.ts'
+import { type Caller, callerInBody, callerOf } from './caller.ts'
+import { parseGraphqlRequest } from './graphql-request.ts'
+import { GraphqlRequestError } from './graphql-request-error.ts'
+import { graphqlJsonLimits } from './json-limits.ts'
+
+export interface GraphqlOptions {
+  readonly core: Core
+  /** Default: 30 s. */
+  readonly timeoutMs?: number
+  /** The total size of several files in one response. Default: 20 MB. */
+  readonly maxBlobBytes?: number
+  /** The number of items in all lists of one response. Default: 30,000. */
+  readonly maxItems?: number
+  /** The total size of descriptions and commit messages in one response. Default: 20 MB. */
+  readonly maxTextBytes?: number
+  /** The number of characters that one request may read from the database. Default: 64,000,000. */
+  readonly maxReadCharacters?: number
+}
+
+/** A route that identifies the caller of each request, for the rate limits. */
+export interface GraphqlRoute extends ServedRoute {
+  callerId(incoming: Incoming): Promise<number | undefined>
+}
+
+export const GRAPHQL_PATH = '/api/graphql'
+const TIMEOUT_MS = 30_000
+const bodyRules: FormRules = { jsonLimits: graphqlJsonLimits }
+/** The limits for callers without a credential in headers or query: enough for a document, or for a credential in the body. */
+const anonymousBodyRules: FormRules = { ...bodyRules, limitBytes: 64 * 1024, fileLimitBytes: 64 * 1024 }
+
+/**
+ * Returns the routes of `POST`, `GET` and `HEAD /api/graphql`.
+ *
+ * Order of checks: credentials, size, mutation by GET, CSRF token of a session, validation, complexity, nesting, execution.
+ */
+export function graphqlRoutes({
+  core,
+  timeoutMs = TIMEOUT_MS,
+  maxBlobBytes = MAX_BLOB_BYTES,
+  maxItems = MAX_ITEMS,
+  maxTextBytes = MAX_TEXT_BYTES,
+  maxReadCharacters = MAX_READ_CHARACTERS,
+}: GraphqlOptions): GraphqlRoute[] {
+  const schema = createSchema(core.settings)
+  const fullEngine = new Engine(schema)
+  let reducedEngine: Engine | undefined
+  const engineFor = (removesDeprecated: boolean): Engine => {
+    if (!removesDeprecated) return fullEngine
+    // Created on first use, because most processes never need it.
+    reducedEngine ??= new Engine(withoutDeprecated(schema))
+    return reducedEngine
+  }
+  const callers = new WeakMap<Incoming['raw'], Caller>()
+  const route = (method: 'GET' | 'POST'): GraphqlRoute => ({
+    method,
+    path: GRAPHQL_PATH,
+    body: method === 'POST' ? z.unknown() : undefined,
+    ...(method === 'POST' && { forms: bodyRules }),
+    async callerId(incoming) {
+      const caller = await callerOf(core, incoming)
+      callers.set(incoming.raw, caller)
+      return caller.actor?.id
+    },
+    async admit(incoming) {
+      const caller = callers.get(incoming.raw) ?? (await callerOf(core, incoming))
+      return {
+        ...(caller.actor === undefined && { forms: anonymousBodyRules }),
+        async handle(request) {
+          const bodyCaller = await callerInBody(core, request)
+          const parsedRequest = parseGraphqlRequest(request)
+          const engine = engineFor(parsedRequest.removesDeprecated)
+          const limits = { timeoutMs, maxBlobBytes, maxItems, maxTextBytes, maxReadCharacters }
+          return answer({
+            core,
+            engine,
+            ...limits,
+            request,
+            caller: bodyCaller ?? caller,
+            graphqlRequest: parsedRequest,
+          })
+        },
+      }
+    },
+    reshape,
+  })
+  return [route('POST'), route('GET'), ...unserved]
+}
+
+/** Routes that answer 404 to methods that GraphQL does not use. */
+const unserved = (['PUT', 'PATCH', 'DELETE'] as const).map(
+  (method): GraphqlRoute => ({
+    method,
+    path: GRAPHQL_PATH,
+    body: undefined,
+    callerId: async () => undefined,
+    async admit() {
+      throw new RequestProblem({ kind: 'not_found' })
+    },
+    reshape,
+  }),
+)
+
+const messages: Readonly<Record<number, string>> = {
+  404: 'Not found!',
+  413: 'Request body too large',
+  415: 'The provided content type is not supported',
+  429: 'This endpoint has been requested too many times. Try again later.',
+  503: 'Request timed out. Please try a less complex query or a smaller set of records.',
+}
+
+/** Rewrites the response to an error into the form of GraphQL. */
+function reshape({ status, headers, ...reply }: Reply, error: unknown): Reply {
+  const withHeaders = headers && { headers }
+  if (error instanceof GraphqlRequestError) {
+    const json = error.hasPlainBody ? { error: error.message } : { errors: [{ message: error.message }] }
+    return { status: error.status, json }
+  }
+  if (error instanceof RequestProblem && isCompressed(error)) {
+    return { status, ...withHeaders, json: { errors: [{ message: 'The body must not be compressed' }] } }
+  }
+  if (failsRequest(error) || messages[status] !== undefined) {
+    return { status, ...withHeaders, json: { errors: [{ message: messages[status] }] } }
+  }
+  if (status >= 500) return { status, ...withHeaders, json: { errors: [{ message: 'Internal server error' }] } }
+  return { status, ...withHeaders, ...reply } as Reply
+}
+
+const isCompressed = ({ problem }: RequestProblem): boolean =>
+  problem.kind === 'unsupported_media_type' && problem.contentEncoding !== undefined

@@ -1,0 +1,150 @@
+import type { Listed } from '@penstock/core'
+import type { FieldRef, InputFieldMap, InputShapeFromFields, ObjectRef } from '@pothos/core'
+import { GraphQLError } from 'graphql'
+import type { RequestContext } from '../request/request-context.ts'
+import { Connection, MAX_COUNTED, type PageInfo, type PagingArguments } from './connection.ts'
+import type { Kit } from './kit.ts'
+import type {
+  AnyFieldsOf,
+  ArgumentsMaker,
+  Builder,
+  FieldsOf,
+  InterfaceSources,
+  ObjectName,
+  ObjectSources,
+  ObjectSums,
+  Types,
+} from './schema-types.ts'
+
+type NodeName = ObjectName | (keyof InterfaceSources & string)
+type Sources = ObjectSources & InterfaceSources
+type SumOf<Name> = Name extends keyof ObjectSums ? ObjectSums[Name] : never
+export type ConnectionRef<Name extends NodeName> = ObjectRef<Types, Connection<Sources[Name], SumOf<Name>>>
+
+/** Whether a connection has a `count`: of the whole list, up to a limit that the client may set, or none. */
+export type Counted = 'exact' | 'limited' | 'uncounted'
+
+const MAX_LIMITED_COUNT = 1_000
+
+/** Defines the types `<Node>Connection` and `<Node>Edge`, each on first use. */
+export class Connections {
+  readonly #builder: Builder
+  readonly #countKinds: Readonly<Record<string, Counted>>
+  readonly #refs = new Map<NodeName, unknown>()
+  readonly #pageInfo
+
+  constructor(builder: Builder, countKinds: Readonly<Record<string, Counted>>) {
+    this.#builder = builder
+    this.#countKinds = countKinds
+    this.#pageInfo = builder.objectRef<PageInfo>('PageInfo').implement({
+      fields: (t) => ({
+        hasNextPage: t.exposeBoolean('hasNextPage', { nullable: false }),
+        hasPreviousPage: t.exposeBoolean('hasPreviousPage', { nullable: false }),
+        startCursor: t.exposeString('startCursor'),
+        endCursor: t.exposeString('endCursor'),
+      }),
+    })
+  }
+
+  of<Name extends NodeName>(node: Name): ConnectionRef<Name> {
+    const existing = this.#refs.get(node) as ConnectionRef<Name> | undefined
+    if (existing !== undefined) return existing
+    const ref = this.#define(node)
+    this.#refs.set(node, ref)
+    return ref
+  }
+
+  #define<Name extends NodeName>(node: Name): ConnectionRef<Name> {
+    type Node = Sources[Name]
+    const builder = this.#builder
+    const nodeType = node as never
+    const edge = builder.objectRef<{ readonly cursor: string; readonly node: Node }>(`${node}Edge`).implement({
+      fields: (t) => ({
+        cursor: t.exposeString('cursor', { nullable: false }),
+        node: t.field({ type: nodeType, resolve: (source) => source.node as never }),
+      }),
+    })
+    const counted = this.#countKinds[node] ?? 'uncounted'
+    return builder.objectRef<Connection<Node, SumOf<Name>>>(`${node}Connection`).implement({
+      fields: (t) => ({
+        ...(counted !== 'uncounted' && {
+          count: t.int({
+            nullable: false,
+            args: { limit: t.arg.int(counted === 'limited' ? { defaultValue: MAX_LIMITED_COUNT } : {}) },
+            resolve: (connection, { limit }) => connection.count(countLimit(limit, counted)),
+          }),
+        }),
+        edges: t.field({
+          type: [edge],
+          nullable: { list: true, items: true },
+          resolve: async (connection) => {
+            const { items, cursors } = await connection.page()
+            return items.map((item, index) => ({ cursor: cursors[index]!, node: item }))
+          },
+        }),
+        nodes: t.field({
+          type: [nodeType],
+          nullable: { list: true, items: true },
+          resolve: async (connection) => (await connection.page()).items as never,
+        }),
+        pageInfo: t.field({
+          type: this.#pageInfo,
+          nullable: false,
+          resolve: (connection) => connection.pageInfo(),
+        }),
+      }),
+    }) as ConnectionRef<Name>
+  }
+}
+
+function countLimit(limit: number | null | undefined, counted: 'exact' | 'limited'): number {
+  const max = counted === 'limited' ? MAX_LIMITED_COUNT : MAX_COUNTED
+  if (limit == null) return max
+  if (limit < 1 || (counted === 'limited' && limit > max)) {
+    throw new GraphQLError(counted === 'limited' ? `limit must be between 1 and ${max}` : 'limit must be above 0')
+  }
+  return Math.min(limit, max)
+}
+
+const pagingArguments = (t: ArgumentsMaker) => ({
+  after: t.arg.string(),
+  before: t.arg.string(),
+  first: t.arg.int(),
+  last: t.arg.int(),
+})
+
+interface ConnectionFieldOptions<Parent, Name extends NodeName, Args extends InputFieldMap> {
+  readonly description?: string
+  readonly args?: Args
+  /** Default 100. */
+  readonly maxPageSize?: number
+  readonly nullable?: boolean
+  /** Returns the list, or null if the caller may not read it. */
+  list(
+    parent: Parent,
+    args: InputShapeFromFields<Args>,
+    context: RequestContext,
+  ): Promise<Listed<Sources[Name], SumOf<Name>> | null | undefined> | null | undefined
+}
+
+/** Defines a field of an object, an interface or `Query` that is a list with pages. */
+export function connectionField<Parent, Name extends NodeName, Args extends InputFieldMap>(
+  { connections }: Kit,
+  fields: AnyFieldsOf<Parent>,
+  node: Name,
+  { description, args, maxPageSize, nullable = true, list }: ConnectionFieldOptions<Parent, Name, Args>,
+): FieldRef<Types, unknown> {
+  const t = fields as FieldsOf<Parent>
+  return t.field({
+    type: connections.of(node) as never,
+    ...(description !== undefined && { description }),
+    nullable,
+    args: { ...pagingArguments(t), ...args } as never,
+    resolve: async (parent: Parent, args: PagingArguments, context: RequestContext) => {
+      const { after, before, first, last, ...others } = args
+      const listed = await list(parent, others as never, context)
+      if (listed == null) return null
+      return new Connection(listed, { after, before, first, last }, context.loaders, maxPageSize)
+    },
+  } as never)
+}
