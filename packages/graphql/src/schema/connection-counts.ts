@@ -1,4 +1,4 @@
-import type { Counted } from './connection-field.ts'
+import type { Counted } from './connections.ts'
 
 /** The connections that have a `count`, by node type. */
 export const connectionCounts: Readonly<Record<string, Counted>> = {

@@ -1,5 +1,5 @@
 import type { CoreSettings } from '@penstock/core'
-import type { Connections } from './connection-field.ts'
+import type { Connections } from './connections.ts'
 import type { GlobalIds } from './global-id.ts'
 import type { Builder } from './schema-types.ts'
 import type { WebAddress } from './web-address.ts'
