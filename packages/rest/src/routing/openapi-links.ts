@@ -1,6 +1,5 @@
 import type { ResponseRow, RouteShape } from '@penstock/http'
-import { successStatus } from '../server/served-row.ts'
-import type { RestRoute } from './route.ts'
+import { type RestRoute, successStatus } from './route.ts'
 import { shapeOf } from './schema-traits.ts'
 
 type Documented = RouteShape<RestRoute>

@@ -1,9 +1,8 @@
 import { openApiDocument, type ResponseRow, type RouteShape } from '@penstock/http'
 import { z } from 'zod'
-import { successStatus } from '../server/served-row.ts'
 import { withLinks } from './openapi-links.ts'
 import { parametersOf, snakeCase } from './parameter-names.ts'
-import { API_PREFIX, type Area, type RestRoute } from './route.ts'
+import { API_PREFIX, type Area, type RestRoute, successStatus } from './route.ts'
 import { isDateOrTime, isDay, isFile, traitsOf } from './schema-traits.ts'
 
 type Json = Readonly<Record<string, unknown>>

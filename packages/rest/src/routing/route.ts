@@ -98,6 +98,13 @@ export function route<Input extends InputSchema, Result>(row: RouteRow<Input, Re
   return row as unknown as RestRoute
 }
 
+/** Returns the status of a successful call. */
+export function successStatus({ status, method, shape, content }: RestRoute): number {
+  if (status !== undefined) return status
+  if (shape === undefined && content === undefined) return 204
+  return method === 'POST' ? 201 : 200
+}
+
 export interface Area {
   /** The heading in the documentation. */
   readonly tag: string

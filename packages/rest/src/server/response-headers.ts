@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Incoming, Reply } from '@penstock/http'
+import { headerName } from '../routing/header-name.ts'
 
 /** The headers of every response. */
 export const commonHeaders: Readonly<Record<string, string>> = {
@@ -29,10 +30,6 @@ const openOauthPaths: Readonly<Record<string, readonly string[]>> = {
   '/oauth/revoke': ['POST'],
   '/oauth/userinfo': ['GET', 'HEAD', 'POST'],
 }
-
-/** Returns a service name in the form for header names: `Svc` for `svc`. */
-export const headerName = (serviceName: string): string =>
-  serviceName.replaceAll(/(^|-)([a-z])/g, (_, before: string, letter: string) => before + letter.toUpperCase())
 
 interface Site {
   /** The external URL without a trailing slash. */

@@ -12,13 +12,16 @@ import {
 import type { Log, TrustedProxies } from '@penstock/runtime'
 import { authenticate } from '../auth/authenticate.ts'
 import { renderError } from '../routing/error-response.ts'
+import { headerName } from '../routing/header-name.ts'
 import { restOpenApi } from '../routing/openapi.ts'
 import { RestError } from '../routing/rest-error.ts'
 import { API_PREFIX, type Area } from '../routing/route.ts'
 import { DocumentReader } from './document-reader.ts'
 import { defaultRateLimits, type RateLimits, Throttle } from './rate-limit.ts'
-import { commonHeaders, corsHeaders, headerName, preflightReply, withEtag } from './response-headers.ts'
-import { type Authenticate, type RowDeps, RowLimits, servedRow } from './served-row.ts'
+import { commonHeaders, corsHeaders, preflightReply, withEtag } from './response-headers.ts'
+import type { Authenticate } from './row-caller.ts'
+import { RowLimits } from './row-limits.ts'
+import { type RowDeps, servedRow } from './served-row.ts'
 
 export interface RestOptions {
   readonly core: Core

@@ -8,8 +8,8 @@ import {
   type Tag,
 } from '@penstock/core'
 import { z } from 'zod'
+import { headerName } from '../../routing/header-name.ts'
 import type { Shape } from '../../routing/route.ts'
-import { headerName } from '../../server/response-headers.ts'
 import { commitFields, commitJson } from './commit-shape.ts'
 
 export const diffShape: Shape<FileDiff> = {
