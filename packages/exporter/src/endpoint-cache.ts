@@ -1,4 +1,4 @@
-import type { Destination } from './exporter.ts'
+import type { Destination } from './destination.ts'
 import { OtlpEndpoint, type OtlpEndpointOptions } from './otlp-endpoint.ts'
 
 /** Keeps one endpoint per URL and token, so that exports to it can share requests. Evicts the least recently used ones. */

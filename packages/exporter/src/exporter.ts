@@ -9,32 +9,26 @@ import {
   type HttpClient,
   type Settled,
 } from '@penstock/delivery'
-import { type EncodedChunk, type Encoding, RequestEncoder } from '@penstock/otlp'
+import { type EncodedChunk, RequestEncoder } from '@penstock/otlp'
 import type { Clock, Log, Random } from '@penstock/runtime'
 import { BodyReader } from './body-reader.ts'
 import { DeadLetterLog, type FailureNotice } from './dead-letter-log.ts'
+import type { Destination } from './destination.ts'
+import type { DurableOptions } from './durable-options.ts'
 import { EndpointCache } from './endpoint-cache.ts'
 import { EndpointError } from './endpoint-url.ts'
 import { destinationOfLane, readDeliveryKey, scopeOfKey } from './export-key.ts'
 import type { ExportLimits } from './export-limits.ts'
 import { type DeadClass, ExportMetrics, itemNames } from './export-metrics.ts'
 import type { ExporterTables } from './export-tables.ts'
+import type { IntakeResult } from './intake-request.ts'
 import { oneLine } from './one-line.ts'
 import type { ChunkAttempt } from './otlp-endpoint.ts'
 import { RecordCache } from './record-cache.ts'
-import { type DurableOptions, type IntakeResult, RecordIntake } from './record-intake.ts'
+import { RecordIntake } from './record-intake.ts'
 import { EXPORT_QUEUE, type FoundRecord, findRecord } from './record-store.ts'
 import { Retention } from './retention.ts'
 import { type PlannedExport, sendExports } from './send-exports.ts'
-
-/** The endpoint that a record is sent to, looked up at the time of sending. */
-export interface Destination {
-  /** OTLP/HTTP base URL. */
-  readonly url: string
-  /** Sent as a bearer token. */
-  readonly token: string | undefined
-  readonly encoding: Encoding
-}
 
 export interface ExporterOptions {
   readonly db: Db<ExporterTables>

@@ -4,11 +4,13 @@ import { DeliveryQueue, defaultHttpClientLimits, HttpClient } from '@penstock/de
 import { type Signal, signalNames } from '@penstock/otlp'
 import { jsonLog } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
+import type { Destination } from './destination.ts'
+import { isDurable } from './durable-options.ts'
 import { defaultExportLimits, type ExportLimits } from './export-limits.ts'
 import { type ExporterTables, exporterMigrations } from './export-tables.ts'
-import { type Destination, Exporter } from './exporter.ts'
+import { Exporter } from './exporter.ts'
+import type { IntakeRequest } from './intake-request.ts'
 import { readBody } from './received-body.ts'
-import { type IntakeRequest, isDurable } from './record-intake.ts'
 import { EXPORT_QUEUE } from './record-store.ts'
 
 export type NewPlace = () => Promise<{ location: string; remove(): Promise<void> }>

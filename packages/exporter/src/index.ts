@@ -2,6 +2,8 @@ export { type Admitted, admission, type EarlierExport, toEarlierExport, withWarn
 export type { BodyReader } from './body-reader.ts'
 export { type DeliverAllOptions, type DeliveryReport, deliverAll } from './deliver-all.ts'
 export { DeliveryStops } from './delivery-stops.ts'
+export type { Destination } from './destination.ts'
+export { type DurableOptions, isDurable } from './durable-options.ts'
 export { EndpointError } from './endpoint-url.ts'
 export { destinationOfLane, type ExportKey, parseExportKey } from './export-key.ts'
 export { defaultExportLimits, type ExportLimits } from './export-limits.ts'
@@ -13,7 +15,7 @@ export {
   type MetricSample,
 } from './export-metrics.ts'
 export { type ExporterTables, exporterMigrations } from './export-tables.ts'
-export { type Destination, Exporter, type ExporterOptions } from './exporter.ts'
+export { Exporter, type ExporterOptions } from './exporter.ts'
 export {
   HOOKS_PATH,
   type HooksOptions,
@@ -28,6 +30,7 @@ export {
   SourcesError,
   sourceDestination,
 } from './hooks/sources.ts'
+export type { ExportIdentity, ExportPlan, IntakeRequest, IntakeResult } from './intake-request.ts'
 export {
   type ChunkAttempt,
   type ChunkDelivery,
@@ -38,14 +41,6 @@ export {
   type SendOptions,
 } from './otlp-endpoint.ts'
 export { type HookProject, type ReceivedBody, readBody } from './received-body.ts'
-export {
-  type DurableOptions,
-  type ExportIdentity,
-  type ExportPlan,
-  type IntakeRequest,
-  type IntakeResult,
-  isDurable,
-  type RecordIntake,
-} from './record-intake.ts'
+export type { RecordIntake } from './record-intake.ts'
 export { EXPORT_QUEUE, findEnqueuedAtMs, findRecordOfDelivery } from './record-store.ts'
 export { addTotals, noTotals, type SignalTotals } from './signal-totals.ts'

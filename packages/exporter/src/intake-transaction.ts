@@ -2,11 +2,12 @@ import { exportDecision, type Input, recordInstance, rootKey, rootOf, withJobEve
 import type { NewDelivery } from '@penstock/delivery'
 import type { Transaction } from 'kysely'
 import { admission, toEarlierExport } from './admission.ts'
+import type { DurableOptions } from './durable-options.ts'
 import { ExportHistory, type StoredPipelineHistory } from './export-history-store.ts'
 import { deliveryKey, laneOf, type PipelineNamespace, pipelineKey, recordKey } from './export-key.ts'
 import type { ExporterTables } from './export-tables.ts'
+import type { IntakeRequest, IntakeResult, NotEnqueuedReason } from './intake-request.ts'
 import { deleteJobEnrichments, findJobEnrichments, parseJobEnrichments, saveJobEnrichment } from './job-hook-store.ts'
-import type { DurableOptions, IntakeRequest, IntakeResult, NotEnqueuedReason } from './record-intake.ts'
 import { insertRecords, type StoredRecord } from './record-store.ts'
 
 type PipelineInput = Extract<Input, { kind: 'pipeline' }>

@@ -1,56 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
-import type { ConvertOptions, PipelineRecord, UpstreamPipeline, Warnings } from '@penstock/converter'
 import type { Db } from '@penstock/db'
 import type { DeliveryQueue, DeliveryTables } from '@penstock/delivery'
-import type { Signal } from '@penstock/otlp'
 import type { Clock } from '@penstock/runtime'
 import type { Transaction } from 'kysely'
-import { skipCauses } from './admission.ts'
+import type { DurableOptions } from './durable-options.ts'
 import type { ExportLimits } from './export-limits.ts'
 import type { ExporterTables } from './export-tables.ts'
 import { GroupCommit } from './group-commit.ts'
+import type { IntakeRequest, IntakeResult } from './intake-request.ts'
 import { IntakeTransaction, toArrival } from './intake-transaction.ts'
-import type { ReceivedBody } from './received-body.ts'
 
 type Tx = Transaction<ExporterTables>
-
-/** The options of durable exports, which support per-run metrics only: running totals need one process and one endpoint. */
-export type DurableOptions = ConvertOptions & { readonly metricsMode: 'per-run' }
-
-export function isDurable(options: ConvertOptions): options is DurableOptions {
-  return options.metricsMode === 'per-run'
-}
-
-export interface ExportPlan {
-  readonly signals: readonly Signal[]
-  /** Identifies the endpoint and the credential without containing a secret. */
-  readonly destination: string
-  readonly identity?: ExportIdentity | undefined
-}
-
-/** The parts of a pipeline's identity that are missing from its record, as in `PipelineRecord` and its `upstream`. */
-export interface ExportIdentity extends Pick<PipelineRecord, 'instance'> {
-  readonly upstream?: Pick<UpstreamPipeline, 'instance' | 'standing'> | undefined
-}
-
-export interface IntakeRequest {
-  /** The scope of all stored facts: pipelines of one scope are unknown in another. Contains no blanks. */
-  readonly scope: string
-  readonly body: ReceivedBody
-  readonly receivedAtNs: bigint
-  /** The scope of the upstream pipeline's project, if that is not `scope`; null if there is no such project. */
-  readonly upstreamScope?: string | null | undefined
-  /** Plans the export; called only if the pipeline is to be exported now. */
-  readonly plan: (record: PipelineRecord) => Promise<ExportPlan>
-}
-
-export const notEnqueuedReasons = [...skipCauses, 'job_hook', 'nothing_to_export'] as const
-export type NotEnqueuedReason = (typeof notEnqueuedReasons)[number]
-
-export type IntakeResult =
-  | { readonly kind: 'enqueued'; readonly signals: readonly Signal[]; readonly warnings: Warnings }
-  /** The request was accepted, but there is nothing to export, or not yet, or not again. */
-  | { readonly kind: 'kept'; readonly code: NotEnqueuedReason; readonly reason: string; readonly warnings: Warnings }
 
 export interface RecordIntakeOptions {
   readonly db: Db<ExporterTables>

@@ -5,9 +5,9 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { idsText, readIds } from './export-history-store.ts'
 import { readDeliveryKey } from './export-key.ts'
 import type { ExporterTables, ExportRecordsTable } from './export-tables.ts'
+import type { ExportIdentity } from './intake-request.ts'
 import { parseJobEnrichments } from './job-hook-store.ts'
 import { type ReceivedBody, readBody } from './received-body.ts'
-import type { ExportIdentity } from './record-intake.ts'
 
 /** The name of the queue that contains the exporter's deliveries. */
 export const EXPORT_QUEUE = 'exports'

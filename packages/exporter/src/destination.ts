@@ -1,0 +1,10 @@
+import type { Encoding } from '@penstock/otlp'
+
+/** The endpoint that a record is sent to, looked up at the time of sending. */
+export interface Destination {
+  /** OTLP/HTTP base URL. */
+  readonly url: string
+  /** Sent as a bearer token. */
+  readonly token: string | undefined
+  readonly encoding: Encoding
+}

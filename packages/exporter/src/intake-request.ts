@@ -1,0 +1,35 @@
+import type { PipelineRecord, UpstreamPipeline, Warnings } from '@penstock/converter'
+import type { Signal } from '@penstock/otlp'
+import { skipCauses } from './admission.ts'
+import type { ReceivedBody } from './received-body.ts'
+
+export interface ExportPlan {
+  readonly signals: readonly Signal[]
+  /** Identifies the endpoint and the credential without containing a secret. */
+  readonly destination: string
+  readonly identity?: ExportIdentity | undefined
+}
+
+/** The parts of a pipeline's identity that are missing from its record, as in `PipelineRecord` and its `upstream`. */
+export interface ExportIdentity extends Pick<PipelineRecord, 'instance'> {
+  readonly upstream?: Pick<UpstreamPipeline, 'instance' | 'standing'> | undefined
+}
+
+export interface IntakeRequest {
+  /** The scope of all stored facts: pipelines of one scope are unknown in another. Contains no blanks. */
+  readonly scope: string
+  readonly body: ReceivedBody
+  readonly receivedAtNs: bigint
+  /** The scope of the upstream pipeline's project, if that is not `scope`; null if there is no such project. */
+  readonly upstreamScope?: string | null | undefined
+  /** Plans the export; called only if the pipeline is to be exported now. */
+  readonly plan: (record: PipelineRecord) => Promise<ExportPlan>
+}
+
+export const notEnqueuedReasons = [...skipCauses, 'job_hook', 'nothing_to_export'] as const
+export type NotEnqueuedReason = (typeof notEnqueuedReasons)[number]
+
+export type IntakeResult =
+  | { readonly kind: 'enqueued'; readonly signals: readonly Signal[]; readonly warnings: Warnings }
+  /** The request was accepted, but there is nothing to export, or not yet, or not again. */
+  | { readonly kind: 'kept'; readonly code: NotEnqueuedReason; readonly reason: string; readonly warnings: Warnings }
