@@ -1,4 +1,4 @@
-import type { ProtobufWriter } from './protobuf-writer.ts'
+import type { ProtobufBuffer } from './protobuf-buffer.ts'
 import type { KeyValue } from './types.ts'
 
 /** The length of the longest list that is stored. */
@@ -32,11 +32,11 @@ export class LastList {
   #newStarts: number[] = []
 
   /** Writes a repeated KeyValue, each element under `tag`, which takes one byte; `encode` writes one element. */
-  write(
-    writer: ProtobufWriter,
+  write<Writer extends ProtobufBuffer>(
+    writer: Writer,
     tag: number,
     attributes: readonly KeyValue[],
-    encode: (writer: ProtobufWriter, tag: number, attribute: KeyValue) => void,
+    encode: (writer: Writer, tag: number, attribute: KeyValue) => void,
   ): void {
     const last = this.#attributes
     const run = sameAtEnd(attributes, attributes.length, last, last.length)
@@ -50,12 +50,12 @@ export class LastList {
     }
   }
 
-  #writeRuns(
-    writer: ProtobufWriter,
+  #writeRuns<Writer extends ProtobufBuffer>(
+    writer: Writer,
     tag: number,
     attributes: readonly KeyValue[],
     firstRun: number,
-    encode: (writer: ProtobufWriter, tag: number, attribute: KeyValue) => void,
+    encode: (writer: Writer, tag: number, attribute: KeyValue) => void,
   ): void {
     const last = this.#attributes
     const before = writer.written
@@ -84,7 +84,7 @@ export class LastList {
     this.#remember(writer, tag, attributes, before)
   }
 
-  #copy(writer: ProtobufWriter, tag: number, from: number, to: number): void {
+  #copy(writer: ProtobufBuffer, tag: number, from: number, to: number): void {
     const starts = this.#starts
     const sourceEnd = this.#end - starts[to]!
     const bytes = starts[from]! - starts[to]!
@@ -108,7 +108,7 @@ export class LastList {
     writer.start = start
   }
 
-  #remember(writer: ProtobufWriter, tag: number, attributes: readonly KeyValue[], before: number): void {
+  #remember(writer: ProtobufBuffer, tag: number, attributes: readonly KeyValue[], before: number): void {
     const bytes = writer.written - before
     if (bytes > MAX_BYTES) {
       this.#attributes = []

@@ -1,4 +1,4 @@
-import type { ProtobufWriter } from './protobuf-writer.ts'
+import type { ProtobufBuffer } from './protobuf-buffer.ts'
 
 /** The length of the longest member that is stored. */
 const MAX_BYTES = 64 * 1024
@@ -13,14 +13,14 @@ export class LastMember {
   #length = 0
 
   /** Copies the bytes of the stored member, including tag and length, if `model` is that member. Returns whether it is. */
-  copyTo(writer: ProtobufWriter, model: object): boolean {
+  copyTo(writer: ProtobufBuffer, model: object): boolean {
     if (this.#model !== model) return false
     writer.raw(new Uint8Array(this.#buffer.buffer, 0, this.#length))
     return true
   }
 
   /** Stores the bytes that were written since `before`. */
-  remember(writer: ProtobufWriter, model: object, before: number): void {
+  remember(writer: ProtobufBuffer, model: object, before: number): void {
     const length = writer.written - before
     this.#model = length > MAX_BYTES ? undefined : model
     if (this.#model === undefined) return

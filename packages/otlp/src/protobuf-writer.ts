@@ -1,5 +1,6 @@
 import { AttributeBlocks } from './attribute-blocks.ts'
 import { bytesOfHex } from './hex.ts'
+import type { ProtobufBuffer } from './protobuf-buffer.ts'
 import { LastList } from './protobuf-last-list.ts'
 import { LastMember } from './protobuf-last-member.ts'
 
@@ -26,7 +27,7 @@ const TWO_TO_28 = 0x1000_0000
  * Everything is therefore written in reverse: the last field first, and for each field the value, then the length, then
  * the tag. `written` counts from the end and stays valid when the buffer grows; absolute offsets do not.
  */
-export class ProtobufWriter {
+export class ProtobufWriter implements ProtobufBuffer {
   buffer: Buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
   view: DataView = new DataView(this.buffer.buffer)
   /** The attributes that this writer has written before. */
