@@ -14,9 +14,9 @@ import { attributesFrom, vendorKey } from './attribute-table.ts'
 import { jobLogRecord, pipelineLogRecord } from './logs/log-records.ts'
 import { metricParts, metricsOf } from './metrics/data-points.ts'
 import { type ConvertOptions, resolveOptions } from './options.ts'
-import { planOf } from './plan.ts'
+import { type PlannedRun, planOf } from './plan.ts'
 import type { PipelineRecord } from './record.ts'
-import { jobRun, type PipelineRun, pipelineRun, traceId } from './run.ts'
+import { jobRun, pipelineRun, traceId } from './run.ts'
 import { ATTR_SVC_TRACE_ID, SCHEMA_URL } from './semconv.ts'
 import type { Tally } from './text.ts'
 import { jobSpan, pipelineSpan, stageSpans } from './traces/spans.ts'
@@ -126,7 +126,7 @@ interface Part {
 }
 
 /** Yields spans and log records in output order: pipeline, stages, jobs. A log record shares its span's attribute objects. */
-function* parts(run: PipelineRun): Generator<Part> {
+function* parts(run: PlannedRun): Generator<Part> {
   const { plan, tally } = run
   const attributes = attributesFrom(plan.pipelineAttributes, run, tally)
   yield { span: pipelineSpan(run, attributes), logRecord: pipelineLogRecord(run, attributes) }
@@ -139,7 +139,7 @@ function* parts(run: PipelineRun): Generator<Part> {
 }
 
 /** Returns the resource and scope of each signal. Under `per-run`, the resource of metrics contains the trace id. */
-function headersOf(run: PipelineRun): Record<Signal, ChunkHeader> {
+function headersOf(run: PlannedRun): Record<Signal, ChunkHeader> {
   const { plan, options, tally } = run
   const resource: Resource = {
     attributes: attributesFrom(plan.resourceAttributes, run, tally),

@@ -1,22 +1,19 @@
 import { type CompiledTable, compileTable } from './attribute-table.ts'
-import { type IdScheme, idSchemes } from './identity.ts'
+import { idSchemes } from './identity.ts'
 import { type LogContext, logAttributes } from './logs/log-attributes.ts'
 import { boundsOf } from './metrics/bounds.ts'
 import { type PointContext, pointAttributes } from './metrics/point-attributes.ts'
 import type { ConvertOptions } from './options.ts'
 import { resourceAttributes } from './resource-attributes.ts'
-import type { JobRun, PipelineRun } from './run.ts'
+import type { JobRun, PipelineRun, RunSettings } from './run.ts'
 import { jobAttributes } from './traces/job-attributes.ts'
 import { type LinkContext, linkAttributes } from './traces/link-attributes.ts'
 import { pipelineAttributes } from './traces/pipeline-attributes.ts'
 import { type StageContext, stageAttributes } from './traces/stage-attributes.ts'
 
 /** The values derived from the options alone, computed once for all records that are converted with them. */
-export interface ConversionPlan {
-  readonly options: ConvertOptions
-  readonly ids: IdScheme
+export interface ConversionPlan extends RunSettings {
   readonly bounds: readonly number[]
-  readonly keepsRef: (ref: string) => boolean
   readonly resourceAttributes: CompiledTable<PipelineRun>
   readonly pipelineAttributes: CompiledTable<PipelineRun>
   readonly jobAttributes: CompiledTable<JobRun>
@@ -25,6 +22,10 @@ export interface ConversionPlan {
   readonly pointAttributes: CompiledTable<PointContext>
   readonly logAttributes: CompiledTable<LogContext>
 }
+
+/** A run with the tables for its attributes. */
+export type PlannedRun = PipelineRun<ConversionPlan>
+export type PlannedJob = JobRun<ConversionPlan>
 
 const plans = new WeakMap<ConvertOptions, ConversionPlan>()
 

@@ -1,15 +1,22 @@
 import { hashedIds, type IdScheme, instanceOf, projectInstance, projectInstancePrefix, pseudonym } from './identity.ts'
 import type { ConvertOptions } from './options.ts'
-import type { ConversionPlan } from './plan.ts'
 import type { JobRecord, PipelineRecord, UpstreamPipeline, UserRecord } from './record.ts'
 import { RecordError } from './sources/record-error.ts'
 import { entryOf, OTHER_ERROR, refinedResultByReason, resultByStatus } from './status-maps.ts'
 import { newTally, type Tally } from './text.ts'
 import { type JobTimes, jobTimes, pipelineTimes, type SpanTimes } from './traces/span-times.ts'
 
+/** The part of a conversion plan that derived values depend on. */
+export interface RunSettings {
+  readonly options: ConvertOptions
+  readonly ids: IdScheme
+  /** Tells whether the attribute for refs contains the ref as it is. */
+  readonly keepsRef: (ref: string) => boolean
+}
+
 /** One record with its plan, and the derived values that several signals need, computed once. */
-export interface PipelineRun {
-  readonly plan: ConversionPlan
+export interface PipelineRun<Plan extends RunSettings = RunSettings> {
+  readonly plan: Plan
   readonly options: ConvertOptions
   readonly ids: IdScheme
   readonly record: PipelineRecord
@@ -50,25 +57,25 @@ export interface IdSpace {
  */
 export const ownSpace = (instance: string): IdSpace => ({ ids: hashedIds, instance })
 
-function recordSpace(record: PipelineRecord, { options, ids }: ConversionPlan): IdSpace {
+function recordSpace(record: PipelineRecord, { options, ids }: RunSettings): IdSpace {
   return record.instance === undefined ? { ids, instance: recordInstance(record, options) } : ownSpace(record.instance)
 }
 
-function traceSpace(record: PipelineRecord, plan: ConversionPlan): IdSpace {
+function traceSpace(record: PipelineRecord, plan: RunSettings): IdSpace {
   const upstream = joinedUpstream(record, plan.options)
   if (!upstream?.otherProject) return recordSpace(record, plan)
   if (upstream.instance !== undefined) return ownSpace(upstream.instance)
   return { ids: plan.ids, instance: traceInstance(record, plan.options) }
 }
 
-export function traceId(record: PipelineRecord, plan: ConversionPlan): string {
+export function traceId(record: PipelineRecord, plan: RunSettings): string {
   const { ids, instance } = traceSpace(record, plan)
   return ids.traceId(instance, traceRoot(record, plan.options).id)
 }
 
 /** One job or bridge attempt of a run. */
-export interface JobRun {
-  readonly run: PipelineRun
+export interface JobRun<Plan extends RunSettings = RunSettings> {
+  readonly run: PipelineRun<Plan>
   readonly job: JobRecord
   readonly spanId: string
   readonly times: JobTimes
@@ -78,7 +85,7 @@ export interface JobRun {
 }
 
 /** @throws {RecordError} if the record has no time and no receipt time */
-export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): PipelineRun {
+export function pipelineRun<Plan extends RunSettings>(record: PipelineRecord, plan: Plan): PipelineRun<Plan> {
   const { options } = plan
   const times = pipelineTimes(record)
   if (times === undefined) throw new RecordError('created_at', 'no time in the record, and no time of receipt')
@@ -117,7 +124,7 @@ export function pipelineRun(record: PipelineRecord, plan: ConversionPlan): Pipel
   }
 }
 
-export function jobRun(job: JobRecord, run: PipelineRun): JobRun {
+export function jobRun<Plan extends RunSettings>(job: JobRecord, run: PipelineRun<Plan>): JobRun<Plan> {
   const times = jobTimes(job, run.times)
   if (times.adjusted) run.tally.adjustedSpans++
   const errorType = job.status === 'failed' ? (job.failureReason ?? OTHER_ERROR) : undefined

@@ -1,6 +1,6 @@
 import type { KeyValue, LogRecord } from '@penstock/otlp'
 import { attributesFrom, vendorKey } from '../attribute-table.ts'
-import type { JobRun, PipelineRun } from '../run.ts'
+import type { PlannedJob, PlannedRun } from '../plan.ts'
 import { cleanText, MAX_NAME_BYTES } from '../text.ts'
 import type { LogContext } from './log-attributes.ts'
 import { type Severity, severityOf } from './severity.ts'
@@ -9,7 +9,7 @@ import { type Severity, severityOf } from './severity.ts'
 const UNKNOWN_TIME = 0n
 
 /** Returns the log record `Pipeline {status}: {name}`, with the attributes of the pipeline span. */
-export function pipelineLogRecord(run: PipelineRun, spanAttributes: readonly KeyValue[]): LogRecord {
+export function pipelineLogRecord(run: PlannedRun, spanAttributes: readonly KeyValue[]): LogRecord {
   const { record } = run
   return logRecord(run, {
     timeNs: pipelineLogTime(run),
@@ -23,7 +23,7 @@ export function pipelineLogRecord(run: PipelineRun, spanAttributes: readonly Key
 }
 
 /** Returns the log record `Job {status}: {name} ({stage})`, with the attributes of the job's span. */
-export function jobLogRecord(task: JobRun, spanAttributes: readonly KeyValue[]): LogRecord {
+export function jobLogRecord(task: PlannedJob, spanAttributes: readonly KeyValue[]): LogRecord {
   const { job, run } = task
   const stage = job.stage === undefined ? '' : ` (${job.stage})`
   return logRecord(run, {
@@ -37,7 +37,7 @@ export function jobLogRecord(task: JobRun, spanAttributes: readonly KeyValue[]):
   })
 }
 
-const pipelineLogTime = ({ record }: PipelineRun): bigint =>
+const pipelineLogTime = ({ record }: PlannedRun): bigint =>
   record.finishedAtNs ?? record.updatedAtNs ?? record.createdAtNs ?? UNKNOWN_TIME
 
 interface LogParts {
@@ -50,7 +50,7 @@ interface LogParts {
   readonly spanAttributes: readonly KeyValue[]
 }
 
-function logRecord(run: PipelineRun, parts: LogParts): LogRecord {
+function logRecord(run: PlannedRun, parts: LogParts): LogRecord {
   const { severity, source, spanAttributes } = parts
   const own = attributesFrom(run.plan.logAttributes, { severityText: severity.text, source }, run.tally)
   return {

@@ -9,14 +9,14 @@ import {
   type NumberValue,
 } from '@penstock/otlp'
 import { attributesFrom, vendorKey } from '../attribute-table.ts'
-import type { PipelineRun } from '../run.ts'
+import type { PlannedRun } from '../plan.ts'
 import { type Measure, type Measurement, type MetricRow, metricTable } from './metric-table.ts'
 
 /**
  * Returns the metrics of one run as `per-run` points with delta temporality, from the start of the pipeline's span to
  * its end.
  */
-export function metricsOf(run: PipelineRun): Metric[] {
+export function metricsOf(run: PlannedRun): Metric[] {
   const isReexport = run.record.previousExport !== undefined
   // Some measurements are emitted as two metrics, under a legacy and a semconv name. Both share the data points.
   const dataByMeasure = new Map<Measure, MetricData | undefined>()
@@ -42,7 +42,7 @@ export function metricParts(metric: Metric, maxPoints: number): Metric[] {
   })
 }
 
-function metricData({ instrument, measure }: MetricRow, run: PipelineRun): MetricData | undefined {
+function metricData({ instrument, measure }: MetricRow, run: PlannedRun): MetricData | undefined {
   const measurements = measure(run)
   if (measurements.length === 0) return undefined
   const aggregationTemporality = AggregationTemporality.DELTA
@@ -63,7 +63,7 @@ function metricData({ instrument, measure }: MetricRow, run: PipelineRun): Metri
   }
 }
 
-function numberPoint(run: PipelineRun, measured: Measurement, tag: 'int' | 'double', startNs: bigint): NumberDataPoint {
+function numberPoint(run: PlannedRun, measured: Measurement, tag: 'int' | 'double', startNs: bigint): NumberDataPoint {
   const sample = measured.samples[0]!
   const value: NumberValue = tag === 'int' ? { type: 'int', value: BigInt(sample) } : { type: 'double', value: sample }
   return {
@@ -76,7 +76,7 @@ function numberPoint(run: PipelineRun, measured: Measurement, tag: 'int' | 'doub
   }
 }
 
-function histogramPoint(run: PipelineRun, measured: Measurement): HistogramDataPoint {
+function histogramPoint(run: PlannedRun, measured: Measurement): HistogramDataPoint {
   const { samples, slowest } = measured
   const bounds = run.plan.bounds
   const bucketCounts = new Array<bigint>(bounds.length + 1).fill(0n)
@@ -107,11 +107,11 @@ function histogramPoint(run: PipelineRun, measured: Measurement): HistogramDataP
   }
 }
 
-function attributesOf(run: PipelineRun, { dimensions }: Measurement): KeyValue[] {
+function attributesOf(run: PlannedRun, { dimensions }: Measurement): KeyValue[] {
   return attributesFrom(run.plan.pointAttributes, { run, ...dimensions }, run.tally)
 }
 
 /** Returns the exemplar that refers from a value to the span it was measured on. */
-function exemplar(run: PipelineRun, value: NumberValue, spanId: string): Exemplar {
+function exemplar(run: PlannedRun, value: NumberValue, spanId: string): Exemplar {
   return { filteredAttributes: [], timeUnixNano: run.times.endNs, value, spanId, traceId: run.traceId }
 }

@@ -1,9 +1,9 @@
 import { attributesFrom, type CompiledTable } from '../attribute-table.ts'
 import { instanceOf } from '../identity.ts'
 import type { ConvertOptions } from '../options.ts'
-import { planOf } from '../plan.ts'
+import { type PlannedJob, planOf } from '../plan.ts'
 import type { PipelineRecord } from '../record.ts'
-import { type JobRun, jobRun, joinedUpstream, pipelineRun } from '../run.ts'
+import { jobRun, joinedUpstream, pipelineRun } from '../run.ts'
 import { readVariable, recordOfJob, type Variables, validateId } from './ci-variables.ts'
 import { percentEncode } from './resource-attribute-list.ts'
 import { TraceContextError } from './trace-context-error.ts'
@@ -77,7 +77,7 @@ export function jobTraceContext({ variables, options, rootPipelineId }: JobTrace
 }
 
 /** Returns the attributes that are known while the job runs. All are texts: `OTEL_RESOURCE_ATTRIBUTES` has no other type. */
-function sharedAttributes(job: JobRun): (readonly [string, string])[] {
+function sharedAttributes(job: PlannedJob): (readonly [string, string])[] {
   const { run } = job
   const { plan, tally } = run
   const attributes = [

@@ -1,16 +1,8 @@
 import type { SpanLink } from '@penstock/otlp'
 import { attributesFrom } from '../attribute-table.ts'
+import type { PlannedJob, PlannedRun } from '../plan.ts'
 import type { UpstreamPipeline } from '../record.ts'
-import {
-  type IdSpace,
-  type JobRun,
-  joinedUpstream,
-  ownSpace,
-  type PipelineRun,
-  recordInstance,
-  upstreamInstance,
-  upstreamRootId,
-} from '../run.ts'
+import { type IdSpace, joinedUpstream, ownSpace, recordInstance, upstreamInstance, upstreamRootId } from '../run.ts'
 import type { LinkContext } from './link-attributes.ts'
 import { LOCAL, REMOTE } from './span-flags.ts'
 
@@ -26,7 +18,7 @@ export interface Attachment {
  * bridges are not exported, that span would never exist, so the parent is the parent pipeline, with a link to the bridge.
  * A pipeline started from another project has its own trace and a link.
  */
-export function pipelineAttachment(run: PipelineRun): Attachment {
+export function pipelineAttachment(run: PlannedRun): Attachment {
   const links = laterCompletionLinks(run)
   const upstream = joinedUpstream(run.record, run.options)
   if (upstream === undefined) return { parentSpanId: '', links: [...upstreamLinks(run), ...links] }
@@ -43,13 +35,13 @@ export function pipelineAttachment(run: PipelineRun): Attachment {
 }
 
 /** Returns the link from a retried attempt to the previous attempt. */
-export function attemptLinks({ job, run }: JobRun): readonly SpanLink[] {
+export function attemptLinks({ job, run }: PlannedJob): readonly SpanLink[] {
   if (job.previousAttemptId === undefined) return []
   const spanId = run.ids.jobSpanId(run.instance, run.rootId, { id: job.previousAttemptId, bridge: job.bridge })
   return [link(run, inTrace(run, spanId), LOCAL, 'previous_attempt')]
 }
 
-function upstreamLinks(run: PipelineRun): readonly SpanLink[] {
+function upstreamLinks(run: PlannedRun): readonly SpanLink[] {
   const { upstream } = run.record
   if (upstream === undefined || upstream.pipelineId === run.record.id || upstream.standing === 'unknown') return []
   const space = upstreamSpace(run, upstream)
@@ -63,12 +55,12 @@ function upstreamLinks(run: PipelineRun): readonly SpanLink[] {
   return [link(run, target, REMOTE, 'upstream_pipeline')]
 }
 
-function upstreamSpace({ record, options, plan }: PipelineRun, upstream: UpstreamPipeline): IdSpace {
+function upstreamSpace({ record, options, plan }: PlannedRun, upstream: UpstreamPipeline): IdSpace {
   if (upstream.instance !== undefined) return ownSpace(upstream.instance)
   return { ids: plan.ids, instance: upstreamInstance(upstream, recordInstance(record, options), options) }
 }
 
-function laterCompletionLinks(run: PipelineRun): readonly SpanLink[] {
+function laterCompletionLinks(run: PlannedRun): readonly SpanLink[] {
   if (run.record.previousExport === undefined || run.options.reexport !== 'link') return []
   const spanId = run.ids.pipelineSpanId(run.instance, run.rootId, run.record.id)
   return [link(run, inTrace(run, spanId), LOCAL, 'previous_completion')]
@@ -85,7 +77,7 @@ function bridgeSpanIdOf({ ids, instance }: IdSpace, rootId: bigint, upstream: Up
  * caller has it. Otherwise a source that lists the bridges of this pipeline is expected to list those of its parent.
  */
 function exportsBridges(
-  { options: { bridgeSource }, record }: PipelineRun,
+  { options: { bridgeSource }, record }: PlannedRun,
   { bridgeListed }: UpstreamPipeline,
 ): boolean {
   return bridgeSource === 'auto' ? (bridgeListed ?? record.bridgesListed) : bridgeSource !== 'none'
@@ -98,13 +90,13 @@ interface Target {
 }
 
 /** Returns the link target for a span of this run's own trace. */
-const inTrace = (run: PipelineRun, spanId: string): Target => ({
+const inTrace = (run: PlannedRun, spanId: string): Target => ({
   traceId: run.traceId,
   spanId,
   traceState: run.traceState,
 })
 
-function link(run: PipelineRun, target: Target, origin: number, type: LinkContext['type']): SpanLink {
+function link(run: PlannedRun, target: Target, origin: number, type: LinkContext['type']): SpanLink {
   return {
     ...target,
     attributes: attributesFrom(run.plan.linkAttributes, { type }, run.tally),

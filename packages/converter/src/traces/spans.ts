@@ -1,6 +1,7 @@
 import { type KeyValue, type Span, SpanKind, type SpanLink, StatusCode } from '@penstock/otlp'
 import { attributesFrom } from '../attribute-table.ts'
-import { failedJobs, type JobRun, type PipelineRun } from '../run.ts'
+import type { PlannedJob, PlannedRun } from '../plan.ts'
+import { failedJobs } from '../run.ts'
 import { statusCodeOf } from '../status-maps.ts'
 import { cleanText, MAX_NAME_BYTES } from '../text.ts'
 import { attemptLinks, pipelineAttachment } from './links.ts'
@@ -8,7 +9,7 @@ import { LOCAL, REMOTE } from './span-flags.ts'
 import { jobTimes, type SpanTimes } from './span-times.ts'
 
 /** Returns the pipeline's span: the root of its trace, or a child of the bridge that started it. */
-export function pipelineSpan(run: PipelineRun, attributes: readonly KeyValue[]): Span {
+export function pipelineSpan(run: PlannedRun, attributes: readonly KeyValue[]): Span {
   const { record, options } = run
   const { parentSpanId, links } = pipelineAttachment(run)
   return span(run, {
@@ -26,7 +27,7 @@ export function pipelineSpan(run: PipelineRun, attributes: readonly KeyValue[]):
 }
 
 /** Returns the span of a job or bridge attempt: a child of the pipeline span, or of the stage span under `stageSpans`. */
-export function jobSpan(task: JobRun, attributes: readonly KeyValue[]): Span {
+export function jobSpan(task: PlannedJob, attributes: readonly KeyValue[]): Span {
   const { job, run } = task
   const { options, ids } = run
   return span(run, {
@@ -47,7 +48,7 @@ export function jobSpan(task: JobRun, attributes: readonly KeyValue[]): Span {
 }
 
 /** Returns one span per stage with jobs, from their earliest start to their latest end; none without the option `stageSpans`. */
-export function stageSpans(run: PipelineRun): Span[] {
+export function stageSpans(run: PlannedRun): Span[] {
   if (!run.options.stageSpans) return []
   const failedStages = new Set(failedJobs(run.record).map((job) => job.stage))
   return [...stageEnvelopes(run)].map(([stage, times]) => {
@@ -67,7 +68,7 @@ export function stageSpans(run: PipelineRun): Span[] {
   })
 }
 
-function stageEnvelopes(run: PipelineRun): Map<string, SpanTimes> {
+function stageEnvelopes(run: PlannedRun): Map<string, SpanTimes> {
   const envelopes = new Map<string, SpanTimes>()
   for (const job of run.exportedJobs) {
     if (job.stage === undefined) continue
@@ -83,7 +84,7 @@ function stageEnvelopes(run: PipelineRun): Map<string, SpanTimes> {
 }
 
 /** Returns `RUN {name}`. Semconv requires names of low cardinality, so the name does not contain the ref. */
-function pipelineSpanName({ record, options }: PipelineRun): string {
+function pipelineSpanName({ record, options }: PlannedRun): string {
   if (options.spanNames === 'native') return `pipeline: ${record.name ?? record.ref ?? `#${record.id}`}`
   const name = record.name ?? record.project.name
   return name === undefined ? 'RUN' : `RUN ${name}`
@@ -102,7 +103,7 @@ interface SpanParts {
   readonly reason: string | undefined
 }
 
-function span(run: PipelineRun, parts: SpanParts): Span {
+function span(run: PlannedRun, parts: SpanParts): Span {
   const message = run.options.statusMessage === 'reason' && parts.code === StatusCode.ERROR ? (parts.reason ?? '') : ''
   return {
     traceId: run.traceId,
