@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { settingTable } from '../packages/cli/src/serve/setting-table.ts'
+import { settingTable } from '../packages/cli/src/settings/setting-table.ts'
 import { penstock } from './command-line.ts'
 import { caseNames } from './fixtures.ts'
 

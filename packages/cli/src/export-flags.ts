@@ -1,10 +1,10 @@
 import { DEFAULT_ATTEMPT_TIMEOUT_MS, defaultExportRetry } from '@penstock/exporter'
 import { type Signal, signalNames } from '@penstock/otlp'
 import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
+import { exportToken, signalChoice } from './command-variables.ts'
 import { type Environment, UsageError } from './environment.ts'
 import type { ExportSettings } from './export-run.ts'
 import { addInputFlags, encodingOption, inputSettings, integerFrom, signalsOption } from './input-flags.ts'
-import { exportToken, signalChoice } from './settings.ts'
 import { formatCount, printable } from './wording.ts'
 
 /** Adds the flags of all commands that export: the receiver and the settings of the delivery. */

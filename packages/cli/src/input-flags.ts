@@ -2,10 +2,10 @@ import { constants } from 'node:buffer'
 import { type ConvertOptions, parseDate } from '@penstock/converter'
 import { type Encoding, type Signal, signalNames } from '@penstock/otlp'
 import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
+import { serviceNameOf } from './command-variables.ts'
 import type { Environment } from './environment.ts'
 import { addConversionFlags, conversionOptions } from './option-flags.ts'
 import { defaultMaxDocumentBytes } from './record-stream.ts'
-import { serviceNameOf } from './settings.ts'
 
 export interface InputSettings {
   readonly options: ConvertOptions

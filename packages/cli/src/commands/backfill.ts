@@ -6,7 +6,7 @@ import { type Environment, exitCodes, UsageError } from '../environment.ts'
 import { addExportFlags, exportSettings } from '../export-flags.ts'
 import { integerFrom } from '../input-flags.ts'
 import { allowPerRunOnly } from '../option-flags.ts'
-import { settingTable } from '../serve/setting-table.ts'
+import { settingTable } from '../settings/setting-table.ts'
 
 const notes = `
 Reads the finished pipelines of a project from a forge with GitLab's REST API, oldest first, with all attempts of their jobs,

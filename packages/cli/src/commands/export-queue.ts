@@ -11,7 +11,7 @@ import { projectIdOf } from '../exporting/project-scope.ts'
 import { integerFrom } from '../input-flags.ts'
 import { write } from '../output.ts'
 import { addStoreFlags } from '../serve/operator.ts'
-import type { Settings } from '../serve/setting-table.ts'
+import type { Settings } from '../settings/setting-table.ts'
 import { type Column, textTable } from '../text-table.ts'
 import { formatCount, printable } from '../wording.ts'
 

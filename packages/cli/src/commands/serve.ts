@@ -1,10 +1,10 @@
 import { Argument, type Command, Option } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
-import { serveCoreAlone } from '../core/serve-core-alone.ts'
-import { serveWorker } from '../exporting/serve-worker.ts'
 import { integerFrom } from '../input-flags.ts'
-import { readSettings } from '../serve/read-settings.ts'
 import { serve } from '../serve/serve.ts'
+import { serveCoreAlone } from '../serve/serve-core-alone.ts'
+import { serveWorker } from '../serve/serve-worker.ts'
+import { readSettings } from '../settings/read-settings.ts'
 
 const examples = `
 Roles: gateway authenticates requests in front of an OTLP backend, or of the embedded store if no upstream is set; core is the

@@ -9,10 +9,10 @@ import {
 } from '@penstock/converter'
 import { type Command, Option, type OptionValues } from 'commander'
 import type { CommandDefinition } from '../command-definition.ts'
+import { serviceNameOf } from '../command-variables.ts'
 import { type Environment, exitCodes, UsageError } from '../environment.ts'
 import { addConversionFlags, conversionOptions } from '../option-flags.ts'
 import { write } from '../output.ts'
-import { serviceNameOf } from '../settings.ts'
 import { printable } from '../wording.ts'
 
 const examples = `

@@ -4,8 +4,8 @@ import type { Db } from '@penstock/db'
 import { jsonLog } from '@penstock/runtime'
 import type { OptionValues } from 'commander'
 import { type Environment, UsageError } from '../environment.ts'
-import { readSettings } from '../serve/read-settings.ts'
-import type { Settings } from '../serve/setting-table.ts'
+import { readSettings } from '../settings/read-settings.ts'
+import type { Settings } from '../settings/setting-table.ts'
 import { type CoreDatabaseTables, coreDatabase, openCore } from './open-core.ts'
 
 /**

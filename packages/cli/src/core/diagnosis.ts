@@ -14,9 +14,9 @@ import {
 import type { ListenAddress } from '@penstock/gateway'
 import { directoryAccess, listOpenEntries } from '../data-directory.ts'
 import { UsageError } from '../environment.ts'
-import { exportConfig, gatewayUrl } from '../exporting/export-config.ts'
-import type { Settings } from '../serve/setting-table.ts'
 import { databaseErrorText } from '../serve/start-error.ts'
+import { exportConfig, gatewayUrl } from '../settings/export-config.ts'
+import type { Settings } from '../settings/setting-table.ts'
 import { counted, formatCount } from '../wording.ts'
 import { type CoreDatabaseTables, coreDatabase } from './open-core.ts'
 

@@ -3,9 +3,9 @@ import { silentLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import type { CoreDatabaseTables } from '../core/open-core.ts'
-import { readSettings } from '../serve/read-settings.ts'
+import { exportConfig } from '../settings/export-config.ts'
+import { readSettings } from '../settings/read-settings.ts'
 import { coreExportListener } from './core-exports.ts'
-import { exportConfig } from './export-config.ts'
 import { Exporting } from './exporting.ts'
 
 test.each([

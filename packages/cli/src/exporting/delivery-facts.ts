@@ -2,8 +2,8 @@ import { type ConvertOptions, RecordError, traceIdOf } from '@penstock/converter
 import type { Db } from '@penstock/db'
 import { type ExporterTables, findRecordOfDelivery, parseExportKey, sourceDestination } from '@penstock/exporter'
 import { UsageError } from '../environment.ts'
-import type { Settings } from '../serve/setting-table.ts'
-import { type ExportConfig, exportConfig, gatewayUrl } from './export-config.ts'
+import { type ExportConfig, exportConfig, gatewayUrl } from '../settings/export-config.ts'
+import type { Settings } from '../settings/setting-table.ts'
 import { projectIdOf } from './project-scope.ts'
 
 /**

@@ -11,7 +11,7 @@ import type { Route } from '@penstock/http'
 import { observeRoutes, observeServer, openObserve } from '@penstock/observe'
 import type { Log } from '@penstock/runtime'
 import type { Environment } from '../environment.ts'
-import type { Settings } from './setting-table.ts'
+import type { Settings } from '../settings/setting-table.ts'
 import { requireUsable } from './start-error.ts'
 
 export interface EmbeddedUpstream {

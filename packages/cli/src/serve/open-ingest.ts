@@ -9,10 +9,10 @@ import {
 } from '@penstock/gateway'
 import type { Log } from '@penstock/runtime'
 import type { Environment } from '../environment.ts'
+import { configuredUpstream, gatewayConfig } from '../settings/gateway-settings.ts'
+import type { Settings } from '../settings/setting-table.ts'
 import { type EmbeddedUpstream, openEmbeddedUpstream } from './embedded-upstream.ts'
-import { configuredUpstream, gatewayConfig } from './gateway-settings.ts'
 import { type GatewayStore, openStore, STORE_FILE } from './operator.ts'
-import type { Settings } from './setting-table.ts'
 import { Workers } from './workers.ts'
 
 /** Functions that close resources; the last one added runs first. */

@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls'
 import { NewerVersionError } from '@penstock/gateway'
 import { expect, test } from 'vitest'
 import { UsageError } from '../environment.ts'
-import { readSettings } from './read-settings.ts'
+import { readSettings } from '../settings/read-settings.ts'
 import { requireUsable, startErrorOf } from './start-error.ts'
 import { WorkerFailed } from './workers.ts'
 

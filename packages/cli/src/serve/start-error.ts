@@ -1,8 +1,8 @@
 import { isUnavailable } from '@penstock/db'
 import { ConfigError, NewerVersionError } from '@penstock/gateway'
 import { UsageError } from '../environment.ts'
+import { type Settings, settingTable } from '../settings/setting-table.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
-import { type Settings, settingTable } from './setting-table.ts'
 import { WorkerFailed } from './workers.ts'
 
 /**

@@ -16,7 +16,7 @@ beforeEach(() => {
   cannotStart = join(directory, 'cannot-start')
   clock = new ManualClock()
   lines = []
-  cluster.setupPrimary({ exec: join(import.meta.dirname, 'worker.case.mjs') })
+  cluster.setupPrimary({ exec: join(import.meta.dirname, 'worker.harness.mjs') })
 })
 afterEach(() => {
   for (const pid of pids()) process.kill(pid, 'SIGKILL')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { signalChoice } from './settings.ts'
+import { signalChoice } from './command-variables.ts'
 
 test.each([
   { value: 'traces', signals: ['traces'], unknownWords: [] },

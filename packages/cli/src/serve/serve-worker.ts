@@ -1,13 +1,13 @@
 import { jsonLog } from '@penstock/runtime'
 import { openCore } from '../core/open-core.ts'
 import { type Environment, exitCodes } from '../environment.ts'
+import { Exporting } from '../exporting/exporting.ts'
+import { listenForHealth } from '../exporting/health-listener.ts'
 import { write } from '../output.ts'
-import type { Settings } from '../serve/setting-table.ts'
-import { startErrorOf } from '../serve/start-error.ts'
-import { untilAborted } from '../serve/until-aborted.ts'
-import { exportConfig, gatewayUrl } from './export-config.ts'
-import { Exporting } from './exporting.ts'
-import { listenForHealth } from './health-listener.ts'
+import { exportConfig, gatewayUrl } from '../settings/export-config.ts'
+import type { Settings } from '../settings/setting-table.ts'
+import { startErrorOf } from './start-error.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /**
  * Exports the enqueued pipelines of the core and of its hooks until `environment.signal` aborts, then shuts down in order. Other

@@ -1,13 +1,13 @@
 import { jsonLog } from '@penstock/runtime'
 import { type Environment, exitCodes } from '../environment.ts'
-import { exportConfig, gatewayUrl } from '../exporting/export-config.ts'
 import { listenForHealth } from '../exporting/health-listener.ts'
 import { write } from '../output.ts'
-import { coreLines } from '../serve/banner.ts'
-import type { Settings } from '../serve/setting-table.ts'
-import { startErrorOf } from '../serve/start-error.ts'
-import { untilAborted } from '../serve/until-aborted.ts'
+import { exportConfig, gatewayUrl } from '../settings/export-config.ts'
+import type { Settings } from '../settings/setting-table.ts'
+import { coreLines } from './banner.ts'
 import { serveCore } from './serve-core.ts'
+import { startErrorOf } from './start-error.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /**
  * Serves the core and exports its pipelines until `environment.signal` aborts, then shuts down in order.

@@ -5,14 +5,14 @@ import { EXPLORER_PATH, explorerRoutes, graphqlRoutes } from '@penstock/graphql'
 import { listen, type RefusalForm } from '@penstock/http'
 import { areas, oauthRoutes, restListener, signInRoutes, signInUrl } from '@penstock/rest'
 import { type Log, TrustedProxies } from '@penstock/runtime'
+import { openCore } from '../core/open-core.ts'
 import type { Environment } from '../environment.ts'
 import { coreExportListener } from '../exporting/core-exports.ts'
-import type { ExportConfig } from '../exporting/export-config.ts'
 import { Exporting } from '../exporting/exporting.ts'
 import { probeListener, probePaths } from '../exporting/health-listener.ts'
-import type { StartedCore } from '../serve/banner.ts'
-import type { Settings } from '../serve/setting-table.ts'
-import { openCore } from './open-core.ts'
+import type { ExportConfig } from '../settings/export-config.ts'
+import type { Settings } from '../settings/setting-table.ts'
+import type { StartedCore } from './banner.ts'
 
 export interface ServedCore extends StartedCore {
   /** The core with the listeners that export its pipelines. */

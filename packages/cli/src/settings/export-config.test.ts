@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { UsageError } from '../environment.ts'
-import { readSettings } from '../serve/read-settings.ts'
 import { exportConfig, gatewayUrl } from './export-config.ts'
+import { readSettings } from './read-settings.ts'
 
 const configOf = (env: Readonly<Record<string, string>>) => exportConfig(readSettings(undefined, env))
 

@@ -13,8 +13,8 @@ import {
 import type { ListenAddress } from '@penstock/gateway'
 import type { Encoding } from '@penstock/otlp'
 import { UsageError } from '../environment.ts'
-import { type SettingName, type Settings, settingTable } from '../serve/setting-table.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
+import { type SettingName, type Settings, settingTable } from './setting-table.ts'
 
 /** The configuration of exports. */
 export interface ExportConfig {
