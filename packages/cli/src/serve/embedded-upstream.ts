@@ -10,9 +10,9 @@ import {
 import type { Route } from '@penstock/http'
 import { observeRoutes, observeServer, openObserve } from '@penstock/observe'
 import type { Log } from '@penstock/runtime'
+import { requireUsable } from '../database-error.ts'
 import type { Environment } from '../environment.ts'
 import type { Settings } from '../settings/setting-table.ts'
-import { requireUsable } from './start-error.ts'
 
 export interface EmbeddedUpstream {
   readonly upstream: UpstreamConfig

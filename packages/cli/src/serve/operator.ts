@@ -15,10 +15,10 @@ import {
 import { type Clock, jsonLog, type Log } from '@penstock/runtime'
 import { type Command, Option, type OptionValues } from 'commander'
 import { prepareDataDirectory } from '../data-directory.ts'
+import { requireUsable } from '../database-error.ts'
 import { type Environment, UsageError } from '../environment.ts'
 import { readSettings } from '../settings/read-settings.ts'
 import type { Settings } from '../settings/setting-table.ts'
-import { requireUsable } from './start-error.ts'
 
 export const STORE_FILE = 'gateway.db'
 

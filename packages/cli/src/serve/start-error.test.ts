@@ -2,11 +2,10 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { createSecureContext } from 'node:tls'
-import { NewerVersionError } from '@penstock/gateway'
 import { expect, test } from 'vitest'
 import { UsageError } from '../environment.ts'
 import { readSettings } from '../settings/read-settings.ts'
-import { requireUsable, startErrorOf } from './start-error.ts'
+import { startErrorOf } from './start-error.ts'
 import { WorkerFailed } from './workers.ts'
 
 async function errorOf(work: () => unknown): Promise<unknown> {
@@ -48,21 +47,4 @@ test('passes on the error of a worker, and usage errors', () => {
 test('returns undefined for a bug', () => {
   expect(startErrorOf(new TypeError('x is not a function'))).toBeUndefined()
   expect(startErrorOf(undefined)).toBeUndefined()
-})
-
-test('reports a database that cannot be opened', async () => {
-  expect(await requireUsable('x.db', Promise.resolve('open'))).toBe('open')
-  const damaged = Object.assign(new Error('file is not a database'), { code: 'SQLITE_NOTADB' })
-  await expect(requireUsable('x.db', Promise.reject(damaged))).rejects.toThrow(
-    new UsageError('cannot use x.db: file is not a database'),
-  )
-  await expect(requireUsable('x.db', Promise.reject(new NewerVersionError('a newer version')))).rejects.toThrow(
-    new UsageError('cannot use x.db: a newer version'),
-  )
-  await expect(requireUsable('/nowhere/x.db', readFile('/nowhere/x.db'))).rejects.toBeInstanceOf(UsageError)
-})
-
-test('rethrows a bug in the code that opens a database', async () => {
-  const bug = new TypeError('x is not a function')
-  await expect(requireUsable('x.db', Promise.reject(bug))).rejects.toBe(bug)
 })

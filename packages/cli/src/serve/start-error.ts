@@ -1,5 +1,4 @@
-import { isUnavailable } from '@penstock/db'
-import { ConfigError, NewerVersionError } from '@penstock/gateway'
+import { ConfigError } from '@penstock/gateway'
 import { UsageError } from '../environment.ts'
 import { type Settings, settingTable } from '../settings/setting-table.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
@@ -41,32 +40,3 @@ const variablesWithPort = (settings: Settings, port: number | undefined): string
   listeners
     .filter((name) => [settings[name]].flat().some((address) => address?.port === port))
     .map((name) => settingTable[name].variable)
-
-/**
- * Returns the opened database. Other errors are rethrown unchanged.
- *
- * @throws {UsageError} if the database cannot be opened: it is damaged, missing, unreachable, or was created by a newer version
- */
-export async function requireUsable<Database>(database: string, opening: Promise<Database>): Promise<Database> {
-  try {
-    return await opening
-  } catch (error) {
-    if (isDatabaseError(error)) throw new UsageError(`cannot use ${database}: ${databaseErrorText(error)}`)
-    throw error
-  }
-}
-
-/** Returns the error in one line, with the system's error code if a server cannot be reached. */
-export function databaseErrorText(error: Error): string {
-  const cause = error.cause instanceof Error && 'code' in error.cause ? ` (${error.cause.code})` : ''
-  return error.message.split('\n', 1)[0] + cause
-}
-
-/** PostgreSQL's error code for a user without permission to create tables. */
-const INSUFFICIENT_PRIVILEGE = '42501'
-
-function isDatabaseError(error: unknown): error is Error {
-  if (error instanceof NewerVersionError || isSystemError(error) || isUnavailable(error)) return true
-  if (!(error instanceof Error && 'code' in error)) return false
-  return error.code === INSUFFICIENT_PRIVILEGE || String(error.code).startsWith('SQLITE_')
-}
