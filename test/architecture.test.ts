@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { isTest, packages, root, sourcesOf } from './source-imports.ts'
 
 /** The packages that each package may import. `cli` may import all of these, and no package imports `cli`. */
 const mayImport: Record<string, readonly string[]> = {
@@ -75,26 +76,6 @@ const forbiddenModules: Record<string, RegExp> = {
   converter: /^node:(?!crypto$)/,
 }
 
-const root = join(import.meta.dirname, '..')
-/** The packages with a layer. `toolchain` has none. */
-const packages = readdirSync(join(root, 'packages')).filter((name) => name !== 'toolchain')
-
-const isTest = (file: string): boolean => /\.(test|case|harness|bench)\.ts$/.test(file)
-
-function sourcesOf(name: string): { file: string; imports: string[] }[] {
-  const directory = join(root, 'packages', name, 'src')
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => ({ file: join(directory, file), imports: importsOf(readFileSync(join(directory, file), 'utf8')) }))
-}
-
-function importsOf(source: string): string[] {
-  const statements = source.matchAll(
-    /^(?:(?:import|export|\})[^'\n]*\bfrom|import) '([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm,
-  )
-  return [...statements].map((match) => match[1] ?? match[2] ?? '')
-}
-
 /** Returns the package of an import: `@penstock/otlp` → otlp, `@scope/name/deep` → `@scope/name`. */
 function libraryOf(specifier: string): string {
   return specifier
@@ -132,7 +113,7 @@ describe.each(packages)('%s', (name) => {
             if (library.startsWith('@penstock/')) return !allowed.includes(library.slice('@penstock/'.length))
             return !owners[library]?.includes(name)
           })
-          .map((library) => `${relative(root, file)}: ${library}`),
+          .map((library) => `${file}: ${library}`),
       )
     expect(strays).toEqual([])
   })
@@ -153,11 +134,9 @@ test.each(Object.entries(forbiddenModules))('%s uses no files, sockets, clocks o
   const strays = sourcesOf(name)
     .filter(({ file }) => !isTest(file))
     .flatMap(({ file, imports }) => {
-      const source = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+      const source = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
       const ambient = source.match(/\b(?:Date\.now|new Date\(\)|Math\.random|process\.|performance\.now)/g) ?? []
-      return [...imports.filter((specifier) => world.test(specifier)), ...ambient].map(
-        (what) => `${relative(root, file)}: ${what}`,
-      )
+      return [...imports.filter((specifier) => world.test(specifier)), ...ambient].map((what) => `${file}: ${what}`)
     })
   expect(strays).toEqual([])
 })

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { cyclesOf, fileGraph, folderGraph, isTest, packages, sourcesOf } from './source-imports.ts'
+
+/**
+ * Packages with cycles that are being taken apart. Left to do: the order of the folders of the gateway; the cycle of the
+ * core between an operation's context, the events that it records, and the check for spam, and its folders besides areas.
+ */
+const stillCyclic: readonly string[] = ['core', 'gateway']
+
+/** Areas of the core that refer to each other: a project has members, and a member belongs to a project. */
+const areasOfCore: readonly string[] = []
+
+const graphOf = (edges: Record<string, string[]>) =>
+  new Map(Object.entries(edges).map(([from, to]) => [from, new Set(to)]))
+
+test.each<[string, Record<string, string[]>, string[][]]>([
+  ['a tree', { a: ['b', 'c'], b: ['c'], c: [] }, []],
+  ['two files', { a: ['b'], b: ['c'], c: ['b'] }, [['b', 'c']]],
+  [
+    'two cycles with an edge between them',
+    { a: ['b'], b: ['c', 'a'], c: ['d'], d: ['e'], e: ['c'] },
+    [
+      ['c', 'd', 'e'],
+      ['a', 'b'],
+    ],
+  ],
+  ['a cycle that is reached late', { a: ['c'], b: ['a'], c: ['d'], d: ['b', 'e'], e: [] }, [['a', 'b', 'c', 'd']]],
+])('finds the cycles of a graph: %s', (_, edges, cycles) => {
+  expect(cyclesOf(graphOf(edges))).toEqual(cycles)
+})
+
+test('leaves files directly in src out of the graph of folders', () => {
+  const files = fileGraph([
+    { file: 'packages/x/src/index.ts', imports: ['./a/one.ts'] },
+    { file: 'packages/x/src/a/one.ts', imports: ['../index.ts', './b/two.ts', 'node:fs'] },
+    { file: 'packages/x/src/a/b/two.ts', imports: ['../one.ts', '../../c/three.ts'] },
+  ])
+  expect(folderGraph(files)).toEqual(graphOf({ a: ['a/b'], 'a/b': ['a', 'c'] }))
+})
+
+describe.each(packages)('%s', (name) => {
+  const files = fileGraph(sourcesOf(name).filter(({ file }) => !isTest(file)))
+  const check = test.skipIf(stillCyclic.includes(name))
+
+  check('has no files that import each other in a cycle', () => {
+    expect(cyclesOf(files)).toEqual([])
+  })
+
+  check('has no folders that import each other in a cycle', () => {
+    const cycles = cyclesOf(folderGraph(files))
+    const allowed = name === 'core' ? areasOfCore : []
+    expect(cycles.filter((cycle) => !cycle.every((folder) => allowed.includes(folder)))).toEqual([])
+  })
+})
