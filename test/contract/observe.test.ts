@@ -23,7 +23,7 @@ import {
 } from '@penstock/otlp'
 import { systemClock } from '@penstock/runtime'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { OneThreadStore } from '../../packages/observe/src/one-thread-store.case.ts'
+import { OneThreadStore } from '../../packages/observe/src/one-thread-store.harness.ts'
 import { conversionOf } from '../conversion.ts'
 import { bodiesOf, fixtures } from '../fixtures.ts'
 import { compareModels } from './compare-models.ts'

@@ -35,5 +35,9 @@ console.log(`accepted            ${result.accepted} exports, of which ${twice} a
 console.log(`answers lost        ${JSON.stringify(lostAnswers)}`)
 console.log(`slowest start       ${result.slowestStartMs.toFixed(0)} ms`)
 console.log(`drained after       ${result.drainSeconds.toFixed(0)} s`)
-console.log(faults.length === 0 ? 'none lost, none twice without a lost answer, nothing by inconsistencyQueries' : faults.join('\n'))
+console.log(
+  faults.length === 0
+    ? 'none lost, none twice without a lost answer, nothing by inconsistencyQueries'
+    : faults.join('\n'),
+)
 process.exitCode = faults.length === 0 ? 0 : 1

@@ -15,7 +15,7 @@ import {
   unauthorized,
   until,
   untilCounts,
-} from './draining.case.ts'
+} from './draining.harness.ts'
 import type { Outcome } from './outcome.ts'
 
 test('tries a backlog one delivery at a time if the receiver is down when the process starts', async () => {

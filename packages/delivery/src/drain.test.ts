@@ -17,7 +17,7 @@ import {
   unauthorized,
   until,
   untilCounts,
-} from './draining.case.ts'
+} from './draining.harness.ts'
 import type { Outcome } from './outcome.ts'
 import type { ClaimedDelivery } from './queue.ts'
 

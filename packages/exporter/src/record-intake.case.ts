@@ -1,7 +1,7 @@
 import { signalNames } from '@penstock/otlp'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ExportingWorld, hook, jobHook, type NewPlace } from './exporting.case.ts'
+import { ExportingWorld, hook, jobHook, type NewPlace } from './exporting.harness.ts'
 import type { IntakeResult } from './intake-request.ts'
 import { findRecord } from './record-store.ts'
 

@@ -6,8 +6,8 @@ import { silentLog } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { observePath, observeRoutes } from './observe-routes.ts'
-import { OneThreadStore } from './one-thread-store.case.ts'
-import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.case.ts'
+import { OneThreadStore } from './one-thread-store.harness.ts'
+import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.harness.ts'
 
 class BadQuery extends Error {}
 class NoSuchTrace extends Error {}

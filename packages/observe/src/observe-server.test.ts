@@ -18,8 +18,8 @@ import { ManualClock } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ObserveLimits } from './observe-limits.ts'
 import { type ObserveServer, type ObserveServerOptions, observeServer } from './observe-server.ts'
-import { OneThreadStore } from './one-thread-store.case.ts'
-import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.case.ts'
+import { OneThreadStore } from './one-thread-store.harness.ts'
+import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.harness.ts'
 
 const credential = 'only-for-the-gateway'
 const bodies: Readonly<Record<Signal, Uint8Array>> = {

@@ -5,8 +5,8 @@ import { jsonLog } from '@penstock/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Observe, openObserve } from './observe.ts'
 import type { ObserveLimits } from './observe-limits.ts'
-import { queriesFor } from './one-thread-store.case.ts'
-import { logBody, logRecord, numberedTrace, traceIdOf } from './telemetry.case.ts'
+import { queriesFor } from './one-thread-store.harness.ts'
+import { logBody, logRecord, numberedTrace, traceIdOf } from './telemetry.harness.ts'
 
 const MIB = 1024 * 1024
 

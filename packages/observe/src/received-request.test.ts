@@ -2,7 +2,7 @@ import { deflateSync, gzipSync } from 'node:zlib'
 import { encodeRequest, type OtlpRequest } from '@penstock/otlp'
 import { expect, test } from 'vitest'
 import { decodeReceived } from './received-request.ts'
-import { logBody, logRecord } from './telemetry.case.ts'
+import { logBody, logRecord } from './telemetry.harness.ts'
 
 const MIB = 1024 * 1024
 const limits = { maxBodyBytes: 64 * MIB, maxElements: 500_000 }

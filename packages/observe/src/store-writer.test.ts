@@ -5,8 +5,8 @@ import { decodeRequest } from '@penstock/otlp'
 import { ManualClock } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ObserveLimits } from './observe-limits.ts'
-import { OneThreadStore } from './one-thread-store.case.ts'
-import { counter, logBody, logRecord, metricBody, numberedTrace, traceBody, traceIdOf } from './telemetry.case.ts'
+import { OneThreadStore } from './one-thread-store.harness.ts'
+import { counter, logBody, logRecord, metricBody, numberedTrace, traceBody, traceIdOf } from './telemetry.harness.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS

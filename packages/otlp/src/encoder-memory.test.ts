@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { anyValues, items, keyValues } from './arbitraries.case.ts'
+import { anyValues, items, keyValues } from './arbitraries.harness.ts'
 import type { Encoding } from './encoding.ts'
 import { encodeRequest, RequestEncoder } from './request-encoder.ts'
 import { emptyResource, emptyScope } from './schema.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { requests } from './arbitraries.case.ts'
+import { requests } from './arbitraries.harness.ts'
 import { OtlpDecodeError } from './decode-error.ts'
 import { decodeRequest } from './decode-request.ts'
 import type { Encoding } from './encoding.ts'

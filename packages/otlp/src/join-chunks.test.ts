@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { requests } from './arbitraries.case.ts'
+import { requests } from './arbitraries.harness.ts'
 import { decodeRequest } from './decode-request.ts'
 import { joinChunks } from './join-chunks.ts'
 import { encodeRequest } from './request-encoder.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chunkHeaders, items, requests } from './arbitraries.case.ts'
+import { chunkHeaders, items, requests } from './arbitraries.harness.ts'
 import { decodeRequest } from './decode-request.ts'
 import { RequestEncoder } from './request-encoder.ts'
 import { signalNames } from './signals.ts'

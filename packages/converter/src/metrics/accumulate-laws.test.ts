@@ -1,7 +1,7 @@
 import type { HistogramDataPoint, NumberDataPoint } from '@penstock/otlp'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { counter, exportsOf, histogram, type Metrics, request, stage } from './accumulate.case.ts'
+import { counter, exportsOf, histogram, type Metrics, request, stage } from './accumulate.harness.ts'
 import { type AccumulatorState, newAccumulator } from './accumulate.ts'
 
 describe('laws', () => {

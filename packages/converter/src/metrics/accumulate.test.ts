@@ -19,7 +19,7 @@ import {
   text,
   valuesOf,
   windowOf,
-} from './accumulate.case.ts'
+} from './accumulate.harness.ts'
 import { accumulate, newAccumulator } from './accumulate.ts'
 
 describe('windowed', () => {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
-import { fixture, HookReceiver, hooksOf, secretToken, signed, signingToken } from './hook-receiver.case.ts'
+import { fixture, HookReceiver, hooksOf, secretToken, signed, signingToken } from './hook-receiver.harness.ts'
 
 let receiver: HookReceiver
 const start = async (...settings: Parameters<typeof HookReceiver.start>) => {

@@ -1,7 +1,7 @@
 import { request as startRequest } from 'node:http'
 import { Gate } from '@penstock/testkit'
 import { afterEach, expect, test } from 'vitest'
-import { answerTo, fixture, HookReceiver, NOW_MS, secretToken, signed, signingToken } from './hook-receiver.case.ts'
+import { answerTo, fixture, HookReceiver, NOW_MS, secretToken, signed, signingToken } from './hook-receiver.harness.ts'
 
 let receiver: HookReceiver
 const start = async (...settings: Parameters<typeof HookReceiver.start>) => {

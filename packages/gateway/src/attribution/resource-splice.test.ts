@@ -1,7 +1,7 @@
 import { decodeRequest, encodeRequest, type KeyValue, type OtlpRequest, type Signal } from '@penstock/otlp'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { requests } from '../../../otlp/src/arbitraries.case.ts'
+import { requests } from '../../../otlp/src/arbitraries.harness.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
 import { spliceJson } from './json-resource-splice.ts'
 import { ownerAttributesOf } from './owner-attributes.ts'
