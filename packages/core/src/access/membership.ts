@@ -1,11 +1,11 @@
 import { type Expression, type ExpressionBuilder, type Generated, type SqlBool, sql } from 'kysely'
-import type { Group } from '../groups/group.ts'
-import type { ReadContext, Tx } from '../kit/context.ts'
 import { dayAt } from '../kit/day.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import { type AccessLevel, accessLevels } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
 import { type ParentRef, parentColumns } from '../model/parent.ts'
-import type { Project } from '../projects/project.ts'
-import { type AccessLevel, accessLevels } from './access-level.ts'
+import type { Project } from '../model/project.ts'
+import type { ReadContext, Tx } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {

@@ -1,9 +1,9 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsWords } from '../kit/contains-text.ts'
-import type { ReadContext } from '../kit/context.ts'
 import { dayAt } from '../kit/day.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import type { ReadContext } from '../operations/context.ts'
 import type { IssuableFilter } from './issuable.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 

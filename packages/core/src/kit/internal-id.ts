@@ -1,5 +1,5 @@
 import { type Generated, sql } from 'kysely'
-import type { Tx } from './context.ts'
+import type { Tx } from '../operations/context.ts'
 
 declare module './tables.ts' {
   interface CoreTables {

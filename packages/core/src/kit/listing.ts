@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type OperationNodeSource, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import type { ReadContext } from './context.ts'
+import type { ReadContext } from '../operations/context.ts'
 import { DomainError } from './domain-error.ts'
 import {
   cursorCondition,

@@ -1,10 +1,10 @@
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import { containsWords } from '../kit/contains-text.ts'
-import type { ReadContext } from '../kit/context.ts'
 import { dayAt } from '../kit/day.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import { type KeysetColumn, mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import type { ReadContext } from '../operations/context.ts'
 import type { DescribedMilestone, Milestone, MilestoneOrder, MilestoneState } from './milestone.ts'
 import type { MilestoneScope } from './milestone-scope-store.ts'
 import {

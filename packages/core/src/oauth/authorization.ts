@@ -1,6 +1,6 @@
-import type { Core, ReadContext } from '../kit/context.ts'
+import type { User } from '../model/user.ts'
+import type { Core, ReadContext } from '../operations/context.ts'
 import { scopesWithin } from '../tokens/scope.ts'
-import type { User } from '../users/user.ts'
 import type { Application } from './application.ts'
 import { findApplication } from './application-store.ts'
 import { insertCode } from './code-store.ts'

@@ -1,6 +1,6 @@
 import type { Generated, Selectable } from 'kysely'
-import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import { DAY_MS } from '../kit/day.ts'
+import type { Core, ReadContext, Tx } from '../operations/context.ts'
 import { scopesOf } from '../tokens/scope.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
 import { newOpaqueSecret } from './opaque-secret.ts'

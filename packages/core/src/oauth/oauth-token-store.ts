@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, Generated, Selectable } from 'kysely'
-import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import { DAY_MS } from '../kit/day.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import type { Core, ReadContext, Tx } from '../operations/context.ts'
 import { scopesOf } from '../tokens/scope.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
 import { OAuthRefusal } from './oauth-refusal.ts'

@@ -1,5 +1,5 @@
 import { chunked } from '../kit/chunked.ts'
-import type { ReadContext, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {

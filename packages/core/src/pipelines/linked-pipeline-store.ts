@@ -1,7 +1,7 @@
 import { allowedInProject } from '../access/visible-store.ts'
 import { chunked } from '../kit/chunked.ts'
-import type { Actor, ReadContext } from '../kit/context.ts'
 import { type Listing, rowsOfEach } from '../kit/listing.ts'
+import type { Actor, ReadContext } from '../operations/context.ts'
 import type { JobOfPipeline, Pipeline } from './pipeline.ts'
 import { pipelineOf } from './pipeline-row.ts'
 import { pipelineListing, withPath } from './pipeline-store.ts'

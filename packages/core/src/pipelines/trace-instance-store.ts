@@ -1,5 +1,5 @@
-import type { OperationContext, ReadContext, Tx } from '../kit/context.ts'
-import type { Project, ProjectRef } from '../projects/project.ts'
+import type { Project, ProjectRef } from '../model/project.ts'
+import type { OperationContext, ReadContext, Tx } from '../operations/context.ts'
 import { findProject } from '../projects/project-store.ts'
 import { claimGlobalNumbers, isClaimedByOtherProject } from './global-number-store.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
+import type { Core, ReadContext, Tx } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {

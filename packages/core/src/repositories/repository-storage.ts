@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Core } from '../kit/context.ts'
+import { fileSpace } from '../git/file-space.ts'
+import type { Core } from '../operations/context.ts'
 import { chargeStorage, findProjectStorage, setRepositoryBytes, storageFull } from '../projects/storage-store.ts'
-import { fileSpace } from './file-space.ts'
 
 /** The storage limit of a repository for the length of one change. */
 export interface RepositoryStorage {

@@ -1,6 +1,6 @@
 import { subscriberOf } from '@penstock/runtime'
 import type { Generated } from 'kysely'
-import type { ReadContext, Tx } from '../kit/context.ts'
+import type { ReadContext, Tx } from '../operations/context.ts'
 import { digestOf } from '../tokens/token-text.ts'
 
 declare module '../kit/tables.ts' {

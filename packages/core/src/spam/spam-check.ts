@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DomainError } from '../kit/domain-error.ts'
-import type { StepsContext } from '../kit/operation.ts'
-import type { ActingUser } from '../users/user.ts'
+import type { ActingUser } from '../model/user.ts'
+import type { StepsContext } from '../operations/operation.ts'
 import { consumeSpamLog, insertSpamLog } from './spam-log-store.ts'
 
 /** A text that is about to be stored. */

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
-import type { Tx } from '../kit/context.ts'
 import { DAY_MS } from '../kit/day.ts'
-import type { User } from '../users/user.ts'
+import type { User } from '../model/user.ts'
+import type { Tx } from '../operations/context.ts'
 import type { SpamSuspect } from './spam-check.ts'
 
 declare module '../kit/tables.ts' {

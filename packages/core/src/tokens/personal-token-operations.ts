@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Actor, ReadContext } from '../kit/context.ts'
 import { DomainError, notFound } from '../kit/domain-error.ts'
-import { unscopedCommand, unscopedQuery } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
+import type { Actor, ReadContext } from '../operations/context.ts'
+import { unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { findUser } from '../users/user-store.ts'
 import {
   type AccessToken,

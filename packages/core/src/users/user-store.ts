@@ -1,8 +1,8 @@
 import type { Generated, Selectable } from 'kysely'
 import { insertRoute } from '../groups/route-store.ts'
-import type { Actor, ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
-import type { BotHome, User, UserState } from './user.ts'
+import type { BotHome, User, UserState } from '../model/user.ts'
+import type { Actor, ReadContext, Tx } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import type { Core } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
+import type { Core } from '../operations/context.ts'
+import { openRepositoryStorage } from '../repositories/repository-storage.ts'
 import { DurableFiles } from './git-files.ts'
 import { createRepository, GitRepository, repositoryExists, WritableRepository } from './git-repository.ts'
 import { isRemoved } from './removed-repository-store.ts'
 import { withRepositoryLock } from './repository-lock.ts'
-import { openRepositoryStorage } from './repository-storage.ts'
 
 export const DEFAULT_BRANCH = 'main'
 

@@ -1,4 +1,4 @@
-import type { Core, Tx } from '../kit/context.ts'
+import type { Core, Tx } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {

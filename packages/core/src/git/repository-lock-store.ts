@@ -1,4 +1,4 @@
-import type { Core } from '../kit/context.ts'
+import type { Core } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {

@@ -1,7 +1,7 @@
-import type { Project } from '../projects/project.ts'
+import type { Project } from '../model/project.ts'
 import type { Core, OperationContext, Tx } from './context.ts'
 
-declare module './tables.ts' {
+declare module '../kit/tables.ts' {
   interface CoreTables {
     events: EventsTable
   }

@@ -1,4 +1,4 @@
-import type { Core } from '../kit/context.ts'
+import type { Core } from '../operations/context.ts'
 import { countStats, type DiffBudget, type DiffStats } from './commit-diff.ts'
 import { FifoLock } from './fifo-lock.ts'
 import type { GitRepository } from './git-repository.ts'

@@ -1,5 +1,5 @@
-import type { Core } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
+import type { Core } from '../operations/context.ts'
 import { FifoLock } from './fifo-lock.ts'
 import { hasEnded, thisProcess } from './process-identity.ts'
 import { findLockHolder, type LockHolder, releaseLock, renewLock, tryTakeLock } from './repository-lock-store.ts'

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import type { Core, Tx } from '../kit/context.ts'
+import type { Core, Tx } from '../operations/context.ts'
 import { gitdirOf } from './change-repository.ts'
 import { unfinishedDir } from './git-repository.ts'
 import { insertRemovedRepositories, listUnsweptRepositories, setSwept } from './removed-repository-store.ts'

@@ -1,10 +1,10 @@
 import type { Db } from '@penstock/db'
 import type { Clock } from '@penstock/runtime'
 import type { Kysely, Transaction } from 'kysely'
+import type { CoreTables } from '../kit/tables.ts'
+import type { ActingUser } from '../model/user.ts'
 import type { SpamCheck } from '../spam/spam-check.ts'
-import type { ActingUser } from '../users/user.ts'
 import type { DomainEvent, EventListener } from './event.ts'
-import type { CoreTables } from './tables.ts'
 
 /** The resources that operations use. There is one for the life of the process. */
 export interface Core {
