@@ -1,4 +1,5 @@
-import type { Core, Tx } from '../operations/context.ts'
+import type { WriteContext } from '../kit/store-context.ts'
+import type { Core } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -17,10 +18,7 @@ interface RemovedRepositoriesTable {
 const ROWS_PER_STATEMENT = 1_000
 
 /** Marks repositories as removed, in the transaction that deletes their projects. */
-export async function insertRemovedRepositories(
-  { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
-  names: readonly string[],
-): Promise<void> {
+export async function insertRemovedRepositories({ db, nowMs }: WriteContext, names: readonly string[]): Promise<void> {
   for (let at = 0; at < names.length; at += ROWS_PER_STATEMENT) {
     const rows = names.slice(at, at + ROWS_PER_STATEMENT)
     await db

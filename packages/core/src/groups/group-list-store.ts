@@ -14,9 +14,10 @@ import {
   type PageRequest,
   pageOf,
 } from '../kit/page.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { type AccessLevel, accessLevels, type Visibility } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
-import type { Actor, ReadContext } from '../operations/context.ts'
+import type { Actor } from '../model/user.ts'
 import { type GroupsTable, groupOf, lineageOf } from './group-store.ts'
 
 export interface GroupFilter {

@@ -1,6 +1,7 @@
 import { DomainError } from '../kit/domain-error.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { Milestone } from '../milestones/milestone.ts'
-import type { Actor, ReadContext } from '../operations/context.ts'
+import type { Actor } from '../model/user.ts'
 import type { BurndownIssue } from './burndown.ts'
 import { issueQuery } from './issue-store.ts'
 

@@ -1,6 +1,6 @@
+import type { ReadContext } from '../kit/store-context.ts'
 import { describedMilestones, findMilestones } from '../milestones/milestone-store.ts'
 import type { User } from '../model/user.ts'
-import type { ReadContext } from '../operations/context.ts'
 import type { DescribedRow } from '../operations/description-store.ts'
 import { userOf } from '../users/user-store.ts'
 import type { DescribedIssuable, Issuable } from './issuable.ts'

@@ -10,7 +10,8 @@ import {
   type PageRequest,
   pageOf,
 } from '../kit/page.ts'
-import type { Actor, ReadContext } from '../operations/context.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Actor } from '../model/user.ts'
 import { byColumn, constantOrder, type IssuableOrder, issuableOrderTable, lastDay, orderOf } from './issuable-order.ts'
 import type { DescribedIssue, Issue, IssueFilter, IssueOrder, IssueState } from './issue.ts'
 import { describedIssuesOf, type IssueRow, issueQuery, issuesOf, issueTables } from './issue-store.ts'

@@ -1,5 +1,6 @@
+import type { ReadContext } from '../kit/store-context.ts'
 import type { User } from '../model/user.ts'
-import type { Core, ReadContext } from '../operations/context.ts'
+import type { Core } from '../operations/context.ts'
 import { scopesWithin } from '../tokens/scope.ts'
 import type { Application } from './application.ts'
 import { findApplication } from './application-store.ts'

@@ -1,5 +1,6 @@
+import type { ReadContext } from '../kit/store-context.ts'
 import type { User } from '../model/user.ts'
-import type { Core, ReadContext } from '../operations/context.ts'
+import type { Core } from '../operations/context.ts'
 import { verifySignIn } from '../sessions/verify-sign-in.ts'
 import { oauthScopes, scopesWithin } from '../tokens/scope.ts'
 import { isStillValid } from '../users/password-store.ts'

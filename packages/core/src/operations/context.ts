@@ -1,9 +1,9 @@
 import type { Db } from '@penstock/db'
 import type { Clock } from '@penstock/runtime'
-import type { Kysely, Transaction } from 'kysely'
+import type { WriteContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import type { ActingUser } from '../model/user.ts'
-import type { SpamCheck } from '../spam/spam-check.ts'
+import type { SpamCheck } from '../model/spam-check.ts'
+import type { Actor } from '../model/user.ts'
 import type { DomainEvent, EventListener } from './event.ts'
 
 /** The resources that operations use. There is one for the life of the process. */
@@ -40,18 +40,8 @@ export interface CoreSettings {
   readonly ropcWithoutClientCredentials: boolean
 }
 
-/** The caller; `undefined` if the caller has not signed in. */
-export type Actor = ActingUser | undefined
-
-/** The database to read from, and the current time, which stays the same during one operation. */
-export interface ReadContext {
-  readonly db: Kysely<CoreTables>
-  readonly nowMs: number
-}
-
 /** A transaction. No other write runs between its statements, so never await anything slow in it. */
-export interface Tx extends ReadContext {
-  readonly db: Transaction<CoreTables>
+export interface Tx extends WriteContext {
   /** Stores the event and calls its listeners, in this transaction. */
   recordEvent(event: DomainEvent): Promise<void>
   /**

@@ -1,3 +1,4 @@
+import type { WriteContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { Core, OperationContext, Tx } from './context.ts'
 
@@ -70,7 +71,7 @@ export async function preparePayload(
   return prepared
 }
 
-export async function insertEvent({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, event: DomainEvent): Promise<void> {
+export async function insertEvent({ db, nowMs }: WriteContext, event: DomainEvent): Promise<void> {
   await db
     .insertInto('events')
     .values({
@@ -86,7 +87,11 @@ export async function insertEvent({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, event
 }
 
 /** Deletes at most `limit` events from before `beforeMs`. Returns how many it deleted. */
-export async function deleteEventsBefore({ db }: Pick<Tx, 'db'>, beforeMs: number, limit: number): Promise<number> {
+export async function deleteEventsBefore(
+  { db }: Pick<WriteContext, 'db'>,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
   const old = db.selectFrom('events').select('id').where('at_ms', '<', beforeMs).orderBy('at_ms').limit(limit)
   const { numDeletedRows } = await db.deleteFrom('events').where('id', 'in', old).executeTakeFirstOrThrow()
   return Number(numDeletedRows)

@@ -16,10 +16,11 @@ import {
   pageOf,
   requireReachableOffset,
 } from '../kit/page.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { type AccessLevel, accessLevels, type Visibility } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
-import type { Actor, ReadContext } from '../operations/context.ts'
+import type { Actor } from '../model/user.ts'
 import { type ProjectsTable, projectOf } from './project-store.ts'
 
 export interface ProjectFilter {

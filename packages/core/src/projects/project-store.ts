@@ -4,11 +4,12 @@ import { removeRepositories } from '../git/sweep-repositories.ts'
 import { idsOf, lineageOf } from '../groups/group-store.ts'
 import { insertRoute } from '../groups/route-store.ts'
 import { notFound } from '../kit/domain-error.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { accessLevels, type Visibility } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
 import type { Project, ProjectRef } from '../model/project.ts'
 import type { ActingUser } from '../model/user.ts'
-import type { ReadContext, Tx } from '../operations/context.ts'
+import type { Tx } from '../operations/context.ts'
 import { repositoryNameOf } from '../repositories/project-repository.ts'
 
 declare module '../kit/tables.ts' {

@@ -1,11 +1,12 @@
 import { isInForce } from '../access/membership.ts'
 import { isVisibleGroup } from '../access/visible-store.ts'
 import { groupOf } from '../groups/group-store.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { type AccessLevel, accessLevels } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
+import type { Actor } from '../model/user.ts'
 import { type User, userNamespaceId } from '../model/user.ts'
-import type { Actor, ReadContext } from '../operations/context.ts'
 import { findUsers } from '../users/user-store.ts'
 import type { Namespace, ProjectView } from './project-view.ts'
 

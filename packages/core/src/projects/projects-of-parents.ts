@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { isVisibleProject } from '../access/visible-store.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
-import type { OperationContext, ReadContext } from '../operations/context.ts'
+import type { OperationContext } from '../operations/context.ts'
 import { batchQuery, unscopedBatchQuery } from '../operations/operation.ts'
 import { findVisibleProjects, type ProjectFilter, projectListing, projectListingOrders } from './project-list-store.ts'
 

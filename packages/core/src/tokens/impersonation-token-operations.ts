@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { forbidden, notFound } from '../kit/domain-error.ts'
 import { pageInput } from '../kit/page.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { User } from '../model/user.ts'
-import type { ReadContext } from '../operations/context.ts'
 import { unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { findUser } from '../users/user-store.ts'
 import {

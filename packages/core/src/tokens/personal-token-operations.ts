@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { DomainError, notFound } from '../kit/domain-error.ts'
 import { pageInput } from '../kit/page.ts'
-import type { Actor, ReadContext } from '../operations/context.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Actor } from '../model/user.ts'
 import { unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { findUser } from '../users/user-store.ts'
 import {

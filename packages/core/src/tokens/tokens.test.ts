@@ -4,8 +4,7 @@ import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DomainError } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
-import type { User } from '../model/user.ts'
-import type { Actor } from '../operations/context.ts'
+import type { Actor, User } from '../model/user.ts'
 import { findByAccessTokenText } from './access-token-store.ts'
 import {
   createGroupToken,

@@ -1,8 +1,8 @@
 import type { Subject } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { findMember } from '../members/member-store.ts'
-import type { BotHome, User } from '../model/user.ts'
-import type { Actor, ReadContext } from '../operations/context.ts'
+import type { Actor, BotHome, User } from '../model/user.ts'
 import { getProject } from '../projects/project-store.ts'
 
 /** Tells whether the actor may list users. All others can only ask for a user by a known name. */

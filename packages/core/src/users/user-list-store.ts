@@ -14,9 +14,9 @@ import {
   type PageRequest,
   pageOf,
 } from '../kit/page.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { Group } from '../model/group.ts'
-import type { User, UserKind } from '../model/user.ts'
-import type { Actor, ReadContext } from '../operations/context.ts'
+import type { Actor, User, UserKind } from '../model/user.ts'
 import { type UserRow, userColumns, userOf } from './user-store.ts'
 
 export interface UserFilter {
