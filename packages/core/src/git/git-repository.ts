@@ -2,7 +2,6 @@ import fs from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import git from 'isomorphic-git'
-import type { RepositoryStorage } from '../repositories/repository-storage.ts'
 import { type DurableFiles, readOnlyFiles, syncDirectory } from './git-files.ts'
 import {
   type CommitHeader,
@@ -18,6 +17,7 @@ import {
   treeOf,
 } from './git-object.ts'
 import { sizeOfLooseBlob } from './loose-object.ts'
+import type { RepositoryStorage } from './repository-storage.ts'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 

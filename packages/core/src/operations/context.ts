@@ -2,9 +2,10 @@ import type { Db } from '@penstock/db'
 import type { Clock } from '@penstock/runtime'
 import type { WriteContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import type { Project } from '../model/project.ts'
 import type { SpamCheck } from '../model/spam-check.ts'
 import type { Actor } from '../model/user.ts'
-import type { DomainEvent, EventListener } from './event.ts'
+import type { DomainEvent } from './event.ts'
 
 /** The resources that operations use. There is one for the life of the process. */
 export interface Core {
@@ -54,4 +55,18 @@ export interface Tx extends WriteContext {
 export interface OperationContext {
   readonly actor: Actor
   readonly core: Core
+}
+
+/**
+ * Receives events inside the transaction that stores them: its writes commit with the event, and an error rolls back
+ * both. It must not await anything slow.
+ */
+export interface EventListener {
+  readonly types: ReadonlySet<DomainEvent['type']>
+  onEvent(context: OperationContext & Tx, event: DomainEvent): Promise<void>
+  /**
+   * Does the slow work on a large payload, before the transaction and off the event loop. `onEvent` finds the result in
+   * `event.prepared`, and must not rely on it: the project may have changed in between.
+   */
+  prepare?(core: Core, project: Project, payload: string): Promise<unknown>
 }

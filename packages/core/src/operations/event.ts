@@ -1,6 +1,5 @@
+import type { Generated } from 'kysely'
 import type { WriteContext } from '../kit/store-context.ts'
-import type { Project } from '../model/project.ts'
-import type { Core, OperationContext, Tx } from './context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -9,7 +8,7 @@ declare module '../kit/tables.ts' {
 }
 
 interface EventsTable {
-  id: import('kysely').Generated<number>
+  id: Generated<number>
   type: string
   /** The id of the record that changed; its kind follows from the type. */
   object_id: number
@@ -35,41 +34,8 @@ export interface DomainEvent {
   readonly prepared?: PreparedPayloads
 }
 
-export type PreparedPayloads = ReadonlyMap<EventListener, unknown>
-
-/**
- * Receives events inside the transaction that stores them: its writes commit with the event, and an error rolls back
- * both. It must not await anything slow.
- */
-export interface EventListener {
-  readonly types: ReadonlySet<DomainEvent['type']>
-  onEvent(context: OperationContext & Tx, event: DomainEvent): Promise<void>
-  /**
-   * Does the slow work on a large payload, before the transaction and off the event loop. `onEvent` finds the result in
-   * `event.prepared`, and must not rely on it: the project may have changed in between.
-   */
-  prepare?(core: Core, project: Project, payload: string): Promise<unknown>
-}
-
-/** The length above which a payload is prepared before the transaction. */
-const LARGE_CHARACTERS = 64 * 1024
-
-export const isLargePayload = (payload: string): boolean => payload.length > LARGE_CHARACTERS
-
-/** Returns what the listeners of an event prepare from its payload. */
-export async function preparePayload(
-  core: Core,
-  type: DomainEvent['type'],
-  project: Project,
-  payload: string,
-): Promise<PreparedPayloads> {
-  const prepared = new Map<EventListener, unknown>()
-  for (const listener of core.listeners ?? []) {
-    if (!listener.types.has(type) || listener.prepare === undefined) continue
-    prepared.set(listener, await listener.prepare(core, project, payload))
-  }
-  return prepared
-}
+/** What listeners prepared from a large payload, by listener. */
+export type PreparedPayloads = ReadonlyMap<object, unknown>
 
 export async function insertEvent({ db, nowMs }: WriteContext, event: DomainEvent): Promise<void> {
   await db

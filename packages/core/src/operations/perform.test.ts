@@ -7,7 +7,7 @@ import { getGroup } from '../groups/group-store.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { accessLevels } from '../model/access-level.ts'
-import type { EventListener } from './event.ts'
+import type { EventListener } from './context.ts'
 import { command, unscopedCommand } from './operation.ts'
 import { perform } from './perform.ts'
 

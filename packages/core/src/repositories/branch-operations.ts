@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { can } from '../access/can.ts'
 import { standingOf } from '../access/subject.ts'
-import { changeRepository } from '../git/change-repository.ts'
 import { refused } from '../git/commit-actions.ts'
 import { findReference, type GitReference, headBranch, listReferences, moveReference } from '../git/git-reference.ts'
 import { ancestorsAmong } from '../git/history.ts'
@@ -15,9 +14,10 @@ import type { Project } from '../model/project.ts'
 import type { Actor } from '../model/user.ts'
 import { query, steps } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
+import { changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
 import { pageOfArray, requireCommitter, revision } from './commit-operations.ts'
-import { findProjectRepository, type ProjectRepository, repositoryNameOf } from './project-repository.ts'
+import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
 import { recordPush } from './repository-store.ts'
 
 export interface Branch {
@@ -79,7 +79,7 @@ export const createBranch = steps(
     if (!isRefName(name)) throw refused('The branch name is not a valid name of a branch')
     const repository = await findProjectRepository(core, subject)
     if (repository === undefined) throw refused('The repository is empty: create a first commit before a branch')
-    const oid = await changeRepository(core, repositoryNameOf(subject), async (writable) => {
+    const oid = await changeProjectRepository(core, subject, async (writable) => {
       const to = await findRevision(writable, ref, repository.defaultBranch)
       if (to === undefined) throw refused('There is no branch, tag or commit to start from with that name')
       const outcome = await moveReference(writable, 'heads', { name, from: undefined, to })
@@ -103,7 +103,7 @@ export const removeBranch = steps(
     const { core, subject } = context
     const { id: actorId } = await requireCommitter(context)
     if ((await findProjectRepository(core, subject)) === undefined) throw notFound('Branch')
-    await changeRepository(core, repositoryNameOf(subject), async (writable) => {
+    await changeProjectRepository(core, subject, async (writable) => {
       const before = await findReference(writable, 'heads', name)
       if (before === undefined) throw notFound('Branch')
       // The default branch may have changed while this operation waited for its turn.

@@ -1,4 +1,4 @@
-import { changeRepository, DEFAULT_BRANCH } from '../git/change-repository.ts'
+import { DEFAULT_BRANCH } from '../git/change-repository.ts'
 import { applyActions, type CommitAction, refused, requireSegments } from '../git/commit-actions.ts'
 import type { CommitObject, Signature } from '../git/git-object.ts'
 import { findReference, headBranch, listReferences, moveReference, setHeadBranch } from '../git/git-reference.ts'
@@ -10,8 +10,8 @@ import { DomainError } from '../kit/domain-error.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import type { Core } from '../operations/context.ts'
+import { changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
-import { repositoryNameOf } from './project-repository.ts'
 import { recordPush } from './repository-store.ts'
 
 /** The committer, who is also the author unless the request names another. */
@@ -40,7 +40,7 @@ export function commitToBranch(
   committer: Committer,
   request: CommitRequest,
 ): Promise<Commit> {
-  return changeRepository(core, repositoryNameOf(project), async (repository) => {
+  return changeProjectRepository(core, project, async (repository) => {
     const { branch } = request
     if (!isRefName(branch)) throw refused('The branch name is not a valid name of a branch')
     const tip = await findReference(repository, 'heads', branch)
