@@ -2,7 +2,7 @@ import type { Db } from '@penstock/db'
 import type { Clock } from '@penstock/runtime'
 import type { CoreTables } from '../kit/tables.ts'
 
-/** What the repositories need of the process: the database holds their locks, the directory their files. */
+/** The resources that repositories use: the database holds their locks, the directory their files. */
 export interface RepositoryContext {
   readonly db: Db<CoreTables>
   readonly clock: Clock

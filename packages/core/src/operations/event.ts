@@ -34,7 +34,7 @@ export interface DomainEvent {
   readonly prepared?: PreparedPayloads
 }
 
-/** What listeners prepared from a large payload, by listener. */
+/** The results of `EventListener.prepare` for a large payload, by listener. */
 export type PreparedPayloads = ReadonlyMap<object, unknown>
 
 export async function insertEvent({ db, nowMs }: WriteContext, event: DomainEvent): Promise<void> {
