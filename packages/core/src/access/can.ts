@@ -1,4 +1,4 @@
-import type { AccessLevel, Visibility } from './access-level.ts'
+import type { AccessLevel, Visibility } from '../model/access-level.ts'
 import { type Permission, type PermissionRow, permissionTable } from './permission-table.ts'
 
 /** The facts about an actor and a group or project that decide what the actor may do. */

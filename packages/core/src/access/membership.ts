@@ -1,11 +1,11 @@
 import { type Expression, type ExpressionBuilder, type Generated, type SqlBool, sql } from 'kysely'
-import type { Group } from '../groups/group.ts'
-import type { ReadContext, Tx } from '../kit/context.ts'
 import { dayAt } from '../kit/day.ts'
+import type { ReadContext, WriteContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import { type AccessLevel, accessLevels } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
 import { type ParentRef, parentColumns } from '../model/parent.ts'
-import type { Project } from '../projects/project.ts'
-import { type AccessLevel, accessLevels } from './access-level.ts'
+import type { Project } from '../model/project.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -143,7 +143,7 @@ export interface MemberDraft {
 
 /** @throws the database's error if the user is already a member of the group or project */
 export async function insertMember(
-  { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
+  { db, nowMs }: WriteContext,
   subject: ParentRef,
   { userId, level, expiresAt, createdById }: MemberDraft,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { type AccessLevel, accessLevels } from './access-level.ts'
+import { type AccessLevel, accessLevels } from '../model/access-level.ts'
 
 const { minimal, guest, planner, reporter, developer, maintainer, owner } = accessLevels
 

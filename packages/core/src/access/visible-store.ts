@@ -1,8 +1,8 @@
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely'
-import type { Actor, ReadContext } from '../kit/context.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import type { BotHome } from '../users/user.ts'
-import { type AccessLevel, accessLevels, type Visibility } from './access-level.ts'
+import { type AccessLevel, accessLevels, type Visibility } from '../model/access-level.ts'
+import type { Actor, BotHome } from '../model/user.ts'
 import { isInForce } from './membership.ts'
 import { type Permission, type PermissionRow, permissionTable } from './permission-table.ts'
 

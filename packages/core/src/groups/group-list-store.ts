@@ -1,8 +1,6 @@
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely'
-import { type AccessLevel, accessLevels, type Visibility } from '../access/access-level.ts'
 import { hasLevelInGroup, hasRoleInOrBelowGroup, isVisibleGroup } from '../access/visible-store.ts'
 import { containsText, matchRank } from '../kit/contains-text.ts'
-import type { Actor, ReadContext } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import {
   type KeysetColumn,
@@ -16,7 +14,10 @@ import {
   type PageRequest,
   pageOf,
 } from '../kit/page.ts'
-import type { Group } from './group.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import { type AccessLevel, accessLevels, type Visibility } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
+import type { Actor } from '../model/user.ts'
 import { type GroupsTable, groupOf, lineageOf } from './group-store.ts'
 
 export interface GroupFilter {

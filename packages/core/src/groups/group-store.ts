@@ -1,8 +1,9 @@
 import { type Generated, type Selectable, sql } from 'kysely'
-import type { Visibility } from '../access/access-level.ts'
-import type { ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
-import type { Group, GroupRef } from './group.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Visibility } from '../model/access-level.ts'
+import type { Group, GroupRef } from '../model/group.ts'
+import type { Tx } from '../operations/context.ts'
 import { insertRoute } from './route-store.ts'
 
 declare module '../kit/tables.ts' {

@@ -1,9 +1,9 @@
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { accessLevels } from '../access/access-level.ts'
 import type { DomainError } from '../kit/domain-error.ts'
+import { accessLevels } from '../model/access-level.ts'
+import type { User } from '../model/user.ts'
 import { findFormerProject, findProject } from '../projects/project-store.ts'
-import type { User } from '../users/user.ts'
 import {
   createGroup,
   listDescendantGroups,

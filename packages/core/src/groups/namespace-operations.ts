@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { requirePermission } from '../access/subject.ts'
 import { notFound } from '../kit/domain-error.ts'
-import { unscopedQuery } from '../kit/operation.ts'
+import { unscopedQuery } from '../operations/operation.ts'
 import type { NamespaceOwner } from '../projects/project-relations.ts'
 import { findUserByUsername } from '../users/user-store.ts'
 import { findGroup } from './group-store.ts'

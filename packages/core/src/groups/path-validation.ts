@@ -1,4 +1,4 @@
-import type { Tx } from '../kit/context.ts'
+import type { Tx } from '../operations/context.ts'
 import { validatePathSegment, validateTopLevelSegment } from './namespace-path.ts'
 import { isPathInUse } from './route-store.ts'
 

@@ -1,7 +1,7 @@
-import { accessLevels } from '../access/access-level.ts'
 import { hasLevelInProject } from '../access/visible-store.ts'
-import type { ReadContext } from '../kit/context.ts'
-import type { Project } from '../projects/project.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import { accessLevels } from '../model/access-level.ts'
+import type { Project } from '../model/project.ts'
 
 /** Returns the ids of those given users who can see the project and so can be assigned work in it. */
 export async function assignableUserIds(

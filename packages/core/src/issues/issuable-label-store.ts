@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import type { ReadContext } from '../kit/context.ts'
 import { columnsOf } from '../kit/field-table.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { type Label, labelFields } from '../labels/label.ts'
 import { labelsByName } from '../labels/label-store.ts'
-import type { Project } from '../projects/project.ts'
+import type { Project } from '../model/project.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 
 /** Lists the labels of each item, ordered by name. */

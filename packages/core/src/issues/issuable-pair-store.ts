@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import type { ReadContext, Tx } from '../kit/context.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import type { Tx } from '../operations/context.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 
 /** Returns the label names of each item, in alphabetical order. */

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { Group } from '../groups/group.ts'
-import type { Described } from '../kit/description-store.ts'
 import { clearable, iidList, instant } from '../kit/parameter-schemas.ts'
 import { labelNames } from '../labels/label.ts'
 import type { DescribedMilestone, Milestone } from '../milestones/milestone.ts'
-import type { User } from '../users/user.ts'
+import type { Group } from '../model/group.ts'
+import type { User } from '../model/user.ts'
+import type { Described } from '../operations/description-store.ts'
 
 /** The fields that issues and merge requests share. */
 export interface Issuable {

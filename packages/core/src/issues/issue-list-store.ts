@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { Actor, ReadContext } from '../kit/context.ts'
 import { emptyListing, type Listing, listingOf } from '../kit/listing.ts'
 import {
   type KeysetPage,
@@ -11,6 +10,8 @@ import {
   type PageRequest,
   pageOf,
 } from '../kit/page.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Actor } from '../model/user.ts'
 import { byColumn, constantOrder, type IssuableOrder, issuableOrderTable, lastDay, orderOf } from './issuable-order.ts'
 import type { DescribedIssue, Issue, IssueFilter, IssueOrder, IssueState } from './issue.ts'
 import { describedIssuesOf, type IssueRow, issueQuery, issuesOf, issueTables } from './issue-store.ts'

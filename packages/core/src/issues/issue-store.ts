@@ -1,9 +1,11 @@
 import { type Expression, type Generated, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { allowedInProject, asSeenBy } from '../access/visible-store.ts'
-import type { Actor, ReadContext, Tx } from '../kit/context.ts'
-import type { DescribedRow } from '../kit/description-store.ts'
 import { nextIid } from '../kit/internal-id.ts'
-import type { Project } from '../projects/project.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Project } from '../model/project.ts'
+import type { Actor } from '../model/user.ts'
+import type { Tx } from '../operations/context.ts'
+import type { DescribedRow } from '../operations/description-store.ts'
 import {
   type Comparison,
   comparisonsOf,

@@ -1,5 +1,5 @@
 import { type Generated, sql } from 'kysely'
-import type { Tx } from './context.ts'
+import type { WriteContext } from './store-context.ts'
 
 declare module './tables.ts' {
   interface CoreTables {
@@ -20,7 +20,7 @@ interface InternalIdsTable {
  * transactions.
  */
 export async function nextIid(
-  { db }: Pick<Tx, 'db'>,
+  { db }: Pick<WriteContext, 'db'>,
   parent: { readonly groupId: number } | { readonly projectId: number },
   kind: string,
 ): Promise<number> {

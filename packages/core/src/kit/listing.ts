@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type OperationNodeSource, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import type { ReadContext } from './context.ts'
 import { DomainError } from './domain-error.ts'
 import {
   cursorCondition,
@@ -11,6 +10,7 @@ import {
   rejectUnfitCursor,
   reversed,
 } from './page.ts'
+import type { ReadContext } from './store-context.ts'
 import type { CoreTables } from './tables.ts'
 
 /** Selects a part of a list: the first or last rows of those after the cursor `after` and before the cursor `before`. */

@@ -1,9 +1,9 @@
 import { isInvalidValue } from '@penstock/db'
 import { type Expression, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
-import type { ReadContext } from './context.ts'
 import { DomainError } from './domain-error.ts'
 import { problem } from './parse-input.ts'
+import type { ReadContext } from './store-context.ts'
 import type { CoreTables } from './tables.ts'
 
 const MAX_PER_PAGE = 100

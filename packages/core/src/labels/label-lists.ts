@@ -1,9 +1,9 @@
 import type { Subject } from '../access/subject.ts'
-import type { Group } from '../groups/group.ts'
-import { descriptionsOfEach } from '../kit/description-store.ts'
 import { listedEach } from '../kit/listing.ts'
-import { batchQuery } from '../kit/operation.ts'
-import type { Project } from '../projects/project.ts'
+import type { Group } from '../model/group.ts'
+import type { Project } from '../model/project.ts'
+import { descriptionsOfEach } from '../operations/description-store.ts'
+import { batchQuery } from '../operations/operation.ts'
 import { type Label, labelOfEachInput, labelsOfEachGroupInput, labelsOfEachInput } from './label.ts'
 import { labelListing, labelOfEach } from './label-store.ts'
 

@@ -1,11 +1,12 @@
 import type { z } from 'zod'
 import type { Subject } from '../access/subject.ts'
-import type { ReadContext, Tx } from '../kit/context.ts'
 import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
 import { errorTexts } from '../kit/error-texts.ts'
 import { newObject, validate, withInput } from '../kit/field-table.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { parentIds } from '../model/parent.ts'
-import { type OnParent, onGroupsAndProjects } from '../model/parent-operations.ts'
+import type { Tx } from '../operations/context.ts'
+import { type OnParent, onGroupsAndProjects } from '../parents/parent-operations.ts'
 import {
   createLabelInput,
   type DescribedLabel,

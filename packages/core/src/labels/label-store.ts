@@ -3,12 +3,14 @@ import type { Subject } from '../access/subject.ts'
 import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsText } from '../kit/contains-text.ts'
-import type { Actor, ReadContext, Tx } from '../kit/context.ts'
 import { type ColumnsOf, columnsOf, fromRow, newObject, toRow } from '../kit/field-table.ts'
 import { type Listing, type ListingOptions, listingOf } from '../kit/listing.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { parentColumns } from '../model/parent.ts'
-import type { Project } from '../projects/project.ts'
+import type { Project } from '../model/project.ts'
+import type { Actor } from '../model/user.ts'
+import type { Tx } from '../operations/context.ts'
 import {
   type DescribedLabel,
   describedLabelFields,

@@ -1,10 +1,10 @@
 import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { accessLevels } from '../access/access-level.ts'
-import type { Group } from '../groups/group.ts'
 import type { DomainError } from '../kit/domain-error.ts'
-import type { Project } from '../projects/project.ts'
-import type { User } from '../users/user.ts'
+import { accessLevels } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
+import type { Project } from '../model/project.ts'
+import type { User } from '../model/user.ts'
 import { groupLabels, projectLabels } from './label-operations.ts'
 
 let world: World

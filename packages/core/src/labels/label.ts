@@ -4,7 +4,7 @@ import { changesOf, id, int, matches, type ObjectOf, parametersOf, text, time } 
 import { pageInput } from '../kit/page.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { parentFields } from '../model/parent.ts'
-import { parentInput } from '../model/parent-operations.ts'
+import { parentInput } from '../parents/parent-operations.ts'
 
 /** The fields that a user sets. */
 export const labelDraft = {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { accessLevels } from '../access/access-level.ts'
 import type { Subject } from '../access/subject.ts'
-import { unscopedBatchQuery } from '../kit/operation.ts'
+import { accessLevels } from '../model/access-level.ts'
+import { unscopedBatchQuery } from '../operations/operation.ts'
 import { directLevels, groupsWithOtherOwner } from './member-store.ts'
 
 /** Tells for each subject whether the actor could give up the role given directly in it, as removing a member requires. */

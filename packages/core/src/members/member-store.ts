@@ -1,5 +1,4 @@
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
-import { type AccessLevel, accessLevels } from '../access/access-level.ts'
 import {
   insertMember,
   isGivenIn,
@@ -10,13 +9,15 @@ import {
   type Reach,
 } from '../access/membership.ts'
 import type { Subject } from '../access/subject.ts'
-import type { Group } from '../groups/group.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsText } from '../kit/contains-text.ts'
-import type { ReadContext, Tx } from '../kit/context.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import { type AccessLevel, accessLevels } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
 import { belongsTo } from '../model/parent.ts'
+import type { Tx } from '../operations/context.ts'
 import { findUsers } from '../users/user-store.ts'
 import type { Member } from './member.ts'
 

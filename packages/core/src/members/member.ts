@@ -1,5 +1,5 @@
-import type { AccessLevel } from '../access/access-level.ts'
-import type { User } from '../users/user.ts'
+import type { AccessLevel } from '../model/access-level.ts'
+import type { User } from '../model/user.ts'
 
 /** A user's role in one group or project. */
 export interface Member {

@@ -10,9 +10,10 @@ import {
 import { byColumn, type IssuableOrder, issuableOrderTable, lastTime, orderOf } from '../issues/issuable-order.ts'
 import { userIdsByItem } from '../issues/issuable-pair-store.ts'
 import { issuablesOf, withDescriptions } from '../issues/issuable-store.ts'
-import type { Actor, ReadContext } from '../kit/context.ts'
 import { emptyListing, type Listing, listingOf } from '../kit/listing.ts'
 import { orderedBy, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Actor } from '../model/user.ts'
 import type {
   DescribedMergeRequest,
   MergeRequest,

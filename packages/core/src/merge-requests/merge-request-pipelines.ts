@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Listed } from '../kit/listing.ts'
 import { listedEach } from '../kit/listing.ts'
-import { unscopedBatchQuery } from '../kit/operation.ts'
+import { unscopedBatchQuery } from '../operations/operation.ts'
 import { type Pipeline, pipelinesOfEachInput } from '../pipelines/pipeline.ts'
 import { newestOfEach, pipelineListing, pipelineQuery } from '../pipelines/pipeline-store.ts'
 import type { MergeRequest } from './merge-request.ts'

@@ -1,8 +1,9 @@
 import { can } from '../access/can.ts'
 import type { Permission } from '../access/permission-table.ts'
 import { standingsOf } from '../access/subject.ts'
-import type { OperationContext, ReadContext } from '../kit/context.ts'
-import type { Project } from '../projects/project.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Project } from '../model/project.ts'
+import type { OperationContext } from '../operations/context.ts'
 import { findProjects } from '../projects/project-store.ts'
 import type { MergeRequest } from './merge-request.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { HistoryHeader } from '../repositories/history.ts'
+import type { HistoryHeader } from '../git/history.ts'
 import { cachedCommitReader, rangeOf } from './merge-request-range.ts'
 
 /** Creates a history from `id: parents`, with one second between commits. */

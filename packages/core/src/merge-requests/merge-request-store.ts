@@ -1,8 +1,9 @@
 import type { Generated, Selectable } from 'kysely'
 import type { IssuableTables } from '../issues/issuable-tables.ts'
-import type { ReadContext, Tx } from '../kit/context.ts'
 import { nextIid } from '../kit/internal-id.ts'
-import type { Project } from '../projects/project.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Project } from '../model/project.ts'
+import type { Tx } from '../operations/context.ts'
 import { type DescribedMergeRequest, isDraftTitle, type MergeRequest, type MergeRequestState } from './merge-request.ts'
 
 declare module '../kit/tables.ts' {

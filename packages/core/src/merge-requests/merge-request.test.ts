@@ -1,13 +1,13 @@
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { accessLevels } from '../access/access-level.ts'
-import type { Group } from '../groups/group.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import { projectMilestones } from '../milestones/milestone-operations.ts'
-import type { Project } from '../projects/project.ts'
+import { accessLevels } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
+import type { Project } from '../model/project.ts'
+import type { User } from '../model/user.ts'
 import { removeBranch } from '../repositories/branch-operations.ts'
 import { createCommit } from '../repositories/commit-operations.ts'
-import type { User } from '../users/user.ts'
 import type { MergeRequest } from './merge-request.ts'
 import {
   createMergeRequest,

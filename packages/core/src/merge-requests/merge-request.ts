@@ -13,7 +13,7 @@ import {
   negatedIssuableInput,
 } from '../issues/issuable.ts'
 import { instant } from '../kit/parameter-schemas.ts'
-import type { User } from '../users/user.ts'
+import type { User } from '../model/user.ts'
 
 export const mergeRequestStates = ['opened', 'closed', 'locked', 'merged'] as const
 export type MergeRequestState = (typeof mergeRequestStates)[number]

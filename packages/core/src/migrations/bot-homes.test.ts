@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { migration } from './20261122T1520_bot_homes.ts'
-import { migrated } from './one-migration.case.ts'
+import { migrated } from './one-migration.harness.ts'
 
 /** The parts of the earlier tables that the migration uses. */
 const tables = [

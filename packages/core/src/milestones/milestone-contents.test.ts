@@ -1,8 +1,6 @@
 import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { accessLevels } from '../access/access-level.ts'
-import type { Group } from '../groups/group.ts'
 import { createIssue, getProjectIssue, updateIssue } from '../issues/issue-operations.ts'
 import { projectLabels } from '../labels/label-operations.ts'
 import {
@@ -10,8 +8,10 @@ import {
   getProjectMergeRequest,
   updateMergeRequest,
 } from '../merge-requests/merge-request-operations.ts'
-import type { Project } from '../projects/project.ts'
-import type { User } from '../users/user.ts'
+import { accessLevels } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
+import type { Project } from '../model/project.ts'
+import type { User } from '../model/user.ts'
 import type { Milestone } from './milestone.ts'
 import { groupMilestones, projectMilestones } from './milestone-operations.ts'
 

@@ -1,11 +1,12 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
-import { accessLevels } from '../access/access-level.ts'
 import { levelsIn } from '../access/membership.ts'
 import type { Subject } from '../access/subject.ts'
 import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
-import type { Actor, ReadContext } from '../kit/context.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import { accessLevels } from '../model/access-level.ts'
+import type { Actor } from '../model/user.ts'
 
 /** A condition on milestones that limits them to certain parents. */
 export type MilestoneScope = (eb: ExpressionBuilder<CoreTables, 'milestones'>) => Expression<SqlBool>

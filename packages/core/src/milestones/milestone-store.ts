@@ -1,11 +1,12 @@
 import type { ExpressionBuilder, Generated, GeneratedAlways, Selectable } from 'kysely'
 import type { Subject } from '../access/subject.ts'
 import { lineageOf } from '../groups/group-store.ts'
-import type { ReadContext, Tx } from '../kit/context.ts'
-import type { DescribedRow } from '../kit/description-store.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { nextIid } from '../kit/internal-id.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import type { Tx } from '../operations/context.ts'
+import type { DescribedRow } from '../operations/description-store.ts'
 import type { DescribedMilestone, Milestone, MilestoneFields, MilestoneParent, MilestoneState } from './milestone.ts'
 
 declare module '../kit/tables.ts' {

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { Group } from '../groups/group.ts'
 import { DAY_MS, dayAt } from '../kit/day.ts'
-import type { Described } from '../kit/description-store.ts'
 import { pageInput } from '../kit/page.ts'
 import { clearable, day, dayOrInstant, iidList, instant, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
-import type { Project } from '../projects/project.ts'
+import type { Group } from '../model/group.ts'
+import type { Project } from '../model/project.ts'
+import type { Described } from '../operations/description-store.ts'
 
 export interface Milestone {
   readonly id: number

@@ -1,10 +1,10 @@
 import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { accessLevels } from '../access/access-level.ts'
-import type { Group } from '../groups/group.ts'
 import type { DomainError } from '../kit/domain-error.ts'
+import { accessLevels } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
+import type { User } from '../model/user.ts'
 import { archiveProject } from '../projects/project-operations.ts'
-import type { User } from '../users/user.ts'
 import { groupMilestones, projectMilestones } from './milestone-operations.ts'
 
 let world: World

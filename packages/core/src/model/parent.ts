@@ -1,8 +1,8 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
-import type { Group } from '../groups/group.ts'
 import { int } from '../kit/field-table.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import type { Project } from '../projects/project.ts'
+import type { Group } from './group.ts'
+import type { Project } from './project.ts'
 
 /** Identifies the group or project that something belongs to. */
 export type ParentRef = Pick<Group, 'kind' | 'id'> | Pick<Project, 'kind' | 'id'>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Core } from '../kit/context.ts'
 import { DomainError, invalid } from '../kit/domain-error.ts'
-import { unscopedCommand, unscopedQuery } from '../kit/operation.ts'
+import type { Core } from '../operations/context.ts'
+import { unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { digestOf } from '../tokens/token-text.ts'
 import { type ApplicationWithSecret, applicationDraft, uniqueWords, validateApplication } from './application.ts'
 import {

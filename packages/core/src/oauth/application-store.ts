@@ -1,6 +1,7 @@
 import type { Generated, Selectable } from 'kysely'
-import type { ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Tx } from '../operations/context.ts'
 import type { Application } from './application.ts'
 
 declare module '../kit/tables.ts' {

@@ -1,7 +1,7 @@
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DomainError } from '../kit/domain-error.ts'
-import type { User } from '../users/user.ts'
+import type { User } from '../model/user.ts'
 import type { ApplicationWithSecret } from './application.ts'
 import {
   createApplication,

@@ -1,4 +1,4 @@
-import type { ReadContext } from '../kit/context.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { digestOf } from '../tokens/token-text.ts'
 import type { Application } from './application.ts'
 import { findApplicationWithDigest } from './application-store.ts'

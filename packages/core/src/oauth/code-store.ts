@@ -1,6 +1,7 @@
 import type { Generated, Selectable } from 'kysely'
-import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import { DAY_MS } from '../kit/day.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Core, Tx } from '../operations/context.ts'
 import { scopesOf } from '../tokens/scope.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
 import { newOpaqueSecret } from './opaque-secret.ts'

@@ -1,4 +1,5 @@
-import type { Core, ReadContext } from '../kit/context.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Core } from '../operations/context.ts'
 import type { Authenticated, CredentialState } from '../tokens/authenticated.ts'
 import { findUser } from '../users/user-store.ts'
 import type { Application } from './application.ts'

@@ -1,7 +1,7 @@
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { User } from '../model/user.ts'
 import { hashPassword, savePasswordHash } from '../users/password-store.ts'
-import type { User } from '../users/user.ts'
 import type { ApplicationWithSecret } from './application.ts'
 import { createApplication } from './application-operations.ts'
 import { type AuthorizationRequest, allowAuthorization, checkAuthorization } from './authorization.ts'

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Core } from '../kit/context.ts'
+import type { Core } from '../operations/context.ts'
 
 /** Returns 256 random bits as 64 hex digits. */
 export const newOpaqueSecret = ({ randomBytes }: Pick<Core, 'randomBytes'>): string =>

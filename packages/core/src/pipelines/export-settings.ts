@@ -1,5 +1,6 @@
-import type { Core, ReadContext } from '../kit/context.ts'
-import type { Project } from '../projects/project.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Project } from '../model/project.ts'
+import type { Core } from '../operations/context.ts'
 import { effectiveVariables, type VariableCircumstances } from '../variables/effective-variables.ts'
 import type { Variable } from '../variables/variable.ts'
 import { variableLevelsOf } from '../variables/variable-operations.ts'

@@ -1,5 +1,6 @@
 import { chunked } from '../kit/chunked.ts'
-import type { ReadContext, Tx } from '../kit/context.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Tx } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {

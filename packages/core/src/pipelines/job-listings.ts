@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { notFound } from '../kit/domain-error.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
-import { batchQuery, unscopedBatchQuery, unscopedQuery } from '../kit/operation.ts'
-import type { Project } from '../projects/project.ts'
+import type { Project } from '../model/project.ts'
+import { batchQuery, unscopedBatchQuery, unscopedQuery } from '../operations/operation.ts'
 import {
   findReadableJob,
   findReadableRunners,

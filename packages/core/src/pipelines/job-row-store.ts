@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ReadContext } from '../kit/context.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { type JobRow, jobQuery } from './job-store.ts'
 
 /** Details longer than this are not read with the row, because one job may have more than all others together. */

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { ReadContext } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
-import { type Operation, query } from '../kit/operation.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
-import type { ProjectRef } from '../projects/project.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { ProjectRef } from '../model/project.ts'
+import { type Operation, query } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
 import { jobInput, pipelineInput } from './pipeline.ts'
 

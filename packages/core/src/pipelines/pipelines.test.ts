@@ -1,13 +1,13 @@
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { accessLevels } from '../access/access-level.ts'
-import type { Actor } from '../kit/context.ts'
 import type { DomainError, Failure } from '../kit/domain-error.ts'
-import type { DomainEvent, EventListener } from '../kit/event.ts'
-import { perform } from '../kit/perform.ts'
-import type { Project } from '../projects/project.ts'
+import { accessLevels } from '../model/access-level.ts'
+import type { Project } from '../model/project.ts'
+import type { Actor, User } from '../model/user.ts'
+import type { EventListener } from '../operations/context.ts'
+import type { DomainEvent } from '../operations/event.ts'
+import { perform } from '../operations/perform.ts'
 import { removeProject } from '../projects/project-operations.ts'
-import type { User } from '../users/user.ts'
 import {
   getJob,
   getLatestPipeline,

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import type { OperationContext, Tx } from '../kit/context.ts'
+import type { OperationContext, Tx } from '../operations/context.ts'
 import { chargeStorage } from '../projects/storage-store.ts'
 
 declare module '../kit/tables.ts' {

@@ -1,5 +1,6 @@
-import type { OperationContext, ReadContext, Tx } from '../kit/context.ts'
-import type { Project, ProjectRef } from '../projects/project.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Project, ProjectRef } from '../model/project.ts'
+import type { OperationContext, Tx } from '../operations/context.ts'
 import { findProject } from '../projects/project-store.ts'
 import { claimGlobalNumbers, isClaimedByOtherProject } from './global-number-store.ts'
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { visibilities } from '../access/access-level.ts'
-import { accessLevelInput } from '../access/access-level-input.ts'
 import { keysetInput, pageInput } from '../kit/page.ts'
 import { clearable, instant, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
+import { visibilities } from '../model/access-level.ts'
+import { accessLevelInput } from '../model/access-level-input.ts'
 import { branchName } from '../repositories/branch-name.ts'
 import { projectOrders } from './project-list-store.ts'
 

@@ -1,10 +1,7 @@
 import { type Expression, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
-import { type AccessLevel, accessLevels, type Visibility } from '../access/access-level.ts'
 import { hasLevelInProject, isVisibleProject } from '../access/visible-store.ts'
-import type { Group } from '../groups/group.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsText, matchRank } from '../kit/contains-text.ts'
-import type { Actor, ReadContext } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import {
   type KeysetColumn,
@@ -19,7 +16,11 @@ import {
   pageOf,
   requireReachableOffset,
 } from '../kit/page.ts'
-import type { Project } from './project.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import { type AccessLevel, accessLevels, type Visibility } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
+import type { Project } from '../model/project.ts'
+import type { Actor } from '../model/user.ts'
 import { type ProjectsTable, projectOf } from './project-store.ts'
 
 export interface ProjectFilter {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { visibilities } from '../access/access-level.ts'
-import { accessLevelInput } from '../access/access-level-input.ts'
 import { findGroup } from '../groups/group-store.ts'
-import type { ReadContext } from '../kit/context.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
-import { unscopedQuery } from '../kit/operation.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import { visibilities } from '../model/access-level.ts'
+import { accessLevelInput } from '../model/access-level-input.ts'
+import type { Project } from '../model/project.ts'
+import { unscopedQuery } from '../operations/operation.ts'
 import { findUserByUsername } from '../users/user-store.ts'
-import type { Project } from './project.ts'
 import { conditionsOfActor, type ProjectFilter, projectListing, projectListingOrders } from './project-list-store.ts'
 
 const MAX_NAMED = 1_000

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { Group } from '../groups/group.ts'
-import { unscopedBatchQuery } from '../kit/operation.ts'
-import type { User } from '../users/user.ts'
+import type { Group } from '../model/group.ts'
+import type { Project } from '../model/project.ts'
+import type { User } from '../model/user.ts'
+import { unscopedBatchQuery } from '../operations/operation.ts'
 import { findUsers } from '../users/user-store.ts'
-import type { Project } from './project.ts'
 import { findVisibleGroups, viewsOf } from './project-view-store.ts'
 
 /** Returns each project with its related data. */

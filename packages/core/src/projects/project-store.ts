@@ -1,15 +1,16 @@
 import { type Generated, type Selectable, type SqlBool, sql } from 'kysely'
-import { accessLevels, type Visibility } from '../access/access-level.ts'
 import { insertMember } from '../access/membership.ts'
-import type { Group } from '../groups/group.ts'
+import { removeRepositories } from '../git/sweep-repositories.ts'
 import { idsOf, lineageOf } from '../groups/group-store.ts'
 import { insertRoute } from '../groups/route-store.ts'
-import type { ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import { accessLevels, type Visibility } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
+import type { Project, ProjectRef } from '../model/project.ts'
+import type { ActingUser } from '../model/user.ts'
+import type { Tx } from '../operations/context.ts'
 import { repositoryNameOf } from '../repositories/project-repository.ts'
-import { removeRepositories } from '../repositories/sweep-repositories.ts'
-import type { ActingUser } from '../users/user.ts'
-import type { Project, ProjectRef } from './project.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {

@@ -1,12 +1,13 @@
-import { type AccessLevel, accessLevels } from '../access/access-level.ts'
 import { isInForce } from '../access/membership.ts'
 import { isVisibleGroup } from '../access/visible-store.ts'
-import type { Group } from '../groups/group.ts'
 import { groupOf } from '../groups/group-store.ts'
-import type { Actor, ReadContext } from '../kit/context.ts'
-import { type User, userNamespaceId } from '../users/user.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import { type AccessLevel, accessLevels } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
+import type { Project } from '../model/project.ts'
+import type { Actor } from '../model/user.ts'
+import { type User, userNamespaceId } from '../model/user.ts'
 import { findUsers } from '../users/user-store.ts'
-import type { Project } from './project.ts'
 import type { Namespace, ProjectView } from './project-view.ts'
 
 /** Returns the projects with their related data in input order, with three queries for any number of them. */

@@ -1,6 +1,6 @@
-import type { AccessLevel } from '../access/access-level.ts'
-import type { User } from '../users/user.ts'
-import type { Project } from './project.ts'
+import type { AccessLevel } from '../model/access-level.ts'
+import type { Project } from '../model/project.ts'
+import type { User } from '../model/user.ts'
 
 /** A project with its related data, as responses show it. */
 export interface ProjectView {

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { isVisibleProject } from '../access/visible-store.ts'
-import type { Group } from '../groups/group.ts'
-import type { OperationContext, ReadContext } from '../kit/context.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
-import { batchQuery, unscopedBatchQuery } from '../kit/operation.ts'
-import type { User } from '../users/user.ts'
-import type { Project } from './project.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Group } from '../model/group.ts'
+import type { Project } from '../model/project.ts'
+import type { User } from '../model/user.ts'
+import type { OperationContext } from '../operations/context.ts'
+import { batchQuery, unscopedBatchQuery } from '../operations/operation.ts'
 import { findVisibleProjects, type ProjectFilter, projectListing, projectListingOrders } from './project-list-store.ts'
 
 const input = z.object({

@@ -2,12 +2,12 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { accessLevels } from '../access/access-level.ts'
-import type { Group } from '../groups/group.ts'
 import type { DomainError } from '../kit/domain-error.ts'
+import { accessLevels } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
+import { type User, userNamespaceId } from '../model/user.ts'
 import { createBranch, removeBranch } from '../repositories/branch-operations.ts'
 import { createFile, getFile } from '../repositories/file-operations.ts'
-import { type User, userNamespaceId } from '../users/user.ts'
 import {
   archiveProject,
   createProject,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Core, Tx } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {

@@ -1,23 +1,24 @@
 import { z } from 'zod'
 import { can } from '../access/can.ts'
 import { standingOf } from '../access/subject.ts'
-import type { Actor, ReadContext } from '../kit/context.ts'
+import { refused } from '../git/commit-actions.ts'
+import { findReference, type GitReference, headBranch, listReferences, moveReference } from '../git/git-reference.ts'
+import { ancestorsAmong } from '../git/history.ts'
+import { isRefName } from '../git/repository-path.ts'
+import { findRevision } from '../git/revision.ts'
 import { DomainError, notFound } from '../kit/domain-error.ts'
-import { query, steps } from '../kit/operation.ts'
 import { type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
-import type { Project } from '../projects/project.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Project } from '../model/project.ts'
+import type { Actor } from '../model/user.ts'
+import { query, steps } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
-import { changeRepository } from './change-repository.ts'
+import { changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
-import { refused } from './commit-actions.ts'
 import { pageOfArray, requireCommitter, revision } from './commit-operations.ts'
-import { findReference, type GitReference, headBranch, listReferences, moveReference } from './git-reference.ts'
-import { ancestorsAmong } from './history.ts'
-import { findProjectRepository, type ProjectRepository, repositoryNameOf } from './project-repository.ts'
-import { isRefName } from './repository-path.ts'
+import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
 import { recordPush } from './repository-store.ts'
-import { findRevision } from './revision.ts'
 
 export interface Branch {
   readonly name: string
@@ -78,7 +79,7 @@ export const createBranch = steps(
     if (!isRefName(name)) throw refused('The branch name is not a valid name of a branch')
     const repository = await findProjectRepository(core, subject)
     if (repository === undefined) throw refused('The repository is empty: create a first commit before a branch')
-    const oid = await changeRepository(core, repositoryNameOf(subject), async (writable) => {
+    const oid = await changeProjectRepository(core, subject, async (writable) => {
       const to = await findRevision(writable, ref, repository.defaultBranch)
       if (to === undefined) throw refused('There is no branch, tag or commit to start from with that name')
       const outcome = await moveReference(writable, 'heads', { name, from: undefined, to })
@@ -102,7 +103,7 @@ export const removeBranch = steps(
     const { core, subject } = context
     const { id: actorId } = await requireCommitter(context)
     if ((await findProjectRepository(core, subject)) === undefined) throw notFound('Branch')
-    await changeRepository(core, repositoryNameOf(subject), async (writable) => {
+    await changeProjectRepository(core, subject, async (writable) => {
       const before = await findReference(writable, 'heads', name)
       if (before === undefined) throw notFound('Branch')
       // The default branch may have changed while this operation waited for its turn.

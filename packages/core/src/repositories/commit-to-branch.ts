@@ -1,18 +1,18 @@
-import type { Core } from '../kit/context.ts'
+import { DEFAULT_BRANCH } from '../git/change-repository.ts'
+import { applyActions, type CommitAction, refused, requireSegments } from '../git/commit-actions.ts'
+import type { CommitObject, Signature } from '../git/git-object.ts'
+import { findReference, headBranch, listReferences, moveReference, setHeadBranch } from '../git/git-reference.ts'
+import type { WritableRepository } from '../git/git-repository.ts'
+import { lastChange } from '../git/history.ts'
+import { isRefName } from '../git/repository-path.ts'
+import { findRevision } from '../git/revision.ts'
 import { DomainError } from '../kit/domain-error.ts'
-import type { Project } from '../projects/project.ts'
-import type { User } from '../users/user.ts'
-import { changeRepository, DEFAULT_BRANCH } from './change-repository.ts'
+import type { Project } from '../model/project.ts'
+import type { User } from '../model/user.ts'
+import type { Core } from '../operations/context.ts'
+import { changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
-import { applyActions, type CommitAction, refused, requireSegments } from './commit-actions.ts'
-import type { CommitObject, Signature } from './git-object.ts'
-import { findReference, headBranch, listReferences, moveReference, setHeadBranch } from './git-reference.ts'
-import type { WritableRepository } from './git-repository.ts'
-import { lastChange } from './history.ts'
-import { repositoryNameOf } from './project-repository.ts'
-import { isRefName } from './repository-path.ts'
 import { recordPush } from './repository-store.ts'
-import { findRevision } from './revision.ts'
 
 /** The committer, who is also the author unless the request names another. */
 export type Committer = Pick<User, 'id' | 'name' | 'email'>
@@ -40,7 +40,7 @@ export function commitToBranch(
   committer: Committer,
   request: CommitRequest,
 ): Promise<Commit> {
-  return changeRepository(core, repositoryNameOf(project), async (repository) => {
+  return changeProjectRepository(core, project, async (repository) => {
     const { branch } = request
     if (!isRefName(branch)) throw refused('The branch name is not a valid name of a branch')
     const tip = await findReference(repository, 'heads', branch)

@@ -1,6 +1,6 @@
-import type { Project } from '../projects/project.ts'
-import { type CommitObject, offsetText, type Signature } from './git-object.ts'
-import type { HistoryCommit, HistoryHeader } from './history.ts'
+import { type CommitObject, offsetText, type Signature } from '../git/git-object.ts'
+import type { HistoryCommit, HistoryHeader } from '../git/history.ts'
+import type { Project } from '../model/project.ts'
 
 /** A commit of a project's repository without its message, for lists that do not show it. */
 export interface ListedCommit extends Pick<CommitObject, 'author' | 'committer'> {

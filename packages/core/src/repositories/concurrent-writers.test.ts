@@ -8,19 +8,19 @@ import { openSqlite } from '@penstock/db'
 import { systemClock } from '@penstock/runtime'
 import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
-import type { Core } from '../kit/context.ts'
+import { findReference, moveReference } from '../git/git-reference.ts'
+import { thisProcess } from '../git/process-identity.ts'
 import type { DomainError } from '../kit/domain-error.ts'
-import { perform } from '../kit/perform.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { migrateCore } from '../migrate-core.ts'
-import type { Project } from '../projects/project.ts'
+import type { Project } from '../model/project.ts'
+import type { User } from '../model/user.ts'
+import type { Core } from '../operations/context.ts'
+import { perform } from '../operations/perform.ts'
 import { insertProject } from '../projects/project-store.ts'
-import type { User } from '../users/user.ts'
 import { insertUser } from '../users/user-store.ts'
-import { changeRepository } from './change-repository.ts'
+import { changeProjectRepository } from './change-project-repository.ts'
 import { createCommit } from './commit-operations.ts'
-import { findReference, moveReference } from './git-reference.ts'
-import { thisProcess } from './process-identity.ts'
 
 let world: World
 let mira: User
@@ -134,7 +134,7 @@ test('a caller waits at most 30 s for a lock that is renewed', async () => {
 })
 
 test('the holder renews the lock every 3 s', async () => {
-  await changeRepository(world.core, String(project.id), async () => {
+  await changeProjectRepository(world.core, project, async () => {
     await world.clock.untilSleeping()
     await world.clock.advance(3_000)
     await world.clock.untilSleeping()
@@ -144,7 +144,7 @@ test('the holder renews the lock every 3 s', async () => {
 
 test('a holder that has lost the lock without noticing cannot change the repository', async () => {
   const { sha: first } = await commit(world.core, project, mira, 'a')
-  const late = changeRepository(world.core, String(project.id), async (repository) => {
+  const late = changeProjectRepository(world.core, project, async (repository) => {
     const oid = await repository.writeCommit({ ...(await repository.commit(first)), parents: [first], message: 'late' })
     await world.core.db.write((tx) =>
       tx.updateTable('repository_locks').set({ token: 'theirs', owner: ELSEWHERE }).execute(),
@@ -165,7 +165,7 @@ test('a holder that has lost the lock without noticing cannot change the reposit
 test('a reference moves only if it has the expected value', async () => {
   const { sha: first } = await commit(world.core, project, mira, 'a')
   const { sha: second } = await commit(world.core, project, mira, 'b')
-  await changeRepository(world.core, String(project.id), async (repository) => {
+  await changeProjectRepository(world.core, project, async (repository) => {
     const move = (from: string | undefined, to: string | undefined) =>
       moveReference(repository, 'heads', { name: 'main', from, to })
     expect(await move(first, second)).toBe('not_as_expected')

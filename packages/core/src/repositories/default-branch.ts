@@ -1,7 +1,7 @@
-import type { Core } from '../kit/context.ts'
+import { findReference, listReferences } from '../git/git-reference.ts'
 import { invalid } from '../kit/domain-error.ts'
-import type { Project } from '../projects/project.ts'
-import { findReference, listReferences } from './git-reference.ts'
+import type { Project } from '../model/project.ts'
+import type { Core } from '../operations/context.ts'
 import { findProjectRepository } from './project-repository.ts'
 
 /**

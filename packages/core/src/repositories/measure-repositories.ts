@@ -1,10 +1,10 @@
-import type { Core } from '../kit/context.ts'
+import { gitdirOf } from '../git/change-repository.ts'
+import { repositoryExists } from '../git/git-repository.ts'
+import { withRepositoryLock } from '../git/repository-lock.ts'
 import { DAY_MS } from '../kit/day.ts'
 import { DomainError } from '../kit/domain-error.ts'
+import type { Core } from '../operations/context.ts'
 import { projectsToMeasure } from '../projects/storage-store.ts'
-import { gitdirOf } from './change-repository.ts'
-import { repositoryExists } from './git-repository.ts'
-import { withRepositoryLock } from './repository-lock.ts'
 import { measureRepository } from './repository-storage.ts'
 
 /** The limit of repositories that one sweep measures; the others are left to the next sweep. */

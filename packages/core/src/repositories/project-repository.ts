@@ -1,9 +1,9 @@
-import type { Core } from '../kit/context.ts'
-import type { Project } from '../projects/project.ts'
-import { findRepository } from './change-repository.ts'
-import { headBranch } from './git-reference.ts'
-import type { GitRepository } from './git-repository.ts'
-import { findRevision } from './revision.ts'
+import { findRepository } from '../git/change-repository.ts'
+import { headBranch } from '../git/git-reference.ts'
+import type { GitRepository } from '../git/git-repository.ts'
+import { findRevision } from '../git/revision.ts'
+import type { Project } from '../model/project.ts'
+import type { Core } from '../operations/context.ts'
 
 export const repositoryNameOf = ({ id }: Pick<Project, 'id'>): string => String(id)
 

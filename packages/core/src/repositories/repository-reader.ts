@@ -1,14 +1,14 @@
-import type { Core } from '../kit/context.ts'
-import type { Project } from '../projects/project.ts'
+import { countCommits } from '../git/commit-count.ts'
+import { changesOfCommit } from '../git/commit-diff.ts'
+import { statsOf } from '../git/commit-stats.ts'
+import { modes, type TreeEntry } from '../git/git-object.ts'
+import { listReferences, type RefKind } from '../git/git-reference.ts'
+import { entryAt, lastChange } from '../git/history.ts'
+import { segmentsOf } from '../git/repository-path.ts'
+import type { Project } from '../model/project.ts'
+import type { Core } from '../operations/context.ts'
 import { type ListedCommit, listedCommitOf } from './commit.ts'
-import { countCommits } from './commit-count.ts'
-import { changesOfCommit } from './commit-diff.ts'
-import { statsOf } from './commit-stats.ts'
-import { modes, type TreeEntry } from './git-object.ts'
-import { listReferences, type RefKind } from './git-reference.ts'
-import { entryAt, lastChange } from './history.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
-import { segmentsOf } from './repository-path.ts'
 
 /** A file of a repository. Size and content are read on demand, the content only once. */
 export interface FileOfRepository {

@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely'
-import type { Core } from '../kit/context.ts'
-import { insertEvent } from '../kit/event.ts'
+import type { RefKind } from '../git/git-reference.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import type { RefKind } from './git-reference.ts'
+import type { Core } from '../operations/context.ts'
+import { insertEvent } from '../operations/event.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {

@@ -1,23 +1,23 @@
 import { z } from 'zod'
+import { refused } from '../git/commit-actions.ts'
+import type { Signature } from '../git/git-object.ts'
+import { findReference, type GitReference, listReferences, moveReference } from '../git/git-reference.ts'
+import type { GitRepository, WritableRepository } from '../git/git-repository.ts'
+import { isRefName } from '../git/repository-path.ts'
+import { findRevision } from '../git/revision.ts'
 import { notFound } from '../kit/domain-error.ts'
-import { query, steps } from '../kit/operation.ts'
 import { type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
-import type { Project } from '../projects/project.ts'
+import type { Project } from '../model/project.ts'
+import { query, steps } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
 import { matchesSearch } from './branch-operations.ts'
-import { changeRepository } from './change-repository.ts'
+import { changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
-import { refused } from './commit-actions.ts'
 import { pageOfArray, requireCommitter, revision } from './commit-operations.ts'
 import type { Committer } from './commit-to-branch.ts'
-import type { Signature } from './git-object.ts'
-import { findReference, type GitReference, listReferences, moveReference } from './git-reference.ts'
-import type { GitRepository, WritableRepository } from './git-repository.ts'
-import { findProjectRepository, repositoryNameOf } from './project-repository.ts'
-import { isRefName } from './repository-path.ts'
+import { findProjectRepository } from './project-repository.ts'
 import { recordPush } from './repository-store.ts'
-import { findRevision } from './revision.ts'
 
 const MAX_MESSAGE_LENGTH = 1_048_576
 
@@ -95,7 +95,7 @@ export const createTag = steps(
     if (!isRefName(name)) throw refused('The tag name is not a valid name of a tag')
     const repository = await findProjectRepository(core, subject)
     if (repository === undefined) throw refused('The repository is empty: create a first commit before a tag')
-    const oid = await changeRepository(core, repositoryNameOf(subject), async (writable) => {
+    const oid = await changeProjectRepository(core, subject, async (writable) => {
       const commit = await findRevision(writable, ref, repository.defaultBranch)
       if (commit === undefined) throw refused('There is no branch, tag or commit to tag with that name')
       const to = message ? await annotate(writable, { name, commit, message, committer, nowMs }) : commit
@@ -127,7 +127,7 @@ export const removeTag = steps(
     const { core, subject } = context
     const { id: actorId } = await requireCommitter(context)
     if ((await findProjectRepository(core, subject)) === undefined) throw notFound('Tag')
-    await changeRepository(core, repositoryNameOf(subject), async (writable) => {
+    await changeProjectRepository(core, subject, async (writable) => {
       const before = await findReference(writable, 'tags', name)
       if (before === undefined) throw notFound('Tag')
       await moveReference(writable, 'tags', { name, from: before, to: undefined })

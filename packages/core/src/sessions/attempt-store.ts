@@ -1,6 +1,7 @@
 import { subscriberOf } from '@penstock/runtime'
 import type { Generated } from 'kysely'
-import type { ReadContext, Tx } from '../kit/context.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Tx } from '../operations/context.ts'
 import { digestOf } from '../tokens/token-text.ts'
 
 declare module '../kit/tables.ts' {

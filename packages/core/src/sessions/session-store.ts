@@ -1,7 +1,8 @@
 import type { Generated } from 'kysely'
-import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import { DAY_MS } from '../kit/day.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { newOpaqueSecret } from '../oauth/opaque-secret.ts'
+import type { Core, Tx } from '../operations/context.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
 
 declare module '../kit/tables.ts' {

@@ -1,6 +1,6 @@
-import type { Tx } from '../kit/context.ts'
 import { deleteCodesOf } from '../oauth/code-store.ts'
 import { revokeOAuthTokensOf } from '../oauth/oauth-token-store.ts'
+import type { Tx } from '../operations/context.ts'
 import { deleteSessionsOf } from './session-store.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { Core } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
+import type { Core } from '../operations/context.ts'
 import { type VerifiedPassword, verifyPassword } from '../users/password-store.ts'
 import {
   deleteAttempt,

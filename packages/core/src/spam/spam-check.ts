@@ -1,29 +1,8 @@
 import { z } from 'zod'
 import { DomainError } from '../kit/domain-error.ts'
-import type { StepsContext } from '../kit/operation.ts'
-import type { ActingUser } from '../users/user.ts'
+import type { SpamSuspect } from '../model/spam-check.ts'
+import type { StepsContext } from '../operations/operation.ts'
 import { consumeSpamLog, insertSpamLog } from './spam-log-store.ts'
-
-/** A text that is about to be stored. */
-export interface SpamSuspect {
-  readonly kind: 'issue'
-  readonly title: string
-  readonly description: string | undefined
-  readonly author: ActingUser
-  /** Whether everyone can read it. */
-  readonly isPublic: boolean
-  /** The author's solution of the CAPTCHA, which the spam check verifies with the CAPTCHA's service. */
-  readonly captchaResponse: string | undefined
-}
-
-export type SpamVerdict =
-  | { readonly kind: 'ok' }
-  | { readonly kind: 'spam' }
-  /** The text is accepted with the solution of a CAPTCHA with this site key. */
-  | { readonly kind: 'captcha'; readonly siteKey: string }
-
-/** Classifies a text. It must time out by itself; an error fails the change. */
-export type SpamCheck = (suspect: SpamSuspect) => Promise<SpamVerdict>
 
 const MAX_RESPONSE_CHARACTERS = 16_384
 

@@ -1,8 +1,8 @@
 import type { Generated } from 'kysely'
-import type { Tx } from '../kit/context.ts'
 import { DAY_MS } from '../kit/day.ts'
-import type { User } from '../users/user.ts'
-import type { SpamSuspect } from './spam-check.ts'
+import type { SpamSuspect } from '../model/spam-check.ts'
+import type { User } from '../model/user.ts'
+import type { Tx } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {

@@ -1,9 +1,10 @@
 import { type ExpressionBuilder, type Generated, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
-import type { AccessLevel } from '../access/access-level.ts'
 import { containsText } from '../kit/contains-text.ts'
-import type { ReadContext, Tx } from '../kit/context.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import type { AccessLevel } from '../model/access-level.ts'
+import type { Tx } from '../operations/context.ts'
 import { userColumns, userOf } from '../users/user-store.ts'
 import {
   type AccessToken,

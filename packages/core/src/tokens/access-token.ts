@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { AccessLevel } from '../access/access-level.ts'
 import { DAY_MS, dayAt } from '../kit/day.ts'
 import { invalid } from '../kit/domain-error.ts'
 import { clearable, day, instant } from '../kit/parameter-schemas.ts'
 import { problem } from '../kit/parse-input.ts'
-import type { User } from '../users/user.ts'
+import type { AccessLevel } from '../model/access-level.ts'
+import type { User } from '../model/user.ts'
 import type { CredentialState } from './authenticated.ts'
 import { isAdministratorScope } from './scope.ts'
 

@@ -1,4 +1,4 @@
-import type { User } from '../users/user.ts'
+import type { User } from '../model/user.ts'
 
 /** The kinds of credentials. */
 export type CredentialKind = 'personal' | 'impersonation' | 'project' | 'group' | 'oauth' | 'job' | 'session'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { ReadContext } from '../kit/context.ts'
 import { forbidden, notFound } from '../kit/domain-error.ts'
-import { unscopedCommand, unscopedQuery } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
-import type { User } from '../users/user.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { User } from '../model/user.ts'
+import { unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { findUser } from '../users/user-store.ts'
 import {
   type AccessToken,

@@ -1,5 +1,5 @@
-import type { Core, Tx } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
+import type { Core, Tx } from '../operations/context.ts'
 import { type AccessToken, expiryOfRotated, type IssuedAccessToken } from './access-token.ts'
 import { type AccessTokenDraft, insertAccessToken, updateAsRevoked } from './access-token-store.ts'
 import { newTokenText } from './token-text.ts'

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import type { Actor, ReadContext } from '../kit/context.ts'
 import { DomainError, notFound } from '../kit/domain-error.ts'
-import { unscopedCommand, unscopedQuery } from '../kit/operation.ts'
 import { pageInput } from '../kit/page.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Actor } from '../model/user.ts'
+import { unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { findUser } from '../users/user-store.ts'
 import {
   type AccessToken,

@@ -1,6 +1,6 @@
-import type { Core } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
-import { insertEvent } from '../kit/event.ts'
+import type { Core } from '../operations/context.ts'
+import { insertEvent } from '../operations/event.ts'
 import { insertUser } from '../users/user-store.ts'
 import { insertAccessToken } from './access-token-store.ts'
 import { newTokenText } from './token-text.ts'

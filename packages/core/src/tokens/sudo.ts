@@ -1,5 +1,5 @@
-import type { Core } from '../kit/context.ts'
-import type { User } from '../users/user.ts'
+import type { User } from '../model/user.ts'
+import type { Core } from '../operations/context.ts'
 import { findUserByIdOrUsername } from '../users/user-store.ts'
 import type { Authenticated } from './authenticated.ts'
 

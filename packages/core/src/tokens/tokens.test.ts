@@ -2,10 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { accessLevels } from '../access/access-level.ts'
-import type { Actor } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
-import type { User } from '../users/user.ts'
+import { accessLevels } from '../model/access-level.ts'
+import type { Actor, User } from '../model/user.ts'
 import { findByAccessTokenText } from './access-token-store.ts'
 import {
   createGroupToken,

@@ -1,9 +1,9 @@
 import type { Subject } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
-import type { Actor, ReadContext } from '../kit/context.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { findMember } from '../members/member-store.ts'
+import type { Actor, BotHome, User } from '../model/user.ts'
 import { getProject } from '../projects/project-store.ts'
-import type { BotHome, User } from './user.ts'
 
 /** Tells whether the actor may list users. All others can only ask for a user by a known name. */
 export const mayListUsers = (actor: Actor): boolean => actor !== undefined && actor.botHome === undefined

@@ -1,6 +1,7 @@
 import { argon2id, hash, verify } from 'argon2'
-import type { Core, ReadContext, Tx } from '../kit/context.ts'
-import type { User } from './user.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { User } from '../model/user.ts'
+import type { Core, Tx } from '../operations/context.ts'
 import { findUserByLogin } from './user-store.ts'
 
 /**

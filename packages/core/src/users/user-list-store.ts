@@ -1,9 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { isGivenIn, isInForce } from '../access/membership.ts'
 import { isVisibleGroup, isVisibleProject } from '../access/visible-store.ts'
-import type { Group } from '../groups/group.ts'
 import { containsText } from '../kit/contains-text.ts'
-import type { Actor, ReadContext } from '../kit/context.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import {
   type KeysetPage,
@@ -16,7 +14,9 @@ import {
   type PageRequest,
   pageOf,
 } from '../kit/page.ts'
-import type { User, UserKind } from './user.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Group } from '../model/group.ts'
+import type { Actor, User, UserKind } from '../model/user.ts'
 import { type UserRow, userColumns, userOf } from './user-store.ts'
 
 export interface UserFilter {

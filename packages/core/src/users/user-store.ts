@@ -1,8 +1,9 @@
 import type { Generated, Selectable } from 'kysely'
 import { insertRoute } from '../groups/route-store.ts'
-import type { Actor, ReadContext, Tx } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
-import type { BotHome, User, UserState } from './user.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Actor, BotHome, User, UserState } from '../model/user.ts'
+import type { Tx } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {

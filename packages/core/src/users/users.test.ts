@@ -1,10 +1,10 @@
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DomainError } from '../kit/domain-error.ts'
+import type { User } from '../model/user.ts'
 import { showProject } from '../projects/project-operations.ts'
 import { findFormerProject } from '../projects/project-store.ts'
 import { verifyPassword } from './password-store.ts'
-import type { User } from './user.ts'
 import {
   activateUser,
   blockUser,

@@ -1,6 +1,6 @@
 import { link, mkdir, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { syncDirectory } from '../repositories/git-files.ts'
+import { syncDirectory } from '../git/git-files.ts'
 import { SECRETS_KEY_BYTES } from './sealed-text.ts'
 
 /**

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Subject } from '../access/subject.ts'
-import type { OperationContext, ReadContext } from '../kit/context.ts'
 import { emptyListing, type Listed, listedEach } from '../kit/listing.ts'
-import { batchQuery, unscopedQuery } from '../kit/operation.ts'
-import type { Project } from '../projects/project.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Project } from '../model/project.ts'
+import type { OperationContext } from '../operations/context.ts'
+import { batchQuery, unscopedQuery } from '../operations/operation.ts'
 import { type Variable, variablesOfEachInput } from './variable.ts'
 import { inheritedVariableListing, type VariableOrder, variableListing } from './variable-store.ts'
 

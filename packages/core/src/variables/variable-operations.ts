@@ -1,12 +1,13 @@
 import type { z } from 'zod'
-import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
 import { errorTexts } from '../kit/error-texts.ts'
 import { newObject, validate, withInput } from '../kit/field-table.ts'
 import { mapPage } from '../kit/page.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { parentIds } from '../model/parent.ts'
-import { type OnParent, onGroupsAndProjects } from '../model/parent-operations.ts'
-import type { Project } from '../projects/project.ts'
+import type { Project } from '../model/project.ts'
+import type { Core, Tx } from '../operations/context.ts'
+import { type OnParent, onGroupsAndProjects } from '../parents/parent-operations.ts'
 import { effectiveVariables, type VariableCircumstances } from './effective-variables.ts'
 import {
   createVariableInput,

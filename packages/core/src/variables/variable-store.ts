@@ -1,10 +1,11 @@
 import type { Selectable } from 'kysely'
-import type { Core, ReadContext, Tx } from '../kit/context.ts'
 import { type ColumnsOf, fromRow, toRow } from '../kit/field-table.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import { type KeysetColumn, mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { belongsTo, type ParentColumns, type ParentRef, parentColumns, parentOfRow } from '../model/parent.ts'
-import type { Project } from '../projects/project.ts'
+import type { Project } from '../model/project.ts'
+import type { Core, Tx } from '../operations/context.ts'
 import { newNonce, sealText, unsealText } from './sealed-text.ts'
 import { type Variable, type VariableDraft, variableDraft, variableFields, type variableOrders } from './variable.ts'
 

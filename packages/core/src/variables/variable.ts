@@ -12,7 +12,7 @@ import {
   text,
 } from '../kit/field-table.ts'
 import { pageInput } from '../kit/page.ts'
-import { parentInput } from '../model/parent-operations.ts'
+import { parentInput } from '../parents/parent-operations.ts'
 
 export const variableTypes = ['env_var', 'file'] as const
 export type VariableType = (typeof variableTypes)[number]

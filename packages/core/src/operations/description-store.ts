@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { chunked } from './chunked.ts'
-import type { ReadContext } from './context.ts'
+import { chunked } from '../kit/chunked.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { CoreTables } from '../kit/tables.ts'
 import { type BatchQuery, unscopedBatchQuery } from './operation.ts'
-import type { CoreTables } from './tables.ts'
 
 /** A thing with a description. Descriptions can be long, so lists read them only if they show them. */
 export interface Described {

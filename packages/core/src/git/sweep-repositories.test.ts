@@ -2,16 +2,16 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { accessLevels } from '../access/access-level.ts'
-import type { Group } from '../groups/group.ts'
 import { removeGroup } from '../groups/group-operations.ts'
 import type { DomainError } from '../kit/domain-error.ts'
-import type { Project } from '../projects/project.ts'
+import { accessLevels } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
+import type { Project } from '../model/project.ts'
+import type { User } from '../model/user.ts'
 import { removeProject } from '../projects/project-operations.ts'
-import type { User } from '../users/user.ts'
+import { changeProjectRepository } from '../repositories/change-project-repository.ts'
+import { createCommit } from '../repositories/commit-operations.ts'
 import { removeUser } from '../users/user-operations.ts'
-import { changeRepository } from './change-repository.ts'
-import { createCommit } from './commit-operations.ts'
 import { insertRemovedRepositories } from './removed-repository-store.ts'
 import { sweepRepositories } from './sweep-repositories.ts'
 
@@ -80,7 +80,7 @@ test('a repository that cannot be removed does not delay others, and is removed 
   await commit(site)
   const name = String(tools.id)
   let waits: Promise<unknown> | undefined
-  await changeRepository(world.core, name, async () => {
+  await changeProjectRepository(world.core, tools, async () => {
     waits = world.perform(mira, removeGroup, { group: ops.id })
     await world.clock.untilSleeping(2)
     await world.clock.advance(2_000)
@@ -99,7 +99,7 @@ test('a repository that cannot be removed does not delay others, and is removed 
 test('a commit requested before the removal does not create the repository again', async () => {
   const name = String(tools.id)
   let late: Promise<unknown> | undefined
-  await changeRepository(world.core, name, async () => {
+  await changeProjectRepository(world.core, tools, async () => {
     late = commit(tools).catch(failure)
     await world.clock.untilSleeping(2)
     await world.core.db.write((db) => insertRemovedRepositories({ db, nowMs: world.clock.nowMs() }, [name]))

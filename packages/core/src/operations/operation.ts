@@ -3,7 +3,8 @@ import { can, canSee } from '../access/can.ts'
 import type { Permission } from '../access/permission-table.ts'
 import type { Subject } from '../access/subject.ts'
 import { requirePermission, standingsOf } from '../access/subject.ts'
-import type { OperationContext, ReadContext, Tx } from './context.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { OperationContext, Tx } from './context.ts'
 
 /** Who may call an operation; checked before the input. */
 export type Caller = 'anyone' | 'signed_in' | 'administrator'

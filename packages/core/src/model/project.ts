@@ -1,4 +1,4 @@
-import type { Visibility } from '../access/access-level.ts'
+import type { Visibility } from './access-level.ts'
 
 export interface Project {
   readonly kind: 'project'

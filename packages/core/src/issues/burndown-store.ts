@@ -1,8 +1,9 @@
-import { issueQuery } from '../issues/issue-store.ts'
-import type { Actor, ReadContext } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Milestone } from '../milestones/milestone.ts'
+import type { Actor } from '../model/user.ts'
 import type { BurndownIssue } from './burndown.ts'
-import type { Milestone } from './milestone.ts'
+import { issueQuery } from './issue-store.ts'
 
 /** The limit of changes of all issues together. An issue without changes counts as one. */
 const MAX_CHANGES = 100_000

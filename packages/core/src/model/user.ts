@@ -38,6 +38,9 @@ export interface ActingUser extends Pick<User, 'id' | 'username' | 'isAdministra
   readonly jobProjectId?: number
 }
 
+/** The caller; `undefined` if the caller has not signed in. */
+export type Actor = ActingUser | undefined
+
 /** Returns the part of a user that access rules need. */
 export const actingUser = ({ id, username, isAdministrator, botHome }: User): ActingUser => ({
   id,
@@ -59,19 +62,3 @@ export const userNamespaceId = (userId: number): number => USER_NAMESPACES + use
 /** Returns the id of the user that owns a namespace; `undefined` if it belongs to a group. */
 export const userOfNamespace = (namespaceId: number): number | undefined =>
   namespaceId > USER_NAMESPACES ? namespaceId - USER_NAMESPACES : undefined
-
-const emailAddress = /^[^\s@<>]+@[^\s@<>]+$/
-const MAX_EMAIL = 254
-const passwordLength = { min: 8, max: 128 }
-
-/** Returns what is wrong with an e-mail address; `undefined` if nothing is. */
-export const validateEmail = (email: string): string | undefined =>
-  email.length <= MAX_EMAIL && emailAddress.test(email) ? undefined : 'is invalid'
-
-/** Returns what is wrong with a password; `undefined` if nothing is. The length counts characters, not bytes. */
-export function validatePassword(password: string): string | undefined {
-  const length = [...password].length
-  if (length < passwordLength.min) return `is too short (minimum is ${passwordLength.min} characters)`
-  if (length > passwordLength.max) return `is too long (maximum is ${passwordLength.max} characters)`
-  return undefined
-}

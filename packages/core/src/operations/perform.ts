@@ -1,10 +1,11 @@
 import { isUnavailable } from '@penstock/db'
 import type { z } from 'zod'
-import type { Actor, Core, OperationContext, Tx } from './context.ts'
-import { DomainError, forbidden } from './domain-error.ts'
+import { DomainError, forbidden } from '../kit/domain-error.ts'
+import { parseInput } from '../kit/parse-input.ts'
+import type { Actor } from '../model/user.ts'
+import type { Core, OperationContext, Tx } from './context.ts'
 import { type DomainEvent, insertEvent } from './event.ts'
 import type { BatchQuery, Caller, InputSchema, Operation } from './operation.ts'
-import { parseInput } from './parse-input.ts'
 import type { Reads } from './watched-reads.ts'
 
 /** The queue of writers, a frequent reason, is usually empty by then. */

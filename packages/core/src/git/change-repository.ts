@@ -1,20 +1,24 @@
 import { join } from 'node:path'
-import type { Core } from '../kit/context.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { DurableFiles } from './git-files.ts'
 import { createRepository, GitRepository, repositoryExists, WritableRepository } from './git-repository.ts'
 import { isRemoved } from './removed-repository-store.ts'
+import type { RepositoryContext } from './repository-context.ts'
 import { withRepositoryLock } from './repository-lock.ts'
-import { openRepositoryStorage } from './repository-storage.ts'
+import type { RepositoryStorage } from './repository-storage.ts'
 
 export const DEFAULT_BRANCH = 'main'
 
-/** Returns the directory of a repository. `name` is `5` for that of project 5, or a path like `snippets/31`. */
-export const gitdirOf = ({ settings }: Core, name: string): string => join(settings.repositoriesDir, `${name}.git`)
+/** Returns the directory of a repository. A name is a path of one or more segments: `5`, `snippets/31`. */
+export const gitdirOf = ({ settings }: Pick<RepositoryContext, 'settings'>, name: string): string =>
+  join(settings.repositoriesDir, `${name}.git`)
 
 /** Opens a repository for reading, or returns `undefined` if nothing has been written to it yet. */
-export async function findRepository(core: Core, name: string): Promise<GitRepository | undefined> {
-  const gitdir = gitdirOf(core, name)
+export async function findRepository(
+  context: Pick<RepositoryContext, 'settings'>,
+  name: string,
+): Promise<GitRepository | undefined> {
+  const gitdir = gitdirOf(context, name)
   return (await repositoryExists(gitdir)) ? new GitRepository(gitdir) : undefined
 }
 
@@ -22,20 +26,22 @@ export async function findRepository(core: Core, name: string): Promise<GitRepos
  * Runs `change` as the only writer of the repository among all processes, and creates the repository if necessary. Must
  * not run inside a transaction, because it writes many files, which takes long.
  *
+ * @param openStorage opens the storage limit of the repository, whose directory exists by then
  * @throws DomainError `conflict` if its turn does not come within 30 s; `not_found` if the repository was removed
- *   meanwhile; `storage_full` if the change exceeds the project's storage limit, in which case nothing of it is kept
+ *   meanwhile; `storage_full` if the change exceeds the storage limit, in which case nothing of it is kept
  */
 export function changeRepository<Result>(
-  core: Core,
+  context: RepositoryContext,
   name: string,
+  openStorage: (gitdir: string) => Promise<RepositoryStorage>,
   change: (repository: WritableRepository) => Promise<Result>,
 ): Promise<Result> {
-  return withRepositoryLock(core, name, async (token) => {
-    if (await isRemoved(core, name)) throw notFound()
-    const gitdir = gitdirOf(core, name)
+  return withRepositoryLock(context, name, async (token) => {
+    if (await isRemoved(context, name)) throw notFound()
+    const gitdir = gitdirOf(context, name)
     if (!(await repositoryExists(gitdir))) await createRepository(gitdir, DEFAULT_BRANCH, token)
     const files = await DurableFiles.open(gitdir, token)
-    const storage = await openRepositoryStorage(core, name, gitdir)
+    const storage = await openStorage(gitdir)
     try {
       return await change(new WritableRepository(gitdir, files, storage))
     } catch (error) {

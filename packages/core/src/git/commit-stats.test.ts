@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Project } from '../projects/project.ts'
+import type { Project } from '../model/project.ts'
 import { showProject } from '../projects/project-operations.ts'
-import { createCommit, getCommit, listCommits } from './commit-operations.ts'
+import { createCommit, getCommit, listCommits } from '../repositories/commit-operations.ts'
 
 const COMMITS = 22
 const FILES = 100

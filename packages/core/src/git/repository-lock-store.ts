@@ -1,4 +1,4 @@
-import type { Core } from '../kit/context.ts'
+import type { RepositoryContext } from './repository-context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -31,7 +31,7 @@ export interface LockHolder {
  * the new file of the other. A row changes its holder in one statement that compares the former holder.
  */
 export async function tryTakeLock(
-  { db }: Core,
+  { db }: Pick<RepositoryContext, 'db'>,
   repository: string,
   mine: Pick<LockHolder, 'token' | 'owner'>,
   former: LockHolder | undefined,
@@ -56,7 +56,10 @@ export async function tryTakeLock(
   return taken !== undefined
 }
 
-export async function findLockHolder({ db }: Core, repository: string): Promise<LockHolder | undefined> {
+export async function findLockHolder(
+  { db }: Pick<RepositoryContext, 'db'>,
+  repository: string,
+): Promise<LockHolder | undefined> {
   return db.read
     .selectFrom('repository_locks')
     .select(['token', 'owner', 'renewals'])
@@ -64,7 +67,7 @@ export async function findLockHolder({ db }: Core, repository: string): Promise<
     .executeTakeFirst()
 }
 
-export async function renewLock({ db }: Core, token: string): Promise<void> {
+export async function renewLock({ db }: Pick<RepositoryContext, 'db'>, token: string): Promise<void> {
   await db.write((tx) =>
     tx
       .updateTable('repository_locks')
@@ -74,6 +77,6 @@ export async function renewLock({ db }: Core, token: string): Promise<void> {
   )
 }
 
-export async function releaseLock({ db }: Core, token: string): Promise<void> {
+export async function releaseLock({ db }: Pick<RepositoryContext, 'db'>, token: string): Promise<void> {
   await db.write((tx) => tx.deleteFrom('repository_locks').where('token', '=', token).execute())
 }

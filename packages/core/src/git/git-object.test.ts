@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import { signatureTime } from './commit.ts'
+import { signatureTime } from '../repositories/commit.ts'
 import { commitBytes, commitOf, modes, tagBytes, tagOf, treeBytes, treeOf } from './git-object.ts'
 
 const oids = fc.stringMatching(/^[0-9a-f]{40}$/)

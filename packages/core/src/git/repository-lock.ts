@@ -1,7 +1,7 @@
-import type { Core } from '../kit/context.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import { FifoLock } from './fifo-lock.ts'
 import { hasEnded, thisProcess } from './process-identity.ts'
+import type { RepositoryContext } from './repository-context.ts'
 import { findLockHolder, type LockHolder, releaseLock, renewLock, tryTakeLock } from './repository-lock-store.ts'
 
 /** The limit of callers in one process that wait for one repository; further ones are rejected. */
@@ -13,7 +13,7 @@ export const RENEWAL_MS = 3_000
 export const LEASE_MS = 15_000
 
 /** Locks of the process by repository: callers queue in order, and only the first one polls the database. */
-const localLocks = new WeakMap<Core['db'], Map<string, FifoLock>>()
+const localLocks = new WeakMap<RepositoryContext['db'], Map<string, FifoLock>>()
 
 /**
  * Runs `work` exclusively for this repository, among all processes that share the database.
@@ -25,28 +25,28 @@ const localLocks = new WeakMap<Core['db'], Map<string, FifoLock>>()
  * @see docs/decisions/0011-locks-of-repositories.md
  */
 export async function withRepositoryLock<Result>(
-  core: Core,
+  context: RepositoryContext,
   name: string,
   work: (token: string) => Promise<Result>,
   { waitMs = MAX_WAIT_MS } = {},
 ): Promise<Result> {
-  const deadlineNs = core.clock.nowNs() + BigInt(waitMs) * 1_000_000n
-  const leftMs = () => Number((deadlineNs - core.clock.nowNs()) / 1_000_000n)
-  const locks = localLocks.get(core.db) ?? new Map<string, FifoLock>()
-  localLocks.set(core.db, locks)
-  const lock = locks.get(name) ?? new FifoLock(core.clock, MAX_WAITING)
+  const deadlineNs = context.clock.nowNs() + BigInt(waitMs) * 1_000_000n
+  const leftMs = () => Number((deadlineNs - context.clock.nowNs()) / 1_000_000n)
+  const locks = localLocks.get(context.db) ?? new Map<string, FifoLock>()
+  localLocks.set(context.db, locks)
+  const lock = locks.get(name) ?? new FifoLock(context.clock, MAX_WAITING)
   locks.set(name, lock)
   if (!(await lock.acquire(leftMs()))) throw new DomainError({ code: 'conflict' })
   try {
-    const token = await takeLock(core, name, leftMs)
+    const token = await takeLock(context, name, leftMs)
     const ended = new AbortController()
-    const renewing = renewUntil(core, token, ended.signal)
+    const renewing = renewUntil(context, token, ended.signal)
     try {
       return await work(token)
     } finally {
       ended.abort()
       await renewing
-      await releaseLock(core, token)
+      await releaseLock(context, token)
     }
   } finally {
     lock.release()
@@ -54,16 +54,16 @@ export async function withRepositoryLock<Result>(
   }
 }
 
-async function takeLock(core: Core, name: string, leftMs: () => number): Promise<string> {
-  const { clock, randomBytes } = core
+async function takeLock(context: RepositoryContext, name: string, leftMs: () => number): Promise<string> {
+  const { clock, randomBytes } = context
   const mine = { token: Buffer.from(randomBytes(16)).toString('hex'), owner: thisProcess }
   let seen: { holder: LockHolder; sinceNs: bigint } | undefined
   while (true) {
-    const holder = await findLockHolder(core, name)
+    const holder = await findLockHolder(context, name)
     if (seen?.holder.token !== holder?.token || seen?.holder.renewals !== holder?.renewals)
       seen = holder && { holder, sinceNs: clock.nowNs() }
     const isFree = seen === undefined || hasEnded(seen.holder.owner) || isExpired(seen.sinceNs, clock.nowNs())
-    if (isFree && (await tryTakeLock(core, name, mine, holder))) return mine.token
+    if (isFree && (await tryTakeLock(context, name, mine, holder))) return mine.token
     if (leftMs() <= 0) throw new DomainError({ code: 'conflict' })
     await clock.sleep(POLL_MS)
   }
@@ -71,10 +71,10 @@ async function takeLock(core: Core, name: string, leftMs: () => number): Promise
 
 const isExpired = (sinceNs: bigint, nowNs: bigint): boolean => nowNs - sinceNs >= BigInt(LEASE_MS) * 1_000_000n
 
-async function renewUntil(core: Core, token: string, signal: AbortSignal): Promise<void> {
+async function renewUntil(context: RepositoryContext, token: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await core.clock.sleep(RENEWAL_MS, signal).catch(() => {})
+    await context.clock.sleep(RENEWAL_MS, signal).catch(() => {})
     // A failed renewal is retried at the next interval. If all fail, another process takes the lock.
-    if (!signal.aborted) await renewLock(core, token).catch(() => {})
+    if (!signal.aborted) await renewLock(context, token).catch(() => {})
   }
 }

@@ -1,7 +1,7 @@
-import type { Core } from '../kit/context.ts'
 import { countStats, type DiffBudget, type DiffStats } from './commit-diff.ts'
 import { FifoLock } from './fifo-lock.ts'
 import type { GitRepository } from './git-repository.ts'
+import type { RepositoryContext } from './repository-context.ts'
 
 /** The limit for the commits of one request: twice the files of the largest commit, and some seconds of reading. */
 const BUDGET: DiffBudget = { files: 2_000, bytes: 20 * 1024 * 1024 }
@@ -15,19 +15,19 @@ const MAX_WAIT_MS = 10_000
  */
 const cache = new Map<string, DiffStats | undefined>()
 /** Only one request of a process counts at a time, so that other requests are answered between two files. */
-const locks = new WeakMap<Core['db'], FifoLock>()
+const locks = new WeakMap<RepositoryContext['db'], FifoLock>()
 
 /**
  * Returns the added and removed lines of each commit in input order, with `undefined` where the limit of a request is
  * exceeded. Counted commits are cached, so the next request counts further ones.
  */
 export async function statsOf(
-  core: Core,
+  context: Pick<RepositoryContext, 'db' | 'clock'>,
   repository: GitRepository,
   oids: readonly string[],
 ): Promise<(DiffStats | undefined)[]> {
   if (!oids.every((oid) => cache.has(oid))) {
-    await withCountingBudget(core, async (budget) => {
+    await withCountingBudget(context, async (budget) => {
       for (const oid of oids) if (!cache.has(oid)) await count(repository, oid, budget)
     })
   }
@@ -36,7 +36,7 @@ export async function statsOf(
 
 /** Runs `work` exclusively with the budget of one request, or returns `undefined` if its turn does not come in time. */
 export async function withCountingBudget<Result>(
-  { db, clock }: Core,
+  { db, clock }: Pick<RepositoryContext, 'db' | 'clock'>,
   work: (budget: DiffBudget) => Promise<Result>,
 ): Promise<Result | undefined> {
   const lock = locks.get(db) ?? new FifoLock(clock, MAX_WAITING)

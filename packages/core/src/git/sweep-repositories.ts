@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises'
-import type { Core, Tx } from '../kit/context.ts'
+import type { WriteContext } from '../kit/store-context.ts'
 import { gitdirOf } from './change-repository.ts'
 import { unfinishedDir } from './git-repository.ts'
 import { insertRemovedRepositories, listUnsweptRepositories, setSwept } from './removed-repository-store.ts'
+import type { RepositoryContext } from './repository-context.ts'
 import { withRepositoryLock } from './repository-lock.ts'
 
 const BATCH_SIZE = 100
@@ -13,13 +14,15 @@ const WAIT_MS = 2_000
  */
 const RETENTION_MS = 24 * 60 * 60 * 1_000
 
+/** A transaction that runs work after its commit. */
+interface RemovalContext extends WriteContext {
+  afterCommit(work: (context: RepositoryContext) => Promise<void>): void
+}
+
 /**
  * Marks repositories as removed. Their files are removed after the commit, or at the next start if the process ends.
  */
-export async function removeRepositories(
-  tx: Pick<Tx, 'db' | 'nowMs' | 'afterCommit'>,
-  names: readonly string[],
-): Promise<void> {
+export async function removeRepositories(tx: RemovalContext, names: readonly string[]): Promise<void> {
   if (names.length === 0) return
   await insertRemovedRepositories(tx, names)
   tx.afterCommit(sweepRepositories)
@@ -31,12 +34,12 @@ export async function removeRepositories(
  *
  * @throws an error if files of any repository remain, after all have been tried; the cause is the first failure
  */
-export async function sweepRepositories(core: Core): Promise<void> {
+export async function sweepRepositories(context: RepositoryContext): Promise<void> {
   const failures: unknown[] = []
   for (let last = ''; ; ) {
-    const names = await listUnsweptRepositories(core, last, BATCH_SIZE)
+    const names = await listUnsweptRepositories(context, last, BATCH_SIZE)
     if (names.length === 0) break
-    for (const name of names) await sweep(core, name).catch((error: unknown) => failures.push(error))
+    for (const name of names) await sweep(context, name).catch((error: unknown) => failures.push(error))
     last = names.at(-1)!
   }
   if (failures.length === 0) return
@@ -44,12 +47,12 @@ export async function sweepRepositories(core: Core): Promise<void> {
   throw new Error(message, { cause: failures[0] })
 }
 
-function sweep(core: Core, name: string): Promise<void> {
+function sweep(context: RepositoryContext, name: string): Promise<void> {
   const remove = async () => {
-    const gitdir = gitdirOf(core, name)
+    const gitdir = gitdirOf(context, name)
     for (const directory of [unfinishedDir(gitdir), gitdir])
       await rm(directory, { recursive: true, force: true, maxRetries: 3 })
-    await setSwept(core, name, core.clock.nowMs() - RETENTION_MS)
+    await setSwept(context, name, context.clock.nowMs() - RETENTION_MS)
   }
-  return withRepositoryLock(core, name, remove, { waitMs: WAIT_MS })
+  return withRepositoryLock(context, name, remove, { waitMs: WAIT_MS })
 }

@@ -1,6 +1,5 @@
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { accessLevels } from '../access/access-level.ts'
 import {
   descriptionsOfEachIssue,
   findEachIssue,
@@ -8,6 +7,7 @@ import {
   listLabelsOfEachIssue,
 } from '../issues/issue-listings.ts'
 import { createIssue, getProjectIssue, listIssues, listProjectIssues } from '../issues/issue-operations.ts'
+import type { Listed } from '../kit/listing.ts'
 import { descriptionsOfEachLabel, findLabelOfEach, listLabelsOfEachProject } from '../labels/label-lists.ts'
 import { projectLabels } from '../labels/label-operations.ts'
 import {
@@ -22,10 +22,10 @@ import {
 } from '../merge-requests/merge-request-operations.ts'
 import { descriptionsOfEachMilestone, getMilestoneById, listMilestonesOfEach } from '../milestones/milestone-lists.ts'
 import { projectMilestones } from '../milestones/milestone-operations.ts'
-import type { Project } from '../projects/project.ts'
-import type { User } from '../users/user.ts'
+import { accessLevels } from '../model/access-level.ts'
+import type { Project } from '../model/project.ts'
+import type { User } from '../model/user.ts'
 import type { SizedDescription } from './description-store.ts'
-import type { Listed } from './listing.ts'
 import type { BatchQuery, InputSchema } from './operation.ts'
 import { performBatch } from './perform.ts'
 

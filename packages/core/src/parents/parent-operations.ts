@@ -2,9 +2,10 @@ import { z } from 'zod'
 import type { Permission } from '../access/permission-table.ts'
 import type { Subject } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
-import type { OperationContext, ReadContext, Tx } from '../kit/context.ts'
-import { type BatchQuery, batchQuery, type Caller, command, type Operation, query } from '../kit/operation.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { OperationContext, Tx } from '../operations/context.ts'
+import { type BatchQuery, batchQuery, type Caller, command, type Operation, query } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
 
 /** The parameter that names the group or project; spread it into the inputs of an area. */

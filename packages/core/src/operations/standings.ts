@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { unscopedBatchQuery } from '../kit/operation.ts'
-import type { AccessLevel } from './access-level.ts'
-import { can, canSee } from './can.ts'
-import type { Permission } from './permission-table.ts'
-import { type Subject, standingsOf } from './subject.ts'
+import { can, canSee } from '../access/can.ts'
+import type { Permission } from '../access/permission-table.ts'
+import { type Subject, standingsOf } from '../access/subject.ts'
+import type { AccessLevel } from '../model/access-level.ts'
+import { unscopedBatchQuery } from './operation.ts'
 
 /** The role and the permissions of the actor in a group or project. */
 export interface ShownStanding {

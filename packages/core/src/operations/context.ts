@@ -1,10 +1,11 @@
 import type { Db } from '@penstock/db'
 import type { Clock } from '@penstock/runtime'
-import type { Kysely, Transaction } from 'kysely'
-import type { SpamCheck } from '../spam/spam-check.ts'
-import type { ActingUser } from '../users/user.ts'
-import type { DomainEvent, EventListener } from './event.ts'
-import type { CoreTables } from './tables.ts'
+import type { WriteContext } from '../kit/store-context.ts'
+import type { CoreTables } from '../kit/tables.ts'
+import type { Project } from '../model/project.ts'
+import type { SpamCheck } from '../model/spam-check.ts'
+import type { Actor } from '../model/user.ts'
+import type { DomainEvent } from './event.ts'
 
 /** The resources that operations use. There is one for the life of the process. */
 export interface Core {
@@ -40,18 +41,8 @@ export interface CoreSettings {
   readonly ropcWithoutClientCredentials: boolean
 }
 
-/** The caller; `undefined` if the caller has not signed in. */
-export type Actor = ActingUser | undefined
-
-/** The database to read from, and the current time, which stays the same during one operation. */
-export interface ReadContext {
-  readonly db: Kysely<CoreTables>
-  readonly nowMs: number
-}
-
 /** A transaction. No other write runs between its statements, so never await anything slow in it. */
-export interface Tx extends ReadContext {
-  readonly db: Transaction<CoreTables>
+export interface Tx extends WriteContext {
   /** Stores the event and calls its listeners, in this transaction. */
   recordEvent(event: DomainEvent): Promise<void>
   /**
@@ -64,4 +55,18 @@ export interface Tx extends ReadContext {
 export interface OperationContext {
   readonly actor: Actor
   readonly core: Core
+}
+
+/**
+ * Receives events inside the transaction that stores them: its writes commit with the event, and an error rolls back
+ * both. It must not await anything slow.
+ */
+export interface EventListener {
+  readonly types: ReadonlySet<DomainEvent['type']>
+  onEvent(context: OperationContext & Tx, event: DomainEvent): Promise<void>
+  /**
+   * Does the slow work on a large payload, before the transaction and off the event loop. `onEvent` finds the result in
+   * `event.prepared`, and must not rely on it: the project may have changed in between.
+   */
+  prepare?(core: Core, project: Project, payload: string): Promise<unknown>
 }

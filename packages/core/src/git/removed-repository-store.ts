@@ -1,4 +1,5 @@
-import type { Core, Tx } from '../kit/context.ts'
+import type { WriteContext } from '../kit/store-context.ts'
+import type { RepositoryContext } from './repository-context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -17,10 +18,7 @@ interface RemovedRepositoriesTable {
 const ROWS_PER_STATEMENT = 1_000
 
 /** Marks repositories as removed, in the transaction that deletes their projects. */
-export async function insertRemovedRepositories(
-  { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
-  names: readonly string[],
-): Promise<void> {
+export async function insertRemovedRepositories({ db, nowMs }: WriteContext, names: readonly string[]): Promise<void> {
   for (let at = 0; at < names.length; at += ROWS_PER_STATEMENT) {
     const rows = names.slice(at, at + ROWS_PER_STATEMENT)
     await db
@@ -31,13 +29,17 @@ export async function insertRemovedRepositories(
   }
 }
 
-export async function isRemoved({ db }: Core, repository: string): Promise<boolean> {
+export async function isRemoved({ db }: Pick<RepositoryContext, 'db'>, repository: string): Promise<boolean> {
   const query = db.read.selectFrom('removed_repositories').select('repository').where('repository', '=', repository)
   return (await query.executeTakeFirst()) !== undefined
 }
 
 /** Lists removed repositories with remaining files, ordered by name, starting after `last`. */
-export async function listUnsweptRepositories({ db }: Core, last: string, limit: number): Promise<string[]> {
+export async function listUnsweptRepositories(
+  { db }: Pick<RepositoryContext, 'db'>,
+  last: string,
+  limit: number,
+): Promise<string[]> {
   const rows = await db.read
     .selectFrom('removed_repositories')
     .select('repository')
@@ -50,7 +52,11 @@ export async function listUnsweptRepositories({ db }: Core, last: string, limit:
 }
 
 /** Marks a removed repository as swept, and deletes the rows of swept repositories removed before `deleteBeforeMs`. */
-export async function setSwept({ db }: Core, repository: string, deleteBeforeMs: number): Promise<void> {
+export async function setSwept(
+  { db }: Pick<RepositoryContext, 'db'>,
+  repository: string,
+  deleteBeforeMs: number,
+): Promise<void> {
   await db.write(async (tx) => {
     await tx.updateTable('removed_repositories').set({ is_swept: 1 }).where('repository', '=', repository).execute()
     await tx

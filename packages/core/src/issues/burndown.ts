@@ -1,5 +1,5 @@
 import { DAY_MS } from '../kit/day.ts'
-import type { Milestone } from './milestone.ts'
+import type { Milestone } from '../milestones/milestone.ts'
 
 export interface BurndownEvent {
   readonly atMs: number

@@ -1,0 +1,39 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileSpace } from './file-space.ts'
+
+/** The storage limit of a repository for the length of one change. */
+export interface RepositoryStorage {
+  /**
+   * Checks the limit before an object is written, so that a full project does not fill the disk with objects that are
+   * rejected later.
+   * @throws DomainError `storage_full`
+   */
+  requireRoom(): void
+  /**
+   * Counts new objects before anything refers to them.
+   * @throws DomainError `storage_full`
+   */
+  charge(bytes: number): Promise<void>
+}
+
+/** Measures the disk space of a repository. Only for the holder of its lock, so that nothing is added meanwhile. */
+export const measureSpace = async (gitdir: string): Promise<number> =>
+  (await objectSpace(join(gitdir, 'objects'))) + (await referencesSpace(gitdir))
+
+/** Sums file sizes in one directory after the other, because there may be 250,000 files. */
+async function objectSpace(directory: string): Promise<number> {
+  const entries = await readdir(directory, { withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  const sizes = await Promise.all(files.map(async ({ name }) => fileSpace((await stat(join(directory, name))).size)))
+  let bytes = sizes.reduce((sum, size) => sum + size, 0)
+  for (const entry of entries) if (entry.isDirectory()) bytes += await objectSpace(join(directory, entry.name))
+  return bytes
+}
+
+/** Sums the space of references and their directories, because a removed branch leaves the directories of its name. */
+async function referencesSpace(gitdir: string): Promise<number> {
+  const kinds = await readdir(join(gitdir, 'refs'))
+  const entries = await Promise.all(kinds.map((kind) => readdir(join(gitdir, 'refs', kind), { recursive: true })))
+  return entries.flat().length * fileSpace(1)
+}

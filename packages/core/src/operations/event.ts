@@ -1,0 +1,64 @@
+import type { Generated } from 'kysely'
+import type { WriteContext } from '../kit/store-context.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    events: EventsTable
+  }
+}
+
+interface EventsTable {
+  id: Generated<number>
+  type: string
+  /** The id of the record that changed; its kind follows from the type. */
+  object_id: number
+  project_id: number | null
+  group_id: number | null
+  actor_id: number | null
+  /** JSON of data that cannot be looked up later. */
+  details: string
+  at_ms: number
+}
+
+/** Something that happened, in the past tense: `milestone.created`. Stored in the transaction of the change. */
+export interface DomainEvent {
+  readonly type: `${string}.${string}`
+  readonly objectId: number
+  readonly projectId?: number
+  readonly groupId?: number
+  readonly actorId?: number | undefined
+  readonly details?: Readonly<Record<string, unknown>>
+  /** The request body that reported the event, unchanged. Listeners get it; it is not stored. */
+  readonly payload?: string
+  /** The results of `prepare` for a large payload, by listener. */
+  readonly prepared?: PreparedPayloads
+}
+
+/** The results of `EventListener.prepare` for a large payload, by listener. */
+export type PreparedPayloads = ReadonlyMap<object, unknown>
+
+export async function insertEvent({ db, nowMs }: WriteContext, event: DomainEvent): Promise<void> {
+  await db
+    .insertInto('events')
+    .values({
+      type: event.type,
+      object_id: event.objectId,
+      project_id: event.projectId ?? null,
+      group_id: event.groupId ?? null,
+      actor_id: event.actorId ?? null,
+      details: JSON.stringify(event.details ?? {}),
+      at_ms: nowMs,
+    })
+    .execute()
+}
+
+/** Deletes at most `limit` events from before `beforeMs`. Returns how many it deleted. */
+export async function deleteEventsBefore(
+  { db }: Pick<WriteContext, 'db'>,
+  beforeMs: number,
+  limit: number,
+): Promise<number> {
+  const old = db.selectFrom('events').select('id').where('at_ms', '<', beforeMs).orderBy('at_ms').limit(limit)
+  const { numDeletedRows } = await db.deleteFrom('events').where('id', 'in', old).executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
