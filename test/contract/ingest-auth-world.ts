@@ -16,9 +16,9 @@ import {
   type GatewayDb,
   type ManagementRules,
   type Role,
-} from '../../packages/gateway/src/operation-context.ts'
+} from '../../packages/gateway/src/operations/operation-context.ts'
+import { openPeppers } from '../../packages/gateway/src/secrets/open-peppers.ts'
 import { openGatewayStore } from '../../packages/gateway/src/store/gateway-store.ts'
-import { openPeppers } from '../../packages/gateway/src/tokens/open-peppers.ts'
 import { ApiDescriptionCheck } from './api-description-check.ts'
 import { damageTable } from './damaged-table.ts'
 

@@ -1,7 +1,7 @@
-import type { Answer } from '../ingest/answer.ts'
-import type { ExportCall } from '../ingest/export-call.ts'
-import { clientGone, gatewayRefusal } from '../ingest/gateway-answers.ts'
-import type { Upstream } from '../upstream/upstream.ts'
+import type { Answer } from '../contract/answer.ts'
+import type { ExportCall } from '../contract/export-call.ts'
+import { clientGone, gatewayRefusal } from '../contract/gateway-answers.ts'
+import type { Upstream } from '../contract/upstream.ts'
 import type { Lane } from './lane.ts'
 
 /** One body in the coalescer, until it is answered. */

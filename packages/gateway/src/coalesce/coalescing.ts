@@ -1,6 +1,6 @@
-import type { Answer } from '../ingest/answer.ts'
-import type { ExportCall } from '../ingest/export-call.ts'
-import type { Upstream } from '../upstream/upstream.ts'
+import type { Answer } from '../contract/answer.ts'
+import type { ExportCall } from '../contract/export-call.ts'
+import type { Upstream } from '../contract/upstream.ts'
 
 export interface CoalesceSettings {
   /** The longest time that a body waits for others while a request of its lane is in flight. Default 5. */

@@ -1,5 +1,5 @@
-import type { ExportCall } from '../ingest/export-call.ts'
-import type { Upstream } from '../upstream/upstream.ts'
+import type { ExportCall } from '../contract/export-call.ts'
+import type { Upstream } from '../contract/upstream.ts'
 import { Batch, type Member } from './batch.ts'
 
 /** How long the lane keeps a batch limit that was lowered because upstream found a batch too large. */

@@ -1,4 +1,4 @@
-import type { AdmissionRequest, Verdict } from '../ingest/admission.ts'
+import type { AdmissionRequest, Verdict } from '../contract/admission.ts'
 
 /** Statistics about clients for the readiness report, in fixed memory. */
 export interface ClientStats {

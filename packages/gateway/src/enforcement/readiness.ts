@@ -1,4 +1,4 @@
-import { rfc3339 } from '../store/rfc3339.ts'
+import { rfc3339 } from '../contract/rfc3339.ts'
 import type { Client, ClientStatsReport } from './client-stats.ts'
 
 /** The facts that the report needs about each token that is not revoked. */

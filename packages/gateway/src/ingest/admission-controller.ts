@@ -1,16 +1,16 @@
 import type { Clock, Log } from '@penstock/runtime'
 import type { TenantRoute } from '../attribution/tenant-route.ts'
+import type { Admission, AdmissionRequest, Reason, Verdict } from '../contract/admission.ts'
+import { type Refusal, type RefusalKind, refusalTable } from '../contract/refusals.ts'
+import type { Snapshot } from '../contract/snapshot.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
 import { type AdmissionRules, decideAdmission, snapshotUnavailable } from '../enforcement/admission-decision.ts'
 import type { ClientStats } from '../enforcement/client-stats.ts'
 import type { Limiting } from '../limits/limiting.ts'
 import type { AccessLog } from '../metrics/access-log.ts'
 import type { GateMetrics } from '../metrics/gate-metrics.ts'
 import type { Authenticator } from '../tokens/authenticator.ts'
-import type { Snapshot } from '../tokens/snapshot.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
 import { retryAfterSeconds } from '../upstream/status-codes.ts'
-import type { Admission, AdmissionRequest, Reason, Verdict } from './admission.ts'
-import { type Refusal, type RefusalKind, refusalTable } from './refusals.ts'
 
 export interface AdmissionControllerParts {
   readonly clock: Clock

@@ -1,4 +1,4 @@
-import type { CredentialSource } from '../gateway-config.ts'
+import type { CredentialSource } from '../contract/gateway-config.ts'
 
 /**
  * Where a credential was sent. URLs are often logged on their way, so only some tokens may be sent in the query (T-9).

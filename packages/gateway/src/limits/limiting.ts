@@ -1,5 +1,5 @@
-import type { IngestSignal } from '../ingest/signals.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
+import type { IngestSignal } from '../contract/signals.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
 
 export interface OverLimit {
   /** The name of the limit, such as `traces.second.requests` or `all.day.bytes`; the label `limit` of metrics (O-4). */

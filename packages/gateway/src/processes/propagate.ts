@@ -1,6 +1,6 @@
 import type { Clock, Log } from '@penstock/runtime'
 import type { MetricRegistry } from '../metrics/registry.ts'
-import type { GatewayDb, Propagation } from '../operation-context.ts'
+import type { GatewayDb, Propagation } from '../operations/operation-context.ts'
 import { listLiveInstances } from '../store/instances.ts'
 import { currentEpoch } from '../tokens/load-snapshot.ts'
 import type { IngestPlane } from './ingest-plane.ts'

@@ -1,5 +1,5 @@
 import { migrate, openSqlite, type SqliteOptions } from '@penstock/db'
-import type { GatewayDb } from '../operation-context.ts'
+import type { GatewayDb } from '../operations/operation-context.ts'
 import { gatewayMigrations } from './migrations.ts'
 import type { GatewayTables } from './tables.ts'
 

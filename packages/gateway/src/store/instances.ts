@@ -1,4 +1,4 @@
-import type { GatewayDb } from '../operation-context.ts'
+import type { GatewayDb } from '../operations/operation-context.ts'
 
 export interface LiveInstance {
   readonly id: string

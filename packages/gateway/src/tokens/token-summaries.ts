@@ -1,5 +1,5 @@
 import type { TokenSummary } from '../enforcement/readiness.ts'
-import type { GatewayDb } from '../operation-context.ts'
+import type { GatewayDb } from '../operations/operation-context.ts'
 
 /** Lists what the readiness report needs of every token that is not revoked. */
 export async function listTokenSummaries(db: GatewayDb): Promise<TokenSummary[]> {

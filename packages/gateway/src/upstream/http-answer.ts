@@ -8,9 +8,9 @@ import {
   type RpcStatus,
 } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
-import type { Accepted, Answer, EncodedBody, Refused } from '../ingest/answer.ts'
-import { allAccepted } from '../ingest/gateway-answers.ts'
-import type { IngestSignal } from '../ingest/signals.ts'
+import type { Accepted, Answer, EncodedBody, Refused } from '../contract/answer.ts'
+import { allAccepted } from '../contract/gateway-answers.ts'
+import type { IngestSignal } from '../contract/signals.ts'
 import {
   type CredentialOwner,
   meaningOfGrpcCode,

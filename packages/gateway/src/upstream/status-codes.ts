@@ -1,5 +1,5 @@
 import { GrpcCode } from '@penstock/otlp'
-import type { Refused } from '../ingest/answer.ts'
+import type { Refused } from '../contract/answer.ts'
 
 /** The meaning of a status of upstream: its cause, and the status for HTTP and gRPC clients. */
 export type StatusMeaning = Pick<Refused, 'cause' | 'httpStatus' | 'grpcCode'>

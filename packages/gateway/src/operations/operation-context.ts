@@ -1,6 +1,6 @@
 import type { Db } from '@penstock/db'
-import type { GatewayTables } from './store/tables.ts'
-import type { Peppers } from './tokens/pepper.ts'
+import type { Peppers } from '../secrets/pepper.ts'
+import type { GatewayTables } from '../store/tables.ts'
 
 export type GatewayDb = Db<GatewayTables>
 

@@ -9,9 +9,9 @@ import {
   type ManagementRules,
   type OperationContext,
   type Role,
-} from '../operation-context.ts'
-import { openPeppers } from '../tokens/open-peppers.ts'
-import type { Peppers } from '../tokens/pepper.ts'
+} from '../operations/operation-context.ts'
+import { openPeppers } from '../secrets/open-peppers.ts'
+import type { Peppers } from '../secrets/pepper.ts'
 import { openGatewayStore } from './gateway-store.ts'
 
 /** 2026-11-21T07:00:00Z */

@@ -1,9 +1,9 @@
 import type { Insertable, Selectable, Transaction } from 'kysely'
 import { z } from 'zod'
-import type { GatewayDb, OperationContext } from '../operation-context.ts'
-import { fromCursor, toCursor } from '../store/cursor.ts'
-import { rfc3339 } from '../store/rfc3339.ts'
+import { rfc3339 } from '../contract/rfc3339.ts'
 import type { AuditEventTable, GatewayTables } from '../store/tables.ts'
+import { fromCursor, toCursor } from './cursor.ts'
+import type { GatewayDb, OperationContext } from './operation-context.ts'
 import { numericText, parseInput } from './operation-input.ts'
 import { requireRole } from './roles.ts'
 
