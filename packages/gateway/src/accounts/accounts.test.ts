@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { jsonLog, silentLog } from '@penstock/runtime'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ConfigError } from '../contract/config-error.ts'
-import { listAudit, purgeAudit } from '../operations/audit-store.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
 import { START_MS, TemporaryGateway } from '../store/temporary-gateway.harness.ts'
 import { createToken } from '../tokens/token-operations.ts'
@@ -13,6 +12,7 @@ import {
   listApiKeys,
   revokeApiKey,
 } from './api-key-operations.ts'
+import { listAudit, purgeAudit } from './audit-log.ts'
 
 let gateway: TemporaryGateway
 let admin: OperationContext

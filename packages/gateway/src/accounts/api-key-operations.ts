@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { rfc3339, rfc3339OrNull } from '../contract/rfc3339.ts'
 import { ApiError } from '../operations/api-error.ts'
-import { insertAuditEvent } from '../operations/audit-store.ts'
+import { insertAuditEvent } from '../operations/audit-event.ts'
 import type { OperationContext, Role } from '../operations/operation-context.ts'
 import { instant, parseInput, requireFuture, singleLine } from '../operations/operation-input.ts'
 import { requireRole } from '../operations/roles.ts'

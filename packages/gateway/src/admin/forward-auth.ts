@@ -5,13 +5,13 @@ import { attributionHeaders, reservedHeaders } from '../attribution/trusted-head
 import type { Admission, AdmissionRequest, Admitted } from '../contract/admission.ts'
 import type { CredentialSource } from '../contract/gateway-config.ts'
 import { type Refusal, refusalTable } from '../contract/refusals.ts'
+import { retryAfterSeconds } from '../contract/retry-after.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from '../contract/signals.ts'
 import type { EnforcementMode } from '../contract/snapshot.ts'
 import { credentialHeaders } from '../ingest/credential.ts'
 import { HeadReader } from '../ingest/http-headers.ts'
 import { PathTable } from '../ingest/http-path.ts'
 import { LineThrottle } from '../metrics/line-throttle.ts'
-import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import { checkTarget, lastForwardedFor, type ProxyKind, singleHeader } from './forward-auth-target.ts'
 
 /** The proxies that are trusted if none are configured. */

@@ -2,10 +2,10 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { ManualClock } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
 import type { Answer } from '../contract/answer.ts'
+import { type CoalesceSettings, defaultCoalesceSettings } from '../contract/coalesce-settings.ts'
 import type { ExportCall } from '../contract/export-call.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import { Coalescer } from './coalescer.ts'
-import { type CoalesceSettings, defaultCoalesceSettings } from './coalescing.ts'
 import {
   accepted,
   exportCall,

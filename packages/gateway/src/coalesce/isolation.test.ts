@@ -3,9 +3,9 @@ import { ManualClock } from '@penstock/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Answer } from '../contract/answer.ts'
+import { defaultCoalesceSettings } from '../contract/coalesce-settings.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import { Coalescer } from './coalescer.ts'
-import { defaultCoalesceSettings } from './coalescing.ts'
 import {
   accepted,
   exportCall,

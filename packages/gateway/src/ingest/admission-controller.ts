@@ -2,15 +2,15 @@ import type { Clock, Log } from '@penstock/runtime'
 import type { TenantRoute } from '../attribution/tenant-route.ts'
 import type { Admission, AdmissionRequest, Reason, Verdict } from '../contract/admission.ts'
 import { type Refusal, type RefusalKind, refusalTable } from '../contract/refusals.ts'
+import { retryAfterSeconds } from '../contract/retry-after.ts'
 import type { Snapshot } from '../contract/snapshot.ts'
 import type { TokenRecord } from '../contract/token-record.ts'
 import { type AdmissionRules, decideAdmission, snapshotUnavailable } from '../enforcement/admission-decision.ts'
-import type { ClientStats } from '../enforcement/client-stats.ts'
-import type { Limiting } from '../limits/limiting.ts'
+import type { ClientSketch } from '../enforcement/client-sketch.ts'
+import type { Limiter } from '../limits/limiter.ts'
 import type { AccessLog } from '../metrics/access-log.ts'
 import type { GateMetrics } from '../metrics/gate-metrics.ts'
 import type { Authenticator } from '../tokens/authenticator.ts'
-import { retryAfterSeconds } from '../upstream/status-codes.ts'
 
 export interface AdmissionControllerParts {
   readonly clock: Clock
@@ -19,8 +19,8 @@ export interface AdmissionControllerParts {
   readonly snapshot: () => Snapshot | undefined
   readonly authenticator: Authenticator
   readonly rules: AdmissionRules
-  readonly limiter: Limiting
-  readonly clientStats: ClientStats
+  readonly limiter: Limiter
+  readonly clientStats: ClientSketch
   readonly metrics: GateMetrics
   readonly accessLog: AccessLog
   readonly route: (token: TokenRecord) => TenantRoute

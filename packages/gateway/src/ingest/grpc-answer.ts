@@ -11,8 +11,8 @@ import type { Random } from '@penstock/runtime'
 import type { Admitted } from '../contract/admission.ts'
 import type { Accepted, Answer, Refused } from '../contract/answer.ts'
 import { type Refusal, refusalTable, violationsOf } from '../contract/refusals.ts'
+import { retryAfterSeconds } from '../contract/retry-after.ts'
 import type { IngestSignal } from '../contract/signals.ts'
-import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import { encodeGrpcMessage, frame } from '../wire/grpc-wire.ts'
 
 const { NGHTTP2_NO_ERROR } = constants

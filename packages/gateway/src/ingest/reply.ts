@@ -3,8 +3,8 @@ import type { Random } from '@penstock/runtime'
 import type { Accepted, Refused } from '../contract/answer.ts'
 import type { FlatHeaders } from '../contract/export-call.ts'
 import { type Refusal, refusalTable, violationsOf } from '../contract/refusals.ts'
+import { retryAfterSeconds } from '../contract/retry-after.ts'
 import type { IngestSignal } from '../contract/signals.ts'
-import { retryAfterSeconds } from '../upstream/status-codes.ts'
 
 /** A reply over either version of HTTP. */
 export interface Reply {

@@ -4,10 +4,10 @@ import { routeOf } from '../attribution/tenant-route.ts'
 import { attributionHeaders } from '../attribution/trusted-headers.ts'
 import { Coalescer } from '../coalesce/coalescer.ts'
 import type { Admitted } from '../contract/admission.ts'
-import type { Transport } from '../contract/export-call.ts'
 import type { GatewayConfig, ListenAddress } from '../contract/gateway-config.ts'
 import type { IngestSignal } from '../contract/signals.ts'
 import type { EnforcementMode } from '../contract/snapshot.ts'
+import type { Transport } from '../contract/transport.ts'
 import { ClientSketch } from '../enforcement/client-sketch.ts'
 import { WarningMemory } from '../enforcement/warning-memory.ts'
 import { AdmissionController } from '../ingest/admission-controller.ts'
@@ -23,9 +23,9 @@ import { AccessLog } from '../metrics/access-log.ts'
 import { exportObserver } from '../metrics/export-observer.ts'
 import { GateMetrics } from '../metrics/gate-metrics.ts'
 import { registerSnapshotGauges } from '../metrics/snapshot-gauges.ts'
-import type { GatewayDb } from '../operations/operation-context.ts'
 import type { Peppers } from '../secrets/pepper.ts'
 import { listLiveInstances } from '../store/instances.ts'
+import type { GatewayDb } from '../store/tables.ts'
 import { Authenticator } from '../tokens/authenticator.ts'
 import { recordUse, usageSince } from '../tokens/usage-store.ts'
 import { openUpstreams } from '../upstream/open-upstreams.ts'
@@ -156,7 +156,7 @@ class Plane implements OpenPlane {
       attributesResources: config.attributeResources,
       timesCalls: this.#accessLog.logsAccepted,
       maxBodyBytes: config.maxBodyBytes,
-      coalescing:
+      coalescer:
         config.coalesce === 'off'
           ? undefined
           : new Coalescer({

@@ -1,7 +1,7 @@
 import type { Clock, Log } from '@penstock/runtime'
 import type { Snapshot } from '../contract/snapshot.ts'
-import type { GatewayDb } from '../operations/operation-context.ts'
 import { publishEpoch, removeInstance } from '../store/instances.ts'
+import type { GatewayDb } from '../store/tables.ts'
 import { currentEpoch, loadSnapshot } from '../tokens/load-snapshot.ts'
 
 /** Half of the two seconds within which a change must reach every process (T-13). */

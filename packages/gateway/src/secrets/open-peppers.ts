@@ -3,7 +3,7 @@ import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import argon2 from 'argon2'
 import { ConfigError } from '../contract/config-error.ts'
-import type { GatewayDb } from '../operations/operation-context.ts'
+import type { GatewayDb } from '../store/tables.ts'
 import type { Peppers } from './pepper.ts'
 import { type RandomBytes, randomBase62 } from './token-format.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { listAudit } from '../accounts/audit-log.ts'
 import { setState } from '../enforcement/enforcement-operations.ts'
-import { listAudit } from '../operations/audit-store.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
 import { TemporaryGateway } from '../store/temporary-gateway.harness.ts'
 import { currentEpoch } from './load-snapshot.ts'

@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { IngestSignal } from '../contract/signals.ts'
 import type { Snapshot } from '../contract/snapshot.ts'
 import type { TokenLimits, TokenRecord } from '../contract/token-record.ts'
-import type { GatewayDb } from '../operations/operation-context.ts'
+import type { GatewayDb } from '../store/tables.ts'
 import type { TokenRow } from './token-store.ts'
 
 /** Revoked tokens stay known for this time, so that the refusal can name the reason. Later they are unknown. */

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { rfc3339OrNull } from '../contract/rfc3339.ts'
 import { ApiError } from '../operations/api-error.ts'
-import { insertAuditEvent } from '../operations/audit-store.ts'
+import { insertAuditEvent } from '../operations/audit-event.ts'
 import { requireIfMatch } from '../operations/if-match.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
 import { parseInput, requireFuture } from '../operations/operation-input.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { listAudit } from '../operations/audit-store.ts'
+import { listAudit } from '../accounts/audit-log.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
 import { START_MS, TemporaryGateway } from '../store/temporary-gateway.harness.ts'
 import { currentEpoch, loadSnapshot } from './load-snapshot.ts'

@@ -1,5 +1,5 @@
 import { ingestSignalNames } from '../contract/signals.ts'
-import { insertAuditEvent } from '../operations/audit-store.ts'
+import { insertAuditEvent } from '../operations/audit-event.ts'
 import { fromCursor, toCursor } from '../operations/cursor.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
 import { inputError, parseInput, requireFuture } from '../operations/operation-input.ts'

@@ -11,6 +11,7 @@ import {
 } from '@penstock/otlp'
 import type { Accepted, Answer, EncodedBody, Refused } from '../contract/answer.ts'
 import { allAccepted } from '../contract/gateway-answers.ts'
+import { retryAfterSeconds } from '../contract/retry-after.ts'
 import type { IngestSignal } from '../contract/signals.ts'
 import { decodeGrpcMessage, PREFIX_BYTES } from '../wire/grpc-wire.ts'
 import { type GrpcReply, MAX_REPLY_BYTES } from './grpc-exchange.ts'
@@ -18,7 +19,6 @@ import {
   type CredentialOwner,
   meaningOfGrpcCode,
   meaningWithoutGrpcStatus,
-  retryAfterSeconds,
   type StatusMeaning,
 } from './status-codes.ts'
 

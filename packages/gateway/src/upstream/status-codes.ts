@@ -101,8 +101,3 @@ export function meaningWithoutGrpcStatus(httpStatus: number, owner: CredentialOw
   if (httpStatus === 504) return { ...meaning, grpcCode: GrpcCode.UNAVAILABLE }
   return meaning.cause === 'rejected' ? { ...meaning, grpcCode: GrpcCode.UNKNOWN } : meaning
 }
-
-/** Returns 2, 3 or 4 seconds, for an answer that must state a wait although upstream did not (P-13). */
-export function retryAfterSeconds(random: () => number): number {
-  return 2 + Math.floor(random() * 3)
-}
