@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 /** The packages that each package may import. `cli` may import all of these, and no package imports `cli`. */
@@ -74,6 +74,9 @@ const forbiddenModules: Record<string, RegExp> = {
   otlp: /^node:/,
   converter: /^node:(?!crypto$)/,
 }
+
+/** The packages in which files, and folders of `src`, import each other in one direction only. */
+const withoutCycles = ['db', 'delivery', 'gateway', 'http', 'json', 'observe', 'rest', 'runtime', 'testkit']
 
 const root = join(import.meta.dirname, '..')
 /** The packages with a layer. `toolchain` has none. */
@@ -161,3 +164,52 @@ test.each(Object.entries(forbiddenModules))('%s uses no files, sockets, clocks o
     })
   expect(strays).toEqual([])
 })
+
+describe.each(withoutCycles)('%s has no import cycle', (name) => {
+  const directory = join(root, 'packages', name, 'src')
+  const edges = sourcesOf(name)
+    .filter(({ file }) => !isTest(file))
+    .flatMap(({ file, imports }) =>
+      imports
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => [relative(directory, file), relative(directory, join(dirname(file), specifier))] as const),
+    )
+
+  test('among its files', () => {
+    expect(findCycle(edges)).toBeUndefined()
+  })
+
+  test('among its folders', () => {
+    const folders = edges.map(([from, to]) => [folderOf(from), folderOf(to)] as const)
+    const between = folders.filter(([from, to]) => from !== undefined && to !== undefined && from !== to)
+    expect(findCycle(between as [string, string][])).toBeUndefined()
+  })
+})
+
+/** Returns the folder of `src` that contains a file; `undefined` for a file of `src` itself. */
+function folderOf(file: string): string | undefined {
+  const [folder, ...rest] = file.split(sep)
+  return rest.length === 0 ? undefined : folder
+}
+
+/** Returns a path that ends where it begins, or `undefined` if there is none. */
+function findCycle(edges: readonly (readonly [string, string])[]): readonly string[] | undefined {
+  const targets = new Map<string, string[]>()
+  for (const [from, to] of edges) targets.set(from, [...(targets.get(from) ?? []), to])
+  const finished = new Set<string>()
+  const visit = (node: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node]
+    if (finished.has(node)) return undefined
+    for (const next of targets.get(node) ?? []) {
+      const cycle = visit(next, [...path, node])
+      if (cycle !== undefined) return cycle
+    }
+    finished.add(node)
+    return undefined
+  }
+  for (const start of targets.keys()) {
+    const cycle = visit(start, [])
+    if (cycle !== undefined) return cycle
+  }
+  return undefined
+}
