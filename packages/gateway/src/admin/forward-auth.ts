@@ -8,6 +8,7 @@ import { type Refusal, refusalTable } from '../contract/refusals.ts'
 import { retryAfterSeconds } from '../contract/retry-after.ts'
 import { type IngestSignal, ingestSignalNames, ingestSignals } from '../contract/signals.ts'
 import type { EnforcementMode } from '../contract/snapshot.ts'
+import { checkFailed } from '../ingest/admission-controller.ts'
 import { credentialHeaders } from '../ingest/credential.ts'
 import { HeadReader } from '../ingest/http-headers.ts'
 import { PathTable } from '../ingest/http-path.ts'
@@ -84,7 +85,7 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
     } catch (error) {
       parts.log.error({ event: 'forward_auth.failed', err: error }, 'a check failed inside the gateway')
       const proxy = checkTarget(url, [])?.proxy ?? 'generic'
-      return refused({ kind: 'internal', message: 'The gateway failed to check this request.' }, proxy, 'json')
+      return refused(checkFailed, proxy, 'json')
     }
   }
 

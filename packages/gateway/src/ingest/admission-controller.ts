@@ -26,6 +26,9 @@ export interface AdmissionControllerParts {
   readonly route: (token: TokenRecord) => TenantRoute
 }
 
+/** An internal error while a request was checked. */
+export const checkFailed: Refusal = { kind: 'internal', message: 'The gateway failed to check this request.' }
+
 /** Admits or refuses requests before their body is read. Shared by HTTP, gRPC and forward-auth. */
 export class AdmissionController {
   readonly #parts: AdmissionControllerParts
@@ -41,9 +44,7 @@ export class AdmissionController {
     } catch (error) {
       const { log, rules } = this.#parts
       log.error({ event: 'admission.failed', err: error }, 'the admission check of a request failed')
-      const message = 'The gateway failed to check this request.'
-      const refusal: Refusal = { kind: 'internal', message, retryAfterSeconds: retryAfterSeconds(rules.random) }
-      return { admitted: false, refusal }
+      return { admitted: false, refusal: { ...checkFailed, retryAfterSeconds: retryAfterSeconds(rules.random) } }
     }
   }
 

@@ -46,7 +46,7 @@ export function http1Server(
       // A response now would be taken for the reply to an earlier request.
       socket.destroy()
     } else {
-      const refusal: Refusal = { kind: 'bad_request', message: 'This is not a valid HTTP/1.1 request.' }
+      const refusal: Refusal = { kind: 'bad_request', message: 'This is not an HTTP/1.1 request.' }
       writeFinalResponse(socket as Socket, refusals, refusal, '')
     }
   })
