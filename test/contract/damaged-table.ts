@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
-import type { GatewayDb } from '../../packages/gateway/src/operation-context.ts'
+import type { GatewayDb } from '../../packages/gateway/src/store/tables.ts'
 
 /** Overwrites the pages of a table and its indexes, as a failing disk would. The other tables stay readable. */
 export async function damageTable(db: GatewayDb, path: string, table: string): Promise<void> {

@@ -13,12 +13,12 @@ import type { ManagementDeps } from '../../packages/gateway/src/admin/management
 import type { ReadinessReport } from '../../packages/gateway/src/enforcement/readiness.ts'
 import {
   defaultManagementRules,
-  type GatewayDb,
   type ManagementRules,
   type Role,
-} from '../../packages/gateway/src/operation-context.ts'
+} from '../../packages/gateway/src/operations/operation-context.ts'
+import { openPeppers } from '../../packages/gateway/src/secrets/open-peppers.ts'
 import { openGatewayStore } from '../../packages/gateway/src/store/gateway-store.ts'
-import { openPeppers } from '../../packages/gateway/src/tokens/open-peppers.ts'
+import type { GatewayDb } from '../../packages/gateway/src/store/tables.ts'
 import { ApiDescriptionCheck } from './api-description-check.ts'
 import { damageTable } from './damaged-table.ts'
 

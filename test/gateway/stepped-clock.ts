@@ -59,6 +59,11 @@ export class SteppedClock implements Clock {
     for (const sleeper of [...this.#sleepers]) if (sleeper.atMs <= atMs) sleeper.wake()
   }
 
+  /** Wakes the tasks that run every second, one of which may have fallen asleep only after the clock was set. */
+  wakeEverySecondTasks(): void {
+    for (const sleeper of [...this.#sleepers]) if (sleeper.atMs <= this.#nowMs + 1_000) sleeper.wake()
+  }
+
   /** Lets time pass normally from here on, so that timeouts end. */
   resume(): void {
     this.#resumedAtMs = performance.now()
@@ -85,7 +90,9 @@ export async function startGatewayAt(nowMs: number, env: Readonly<Record<string,
       const age = 'otelcol_ingestauth_snapshot_age_seconds'
       await until('the tokens are read', async () => {
         const [line] = await metricLines(gateway, age)
-        return line !== undefined && Number(line.slice(age.length)) < 1
+        if (line !== undefined && Number(line.slice(age.length)) < 1) return true
+        clock.wakeEverySecondTasks()
+        return false
       })
     },
   }

@@ -7,7 +7,7 @@ import {
   ok,
   reply,
   trailersOnly,
-} from '../../packages/gateway/src/upstream/grpc-script.case.ts'
+} from '../../packages/gateway/src/upstream/grpc-script.harness.ts'
 import { type ClientKind, clientKinds, type ExportReply, exportOnce } from './export-client.ts'
 import { startGateway } from './running-gateway.ts'
 import { itemsIn } from './telemetry.ts'

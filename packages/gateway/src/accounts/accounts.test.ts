@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { jsonLog, silentLog } from '@penstock/runtime'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ConfigError } from '../config-error.ts'
-import type { OperationContext } from '../operation-context.ts'
-import { START_MS, TemporaryGateway } from '../store/temporary-gateway.case.ts'
+import { ConfigError } from '../contract/config-error.ts'
+import type { OperationContext } from '../operations/operation-context.ts'
+import { START_MS, TemporaryGateway } from '../store/temporary-gateway.harness.ts'
 import { createToken } from '../tokens/token-operations.ts'
 import {
   authenticateApiKey,
@@ -12,7 +12,7 @@ import {
   listApiKeys,
   revokeApiKey,
 } from './api-key-operations.ts'
-import { listAudit, purgeAudit } from './audit-store.ts'
+import { listAudit, purgeAudit } from './audit-log.ts'
 
 let gateway: TemporaryGateway
 let admin: OperationContext

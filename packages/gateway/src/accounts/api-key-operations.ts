@@ -1,9 +1,12 @@
 import { z } from 'zod'
-import { ApiError } from '../api-error.ts'
-import type { OperationContext, Role } from '../operation-context.ts'
-import { rfc3339, rfc3339OrNull } from '../store/rfc3339.ts'
-import { KeyedHash } from '../tokens/keyed-hash.ts'
-import { newSecretText } from '../tokens/token-format.ts'
+import { rfc3339, rfc3339OrNull } from '../contract/rfc3339.ts'
+import { ApiError } from '../operations/api-error.ts'
+import { insertAuditEvent } from '../operations/audit-event.ts'
+import type { OperationContext, Role } from '../operations/operation-context.ts'
+import { instant, parseInput, requireFuture, singleLine } from '../operations/operation-input.ts'
+import { requireRole } from '../operations/roles.ts'
+import { KeyedHash } from '../secrets/keyed-hash.ts'
+import { newSecretText } from '../secrets/token-format.ts'
 import {
   type ApiKeyRow,
   countApiKeys,
@@ -13,9 +16,6 @@ import {
   insertApiKey,
   listApiKeyRows,
 } from './api-key-store.ts'
-import { insertAuditEvent } from './audit-store.ts'
-import { instant, parseInput, requireFuture, singleLine } from './operation-input.ts'
-import { requireRole } from './roles.ts'
 
 export { authenticateApiKey, canBeApiKey, ensureFirstAdminKey, type FirstAdminKey } from './authenticate-api-key.ts'
 

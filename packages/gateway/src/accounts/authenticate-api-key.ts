@@ -1,9 +1,10 @@
 import type { Log } from '@penstock/runtime'
-import { ConfigError } from '../config-error.ts'
-import type { Actor, GatewayDb } from '../operation-context.ts'
-import { KeyedHash } from '../tokens/keyed-hash.ts'
-import type { Peppers } from '../tokens/pepper.ts'
-import { newSecretText, type RandomBytes, randomBase62, secretPrefixes } from '../tokens/token-format.ts'
+import { ConfigError } from '../contract/config-error.ts'
+import type { Actor } from '../operations/operation-context.ts'
+import { KeyedHash } from '../secrets/keyed-hash.ts'
+import type { Peppers } from '../secrets/pepper.ts'
+import { newSecretText, type RandomBytes, randomBase62, secretPrefixes } from '../secrets/token-format.ts'
+import type { GatewayDb } from '../store/tables.ts'
 import {
   countApiKeys,
   deleteApiKeysCreatedBy,

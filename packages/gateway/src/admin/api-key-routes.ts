@@ -8,7 +8,7 @@ import {
   listApiKeys,
   revokeApiKey,
 } from '../accounts/api-key-operations.ts'
-import type { OperationName } from '../accounts/roles.ts'
+import type { OperationName } from '../operations/roles.ts'
 import { errorResponses } from './error-answers.ts'
 import { createOnce, idempotencyHeaders } from './idempotency.ts'
 import type { ManagementContext } from './management-context.ts'

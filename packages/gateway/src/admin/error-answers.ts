@@ -9,7 +9,7 @@ import {
 } from '@penstock/http'
 import { jsonExcess } from '@penstock/json'
 import { z } from 'zod'
-import { ApiError, type ApiErrorCode, apiErrorStatus } from '../api-error.ts'
+import { ApiError, type ApiErrorCode, apiErrorStatus } from '../operations/api-error.ts'
 
 /** The messages for errors that are found before a route handles the request, by the error codes of the HTTP package. */
 const messages = {

@@ -1,4 +1,4 @@
-import type { FlatHeaders } from '../ingest/export-call.ts'
+import type { FlatHeaders } from '../contract/export-call.ts'
 
 /** The kind of proxy that sends the check. Each passes the original path, and handles status codes, in its own way. */
 export type ProxyKind = 'generic' | 'nginx' | 'envoy'

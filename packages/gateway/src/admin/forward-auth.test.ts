@@ -1,10 +1,10 @@
 import { decodeRpcStatus } from '@penstock/otlp'
 import { jsonLog, silentLog } from '@penstock/runtime'
 import { describe, expect, test } from 'vitest'
-import type { Admission, AdmissionRequest, Admitted } from '../ingest/admission.ts'
-import type { Refusal } from '../ingest/refusals.ts'
-import type { EnforcementMode } from '../tokens/snapshot.ts'
-import { tokenRecord } from '../tokens/token-record.case.ts'
+import type { Admission, AdmissionRequest, Admitted } from '../contract/admission.ts'
+import type { Refusal } from '../contract/refusals.ts'
+import type { EnforcementMode } from '../contract/snapshot.ts'
+import { tokenRecord } from '../contract/token-record.harness.ts'
 import { type CheckAnswer, type ForwardAuthParts, forwardAuth, loopbackProxies } from './forward-auth.ts'
 
 const token = tokenRecord({ name: 'Läufer', signals: new Set(['traces']), tenant: 'blue' })

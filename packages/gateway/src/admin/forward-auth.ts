@@ -2,16 +2,17 @@ import { isIP } from 'node:net'
 import { contentTypes, type Encoding, encodeRpcStatus } from '@penstock/otlp'
 import { type Log, type Random, TrustedProxies } from '@penstock/runtime'
 import { attributionHeaders, reservedHeaders } from '../attribution/trusted-headers.ts'
-import type { CredentialSource } from '../gateway-config.ts'
-import type { Admission, AdmissionRequest, Admitted } from '../ingest/admission.ts'
+import type { Admission, AdmissionRequest, Admitted } from '../contract/admission.ts'
+import type { CredentialSource } from '../contract/gateway-config.ts'
+import { type Refusal, refusalTable } from '../contract/refusals.ts'
+import { retryAfterSeconds } from '../contract/retry-after.ts'
+import { type IngestSignal, ingestSignalNames, ingestSignals } from '../contract/signals.ts'
+import type { EnforcementMode } from '../contract/snapshot.ts'
+import { checkFailed } from '../ingest/admission-controller.ts'
 import { credentialHeaders } from '../ingest/credential.ts'
 import { HeadReader } from '../ingest/http-headers.ts'
 import { PathTable } from '../ingest/http-path.ts'
-import { type Refusal, refusalTable } from '../ingest/refusals.ts'
-import { type IngestSignal, ingestSignalNames, ingestSignals } from '../ingest/signals.ts'
 import { LineThrottle } from '../metrics/line-throttle.ts'
-import type { EnforcementMode } from '../tokens/snapshot.ts'
-import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import { checkTarget, lastForwardedFor, type ProxyKind, singleHeader } from './forward-auth-target.ts'
 
 /** The proxies that are trusted if none are configured. */
@@ -84,7 +85,7 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
     } catch (error) {
       parts.log.error({ event: 'forward_auth.failed', err: error }, 'a check failed inside the gateway')
       const proxy = checkTarget(url, [])?.proxy ?? 'generic'
-      return refused({ kind: 'internal', message: 'The gateway failed to check this request.' }, proxy, 'json')
+      return refused(checkFailed, proxy, 'json')
     }
   }
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { RouteRequest } from '@penstock/http'
 import { z } from 'zod'
-import { inputError } from '../accounts/operation-input.ts'
-import type { GatewayDb, OperationContext } from '../operation-context.ts'
+import type { OperationContext } from '../operations/operation-context.ts'
+import { inputError } from '../operations/operation-input.ts'
+import type { GatewayDb } from '../store/tables.ts'
 
 const RETENTION_MS = 24 * 60 * 60 * 1000
 

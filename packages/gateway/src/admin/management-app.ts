@@ -9,7 +9,7 @@ import {
   strictTransportHeaders,
   unguarded,
 } from '@penstock/http'
-import type { OperationName } from '../accounts/roles.ts'
+import type { OperationName } from '../operations/roles.ts'
 import { apiKeyRoutes } from './api-key-routes.ts'
 import { enforcementRoutes } from './enforcement-routes.ts'
 import { renderError } from './error-answers.ts'

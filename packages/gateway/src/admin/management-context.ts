@@ -1,6 +1,6 @@
 import type { Log } from '@penstock/runtime'
 import type { ReadinessReport } from '../enforcement/readiness.ts'
-import type { OperationContext } from '../operation-context.ts'
+import type { OperationContext } from '../operations/operation-context.ts'
 
 /** The dependencies of the management API. */
 export interface ManagementDeps extends Omit<OperationContext, 'actor' | 'source' | 'requestId'> {

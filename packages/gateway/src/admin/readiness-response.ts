@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ReadinessClient, ReadinessReport } from '../enforcement/readiness.ts'
-import type { Role } from '../operation-context.ts'
+import type { Role } from '../operations/operation-context.ts'
 import { count, instantText } from './token-responses.ts'
 
 /** The report as a caller may see it: a Viewer sees no network addresses. */

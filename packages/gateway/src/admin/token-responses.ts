@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { reasons } from '../ingest/admission.ts'
-import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
+import { reasons } from '../contract/admission.ts'
+import { type IngestSignal, ingestSignalNames } from '../contract/signals.ts'
 import type { CreatedTokenJson, ListedTokenJson, RotatedTokenJson, TokenJson } from '../tokens/token-json.ts'
 import type { TokenCheck } from '../tokens/token-operations.ts'
 

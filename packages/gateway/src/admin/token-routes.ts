@@ -1,8 +1,8 @@
 import type { Reply, Route, RouteRequest } from '@penstock/http'
 import { z } from 'zod'
-import type { OperationName } from '../accounts/roles.ts'
-import { ApiError } from '../api-error.ts'
-import type { OperationContext } from '../operation-context.ts'
+import { ApiError } from '../operations/api-error.ts'
+import type { OperationContext } from '../operations/operation-context.ts'
+import type { OperationName } from '../operations/roles.ts'
 import {
   createTokenInput,
   importTokenInput,

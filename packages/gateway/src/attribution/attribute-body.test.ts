@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { TokenRecord } from '../tokens/token-record.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
 import { type AttributionInput, attributeBody } from './attribute-body.ts'
 
 const token = { id: 'id', name: 'n' } as TokenRecord

@@ -1,4 +1,4 @@
-import { BodyRefused } from './body-refused.ts'
+import { BodyRefused } from '../wire/body-refused.ts'
 
 /** Collects the bytes of a rewritten body. Throws `BodyRefused` if they exceed `maxBytes`. */
 export class ByteSink {

@@ -1,7 +1,7 @@
 import type { Signal } from '@penstock/otlp'
-import { malformed } from './body-refused.ts'
+import { malformed } from '../wire/body-refused.ts'
+import { JsonCursor } from '../wire/json-cursor.ts'
 import { ByteSink } from './byte-sink.ts'
-import { JsonCursor } from './json-cursor.ts'
 import { TOKEN_ID_KEY, TOKEN_NAME_KEY } from './owner-attributes.ts'
 
 /** The Collector accepts both spellings. */

@@ -1,4 +1,4 @@
-import type { TokenRecord } from '../tokens/token-record.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
 
 export const TOKEN_ID_KEY = 'ingest.token.id'
 export const TOKEN_NAME_KEY = 'ingest.token.name'

@@ -2,7 +2,7 @@ import { decodeRequest, encodeRequest, type KeyValue, type OtlpRequest, type Sig
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { requests } from '../../../otlp/src/arbitraries.harness.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
 import { spliceJson } from './json-resource-splice.ts'
 import { ownerAttributesOf } from './owner-attributes.ts'
 import { spliceProtobuf } from './resource-splice.ts'

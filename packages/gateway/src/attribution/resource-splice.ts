@@ -1,6 +1,6 @@
-import { BodyRefused } from './body-refused.ts'
+import { BodyRefused } from '../wire/body-refused.ts'
+import { FieldCursor, LENGTH_DELIMITED } from '../wire/field-cursor.ts'
 import { ByteSink, varintBytes } from './byte-sink.ts'
-import { FieldCursor, LENGTH_DELIMITED } from './field-cursor.ts'
 import { TOKEN_ID_KEY, TOKEN_NAME_KEY } from './owner-attributes.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { GatewayConfig } from '../gateway-config.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
+import type { GatewayConfig } from '../contract/gateway-config.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
 import { routeOf } from './tenant-route.ts'
 
 const routing = (unknownTenant: GatewayConfig['unknownTenant']) => ({

@@ -1,6 +1,6 @@
-import type { GatewayConfig } from '../gateway-config.ts'
-import type { Refusal } from '../ingest/refusals.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
+import type { GatewayConfig } from '../contract/gateway-config.ts'
+import type { Refusal } from '../contract/refusals.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
 
 export type TenantRoute =
   | { readonly kind: 'default' }

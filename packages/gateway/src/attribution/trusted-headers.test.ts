@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Admitted } from '../ingest/admission.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
+import type { Admitted } from '../contract/admission.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
 import { attributionHeaders, reservedHeaders } from './trusted-headers.ts'
 
 const admitted = (over: Partial<Admitted>): Admitted => ({

@@ -1,6 +1,6 @@
-import type { Admitted } from '../ingest/admission.ts'
-import type { FlatHeaders } from '../ingest/export-call.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
+import type { Admitted } from '../contract/admission.ts'
+import type { FlatHeaders } from '../contract/export-call.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
 
 export interface TrustedHeaderOptions {
   /** Sends `x-scope-orgid` from the token's tenant. */

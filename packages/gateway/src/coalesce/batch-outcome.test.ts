@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Answer } from '../ingest/answer.ts'
+import type { Answer } from '../contract/answer.ts'
 import { batchAction } from './batch-outcome.ts'
-import { refusal } from './model-upstream.case.ts'
+import { refusal } from './model-upstream.harness.ts'
 
 const acceptedWith = (rejected: bigint, message: string): Answer => ({
   kind: 'accepted',

@@ -1,6 +1,6 @@
 import type { PartialSuccess } from '@penstock/otlp'
-import type { Accepted, Answer, Refused, RefusedCause } from '../ingest/answer.ts'
-import { allAccepted } from '../ingest/gateway-answers.ts'
+import type { Accepted, Answer, Refused, RefusedCause } from '../contract/answer.ts'
+import { allAccepted } from '../contract/gateway-answers.ts'
 
 /** The action that follows the answer to a batch of two or more bodies. */
 export type BatchAction =

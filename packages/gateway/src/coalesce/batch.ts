@@ -1,47 +1,7 @@
-import type { Answer } from '../ingest/answer.ts'
-import type { ExportCall } from '../ingest/export-call.ts'
-import { clientGone, gatewayRefusal } from '../ingest/gateway-answers.ts'
-import type { Upstream } from '../upstream/upstream.ts'
+import { gatewayRefusal } from '../contract/gateway-answers.ts'
+import type { Upstream } from '../contract/upstream.ts'
 import type { Lane } from './lane.ts'
-
-/** One body in the coalescer, until it is answered. */
-export class Member {
-  readonly call: ExportCall
-  /** The body as it arrived, in its content encoding. */
-  readonly body: Uint8Array
-  readonly deadlineMs: number
-  /** The uncompressed body, set once it is known to consist of records only. */
-  records: Uint8Array | undefined = undefined
-  batch: Batch | undefined = undefined
-  isSettled = false
-  readonly #resolve: (answer: Answer) => void
-  readonly #onSettled: () => void
-
-  constructor(
-    call: ExportCall,
-    body: Uint8Array,
-    deadlineMs: number,
-    resolve: (answer: Answer) => void,
-    onSettled: () => void,
-  ) {
-    this.call = call
-    this.body = body
-    this.deadlineMs = deadlineMs
-    this.#resolve = resolve
-    this.#onSettled = onSettled
-    call.onClientGone = () => this.settle(clientGone)
-  }
-
-  /** Resolves the member with its answer. Only the first call has an effect. */
-  settle(answer: Answer): void {
-    if (this.isSettled) return
-    this.isSettled = true
-    this.call.onClientGone = undefined
-    this.#resolve(answer)
-    this.#onSettled()
-    this.batch?.memberSettled()
-  }
-}
+import type { Member } from './member.ts'
 
 /** The bodies of one upstream request. */
 export class Batch {

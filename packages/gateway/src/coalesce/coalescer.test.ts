@@ -1,11 +1,11 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { ManualClock } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
-import type { Answer } from '../ingest/answer.ts'
-import type { ExportCall } from '../ingest/export-call.ts'
+import type { Answer } from '../contract/answer.ts'
+import { type CoalesceSettings, defaultCoalesceSettings } from '../contract/coalesce-settings.ts'
+import type { ExportCall } from '../contract/export-call.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import { Coalescer } from './coalescer.ts'
-import { type CoalesceSettings, defaultCoalesceSettings } from './coalescing.ts'
 import {
   accepted,
   exportCall,
@@ -15,7 +15,7 @@ import {
   spanNames,
   token,
   traceBody,
-} from './model-upstream.case.ts'
+} from './model-upstream.harness.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 

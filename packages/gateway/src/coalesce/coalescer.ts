@@ -2,22 +2,23 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { PartialSuccess, Signal } from '@penstock/otlp'
 import type { Clock, Random } from '@penstock/runtime'
-import type { Answer, Refused } from '../ingest/answer.ts'
-import type { ExportCall } from '../ingest/export-call.ts'
-import { clientGone, gatewayRefusal } from '../ingest/gateway-answers.ts'
-import { upstreamDeadlineMs } from '../ingest/upstream-deadline.ts'
+import type { Answer, Refused } from '../contract/answer.ts'
+import type { CoalesceSettings } from '../contract/coalesce-settings.ts'
+import type { ExportCall } from '../contract/export-call.ts'
+import { clientGone, gatewayRefusal } from '../contract/gateway-answers.ts'
+import type { Upstream, UpstreamRequest } from '../contract/upstream.ts'
+import { upstreamDeadlineMs } from '../contract/upstream-deadline.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
-import type { Upstream, UpstreamRequest } from '../upstream/upstream.ts'
 import { Alarm } from './alarm.ts'
-import { Batch, Member } from './batch.ts'
+import { Batch } from './batch.ts'
 import { batchAction } from './batch-outcome.ts'
 import { CoalesceMetrics } from './coalesce-metrics.ts'
-import type { CoalesceSettings, Coalescing } from './coalescing.ts'
 import { countRecords } from './framing.ts'
 import { inflate } from './inflate.ts'
 import { countItems, sharesOf } from './item-shares.ts'
 import type { Lane } from './lane.ts'
 import { Lanes } from './lanes.ts'
+import { Member } from './member.ts'
 
 /** How long a lane sends each body alone after a partial success that could not be attributed to single bodies. */
 const PAUSE_MS = 60_000
@@ -43,7 +44,7 @@ export interface CoalescerOptions {
  *                                                                                   ▼
  *                                                 each body gets its answer, or is sent again in halves
  */
-export class Coalescer implements Coalescing {
+export class Coalescer {
   readonly #settings: CoalesceSettings
   readonly #clock: Clock
   readonly #random: Random
@@ -69,6 +70,10 @@ export class Coalescer implements Coalescing {
     this.#deadlineAlarm = new Alarm(clock, () => this.#expire())
   }
 
+  /**
+   * Returns whether a body of `wireBytes` may be joined with others: its token is verified, it is protobuf and not
+   * profiles, its content encoding can be read, and it is not too long.
+   */
   accepts({ admitted, encoding, signal, contentEncoding }: ExportCall, wireBytes: number): boolean {
     return (
       admitted.auth === 'verified' &&
@@ -87,6 +92,7 @@ export class Coalescer implements Coalescing {
     return contentEncoding === 'gzip' ? this.#settings.maxGzipBytes : -1
   }
 
+  /** Sends the body, alone or joined with others. `body` is the body as it arrived, in its content encoding. */
   submit(call: ExportCall, body: Uint8Array, upstream: Upstream): Promise<Answer> {
     if (this.#bodies >= MAX_BODIES) {
       const refusal = { kind: 'overloaded', message: 'too many requests are under way' } as const
@@ -99,6 +105,7 @@ export class Coalescer implements Coalescing {
     })
   }
 
+  /** Sends all waiting bodies, and resolves when every body has been answered. */
   flush(): Promise<void> {
     for (const lane of this.#collecting) this.#release(lane)
     if (this.#bodies === 0) {
@@ -127,7 +134,7 @@ export class Coalescer implements Coalescing {
     } else if (lane.pausedUntilMs > nowMs) {
       this.#sendAlone(member, lane)
     } else if (lane.inFlight === 0) {
-      this.#send(lane.batchOf([member]))
+      this.#send(new Batch(lane.upstream, lane, [member]))
     } else {
       this.#join(member, lane)
     }
@@ -173,7 +180,7 @@ export class Coalescer implements Coalescing {
     } else if (lane.pausedUntilMs > nowMs) {
       for (const member of members) this.#sendAlone(member, lane)
     } else {
-      this.#send(lane.batchOf(members))
+      this.#send(new Batch(lane.upstream, lane, members))
     }
   }
 
@@ -270,7 +277,7 @@ export class Coalescer implements Coalescing {
     }
     const middle = Math.ceil(left.length / 2)
     for (const half of [left.slice(0, middle), left.slice(middle)]) {
-      if (half.length > 0) this.#send(lane.batchOf(half))
+      if (half.length > 0) this.#send(new Batch(lane.upstream, lane, half))
     }
   }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { countRecords } from './framing.ts'
-import { traceBody } from './model-upstream.case.ts'
+import { traceBody } from './model-upstream.harness.ts'
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex')
 

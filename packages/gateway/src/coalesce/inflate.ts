@@ -1,4 +1,4 @@
-import { gunzipBodySync } from '../ingest/gunzip.ts'
+import { gunzipBodySync } from '../wire/gunzip.ts'
 
 /**
  * Returns the inflated content of a small gzip body. Returns `undefined` if any part of the body is not gzip, or if it

@@ -2,10 +2,10 @@ import { gzipSync } from 'node:zlib'
 import { ManualClock } from '@penstock/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Answer } from '../ingest/answer.ts'
+import type { Answer } from '../contract/answer.ts'
+import { defaultCoalesceSettings } from '../contract/coalesce-settings.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import { Coalescer } from './coalescer.ts'
-import { defaultCoalesceSettings } from './coalescing.ts'
 import {
   accepted,
   exportCall,
@@ -15,7 +15,7 @@ import {
   token,
   traceBody,
   verdict,
-} from './model-upstream.case.ts'
+} from './model-upstream.harness.ts'
 
 /** A body to be sent by a client. Its spans are named after the body and its owner when it is built. */
 interface Draft {

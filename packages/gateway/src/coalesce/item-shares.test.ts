@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { countItems, sharesOf } from './item-shares.ts'
-import { traceBody } from './model-upstream.case.ts'
+import { traceBody } from './model-upstream.harness.ts'
 
 test.each<[number, number[], number[]]>([
   [3, [1, 1, 1], [1, 1, 1]],

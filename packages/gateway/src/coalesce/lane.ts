@@ -1,6 +1,6 @@
-import type { ExportCall } from '../ingest/export-call.ts'
-import type { Upstream } from '../upstream/upstream.ts'
-import { Batch, type Member } from './batch.ts'
+import type { ExportCall } from '../contract/export-call.ts'
+import type { Upstream } from '../contract/upstream.ts'
+import type { Member } from './member.ts'
 
 /** How long the lane keeps a batch limit that was lowered because upstream found a batch too large. */
 const LOWERED_CAP_TTL_MS = 600_000
@@ -89,9 +89,5 @@ export class Lane {
     this.waitingBytes = 0
     this.dueMs = Number.POSITIVE_INFINITY
     return taken.some((member) => member.isSettled) ? taken.filter((member) => !member.isSettled) : taken
-  }
-
-  batchOf(members: readonly Member[]): Batch {
-    return new Batch(this.upstream, this, members)
   }
 }

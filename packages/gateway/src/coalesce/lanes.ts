@@ -1,6 +1,6 @@
-import type { ExportCall } from '../ingest/export-call.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
-import type { Upstream } from '../upstream/upstream.ts'
+import type { ExportCall } from '../contract/export-call.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
+import type { Upstream } from '../contract/upstream.ts'
 import { Lane, laneKey } from './lane.ts'
 
 /** The highest number of lanes per upstream. Idle lanes are dropped to make room. */

@@ -1,4 +1,4 @@
-import type { AdmissionRequest, Reason } from '../ingest/admission.ts'
+import type { AdmissionRequest, Reason } from '../contract/admission.ts'
 import type { Client } from './client-stats.ts'
 
 export const HOURS = 24

@@ -3,8 +3,8 @@ import { gzipSync } from 'node:zlib'
 import { encodeRequest } from '@penstock/otlp'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { AdmissionRequest, Reason, Verdict } from '../ingest/admission.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
+import type { AdmissionRequest, Reason, Verdict } from '../contract/admission.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
 import { ClientSketch, userAgentFamily } from './client-sketch.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12, 30)

@@ -1,9 +1,9 @@
 import { constants, createGunzip } from 'node:zlib'
 import { networkOf } from '@penstock/runtime'
-import type { AdmissionRequest, Reason, Verdict } from '../ingest/admission.ts'
-import { secretPrefixes } from '../tokens/token-format.ts'
+import type { AdmissionRequest, Reason, Verdict } from '../contract/admission.ts'
+import { secretPrefixes } from '../secrets/token-format.ts'
 import { ClientCounter, HOURS, hourOf } from './client-counter.ts'
-import type { ClientStats, ClientStatsReport } from './client-stats.ts'
+import type { ClientStatsReport } from './client-stats.ts'
 import { MinHeap } from './min-heap.ts'
 import { MinuteRing } from './minute-ring.ts'
 import { serviceNameIn } from './service-name.ts'
@@ -20,7 +20,7 @@ const SAMPLES_PER_SECOND = 10
  * A client that makes more than a thousandth of such requests is always in the sketch. A new client displaces the one with
  * the smallest weight and inherits that weight but not its count, so counts are never too high.
  */
-export class ClientSketch implements ClientStats {
+export class ClientSketch {
   readonly #minutes = new MinuteRing()
   readonly #byKey = new Map<string, ClientCounter>()
   readonly #heap = new MinHeap()
@@ -37,6 +37,7 @@ export class ClientSketch implements ClientStats {
     this.#capacity = capacity
   }
 
+  /** Counts a request, in every mode. Returns whether its body should be passed to `recordBody`, to read its `service.name`. */
   recordVerdict(presented: AdmissionRequest, verdict: Verdict, nowMs: number): boolean {
     this.#minutes.add(nowMs, !verdict.allowed)
     if (verdict.allowed) return false
@@ -49,6 +50,7 @@ export class ClientSketch implements ClientStats {
     return true
   }
 
+  /** Reads a sampled body after the reply was sent: at most its first 64 KiB, inflated or not. */
   recordBody(presented: AdmissionRequest, body: Uint8Array, contentEncoding: string): void {
     const counter = this.#awaitingBody.get(presented)
     if (counter === undefined) return

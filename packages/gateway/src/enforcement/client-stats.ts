@@ -1,14 +1,3 @@
-import type { AdmissionRequest, Verdict } from '../ingest/admission.ts'
-
-/** Statistics about clients for the readiness report, in fixed memory. */
-export interface ClientStats {
-  /** Counts a request, in every mode. Returns whether its body should be passed to `recordBody`, to read its `service.name`. */
-  recordVerdict(presented: AdmissionRequest, verdict: Verdict, nowMs: number): boolean
-  /** Reads a sampled body after the reply was sent: at most its first 64 KiB, inflated or not. */
-  recordBody(presented: AdmissionRequest, body: Uint8Array, contentEncoding: string): void
-  report(): ClientStatsReport
-}
-
 export interface Client {
   /** The network of the source: /24 or /64. */
   readonly network: string

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { listAudit } from '../accounts/audit-store.ts'
-import type { OperationContext } from '../operation-context.ts'
+import { listAudit } from '../accounts/audit-log.ts'
+import type { OperationContext } from '../operations/operation-context.ts'
 import { publishEpoch } from '../store/instances.ts'
-import { START_MS, TemporaryGateway } from '../store/temporary-gateway.case.ts'
+import { START_MS, TemporaryGateway } from '../store/temporary-gateway.harness.ts'
 import { createToken } from '../tokens/token-operations.ts'
 import { getState, setState, stateETag } from './enforcement-operations.ts'
 

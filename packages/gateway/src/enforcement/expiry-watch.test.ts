@@ -1,6 +1,6 @@
 import { jsonLog } from '@penstock/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { START_MS, TemporaryGateway } from '../store/temporary-gateway.case.ts'
+import { START_MS, TemporaryGateway } from '../store/temporary-gateway.harness.ts'
 import { createToken, rotateToken, updateToken } from '../tokens/token-operations.ts'
 import { announceExpiries, type ExpiryDeps, ExpiryWatch } from './expiry-watch.ts'
 

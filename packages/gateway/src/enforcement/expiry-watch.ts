@@ -1,7 +1,7 @@
 import { type Clock, type Log, RepeatingTask } from '@penstock/runtime'
-import { insertAuditEvent } from '../accounts/audit-store.ts'
-import type { GatewayDb } from '../operation-context.ts'
-import { rfc3339 } from '../store/rfc3339.ts'
+import { rfc3339 } from '../contract/rfc3339.ts'
+import { insertAuditEvent } from '../operations/audit-event.ts'
+import type { GatewayDb } from '../store/tables.ts'
 import { claimNotice, lastValidTokenEndMs, listExpiringTokens } from './expiry-store.ts'
 import { dueNotices, ENDED, type ExpiryNotice } from './expiry-warnings.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock, Log } from '@penstock/runtime'
 import { Agent } from 'undici'
-import { rfc3339 } from '../store/rfc3339.ts'
+import { rfc3339 } from '../contract/rfc3339.ts'
 import { ENDED, type ExpiryNotice } from './expiry-warnings.ts'
 
 /** The time limit of one attempt, from connecting to the end of the answer. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import type { TokenSummary } from '../tokens/token-summaries.ts'
 import type { Client, ClientStatsReport } from './client-stats.ts'
 import { mergeClientStats } from './merge-client-stats.ts'
-import { readinessReport, type TokenSummary } from './readiness.ts'
+import { readinessReport } from './readiness.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12)
 const MINUTE_MS = 60_000

@@ -1,14 +1,6 @@
-import { rfc3339 } from '../store/rfc3339.ts'
+import { rfc3339 } from '../contract/rfc3339.ts'
+import type { TokenSummary } from '../tokens/token-summaries.ts'
 import type { Client, ClientStatsReport } from './client-stats.ts'
-
-/** The facts that the report needs about each token that is not revoked. */
-export interface TokenSummary {
-  readonly id: string
-  readonly name: string
-  readonly disabled: boolean
-  readonly expiresAtMs: number | undefined
-  readonly lastUsedAtMs: number | undefined
-}
 
 /** The clients that enforcement would refuse, as JSON. Times are RFC 3339 in UTC. */
 export interface ReadinessReport {

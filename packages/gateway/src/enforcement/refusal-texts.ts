@@ -1,5 +1,5 @@
-import type { Reason } from '../ingest/admission.ts'
-import type { RefusalKind } from '../ingest/refusals.ts'
+import type { Reason } from '../contract/admission.ts'
+import type { RefusalKind } from '../contract/refusals.ts'
 
 export interface RefusalText {
   readonly kind: Extract<RefusalKind, 'unauthenticated' | 'forbidden'>

@@ -1,6 +1,6 @@
-import { BodyRefused } from '../attribution/body-refused.ts'
-import { FieldCursor, LENGTH_DELIMITED } from '../attribution/field-cursor.ts'
-import { JsonCursor } from '../attribution/json-cursor.ts'
+import { BodyRefused } from '../wire/body-refused.ts'
+import { FieldCursor, LENGTH_DELIMITED } from '../wire/field-cursor.ts'
+import { JsonCursor } from '../wire/json-cursor.ts'
 
 const SERVICE_NAME = 'service.name'
 const MAX_NAME_LENGTH = 200

@@ -1,16 +1,16 @@
 import type { Clock, Log } from '@penstock/runtime'
 import type { TenantRoute } from '../attribution/tenant-route.ts'
+import type { Admission, AdmissionRequest, Reason, Verdict } from '../contract/admission.ts'
+import { type Refusal, type RefusalKind, refusalTable } from '../contract/refusals.ts'
+import { retryAfterSeconds } from '../contract/retry-after.ts'
+import type { Snapshot } from '../contract/snapshot.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
 import { type AdmissionRules, decideAdmission, snapshotUnavailable } from '../enforcement/admission-decision.ts'
-import type { ClientStats } from '../enforcement/client-stats.ts'
-import type { Limiting } from '../limits/limiting.ts'
+import type { ClientSketch } from '../enforcement/client-sketch.ts'
+import type { Limiter } from '../limits/limiter.ts'
 import type { AccessLog } from '../metrics/access-log.ts'
 import type { GateMetrics } from '../metrics/gate-metrics.ts'
 import type { Authenticator } from '../tokens/authenticator.ts'
-import type { Snapshot } from '../tokens/snapshot.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
-import { retryAfterSeconds } from '../upstream/status-codes.ts'
-import type { Admission, AdmissionRequest, Reason, Verdict } from './admission.ts'
-import { type Refusal, type RefusalKind, refusalTable } from './refusals.ts'
 
 export interface AdmissionControllerParts {
   readonly clock: Clock
@@ -19,12 +19,15 @@ export interface AdmissionControllerParts {
   readonly snapshot: () => Snapshot | undefined
   readonly authenticator: Authenticator
   readonly rules: AdmissionRules
-  readonly limiter: Limiting
-  readonly clientStats: ClientStats
+  readonly limiter: Limiter
+  readonly clientStats: ClientSketch
   readonly metrics: GateMetrics
   readonly accessLog: AccessLog
   readonly route: (token: TokenRecord) => TenantRoute
 }
+
+/** An internal error while a request was checked. */
+export const checkFailed: Refusal = { kind: 'internal', message: 'The gateway failed to check this request.' }
 
 /** Admits or refuses requests before their body is read. Shared by HTTP, gRPC and forward-auth. */
 export class AdmissionController {
@@ -41,9 +44,7 @@ export class AdmissionController {
     } catch (error) {
       const { log, rules } = this.#parts
       log.error({ event: 'admission.failed', err: error }, 'the admission check of a request failed')
-      const message = 'The gateway failed to check this request.'
-      const refusal: Refusal = { kind: 'internal', message, retryAfterSeconds: retryAfterSeconds(rules.random) }
-      return { admitted: false, refusal }
+      return { admitted: false, refusal: { ...checkFailed, retryAfterSeconds: retryAfterSeconds(rules.random) } }
     }
   }
 

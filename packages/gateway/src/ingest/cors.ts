@@ -1,5 +1,5 @@
+import type { FlatHeaders } from '../contract/export-call.ts'
 import { isOriginAllowed } from '../tokens/allowed-origins.ts'
-import type { FlatHeaders } from './export-call.ts'
 
 const none: FlatHeaders = []
 const varies: FlatHeaders = ['vary', 'Origin']

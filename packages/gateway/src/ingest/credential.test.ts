@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { CredentialSource } from '../gateway-config.ts'
+import type { CredentialSource } from '../contract/gateway-config.ts'
 import { HeadReader } from './http-headers.ts'
 
 const credentialOf = (rawHeaders: string[], credentialSources: readonly CredentialSource[], inQuery?: string) =>

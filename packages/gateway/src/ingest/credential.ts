@@ -1,16 +1,5 @@
-import type { CredentialSource } from '../gateway-config.ts'
-
-/**
- * Where a credential was sent. URLs are often logged on their way, so only some tokens may be sent in the query (T-9).
- */
-export type CredentialPlace = 'header' | 'query'
-
-/** The credential of a request, not yet verified. */
-export type Credential =
-  | { readonly kind: 'bearer'; readonly value: string; readonly from: CredentialPlace }
-  | { readonly kind: 'none' }
-  /** There are two credentials, or the credential has another scheme, is too long or is empty. */
-  | { readonly kind: 'malformed' }
+import type { Credential, CredentialPlace } from '../contract/credential.ts'
+import type { CredentialSource } from '../contract/gateway-config.ts'
 
 export const noCredential: Credential = { kind: 'none' }
 export const malformedCredential: Credential = { kind: 'malformed' }

@@ -1,31 +1,32 @@
 import { type Readable, Transform } from 'node:stream'
 import type { Clock, Log, Random } from '@penstock/runtime'
 import { attributeBody } from '../attribution/attribute-body.ts'
-import type { Coalescing } from '../coalesce/coalescing.ts'
-import type { ClientStats } from '../enforcement/client-stats.ts'
+import type { Coalescer } from '../coalesce/coalescer.ts'
+import type { Admission, AdmissionRequest, Admitted } from '../contract/admission.ts'
+import type { Answer } from '../contract/answer.ts'
+import type { ExportCall, FlatHeaders } from '../contract/export-call.ts'
+import { gatewayRefusal } from '../contract/gateway-answers.ts'
+import type { Refusal } from '../contract/refusals.ts'
+import { retryAfterSeconds } from '../contract/retry-after.ts'
+import type { Transport } from '../contract/transport.ts'
+import type { Upstream } from '../contract/upstream.ts'
+import { upstreamDeadlineMs } from '../contract/upstream-deadline.ts'
+import type { ClientSketch } from '../enforcement/client-sketch.ts'
 import type { InFlightBudget } from '../limits/in-flight-budget.ts'
-import type { Limiting } from '../limits/limiting.ts'
+import type { Limiter } from '../limits/limiter.ts'
 import type { GateMetrics } from '../metrics/gate-metrics.ts'
 import type { Cell } from '../metrics/registry.ts'
-import { retryAfterSeconds } from '../upstream/status-codes.ts'
-import type { Upstream } from '../upstream/upstream.ts'
-import type { Admission, AdmissionRequest, Admitted } from './admission.ts'
 import type { AdmissionController } from './admission-controller.ts'
-import type { Answer } from './answer.ts'
-import type { ExportCall, FlatHeaders, Transport } from './export-call.ts'
-import { gatewayRefusal } from './gateway-answers.ts'
 import type { Ingest } from './ingest.ts'
-import type { Refusal } from './refusals.ts'
-import { upstreamDeadlineMs } from './upstream-deadline.ts'
 
 export interface GateParts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
   readonly admissionController: AdmissionController
-  readonly limiter: Limiting
+  readonly limiter: Limiter
   readonly budget: InFlightBudget
-  readonly clientStats: ClientStats
+  readonly clientStats: ClientSketch
   readonly metrics: GateMetrics
   /** Returns the upstream of an admitted call. */
   readonly upstreamOf: (admitted: Admitted) => Upstream
@@ -35,7 +36,7 @@ export interface GateParts {
   readonly attributesResources: boolean
   /** The highest inflated length (P-8). */
   readonly maxBodyBytes: number
-  readonly coalescing: Coalescing | undefined
+  readonly coalescer: Coalescer | undefined
   /** Whether the access log needs the duration of upstream requests (O-13). */
   readonly timesCalls: boolean
 }
@@ -129,7 +130,7 @@ export class Gate implements Ingest {
 
   /** Resolves when all calls have been answered. */
   async idle(): Promise<void> {
-    await this.#parts.coalescing?.flush()
+    await this.#parts.coalescer?.flush()
     if (this.#inFlightCalls === 0) return
     await new Promise<void>((resolve) => {
       this.#onIdle = resolve
@@ -150,7 +151,7 @@ export class Gate implements Ingest {
   }
 
   async #sendBuffered(call: ExportCall, body: Uint8Array): Promise<Answer> {
-    const { attributesResources, maxBodyBytes, coalescing, upstreamOf, clock } = this.#parts
+    const { attributesResources, maxBodyBytes, coalescer, upstreamOf, clock } = this.#parts
     const { token } = call.admitted
     const upstream = upstreamOf(call.admitted)
     let sent = call
@@ -162,7 +163,7 @@ export class Gate implements Ingest {
       sent = { ...call, contentEncoding: attributed.contentEncoding, declaredBytes: bytes.length }
       call.onClientGone = () => sent.onClientGone?.()
     }
-    if (coalescing?.accepts(sent, bytes.length)) return coalescing.submit(sent, bytes, upstream)
+    if (coalescer?.accepts(sent, bytes.length)) return coalescer.submit(sent, bytes, upstream)
     return upstream.send({
       signal: sent.signal,
       encoding: sent.encoding,

@@ -8,12 +8,12 @@ import {
   type RpcStatus,
 } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
-import { retryAfterSeconds } from '../upstream/status-codes.ts'
-import type { Admitted } from './admission.ts'
-import type { Accepted, Answer, Refused } from './answer.ts'
-import { encodeGrpcMessage, frame } from './grpc-wire.ts'
-import { type Refusal, refusalTable, violationsOf } from './refusals.ts'
-import type { IngestSignal } from './signals.ts'
+import type { Admitted } from '../contract/admission.ts'
+import type { Accepted, Answer, Refused } from '../contract/answer.ts'
+import { type Refusal, refusalTable, violationsOf } from '../contract/refusals.ts'
+import { retryAfterSeconds } from '../contract/retry-after.ts'
+import type { IngestSignal } from '../contract/signals.ts'
+import { encodeGrpcMessage, frame } from '../wire/grpc-wire.ts'
 
 const { NGHTTP2_NO_ERROR } = constants
 

@@ -1,8 +1,8 @@
 import { Gate, ManualClock } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
-import { accepted, raw, start } from './grpc-harness.case.ts'
-import { exportHeaders, FrameType } from './grpc-raw-client.case.ts'
-import { frame } from './grpc-wire.ts'
+import { frame } from '../wire/grpc-wire.ts'
+import { accepted, raw, start } from './grpc-front.harness.ts'
+import { exportHeaders, FrameType } from './grpc-raw-client.harness.ts'
 
 describe('X-5, X-6: clients that go away or are too slow', () => {
   test('cancels the upstream request when the client has gone', async () => {

@@ -5,12 +5,12 @@ import { gzipSync } from 'node:zlib'
 import { decodeExportResponse, decodeRpcStatus } from '@penstock/otlp'
 import { Gate, ManualClock } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
-import { tokenRecord } from '../tokens/token-record.case.ts'
-import type { Answer, Refused } from './answer.ts'
-import { accepted, admittedWithoutToken, type Harness, raw, start, type UnaryReply } from './grpc-harness.case.ts'
-import { END_STREAM, exportHeaders, FrameType } from './grpc-raw-client.case.ts'
-import { frame } from './grpc-wire.ts'
-import type { Refusal } from './refusals.ts'
+import type { Answer, Refused } from '../contract/answer.ts'
+import type { Refusal } from '../contract/refusals.ts'
+import { tokenRecord } from '../contract/token-record.harness.ts'
+import { frame } from '../wire/grpc-wire.ts'
+import { accepted, admittedWithoutToken, type Harness, raw, start, type UnaryReply } from './grpc-front.harness.ts'
+import { END_STREAM, exportHeaders, FrameType } from './grpc-raw-client.harness.ts'
 
 const refuse = (refusal: Refusal) => ({ admitted: false, refusal }) as const
 const unauthenticated = refuse({ kind: 'unauthenticated', message: 'The ingest token is not valid.' })

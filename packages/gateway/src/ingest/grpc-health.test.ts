@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { raw, start as startFront } from './grpc-harness.case.ts'
-import { END_STREAM, exportHeaders, FrameType } from './grpc-raw-client.case.ts'
-import { frame } from './grpc-wire.ts'
+import { frame } from '../wire/grpc-wire.ts'
+import { raw, start as startFront } from './grpc-front.harness.ts'
+import { END_STREAM, exportHeaders, FrameType } from './grpc-raw-client.harness.ts'
 
 async function start(options?: Parameters<typeof startFront>[0]) {
   const harness = await startFront(options)

@@ -1,8 +1,8 @@
 import type { ServerHttp2Stream } from 'node:http2'
 import { GrpcCode } from '@penstock/otlp'
+import { ingestSignalNames, ingestSignals } from '../contract/signals.ts'
+import { frame, PREFIX_BYTES } from '../wire/grpc-wire.ts'
 import { beforeTrailers, type GrpcError, sendError, sendMessage } from './grpc-answer.ts'
-import { frame, PREFIX_BYTES } from './grpc-wire.ts'
-import { ingestSignalNames, ingestSignals } from './signals.ts'
 
 const MAX_REQUEST_BYTES = 1_024
 /** The highest number of Watch streams of all connections together. */

@@ -1,10 +1,10 @@
-import type { Answer } from './answer.ts'
+import type { Answer } from '../contract/answer.ts'
+import type { ExportCall } from '../contract/export-call.ts'
+import type { Refusal } from '../contract/refusals.ts'
 import { BodyBuffer } from './body-buffer.ts'
 import { type BodySource, BodyStream, BrokenBody } from './body-stream.ts'
-import type { ExportCall } from './export-call.ts'
 import { InflatedSizeCheck, type InflationRules, uninspectedBytes } from './inflated-size-check.ts'
 import type { Ingest } from './ingest.ts'
-import type { Refusal } from './refusals.ts'
 import { tooLarge } from './request-validator.ts'
 
 /** Receives the events of a request body. */

@@ -1,7 +1,7 @@
 import { Gate } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
-import { FrameType, RawClient as Http2Client } from './grpc-raw-client.case.ts'
-import { ask, front, head, open, post, readAll, start } from './http-harness.case.ts'
+import { FrameType, RawClient as Http2Client } from './grpc-raw-client.harness.ts'
+import { ask, front, head, open, post, readAll, start } from './http-front.harness.ts'
 
 describe('X-5: the client has gone', () => {
   test('aborts the call once and records no answer', async () => {

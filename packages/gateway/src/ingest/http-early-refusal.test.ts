@@ -3,9 +3,9 @@ import { gzipSync } from 'node:zlib'
 import { Gate } from '@penstock/testkit'
 import { Client } from 'undici'
 import { describe, expect, test } from 'vitest'
-import { tokenRecord } from '../tokens/token-record.case.ts'
-import { gatewayRefusal } from './gateway-answers.ts'
-import { accepted, chunk, front, head, open, post, readAll, start } from './http-harness.case.ts'
+import { gatewayRefusal } from '../contract/gateway-answers.ts'
+import { tokenRecord } from '../contract/token-record.harness.ts'
+import { accepted, chunk, front, head, open, post, readAll, start } from './http-front.harness.ts'
 import { tooLarge } from './request-validator.ts'
 
 const MiB = 1024 * 1024

@@ -3,7 +3,7 @@ import { decodeExportResponse, decodeRpcStatus, type Encoding } from '@penstock/
 import { Gate } from '@penstock/testkit'
 import { request } from 'undici'
 import { describe, expect, test } from 'vitest'
-import { ask, front, head, open, post, type RawReply, readAll, start } from './http-harness.case.ts'
+import { ask, front, head, open, post, type RawReply, readAll, start } from './http-front.harness.ts'
 
 const statusOf = ({ body }: RawReply, encoding: Encoding) => decodeRpcStatus(body, encoding)
 const json = { 'content-type': 'application/json' }

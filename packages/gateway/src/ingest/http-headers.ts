@@ -1,7 +1,8 @@
 import type { Encoding } from '@penstock/otlp'
-import type { CredentialSource } from '../gateway-config.ts'
-import { type Credential, credentialHeaders, readCredential } from './credential.ts'
-import type { FlatHeaders } from './export-call.ts'
+import type { Credential } from '../contract/credential.ts'
+import type { FlatHeaders } from '../contract/export-call.ts'
+import type { CredentialSource } from '../contract/gateway-config.ts'
+import { credentialHeaders, readCredential } from './credential.ts'
 
 /** How a header is used: passed on, dropped, or read by the gateway. */
 type Use =

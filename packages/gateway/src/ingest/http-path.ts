@@ -1,5 +1,5 @@
+import { type IngestSignal, ingestSignalNames, ingestSignals } from '../contract/signals.ts'
 import { CREDENTIAL_PARAMETER } from './credential.ts'
-import { type IngestSignal, ingestSignalNames, ingestSignals } from './signals.ts'
 
 export type PathRoute = IngestSignal | 'health'
 

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
+import type { FlatHeaders } from '../contract/export-call.ts'
+import { refusalTable } from '../contract/refusals.ts'
 import { DISCARD_MS } from './discard-limits.ts'
-import type { FlatHeaders } from './export-call.ts'
 import { HttpExchange, type HttpExchangeContext } from './http-exchange.ts'
 import type { IngestRequest } from './http-request.ts'
 import { type BodyReceiver, type Connection, connectionOf } from './listener-connection.ts'
-import { refusalTable } from './refusals.ts'
 import type { Framing } from './request-validator.ts'
 
 const http11: Framing = { requiresHost: true, declaresLength: true }

@@ -1,6 +1,6 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import type { FlatHeaders } from '../contract/export-call.ts'
 import { DISCARD_MS } from './discard-limits.ts'
-import type { FlatHeaders } from './export-call.ts'
 import { HttpExchange, type HttpExchangeContext } from './http-exchange.ts'
 import { peerOf } from './listener-connection.ts'
 import type { Framing } from './request-validator.ts'

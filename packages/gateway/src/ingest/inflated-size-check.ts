@@ -1,7 +1,7 @@
 import * as zlib from 'node:zlib'
-import type { InflatedSizeInspection } from '../gateway-config.ts'
+import type { ExportCall } from '../contract/export-call.ts'
+import type { InflatedSizeInspection } from '../contract/gateway-config.ts'
 import { BodyBuffer } from './body-buffer.ts'
-import type { ExportCall } from './export-call.ts'
 
 /** The highest compression ratio of deflate: 258 bytes in two bits. Several gzip members cannot exceed it (P-9). */
 const MAX_DEFLATE_RATIO = 1032

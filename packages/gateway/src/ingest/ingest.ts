@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
-import type { Admission, AdmissionRequest } from './admission.ts'
-import type { Answer } from './answer.ts'
-import type { ExportCall } from './export-call.ts'
-import type { Refusal } from './refusals.ts'
+import type { Admission, AdmissionRequest } from '../contract/admission.ts'
+import type { Answer } from '../contract/answer.ts'
+import type { ExportCall } from '../contract/export-call.ts'
+import type { Refusal } from '../contract/refusals.ts'
 
 /** The interface between the HTTP and gRPC fronts and the gate. */
 export interface Ingest {

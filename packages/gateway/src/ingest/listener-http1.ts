@@ -1,9 +1,9 @@
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Random } from '@penstock/runtime'
+import type { Refusal } from '../contract/refusals.ts'
 import { IngestRequest } from './http-request.ts'
 import { connectionOf } from './listener-connection.ts'
-import type { Refusal } from './refusals.ts'
 import { RefusalWriter } from './reply.ts'
 
 /** The time that a client has to read the final response before the connection is cut. */
@@ -46,7 +46,7 @@ export function http1Server(
       // A response now would be taken for the reply to an earlier request.
       socket.destroy()
     } else {
-      const refusal: Refusal = { kind: 'bad_request', message: 'This is not a valid HTTP/1.1 request.' }
+      const refusal: Refusal = { kind: 'bad_request', message: 'This is not an HTTP/1.1 request.' }
       writeFinalResponse(socket as Socket, refusals, refusal, '')
     }
   })

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Gate } from '@penstock/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { accepted, ask, front, head, open, post, RawClient, start, TestIngest } from './http-harness.case.ts'
-import { certificates } from './tls-certificates.case.ts'
+import { accepted, ask, front, head, open, post, RawClient, start, TestIngest } from './http-front.harness.ts'
+import { certificates } from './tls-certificates.harness.ts'
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index)
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { ConnectionTable, listenerFull } from '@penstock/http'
 import { type Clock, type Log, subscriberOf, unmapIpv4 } from '@penstock/runtime'
-import type { ListenAddress } from '../gateway-config.ts'
+import type { ListenAddress } from '../contract/gateway-config.ts'
 import type { Connection, ConnectionPlace } from './listener-connection.ts'
 
 /** The entry of a connection in the table, from its TLS handshake on. */

@@ -15,9 +15,9 @@ import {
   startFront,
   type TestFront,
   type TestFrontOptions,
-} from './http-harness.case.ts'
+} from './http-front.harness.ts'
 import { versionOf } from './listener-protocol.ts'
-import { certificates } from './tls-certificates.case.ts'
+import { certificates } from './tls-certificates.harness.ts'
 
 let front: TestFront
 const cleanups: (() => unknown)[] = []

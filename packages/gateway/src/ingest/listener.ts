@@ -8,7 +8,7 @@ import {
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import type { Clock, Log, Random } from '@penstock/runtime'
-import type { ListenAddress, OtlpListener, TlsFiles } from '../gateway-config.ts'
+import type { ListenAddress, OtlpListener, TlsFiles } from '../contract/gateway-config.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { certificateNames } from './client-certificate.ts'
 import type { IngestRequest } from './http-request.ts'

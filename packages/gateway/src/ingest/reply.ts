@@ -1,10 +1,10 @@
 import { contentTypes, type Encoding, encodeExportResponse, encodeRpcStatus, type PartialSuccess } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
-import { retryAfterSeconds } from '../upstream/status-codes.ts'
-import type { Accepted, Refused } from './answer.ts'
-import type { FlatHeaders } from './export-call.ts'
-import { type Refusal, refusalTable, violationsOf } from './refusals.ts'
-import type { IngestSignal } from './signals.ts'
+import type { Accepted, Refused } from '../contract/answer.ts'
+import type { FlatHeaders } from '../contract/export-call.ts'
+import { type Refusal, refusalTable, violationsOf } from '../contract/refusals.ts'
+import { retryAfterSeconds } from '../contract/retry-after.ts'
+import type { IngestSignal } from '../contract/signals.ts'
 
 /** A reply over either version of HTTP. */
 export interface Reply {

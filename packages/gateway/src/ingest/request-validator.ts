@@ -1,13 +1,13 @@
-import type { AdmissionRequest, Admitted } from './admission.ts'
+import type { AdmissionRequest, Admitted } from '../contract/admission.ts'
+import { type ExportCall, type FlatHeaders, noHeaders } from '../contract/export-call.ts'
+import type { Refusal } from '../contract/refusals.ts'
+import type { IngestSignal } from '../contract/signals.ts'
 import type { Cors } from './cors.ts'
-import { type ExportCall, type FlatHeaders, noHeaders } from './export-call.ts'
 import type { RequestHead } from './http-headers.ts'
 import type { RequestTarget } from './http-path.ts'
 import type { Ingest } from './ingest.ts'
 import type { Peer } from './listener-connection.ts'
-import type { Refusal } from './refusals.ts'
 import type { Reply } from './reply.ts'
-import type { IngestSignal } from './signals.ts'
 
 /** How a version of HTTP delimits requests. */
 export interface Framing {

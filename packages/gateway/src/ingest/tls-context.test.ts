@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { certificates } from './tls-certificates.case.ts'
+import { certificates } from './tls-certificates.harness.ts'
 import { readTlsFiles } from './tls-context.ts'
 
 const { built } = vi.hoisted(() => ({ built: [] as unknown[] }))

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { SecureContextOptions } from 'node:tls'
 import { createSecureContext } from 'node:tls'
-import type { TlsFiles } from '../gateway-config.ts'
+import type { TlsFiles } from '../contract/gateway-config.ts'
 
 /** The content of the TLS files. */
 export interface TlsMaterial {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { TokenLimits, TokenRecord } from '../tokens/token-record.ts'
+import type { TokenLimits, TokenRecord } from '../contract/token-record.ts'
 import { Limiter } from './limiter.ts'
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12)

@@ -1,6 +1,5 @@
-import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
-import type { Limiting, OverLimit } from './limiting.ts'
+import { type IngestSignal, ingestSignalNames } from '../contract/signals.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
 import { TokenLimitState } from './token-limit-state.ts'
 
 const DAY_MS = 86_400_000
@@ -19,6 +18,13 @@ export interface DailyUse {
   readonly bytes: number
 }
 
+export interface OverLimit {
+  /** The name of the limit, such as `traces.second.requests` or `all.day.bytes`; the label `limit` of metrics (O-4). */
+  readonly limit: string
+  /** The time in milliseconds until the request would fit; at most an hour for a daily quota (X-16). */
+  readonly waitMs: number
+}
+
 /**
  * Enforces the rates and daily quotas of tokens (X-16).
  *
@@ -27,7 +33,7 @@ export interface DailyUse {
  *
  * Keeps state only for tokens that have limits, and drops it when a token has sent nothing for a whole day.
  */
-export class Limiter implements Limiting {
+export class Limiter {
   readonly #byToken = new Map<string, TokenLimitState>()
   #instances = 1
   #day = 0
@@ -35,6 +41,7 @@ export class Limiter implements Limiting {
   #originMs: number | undefined
   #monotonicMs = 0
 
+  /** Charges one request and its declared bytes before the body is read. Charges nothing if it returns `OverLimit`. */
   take(token: TokenRecord, signal: IngestSignal, declaredBytes: number, nowMs: number): OverLimit | undefined {
     const { limits } = token
     if (limits === undefined) return undefined
@@ -50,6 +57,7 @@ export class Limiter implements Limiting {
     return undefined
   }
 
+  /** Charges the bytes beyond the declared length after the body was read, even if that exceeds a rate. */
   settle(token: TokenRecord, signal: IngestSignal, moreBytes: number, nowMs: number): void {
     if (token.limits === undefined || moreBytes <= 0) return
     const atMs = this.#toMonotonic(nowMs)
@@ -59,6 +67,7 @@ export class Limiter implements Limiting {
     state.use.add(signal, 0, moreBytes)
   }
 
+  /** Sets the number of processes that share the limits; each enforces an equal part. */
   setInstances(instances: number): void {
     this.#instances = Math.max(1, instances)
     for (const state of this.#byToken.values()) state.setInstances(this.#instances)

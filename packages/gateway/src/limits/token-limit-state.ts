@@ -1,5 +1,5 @@
-import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
-import type { TokenLimits } from '../tokens/token-record.ts'
+import { type IngestSignal, ingestSignalNames } from '../contract/signals.ts'
+import type { TokenLimits } from '../contract/token-record.ts'
 import { TokenBucket } from './token-bucket.ts'
 import { type LimitScope, TokenUse } from './token-use.ts'
 

@@ -1,4 +1,4 @@
-import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
+import { type IngestSignal, ingestSignalNames } from '../contract/signals.ts'
 
 export interface Use {
   requests: number

@@ -1,7 +1,7 @@
 import { jsonLog } from '@penstock/runtime'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { AdmissionRequest } from '../ingest/admission.ts'
+import type { AdmissionRequest } from '../contract/admission.ts'
 import { AccessLog, type Ending } from './access-log.ts'
 import { LineThrottle } from './line-throttle.ts'
 

@@ -1,6 +1,6 @@
 import type { Log, Random } from '@penstock/runtime'
-import type { AdmissionRequest, Reason } from '../ingest/admission.ts'
-import type { RefusalKind } from '../ingest/refusals.ts'
+import type { AdmissionRequest, Reason } from '../contract/admission.ts'
+import type { RefusalKind } from '../contract/refusals.ts'
 import { LineThrottle } from './line-throttle.ts'
 
 /** Clients choose their request ids, so only ids that can neither break nor fill a line are logged. */

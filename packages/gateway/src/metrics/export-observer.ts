@@ -1,5 +1,5 @@
-import type { ExportEnding, ExportObserver } from '../ingest/ending.ts'
-import type { Transport } from '../ingest/export-call.ts'
+import type { ExportEnding, ExportObserver } from '../contract/export-ending.ts'
+import type { Transport } from '../contract/transport.ts'
 import type { AccessLog } from './access-log.ts'
 import type { GateMetrics } from './gate-metrics.ts'
 

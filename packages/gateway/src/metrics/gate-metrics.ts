@@ -1,16 +1,15 @@
-import { type AdmissionRequest, type Reason, reasons } from '../ingest/admission.ts'
-import type { Transport } from '../ingest/export-call.ts'
-import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
-import type { EnforcementMode } from '../tokens/snapshot.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
+import { type AdmissionRequest, type Reason, reasons } from '../contract/admission.ts'
+import type { Outcome } from '../contract/export-ending.ts'
+import { type IngestSignal, ingestSignalNames } from '../contract/signals.ts'
+import type { EnforcementMode } from '../contract/snapshot.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
+import type { Transport } from '../contract/transport.ts'
 import { instruments } from './instruments.ts'
 import { type Cell, type HistogramCell, MetricRegistry, type MetricsReport, observe } from './registry.ts'
 import { TokenMeter } from './token-meter.ts'
 
 type CheckedTransport = AdmissionRequest['transport']
 export type Decision = 'allow' | 'reject' | 'would_reject'
-/** `refused` by the gateway, or a `failure` of the upstream. */
-export type Outcome = 'success' | 'refused' | 'failure'
 
 const transports: readonly Transport[] = ['http', 'grpc']
 const outcomes: readonly Outcome[] = ['success', 'refused', 'failure']
@@ -101,7 +100,7 @@ export class GateMetrics {
     this.tokens.rejected(token, signal, nowMs)
   }
 
-  /** Counts a request over a limit, also as rejected. `limit` is a name of `Limiting`. */
+  /** Counts a request over a limit, also as rejected. `limit` is the `limit` of `OverLimit`. */
   throttled(token: TokenRecord, signal: IngestSignal, limit: string, nowMs: number): void {
     this.registry.cell('otelcol_ingestauth_token_throttled', { token_id: token.id, signal, limit }).value += 1
     this.tokens.rejected(token, signal, nowMs)

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import type { ListenAddress } from '../gateway-config.ts'
+import type { ListenAddress } from '../contract/gateway-config.ts'
 
 export interface AddressBook {
   /** Returns the addresses of a host name; empty if it has none. */

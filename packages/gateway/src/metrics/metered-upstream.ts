@@ -1,7 +1,7 @@
 import type { Log } from '@penstock/runtime'
-import type { Answer, RefusedCause } from '../ingest/answer.ts'
-import { clientGone } from '../ingest/gateway-answers.ts'
-import type { Upstream } from '../upstream/upstream.ts'
+import type { Answer, RefusedCause } from '../contract/answer.ts'
+import { clientGone } from '../contract/gateway-answers.ts'
+import type { Upstream } from '../contract/upstream.ts'
 import { instruments } from './instruments.ts'
 import { type Cell, type MetricRegistry, observe } from './registry.ts'
 

@@ -1,4 +1,4 @@
-import { reasons } from '../ingest/admission.ts'
+import { reasons } from '../contract/admission.ts'
 import { instruments } from './instruments.ts'
 
 const aggregationText = { sum: 'sum', min: 'least', max: 'greatest' }

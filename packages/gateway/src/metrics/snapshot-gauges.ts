@@ -1,4 +1,4 @@
-import type { EnforcementMode, Snapshot } from '../tokens/snapshot.ts'
+import type { EnforcementMode, Snapshot } from '../contract/snapshot.ts'
 import { statusAt } from '../tokens/token-status.ts'
 import type { GateMetrics } from './gate-metrics.ts'
 import type { Labels } from './registry.ts'

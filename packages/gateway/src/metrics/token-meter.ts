@@ -1,5 +1,5 @@
-import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
+import { type IngestSignal, ingestSignalNames } from '../contract/signals.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
 import type { TokenUse } from '../tokens/usage-store.ts'
 import type { Cell, MetricRegistry } from './registry.ts'
 

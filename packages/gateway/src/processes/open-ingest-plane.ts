@@ -3,30 +3,30 @@ import { type Clock, type Log, type Random, RepeatingTask } from '@penstock/runt
 import { routeOf } from '../attribution/tenant-route.ts'
 import { attributionHeaders } from '../attribution/trusted-headers.ts'
 import { Coalescer } from '../coalesce/coalescer.ts'
+import type { Admitted } from '../contract/admission.ts'
+import type { GatewayConfig, ListenAddress } from '../contract/gateway-config.ts'
+import type { IngestSignal } from '../contract/signals.ts'
+import type { EnforcementMode } from '../contract/snapshot.ts'
+import type { Transport } from '../contract/transport.ts'
 import { ClientSketch } from '../enforcement/client-sketch.ts'
 import { WarningMemory } from '../enforcement/warning-memory.ts'
-import type { GatewayConfig, ListenAddress } from '../gateway-config.ts'
-import type { Admitted } from '../ingest/admission.ts'
 import { AdmissionController } from '../ingest/admission-controller.ts'
-import type { Transport } from '../ingest/export-call.ts'
 import { Gate } from '../ingest/gate.ts'
 import { GrpcFront } from '../ingest/grpc-front.ts'
 import { GrpcHealth } from '../ingest/grpc-health.ts'
 import { httpFront } from '../ingest/http-front.ts'
 import { HeadReader } from '../ingest/http-headers.ts'
 import { defaultListenerSettings, type Listener, openListener } from '../ingest/listener.ts'
-import type { IngestSignal } from '../ingest/signals.ts'
 import { InFlightBudget } from '../limits/in-flight-budget.ts'
 import { Limiter } from '../limits/limiter.ts'
 import { AccessLog } from '../metrics/access-log.ts'
 import { exportObserver } from '../metrics/export-observer.ts'
 import { GateMetrics } from '../metrics/gate-metrics.ts'
 import { registerSnapshotGauges } from '../metrics/snapshot-gauges.ts'
-import type { GatewayDb } from '../operation-context.ts'
+import type { Peppers } from '../secrets/pepper.ts'
 import { listLiveInstances } from '../store/instances.ts'
+import type { GatewayDb } from '../store/tables.ts'
 import { Authenticator } from '../tokens/authenticator.ts'
-import type { Peppers } from '../tokens/pepper.ts'
-import type { EnforcementMode } from '../tokens/snapshot.ts'
 import { recordUse, usageSince } from '../tokens/usage-store.ts'
 import { openUpstreams } from '../upstream/open-upstreams.ts'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
@@ -156,7 +156,7 @@ class Plane implements OpenPlane {
       attributesResources: config.attributeResources,
       timesCalls: this.#accessLog.logsAccepted,
       maxBodyBytes: config.maxBodyBytes,
-      coalescing:
+      coalescer:
         config.coalesce === 'off'
           ? undefined
           : new Coalescer({

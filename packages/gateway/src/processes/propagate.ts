@@ -1,7 +1,8 @@
 import type { Clock, Log } from '@penstock/runtime'
 import type { MetricRegistry } from '../metrics/registry.ts'
-import type { GatewayDb, Propagation } from '../operation-context.ts'
+import type { Propagation } from '../operations/operation-context.ts'
 import { listLiveInstances } from '../store/instances.ts'
+import type { GatewayDb } from '../store/tables.ts'
 import { currentEpoch } from '../tokens/load-snapshot.ts'
 import type { IngestPlane } from './ingest-plane.ts'
 

@@ -1,7 +1,7 @@
 import { jsonLog } from '@penstock/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listLiveInstances } from '../store/instances.ts'
-import { TemporaryGateway } from '../store/temporary-gateway.case.ts'
+import { TemporaryGateway } from '../store/temporary-gateway.harness.ts'
 import { createToken, revokeToken } from '../tokens/token-operations.ts'
 import { SnapshotWatch } from './snapshot-watch.ts'
 

@@ -1,8 +1,8 @@
 import type { Clock, Log } from '@penstock/runtime'
-import type { GatewayDb } from '../operation-context.ts'
+import type { Snapshot } from '../contract/snapshot.ts'
 import { publishEpoch, removeInstance } from '../store/instances.ts'
+import type { GatewayDb } from '../store/tables.ts'
 import { currentEpoch, loadSnapshot } from '../tokens/load-snapshot.ts'
-import type { Snapshot } from '../tokens/snapshot.ts'
 
 /** Half of the two seconds within which a change must reach every process (T-13). */
 const POLL_MS = 1_000

@@ -7,7 +7,7 @@ import { openGatewayStore } from './gateway-store.ts'
 import { listLiveInstances, publishEpoch, removeInstance } from './instances.ts'
 import { gatewayMigrations } from './migrations.ts'
 import type { GatewayTables } from './tables.ts'
-import { START_MS, TemporaryGateway } from './temporary-gateway.case.ts'
+import { START_MS, TemporaryGateway } from './temporary-gateway.harness.ts'
 
 let gateway: TemporaryGateway
 

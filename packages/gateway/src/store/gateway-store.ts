@@ -1,7 +1,6 @@
 import { migrate, openSqlite, type SqliteOptions } from '@penstock/db'
-import type { GatewayDb } from '../operation-context.ts'
 import { gatewayMigrations } from './migrations.ts'
-import type { GatewayTables } from './tables.ts'
+import type { GatewayDb, GatewayTables } from './tables.ts'
 
 /** Opens or creates the gateway's SQLite file and migrates its tables. Several processes may do so at the same time. */
 export async function openGatewayStore(file: string, survives?: SqliteOptions['survives']): Promise<GatewayDb> {

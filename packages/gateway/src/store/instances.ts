@@ -1,4 +1,4 @@
-import type { GatewayDb } from '../operation-context.ts'
+import type { GatewayDb } from './tables.ts'
 
 export interface LiveInstance {
   readonly id: string

@@ -1,3 +1,4 @@
+import type { Db } from '@penstock/db'
 import type { Generated } from 'kysely'
 
 /**
@@ -14,6 +15,8 @@ export interface GatewayTables {
   audit_events: AuditEventTable
   idempotency_keys: IdempotencyKeyTable
 }
+
+export type GatewayDb = Db<GatewayTables>
 
 export interface IngestTokenTable {
   /** The 12 base62 characters that are part of the token itself. For an imported token they are drawn at random. */

@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { Verdict } from '../ingest/admission.ts'
-import type { CredentialPlace } from '../ingest/credential.ts'
+import type { Verdict } from '../contract/admission.ts'
+import type { CredentialPlace } from '../contract/credential.ts'
+import type { Snapshot } from '../contract/snapshot.ts'
+import { tokenRecord } from '../contract/token-record.harness.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
+import type { Peppers } from '../secrets/pepper.ts'
+import { newSecretText } from '../secrets/token-format.ts'
 import { isOriginAllowed } from './allowed-origins.ts'
 import { Authenticator } from './authenticator.ts'
-import type { Peppers } from './pepper.ts'
-import type { Snapshot } from './snapshot.ts'
-import { newSecretText } from './token-format.ts'
-import { tokenRecord } from './token-record.case.ts'
-import type { TokenRecord } from './token-record.ts'
 
 const NOW_MS = 1_000_000
 const oldPepper = new Uint8Array(32).fill(1)

@@ -1,12 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { AdmissionRequest, Reason, Verdict } from '../ingest/admission.ts'
+import type { AdmissionRequest, Reason, Verdict } from '../contract/admission.ts'
+import type { Snapshot } from '../contract/snapshot.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
+import { HmacSha256 } from '../secrets/hmac-sha256.ts'
+import type { Peppers } from '../secrets/pepper.ts'
+import { hasSecretPrefix, parseSecretText } from '../secrets/token-format.ts'
 import { isOriginAllowed } from './allowed-origins.ts'
 import { isCertificateAllowed } from './certificate-names.ts'
-import { HmacSha256 } from './hmac-sha256.ts'
-import type { Peppers } from './pepper.ts'
-import type { Snapshot } from './snapshot.ts'
-import { hasSecretPrefix, parseSecretText } from './token-format.ts'
-import type { TokenRecord } from './token-record.ts'
 import { statusAt } from './token-status.ts'
 
 /** The allowed length of an imported token, in characters (T-15). */

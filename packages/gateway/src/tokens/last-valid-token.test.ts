@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { listAudit } from '../accounts/audit-store.ts'
+import { listAudit } from '../accounts/audit-log.ts'
 import { setState } from '../enforcement/enforcement-operations.ts'
-import type { OperationContext } from '../operation-context.ts'
-import { TemporaryGateway } from '../store/temporary-gateway.case.ts'
+import type { OperationContext } from '../operations/operation-context.ts'
+import { TemporaryGateway } from '../store/temporary-gateway.harness.ts'
 import { currentEpoch } from './load-snapshot.ts'
 import { createToken, getToken, listTokens, revokeToken, updateToken } from './token-operations.ts'
 

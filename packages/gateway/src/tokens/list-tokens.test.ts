@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { OperationContext } from '../operation-context.ts'
-import { START_MS, TemporaryGateway } from '../store/temporary-gateway.case.ts'
+import type { OperationContext } from '../operations/operation-context.ts'
+import { START_MS, TemporaryGateway } from '../store/temporary-gateway.harness.ts'
 import { createToken, getToken, listTokens, revokeToken, updateToken } from './token-operations.ts'
 import { recordUse } from './usage-store.ts'
 

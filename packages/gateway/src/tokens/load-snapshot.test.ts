@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { setState } from '../enforcement/enforcement-operations.ts'
-import type { OperationContext } from '../operation-context.ts'
-import { START_MS, TemporaryGateway } from '../store/temporary-gateway.case.ts'
+import type { OperationContext } from '../operations/operation-context.ts'
+import { START_MS, TemporaryGateway } from '../store/temporary-gateway.harness.ts'
 import { loadSnapshot, purgeRevoked } from './load-snapshot.ts'
 import { createToken, importToken, revokeToken, updateToken } from './token-operations.ts'
 

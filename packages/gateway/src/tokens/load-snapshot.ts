@@ -1,8 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { IngestSignal } from '../ingest/signals.ts'
-import type { GatewayDb } from '../operation-context.ts'
-import type { Snapshot } from './snapshot.ts'
-import type { TokenLimits, TokenRecord } from './token-record.ts'
+import type { IngestSignal } from '../contract/signals.ts'
+import type { Snapshot } from '../contract/snapshot.ts'
+import type { TokenLimits, TokenRecord } from '../contract/token-record.ts'
+import type { GatewayDb } from '../store/tables.ts'
 import type { TokenRow } from './token-store.ts'
 
 /** Revoked tokens stay known for this time, so that the refusal can name the reason. Later they are unknown. */

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { instant, numericText, singleLine } from '../accounts/operation-input.ts'
-import { type IngestSignal, ingestSignalNames } from '../ingest/signals.ts'
+import { type IngestSignal, ingestSignalNames } from '../contract/signals.ts'
+import type { TokenLimits } from '../contract/token-record.ts'
+import { instant, numericText, singleLine } from '../operations/operation-input.ts'
+import { hasSecretPrefix } from '../secrets/token-format.ts'
 import { allowedOriginPattern } from './allowed-origins.ts'
 import { importedLength, visibleAscii } from './authenticator.ts'
 import { certificateNamePattern, normalCertificateName } from './certificate-names.ts'
-import { hasSecretPrefix } from './token-format.ts'
-import type { TokenLimits } from './token-record.ts'
 
 const MAX_TAGS = 20
 const MAX_ORIGINS = 20

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { listAudit } from '../accounts/audit-store.ts'
-import type { OperationContext } from '../operation-context.ts'
-import { START_MS, TemporaryGateway } from '../store/temporary-gateway.case.ts'
+import { listAudit } from '../accounts/audit-log.ts'
+import type { OperationContext } from '../operations/operation-context.ts'
+import { START_MS, TemporaryGateway } from '../store/temporary-gateway.harness.ts'
 import { currentEpoch, loadSnapshot } from './load-snapshot.ts'
 import {
   createToken,

@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely'
-import { ApiError } from '../api-error.ts'
-import type { OperationContext } from '../operation-context.ts'
+import { ApiError } from '../operations/api-error.ts'
+import type { OperationContext } from '../operations/operation-context.ts'
+import { KeyedHash } from '../secrets/keyed-hash.ts'
 import type { GatewayTables } from '../store/tables.ts'
-import { KeyedHash } from './keyed-hash.ts'
 import type { TokenWarning } from './token-json.ts'
 import { countUnrevoked, isNameInUse } from './token-store.ts'
 

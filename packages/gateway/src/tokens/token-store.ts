@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, Insertable, Kysely, Selectable, Transaction, Updateable } from 'kysely'
-import { ApiError } from '../api-error.ts'
+import { ApiError } from '../operations/api-error.ts'
 import type { GatewayTables, IngestTokenTable } from '../store/tables.ts'
 import { statusAt, type TokenStatus } from './token-status.ts'
 

@@ -1,5 +1,13 @@
-import type { TokenSummary } from '../enforcement/readiness.ts'
-import type { GatewayDb } from '../operation-context.ts'
+import type { GatewayDb } from '../store/tables.ts'
+
+/** The facts that the readiness report needs about each token that is not revoked. */
+export interface TokenSummary {
+  readonly id: string
+  readonly name: string
+  readonly disabled: boolean
+  readonly expiresAtMs: number | undefined
+  readonly lastUsedAtMs: number | undefined
+}
 
 /** Lists what the readiness report needs of every token that is not revoked. */
 export async function listTokenSummaries(db: GatewayDb): Promise<TokenSummary[]> {

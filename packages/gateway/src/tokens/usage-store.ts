@@ -1,8 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
-import type { IngestSignal } from '../ingest/signals.ts'
-import type { GatewayDb } from '../operation-context.ts'
-import type { GatewayTables } from '../store/tables.ts'
+import type { IngestSignal } from '../contract/signals.ts'
+import type { GatewayDb, GatewayTables } from '../store/tables.ts'
 
 /** The use of a token that one process has counted since its last write (T-17). */
 export interface TokenUse {

@@ -1,5 +1,5 @@
-import { ConfigError } from '../config-error.ts'
-import type { UpstreamConfig } from '../gateway-config.ts'
+import { ConfigError } from '../contract/config-error.ts'
+import type { UpstreamConfig } from '../contract/gateway-config.ts'
 import { WatchedFile, type WatchOptions } from './watched-file.ts'
 
 /** The gateway's own credential, sent upstream as `Authorization` (X-9). */

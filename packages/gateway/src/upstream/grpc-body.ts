@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
 import { decodeRequest, OtlpDecodeError, type RequestEncoder, type Signal } from '@penstock/otlp'
-import type { Refused } from '../ingest/answer.ts'
-import { gatewayRefusal } from '../ingest/gateway-answers.ts'
-import { gunzipBody } from '../ingest/gunzip.ts'
-import type { UpstreamRequest } from './upstream.ts'
+import type { Refused } from '../contract/answer.ts'
+import { gatewayRefusal } from '../contract/gateway-answers.ts'
+import type { UpstreamRequest } from '../contract/upstream.ts'
+import { gunzipBody } from '../wire/gunzip.ts'
 
 /** The body of a request as one gRPC message in protobuf. */
 export interface MessageBody {

@@ -2,9 +2,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { PassThrough } from 'node:stream'
 import { Gate, ManualClock } from '@penstock/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { clientGone } from '../ingest/gateway-answers.ts'
-import { GrpcScript, ok } from './grpc-script.case.ts'
-import { requestOf, script, upstreamOf } from './grpc-upstream.case.ts'
+import { clientGone } from '../contract/gateway-answers.ts'
+import { GrpcScript, ok } from './grpc-script.harness.ts'
+import { requestOf, script, upstreamOf } from './grpc-upstream.harness.ts'
 
 describe('X-6, X-7: time and connections', () => {
   test('answers unreachable if the port is closed', async () => {

@@ -1,6 +1,6 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2'
 import type { Readable } from 'node:stream'
-import { frame, framePrefix } from '../ingest/grpc-wire.ts'
+import { frame, framePrefix } from '../wire/grpc-wire.ts'
 import type { GrpcSession } from './grpc-sessions.ts'
 
 /** The longest reply that is kept (P-15). */

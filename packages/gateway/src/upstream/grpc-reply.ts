@@ -9,16 +9,16 @@ import {
   type PartialSuccess,
   type RpcStatus,
 } from '@penstock/otlp'
-import type { Accepted, Answer, EncodedBody, Refused } from '../ingest/answer.ts'
-import { allAccepted } from '../ingest/gateway-answers.ts'
-import { decodeGrpcMessage, PREFIX_BYTES } from '../ingest/grpc-wire.ts'
-import type { IngestSignal } from '../ingest/signals.ts'
+import type { Accepted, Answer, EncodedBody, Refused } from '../contract/answer.ts'
+import { allAccepted } from '../contract/gateway-answers.ts'
+import { retryAfterSeconds } from '../contract/retry-after.ts'
+import type { IngestSignal } from '../contract/signals.ts'
+import { decodeGrpcMessage, PREFIX_BYTES } from '../wire/grpc-wire.ts'
 import { type GrpcReply, MAX_REPLY_BYTES } from './grpc-exchange.ts'
 import {
   type CredentialOwner,
   meaningOfGrpcCode,
   meaningWithoutGrpcStatus,
-  retryAfterSeconds,
   type StatusMeaning,
 } from './status-codes.ts'
 

@@ -2,7 +2,7 @@ import { createSecureServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { systemClock } from '@penstock/runtime'
 import { expect, test } from 'vitest'
-import { frame } from '../ingest/grpc-wire.ts'
+import { frame } from '../wire/grpc-wire.ts'
 import { GrpcUpstream } from './grpc-upstream.ts'
 
 /** Self-signed, for tests only: for localhost, upstream.test and 127.0.0.1, valid until 2126. */

@@ -4,9 +4,9 @@ import { decodeRequest, encodeRequest, encodeRpcStatus, type OtlpRequest } from 
 import { systemClock } from '@penstock/runtime'
 import { Gate } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
-import { type GrpcPlay, type GrpcScript, ok, reply, trailersOnly } from './grpc-script.case.ts'
-import { body, requestOf, script, upstreamOf } from './grpc-upstream.case.ts'
-import type { UpstreamAlarm } from './upstream.ts'
+import type { UpstreamAlarm } from '../contract/upstream.ts'
+import { type GrpcPlay, type GrpcScript, ok, reply, trailersOnly } from './grpc-script.harness.ts'
+import { body, requestOf, script, upstreamOf } from './grpc-upstream.harness.ts'
 
 const traces: OtlpRequest<'traces'> = { resources: [] }
 const json = Buffer.from('{"resourceSpans":[{"resource":{"attributes":[]},"scopeSpans":[],"schemaUrl":"here"}]}')

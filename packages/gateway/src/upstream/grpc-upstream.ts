@@ -1,12 +1,13 @@
 import type { OutgoingHttpHeaders } from 'node:http2'
 import { GrpcCode, RequestEncoder } from '@penstock/otlp'
 import type { Clock, Random } from '@penstock/runtime'
-import type { Answer, Refused, RefusedCause } from '../ingest/answer.ts'
-import type { FlatHeaders } from '../ingest/export-call.ts'
-import { clientGone, gatewayRefusal } from '../ingest/gateway-answers.ts'
-import { formatGrpcTimeout } from '../ingest/grpc-wire.ts'
-import type { RefusalKind } from '../ingest/refusals.ts'
-import { ingestSignals } from '../ingest/signals.ts'
+import type { Answer, Refused, RefusedCause } from '../contract/answer.ts'
+import type { FlatHeaders } from '../contract/export-call.ts'
+import { clientGone, gatewayRefusal } from '../contract/gateway-answers.ts'
+import type { RefusalKind } from '../contract/refusals.ts'
+import { ingestSignals } from '../contract/signals.ts'
+import type { Upstream, UpstreamAlarm, UpstreamRequest } from '../contract/upstream.ts'
+import { formatGrpcTimeout } from '../wire/grpc-wire.ts'
 import { Addresses, type Resolve, systemResolve } from './addresses.ts'
 import { bufferMessage, type MessageBody } from './grpc-body.ts'
 import { GrpcExchange, type GrpcExchangeEnd, type GrpcMessage, type GrpcReply } from './grpc-exchange.ts'
@@ -19,7 +20,6 @@ import {
   type GrpcTarget,
 } from './grpc-sessions.ts'
 import type { CredentialOwner } from './status-codes.ts'
-import type { Upstream, UpstreamAlarm, UpstreamRequest } from './upstream.ts'
 
 export interface GrpcUpstreamSettings {
   /** `grpc://` or `grpcs://`, host and port. */

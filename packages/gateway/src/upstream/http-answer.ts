@@ -8,16 +8,11 @@ import {
   type RpcStatus,
 } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
-import type { Accepted, Answer, EncodedBody, Refused } from '../ingest/answer.ts'
-import { allAccepted } from '../ingest/gateway-answers.ts'
-import type { IngestSignal } from '../ingest/signals.ts'
-import {
-  type CredentialOwner,
-  meaningOfGrpcCode,
-  meaningOfHttpStatus,
-  retryAfterSeconds,
-  type StatusMeaning,
-} from './status-codes.ts'
+import type { Accepted, Answer, EncodedBody, Refused } from '../contract/answer.ts'
+import { allAccepted } from '../contract/gateway-answers.ts'
+import { retryAfterSeconds } from '../contract/retry-after.ts'
+import type { IngestSignal } from '../contract/signals.ts'
+import { type CredentialOwner, meaningOfGrpcCode, meaningOfHttpStatus, type StatusMeaning } from './status-codes.ts'
 
 export interface HttpReply {
   readonly status: number

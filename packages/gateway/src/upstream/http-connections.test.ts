@@ -4,8 +4,8 @@ import { PassThrough, Readable } from 'node:stream'
 import { systemClock } from '@penstock/runtime'
 import { Gate, ManualClock, refusedUrl, type ScriptedServer } from '@penstock/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ok, playing, refused, request, setUp, upstreamAt } from './http-upstream.case.ts'
-import type { UpstreamRequest } from './upstream.ts'
+import type { UpstreamRequest } from '../contract/upstream.ts'
+import { ok, playing, refused, request, setUp, upstreamAt } from './http-upstream.harness.ts'
 
 describe('network failures', () => {
   const unreachable = refused({

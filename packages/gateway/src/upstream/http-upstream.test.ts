@@ -1,7 +1,7 @@
 import { encodeRpcStatus } from '@penstock/otlp'
 import { Gate } from '@penstock/testkit'
 import { describe, expect, test } from 'vitest'
-import { ok, playing, refused, request, setUp, upstreamAt } from './http-upstream.case.ts'
+import { ok, playing, refused, request, setUp, upstreamAt } from './http-upstream.harness.ts'
 
 describe('requests to upstream', () => {
   test('have path, media type, length and the client headers, without connection headers', async () => {

@@ -1,13 +1,13 @@
 import type { Clock, Random } from '@penstock/runtime'
-import type { UpstreamConfig } from '../gateway-config.ts'
-import type { Answer } from '../ingest/answer.ts'
-import { gatewayRefusal } from '../ingest/gateway-answers.ts'
-import { type IngestSignal, ingestSignalNames, ingestSignals } from '../ingest/signals.ts'
+import type { Answer } from '../contract/answer.ts'
+import { gatewayRefusal } from '../contract/gateway-answers.ts'
+import type { UpstreamConfig } from '../contract/gateway-config.ts'
+import { type IngestSignal, ingestSignalNames, ingestSignals } from '../contract/signals.ts'
+import type { Upstream, UpstreamAlarm, UpstreamRequest } from '../contract/upstream.ts'
 import { type Resolve, systemResolve } from './addresses.ts'
 import { openUpstreamCredential, type UpstreamCredential } from './credential.ts'
 import { HttpRequestSender, type SenderContext } from './http-request-sender.ts'
 import { HttpTargets } from './http-targets.ts'
-import type { Upstream, UpstreamAlarm, UpstreamRequest } from './upstream.ts'
 import { WatchedFile } from './watched-file.ts'
 
 const DEFAULT_BODY_LIMIT_BYTES = 20 * 1024 * 1024

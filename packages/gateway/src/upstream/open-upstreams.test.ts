@@ -1,11 +1,11 @@
 import { jsonLog } from '@penstock/runtime'
 import { ManualClock, refusedUrl, ScriptedServer } from '@penstock/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
-import { defaultGatewayConfig } from '../gateway-config.ts'
+import { defaultGatewayConfig } from '../contract/gateway-config.ts'
+import type { Upstream } from '../contract/upstream.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
-import { GrpcScript, trailersOnly } from './grpc-script.case.ts'
+import { GrpcScript, trailersOnly } from './grpc-script.harness.ts'
 import { openUpstreams } from './open-upstreams.ts'
-import type { Upstream } from './upstream.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {

@@ -1,12 +1,12 @@
 import type { Clock, Log, Random } from '@penstock/runtime'
 import type { TenantRoute } from '../attribution/tenant-route.ts'
-import type { GatewayConfig, UpstreamConfig } from '../gateway-config.ts'
+import type { GatewayConfig, UpstreamConfig } from '../contract/gateway-config.ts'
+import type { Upstream, UpstreamAlarm } from '../contract/upstream.ts'
 import { meteredUpstream } from '../metrics/metered-upstream.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { openUpstreamCredential } from './credential.ts'
 import { GrpcUpstream } from './grpc-upstream.ts'
 import { openHttpUpstream } from './http-upstream.ts'
-import type { Upstream, UpstreamAlarm } from './upstream.ts'
 import { WatchedFile } from './watched-file.ts'
 
 export interface UpstreamDeps {

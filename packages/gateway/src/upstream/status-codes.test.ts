@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  meaningOfGrpcCode,
-  meaningOfHttpStatus,
-  meaningWithoutGrpcStatus,
-  retryAfterSeconds,
-  type StatusMeaning,
-} from './status-codes.ts'
+import { retryAfterSeconds } from '../contract/retry-after.ts'
+import { meaningOfGrpcCode, meaningOfHttpStatus, meaningWithoutGrpcStatus, type StatusMeaning } from './status-codes.ts'
 
 /** The retryable codes of the OTLP specification. It also allows 8 with RetryInfo. */
 const retryableCodes = [1, 4, 10, 11, 14, 15]

@@ -1,5 +1,5 @@
 import { GrpcCode } from '@penstock/otlp'
-import type { Refused } from '../ingest/answer.ts'
+import type { Refused } from '../contract/answer.ts'
 
 /** The meaning of a status of upstream: its cause, and the status for HTTP and gRPC clients. */
 export type StatusMeaning = Pick<Refused, 'cause' | 'httpStatus' | 'grpcCode'>
@@ -100,9 +100,4 @@ export function meaningWithoutGrpcStatus(httpStatus: number, owner: CredentialOw
   const meaning = meaningOfHttpStatus(httpStatus, owner)
   if (httpStatus === 504) return { ...meaning, grpcCode: GrpcCode.UNAVAILABLE }
   return meaning.cause === 'rejected' ? { ...meaning, grpcCode: GrpcCode.UNKNOWN } : meaning
-}
-
-/** Returns 2, 3 or 4 seconds, for an answer that must state a wait although upstream did not (P-13). */
-export function retryAfterSeconds(random: () => number): number {
-  return 2 + Math.floor(random() * 3)
 }

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { ConfigError } from '../config-error.ts'
+import { ConfigError } from '../contract/config-error.ts'
 
 /** How long a value is used before the file is checked again. */
 const CHECK_INTERVAL_MS = 1_000

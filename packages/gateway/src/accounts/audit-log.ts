@@ -1,43 +1,12 @@
-import type { Insertable, Selectable, Transaction } from 'kysely'
+import type { Selectable } from 'kysely'
 import { z } from 'zod'
-import type { GatewayDb, OperationContext } from '../operation-context.ts'
-import { fromCursor, toCursor } from '../store/cursor.ts'
-import { rfc3339 } from '../store/rfc3339.ts'
-import type { AuditEventTable, GatewayTables } from '../store/tables.ts'
-import { numericText, parseInput } from './operation-input.ts'
-import { requireRole } from './roles.ts'
-
-export const auditEventNames = [
-  'token.created',
-  'token.imported',
-  'token.updated',
-  'token.rotated',
-  'token.revoked',
-  'token.revoke_refused',
-  'token.expired',
-  'state.changed',
-  'api_key.created',
-  'api_key.revoked',
-  'api_key.revoke_refused',
-  'api.denied',
-] as const
-export type AuditEventName = (typeof auditEventNames)[number]
-
-export interface AuditEvent {
-  readonly event: AuditEventName
-  readonly subjectId: string | undefined
-  /** A JSON value that contains no secret. */
-  readonly before?: unknown
-  readonly after?: unknown
-}
-
-/** The actor and the request that caused an event; an {@link OperationContext} is one. */
-export interface AuditOrigin {
-  /** `undefined` if the caller is not authenticated, or if the gateway itself acts. */
-  readonly actor: { readonly id: string; readonly role: string } | undefined
-  readonly source: string | undefined
-  readonly requestId: string | undefined
-}
+import { rfc3339 } from '../contract/rfc3339.ts'
+import { auditEventNames } from '../operations/audit-event.ts'
+import { fromCursor, toCursor } from '../operations/cursor.ts'
+import type { OperationContext } from '../operations/operation-context.ts'
+import { numericText, parseInput } from '../operations/operation-input.ts'
+import { requireRole } from '../operations/roles.ts'
+import type { AuditEventTable, GatewayDb } from '../store/tables.ts'
 
 export interface AuditEventJson {
   readonly id: string
@@ -67,27 +36,6 @@ export const listAuditInput = z.strictObject({
 const DEFAULT_PAGE_SIZE = 50
 /** Events are kept longer than the year that O-14 asks for. */
 const RETENTION_MS = 400 * 86_400_000
-
-/** Inserts an event. Call it in the transaction of the change itself, so that neither exists without the other (O-14). */
-export async function insertAuditEvent(
-  tx: Transaction<GatewayTables>,
-  origin: AuditOrigin,
-  { event, subjectId, before, after }: AuditEvent,
-  nowMs: number,
-): Promise<void> {
-  const row: Insertable<AuditEventTable> = {
-    at_ms: nowMs,
-    event,
-    actor_id: origin.actor?.id ?? null,
-    actor_role: origin.actor?.role ?? null,
-    source: origin.source ?? null,
-    request_id: origin.requestId ?? null,
-    subject_id: subjectId ?? null,
-    before_json: before === undefined ? null : JSON.stringify(before),
-    after_json: after === undefined ? null : JSON.stringify(after),
-  }
-  await tx.insertInto('audit_events').values(row).execute()
-}
 
 /** Returns a page of events, newest first. `query` has `limit` (1–100, default 50), `cursor` and `event`. */
 export async function listAudit(context: OperationContext, query: unknown): Promise<AuditPage> {

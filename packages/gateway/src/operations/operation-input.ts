@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ApiError } from '../api-error.ts'
+import { ApiError } from './api-error.ts'
 
 /** One entry in the details of `invalid_field` and `unknown_field`. */
 export interface FieldProblem {

@@ -1,6 +1,6 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
-import type { EnforcementTable, GatewayTables } from '../store/tables.ts'
-import type { EnforcementMode } from '../tokens/snapshot.ts'
+import type { EnforcementMode } from '../contract/snapshot.ts'
+import type { EnforcementTable, GatewayTables } from './tables.ts'
 
 export type EnforcementRow = Selectable<EnforcementTable>
 

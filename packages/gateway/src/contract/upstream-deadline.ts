@@ -1,4 +1,5 @@
-import type { ExportCall, Transport } from './export-call.ts'
+import type { ExportCall } from './export-call.ts'
+import type { Transport } from './transport.ts'
 
 /** How long upstream may take if the client has not stated a deadline. */
 export const upstreamTotalMs: Readonly<Record<Transport, number>> = { http: 30_000, grpc: 10_000 }

@@ -1,11 +1,11 @@
 import { gunzipSync } from 'node:zlib'
 import { encodeRequest, type OtlpRequest, type ResourceGroup, type Span } from '@penstock/otlp'
 import protobuf from 'protobufjs'
-import type { Answer, Refused } from '../ingest/answer.ts'
-import { type ExportCall, noHeaders } from '../ingest/export-call.ts'
-import { tokenRecord } from '../tokens/token-record.case.ts'
-import type { TokenRecord } from '../tokens/token-record.ts'
-import type { Upstream, UpstreamRequest } from '../upstream/upstream.ts'
+import type { Answer, Refused } from '../contract/answer.ts'
+import { type ExportCall, noHeaders } from '../contract/export-call.ts'
+import { tokenRecord } from '../contract/token-record.harness.ts'
+import type { TokenRecord } from '../contract/token-record.ts'
+import type { Upstream, UpstreamRequest } from '../contract/upstream.ts'
 
 const requestType = protobuf
   .parse(`

@@ -1,8 +1,7 @@
 import type { Encoding } from '@penstock/otlp'
 import type { Admitted } from './admission.ts'
 import type { IngestSignal } from './signals.ts'
-
-export type Transport = 'http' | 'grpc'
+import type { Transport } from './transport.ts'
 
 /** Header names and values in turn, like `rawHeaders` of node:http, with lower-case names. */
 export type FlatHeaders = readonly string[]

@@ -1,10 +1,10 @@
 import { silentLog, systemClock } from '@penstock/runtime'
 import { type ScriptedReply, ScriptedServer } from '@penstock/testkit'
 import { onTestFinished } from 'vitest'
+import type { UpstreamAlarm, UpstreamRequest } from '../contract/upstream.ts'
 import { meteredUpstream } from '../metrics/metered-upstream.ts'
 import { MetricRegistry } from '../metrics/registry.ts'
 import { type HttpUpstreamOptions, openHttpUpstream } from './http-upstream.ts'
-import type { UpstreamAlarm, UpstreamRequest } from './upstream.ts'
 
 export async function playing(script: readonly ScriptedReply[]): Promise<ScriptedServer> {
   const server = await ScriptedServer.start(script)

@@ -1,7 +1,4 @@
-import type { Answer } from '../ingest/answer.ts'
-import type { ExportCall } from '../ingest/export-call.ts'
-import type { Upstream } from '../upstream/upstream.ts'
-
+/** Which bodies are joined into one upstream request, and for how long they wait. */
 export interface CoalesceSettings {
   /** The longest time that a body waits for others while a request of its lane is in flight. Default 5. */
   readonly windowMs: number
@@ -30,17 +27,4 @@ export const defaultCoalesceSettings: CoalesceSettings = {
   maxBodyBytes: 16 * 1024,
   maxGzipBytes: 1024,
   compression: 'identity',
-}
-
-/** Joins bodies of one token into fewer upstream requests, and answers each body separately. */
-export interface Coalescing {
-  /**
-   * Returns whether a body of `wireBytes` may be joined with others: its token is verified, it is protobuf and not
-   * profiles, its content encoding can be read, and it is not too long.
-   */
-  accepts(call: ExportCall, wireBytes: number): boolean
-  /** Sends the body, alone or joined with others. `body` is the body as it arrived, in its content encoding. */
-  submit(call: ExportCall, body: Uint8Array, upstream: Upstream): Promise<Answer>
-  /** Sends all waiting bodies, and resolves when every body has been answered. */
-  flush(): Promise<void>
 }

@@ -1,4 +1,4 @@
-import type { IngestSignal } from '../ingest/signals.ts'
+import type { IngestSignal } from './signals.ts'
 
 /** A limit on requests and on wire bytes. The values are positive integers; an absent value means no limit. */
 export interface Allowance {

@@ -1,9 +1,9 @@
 import { systemClock } from '@penstock/runtime'
 import type { ManualClock } from '@penstock/testkit'
 import { onTestFinished } from 'vitest'
-import { type GrpcPlay, GrpcScript } from './grpc-script.case.ts'
+import type { UpstreamAlarm, UpstreamRequest } from '../contract/upstream.ts'
+import { type GrpcPlay, GrpcScript } from './grpc-script.harness.ts'
 import { GrpcUpstream, type GrpcUpstreamSettings } from './grpc-upstream.ts'
-import type { UpstreamAlarm, UpstreamRequest } from './upstream.ts'
 
 export async function script(
   plays: readonly GrpcPlay[] | GrpcPlay,

@@ -1,4 +1,4 @@
-import { type CoalesceSettings, defaultCoalesceSettings } from './coalesce/coalescing.ts'
+import { type CoalesceSettings, defaultCoalesceSettings } from './coalesce-settings.ts'
 
 export interface ListenAddress {
   readonly host: string

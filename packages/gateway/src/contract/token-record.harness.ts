@@ -1,4 +1,4 @@
-import { ingestSignalNames } from '../ingest/signals.ts'
+import { ingestSignalNames } from './signals.ts'
 import type { TokenRecord } from './token-record.ts'
 
 /** Returns a token that is valid for all signals and never expires, except for what `changes` overrides. */

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import type { Encoding } from '@penstock/otlp'
-import type { Answer } from '../ingest/answer.ts'
-import type { FlatHeaders } from '../ingest/export-call.ts'
-import type { IngestSignal } from '../ingest/signals.ts'
+import type { Answer } from './answer.ts'
+import type { FlatHeaders } from './export-call.ts'
+import type { IngestSignal } from './signals.ts'
 
 /** One request to upstream: the body of one client, or several joined bodies. */
 export interface UpstreamRequest {

@@ -1,4 +1,4 @@
-import { ApiError } from '../api-error.ts'
+import { ApiError } from './api-error.ts'
 
 /** Throws `precondition_failed` if the value of the header `If-Match` does not name the current version. */
 export function requireIfMatch(ifMatch: string | undefined, etag: string): void {

@@ -1,8 +1,8 @@
 import { type Encoding, encodeRpcStatus } from '@penstock/otlp'
 import type { Random } from '@penstock/runtime'
-import { retryAfterSeconds } from '../upstream/status-codes.ts'
 import type { Accepted, Refused, RefusedCause } from './answer.ts'
 import { type Refusal, refusalTable, violationsOf } from './refusals.ts'
+import { retryAfterSeconds } from './retry-after.ts'
 
 /** Full success without a warning (P-6). */
 export const allAccepted: Accepted = { kind: 'accepted', partialSuccess: undefined, body: undefined }

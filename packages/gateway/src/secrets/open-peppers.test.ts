@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { TemporaryGateway } from '../store/temporary-gateway.case.ts'
+import { TemporaryGateway } from '../store/temporary-gateway.harness.ts'
+import { createToken } from '../tokens/token-operations.ts'
 import { openPeppers } from './open-peppers.ts'
-import { createToken } from './token-operations.ts'
 
 let gateway: TemporaryGateway
 let pepperFile: string

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { ManualClock } from '@penstock/testkit'
 import {
   defaultManagementRules,
-  type GatewayDb,
   type ManagementRules,
   type OperationContext,
   type Role,
-} from '../operation-context.ts'
-import { openPeppers } from '../tokens/open-peppers.ts'
-import type { Peppers } from '../tokens/pepper.ts'
+} from '../operations/operation-context.ts'
+import { openPeppers } from '../secrets/open-peppers.ts'
+import type { Peppers } from '../secrets/pepper.ts'
 import { openGatewayStore } from './gateway-store.ts'
+import type { GatewayDb } from './tables.ts'
 
 /** 2026-11-21T07:00:00Z */
 export const START_MS = 1_795_244_400_000

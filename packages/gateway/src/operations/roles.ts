@@ -1,5 +1,5 @@
-import { ApiError } from '../api-error.ts'
-import type { Actor, Role } from '../operation-context.ts'
+import { ApiError } from './api-error.ts'
+import type { Actor, Role } from './operation-context.ts'
 
 const everyRole = ['Viewer', 'Editor', 'Admin'] as const
 const editors = ['Editor', 'Admin'] as const

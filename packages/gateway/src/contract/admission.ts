@@ -1,8 +1,8 @@
-import type { TokenRecord } from '../tokens/token-record.ts'
 import type { Credential } from './credential.ts'
-import type { Transport } from './export-call.ts'
 import type { Refusal } from './refusals.ts'
 import type { IngestSignal } from './signals.ts'
+import type { TokenRecord } from './token-record.ts'
+import type { Transport } from './transport.ts'
 
 /** Why a credential is rejected; the label `reason` of metrics (E-1). */
 export const reasons = [

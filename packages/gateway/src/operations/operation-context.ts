@@ -1,8 +1,5 @@
-import type { Db } from '@penstock/db'
-import type { GatewayTables } from './store/tables.ts'
-import type { Peppers } from './tokens/pepper.ts'
-
-export type GatewayDb = Db<GatewayTables>
+import type { Peppers } from '../secrets/pepper.ts'
+import type { GatewayDb } from '../store/tables.ts'
 
 export type Role = 'Viewer' | 'Editor' | 'Admin'
 

@@ -7,7 +7,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
-import { frame } from '../ingest/grpc-wire.ts'
+import { frame } from '../wire/grpc-wire.ts'
 
 export interface GrpcRequest {
   readonly headers: IncomingHttpHeaders

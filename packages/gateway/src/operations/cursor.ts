@@ -1,4 +1,4 @@
-import { ApiError } from '../api-error.ts'
+import { ApiError } from './api-error.ts'
 
 /** Returns the opaque text that marks where a page ended. The client only sends it back. */
 export const toCursor = (position: number): string => Buffer.from(String(position)).toString('base64url')

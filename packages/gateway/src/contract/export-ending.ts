@@ -1,6 +1,8 @@
-import type { Outcome } from '../metrics/gate-metrics.ts'
 import type { AdmissionRequest, Admitted } from './admission.ts'
 import type { RefusalKind } from './refusals.ts'
+
+/** `refused` by the gateway, or a `failure` of the upstream. */
+export type Outcome = 'success' | 'refused' | 'failure'
 
 /** How a request ended, for metrics and the access log (O-1, O-13). */
 export interface ExportEnding {
