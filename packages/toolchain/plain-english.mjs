@@ -3,7 +3,7 @@
  *
  *   node packages/toolchain/plain-english.mjs [path…]     prints file:line and the word, and ends with 1 if there is any
  *
- * `test/plain-english.test.ts` holds the whole repository to it.
+ * `test/plain-english.test.ts` runs it over the whole repository.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'

@@ -26,7 +26,7 @@ export async function findRepository(
  * Runs `change` as the only writer of the repository among all processes, and creates the repository if necessary. Must
  * not run inside a transaction, because it writes many files, which takes long.
  *
- * @param openStorage opens the storage limit of the repository, whose directory exists by then
+ * @param openStorage opens the storage limit of the repository, after its directory was created
  * @throws DomainError `conflict` if its turn does not come within 30 s; `not_found` if the repository was removed
  *   meanwhile; `storage_full` if the change exceeds the storage limit, in which case nothing of it is kept
  */

@@ -10,7 +10,7 @@ export type ParentRef = Pick<Group, 'kind' | 'id'> | Pick<Project, 'kind' | 'id'
 /** The same, with the path that URLs contain. */
 export type ParentWithPath = Pick<Group, 'kind' | 'id' | 'fullPath'> | Pick<Project, 'kind' | 'id' | 'fullPath'>
 
-/** The columns of a table whose rows belong to a group or project. Exactly one of the two is set. */
+/** The columns of a table with rows that belong to a group or project. Exactly one of the two is set. */
 export interface ParentColumns {
   group_id: number | null
   project_id: number | null
@@ -19,7 +19,7 @@ export interface ParentColumns {
 /** The same as rows of a field table. */
 export const parentFields = { groupId: int('group_id').optional(), projectId: int('project_id').optional() }
 
-/** The tables whose rows belong to a group or project. */
+/** The tables with rows that belong to a group or project. */
 type TableOfParents = {
   [Table in keyof CoreTables]: CoreTables[Table] extends ParentColumns ? Table : never
 }[keyof CoreTables]
