@@ -66,6 +66,9 @@ test.each([
   ['0001-01-01T00:00:00Z', undefined],
   ['2026-02-30 04:05:06 UTC', undefined],
   ['null', undefined],
+  ['2026-02-03', undefined],
+  ['2026-02-03T04:05Z', undefined],
+  ['2026-02-03T24:00:00Z', undefined],
 ])('the time %j is read as %j', (finishedAt, expected) => {
   expect(read({ objectAttributes: { ...run, finishedAt } }).finishedAtMs).toBe(expected)
 })
@@ -74,6 +77,7 @@ test('unusable optional values are ignored', () => {
   const wrong = { iid: 'x', name: 7, tag: 'yes', createdAt: 5, duration: '63', queuedDuration: -1, sha: null, ref: ' ' }
   const bare = read({})
   expect(read({ objectAttributes: { ...run, ...wrong }, user: 'ada', commit: [], builds: null })).toEqual(bare)
+  expect(read({ objectKind: ' ', commit: { id: '' } })).toEqual(bare)
   const empty = { runner: { id: 0, description: '' }, artifactsFile: { filename: null, size: null }, user: {} }
   expect(read({ builds: [{ ...build, ...empty }] }).jobs[0]).toMatchObject({
     runner: undefined,

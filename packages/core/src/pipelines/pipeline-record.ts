@@ -78,7 +78,7 @@ export const putRecordInput = z
     project: namespaceRef,
     pipelineId: id,
     objectKind: z.preprocess(
-      (kind) => (typeof kind === 'string' && kind !== '' ? kind : undefined),
+      (kind) => (typeof kind === 'string' && kind.trim() !== '' ? kind : undefined),
       z.literal('pipeline').optional(),
     ),
     objectAttributes: z.object({
@@ -146,13 +146,15 @@ export function pipelineDraftOf(input: PutRecord, own: ProjectNames): PipelineDr
     sha: run.sha,
     beforeSha: run.beforeSha,
     user: unlessEmpty(input.user),
-    commit: commit && {
-      id: commit.id,
-      title: commit.title,
-      message: commit.message,
-      authorName: commit.author?.name,
-      committedAtMs: commit.timestamp,
-    },
+    commit: unlessEmpty(
+      commit && {
+        id: commit.id,
+        title: commit.title,
+        message: commit.message,
+        authorName: commit.author?.name,
+        committedAtMs: commit.timestamp,
+      },
+    ),
     upstream: upstreamOf(input, own),
     createdAtMs: run.createdAt,
     startedAtMs: run.startedAt ?? (starts.length > 0 ? starts.reduce((a, b) => Math.min(a, b)) : undefined),
@@ -286,10 +288,13 @@ function cleanText(value: string, maxLength = MAX_TEXT_LENGTH): string | undefin
 /** Replaces null characters and lone surrogates, which neither database can store. */
 const replaceInvalid = (value: string): string => value.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd')
 
+/** The notations of times in hooks. They always have seconds, unlike the parameters of lists. */
+const hookTime = /^\d{4}-\d\d-\d\d[ T](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?$/
+
 /**
  * Returns the time in milliseconds, or `undefined` for times before 1970: relays send the year 1 for a missing time.
  */
 function momentMs(value: string): number | undefined {
-  const ms = instantMs(value.trim())
+  const ms = hookTime.test(value) ? instantMs(value) : undefined
   return ms !== undefined && ms > 0 ? ms : undefined
 }
