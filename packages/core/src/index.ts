@@ -1,4 +1,3 @@
-export { insertMember } from './access/membership.ts'
 export { type Permission, permissionTable } from './access/permission-table.ts'
 export { requirePermission, type Subject, standingOf } from './access/subject.ts'
 export type { DiffStats, FileDiff } from './git/commit-diff.ts'
@@ -32,6 +31,7 @@ export type {} from './labels/label-store.ts'
 export { mayLeaveEach } from './members/may-leave.ts'
 export { type Member, roleNames } from './members/member.ts'
 export { groupMembers, listMembershipsOfEach, projectMembers } from './members/member-operations.ts'
+export { insertMember } from './members/member-store.ts'
 export {
   type DescribedMergeRequest,
   type MergeRequest,

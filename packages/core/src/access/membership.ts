@@ -1,10 +1,9 @@
 import { type Expression, type ExpressionBuilder, type Generated, type SqlBool, sql } from 'kysely'
 import { dayAt } from '../kit/day.ts'
-import type { ReadContext, WriteContext } from '../kit/store-context.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { type AccessLevel, accessLevels } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
-import { type ParentRef, parentColumns } from '../model/parent.ts'
 import type { Project } from '../model/project.ts'
 
 declare module '../kit/tables.ts' {
@@ -132,33 +131,6 @@ export const isInForce =
   ({ nowMs }: Pick<ReadContext, 'nowMs'>): MemberCondition =>
   (eb) =>
     eb.or([eb('members.expires_at', 'is', null), eb('members.expires_at', '>', dayAt(nowMs))])
-
-export interface MemberDraft {
-  readonly userId: number
-  readonly level: AccessLevel
-  /** `YYYY-MM-DD` */
-  readonly expiresAt?: string
-  readonly createdById?: number
-}
-
-/** @throws the database's error if the user is already a member of the group or project */
-export async function insertMember(
-  { db, nowMs }: WriteContext,
-  subject: ParentRef,
-  { userId, level, expiresAt, createdById }: MemberDraft,
-): Promise<void> {
-  await db
-    .insertInto('members')
-    .values({
-      user_id: userId,
-      ...parentColumns(subject),
-      access_level: level,
-      expires_at: expiresAt ?? null,
-      created_by_id: createdById ?? null,
-      created_at_ms: nowMs,
-    })
-    .execute()
-}
 
 /** Tells whether the user has a role in a subgroup or project below the group. */
 export async function hasRoleBelow(

@@ -1,22 +1,14 @@
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
-import {
-  insertMember,
-  isGivenIn,
-  isInForce,
-  type MemberCondition,
-  type MemberDraft,
-  type MembersTable,
-  type Reach,
-} from '../access/membership.ts'
+import { isGivenIn, isInForce, type MemberCondition, type MembersTable, type Reach } from '../access/membership.ts'
 import type { Subject } from '../access/subject.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsText } from '../kit/contains-text.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
-import type { ReadContext } from '../kit/store-context.ts'
+import type { ReadContext, WriteContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { type AccessLevel, accessLevels } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
-import { belongsTo } from '../model/parent.ts'
+import { belongsTo, type ParentRef, parentColumns } from '../model/parent.ts'
 import type { Tx } from '../operations/context.ts'
 import { findUsers } from '../users/user-store.ts'
 import type { Member } from './member.ts'
@@ -25,6 +17,33 @@ export interface MemberFilter {
   /** A part of the name or username. */
   readonly search?: string | undefined
   readonly userIds?: readonly number[] | undefined
+}
+
+export interface MemberDraft {
+  readonly userId: number
+  readonly level: AccessLevel
+  /** `YYYY-MM-DD` */
+  readonly expiresAt?: string
+  readonly createdById?: number
+}
+
+/** @throws the database's error if the user is already a member of the group or project */
+export async function insertMember(
+  { db, nowMs }: WriteContext,
+  subject: ParentRef,
+  { userId, level, expiresAt, createdById }: MemberDraft,
+): Promise<void> {
+  await db
+    .insertInto('members')
+    .values({
+      user_id: userId,
+      ...parentColumns(subject),
+      access_level: level,
+      expires_at: expiresAt ?? null,
+      created_by_id: createdById ?? null,
+      created_at_ms: nowMs,
+    })
+    .execute()
 }
 
 /** Returns one page of members, ordered by the time of joining. */
