@@ -13,7 +13,7 @@ import {
 } from './http-matrix-shapes.ts'
 
 const forbidden: Answer = { status: 403, body: { message: '403 Forbidden' } }
-/** The platform answers a forbidden namespace of a new project like a missing one. */
+/** GitLab answers a forbidden namespace of a new project like a missing one. */
 const noSuchPlace: Answer = { status: 400, body: { message: { namespace: ['is not valid'] } } }
 /** A bot sees only the members of its project or group. */
 const noSuchUser: Answer = { status: 404, body: { message: '404 User Not Found' } }
@@ -23,7 +23,7 @@ const everyone = { visitors: 'anyone' } as const
 const onAdministrators = { may: 'administrators' } as const
 
 /**
- * Users, groups, projects and members. Roles in groups and projects are those of the platform's table of permissions.
+ * Users, groups, projects and members. Roles in groups and projects are those of GitLab's table of permissions.
  */
 export const identityRows: readonly MatrixRow[] = [
   { call: 'GET /version', may: 'signed in', answer: [200, version], scopes: readUser },

@@ -5,7 +5,7 @@ const list = '/projects/:id/pipelines'
 const one = `${list}/:pipeline_id`
 const run = { status: 'success', ref: 'main' }
 
-/** As on the platform with project-based pipeline visibility. */
+/** As on GitLab with project-based pipeline visibility. */
 const reads = { may: { project: 10 }, visitors: 'anyone', needs: ['pipeline'] } as const
 
 export const pipelineRows: readonly MatrixRow[] = [

@@ -280,7 +280,7 @@ export const variable: Shape = {
 }
 export const version: Shape = { has: { version: 'text', revision: 'text' } }
 
-/** The members that pipelines have on the platform. Fields that a record leaves out are null. */
+/** The members that pipelines have on GitLab. Fields that a record leaves out are null. */
 const pipelineMembers = {
   id: 'int',
   iid: 'int?',

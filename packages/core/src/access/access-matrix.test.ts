@@ -14,7 +14,7 @@ import { requirePermission, type Subject } from './subject.ts'
  * level 5, 10, 15, 20, 25, 30, 40 and 50, and an administrator. Members of a project cannot have level 5, which counts as
  * no role there.
  *
- * The rows are written by hand from the platform's documentation of roles, not derived from the table of permissions.
+ * The rows are written by hand from GitLab's documentation of roles, not derived from the table of permissions.
  */
 const expected: Record<Permission, { readonly rule: string; readonly group?: string; readonly project?: string }> = {
   read_group: {

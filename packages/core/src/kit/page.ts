@@ -12,7 +12,7 @@ const DEFAULT_PER_PAGE = 20
 export const MAX_COUNTED = 10_000
 
 /**
- * Parameters of every list; spread them into its input. Like the platform, values below 1 mean the default, and more than
+ * Parameters of every list; spread them into its input. As on GitLab, values below 1 mean the default, and more than
  * 100 per page means 100.
  */
 export const pageInput = {

@@ -16,7 +16,7 @@ export interface Member {
   readonly projectId: number | undefined
 }
 
-/** The names of roles in the platform's error messages. */
+/** The names of roles in GitLab's error messages. */
 export const roleNames: Readonly<Record<AccessLevel, string>> = {
   0: 'No access',
   5: 'Minimal Access',

@@ -1,7 +1,7 @@
 /** The final statuses. */
 export const completeStatuses = ['success', 'failed', 'canceled', 'skipped'] as const
 
-/** The known statuses of pipelines and jobs. Records may contain others, from newer versions of the platform. */
+/** The known statuses of pipelines and jobs. Records may contain others, from newer versions of GitLab. */
 export const pipelineStatuses = [
   'created',
   'waiting_for_resource',

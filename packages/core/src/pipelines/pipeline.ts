@@ -42,7 +42,7 @@ export interface Pipeline {
   readonly stageOrder: readonly string[] | undefined
 }
 
-/** A user of the platform that ran the pipeline, who need not exist here. */
+/** A user of the forge that ran the pipeline. The core may have no such user. */
 export interface RecordedUser {
   readonly id?: number | undefined
   readonly username?: string | undefined

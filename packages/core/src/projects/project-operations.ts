@@ -245,7 +245,7 @@ async function pageOfProjects(
   return 'nextCursor' in page ? mapKeysetPage(page, view) : mapPage(page, view)
 }
 
-/** Returns the namespace of a new project. As on the platform, a forbidden one is answered like a missing one. */
+/** Returns the namespace of a new project. As on GitLab, a forbidden one is answered like a missing one. */
 async function getTargetNamespace(tx: OperationContext & Tx, namespaceId: number): Promise<Group | ActingUser> {
   const notValid = invalid({ namespace: ['is not valid'] })
   const parent = await namespaceOf(tx, namespaceId)
