@@ -21,9 +21,9 @@ export interface PipelineRecord {
   /** The declared stages in order, including stages without jobs. */
   readonly stages: readonly string[]
   readonly createdAtNs: bigint | undefined
-  /** REST only. */
+  /** Known only from REST; hooks do not contain it. */
   readonly startedAtNs: bigint | undefined
-  /** REST only. */
+  /** Known only from REST; hooks do not contain it. */
   readonly updatedAtNs: bigint | undefined
   readonly finishedAtNs: bigint | undefined
   /** Busy time, not `finished - created`. */
@@ -102,7 +102,7 @@ export interface UpstreamPipeline {
   readonly standing?: 'recorded' | 'expected' | 'unknown' | undefined
 }
 
-/** The pipeline that a bridge started; REST only. */
+/** The pipeline that a bridge started; known only from REST. */
 export interface DownstreamPipeline {
   readonly pipelineId: bigint
   readonly projectId: bigint | undefined
@@ -155,7 +155,7 @@ export interface JobRecord {
   readonly environment: EnvironmentRecord | undefined
   /** The coverage in percent. */
   readonly coverage?: number | undefined
-  /** Tags that a runner must have to take the job; REST only. */
+  /** Tags that a runner must have to take the job; known only from REST. */
   readonly requiredTags?: readonly string[] | undefined
   /** The pipeline that a bridge has started; undefined for other jobs. */
   readonly downstream?: DownstreamPipeline | undefined

@@ -45,7 +45,7 @@ const time = z
     return z.NEVER
   })
 
-/** Returns `undefined` for a text in neither form, and for times beyond the store's integers. */
+/** Reads a time in RFC 3339 or in nanoseconds; `undefined` for other texts, and for times beyond the store's integers. */
 function readTimeNs(text: string): bigint | undefined {
   if (rfc3339.safeParse(text).success) return BigInt(Date.parse(text)) * NS_PER_MS
   if (!/^\d{1,19}$/.test(text)) return undefined

@@ -99,7 +99,7 @@ function inflated(wire: Uint8Array, coding: ContentCoding, maxBytes: number): Ui
   }
 }
 
-/** Returns the length of a body as JSON if all of it were text. */
+/** Estimates the length of a body in JSON: as if all its bytes were text, where a control character takes six bytes. */
 function mostJsonBytes(body: Uint8Array): number {
   let controls = 0
   for (let at = 0; at < body.length; at += 1) if (body[at]! < 0x20) controls += 1

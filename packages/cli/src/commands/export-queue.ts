@@ -248,7 +248,7 @@ async function facts(
 const timeOf = ({ state, dueAtMs, settledAtMs }: DeliveryStatus): string =>
   new Date(state === 'open' ? dueAtMs : (settledAtMs ?? dueAtMs)).toISOString()
 
-/** `ops/tools` of `project:5`, `source forge` of `source:forge`; asks for each project once. */
+/** Turns scopes into names: `project:5` into `ops/tools`, `source:forge` into `source forge`. Queries each project once. */
 class ScopeNames {
   readonly #core: Core
   readonly #known = new Map<string, string>()

@@ -5,7 +5,7 @@ import { TrustedProxies } from '@penstock/runtime'
 export interface Shape<Value> {
   /** A noun phrase that follows "must be". */
   readonly form: string
-  /** Returns `undefined` if the text does not have this form. */
+  /** Returns the value of a text; `undefined` if the text does not have this form. */
   parse(text: string): Value | undefined
 }
 

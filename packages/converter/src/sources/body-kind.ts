@@ -36,7 +36,7 @@ const captures = [
 
 /**
  * Returns the request body inside `{ headers, body }`, the form in which tools save webhooks. It is a text or a JSON value;
- * `undefined` for a body that is no captured request.
+ * `undefined` if the body is not a captured request.
  */
 export function capturedBody(values: JsonObject): unknown {
   const capture = captures.find(({ headers, body }) => {
@@ -137,7 +137,7 @@ const nearMisses: readonly NearMiss[] = [
   },
 ]
 
-/** Returns an id as digits; anything else is replaced, because texts of the body are not repeated. */
+/** Returns an id as digits, or a fixed phrase if it is not an integer, because messages must not repeat texts of the body. */
 function numeral(id: unknown): string {
   return typeof id === 'bigint' || Number.isSafeInteger(id) ? String(id) : 'without a usable id'
 }

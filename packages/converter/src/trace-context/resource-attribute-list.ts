@@ -46,7 +46,7 @@ function parseList(list: string): ParsedList {
 
 const malformedList = (malformed: string): ParsedList => ({ entries: [], malformed })
 
-/** Returns `undefined` if the text is not percent-encoded UTF-8. */
+/** Returns the decoded text; `undefined` if it is not percent-encoded UTF-8. */
 function percentDecode(text: string): string | undefined {
   try {
     return decodeURIComponent(text)

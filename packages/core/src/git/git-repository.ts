@@ -35,7 +35,7 @@ export class GitRepository {
     this.gitdir = gitdir
   }
 
-  /** Returns `undefined` if the object does not exist. */
+  /** Returns the type and content of an object; `undefined` if it does not exist. */
   async find(oid: string): Promise<{ type: ObjectType; bytes: Uint8Array } | undefined> {
     try {
       const read = { fs: readOnlyFiles, gitdir: this.gitdir, cache: this.#cache, oid, format: 'content' } as const

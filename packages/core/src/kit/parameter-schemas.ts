@@ -32,7 +32,7 @@ export const clearable = <Schema extends z.ZodType>(schema: Schema) =>
 
 const isoDateTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s*(Z|UTC|[+-]\d{2}:?\d{2})?)?$/i
 
-/** Returns `undefined` if the text is not a valid date or date-time. */
+/** Returns the time of an ISO 8601 date or date-time; `undefined` if the text is not valid. */
 export function instantMs(text: string): number | undefined {
   const match = isoDateTime.exec(text)
   if (match === null || dayOf(match[1]!) !== match[1]) return undefined

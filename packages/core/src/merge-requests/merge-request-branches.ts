@@ -39,7 +39,10 @@ export interface MergeRequestRange {
   readonly trees: { readonly before: string | undefined; readonly after: string }
 }
 
-/** Returns `undefined` if a branch is missing, the actor may not read the repository, or the budget is used up. */
+/**
+ * Returns the commit range of each merge request; `undefined` if a branch is missing, the actor may not read the
+ * repository, or the budget is used up.
+ */
 export const findRangeOfEachMergeRequest = unscopedBatchQuery(
   { name: 'findRangeOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(MergeRequestRange | undefined)[]> => {

@@ -14,7 +14,11 @@ const verifierForm = /^[A-Za-z0-9\-._~]{43,128}$/
 /** The format of SHA-256 in base64url, without padding. */
 const s256Form = /^[A-Za-z0-9\-_]{43}$/
 
-/** Returns `undefined` if no verifier could match the challenge. The default method is `plain`. @see RFC 7636 4.2, 4.3 */
+/**
+ * Parses a PKCE challenge; `undefined` if no verifier could match it. The default method is `plain`.
+ *
+ * @see RFC 7636 4.2, 4.3
+ */
 export function challengeOf(text: string, method = 'plain'): Challenge | undefined {
   if (method === 'S256') return s256Form.test(text) ? { text, method } : undefined
   if (method === 'plain') return verifierForm.test(text) ? { text, method } : undefined

@@ -1,6 +1,6 @@
 import { DomainError } from '../kit/domain-error.ts'
 
-/** The highest number of stages; the ids of stages have no more digits. */
+/** The highest number of stages: the id of a stage has five digits for its place in the pipeline. */
 const MAX_STAGES = 99_999
 const MAX_CHARACTERS = 1_000_000
 

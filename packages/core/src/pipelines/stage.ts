@@ -23,7 +23,7 @@ export interface JobGroup {
   readonly jobs: readonly JobOfPipeline[]
 }
 
-/** More than the jobs of a record or the stages that a pipeline may ever have. */
+/** The ids reserved for the stages of one pipeline. It is above `MAX_STAGES` and the highest number of jobs in a record. */
 const STAGES_PER_PIPELINE = 100_000
 
 const stageId = (pipeline: Pipeline, place: number): number => pipeline.key * STAGES_PER_PIPELINE + place

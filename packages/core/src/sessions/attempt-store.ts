@@ -32,8 +32,8 @@ export const WINDOW_MS = 10 * 60_000
 const MAX_ROWS = 100_000
 
 /**
- * Returns the times of the newest attempts in the window, newest first and at most `MAX_ATTEMPTS`: with the login, and from
- * the address.
+ * Returns two lists of times of the newest attempts in the window: those with the same login, and those from the same
+ * address. Each has at most `MAX_ATTEMPTS` times, newest first.
  */
 export async function newestAttempts(
   { db, nowMs }: ReadContext,

@@ -20,7 +20,7 @@ export const loopbackProxies: readonly string[] = ['127.0.0.0/8', '::1']
 
 export interface ForwardAuthParts {
   readonly admit: (presented: AdmissionRequest) => Admission
-  /** Returns `undefined` until the store has been read once. */
+  /** Returns the current mode; `undefined` until the store has been read once. */
   readonly mode: () => EnforcementMode | undefined
   /** Addresses and networks of the proxies that may send checks; see `loopbackProxies`. */
   readonly proxies: readonly string[]

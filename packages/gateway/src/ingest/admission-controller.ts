@@ -15,7 +15,7 @@ import type { Authenticator } from '../tokens/authenticator.ts'
 export interface AdmissionControllerParts {
   readonly clock: Clock
   readonly log: Log
-  /** Returns `undefined` until the store has been read once. */
+  /** Returns the current snapshot; `undefined` until the store has been read once. */
   readonly snapshot: () => Snapshot | undefined
   readonly authenticator: Authenticator
   readonly rules: AdmissionRules

@@ -12,8 +12,8 @@ export interface Slot {
 
 export interface SlotLimits {
   /**
-   * The highest number of connections. A further one takes the place of the oldest one without a request; if there is
-   * none, only health probes are answered on it.
+   * The highest number of connections. A further connection replaces the oldest connection without a request. If all
+   * have requests, only health probes are answered on the further connection.
    */
   readonly maxConnections: number
   /** The same limit for each IPv4 address, or IPv6 network of 64 bits. */

@@ -10,7 +10,7 @@ export interface UpstreamCredential {
   refresh(): Promise<void> | undefined
 }
 
-/** Returns `undefined` if no credential is configured. Throws if its file cannot be read or has no credential. */
+/** Opens the configured credential; `undefined` if there is none. Throws if its file cannot be read or has no credential. */
 export async function openUpstreamCredential(
   config: UpstreamConfig['credential'],
   options: WatchOptions,

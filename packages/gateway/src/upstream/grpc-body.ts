@@ -22,7 +22,7 @@ export interface BodyLimits {
  * Buffers a body of unknown length, and converts JSON to protobuf. Refuses profiles in JSON, which the gateway
  * cannot decode.
  *
- * Returns `undefined` if the stream fails before its end: the client has gone.
+ * @returns `undefined` if the stream fails before its end because the client has disconnected
  */
 export async function bufferMessage(
   request: UpstreamRequest,

@@ -54,7 +54,10 @@ export class WatchedFile<Value> {
     return this.#value
   }
 
-  /** Returns `undefined` if `value` is up to date; otherwise a promise that resolves when it is, and never rejects. */
+  /**
+   * Checks whether the file has changed, and reads it then; `undefined` if the last check is recent. The promise never
+   * rejects.
+   */
   refresh(): Promise<void> | undefined {
     if (this.#reloading !== undefined) return this.#reloading
     const nowMs = this.#options.nowMs()
