@@ -23,7 +23,7 @@ export interface JobGroup {
   readonly jobs: readonly JobOfPipeline[]
 }
 
-/** The ids reserved for the stages of one pipeline. It is above `MAX_STAGES` and the highest number of jobs in a record. */
+/** The number of ids for the stages of one pipeline: more than `MAX_STAGES`, and more than the jobs of a record. */
 const STAGES_PER_PIPELINE = 100_000
 
 const stageId = (pipeline: Pipeline, place: number): number => pipeline.key * STAGES_PER_PIPELINE + place
