@@ -1,27 +1,26 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import tls from 'node:tls'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { certificates } from './tls-certificates.harness.ts'
 import { readTlsFiles } from './tls-context.ts'
-
-const { built } = vi.hoisted(() => ({ built: [] as unknown[] }))
-vi.mock('node:tls', async (original) => {
-  const tls = await original<typeof import('node:tls')>()
-  return {
-    ...tls,
-    createSecureContext: (options: import('node:tls').SecureContextOptions) => {
-      built.push(options)
-      return tls.createSecureContext(options)
-    },
-  }
-})
 
 let folder: string
 const files = () => ({ certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') })
 
+/** Builds contexts as before, and counts them. */
+const build = vi.spyOn(tls, 'createSecureContext')
+
+beforeAll(() => syncBuiltinESMExports())
+afterAll(() => {
+  build.mockRestore()
+  syncBuiltinESMExports()
+})
+
 beforeEach(async () => {
-  built.length = 0
+  build.mockClear()
   folder = await mkdtemp(join(tmpdir(), 'penstock-tls-context-'))
   await writeFile(files().certFile, certificates.one.cert)
   await writeFile(files().keyFile, certificates.one.key)
@@ -34,9 +33,9 @@ test('X-13: builds no context from unchanged files', async () => {
     cert: Buffer.from(certificates.one.cert),
     key: Buffer.from(certificates.one.key),
   })
-  expect(built).toHaveLength(1)
+  expect(build).toHaveBeenCalledTimes(1)
   expect(await readTlsFiles(files(), first?.digest)).toBeUndefined()
-  expect(built).toHaveLength(1)
+  expect(build).toHaveBeenCalledTimes(1)
 })
 
 test('X-13: returns changed files, and rejects a certificate and key that do not match', async () => {
@@ -46,5 +45,5 @@ test('X-13: returns changed files, and rejects a certificate and key that do not
   await writeFile(files().keyFile, certificates.two.key)
   const second = await readTlsFiles(files(), first?.digest)
   expect(second?.digest).not.toBe(first?.digest)
-  expect(built).toHaveLength(3)
+  expect(build).toHaveBeenCalledTimes(3)
 })

@@ -1,0 +1,110 @@
+import { availableParallelism } from 'node:os'
+
+/** A project of vitest: test files that run under the same conditions. The scripts of package.json name the suites that they run. */
+export type Suite = 'unit' | 'areas' | 'integration' | 'tools' | 'alone'
+
+/** The suite of each test file, with the reason. A file belongs to the row with the longest path that its own begins with. */
+export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason: string])[] = [
+  ['packages/', 'unit', 'one package, without other programs'],
+  ['packages/core/', 'areas', 'its tests store data in a `World`, on either database'],
+  ['packages/rest/', 'areas', 'its tests store data in a `World`, on either database'],
+  ['packages/graphql/', 'areas', 'its tests store data in a `World`, on either database'],
+
+  ['test/', 'integration', 'several packages together, with Node only'],
+  ['test/browser/', 'alone', 'Chromium; the waits of a page have a limit'],
+  ['test/cli/sample-workspace.test.ts', 'tools', 'curl; starts the whole service seven times'],
+  ['test/cli/trace-context-recipe.test.ts', 'tools', 'several shells'],
+  ['test/collector/', 'tools', 'the collector'],
+  ['test/contract/collector-configs.test.ts', 'tools', 'the collector'],
+  ['test/contract/collector-roundtrip.test.ts', 'tools', 'the collector'],
+  ['test/contract/core/backfill.test.ts', 'tools', 'several processes for 10 seconds'],
+  ['test/contract/core/python-gitlab.test.ts', 'tools', 'Python'],
+  ['test/contract/cumulative.test.ts', 'tools', 'the collector'],
+  ['test/contract/delta-to-cumulative.test.ts', 'tools', 'the collector'],
+  ['test/contract/failure.test.ts', 'tools', 'the collector'],
+  ['test/contract/forward-auth-nginx.test.ts', 'tools', 'nginx'],
+  ['test/contract/gateway-grpc.test.ts', 'tools', 'the collector'],
+  ['test/contract/gitlab-receiver.test.ts', 'tools', 'the collector'],
+  ['test/contract/rollout.test.ts', 'tools', 'nginx and curl'],
+  ['test/contract/sdk-views.test.ts', 'tools', 'the collector'],
+  ['test/core/crash.test.ts', 'alone', 'kills processes for 40 seconds'],
+  ['test/core/many-writers.test.ts', 'alone', 'several processes that write to one database'],
+  ['test/core/silent-sockets.test.ts', 'alone', 'holds connections to the time that they have'],
+  ['test/core/tour.test.ts', 'tools', 'curl'],
+  ['test/export/', 'alone', 'kills, outages and many processes; holds exports to their time'],
+  ['test/gateway/', 'alone', 'holds clients to the time that they take, or fills the machine with processes'],
+  ['test/interop/', 'alone', 'the collector, Go and Python; holds their retries to their time'],
+  ['test/postgres/', 'tools', 'PostgreSQL'],
+]
+
+/**
+ * The paths of the tests that `npm run test:postgres` runs on PostgreSQL. The other commands run the same tests on SQLite.
+ * The tests in test/postgres are not among them, because they start a PostgreSQL server themselves.
+ */
+export const onPostgres: readonly string[] = [
+  'packages/core/',
+  'packages/rest/',
+  'packages/graphql/',
+  'test/contract/core/',
+  'test/core/crash.test.ts',
+  'test/core/many-writers.test.ts',
+  'test/export/core-exports.test.ts',
+  'test/export/roles.test.ts',
+  'test/export/trace-ownership.test.ts',
+]
+
+/** As many as vitest takes by itself, but at least two, because a test waits as much as it computes. */
+const sideBySide = Math.max(2, availableParallelism() - 1)
+
+/** How the files of each suite run. */
+const conditions: Readonly<Record<Suite, { readonly maxWorkers: number; readonly isolate: boolean }>> = {
+  // Files share a process and its modules: reading the modules again for each file took half of the time.
+  unit: { maxWorkers: sideBySide, isolate: false },
+  areas: { maxWorkers: sideBySide, isolate: false },
+  integration: { maxWorkers: sideBySide, isolate: true },
+  tools: { maxWorkers: sideBySide, isolate: true },
+  alone: { maxWorkers: 1, isolate: true },
+}
+
+export interface SuiteProject {
+  readonly extends: true
+  readonly test: {
+    readonly name: Suite
+    readonly include: string[]
+    readonly exclude: string[]
+    readonly maxWorkers: number
+    readonly isolate: boolean
+  }
+}
+
+/** Returns the projects of vitest for all test files, or only for those below some paths. */
+export function suiteProjects(only?: readonly string[]): SuiteProject[] {
+  const suites = Object.keys(conditions) as Suite[]
+  return suites
+    .map((name): SuiteProject => ({ extends: true, test: { name, ...filesOf(name, only), ...conditions[name] } }))
+    .filter(({ test }) => test.include.length > 0)
+}
+
+function filesOf(suite: Suite, only?: readonly string[]): { include: string[]; exclude: string[] } {
+  const own = suiteOfPath.filter(([, each]) => each === suite).map(([path]) => path)
+  const others = suiteOfPath.filter(([, each]) => each !== suite).map(([path]) => path)
+  const paths = only === undefined ? own : within(suite, own, only)
+  const isNested = (path: string) => paths.some((outer) => path !== outer && path.startsWith(outer))
+  return {
+    include: paths.map(patternOf),
+    exclude: ['**/node_modules/**', '**/dist/**', ...others.filter(isNested).map(patternOf)],
+  }
+}
+
+/** Returns the paths of a suite that are within some limits: limits that belong to the suite, and its own paths below a limit. */
+function within(suite: Suite, own: readonly string[], limits: readonly string[]): string[] {
+  const nested = own.filter((path) => limits.some((limit) => path.startsWith(limit)))
+  return [...new Set([...limits.filter((limit) => suiteOf(limit) === suite), ...nested])]
+}
+
+function suiteOf(file: string): Suite | undefined {
+  const rows = suiteOfPath.filter(([path]) => file.startsWith(path))
+  return rows.toSorted(([a], [b]) => b.length - a.length)[0]?.[1]
+}
+
+const patternOf = (path: string): string => (path.endsWith('/') ? `${path}**/*.test.ts` : path)
