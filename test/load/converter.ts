@@ -1,7 +1,7 @@
 /**
- * Compares the converter with its anchor in one run: `npm run bench`.
+ * Compares the converter with otlp-transformer in one run: `npm run bench`.
  *
- * Our converter turns a normalised record into the bytes of three requests. The anchor, otlp-transformer, encodes the same
+ * Our converter turns a normalised record into the bytes of three requests. otlp-transformer, the anchor, encodes the same
  * requests from existing SDK objects. The Go gitlabreceiver is included if its collector has been built.
  */
 import { setImmediate } from 'node:timers/promises'

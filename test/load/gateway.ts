@@ -1,6 +1,6 @@
 /**
- * Measures the cost of forwarding a request, compared with its anchors, in one run: `npm run bench:gateway`. Needs wrk, nginx
- * and h2load; the collector is left out if it is not built.
+ * Measures the cost of forwarding a request, compared with nginx, a collector and a plain proxy, in one run:
+ * `npm run bench:gateway`. Needs wrk, nginx and h2load; the collector is left out if it is not built.
  *
  *   npm run bench:gateway -- --row gzip        only the rows with this text in their title
  *                            --subject nginx   only these subjects; may be repeated

@@ -9,8 +9,9 @@ export interface KnownTokens {
 }
 
 /**
- * Returns invalid tokens for numbers from 0: in equal parts garbage, the id of a valid token with another secret,
- * expired, revoked. Of the garbage a third looks like a token, a third has a wrong checksum, a third is any text that could be an imported token.
+ * Returns invalid tokens for numbers from 0, in equal parts: garbage, the id of a valid token with another secret, expired
+ * tokens, and revoked tokens. A third of the garbage looks like a token, a third has a wrong checksum, and a third is any text
+ * that could be an imported token.
  */
 export function wrongTokens({ validIds, expired, revoked }: KnownTokens, seed = 1): (index: number) => string {
   const random = seededRandom(seed)
