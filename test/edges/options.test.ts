@@ -133,7 +133,7 @@ describe('spans', () => {
     expect(valuesOf(run.metrics['pipeline.jobs_total'])).toEqual([5n])
   })
 
-  test('extensions: false omits every key that the interface does not list', () => {
+  test('extensions: false omits every key that only Penstock defines', () => {
     const ours = [
       'svc.cicd.pipeline.task.run.executed',
       'svc.cicd.timestamps.adjusted',

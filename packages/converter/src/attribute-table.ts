@@ -21,7 +21,7 @@ export type AttributeRow<Context> = {
     readonly keys: readonly [string, ...string[]]
     readonly type: T
     readonly from: (context: Context) => ValueByType[T] | undefined
-    /** Set for a key of our own that the interface does not list. The option `extensions: false` leaves it out. */
+    /** Set for a key that only Penstock defines. The option `extensions: false` leaves it out. */
     readonly extension?: true
     /** Set for a key that only the option `extraAttributes` adds. */
     readonly extra?: true

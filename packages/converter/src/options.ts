@@ -93,7 +93,10 @@ export const optionTable = {
   canceledAsError: flag('span status ERROR for canceled runs'),
   statusMessage: choice(['none', 'reason'], 'failure reason as span status message'),
   refinedResults: flag('results `timeout` and `error` by failure reason, beside `failure`'),
-  metricsMode: choice(['per-run', 'windowed', 'cumulative'], 'design of the metric streams (temporality)'),
+  metricsMode: choice(
+    ['per-run', 'windowed', 'cumulative'],
+    'metric streams: one series per pipeline, merged deltas, or running totals',
+  ),
   bounds: {
     shape: { kind: 'bounds' },
     default: 'native',
@@ -111,12 +114,15 @@ export const optionTable = {
     'a pipeline started by another project: own trace with a link, or the same trace',
   ),
   stageSpans: flag('a span per stage between the pipeline and its jobs'),
-  extensions: flag('additional keys that the interface does not list', true),
+  extensions: flag('keys that only Penstock defines, such as `svc.cicd.timestamps.adjusted`', true),
   extraAttributes: flag('coverage, required runner tags, status of the ref and configuration errors as attributes'),
   skipNeverRan: flag('no span and no log record for jobs that never ran'),
   exportBlocked: flag('export pipelines that wait for a person (manual, scheduled)'),
   exportUnknown: flag('export finished pipelines of an unknown status'),
-  bridgeSource: choice(['auto', 'hook', 'rest', 'none'], 'whether bridge jobs of parent pipelines are exported'),
+  bridgeSource: choice(
+    ['auto', 'hook', 'rest', 'none'],
+    'parent of a child pipeline’s span: the bridge if records list bridges (`auto`), always the bridge, or the parent pipeline (`none`)',
+  ),
   reexport: choice(
     ['none', 'replace', 'link'],
     'a later completion after a retry: not sent, same span again, or its own linked span',

@@ -53,7 +53,7 @@ export const ATTR_SVC_TRACE_ID = 'svc.cicd.pipeline.trace_id'
 export const ATTR_SVC_TRIGGER_TYPE = 'svc.cicd.pipeline.trigger.type'
 export const METRIC_SVC_RUN_QUEUED_DURATION = 'svc.cicd.pipeline.run.queued_duration'
 
-// Extensions: our own keys that the interface does not list (option `extensions`).
+// Extensions: keys that only Penstock defines (option `extensions`).
 export const ATTR_SVC_LINK_TYPE = 'svc.cicd.link.type'
 export const ATTR_SVC_ROOT_RESOLVED = 'svc.cicd.root.resolved'
 export const ATTR_SVC_TIMESTAMPS_ADJUSTED = 'svc.cicd.timestamps.adjusted'

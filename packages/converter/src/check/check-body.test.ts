@@ -180,7 +180,7 @@ describe('reasons', () => {
       'blank or all zeros',
     )
     const omitted = checkBody(fullHook, resolveOptions({ user: 'omit' }), 1n) as ReturnType<typeof checked>
-    expect(reasonOf(omitted, 'pipeline.user.id')).toBe('unknown, or option `user`')
+    expect(reasonOf(omitted, 'pipeline.user.id')).toBe('unknown, or option `user: omit`')
   })
 
   test('count the jobs', () => {

@@ -127,14 +127,14 @@ export const jobAttributes: AttributeTable<JobRun> = [
     type: 'int',
     from: ({ user }) => user?.id,
     needs: ['builds[].user.id'],
-    absent: 'unknown, or option `user`',
+    absent: 'unknown, or option `user: omit`',
   },
   {
     keys: ['job.user.username', 'svc.cicd.pipeline.task.user.username'],
     type: 'string',
     from: ({ user }) => user?.username,
     needs: ['builds[].user.username'],
-    absent: 'unknown, or option `user`',
+    absent: 'unknown, or option `user: omit`',
   },
   {
     keys: ['job.artifacts.filename', 'svc.cicd.pipeline.task.artifacts.filename'],

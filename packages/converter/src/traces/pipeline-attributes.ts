@@ -163,14 +163,14 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
     type: 'int',
     from: ({ user }) => user?.id,
     needs: ['user.id'],
-    absent: 'unknown, or option `user`',
+    absent: 'unknown, or option `user: omit`',
   },
   {
     keys: ['pipeline.user.username', 'svc.cicd.pipeline.user.username'],
     type: 'string',
     from: ({ user }) => user?.username,
     needs: ['user.username'],
-    absent: 'unknown, or option `user`',
+    absent: 'unknown, or option `user: omit`',
   },
   {
     keys: ['pipeline.commit.id'],
@@ -184,7 +184,7 @@ export const pipelineAttributes: AttributeTable<PipelineRun> = [
     type: 'string',
     from: commitMessage,
     needs: ['commit.message'],
-    absent: 'no commit, or option `commitMessage`',
+    absent: 'no commit, or option `commitMessage: omit`',
   },
   {
     keys: ['pipeline.merge_request.id'],
