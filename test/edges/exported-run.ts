@@ -49,7 +49,7 @@ export interface ExportedRun {
   readonly conversion: Conversion
   readonly pipeline: Span
   readonly spans: readonly Span[]
-  /** The job spans by name. Of several attempts, only the last is in it; `spans` contains all. */
+  /** The job spans by name. If a job has several attempts, this has only the last one; `spans` contains all. */
   readonly jobs: Readonly<Record<string, Span>>
   readonly metrics: Readonly<Record<string, Metric>>
   readonly log: LogRecord

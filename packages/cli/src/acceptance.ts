@@ -21,7 +21,7 @@ export class Acceptance {
     if (this.#allMade && this.#open[signal] === 0) this.#outstanding.accepted(signal)
   }
 
-  /** Returns the accepted signals. A signal without chunks counts as accepted. */
+  /** Ends the list of chunks, and reports each signal that is accepted by then. A signal without chunks counts as accepted. */
   allMade(): void {
     this.#allMade = true
     for (const signal of this.#outstanding.signals) {

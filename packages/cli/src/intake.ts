@@ -38,14 +38,17 @@ interface Skipped {
   readonly reason: string
 }
 
-/** The number of pipelines with a stored root and export. A redelivery of an older one is exported again with the same ids. */
+/**
+ * The highest number of pipelines with a stored root and export; the oldest are evicted. A redelivery of an evicted pipeline is
+ * exported again with the same ids.
+ */
 export const rememberedPipelines = 100_000
 /**
- * The number of stored jobs of earlier exports under `reexport`, for all pipelines together. The pipelines that were
+ * The highest number of stored jobs of earlier exports under `reexport`, for all pipelines together. The pipelines that were
  * exported least recently are evicted with their jobs.
  */
 export const rememberedExportedJobs = 1_000_000
-/** The number of jobs with a stored hook that waits for its pipeline. */
+/** The highest number of jobs with a stored hook that waits for its pipeline. */
 const rememberedJobs = 100_000
 
 /**

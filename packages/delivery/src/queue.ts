@@ -259,7 +259,7 @@ export class DeliveryQueue {
     return { open: await counted('open'), dead: await counted('dead') }
   }
 
-  /** Lists deliveries in a state, the latest first, `limit` of those with an id below `beforeId`. */
+  /** Lists deliveries in a state, the latest first: at most `limit` with an id below `beforeId`. */
   async list(
     state: DeliveryStatus['state'],
     { beforeId, limit }: { readonly beforeId?: number; readonly limit: number },

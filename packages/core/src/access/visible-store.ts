@@ -134,7 +134,7 @@ function hasRoleBelowGroup(context: AtInstant, userId: number): Condition {
   )
 }
 
-/** Returns the ids of those groups below which the actor has a role. */
+/** Returns the ids of the given groups in which, or below which, the actor has a role. */
 export async function groupsWithRoleBelow(
   context: ReadContext,
   actor: Actor,

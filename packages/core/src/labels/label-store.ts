@@ -87,7 +87,7 @@ function wantedLabels(
     .$if(search !== undefined, (all) => all.where(containsText([...searchIn], search!)))
 }
 
-/** Finds a label by id, or else by name; of several, the nearest. */
+/** Finds a label by id, else by name. If several have the name, a label of the project comes before one of its groups. */
 export async function findLabel(
   context: ReadContext,
   scope: LabelScope,
@@ -141,7 +141,7 @@ export async function labelIdsOf(tx: Tx, project: Project, names: readonly strin
   return ids
 }
 
-/** Returns the nearest label with the name for each subject, including those of the groups above. */
+/** Returns the label with the name for each subject: its own, else the oldest of the groups above it. */
 export async function labelOfEach(
   { db }: ReadContext,
   subjects: readonly Subject[],

@@ -12,7 +12,7 @@ export interface ShownStanding {
   readonly allows: (permission: Permission) => boolean
 }
 
-/** Returns the standing of the actor in groups and projects that were found before. */
+/** Returns the standing of the actor in groups and projects that the caller has already read. */
 export const showStandings = unscopedBatchQuery(
   { name: 'showStandings', input: z.object({}) },
   async (context, subjects: readonly Subject[]): Promise<ShownStanding[]> => {

@@ -12,7 +12,7 @@ export const viewsOfProjects = unscopedBatchQuery(
   (context, projects: readonly Project[]) => viewsOf(context, context.actor, projects),
 )
 
-/** Returns the nearest or the root group of each project, or `undefined` if the actor may not see it. */
+/** Returns the group that contains each project, or its root group; `undefined` if the actor may not see that group. */
 export const groupsOfProjects = unscopedBatchQuery(
   { name: 'groupsOfProjects', input: z.object({ which: z.enum(['nearest', 'root']) }) },
   async (context, projects: readonly Project[], { which }): Promise<(Group | undefined)[]> => {

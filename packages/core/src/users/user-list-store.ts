@@ -122,7 +122,7 @@ function wantedUsers(context: ReadContext, filter: UserFilter) {
 const isOneOf = (column: RawBuilder<unknown>, values: readonly (number | string)[]) =>
   values.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${column} in (${sql.join([...values])})`
 
-/** Returns the ids of those users that are members of a group or project which the actor may see. */
+/** Returns the ids of the given users who are members of a group or project that the actor may see. */
 export async function membersOfVisibleSubjects(
   context: ReadContext,
   actor: Actor,

@@ -83,7 +83,7 @@ class Splice {
     }
   }
 
-  /** Returns whether the KeyValue has one of the token's keys. Of several `key` fields the last counts. */
+  /** Returns whether the KeyValue has one of the token's keys. If it has several `key` fields, the last one counts. */
   #hasOwnKey(start: number, end: number): boolean {
     let keyStart = 0
     let keyEnd = 0

@@ -5,7 +5,7 @@ import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 
 /**
  * Collects the reports of the planes. For a plane that has ended or does not answer, the totals of its last report are
- * kept, so that counters never fall. What it counted after that report is lost.
+ * kept, so that counters never fall. Its counts after that report are lost.
  */
 export class PlaneReports {
   readonly #planes: () => readonly IngestPlane[]
