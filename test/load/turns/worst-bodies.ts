@@ -64,7 +64,7 @@ let pipelineId = 0
 const record: Target = { listener: 'record', method: 'PUT', url: core(''), headers: { ...asRoot, ...json } }
 /** The base URL, to which the program appends the id of the record. */
 const records = core(`/api/v4/projects/${PROJECT}/pipeline_records/`)
-/** Each record is one of a new pipeline. */
+/** Each record describes a new pipeline. */
 const recordOf = (what: string, body: (id: number) => string): WorstBody => ({
   ...record,
   what,
@@ -75,7 +75,7 @@ const recordOf = (what: string, body: (id: number) => string): WorstBody => ({
   },
 })
 
-/** Each hook is one of a new pipeline. */
+/** Each hook is about a new pipeline. */
 const hookOf = (what: string, body: (id: number) => string): WorstBody => ({
   ...hook,
   what,

@@ -67,7 +67,7 @@ export async function lastChange(
   return undefined
 }
 
-/** Returns those of the candidates that are `tip` or an ancestor of it. */
+/** Returns the candidates that are `tip` or an ancestor of it. */
 export async function ancestorsAmong(
   repository: GitRepository,
   tip: string,

@@ -3,7 +3,7 @@ import type { ReadContext } from '../kit/store-context.ts'
 import { accessLevels } from '../model/access-level.ts'
 import type { Project } from '../model/project.ts'
 
-/** Returns the ids of those given users who can see the project and so can be assigned work in it. */
+/** Returns the ids of the given users who can see the project and so can be assigned work in it. */
 export async function assignableUserIds(
   context: ReadContext,
   project: Pick<Project, 'id'>,

@@ -35,7 +35,7 @@ export async function labelIdsOfItem(
   return rows.map((row) => row.label_id)
 }
 
-/** Returns the ids of those labels that belong to the project or to a group above it. */
+/** Returns the ids of the given labels that belong to the project or to a group above it. */
 export async function attachableLabelIds(
   { db }: ReadContext,
   project: Pick<Project, 'id' | 'groupIds'>,

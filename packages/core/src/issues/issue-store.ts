@@ -81,7 +81,7 @@ const listedColumns = [
 
 export type IssueRow = Omit<Selectable<IssuesTable>, 'description'> & { project_path: string }
 
-/** Returns, by id, those of the issues that the actor may see. */
+/** Returns the given issues that the actor may see, by id. */
 export async function findIssuesById(
   context: ReadContext,
   actor: Actor,

@@ -49,7 +49,7 @@ export async function findMergeRequest(
   return mergeRequest
 }
 
-/** Returns, by id, those of the merge requests that the actor may see. */
+/** Returns the given merge requests that the actor may see, by id. */
 export async function findMergeRequestsById(
   context: ReadContext,
   actor: Actor,

@@ -85,7 +85,7 @@ export async function findReadablePipeline(
 /** The highest value of an `integer` column: PostgreSQL fails when it is compared with a higher one. */
 const MAX_KEY = 2_147_483_647
 
-/** Returns, by key, those of the pipelines that the actor may see. */
+/** Returns the given pipelines that the actor may see, by key. */
 export async function readablePipelinesByKey(
   context: ReadContext,
   actor: Actor,

@@ -134,7 +134,7 @@ export function projectListing(
   return listingOf(context, queries, { order: [...own, id], itemsOf: (rows: readonly Row[]) => rows.map(projectOf) })
 }
 
-/** Returns, by id, those of the projects that the actor may see. */
+/** Returns the given projects that the actor may see, by id. */
 export async function findVisibleProjects(
   context: ReadContext,
   actor: Actor,

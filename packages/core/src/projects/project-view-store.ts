@@ -56,7 +56,7 @@ async function groupsById({ db }: ReadContext, ids: readonly number[]): Promise<
   return new Map(rows.map((row) => [row.id, groupOf(row)]))
 }
 
-/** Returns, by id, those of the groups that the actor may see. */
+/** Returns the given groups that the actor may see, by id. */
 export async function findVisibleGroups(
   context: ReadContext,
   actor: Actor,

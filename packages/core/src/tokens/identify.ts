@@ -73,7 +73,7 @@ export type Refusal =
  * Decides whether a known credential may be used; if so, records its use. The use of a revoked token, even after its expiry
  * date, revokes the tokens that followed it by rotation, because two parties have it and one of them should not.
  *
- * @param accepted the scopes of which one suffices; `undefined` accepts any scopes
+ * @param accepted a list of scopes, one of which the token must have; `undefined` accepts any scopes
  */
 export async function admit(
   core: Core,

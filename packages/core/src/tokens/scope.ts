@@ -21,7 +21,7 @@ const observabilityScopes = ['read_observability', 'write_observability', 'ai_fe
 const identityScopes = ['openid', 'profile', 'email'] as const
 const administratorScopes = ['sudo', 'admin_mode', 'read_service_ping'] as const
 
-/** The scopes of personal and impersonation tokens. Only administrators get those for administrators. */
+/** The scopes of personal and impersonation tokens. Some are only for administrators. */
 export const tokenScopes: readonly string[] = [
   ...apiScopes,
   ...repositoryScopes,
@@ -41,7 +41,7 @@ export const oauthScopes: readonly string[] = [...tokenScopes, ...identityScopes
 export const isAdministratorScope = (scope: string): boolean =>
   (administratorScopes as readonly string[]).includes(scope)
 
-/** Returns those of the scopes that the user may get; without a user, an application acts for itself. */
+/** Returns the given scopes that the user may get. Without a user, an application acts for itself. */
 export const scopesWithin = (
   scopes: readonly string[],
   user: { readonly isAdministrator: boolean } | undefined,

@@ -23,7 +23,7 @@ interface Subject {
   readonly externalUrl: string
 }
 
-/** The claims, each with the scopes of which one is required. A claim is left out if the user has no value for it. */
+/** The claims, each with a list of scopes, one of which is required. A claim is left out if the user has no value for it. */
 const claims: readonly { readonly name: string; readonly scopes: readonly string[]; of(subject: Subject): unknown }[] =
   [
     { name: 'sub', scopes: ['openid', 'email'], of: ({ user }) => String(user.id) },

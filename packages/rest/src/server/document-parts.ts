@@ -15,7 +15,7 @@ export interface DocumentTask {
 export type DocumentPart =
   | { readonly kind: 'invalid_json' }
   | { readonly kind: 'refused'; readonly failure: Failure }
-  /** The input with empty lists in place of the long ones, the items of which follow as parts. */
+  /** The input, with its long lists emptied. The items of these lists follow as parts. */
   | { readonly kind: 'input'; readonly input: object }
   | { readonly kind: 'items'; readonly key: string; readonly items: readonly unknown[] }
 
