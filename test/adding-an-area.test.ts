@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -16,19 +17,27 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 const root = join(import.meta.dirname, '..')
 
 interface Block {
-  /** The path below `packages`. */
+  /** Below `packages`, or `test/…`. */
   readonly path: string
-  /** The instruction of the page for the block; empty for a new file. */
+  /** How to apply it, in words of the page; empty for a new file. */
   readonly how: string
   readonly code: string
 }
 
-/** The blocks that name their file. Blocks of the HTTP matrix are left out, because they are parts of tables. */
+const page = readFileSync(join(root, 'docs/adding-an-area.md'), 'utf8')
+
+/** The blocks that say where they belong. */
 const blocks: readonly Block[] = [
-  ...readFileSync(join(root, 'docs/adding-an-area.md'), 'utf8').matchAll(
-    /^```ts\n\/\/ ((?:core|rest|graphql)\/\S+\.ts)(?:, ([^\n]+))?\n(.*?)^```$/gms,
-  ),
+  ...page.matchAll(/^```ts\n\/\/ ((?:core|rest|graphql|test)\/\S+\.ts)(?:, ([^\n]+))?\n(.*?)^```$/gms),
 ].map(([, path = '', how = '', code = '']) => ({ path, how, code }))
+
+/** The paths of new and of edited files in the tables of the page. */
+const namedIn = (heading: string) =>
+  [
+    ...new RegExp(`^\\| ${heading} \\|.*\\n\\|[-|]+\\|\\n((?:\\|.*\\n)+)`, 'm')
+      .exec(page)![1]!
+      .matchAll(/^\| `(\S+)`/gm),
+  ].map(([, path = '']) => path.replace('YYYYMMDDTHHMM', '20261123T0900'))
 
 let directory: string
 
@@ -39,15 +48,24 @@ beforeAll(() => {
     cpSync(join(source, 'src'), join(directory, name, 'src'), { recursive: true })
     cpSync(join(source, 'package.json'), join(directory, name, 'package.json'))
   }
+  cpSync(join(root, 'test/core'), join(directory, 'test/core'), { recursive: true })
+  writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
   symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
 })
 
 afterAll(() => rmSync(directory, { recursive: true }))
 
+test('docs/adding-an-area.md: the tables name the files of the example', () => {
+  const created = blocks.filter(({ how }) => how === '').map(({ path }) => path)
+  expect(created).toEqual(namedIn('New file'))
+  const edited = namedIn('Edited file')
+  expect(edited).toEqual(expect.arrayContaining(blocks.flatMap(({ path, how }) => (how === '' ? [] : path))))
+  expect(edited.filter((path) => !existsSync(join(root, 'packages', path)))).toEqual([])
+})
+
 test('docs/adding-an-area.md: the code compiles', { timeout: 120_000 }, () => {
   for (const block of blocks) put(block)
-  const made = blocks.map(({ path }) => path).filter((path) => path.includes('bookmark'))
-  expect(made.length).toBeGreaterThan(6)
+  const written = blocks.map(({ path }) => path).filter((path) => path.includes('bookmark'))
   writeFileSync(
     join(directory, 'tsconfig.json'),
     JSON.stringify({
@@ -55,9 +73,9 @@ test('docs/adding-an-area.md: the code compiles', { timeout: 120_000 }, () => {
       compilerOptions: {
         ...{ noEmit: true, composite: false, declaration: false, declarationMap: false, sourceMap: false },
         ...{ rewriteRelativeImportExtensions: false, typeRoots: [join(root, 'node_modules/@types')] },
-        paths: { '@penstock/core': ['./core/src/index.ts'] },
+        paths: { '@penstock/core': ['./core/src/index.ts'], '@penstock/rest': ['./rest/src/index.ts'] },
       },
-      files: [...new Set(made), 'core/src/index.ts', 'graphql/src/schema.ts'],
+      files: [...written, 'core/src/index.ts', 'graphql/src/schema.ts'],
     }),
   )
   expect(compilerErrors()).toBe('')

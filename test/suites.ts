@@ -46,6 +46,7 @@ export const onPostgres: readonly string[] = [
   'packages/rest/',
   'packages/graphql/',
   'test/contract/core/',
+  'test/core/access-matrix.test.ts',
   'test/core/crash.test.ts',
   'test/core/many-writers.test.ts',
   'test/export/core-exports.test.ts',

@@ -3,34 +3,6 @@ import type { Shape } from './http-matrix-shapes.ts'
 /** The access levels of GitLab. */
 export type Level = 10 | 15 | 20 | 25 | 30 | 40 | 50
 
-/** An object that must exist before a request. */
-export type Thing =
-  | 'blocked user'
-  | 'branch'
-  | 'confidential issue'
-  | 'deactivated user'
-  | 'group token'
-  | 'target group'
-  | 'impersonation token'
-  | 'issue'
-  | 'label'
-  | 'member'
-  | 'merge request'
-  | 'milestone'
-  | 'milestone contents'
-  | 'own issue'
-  | 'own merge request'
-  | 'own token'
-  | 'personal token'
-  | 'pipeline'
-  | 'project below'
-  | 'project token'
-  | 'repository'
-  | 'subgroup'
-  | 'tag'
-  | 'user'
-  | 'variable'
-
 export interface Answer {
   readonly status: number
   readonly body: unknown
@@ -52,7 +24,8 @@ export interface MatrixRow {
   readonly visitors?: 'anyone' | 'signed in'
   /** The successful answer. Without a shape it has no body; `text` stands for a body that is not JSON. */
   readonly answer: readonly [status: number, shape?: Shape | 'text']
-  readonly needs?: readonly Thing[]
+  /** The names of the things that must exist before the request. */
+  readonly needs?: readonly string[]
   /**
    * Parameters, for GET and DELETE in the query, else in the body. `{user}` is replaced by the value that `needs` has
    * created. Within an object, a text that consists only of it becomes a number if the value is one.
@@ -71,6 +44,9 @@ export interface MatrixRow {
   /** Whether the request revokes its own credential. */
   readonly endsCredential?: true
 }
+
+/** The kinds of parents, for rows that are the same for both. */
+export const parentKinds = ['project', 'group'] as const
 
 export const leastOf = (kind: 'project' | 'group', level: Level): MatrixRow['may'] =>
   kind === 'project' ? { project: level } : { group: level }

@@ -122,28 +122,6 @@ export const member: Shape = {
   lacks: ['email'],
 }
 
-export const label: Shape = {
-  has: { id: 'int', name: 'text', color: 'text', text_color: 'text', description: 'text?', priority: 'int?' },
-}
-
-const milestoneMembers = {
-  id: 'int',
-  iid: 'int',
-  title: 'text',
-  description: 'text?',
-  state: 'text',
-  created_at: 'time',
-  updated_at: 'time',
-  due_date: 'date?',
-  start_date: 'date?',
-  expired: 'flag',
-  web_url: 'text',
-} as const
-export const groupMilestone: Shape = { exactly: { ...milestoneMembers, group_id: 'int' } }
-export const projectMilestone: Shape = { exactly: { ...milestoneMembers, project_id: 'int' } }
-
-export const burndownEvent: Shape = { exactly: { created_at: 'time', weight: 'int?', action: 'text' } }
-
 /** The members that issues and merge requests share. */
 const issuableMembers = {
   id: 'int',
@@ -265,19 +243,6 @@ export const file: Shape = {
 }
 export const changedFile: Shape = { exactly: { file_path: 'text', branch: 'text' } }
 
-export const variable: Shape = {
-  has: {
-    key: 'text',
-    value: 'text?',
-    variable_type: 'text',
-    protected: 'flag',
-    masked: 'flag',
-    raw: 'flag',
-    hidden: 'flag',
-    environment_scope: 'text',
-    description: 'text?',
-  },
-}
 export const version: Shape = { has: { version: 'text', revision: 'text' } }
 
 /** The members that pipelines have on GitLab. Fields that a record leaves out are null. */

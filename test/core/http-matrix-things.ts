@@ -1,6 +1,4 @@
 import {
-  createBranch,
-  createCommit,
   createGroupToken,
   createImpersonationToken,
   createIssue,
@@ -8,36 +6,17 @@ import {
   createProjectToken,
   createTag,
   type Group,
-  getFile,
-  groupLabels,
-  groupMilestones,
-  groupVariables,
-  listCommits,
-  projectLabels,
-  projectMilestones,
-  projectVariables,
   putPipelineRecord,
   type User,
 } from '@penstock/core'
-import type { Thing } from './http-matrix-row.ts'
-import type { MatrixServer, Parent } from './http-matrix-server.ts'
-
-/** Parameters of paths and bodies by name. */
-export type Values = Readonly<Record<string, string | number>>
-
-interface ThingContext {
-  readonly server: MatrixServer
-  /** The group or project of `:id`, if the row has one. */
-  readonly parent: Parent | undefined
-  /** The calling user; for anonymous requests the administrator. */
-  readonly caller: User
-}
+import { withBranch, withRepository } from './http-matrix-repository-things.ts'
+import type { MatrixServer } from './http-matrix-server.ts'
+import { type Maker, matrixAreas, type ThingContext, type Values } from './matrix-area.ts'
 
 const FIRST_PIPELINE = 1_000_000
-const WEEK = { startDate: '2026-02-01', dueDate: '2026-02-08' }
 
-/** Creates each thing on behalf of the administrator, and returns its parameters. */
-const makers: Readonly<Record<Thing, (context: ThingContext) => Promise<Values>>> = {
+/** The things of all areas that have no file in `areas/`. */
+const makers: Readonly<Record<string, Maker>> = {
   user: async ({ server }) => valuesOf(await server.createUser()),
   'blocked user': ({ server }) => userInState(server, 'blocked'),
   'deactivated user': ({ server }) => userInState(server, 'deactivated'),
@@ -71,35 +50,13 @@ const makers: Readonly<Record<Thing, (context: ThingContext) => Promise<Values>>
     return {}
   },
   'target group': async ({ server }) => ({ target: (await server.create('group', 'private')).id }),
-  label: async ({ server: { world, root }, parent }) => {
-    const operations = parent!.kind === 'group' ? groupLabels : projectLabels
-    const draft = { parent: parent!.id, name: 'blue', color: '#0000ff' }
-    return { label_id: (await world.perform(root, operations.create, draft)).id }
-  },
-  milestone: async ({ server: { world, root }, parent }) => {
-    const operations = parent!.kind === 'group' ? groupMilestones : projectMilestones
-    return { milestone_id: (await world.perform(root, operations.create, { parent: parent!.id, title: 'Spring' })).id }
-  },
-  'milestone contents': async ({ server, parent }) => {
-    const { world, root } = server
-    const operations = parent!.kind === 'group' ? groupMilestones : projectMilestones
-    const draft = { parent: parent!.id, title: 'Week', ...WEEK }
-    const { id: milestoneId } = await world.perform(root, operations.create, draft)
-    const project =
-      parent!.kind === 'project' ? parent! : await server.create('project', parent!.visibility, parent as Group)
-    await world.perform(root, createIssue, { project: project.id, title: 'Sow', milestoneId })
-    await withBranch(server, project, 'weeds')
-    const mergeRequest = { title: 'Weeds', sourceBranch: 'weeds', targetBranch: 'main', milestoneId }
-    await world.perform(root, createMergeRequest, { project: project.id, ...mergeRequest })
-    return { milestone_id: milestoneId }
-  },
   'own issue': async (context) => {
-    const values = await makers.issue(context)
+    const values = await makers.issue!(context)
     await setAuthor(context, 'issues')
     return values
   },
   'own merge request': async (context) => {
-    const values = await makers['merge request'](context)
+    const values = await makers['merge request']!(context)
     await setAuthor(context, 'merge_requests')
     return values
   },
@@ -117,12 +74,6 @@ const makers: Readonly<Record<Thing, (context: ThingContext) => Promise<Values>>
     const draft = { project: parent!.id, title: 'Seeds', sourceBranch: 'seeds', targetBranch: 'main' }
     const { iid } = await world.perform(root, createMergeRequest, draft)
     return { merge_request_iid: iid }
-  },
-  variable: async ({ server: { world, root }, parent }) => {
-    const draft = { key: 'KEY', value: 'plain' }
-    const operations = parent!.kind === 'group' ? groupVariables : projectVariables
-    await world.perform(root, operations.create, { parent: parent!.id, ...draft })
-    return { key: 'KEY' }
   },
   pipeline: async ({ server: { world, root }, parent }) => {
     // Each project has its own pipeline id.
@@ -146,26 +97,12 @@ const makers: Readonly<Record<Thing, (context: ThingContext) => Promise<Values>>
   },
 }
 
-async function withBranch(server: MatrixServer, project: Parent, branch = 'seeds'): Promise<Values> {
-  const values = await withRepository(server, project)
-  const { world, root } = server
-  // The branch may already exist.
-  await world.perform(root, createBranch, { project: project.id, branch, ref: 'main' }).catch(() => {})
-  return { ...values, branch }
-}
-
-async function withRepository({ world, root }: MatrixServer, { id: project }: Parent): Promise<Values> {
-  const { items } = await world.perform(root, listCommits, { project })
-  if (items.length === 0)
-    await world.perform(root, createCommit, {
-      project,
-      branch: 'main',
-      commitMessage: 'Begin',
-      actions: [{ action: 'create', filePath: 'README.md', content: '# tools\n' }],
-    })
-  const { blobSha, commitSha } = await world.perform(root, getFile, { project, filePath: 'README.md', ref: 'main' })
-  return { sha: commitSha, blob: blobSha, file_path: 'README.md' }
-}
+/** How each thing is created, by its name in `needs`. */
+export const allMakers: Readonly<Record<string, Maker>> = Object.assign(
+  {},
+  makers,
+  ...(await matrixAreas()).map(({ things }) => things),
+)
 
 /** Makes the caller the author of the project's only object, as if they had created it when they were a member. */
 async function setAuthor({ server, parent, caller }: ThingContext, table: 'issues' | 'merge_requests'): Promise<void> {
@@ -186,7 +123,7 @@ async function userInState(server: MatrixServer, state: 'blocked' | 'deactivated
 const cache = new WeakMap<MatrixServer, Map<string, Promise<Values>>>()
 
 export async function valuesFor(
-  things: readonly Thing[],
+  things: readonly string[],
   context: ThingContext,
   { once }: { readonly once: boolean },
 ): Promise<Values> {
@@ -196,7 +133,7 @@ export async function valuesFor(
   for (const thing of things) {
     const { parent, caller } = context
     const key = `${thing} ${thing === 'own token' ? `user ${caller.id}` : `${parent?.kind} ${parent?.id}`}`
-    const values = (once ? known.get(key) : undefined) ?? makers[thing](context)
+    const values = (once ? known.get(key) : undefined) ?? allMakers[thing]!(context)
     if (once) known.set(key, values)
     all.push(await values)
   }

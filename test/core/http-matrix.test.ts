@@ -5,7 +5,8 @@ import { type Column, columnsOf, isRead } from './http-matrix-columns.ts'
 import { type MatrixRow, routeOf } from './http-matrix-row.ts'
 import { MatrixServer, parentOf } from './http-matrix-server.ts'
 import { differenceFrom } from './http-matrix-shapes.ts'
-import { type Values, valuesFor } from './http-matrix-things.ts'
+import { allMakers, valuesFor } from './http-matrix-things.ts'
+import type { Values } from './matrix-area.ts'
 
 let server: MatrixServer
 
@@ -26,6 +27,11 @@ test('exceptions are for existing columns, and column names are unique', () => {
     expect(names, row.call).toEqual(expect.arrayContaining(Object.keys(row.except ?? {})))
     expect(new Set(names).size, row.call).toBe(names.length)
   }
+})
+
+test('every thing that a row needs can be created', () => {
+  const needed = new Set(matrix.flatMap(({ needs = [] }) => needs))
+  expect(Object.keys(allMakers)).toEqual(expect.arrayContaining([...needed]))
 })
 
 /** One row has some thirty requests, and each that changes code has a repository of its own. */

@@ -4,6 +4,7 @@ import { repositoryRows } from './http-matrix-repositories.ts'
 import type { MatrixRow } from './http-matrix-row.ts'
 import { tokenRows } from './http-matrix-tokens.ts'
 import { workRows } from './http-matrix-work.ts'
+import { matrixAreas } from './matrix-area.ts'
 
 export const matrix: readonly MatrixRow[] = [
   ...tokenRows,
@@ -11,4 +12,5 @@ export const matrix: readonly MatrixRow[] = [
   ...workRows,
   ...repositoryRows,
   ...pipelineRows,
+  ...(await matrixAreas()).flatMap(({ rows }) => rows),
 ]

@@ -15,8 +15,9 @@ export { type DescribedIssue, type Issue, type IssueStateEvent, issueTypes } fro
 export * from './issues/issue-listings.ts'
 export * from './issues/issue-operations.ts'
 export type {} from './issues/issue-store.ts'
+export * from './issues/milestone-issues.ts'
 export * from './kit/domain-error.ts'
-export { clientNameOf, type FieldTable, type NameOf, type ObjectOf } from './kit/field-table.ts'
+export { clientNameOf, type FieldTable, type FieldType, type NameOf, type ObjectOf } from './kit/field-table.ts'
 export type {} from './kit/internal-id.ts'
 export * from './kit/listing.ts'
 export { type KeysetPage, type Page, type PageRequest, pageInput, pageOf } from './kit/page.ts'
@@ -45,14 +46,17 @@ export * from './merge-requests/merge-request-operations.ts'
 export * from './merge-requests/merge-request-pipelines.ts'
 export * from './merge-requests/merge-request-settings.ts'
 export type {} from './merge-requests/merge-request-store.ts'
+export * from './merge-requests/milestone-merge-requests.ts'
 export { isNewCoreDatabase, migrateCore, pendingCoreMigrations } from './migrate-core.ts'
 export {
   type DescribedMilestone,
+  describedMilestoneFields,
   isMilestoneExpired,
   isMilestoneUpcoming,
   type Milestone,
-  type MilestoneParent,
+  milestoneFields,
   milestoneStates,
+  milestoneWebPath,
 } from './milestones/milestone.ts'
 export * from './milestones/milestone-lists.ts'
 export { groupMilestones, projectMilestones } from './milestones/milestone-operations.ts'
@@ -185,12 +189,13 @@ export type { VariableCircumstances } from './variables/effective-variables.ts'
 export { loadSecretsKey } from './variables/secrets-key.ts'
 export {
   maxVariables,
+  type ShownVariable,
   type Variable,
   type VariableType,
   variableFields,
   variableTypes,
 } from './variables/variable.ts'
-export { listInheritedVariablesOfEach, listInstanceVariables, type ShownVariable } from './variables/variable-lists.ts'
-export { groupVariables, projectVariables, variablesFor } from './variables/variable-operations.ts'
+export { listInheritedVariablesOfEach, listInstanceVariables, variablesFor } from './variables/variable-lists.ts'
+export { groupVariables, projectVariables } from './variables/variable-operations.ts'
 export type { InheritedVariable } from './variables/variable-store.ts'
 export * from './version.ts'

@@ -1,7 +1,7 @@
 import type { ReadContext } from '../kit/store-context.ts'
-import { describedMilestones, findMilestones } from '../milestones/milestone-store.ts'
+import { findMilestones } from '../milestones/milestone-store.ts'
 import type { User } from '../model/user.ts'
-import type { DescribedRow } from '../operations/description-store.ts'
+import { type DescribedRow, describedThings } from '../operations/description-store.ts'
 import { userOf } from '../users/user-store.ts'
 import type { DescribedIssuable, Issuable } from './issuable.ts'
 import { labelsByItem, userIdsByItem } from './issuable-pair-store.ts'
@@ -68,8 +68,9 @@ export async function withDescriptions<Item extends Issuable>(
   items: readonly Item[],
   rows: readonly DescribedRow<unknown>[],
 ): Promise<(Item & DescribedIssuable)[]> {
-  const milestones = await describedMilestones(
+  const milestones = await describedThings(
     context,
+    'milestones',
     items.flatMap(({ milestone }) => milestone ?? []),
   )
   return items.map((item, index) => ({

@@ -101,6 +101,8 @@ export const oneOf = <Column extends string, Value extends string>(
 
 export const notBlank = (value: string) => value === '' && errorTexts.blank
 export const maxLength = (max: number) => (value: string) => value.length > max && errorTexts.tooLong(max)
+/** Counts characters beyond the Basic Multilingual Plane once, unlike `maxLength`. */
+export const maxCharacters = (max: number) => (value: string) => [...value].length > max && errorTexts.tooLong(max)
 export const matches =
   (form: RegExp, message: string = errorTexts.invalid) =>
   (value: string) =>

@@ -4,7 +4,7 @@ import { dayAt } from './day.ts'
 /** A reference to a group or project: its id or its full path. */
 export const namespaceRef = z.union([z.int(), z.string()])
 
-/** The iids that filter a list. */
+/** The ids or iids that filter a list. */
 export const iidList = z.array(z.int()).max(1_000)
 
 /** An ISO 8601 date-time as milliseconds since 1970. A date alone means its beginning, a time without a zone is UTC. */

@@ -1,30 +1,18 @@
 import type { Subject } from '../access/subject.ts'
 import { listedEach } from '../kit/listing.ts'
-import type { Group } from '../model/group.ts'
-import type { Project } from '../model/project.ts'
 import { descriptionsOfEach } from '../operations/description-store.ts'
 import { batchQuery } from '../operations/operation.ts'
-import { type Label, labelOfEachInput, labelsOfEachGroupInput, labelsOfEachInput } from './label.ts'
+import { type Label, labelOfEachInput, labelsOfEachInput } from './label.ts'
 import { labelListing, labelOfEach } from './label-store.ts'
 
-export const listLabelsOfEachProject = batchQuery(
-  { name: 'listLabelsOfEachProject', input: labelsOfEachInput, permission: 'read_label' },
-  async (context, projects: readonly Project[], { includeAncestorGroups: withInherited, ...filter }) => {
-    const filters = projects.map((subject) => ({ ...filter, subject, withInherited }))
-    return listedEach(labelListing(context, context.actor, filters), projects.length)
-  },
-)
-
-export const listLabelsOfEachGroup = batchQuery(
-  { name: 'listLabelsOfEachGroup', input: labelsOfEachGroupInput, permission: 'read_label' },
-  async (
-    context,
-    groups: readonly Group[],
-    { includeAncestorGroups: withInherited, includeDescendantGroups: withGroups, onlyGroupLabels, ...filter },
-  ) => {
-    const below = { withGroups, withProjects: !onlyGroupLabels }
-    const filters = groups.map((subject) => ({ ...filter, subject, withInherited, below }))
-    return listedEach(labelListing(context, context.actor, filters), groups.length)
+/** Lists the labels of each group or project. The parameters about what is below apply to groups only. */
+export const listLabelsOfEach = batchQuery(
+  { name: 'listLabelsOfEach', input: labelsOfEachInput, permission: 'read_label' },
+  async (context, parents: readonly Subject[], input) => {
+    const { includeAncestorGroups: above, includeDescendantGroups: groupsBelow, onlyGroupLabels, ...filter } = input
+    const projectsBelow = onlyGroupLabels ? undefined : groupsBelow ? 'all' : 'direct'
+    const filters = parents.map((parent) => ({ ...filter, parent, above, groupsBelow, projectsBelow }) as const)
+    return listedEach(labelListing(context, filters), parents.length)
   },
 )
 

@@ -1,12 +1,10 @@
 import type { z } from 'zod'
-import type { Subject } from '../access/subject.ts'
 import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
 import { errorTexts } from '../kit/error-texts.ts'
 import { newObject, validate, withInput } from '../kit/field-table.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import { parentIds } from '../model/parent.ts'
 import type { Tx } from '../operations/context.ts'
-import { type OnParent, onGroupsAndProjects } from '../parents/parent-operations.ts'
+import { type OnParent, onGroupsAndProjects, recordChange } from '../parents/parent-operations.ts'
 import {
   createLabelInput,
   type DescribedLabel,
@@ -23,18 +21,16 @@ export const { group: groupLabels, project: projectLabels } = onGroupsAndProject
   { noun: 'Label', readers: 'anyone', permissions: () => ({ read: 'read_label', write: 'admin_label' }) },
   (on) => ({
     list: on.list(listLabelsInput, (context, input) => {
-      const { search, includeAncestorGroups: withInherited } = input
-      return pageOfLabels(context, { subject: context.subject, withInherited, search }, input)
+      const { search, includeAncestorGroups: above } = input
+      return pageOfLabels(context, { parent: context.subject, above, search }, input)
     }),
 
-    get: on.get(labelInput, (context, input) =>
-      getLabel(context, context.subject, input.labelId, input.includeAncestorGroups),
-    ),
+    get: on.get(labelInput, (context, input) => getLabel(context, input.labelId, input.includeAncestorGroups)),
 
     create: on.create(createLabelInput, async (tx, input) => {
       const draft = newObject(labelDraft, input)
       validate(labelDraft, draft)
-      if (await findNamesake(tx, tx.subject, draft.name)) {
+      if (await findNamesake(tx, draft.name)) {
         throw new DomainError({ code: 'conflict', reason: 'Label already exists' })
       }
       const label = await insertLabel(tx, tx.subject, draft)
@@ -43,10 +39,10 @@ export const { group: groupLabels, project: projectLabels } = onGroupsAndProject
     }),
 
     update: on.update(updateLabelInput, async (tx, { newName: name, ...input }) => {
-      const before = await getLabel(tx, tx.subject, refOf(input), false)
+      const before = await getLabel(tx, refOf(input), false)
       const draft = withInput(labelDraft, before, { ...input, name })
       validate(labelDraft, draft)
-      if (draft.name !== before.name && (await findNamesake(tx, tx.subject, draft.name))) {
+      if (draft.name !== before.name && (await findNamesake(tx, draft.name))) {
         throw invalid({ name: [errorTexts.taken] })
       }
       const label = await updateLabel(tx, before.id, draft)
@@ -55,7 +51,7 @@ export const { group: groupLabels, project: projectLabels } = onGroupsAndProject
     }),
 
     remove: on.remove(removeLabelInput, async (tx, input) => {
-      const label = await getLabel(tx, tx.subject, refOf(input), false)
+      const label = await getLabel(tx, refOf(input), false)
       await deleteLabel(tx, label.id)
       await recordLabelEvent(tx, 'removed', label)
     }),
@@ -65,18 +61,13 @@ export const { group: groupLabels, project: projectLabels } = onGroupsAndProject
 /** Returns the reference to a label; the schema requires one of the two. */
 const refOf = ({ labelId, name }: Pick<z.output<typeof removeLabelInput>, 'labelId' | 'name'>) => labelId ?? name!
 
-async function getLabel(
-  context: ReadContext,
-  subject: Subject,
-  ref: number | string,
-  withInherited: boolean,
-): Promise<DescribedLabel> {
-  const label = await findLabel(context, { subject, withInherited }, ref)
+async function getLabel(context: OnParent<ReadContext>, ref: number | string, above: boolean): Promise<DescribedLabel> {
+  const label = await findLabel(context, { parent: context.subject, above }, ref)
   if (label === undefined) throw notFound('Label')
   return label
 }
 
-const findNamesake = (tx: Tx, subject: Subject, name: string) => findLabel(tx, { subject, withInherited: true }, name)
+const findNamesake = (tx: OnParent<Tx>, name: string) => findLabel(tx, { parent: tx.subject, above: true }, name)
 
-const recordLabelEvent = (tx: OnParent<Tx>, what: 'created' | 'updated' | 'removed', { id, name }: Label) =>
-  tx.recordEvent({ type: `label.${what}`, objectId: id, ...parentIds(tx.subject), details: { name } })
+const recordLabelEvent = (tx: OnParent<Tx>, what: 'created' | 'updated' | 'removed', label: Label) =>
+  recordChange(tx, `label.${what}`, label, { name: label.name })

@@ -1,16 +1,15 @@
 import { type Selectable, type SqlBool, sql } from 'kysely'
 import type { Subject } from '../access/subject.ts'
-import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
-import { lineageOf } from '../groups/group-store.ts'
 import { containsText } from '../kit/contains-text.ts'
 import { type ColumnsOf, columnsOf, fromRow, newObject, toRow } from '../kit/field-table.ts'
 import { type Listing, type ListingOptions, listingOf } from '../kit/listing.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import { deleteRow, insertRow, updateRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { parentColumns } from '../model/parent.ts'
 import type { Project } from '../model/project.ts'
-import type { Actor } from '../model/user.ts'
-import type { Tx } from '../operations/context.ts'
+import type { ActorContext, Tx } from '../operations/context.ts'
+import { isInScope, type ParentScope } from '../parents/parent-scope-store.ts'
 import {
   type DescribedLabel,
   describedLabelFields,
@@ -28,15 +27,7 @@ declare module '../kit/tables.ts' {
 
 interface LabelsTable extends ColumnsOf<typeof describedLabelFields> {}
 
-/** Selects the labels of a group or project, or also those of the groups above it. */
-export interface LabelScope {
-  readonly subject: Subject
-  readonly withInherited: boolean
-  /** For a group, also selects the labels of everything below it that the actor may see. */
-  readonly below?: { readonly withGroups: boolean; readonly withProjects: boolean }
-}
-
-export interface LabelFilter extends LabelScope {
+export interface LabelFilter extends ParentScope {
   /** A part of the name or description, ignoring letter case. */
   readonly search?: string | undefined
   /** Default: both. */
@@ -53,15 +44,15 @@ export async function pageOfLabels(
   filter: LabelFilter,
   page: PageRequest,
 ): Promise<Page<DescribedLabel>> {
-  const query = wantedLabels(context, undefined, filter).select('description').orderBy('name').orderBy('id')
+  const query = wantedLabels(context, filter).select('description').orderBy('name').orderBy('id')
   return mapPage(await pageOf(context, query, page), (row) => fromRow(describedLabelFields, row))
 }
 
 /** Lists the labels of each filter, ordered by name. */
-export const labelListing = (context: ReadContext, actor: Actor, filters: readonly LabelFilter[]): Listing<Label> =>
+export const labelListing = (context: ActorContext, filters: readonly LabelFilter[]): Listing<Label> =>
   listingOf(
     context,
-    filters.map((filter) => wantedLabels(context, actor, filter)),
+    filters.map((filter) => wantedLabels(context, filter)),
     labelsByName,
   )
 
@@ -76,11 +67,10 @@ export const labelsByName: ListingOptions<LabelRow, Label> = {
 type LabelRow = Selectable<ColumnsOf<typeof labelFields>>
 
 function wantedLabels(
-  context: ReadContext,
-  actor: Actor,
+  context: ActorContext,
   { title, search, searchIn = ['name', 'description'], archived = false, ...scope }: LabelFilter,
 ) {
-  return labelsIn(context, scope, actor)
+  return labelsIn(context, scope)
     .select(columnsOf(labelFields))
     .$if(archived, (all) => all.where(sql<SqlBool>`1 = 0`))
     .$if(title !== undefined, (all) => all.where('name', '=', title!))
@@ -90,51 +80,40 @@ function wantedLabels(
 /** Finds a label by id, else by name. If several have the name, a label of the project comes before one of its groups. */
 export async function findLabel(
   context: ReadContext,
-  scope: LabelScope,
+  scope: ParentScope,
   ref: number | string,
 ): Promise<DescribedLabel | undefined> {
-  const byId = typeof ref === 'number' && (await labelsIn(context, scope).selectAll().where('id', '=', ref).execute())
-  if (byId && byId[0] !== undefined) return fromRow(describedLabelFields, byId[0])
-  const rows = await labelsIn(context, scope).selectAll().where('name', '=', String(ref)).orderBy('id').execute()
-  const row = rows.find((row) => row.project_id !== null) ?? rows[0]
+  const labels = labelsIn(context, scope).selectAll().orderBy('id')
+  const byId = typeof ref === 'number' ? await labels.where('id', '=', ref).executeTakeFirst() : undefined
+  const row = byId ?? nearest(await labels.where('name', '=', String(ref)).execute())
   return row && fromRow(describedLabelFields, row)
 }
 
-export async function insertLabel({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, subject: Subject, draft: LabelDraft) {
-  const row = await db
-    .insertInto('labels')
-    .values({ ...parentColumns(subject), ...toRow(labelDraft, draft), created_at_ms: nowMs })
-    .returningAll()
-    .executeTakeFirstOrThrow()
-  return fromRow(describedLabelFields, row)
+export async function insertLabel(
+  tx: Pick<Tx, 'db' | 'nowMs'>,
+  subject: Subject,
+  draft: LabelDraft,
+): Promise<DescribedLabel> {
+  const columns = { ...parentColumns(subject), ...toRow(labelDraft, draft), created_at_ms: tx.nowMs }
+  return fromRow(describedLabelFields, await insertRow(tx, 'labels', columns))
 }
 
-export async function updateLabel({ db }: Tx, id: number, draft: LabelDraft): Promise<DescribedLabel> {
-  const row = await db
-    .updateTable('labels')
-    .set(toRow(labelDraft, draft))
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow()
-  return fromRow(describedLabelFields, row)
-}
+export const updateLabel = async (tx: Tx, id: number, draft: LabelDraft): Promise<DescribedLabel> =>
+  fromRow(describedLabelFields, await updateRow(tx, 'labels', id, toRow(labelDraft, draft)))
 
-export async function deleteLabel({ db }: Tx, id: number): Promise<void> {
-  await db.deleteFrom('labels').where('id', '=', id).execute()
-}
+export const deleteLabel = (tx: Tx, id: number) => deleteRow(tx, 'labels', id)
 
 /** Returns the ids of the labels with these names in the project and its groups. Creates missing labels. */
 export async function labelIdsOf(tx: Tx, project: Project, names: readonly string[]): Promise<number[]> {
   if (names.length === 0) return []
-  const rows = await labelsIn(tx, { subject: project, withInherited: true })
+  const rows = await labelsIn(tx, { parent: project, above: true })
     .select(['id', 'name', 'project_id'])
     .where('name', 'in', [...names])
     .orderBy('id')
     .execute()
   const ids: number[] = []
   for (const name of names) {
-    const named = rows.filter((row) => row.name === name)
-    const row = named.find((row) => row.project_id !== null) ?? named[0]
+    const row = nearest(rows.filter((row) => row.name === name))
     const { id } = row ?? (await insertLabel(tx, project, newObject(labelDraft, { name })))
     ids.push(id)
   }
@@ -169,25 +148,11 @@ export async function labelOfEach(
 /** The id of no group or project. Added to lists of ids, because SQL allows no empty list. */
 const NONE = 0
 
-function labelsIn(context: ReadContext, { subject, withInherited, below }: LabelScope, actor?: Actor) {
-  const { db } = context
-  return db.selectFrom('labels').where((eb) => {
-    const groupIds = withInherited ? [...subject.groupIds] : subject.kind === 'group' ? [subject.id] : []
-    const lineage = lineageOf(subject.groupIds)
-    const groupsBelow = db.selectFrom('groups').select('groups.id').where('groups.lineage', 'like', `${lineage}_%`)
-    const projectsIn = db
-      .selectFrom('projects')
-      .select('projects.id')
-      .where('projects.lineage', 'like', below?.withGroups ? `${lineage}%` : lineage)
-    return eb.or([
-      ...(groupIds.length > 0 ? [eb('group_id', 'in', groupIds)] : []),
-      ...(subject.kind === 'project' ? [eb('project_id', '=', subject.id)] : []),
-      ...(below?.withGroups
-        ? [eb('group_id', 'in', groupsBelow.where(allowedInGroup(context, actor, 'read_label')))]
-        : []),
-      ...(below?.withProjects
-        ? [eb('project_id', 'in', projectsIn.where(allowedInProject(context, actor, 'read_label')))]
-        : []),
-    ])
-  })
-}
+/** Returns the row of the project, or else the first one. */
+const nearest = <Row extends { readonly project_id: number | null }>(rows: readonly Row[]): Row | undefined =>
+  rows.find((row) => row.project_id !== null) ?? rows[0]
+
+const labelsIn = (context: ActorContext, scope: ParentScope) =>
+  context.db
+    .selectFrom('labels')
+    .where(isInScope(context, scope, { groupsBelow: 'read_label', projectsBelow: 'read_label' }))

@@ -59,18 +59,12 @@ export const listLabelsInput = z.object({
 })
 
 /** The parameters of lists for many groups or projects. */
-const labelsOfEach = {
+export const labelsOfEachInput = z.object({
   title: z.string().max(255).optional(),
   search: z.string().max(255).optional(),
   searchIn: z.array(z.enum(['name', 'description'])).optional(),
   includeAncestorGroups: z.boolean().default(false),
   archived: z.boolean().default(false),
-}
-export const labelsOfEachInput = z.object(labelsOfEach)
-
-/** The parameters for groups, which can include the labels of everything below them. */
-export const labelsOfEachGroupInput = z.object({
-  ...labelsOfEach,
   includeDescendantGroups: z.boolean().default(false),
   onlyGroupLabels: z.boolean().default(false),
 })

@@ -1,39 +1,19 @@
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import type { z } from 'zod'
 import { containsWords } from '../kit/contains-text.ts'
 import { dayAt } from '../kit/day.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import { type KeysetColumn, mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import type { DescribedMilestone, Milestone, MilestoneOrder, MilestoneState } from './milestone.ts'
+import { parentPaths, parentWithPath } from '../parents/parent-store.ts'
+import type { DescribedMilestone, listMilestonesInput, Milestone, MilestoneOrder } from './milestone.ts'
 import type { MilestoneScope } from './milestone-scope-store.ts'
-import {
-  describedMilestoneOf,
-  listedColumns,
-  milestoneOf,
-  parentOf,
-  parentPaths,
-  type RowWithPaths,
-} from './milestone-store.ts'
+import { describedMilestoneOf, listedMilestones, milestoneOf } from './milestone-store.ts'
 
-export interface MilestoneFilter {
-  readonly ids?: readonly number[] | undefined
-  readonly iids?: readonly number[] | undefined
-  readonly state: MilestoneState | 'all'
-  /** The exact title. */
-  readonly title?: string | undefined
-  /**
-   * Words that must all occur in the title or the description, ignoring case. `searchTitle` looks only in the title.
-   */
-  readonly search?: string | undefined
-  readonly searchTitle?: string | undefined
-  readonly updatedBefore?: number | undefined
-  readonly updatedAfter?: number | undefined
-  /** `YYYY-MM-DD`, like the next two. Milestones without the compared date are left out. */
-  readonly containingDate?: string | undefined
-  readonly startDate?: string | undefined
-  readonly endDate?: string | undefined
-}
+type ListInput = z.output<typeof listMilestonesInput>
+export type MilestoneFilter = Omit<Partial<ListInput>, 'state'> &
+  Pick<ListInput, 'state'> & { readonly ids?: readonly number[] | undefined }
 
 /** Returns a page of milestones by due date, those without one last, and the newest first among equals. */
 export async function pageOfMilestones(
@@ -45,12 +25,12 @@ export async function pageOfMilestones(
   const query = context.db
     .selectFrom('milestones')
     .selectAll()
-    .select(parentPaths)
+    .select(parentPaths('milestones'))
     .where(scope)
     .where((eb) => eb.and(conditionsOf(filter, eb)))
     .orderBy('due_order')
     .orderBy('id', 'desc')
-  return mapPage(await pageOf(context, query, page), (row) => describedMilestoneOf(row, parentOf(row)))
+  return mapPage(await pageOf(context, query, page), (row) => describedMilestoneOf(row, parentWithPath(row)))
 }
 
 interface Ordering {
@@ -69,22 +49,16 @@ export function milestoneListing(
   return listingOf<'milestones', ListedRow, Milestone>(
     context,
     scopes.map((scope) =>
-      context.db
-        .selectFrom('milestones')
-        .select(listedColumns)
-        .select(parentPaths)
+      listedMilestones(context)
         .select([rank.as('order_rank'), value.as('order_value')])
         .where(scope)
         .where((eb) => eb.and(conditionsOf(filter, eb))),
     ),
-    { order, itemsOf: (rows) => rows.map((row) => milestoneOf(row, parentOf(row))) },
+    { order, itemsOf: (rows) => rows.map(milestoneOf) },
   )
 }
 
-interface ListedRow extends RowWithPaths {
-  readonly order_rank: number
-  readonly order_value: unknown
-}
+type ListedRow = Parameters<typeof milestoneOf>[0] & { readonly order_rank: number; readonly order_value: unknown }
 
 function keysetOf({ nowMs }: ReadContext, { orderBy, sort }: Ordering) {
   const isByDueDate = orderBy === 'due_date' || orderBy === 'expired_last_due_date'

@@ -1,5 +1,6 @@
 import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { listGroupMilestoneIssues } from '../issues/milestone-issues.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
@@ -203,7 +204,7 @@ describe('permissions', () => {
       items: [{ title: 'x' }],
     })
     expect(await world.perform(noor, groupMilestones.get, one)).toMatchObject({ title: 'x' })
-    expect(await world.perform(noor, groupMilestones.issues, one)).toMatchObject({ items: [] })
+    expect(await world.perform(noor, listGroupMilestoneIssues, one)).toMatchObject({ items: [] })
     expect(await create({ title: 'y' }, noor).catch(failure)).toEqual({ code: 'forbidden' })
     expect(await world.perform(noor, groupMilestones.remove, one).catch(failure)).toEqual({ code: 'forbidden' })
   })

@@ -20,7 +20,7 @@ export interface ParentColumns {
 export const parentFields = { groupId: int('group_id').optional(), projectId: int('project_id').optional() }
 
 /** The tables with rows that belong to a group or project. */
-type TableOfParents = {
+export type TableOfParents = {
   [Table in keyof CoreTables]: CoreTables[Table] extends ParentColumns ? Table : never
 }[keyof CoreTables]
 

@@ -1,6 +1,6 @@
 import type { Db } from '@penstock/db'
 import type { Clock } from '@penstock/runtime'
-import type { WriteContext } from '../kit/store-context.ts'
+import type { ReadContext, WriteContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../model/project.ts'
 import type { SpamCheck } from '../model/spam-check.ts'
@@ -50,6 +50,11 @@ export interface Tx extends WriteContext {
    * so the next start must be able to find and finish the work. An error in `work` is ignored.
    */
   afterCommit(work: (core: Core) => Promise<void>): void
+}
+
+/** The database to read from, with the caller if the result depends on what they may see. */
+export interface ActorContext extends ReadContext {
+  readonly actor?: Actor
 }
 
 export interface OperationContext {

@@ -8,7 +8,7 @@ import {
 } from '../issues/issue-listings.ts'
 import { createIssue, getProjectIssue, listIssues, listProjectIssues } from '../issues/issue-operations.ts'
 import type { Listed } from '../kit/listing.ts'
-import { descriptionsOfEachLabel, findLabelOfEach, listLabelsOfEachProject } from '../labels/label-lists.ts'
+import { descriptionsOfEachLabel, findLabelOfEach, listLabelsOfEach } from '../labels/label-lists.ts'
 import { projectLabels } from '../labels/label-operations.ts'
 import {
   descriptionsOfEachMergeRequest,
@@ -90,7 +90,7 @@ describe.each([
       const { id } = await createOne.issue({ labels: [title] })
       const [issue] = await ask(findEachIssue, [id])
       return [
-        await firstOf(await ask(listLabelsOfEachProject, [tools])),
+        await firstOf(await ask(listLabelsOfEach, [tools])),
         await firstOf(await ask(listLabelsOfEachIssue, [issue!])),
         ...(await ask(findLabelOfEach, [tools], { title })),
       ]

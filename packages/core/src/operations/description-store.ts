@@ -18,6 +18,19 @@ type DescribedTable = {
   [Table in keyof CoreTables]: CoreTables[Table] extends { description: string | null } ? Table : never
 }[keyof CoreTables]
 
+/** Returns the things with their descriptions, by id. */
+export async function describedThings<Thing extends { readonly id: number }>(
+  { db }: ReadContext,
+  table: DescribedTable,
+  things: readonly Thing[],
+): Promise<ReadonlyMap<number, Thing & Described>> {
+  if (things.length === 0) return new Map()
+  const ids = things.map(({ id }) => id)
+  const rows = await db.selectFrom(table).select(['id', 'description']).where('id', 'in', ids).execute()
+  const descriptions = new Map(rows.map(({ id, description }) => [id, description ?? undefined]))
+  return new Map(things.map((thing) => [thing.id, { ...thing, description: descriptions.get(thing.id) }]))
+}
+
 /** The input of a query for descriptions: the total size of the result is limited. */
 export const descriptionsInput = z.object({ maxBytes: z.int().min(0) })
 

@@ -3,8 +3,7 @@ import type { Project } from '../model/project.ts'
 import type { Core } from '../operations/context.ts'
 import { effectiveVariables, type VariableCircumstances } from '../variables/effective-variables.ts'
 import type { Variable } from '../variables/variable.ts'
-import { variableLevelsOf } from '../variables/variable-operations.ts'
-import { type SealedVariable, unsealVariable } from '../variables/variable-store.ts'
+import { type SealedVariable, unsealVariable, variableLevelsOf } from '../variables/variable-store.ts'
 
 /** The OTLP signals that can be exported, as the variable names them. */
 export const exportSignals = ['traces', 'metrics', 'logs'] as const
@@ -43,7 +42,7 @@ export async function loadExportSettings(
 ): Promise<ExportSettings> {
   const { serviceName } = core.settings
   const levels = await variableLevelsOf(context, project, Object.values(exportVariableKeys(serviceName)))
-  const applied = effectiveVariables(levels, circumstances).map((variable) => unsealVariable(core, variable))
+  const applied = effectiveVariables(levels, circumstances).map((variable) => unsealVariable({ core }, variable))
   const settings = parseExportSettings(applied, serviceName)
   const ignored = levels.flat().filter(({ key }) => !applied.some((variable) => variable.key === key))
   return { ...settings, warnings: [...settings.warnings, ...new Set(ignored.map(notAppliedWarning))] }

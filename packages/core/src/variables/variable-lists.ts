@@ -1,28 +1,12 @@
 import { z } from 'zod'
-import type { Subject } from '../access/subject.ts'
 import { emptyListing, type Listed, listedEach } from '../kit/listing.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
-import type { OperationContext } from '../operations/context.ts'
+import type { Core } from '../operations/context.ts'
 import { batchQuery, unscopedQuery } from '../operations/operation.ts'
-import { type Variable, variablesOfEachInput } from './variable.ts'
-import { inheritedVariableListing, type VariableOrder, variableListing } from './variable-store.ts'
-
-/** A variable as shown to its administrators; `value` is missing if it is hidden. */
-export interface ShownVariable extends Omit<Variable, 'value'> {
-  readonly value: string | undefined
-}
-
-export const shownVariable = (variable: Variable): ShownVariable => ({
-  ...variable,
-  value: variable.isHidden ? undefined : variable.value,
-})
-
-export const listVariablesOfEach = async (
-  context: OperationContext & ReadContext,
-  subjects: readonly Subject[],
-  order: VariableOrder,
-) => listedEach(variableListing(context.core, context, subjects, order, shownVariable), subjects.length)
+import { effectiveVariables, type VariableCircumstances } from './effective-variables.ts'
+import { type ShownVariable, type Variable, variablesOfEachInput } from './variable.ts'
+import { inheritedVariableListing, unsealVariable, variableLevelsOf } from './variable-store.ts'
 
 /** Lists the variables of the groups above each project, without their values. */
 export const listInheritedVariablesOfEach = batchQuery(
@@ -36,3 +20,16 @@ export const listInstanceVariables = unscopedQuery(
   { name: 'listInstanceVariables', caller: 'administrator', input: z.object({}) },
   async (): Promise<Listed<ShownVariable>> => ({ listing: emptyListing(1), index: 0 }),
 )
+
+/**
+ * Returns the variables for a pipeline of a project, with their values. For use by the service itself, not for clients.
+ */
+export async function variablesFor(
+  context: ReadContext,
+  core: Core,
+  project: Project,
+  circumstances: VariableCircumstances,
+): Promise<Variable[]> {
+  const levels = await variableLevelsOf(context, project)
+  return effectiveVariables(levels, circumstances).map((variable) => unsealVariable({ core }, variable))
+}

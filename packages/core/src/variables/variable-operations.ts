@@ -2,18 +2,16 @@ import type { z } from 'zod'
 import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
 import { errorTexts } from '../kit/error-texts.ts'
 import { newObject, validate, withInput } from '../kit/field-table.ts'
-import { mapPage } from '../kit/page.ts'
+import { listedEach } from '../kit/listing.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import { parentIds } from '../model/parent.ts'
-import type { Project } from '../model/project.ts'
-import type { Core, Tx } from '../operations/context.ts'
-import { type OnParent, onGroupsAndProjects } from '../parents/parent-operations.ts'
-import { effectiveVariables, type VariableCircumstances } from './effective-variables.ts'
+import type { Tx } from '../operations/context.ts'
+import { type OnParent, onGroupsAndProjects, recordChange } from '../parents/parent-operations.ts'
 import {
   createVariableInput,
   isMaskable,
   listVariablesInput,
   maxVariables,
+  shownVariable,
   updateVariableInput,
   type Variable,
   type VariableDraft,
@@ -21,17 +19,14 @@ import {
   variableInput,
   variablesOfEachInput,
 } from './variable.ts'
-import { listVariablesOfEach, shownVariable } from './variable-lists.ts'
 import {
   countVariables,
   deleteVariable,
-  findSealedVariables,
   findVariables,
   insertVariable,
   pageOfVariables,
-  type SealedVariable,
-  unsealVariable,
   updateVariable,
+  variableListing,
 } from './variable-store.ts'
 
 /** Groups and projects differ in who may administer their variables. */
@@ -44,16 +39,16 @@ export const { group: groupVariables, project: projectVariables } = onGroupsAndP
     },
   },
   (on) => ({
-    list: on.list(listVariablesInput, async (context, page) =>
-      mapPage(await pageOfVariables(context.core, context, context.subject, page), shownVariable),
-    ),
+    list: on.list(listVariablesInput, (context, page) => pageOfVariables(context, context.subject, page)),
 
-    listEach: on.listEach(variablesOfEachInput, listVariablesOfEach),
+    listEach: on.listEach(variablesOfEachInput, async (context, parents, order) =>
+      listedEach(variableListing(context, parents, order), parents.length),
+    ),
 
     get: on.get(variableInput, async (context, input) => shownVariable(await getOne(context, input))),
 
     create: on.create(createVariableInput, async (tx, { maskedAndHidden, environmentScope, ...input }) => {
-      const { core, subject } = tx
+      const { subject } = tx
       const draft = newObject(variableDraft, {
         ...input,
         key: input.key.trim(),
@@ -66,7 +61,7 @@ export const { group: groupVariables, project: projectVariables } = onGroupsAndP
       if ((await countVariables(tx, subject)) >= limit) {
         throw invalid({ base: [`Maximum number of ${subject.kind} CI/CD variables (${limit}) exceeded`] })
       }
-      const variable = await insertVariable(core, tx, subject, draft)
+      const variable = await insertVariable(tx, subject, draft)
       await recordVariableEvent(tx, 'created', variable)
       return shownVariable(variable)
     }),
@@ -78,7 +73,7 @@ export const { group: groupVariables, project: projectVariables } = onGroupsAndP
         throw invalid({ base: ['A variable that is masked and hidden stays so'] })
       }
       await validateVariable(tx, variable)
-      const changed = await updateVariable(tx.core, tx, tx.subject, variable)
+      const changed = await updateVariable(tx, tx.subject, variable)
       await recordVariableEvent(tx, 'updated', changed)
       return shownVariable(changed)
     }),
@@ -91,40 +86,13 @@ export const { group: groupVariables, project: projectVariables } = onGroupsAndP
   }),
 )
 
-/**
- * Returns the variables for a pipeline of a project, with their values. For use by the service itself, not for clients.
- */
-export async function variablesFor(
-  context: ReadContext,
-  core: Core,
-  project: Project,
-  circumstances: VariableCircumstances,
-): Promise<Variable[]> {
-  const levels = await variableLevelsOf(context, project)
-  return effectiveVariables(levels, circumstances).map((variable) => unsealVariable(core, variable))
-}
-
-/**
- * Returns the variables of the project, then of its groups from the nearest up, still encrypted; `keys` selects some of
- * them.
- */
-export async function variableLevelsOf(
-  context: ReadContext,
-  project: Project,
-  keys?: readonly string[],
-): Promise<SealedVariable[][]> {
-  const all = await findSealedVariables(context, project, keys)
-  const nearestFirst = [undefined, ...project.groupIds.toReversed()]
-  return nearestFirst.map((groupId) => all.filter((variable) => variable.groupId === groupId))
-}
-
 /** Returns the variable. @throws DomainError `not_found`; `ambiguous` if several match */
 async function getOne(
   context: OnParent<ReadContext>,
   { key, filter }: Pick<z.output<typeof variableInput>, 'key' | 'filter'>,
 ): Promise<Variable> {
   const environmentScope = filter?.environmentScope ?? undefined
-  const [variable, another] = await findVariables(context.core, context, context.subject, { key, environmentScope })
+  const [variable, another] = await findVariables(context, context.subject, { key, environmentScope })
   if (variable === undefined) throw notFound('Variable')
   if (another === undefined) return variable
   throw new DomainError({ code: 'ambiguous', what: 'variables', distinguishedBy: ['filter', 'environmentScope'] })
@@ -132,7 +100,7 @@ async function getOne(
 
 /** Rejects an invalid draft, and a key and scope that another variable has. @throws DomainError `invalid` */
 async function validateVariable(tx: OnParent<Tx>, draft: VariableDraft & { readonly id?: number }): Promise<void> {
-  const namesakes = await findVariables(tx.core, tx, tx.subject, draft)
+  const namesakes = await findVariables(tx, tx.subject, draft)
   const isTaken = namesakes.some(({ id }) => id !== draft.id)
   validate(variableDraft, draft, {
     ...(isTaken && { key: [`(${draft.key}) ${errorTexts.taken}`] }),
@@ -141,10 +109,5 @@ async function validateVariable(tx: OnParent<Tx>, draft: VariableDraft & { reado
 }
 
 /** Records an event without the value. */
-const recordVariableEvent = (tx: OnParent<Tx>, what: string, { id, key, environmentScope }: Variable) =>
-  tx.recordEvent({
-    type: `variable.${what}`,
-    objectId: id,
-    ...parentIds(tx.subject),
-    details: { key, environmentScope },
-  })
+const recordVariableEvent = (tx: OnParent<Tx>, what: string, variable: Variable) =>
+  recordChange(tx, `variable.${what}`, variable, { key: variable.key, environmentScope: variable.environmentScope })

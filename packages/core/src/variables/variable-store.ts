@@ -2,12 +2,22 @@ import type { Selectable } from 'kysely'
 import { type ColumnsOf, fromRow, toRow } from '../kit/field-table.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import { type KeysetColumn, mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import { deleteRow, insertRow, updateRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { belongsTo, type ParentColumns, type ParentRef, parentColumns, parentOfRow } from '../model/parent.ts'
 import type { Project } from '../model/project.ts'
-import type { Core, Tx } from '../operations/context.ts'
+import type { OperationContext, Tx } from '../operations/context.ts'
+import { isInScope } from '../parents/parent-scope-store.ts'
 import { newNonce, sealText, unsealText } from './sealed-text.ts'
-import { type Variable, type VariableDraft, variableDraft, variableFields, type variableOrders } from './variable.ts'
+import {
+  type ShownVariable,
+  shownVariable,
+  type Variable,
+  type VariableDraft,
+  type VariableOrder,
+  variableDraft,
+  variableFields,
+} from './variable.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -19,36 +29,31 @@ declare module '../kit/tables.ts' {
 interface CiVariablesTable extends ParentColumns, ColumnsOf<typeof variableFields> {}
 type Row = Selectable<CiVariablesTable>
 
+/** The core has the key that encrypts values. */
+type WithCore<Context> = Context & Pick<OperationContext, 'core'>
+
 const variablesOf = ({ db }: ReadContext, parent: ParentRef) =>
   db.selectFrom('ci_variables').selectAll('ci_variables').where(belongsTo(parent))
 
 export async function pageOfVariables(
-  core: Core,
-  context: ReadContext,
+  context: WithCore<ReadContext>,
   parent: ParentRef,
   request: PageRequest,
-): Promise<Page<Variable>> {
-  const query = variablesOf(context, parent).orderBy('id')
-  return mapPage(await pageOf(context, query, request), (row) => variableOf(core, row))
-}
-
-export interface VariableOrder {
-  readonly orderBy: (typeof variableOrders)[number]
-  readonly sort: 'asc' | 'desc'
+): Promise<Page<ShownVariable>> {
+  const page = await pageOf(context, variablesOf(context, parent).orderBy('id'), request)
+  return mapPage(page, (row) => shownVariable(variableOf(context, row)))
 }
 
 /** Returns the variables of each parent. */
-export const variableListing = <Item>(
-  core: Core,
-  context: ReadContext,
+export const variableListing = (
+  context: WithCore<ReadContext>,
   parents: readonly ParentRef[],
   order: VariableOrder,
-  shown: (variable: Variable) => Item,
-): Listing<Item> =>
+): Listing<ShownVariable> =>
   listingOf(
     context,
     parents.map((parent) => variablesOf(context, parent)),
-    { order: orderColumnsOf(order), itemsOf: (rows) => rows.map((row) => shown(variableOf(core, row))) },
+    { order: orderColumnsOf(order), itemsOf: (rows) => rows.map((row) => shownVariable(variableOf(context, row))) },
   )
 
 /** A variable that a project inherits from a group. */
@@ -87,8 +92,7 @@ const orderColumnsOf = ({ orderBy, sort: direction }: VariableOrder): readonly K
 
 /** Finds the variables with a key, ordered by id; with `environmentScope`, at most one. */
 export async function findVariables(
-  core: Core,
-  context: ReadContext,
+  context: WithCore<ReadContext>,
   parent: ParentRef,
   { key, environmentScope }: { readonly key: string; readonly environmentScope?: string | undefined },
 ): Promise<Variable[]> {
@@ -97,35 +101,38 @@ export async function findVariables(
     .$if(environmentScope !== undefined, (query) => query.where('environment_scope', '=', environmentScope!))
     .orderBy('id')
     .execute()
-  return rows.map((row) => variableOf(core, row))
+  return rows.map((row) => variableOf(context, row))
 }
 
 /** A variable with a value that is still encrypted. */
 export interface SealedVariable extends Omit<Variable, 'value'> {
-  /** `undefined` if the variable belongs to the project. */
-  readonly groupId: number | undefined
   readonly row: Row
 }
 
-/** Finds the variables of a project and groups, still encrypted; `keys` selects some of them. */
-export async function findSealedVariables(
-  { db }: ReadContext,
-  { id, groupIds }: Pick<Project, 'id' | 'groupIds'>,
+/**
+ * Returns the variables of the project, then of its groups from the nearest up, still encrypted; `keys` selects some of
+ * them.
+ */
+export async function variableLevelsOf(
+  context: ReadContext,
+  project: Project,
   keys?: readonly string[],
-): Promise<SealedVariable[]> {
-  const rows = await db
+): Promise<SealedVariable[][]> {
+  const rows = await context.db
     .selectFrom('ci_variables')
     .selectAll()
-    .where((eb) =>
-      eb.or([eb('project_id', '=', id), ...(groupIds.length > 0 ? [eb('group_id', 'in', [...groupIds])] : [])]),
-    )
+    .where(isInScope(context, { parent: project, above: true }))
     .$if(keys !== undefined, (query) => query.where('key', 'in', [...keys!]))
     .orderBy('id')
     .execute()
-  return rows.map((row) => ({ ...withoutValue(row), groupId: row.group_id ?? undefined, row }))
+  const levelOf = (groupId: number | null) => rows.filter(({ group_id }) => group_id === groupId)
+  return [null, ...project.groupIds.toReversed()].map((groupId) =>
+    levelOf(groupId).map((row) => ({ ...withoutValue(row), row })),
+  )
 }
 
-export const unsealVariable = (core: Core, { row }: SealedVariable): Variable => variableOf(core, row)
+export const unsealVariable = (context: Pick<OperationContext, 'core'>, { row }: SealedVariable): Variable =>
+  variableOf(context, row)
 
 export async function countVariables({ db }: ReadContext, parent: ParentRef): Promise<number> {
   const { count } = await db
@@ -137,41 +144,21 @@ export async function countVariables({ db }: ReadContext, parent: ParentRef): Pr
 }
 
 /** @throws the database's error if another variable has the key and scope */
-export async function insertVariable(
-  core: Core,
-  { db }: Tx,
-  parent: ParentRef,
-  draft: VariableDraft,
-): Promise<Variable> {
-  const row = await db
-    .insertInto('ci_variables')
-    .values({ ...parentColumns(parent), ...rowOf(core, parent, draft) })
-    .returningAll()
-    .executeTakeFirstOrThrow()
-  return variableOf(core, row)
-}
+export const insertVariable = async (tx: WithCore<Tx>, parent: ParentRef, draft: VariableDraft): Promise<Variable> =>
+  variableOf(tx, await insertRow(tx, 'ci_variables', { ...parentColumns(parent), ...rowOf(tx, parent, draft) }))
 
 /** @throws the database's error if another variable has the key and scope */
-export async function updateVariable(core: Core, { db }: Tx, parent: ParentRef, variable: Variable): Promise<Variable> {
-  const row = await db
-    .updateTable('ci_variables')
-    .set(rowOf(core, parent, variable))
-    .where('id', '=', variable.id)
-    .returningAll()
-    .executeTakeFirstOrThrow()
-  return variableOf(core, row)
-}
+export const updateVariable = async (tx: WithCore<Tx>, parent: ParentRef, variable: Variable): Promise<Variable> =>
+  variableOf(tx, await updateRow(tx, 'ci_variables', variable.id, rowOf(tx, parent, variable)))
 
-export async function deleteVariable({ db }: Tx, id: number): Promise<void> {
-  await db.deleteFrom('ci_variables').where('id', '=', id).execute()
-}
+export const deleteVariable = (tx: Tx, id: number) => deleteRow(tx, 'ci_variables', id)
 
-function rowOf({ settings, randomBytes }: Core, parent: ParentRef, draft: VariableDraft) {
+function rowOf({ core: { settings, randomBytes } }: WithCore<object>, parent: ParentRef, draft: VariableDraft) {
   const sealed = sealText(settings.secretsKey, newNonce(randomBytes), placeOf(parent, draft.key), draft.value)
   return toRow(variableDraft, { ...draft, value: sealed })
 }
 
-function variableOf({ settings }: Core, row: Row): Variable {
+function variableOf({ core: { settings } }: WithCore<object>, row: Row): Variable {
   const variable = fromRow(variableFields, row)
   return { ...variable, value: unsealText(settings.secretsKey, placeOf(parentOfRow(row), row.key), variable.value) }
 }

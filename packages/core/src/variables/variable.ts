@@ -75,11 +75,20 @@ export const variableInput = z.object(one)
 export const updateVariableInput = z.object({ ...one, value: z.string().nullish(), ...changes })
 export const listVariablesInput = z.object({ ...parentInput, ...pageInput })
 
-export const variableOrders = ['id', 'key'] as const
 export const variablesOfEachInput = z.object({
-  orderBy: z.enum(variableOrders).default('id'),
+  orderBy: z.enum(['id', 'key']).default('id'),
   sort: z.enum(['asc', 'desc']).default('asc'),
 })
+
+export type VariableOrder = z.output<typeof variablesOfEachInput>
+
+/** A variable as shown to its administrators; `value` is missing if it is hidden. */
+export interface ShownVariable extends Omit<Variable, 'value'> {
+  readonly value: string | undefined
+}
+
+export const shownVariable = (variable: Variable): ShownVariable =>
+  variable.isHidden ? { ...variable, value: undefined } : variable
 
 /** Tells whether a log can mask the value: it has the characters of Base64, tokens and URLs; if `isRaw`, no spaces. */
 export const isMaskable = ({ value, isRaw }: Pick<Variable, 'value' | 'isRaw'>): boolean =>

@@ -5,7 +5,8 @@ import { accessLevels } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
-import { groupVariables, projectVariables, variablesFor } from './variable-operations.ts'
+import { variablesFor } from './variable-lists.ts'
+import { groupVariables, projectVariables } from './variable-operations.ts'
 
 let world: World
 let mira: User

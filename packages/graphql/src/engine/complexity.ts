@@ -12,7 +12,8 @@ import {
   TypeMetaFieldDef,
 } from 'graphql'
 import { MAX_PAGE_SIZE } from '../schema/connection.ts'
-import { type Cost, costTable } from './cost-table.ts'
+import type { Cost } from '../schema/cost.ts'
+import { costTable } from './cost-table.ts'
 import { type SelectionContext, selectedFields } from './selected-fields.ts'
 
 export const MAX_COMPLEXITY = { anonymous: 200, signedIn: 250 } as const
@@ -43,7 +44,7 @@ export function scoreOf(context: SelectionContext, operation: OperationDefinitio
     const children = scores.length === 0 ? 0 : Math.max(...scores)
     const args = argumentsOf(context, field, nodes[0]!)
     if (args === undefined) return children
-    return costOf(costAt(parent, field.name), children, args, type.name.endsWith('Connection'))
+    return costOf(costAt(parent, field), children, args, type.name.endsWith('Connection'))
   }
 
   const root = schema.getRootType(operation.operation)
@@ -75,11 +76,10 @@ export function costOf(
   return Math.floor(total + total * size * factor)
 }
 
-function costAt(type: GraphQLObjectType, field: string): Cost | undefined {
-  const own = costTable[`${type.name}.${field}`]
-  if (own !== undefined) return own
-  const shared = type.getInterfaces().find(({ name }) => costTable[`${name}.${field}`] !== undefined)
-  return shared && costTable[`${shared.name}.${field}`]
+/** Returns the cost that the field declares, or else the one in the table. */
+function costAt(type: GraphQLObjectType, { name, extensions }: GraphQLField<unknown, unknown>): Cost | undefined {
+  const types = [type, ...type.getInterfaces()]
+  return (extensions.cost as Cost | undefined) ?? types.map((each) => costTable[`${each.name}.${name}`]).find(Boolean)
 }
 
 function fieldOf(

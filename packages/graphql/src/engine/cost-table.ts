@@ -1,24 +1,13 @@
-/**
- * The cost of a field besides the fields below it, if it is not 1.
- *
- * - `resolver`: the field has its own lookup. Its arguments count, and its page size if it is a connection.
- * - `repository`: adds 1, because the field reads from a repository.
- */
-export interface Cost {
-  readonly resolver?: true
-  readonly repository?: true
-  /** The extra cost of each argument that is present. */
-  readonly arguments?: Readonly<Record<string, number>>
-  /** The extra cost if any argument is present. */
-  readonly anyArgument?: number
-}
+import { type Cost, lookup as resolver } from '../schema/cost.ts'
 
-const resolver: Cost = { resolver: true }
 const pipelines: Cost = { resolver: true, arguments: { ref: 2, sha: 2 } }
 const issues: Cost = { resolver: true, arguments: { labelName: 2 } }
 const repository: Cost = { repository: true }
 
-/** The costs by `Type.field`. An entry for an interface applies to its object types. */
+/**
+ * The costs of fields that do not declare their own, by `Type.field`. An entry for an interface applies
+ * to its object types.
+ */
 export const costTable: Readonly<Record<string, Cost>> = {
   'Query.project': resolver,
   'Query.projects': resolver,
@@ -29,7 +18,6 @@ export const costTable: Readonly<Record<string, Cost>> = {
   'Query.users': resolver,
   'Query.issues': issues,
   'Query.mergeRequests': resolver,
-  'Query.ciVariables': resolver,
   'Query.jobs': resolver,
   'Query.runner': resolver,
   'Query.metadata': resolver,
@@ -47,20 +35,13 @@ export const costTable: Readonly<Record<string, Cost>> = {
   'Project.mergeRequest': resolver,
   'Project.mergeRequests': resolver,
   'Group.mergeRequests': resolver,
-  'Project.milestones': resolver,
-  'Group.milestones': resolver,
-  'Project.ciVariables': resolver,
-  'Project.inheritedCiVariables': resolver,
   'Project.jobs': resolver,
   'Project.pipelineCounts': resolver,
   'Project.issueStatusCounts': resolver,
   'Project.projectMembers': resolver,
-  'Project.labels': resolver,
-  'Group.ciVariables': resolver,
   'Group.groupMembers': resolver,
   'Group.projects': resolver,
   'Group.descendantGroups': resolver,
-  'Group.labels': resolver,
   'Pipeline.jobs': resolver,
   'Pipeline.stages': resolver,
   'DetailedStatus.action': repository,

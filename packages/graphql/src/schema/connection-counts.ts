@@ -1,11 +1,10 @@
 import type { Counted } from './connections.ts'
 
-/** The connections that have a `count`, by node type. */
+/** The connections that have a `count`, by node type, if their area does not declare it with `connections.count`. */
 export const connectionCounts: Readonly<Record<string, Counted>> = {
   UserCore: 'exact',
   Group: 'exact',
   Project: 'exact',
-  Label: 'exact',
   Pipeline: 'exact',
   CiJob: 'limited',
   CiJobInterface: 'limited',

@@ -3,6 +3,7 @@ import type { FieldRef, InputFieldMap, InputShapeFromFields } from '@pothos/core
 import type { RequestContext } from '../request/request-context.ts'
 import { Connection, type PagingArguments } from './connection.ts'
 import type { NodeName, Sources, SumOf } from './connections.ts'
+import { type Cost, withCost } from './cost.ts'
 import type { Kit } from './kit.ts'
 import type { AnyFieldsOf, ArgumentsMaker, FieldsOf, Types } from './schema-types.ts'
 
@@ -15,6 +16,8 @@ const pagingArguments = (t: ArgumentsMaker) => ({
 
 interface ConnectionFieldOptions<Parent, Name extends NodeName, Args extends InputFieldMap> {
   readonly description?: string
+  /** The cost besides the fields below it. Default: 1. */
+  readonly cost?: Cost
   readonly args?: Args
   /** Default 100. */
   readonly maxPageSize?: number
@@ -32,12 +35,13 @@ export function connectionField<Parent, Name extends NodeName, Args extends Inpu
   { connections }: Kit,
   fields: AnyFieldsOf<Parent>,
   node: Name,
-  { description, args, maxPageSize, nullable = true, list }: ConnectionFieldOptions<Parent, Name, Args>,
+  { description, cost, args, maxPageSize, nullable = true, list }: ConnectionFieldOptions<Parent, Name, Args>,
 ): FieldRef<Types, unknown> {
   const t = fields as FieldsOf<Parent>
   return t.field({
     type: connections.of(node) as never,
     ...(description !== undefined && { description }),
+    ...(cost && withCost(cost)),
     nullable,
     args: { ...pagingArguments(t), ...args } as never,
     resolve: async (parent: Parent, args: PagingArguments, context: RequestContext) => {

@@ -1,7 +1,15 @@
 import type { ObjectRef } from '@pothos/core'
 import { GraphQLError } from 'graphql'
 import { type Connection, MAX_COUNTED, type PageInfo } from './connection.ts'
-import type { Builder, InterfaceSources, ObjectName, ObjectSources, ObjectSums, Types } from './schema-types.ts'
+import type {
+  Builder,
+  FieldsOf,
+  InterfaceSources,
+  ObjectName,
+  ObjectSources,
+  ObjectSums,
+  Types,
+} from './schema-types.ts'
 
 export type NodeName = ObjectName | (keyof InterfaceSources & string)
 export type Sources = ObjectSources & InterfaceSources
@@ -16,13 +24,13 @@ const MAX_LIMITED_COUNT = 1_000
 /** Defines the types `<Node>Connection` and `<Node>Edge`, each on first use. */
 export class Connections {
   readonly #builder: Builder
-  readonly #countKinds: Readonly<Record<string, Counted>>
+  readonly #countKinds: Map<string, Counted>
   readonly #refs = new Map<NodeName, unknown>()
   readonly #pageInfo
 
   constructor(builder: Builder, countKinds: Readonly<Record<string, Counted>>) {
     this.#builder = builder
-    this.#countKinds = countKinds
+    this.#countKinds = new Map(Object.entries(countKinds))
     this.#pageInfo = builder.objectRef<PageInfo>('PageInfo').implement({
       fields: (t) => ({
         hasNextPage: t.exposeBoolean('hasNextPage', { nullable: false }),
@@ -31,6 +39,11 @@ export class Connections {
         endCursor: t.exposeString('endCursor'),
       }),
     })
+  }
+
+  /** Declares whether the connection of a node type has a `count`. Default: `uncounted`. */
+  count(node: NodeName, counted: Counted): void {
+    this.#countKinds.set(node, counted)
   }
 
   of<Name extends NodeName>(node: Name): ConnectionRef<Name> {
@@ -51,16 +64,9 @@ export class Connections {
         node: t.field({ type: nodeType, resolve: (source) => source.node as never }),
       }),
     })
-    const counted = this.#countKinds[node] ?? 'uncounted'
     return builder.objectRef<Connection<Node, SumOf<Name>>>(`${node}Connection`).implement({
       fields: (t) => ({
-        ...(counted !== 'uncounted' && {
-          count: t.int({
-            nullable: false,
-            args: { limit: t.arg.int(counted === 'limited' ? { defaultValue: MAX_LIMITED_COUNT } : {}) },
-            resolve: (connection, { limit }) => connection.count(countLimit(limit, counted)),
-          }),
-        }),
+        ...this.#countField(node, t),
         edges: t.field({
           type: [edge],
           nullable: { list: true, items: true },
@@ -81,6 +87,18 @@ export class Connections {
         }),
       }),
     }) as ConnectionRef<Name>
+  }
+
+  #countField<Node, Sum extends string>(node: NodeName, t: FieldsOf<Connection<Node, Sum>>) {
+    const counted = this.#countKinds.get(node) ?? 'uncounted'
+    if (counted === 'uncounted') return {}
+    return {
+      count: t.int({
+        nullable: false,
+        args: { limit: t.arg.int(counted === 'limited' ? { defaultValue: MAX_LIMITED_COUNT } : {}) },
+        resolve: (connection, { limit }) => (connection as Connection<Node, Sum>).count(countLimit(limit, counted)),
+      }),
+    }
   }
 }
 

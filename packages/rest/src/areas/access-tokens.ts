@@ -67,9 +67,9 @@ const tokenJson = (token: AccessToken) => ({
   }),
 })
 
-const tokenShape: Shape<AccessToken> = { schema: tokenSchema, of: tokenJson }
+const tokenShape: Shape<AccessToken> = { schema: tokenSchema.meta({ id: 'AccessToken' }), of: tokenJson }
 const issuedShape: Shape<IssuedAccessToken> = {
-  schema: tokenSchema.extend({ token: z.string() }),
+  schema: tokenSchema.extend({ token: z.string() }).meta({ id: 'IssuedAccessToken' }),
   of: (token) => ({ ...tokenJson(token), token: token.value }),
 }
 

@@ -17,21 +17,23 @@ import { acceptedShape } from './shapes/accepted-shape.ts'
 import { projectShape } from './shapes/project-shape.ts'
 
 const groupShape: Shape<Group> = {
-  schema: z.object({
-    id: z.int(),
-    web_url: z.string(),
-    name: z.string(),
-    path: z.string(),
-    description: z.string(),
-    visibility: z.enum(visibilities),
-    request_access_enabled: z.boolean(),
-    avatar_url: z.string().nullable(),
-    full_name: z.string(),
-    full_path: z.string(),
-    created_at: z.string(),
-    parent_id: z.int().nullable(),
-    shared_with_groups: z.array(z.unknown()),
-  }),
+  schema: z
+    .object({
+      id: z.int(),
+      web_url: z.string(),
+      name: z.string(),
+      path: z.string(),
+      description: z.string(),
+      visibility: z.enum(visibilities),
+      request_access_enabled: z.boolean(),
+      avatar_url: z.string().nullable(),
+      full_name: z.string(),
+      full_path: z.string(),
+      created_at: z.string(),
+      parent_id: z.int().nullable(),
+      shared_with_groups: z.array(z.unknown()),
+    })
+    .meta({ id: 'Group' }),
   of: (group, { externalUrl }) => ({
     id: group.id,
     web_url: `${externalUrl}/groups/${group.fullPath}`,

@@ -2,7 +2,7 @@ import { type DescribedLabel, describedLabelFields, groupLabels, projectLabels, 
 import { z } from 'zod'
 import { jsonShape, type Members, member, membersOf, pick } from '../routing/json-shape.ts'
 import { parentNames as names, type ParentKind, parentRoutes } from '../routing/parent-routes.ts'
-import { type Area, route, type Shape } from '../routing/route.ts'
+import { type Area, route } from '../routing/route.ts'
 import { escapedHtml } from './shapes/escaped-html.ts'
 
 const plain = membersOf(describedLabelFields)
@@ -14,11 +14,14 @@ const members: Members<DescribedLabel> = {
   subscribed: member(z.boolean(), () => false),
   priority: plain.priority,
 }
-const groupShape = jsonShape('GroupLabel', members)
-const projectShape = jsonShape<DescribedLabel>('ProjectLabel', {
-  ...members,
-  isProjectLabel: member(z.boolean(), ({ projectId }) => projectId !== undefined),
-})
+const shapes = {
+  project: jsonShape<DescribedLabel>('ProjectLabel', {
+    ...members,
+    isProjectLabel: member(z.boolean(), ({ projectId }) => projectId !== undefined),
+  }),
+  group: jsonShape('GroupLabel', members),
+}
+const operations = { project: projectLabels, group: groupLabels }
 
 /** Reports errors of `name` under `title`, as GitLab does for labels. */
 const invalid = ({ name, ...others }: Readonly<Record<string, readonly string[]>>) => ({
@@ -27,28 +30,33 @@ const invalid = ({ name, ...others }: Readonly<Record<string, readonly string[]>
 })
 
 /** The routes without a label in their path: the parameter `name` or `label_id` names it. */
-const unnamed = (kind: ParentKind, { update, remove }: typeof groupLabels, shape: Shape<DescribedLabel>) => {
-  const path = `/${kind}s/:id/labels`
+function unnamed(kind: ParentKind, { all: path }: { readonly all: string }) {
+  const { update, remove } = operations[kind]
   const summary = (verb: string) => `${verb} a label of a ${kind}. A parameter names the label.`
   return [
-    route({ method: 'PUT', path, operation: update, names, shape, invalid, summary: summary('Update') }),
+    route({
+      method: 'PUT',
+      path,
+      operation: update,
+      names,
+      shape: shapes[kind],
+      invalid,
+      summary: summary('Update'),
+    }),
     route({ method: 'DELETE', path, operation: remove, names, summary: summary('Delete') }),
   ]
 }
 
 export const labelsArea: Area = {
   tag: 'Labels',
-  routes: [
-    ...parentRoutes({
-      noun: 'label',
-      key: 'label_id',
-      operations: { project: projectLabels, group: groupLabels },
-      shape: { project: projectShape, group: groupShape },
-      foundBy: 'by its id or name',
-      endsInName: true,
-      invalid: () => invalid,
-    }),
-    ...unnamed('project', projectLabels, projectShape),
-    ...unnamed('group', groupLabels, groupShape),
-  ],
+  routes: parentRoutes({
+    noun: 'label',
+    key: 'label_id',
+    operations,
+    shape: shapes,
+    foundBy: 'by its id or name',
+    endsInName: true,
+    invalid: () => invalid,
+    others: unnamed,
+  }),
 }

@@ -5,13 +5,15 @@ import { basicUserShape } from './shapes/basic-user.ts'
 
 /** A member. The field `id` is the id of the user. */
 const memberShape: Shape<Member> = {
-  schema: basicUserShape.schema.extend({
-    access_level: z.int(),
-    created_at: z.string(),
-    created_by: basicUserShape.schema.optional(),
-    expires_at: z.string().nullable(),
-    membership_state: z.literal('active'),
-  }),
+  schema: basicUserShape.schema
+    .extend({
+      access_level: z.int(),
+      created_at: z.string(),
+      created_by: basicUserShape.schema.optional(),
+      expires_at: z.string().nullable(),
+      membership_state: z.literal('active'),
+    })
+    .meta({ id: 'Member' }),
   of: ({ user, level, createdAtMs, createdBy, expiresAt }, context) => ({
     ...basicUserShape.of(user, context),
     access_level: level,

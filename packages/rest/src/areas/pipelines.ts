@@ -25,11 +25,13 @@ const recordedShape: Shape<RecordedPipeline> = {
 }
 
 const exportShape: Shape<ShownExportSettings> = {
-  schema: z.object({
-    signals: z.array(z.enum(exportSignals)),
-    token_set: z.boolean(),
-    warnings: z.array(z.string()),
-  }),
+  schema: z
+    .object({
+      signals: z.array(z.enum(exportSignals)),
+      token_set: z.boolean(),
+      warnings: z.array(z.string()),
+    })
+    .meta({ id: 'PipelineExport' }),
   of: ({ signals, hasToken, warnings }) => ({ signals, token_set: hasToken, warnings }),
 }
 

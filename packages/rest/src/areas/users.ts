@@ -43,7 +43,8 @@ const PROJECTS_LIMIT = 100_000
 const userShape: Shape<UserProfile> = {
   schema: basicUserShape.schema
     .extend({ created_at: z.string(), bot: z.boolean() })
-    .extend(privateFieldsSchema.partial().shape),
+    .extend(privateFieldsSchema.partial().shape)
+    .meta({ id: 'User' }),
   of: ({ user, isWhole }, context) => ({
     ...basicUserShape.of(user, context),
     created_at: new Date(user.createdAtMs).toISOString(),
@@ -68,7 +69,7 @@ const userShape: Shape<UserProfile> = {
 
 /** An e-mail address. It is always confirmed, because only administrators set addresses. */
 const emailShape: Shape<User> = {
-  schema: z.object({ id: z.int(), email: z.string(), confirmed_at: z.string() }),
+  schema: z.object({ id: z.int(), email: z.string(), confirmed_at: z.string() }).meta({ id: 'Email' }),
   of: ({ id, email, createdAtMs }) => ({ id, email, confirmed_at: new Date(createdAtMs).toISOString() }),
 }
 

@@ -103,6 +103,19 @@ test('every call of all areas has a unique id in camelCase', () => {
   expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([])
 })
 
+test('every object in a response has a named component', () => {
+  const { paths } = restOpenApi(areas, 'svc') as unknown as { paths: typeof document.paths }
+  const unnamed = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { responses }]) =>
+      Object.values(responses as Record<string, { content?: Record<string, { schema: unknown }> }>)
+        .flatMap(({ content = {} }) => Object.values(content))
+        .filter(({ schema }) => JSON.stringify(schema).includes('"properties"'))
+        .map(() => `${method} ${path}`),
+    ),
+  )
+  expect(unnamed).toEqual([])
+})
+
 test('links from calls that create a resource to the calls for that resource', () => {
   const { paths } = restOpenApi(areas, 'svc') as unknown as { paths: typeof document.paths }
   const links = (path: string) =>
@@ -132,8 +145,12 @@ test('describes the content of responses: a list without pages, JSON with header
   expect(contentOf('/groups/{id}/milestones/{milestone_id}/burndown_events')).toMatchObject({
     'application/json': { schema: { type: 'array' } },
   })
-  expect(contentOf('/projects/{id}/repository/files/{file_path}')).toMatchObject({
-    'application/json': { schema: { properties: { blob_id: { type: 'string' }, content: { type: 'string' } } } },
+  expect(contentOf('/projects/{id}/repository/files/{file_path}')).toEqual({
+    'application/json': { schema: { $ref: '#/components/schemas/RepositoryFile' } },
+  })
+  const { components } = restOpenApi(areas, 'svc') as unknown as { components: { schemas: Record<string, object> } }
+  expect(components.schemas.RepositoryFile).toMatchObject({
+    properties: { blob_id: { type: 'string' }, content: { type: 'string' } },
   })
   expect(Object.keys(contentOf('/projects/{id}/repository/files/{file_path}/raw'))).toEqual(['text/plain'])
 })

@@ -28,6 +28,8 @@ interface ParentArea<Value extends object> {
   readonly endsInName?: true
   /** Formats validation errors of an action. */
   readonly invalid?: (action: 'create' | 'update') => NonNullable<Row['invalid']>
+  /** Further routes for a kind of parent, at or below the paths of the usual ones. */
+  readonly others?: (kind: ParentKind, paths: { readonly all: string; readonly one: string }) => readonly RestRoute[]
 }
 
 /** Returns the five usual routes of an area for each kind of parent: list, get, create, update and remove. */
@@ -81,6 +83,7 @@ function routesOf(area: ParentArea<object>, kind: ParentKind, operations: Parent
       summary: `Update a ${noun} of a ${kind}.`,
     }),
     route({ method: 'DELETE', ...one, operation: operations.remove, names, summary: `Delete a ${noun} of a ${kind}.` }),
+    ...(area.others?.(kind, { all, one: one.path }) ?? []),
   ]
 }
 

@@ -6,12 +6,14 @@ import {
   maxVariables,
   projectVariables,
   type ShownVariable,
+  variableFields,
 } from '@penstock/core'
 import { loadBatched, readOrNull } from '../../request/request-context.ts'
+import { plainFields } from '../../schema/area-fields.ts'
 import { connectionField } from '../../schema/connection-field.ts'
+import { lookup } from '../../schema/cost.ts'
 import { orderIn } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
-import type { FieldsOf } from '../../schema/schema-types.ts'
 import { ciEnums } from './ci-enums.ts'
 
 declare module '../../schema/schema-types.ts' {
@@ -42,11 +44,12 @@ export function addCiVariables(kit: Kit): void {
 
   builder.objectFields('Project', (t) => ({
     ciVariables: connectionField(kit, t, 'CiProjectVariable', {
+      cost: lookup,
       args: { sort: t.arg({ type: sort }) },
-      list: (project, { sort: order }, context) =>
-        loadBatched(context, projectVariables.listEach, project, orderIn(order)),
+      list: (project, args, context) => loadBatched(context, projectVariables.listEach, project, orderIn(args.sort)),
     }),
     inheritedCiVariables: connectionField(kit, t, 'InheritedCiVariable', {
+      cost: lookup,
       args: { sort: t.arg({ type: groupSort, defaultValue: 'id desc' }) },
       list: (project, { sort: order }, context) =>
         loadBatched(context, listInheritedVariablesOfEach, project, orderIn(order ?? 'id desc')),
@@ -54,13 +57,15 @@ export function addCiVariables(kit: Kit): void {
   }))
   builder.objectFields('Group', (t) => ({
     ciVariables: connectionField(kit, t, 'CiGroupVariable', {
+      cost: lookup,
       args: { sort: t.arg({ type: sort }) },
-      list: (group, { sort: order }, context) => loadBatched(context, groupVariables.listEach, group, orderIn(order)),
+      list: (group, args, context) => loadBatched(context, groupVariables.listEach, group, orderIn(args.sort)),
     }),
   }))
   builder.queryField('ciVariables', (t) =>
     connectionField(kit, t, 'CiInstanceVariable', {
       description: 'Variables of the instance; always empty, and null for non-administrators',
+      cost: lookup,
       args: { sort: t.arg({ type: sort }) },
       list: (_root, _args, context) => readOrNull(context, listInstanceVariables, {}),
     }),
@@ -74,20 +79,13 @@ function addVariableTypes(kit: Kit): void {
   builder.interfaceType('CiVariable', {
     fields: (t) => ({
       id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Ci::Variable', id) }),
-      key: t.exposeString('key'),
+      ...plainFields(t, variableFields, ['key', 'isRaw'], { nullable: true }),
       value: t.string({ description: 'Null if the variable is hidden', resolve: ({ value }) => value }),
-      raw: t.boolean({ resolve: ({ isRaw }) => isRaw }),
       variableType: t.field({ type: variableType, resolve: ({ type }) => type }),
     }),
   })
 
-  const describing = <Source extends Omit<ShownVariable, 'value'>>(t: FieldsOf<Source>) => ({
-    description: t.string({ resolve: ({ description }: Source) => description }),
-    environmentScope: t.string({ resolve: ({ environmentScope }: Source) => environmentScope }),
-    protected: t.boolean({ resolve: ({ isProtected }: Source) => isProtected }),
-    masked: t.boolean({ resolve: ({ isMasked }: Source) => isMasked }),
-    hidden: t.boolean({ resolve: ({ isHidden }: Source) => isHidden }),
-  })
+  const settings = ['description', 'environmentScope', 'isProtected', 'isMasked', 'isHidden'] as const
   const models = {
     CiProjectVariable: 'Ci::Variable',
     CiGroupVariable: 'Ci::GroupVariable',
@@ -98,7 +96,7 @@ function addVariableTypes(kit: Kit): void {
       interfaces: ['CiVariable'],
       fields: (t) => ({
         id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of(model, id) }),
-        ...describing(t),
+        ...plainFields(t, variableFields, settings, { nullable: true }),
       }),
     })
   }
@@ -111,10 +109,8 @@ function addVariableTypes(kit: Kit): void {
     description: 'Variable that a project inherits from an ancestor group; only the group shows its value',
     fields: (t) => ({
       id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Ci::GroupVariable', id) }),
-      key: t.exposeString('key'),
-      raw: t.boolean({ resolve: ({ isRaw }) => isRaw }),
+      ...plainFields(t, variableFields, ['key', 'isRaw', ...settings], { nullable: true }),
       variableType: t.field({ type: variableType, resolve: ({ type }) => type }),
-      ...describing(t),
       groupName: t.exposeString('groupName'),
       groupCiCdSettingsPath: t.string({
         resolve: ({ groupFullPath }) => web.path(`groups/${groupFullPath}/-/settings/ci_cd`),

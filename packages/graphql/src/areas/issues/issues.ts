@@ -7,8 +7,9 @@ import {
   notFound,
   permissionsOfEachIssue,
 } from '@penstock/core'
-import { descriptionOf, tasksOf } from '../../request/descriptions.ts'
+import { tasksOf } from '../../request/descriptions.ts'
 import { loadBatched } from '../../request/request-context.ts'
+import { descriptionField } from '../../schema/area-fields.ts'
 import { connectionField } from '../../schema/connection-field.ts'
 import { constantFields } from '../../schema/constant-fields.ts'
 import type { Kit } from '../../schema/kit.ts'
@@ -50,10 +51,7 @@ export function addIssues(kit: Kit): void {
       iid: t.string({ nullable: false, resolve: ({ iid }) => String(iid) }),
       name: t.string({ resolve: ({ title }) => title }),
       title: t.exposeString('title', { nullable: false }),
-      description: t.string({
-        resolve: async (source, _args, context, info) =>
-          (await descriptionOf(descriptionsOfEachIssue, source, context, info))?.description,
-      }),
+      description: descriptionField(t, descriptionsOfEachIssue),
       state: t.field({ type: state, nullable: false, resolve: (source) => source.state }),
       type: t.field({ type, resolve: () => 'issue' as const }),
       reference: t.string({

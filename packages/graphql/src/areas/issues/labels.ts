@@ -1,41 +1,43 @@
 import {
   descriptionsOfEachLabel,
   findLabelOfEach,
-  listLabelsOfEachGroup,
-  listLabelsOfEachProject,
+  labelFields,
+  listLabelsOfEach,
+  type Subject,
   textColorOn,
 } from '@penstock/core'
-import { descriptionHtmlOf, descriptionOf } from '../../request/descriptions.ts'
-import { loadBatched } from '../../request/request-context.ts'
+import type { InputShapeFromFields } from '@pothos/core'
+import { loadBatched, type RequestContext } from '../../request/request-context.ts'
+import {
+  addToGroupsAndProjects,
+  descriptionField,
+  descriptionHtmlField,
+  plainFields,
+} from '../../schema/area-fields.ts'
 import { connectionField } from '../../schema/connection-field.ts'
+import { lookup } from '../../schema/cost.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
 import type { ArgumentsMaker } from '../../schema/schema-types.ts'
 
 export function addLabels(kit: Kit): void {
-  const { builder, globalIds } = kit
+  const { builder, connections, globalIds } = kit
 
   builder.objectType('Label', {
     description: 'Label of a project or group',
     fields: (t) => ({
+      ...plainFields(t, labelFields, ['color', 'createdAtMs']),
       id: t.field({
         type: 'LabelID',
         nullable: false,
         resolve: ({ id, groupId }) => globalIds.of(groupId === undefined ? 'ProjectLabel' : 'GroupLabel', id),
       }),
-      title: t.string({ nullable: false, resolve: ({ name }) => name }),
-      description: t.string({
-        resolve: async (source, _args, context, info) =>
-          (await descriptionOf(descriptionsOfEachLabel, source, context, info))?.description,
-      }),
-      descriptionHtml: t.string({
-        resolve: (source, _args, context, info) => descriptionHtmlOf(descriptionsOfEachLabel, source, context, info),
-      }),
-      color: t.exposeString('color', { nullable: false }),
+      title: t.exposeString('name', { nullable: false }),
+      description: descriptionField(t, descriptionsOfEachLabel),
+      descriptionHtml: descriptionHtmlField(t, descriptionsOfEachLabel),
       textColor: t.string({ nullable: false, resolve: ({ color }) => textColorOn(color) }),
       archived: t.boolean({ nullable: false, resolve: () => false }),
       lockOnMerge: t.boolean({ nullable: false, resolve: () => false }),
-      createdAt: t.field({ type: 'Time', nullable: false, resolve: ({ createdAtMs }) => createdAtMs }),
       updatedAt: t.field({
         type: 'Time',
         nullable: false,
@@ -44,6 +46,7 @@ export function addLabels(kit: Kit): void {
       }),
     }),
   })
+  connections.count('Label', 'exact')
 
   const searchIn = builder.enumType('LabelSearchFieldList', {
     values: { DESCRIPTION: { value: 'description' }, TITLE: { value: 'name' } } as const,
@@ -55,44 +58,30 @@ export function addLabels(kit: Kit): void {
     includeAncestorGroups: t.arg.boolean({ defaultValue: false }),
     archived: t.arg.boolean({ defaultValue: false }),
   })
+  const groupArguments = (t: ArgumentsMaker) => ({
+    includeDescendantGroups: t.arg.boolean({ defaultValue: false }),
+    onlyGroupLabels: t.arg.boolean({ defaultValue: false, description: 'Without those of its projects' }),
+  })
+  type Arguments = InputShapeFromFields<ReturnType<typeof listArguments>> &
+    Partial<InputShapeFromFields<ReturnType<typeof groupArguments>>>
+  const list = (parent: Subject, { searchTerm: search, ...same }: Arguments, context: RequestContext) =>
+    loadBatched(context, listLabelsOfEach, parent, omitNullish({ ...same, search }))
 
-  builder.objectFields('Project', (t) => ({
+  addToGroupsAndProjects(kit, (t) => ({
     label: t.field({
       type: 'Label',
       args: { title: t.arg.string({ required: true }) },
-      resolve: (project, { title }, context) => loadBatched(context, findLabelOfEach, project, { title }),
+      resolve: (parent, { title }, context) => loadBatched(context, findLabelOfEach, parent, { title }),
     }),
-    labels: connectionField(kit, t, 'Label', {
-      args: listArguments(t),
-      list: (project, args, context) => loadBatched(context, listLabelsOfEachProject, project, inputOf(args)),
-    }),
+  }))
+  builder.objectFields('Project', (t) => ({
+    labels: connectionField(kit, t, 'Label', { cost: lookup, args: listArguments(t), list }),
   }))
   builder.objectFields('Group', (t) => ({
-    label: t.field({
-      type: 'Label',
-      args: { title: t.arg.string({ required: true }) },
-      resolve: (group, { title }, context) => loadBatched(context, findLabelOfEach, group, { title }),
-    }),
     labels: connectionField(kit, t, 'Label', {
-      args: {
-        ...listArguments(t),
-        includeDescendantGroups: t.arg.boolean({ defaultValue: false }),
-        onlyGroupLabels: t.arg.boolean({ defaultValue: false, description: 'Without those of its projects' }),
-      },
-      list: (group, { includeDescendantGroups, onlyGroupLabels, ...args }, context) => {
-        const input = { ...inputOf(args), ...omitNullish({ includeDescendantGroups, onlyGroupLabels }) }
-        return loadBatched(context, listLabelsOfEachGroup, group, input)
-      },
+      cost: lookup,
+      args: { ...listArguments(t), ...groupArguments(t) },
+      list,
     }),
   }))
 }
-
-interface LabelArguments {
-  readonly title?: string | null | undefined
-  readonly searchTerm?: string | null | undefined
-  readonly searchIn: readonly ('name' | 'description')[]
-  readonly includeAncestorGroups?: boolean | null | undefined
-  readonly archived?: boolean | null | undefined
-}
-
-const inputOf = ({ searchTerm, ...same }: LabelArguments) => omitNullish({ ...same, search: searchTerm })

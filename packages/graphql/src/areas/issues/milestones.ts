@@ -5,14 +5,16 @@ import {
   isMilestoneExpired,
   isMilestoneUpcoming,
   listMilestonesOfEach,
-  type Milestone,
+  milestoneFields,
+  milestoneWebPath,
   parentsOfMilestones,
   type Subject,
 } from '@penstock/core'
 import type { InputShapeFromFields } from '@pothos/core'
-import { descriptionOf } from '../../request/descriptions.ts'
 import { loadBatched, type RequestContext, readOrNull } from '../../request/request-context.ts'
+import { descriptionField, parentFields, plainFields } from '../../schema/area-fields.ts'
 import { connectionField } from '../../schema/connection-field.ts'
+import { lookup } from '../../schema/cost.ts'
 import { oldNames, orderIn, timeSorts } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
@@ -37,13 +39,11 @@ export function addMilestones(kit: Kit): void {
   })
   builder.objectType('Milestone', {
     fields: (t) => ({
+      ...plainFields(t, milestoneFields, ['title', 'startDate', 'dueDate', 'createdAtMs', 'updatedAtMs']),
+      ...parentFields(t, parentsOfMilestones),
       id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Milestone', id) }),
       iid: t.string({ nullable: false, resolve: ({ iid }) => String(iid) }),
-      title: t.exposeString('title', { nullable: false }),
-      description: t.string({
-        resolve: async (source, _args, context, info) =>
-          (await descriptionOf(descriptionsOfEachMilestone, source, context, info))?.description,
-      }),
+      description: descriptionField(t, descriptionsOfEachMilestone),
       state: t.field({ type: state, nullable: false, resolve: (source) => source.state }),
       expired: t.boolean({
         nullable: false,
@@ -53,30 +53,12 @@ export function addMilestones(kit: Kit): void {
         nullable: false,
         resolve: (source, _args, { core }) => isMilestoneUpcoming(source, core.clock.nowMs()),
       }),
-      startDate: t.field({ type: 'Time', resolve: ({ startDate }) => startDate }),
-      dueDate: t.field({ type: 'Time', resolve: ({ dueDate }) => dueDate }),
-      createdAt: t.field({ type: 'Time', nullable: false, resolve: ({ createdAtMs }) => createdAtMs }),
-      updatedAt: t.field({ type: 'Time', nullable: false, resolve: ({ updatedAtMs }) => updatedAtMs }),
-      webPath: t.string({ nullable: false, resolve: (source) => web.path(pathOf(source)) }),
+      webPath: t.string({ nullable: false, resolve: (source) => web.path(milestoneWebPath(source)) }),
       projectMilestone: t.boolean({ nullable: false, resolve: ({ parent }) => parent.kind === 'project' }),
       groupMilestone: t.boolean({ nullable: false, resolve: ({ parent }) => parent.kind === 'group' }),
       subgroupMilestone: t.boolean({
         nullable: false,
         resolve: ({ parent }) => parent.kind === 'group' && parent.fullPath.includes('/'),
-      }),
-      project: t.field({
-        type: 'Project',
-        resolve: async (source, _args, context) => {
-          const parent = await loadBatched(context, parentsOfMilestones, source)
-          return parent?.kind === 'project' ? parent : null
-        },
-      }),
-      group: t.field({
-        type: 'Group',
-        resolve: async (source, _args, context) => {
-          const parent = await loadBatched(context, parentsOfMilestones, source)
-          return parent?.kind === 'group' ? parent : null
-        },
       }),
       stats: t.field({
         type: 'MilestoneStats',
@@ -94,9 +76,6 @@ export function addMilestones(kit: Kit): void {
     }),
   )
 }
-
-const pathOf = ({ iid, parent: { kind, fullPath } }: Milestone): string =>
-  `${kind === 'group' ? 'groups/' : ''}${fullPath}/-/milestones/${iid}`
 
 const milestoneState = ({ builder }: Kit) =>
   builder.enumType('MilestoneStateEnum', { values: ['active', 'closed'] as const })
@@ -147,10 +126,11 @@ function addMilestoneLists(kit: Kit, state: ReturnType<typeof milestoneState>): 
     })
 
   builder.objectFields('Project', (t) => ({
-    milestones: connectionField(kit, t, 'Milestone', { args: listArguments(t), list }),
+    milestones: connectionField(kit, t, 'Milestone', { cost: lookup, args: listArguments(t), list }),
   }))
   builder.objectFields('Group', (t) => ({
     milestones: connectionField(kit, t, 'Milestone', {
+      cost: lookup,
       args: { ...listArguments(t), includeDescendants: t.arg.boolean() },
       list,
     }),

@@ -10,8 +10,9 @@ import {
   targetBranchesOfMergeRequests,
 } from '@penstock/core'
 import { html } from '@penstock/http'
-import { descriptionHtmlOf, descriptionOf, tasksOf } from '../../request/descriptions.ts'
+import { tasksOf } from '../../request/descriptions.ts'
 import { loadBatched, type RequestContext } from '../../request/request-context.ts'
+import { descriptionField, descriptionHtmlField } from '../../schema/area-fields.ts'
 import { connectionField } from '../../schema/connection-field.ts'
 import { constantFields } from '../../schema/constant-fields.ts'
 import type { Kit } from '../../schema/kit.ts'
@@ -64,14 +65,8 @@ export function addMergeRequests(kit: Kit): void {
       name: t.string({ resolve: ({ title }) => title }),
       title: t.exposeString('title', { nullable: false }),
       titleHtml: t.string({ resolve: ({ title }) => html`${title}`.text }),
-      description: t.string({
-        resolve: async (source, _args, context, info) =>
-          (await descriptionOf(descriptionsOfEachMergeRequest, source, context, info))?.description,
-      }),
-      descriptionHtml: t.string({
-        resolve: (source, _args, context, info) =>
-          descriptionHtmlOf(descriptionsOfEachMergeRequest, source, context, info),
-      }),
+      description: descriptionField(t, descriptionsOfEachMergeRequest),
+      descriptionHtml: descriptionHtmlField(t, descriptionsOfEachMergeRequest),
       state: t.field({ type: state, nullable: false, resolve: (source) => source.state }),
       draft: t.exposeBoolean('isDraft', { nullable: false }),
       reference: t.string({

@@ -6,16 +6,18 @@ const states = [...userStates, 'ldap_blocked', 'blocked_pending_approval'] as co
 
 /** A user as embedded in other resources. */
 export const basicUserShape = {
-  schema: z.object({
-    id: z.int(),
-    username: z.string(),
-    public_email: z.string().nullable(),
-    name: z.string(),
-    state: z.enum(states),
-    locked: z.boolean(),
-    avatar_url: z.string().nullable(),
-    web_url: z.string(),
-  }),
+  schema: z
+    .object({
+      id: z.int(),
+      username: z.string(),
+      public_email: z.string().nullable(),
+      name: z.string(),
+      state: z.enum(states),
+      locked: z.boolean(),
+      avatar_url: z.string().nullable(),
+      web_url: z.string(),
+    })
+    .meta({ id: 'BasicUser' }),
   of: (user: Pick<User, 'id' | 'username' | 'publicEmail' | 'name' | 'state'>, { externalUrl }: JsonContext) => ({
     id: user.id,
     username: user.username,

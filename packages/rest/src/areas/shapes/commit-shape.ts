@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { JsonContext, Shape } from '../../routing/route.ts'
 
 /** The fields of every commit, in the order in which they are sent. */
-export const commitFields = {
+const commitFields = {
   id: z.string(),
   short_id: z.string(),
   created_at: z.string(),
@@ -20,6 +20,9 @@ export const commitFields = {
   extended_trailers: z.record(z.string(), z.array(z.string())),
   web_url: z.string(),
 }
+/** A commit as embedded in other resources. */
+export const commitSchema = z.object(commitFields).meta({ id: 'CommitSummary' })
+
 const statsFields = { stats: z.object({ additions: z.int(), deletions: z.int(), total: z.int() }).optional() }
 
 export function commitJson({ sha, author, committer, ...commit }: Commit, { externalUrl }: JsonContext) {
@@ -55,18 +58,20 @@ const statsJson = ({ stats }: CommitWithStats) =>
   stats && { stats: { ...stats, total: stats.additions + stats.deletions } }
 
 export const commitShape: Shape<CommitWithStats> = {
-  schema: z.object({ ...commitFields, ...statsFields }),
+  schema: z.object({ ...commitFields, ...statsFields }).meta({ id: 'Commit' }),
   of: (commit, context) => ({ ...commitJson(commit, context), ...statsJson(commit) }),
 }
 
 export const singleCommitShape: Shape<CommitWithStats> = {
-  schema: z.object({
-    ...commitFields,
-    ...statsFields,
-    status: z.null(),
-    project_id: z.int(),
-    last_pipeline: z.null(),
-  }),
+  schema: z
+    .object({
+      ...commitFields,
+      ...statsFields,
+      status: z.null(),
+      project_id: z.int(),
+      last_pipeline: z.null(),
+    })
+    .meta({ id: 'CommitDetails' }),
   of: (commit, context) => ({
     ...commitJson(commit, context),
     ...statsJson(commit),

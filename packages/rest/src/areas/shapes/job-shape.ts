@@ -107,29 +107,31 @@ function runnerJson(runner: RecordedRunner | undefined) {
 }
 
 export const jobShape: Shape<JobOfPipeline> = {
-  schema: z.object({
-    ...commonFields,
-    artifacts_file: z.object({ filename: z.string().nullable(), size: z.int().nullable() }).optional(),
-    artifacts: z.array(z.never()),
-    artifacts_expire_at: z.null(),
-    runner: z
-      .object({
-        id: z.int().nullable(),
-        description: z.string().nullable(),
-        active: z.boolean().nullable(),
-        paused: z.boolean().nullable(),
-        is_shared: z.boolean().nullable(),
-        runner_type: z.string().nullable(),
-        name: z.null(),
-        online: z.null(),
-        status: z.null(),
-        tags: z.array(z.string()),
-      })
-      .nullable(),
-    runner_manager: z.null(),
-    tag_list: z.array(z.string()),
-    archived: z.literal(false),
-  }),
+  schema: z
+    .object({
+      ...commonFields,
+      artifacts_file: z.object({ filename: z.string().nullable(), size: z.int().nullable() }).optional(),
+      artifacts: z.array(z.never()),
+      artifacts_expire_at: z.null(),
+      runner: z
+        .object({
+          id: z.int().nullable(),
+          description: z.string().nullable(),
+          active: z.boolean().nullable(),
+          paused: z.boolean().nullable(),
+          is_shared: z.boolean().nullable(),
+          runner_type: z.string().nullable(),
+          name: z.null(),
+          online: z.null(),
+          status: z.null(),
+          tags: z.array(z.string()),
+        })
+        .nullable(),
+      runner_manager: z.null(),
+      tag_list: z.array(z.string()),
+      archived: z.literal(false),
+    })
+    .meta({ id: 'Job' }),
   of: (job, context) => ({
     ...commonJson(job, context),
     ...(job.artifacts && {
@@ -145,7 +147,9 @@ export const jobShape: Shape<JobOfPipeline> = {
 }
 
 export const bridgeShape: Shape<BridgeOfPipeline> = {
-  schema: z.object({ ...commonFields, downstream_pipeline: pipelineSummaryShape.schema.nullable() }),
+  schema: z
+    .object({ ...commonFields, downstream_pipeline: pipelineSummaryShape.schema.nullable() })
+    .meta({ id: 'Bridge' }),
   of: (bridge, context) => ({
     ...commonJson(bridge, context),
     downstream_pipeline: bridge.downstream === undefined ? null : pipelineSummaryShape.of(bridge.downstream, context),

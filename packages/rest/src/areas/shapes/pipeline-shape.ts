@@ -17,7 +17,7 @@ const summaryFields = {
 
 /** A pipeline as embedded in other resources. */
 export const pipelineSummaryShape = {
-  schema: z.object(summaryFields),
+  schema: z.object(summaryFields).meta({ id: 'PipelineSummary' }),
   of: (pipeline: Pipeline, context: JsonContext) => ({
     id: pipeline.id,
     iid: pipeline.iid ?? null,
@@ -33,7 +33,7 @@ export const pipelineSummaryShape = {
 } satisfies Shape<Pipeline>
 
 export const listedPipelineShape = {
-  schema: z.object({ ...summaryFields, name: z.string().nullable() }),
+  schema: z.object({ ...summaryFields, name: z.string().nullable() }).meta({ id: 'ListedPipeline' }),
   of: (pipeline: Pipeline, context: JsonContext) => ({
     ...pipelineSummaryShape.of(pipeline, context),
     name: pipeline.name ?? null,
@@ -51,6 +51,7 @@ export const recordedUserShape = {
       avatar_url: z.null(),
       web_url: z.string().nullable(),
     })
+    .meta({ id: 'RecordedUser' })
     .nullable(),
   of: (user: RecordedUser | undefined, { externalUrl }: JsonContext) =>
     user === undefined
@@ -66,31 +67,33 @@ export const recordedUserShape = {
 } satisfies Shape<RecordedUser | undefined>
 
 export const pipelineShape = {
-  schema: z.object({
-    ...listedPipelineShape.schema.shape,
-    before_sha: z.string().nullable(),
-    tag: z.boolean().nullable(),
-    yaml_errors: z.null(),
-    user: recordedUserShape.schema,
-    started_at: z.string().nullable(),
-    finished_at: z.string().nullable(),
-    committed_at: z.string().nullable(),
-    duration: z.number().nullable(),
-    queued_duration: z.number().nullable(),
-    coverage: z.null(),
-    detailed_status: z.object({
-      icon: z.string(),
-      text: z.string(),
-      label: z.string(),
-      group: z.string(),
-      tooltip: z.string(),
-      has_details: z.literal(true),
-      details_path: z.string(),
-      illustration: z.null(),
-      favicon: z.null(),
-    }),
-    archived: z.literal(false),
-  }),
+  schema: z
+    .object({
+      ...listedPipelineShape.schema.shape,
+      before_sha: z.string().nullable(),
+      tag: z.boolean().nullable(),
+      yaml_errors: z.null(),
+      user: recordedUserShape.schema,
+      started_at: z.string().nullable(),
+      finished_at: z.string().nullable(),
+      committed_at: z.string().nullable(),
+      duration: z.number().nullable(),
+      queued_duration: z.number().nullable(),
+      coverage: z.null(),
+      detailed_status: z.object({
+        icon: z.string(),
+        text: z.string(),
+        label: z.string(),
+        group: z.string(),
+        tooltip: z.string(),
+        has_details: z.literal(true),
+        details_path: z.string(),
+        illustration: z.null(),
+        favicon: z.null(),
+      }),
+      archived: z.literal(false),
+    })
+    .meta({ id: 'Pipeline' }),
   of: (pipeline: Pipeline, context: JsonContext) => ({
     ...listedPipelineShape.of(pipeline, context),
     before_sha: pipeline.beforeSha ?? null,

@@ -9,16 +9,18 @@ const roleSchema = z.object({ access_level: z.int(), notification_level: z.int()
 const NOTIFICATION_LEVEL_GLOBAL = 3
 
 const namespaceShape = {
-  schema: z.object({
-    id: z.int(),
-    name: z.string(),
-    path: z.string(),
-    kind: z.enum(['group', 'user']),
-    full_path: z.string(),
-    parent_id: z.int().nullable(),
-    avatar_url: z.string().nullable(),
-    web_url: z.string(),
-  }),
+  schema: z
+    .object({
+      id: z.int(),
+      name: z.string(),
+      path: z.string(),
+      kind: z.enum(['group', 'user']),
+      full_path: z.string(),
+      parent_id: z.int().nullable(),
+      avatar_url: z.string().nullable(),
+      web_url: z.string(),
+    })
+    .meta({ id: 'Namespace' }),
   of: ({ id, name, path, kind, fullPath, parentId }: Namespace, { externalUrl }: JsonContext) => ({
     id,
     name,
@@ -33,37 +35,39 @@ const namespaceShape = {
 
 /** A project, in lists and by itself. */
 export const projectShape: Shape<ProjectView> = {
-  schema: z.object({
-    id: z.int(),
-    description: z.string().nullable(),
-    name: z.string(),
-    name_with_namespace: z.string(),
-    path: z.string(),
-    path_with_namespace: z.string(),
-    created_at: z.string(),
-    default_branch: z.string().nullable(),
-    tag_list: z.array(z.string()),
-    topics: z.array(z.string()),
-    ssh_url_to_repo: z.string(),
-    http_url_to_repo: z.string(),
-    web_url: z.string(),
-    readme_url: z.string().nullable(),
-    forks_count: z.int(),
-    avatar_url: z.string().nullable(),
-    star_count: z.int(),
-    last_activity_at: z.string(),
-    updated_at: z.string(),
-    visibility: z.enum(visibilities),
-    namespace: namespaceShape.schema,
-    owner: basicUserShape.schema.optional(),
-    _links: z.object({ self: z.string(), members: z.string() }),
-    archived: z.boolean(),
-    creator_id: z.int().nullable(),
-    request_access_enabled: z.boolean(),
-    empty_repo: z.boolean(),
-    shared_with_groups: z.array(z.unknown()),
-    permissions: z.object({ project_access: roleSchema, group_access: roleSchema }).optional(),
-  }),
+  schema: z
+    .object({
+      id: z.int(),
+      description: z.string().nullable(),
+      name: z.string(),
+      name_with_namespace: z.string(),
+      path: z.string(),
+      path_with_namespace: z.string(),
+      created_at: z.string(),
+      default_branch: z.string().nullable(),
+      tag_list: z.array(z.string()),
+      topics: z.array(z.string()),
+      ssh_url_to_repo: z.string(),
+      http_url_to_repo: z.string(),
+      web_url: z.string(),
+      readme_url: z.string().nullable(),
+      forks_count: z.int(),
+      avatar_url: z.string().nullable(),
+      star_count: z.int(),
+      last_activity_at: z.string(),
+      updated_at: z.string(),
+      visibility: z.enum(visibilities),
+      namespace: namespaceShape.schema,
+      owner: basicUserShape.schema.optional(),
+      _links: z.object({ self: z.string(), members: z.string() }),
+      archived: z.boolean(),
+      creator_id: z.int().nullable(),
+      request_access_enabled: z.boolean(),
+      empty_repo: z.boolean(),
+      shared_with_groups: z.array(z.unknown()),
+      permissions: z.object({ project_access: roleSchema, group_access: roleSchema }).optional(),
+    })
+    .meta({ id: 'Project' }),
   of: ({ project, namespace, owner, nameWithNamespace, roles }, context) => {
     const webUrl = `${context.externalUrl}/${project.fullPath}`
     const apiUrl = `${context.externalUrl}/api/v4/projects/${project.id}`

@@ -10,22 +10,24 @@ import {
 import { z } from 'zod'
 import { headerName } from '../../routing/header-name.ts'
 import type { Shape } from '../../routing/route.ts'
-import { commitFields, commitJson } from './commit-shape.ts'
+import { commitJson, commitSchema } from './commit-shape.ts'
 
 export const diffShape: Shape<FileDiff> = {
-  schema: z.object({
-    diff: z.string(),
-    new_path: z.string(),
-    old_path: z.string(),
-    a_mode: z.string(),
-    b_mode: z.string(),
-    new_file: z.boolean(),
-    renamed_file: z.boolean(),
-    deleted_file: z.boolean(),
-    generated_file: z.boolean(),
-    collapsed: z.boolean(),
-    too_large: z.boolean(),
-  }),
+  schema: z
+    .object({
+      diff: z.string(),
+      new_path: z.string(),
+      old_path: z.string(),
+      a_mode: z.string(),
+      b_mode: z.string(),
+      new_file: z.boolean(),
+      renamed_file: z.boolean(),
+      deleted_file: z.boolean(),
+      generated_file: z.boolean(),
+      collapsed: z.boolean(),
+      too_large: z.boolean(),
+    })
+    .meta({ id: 'Diff' }),
   of: ({ diff, newPath, oldPath, newMode, oldMode, isRenamed, isTooLarge }) => ({
     diff,
     new_path: newPath,
@@ -42,17 +44,19 @@ export const diffShape: Shape<FileDiff> = {
 }
 
 export const branchShape: Shape<Branch> = {
-  schema: z.object({
-    name: z.string(),
-    commit: z.object(commitFields),
-    merged: z.boolean(),
-    protected: z.boolean(),
-    developers_can_push: z.boolean(),
-    developers_can_merge: z.boolean(),
-    can_push: z.boolean(),
-    default: z.boolean(),
-    web_url: z.string(),
-  }),
+  schema: z
+    .object({
+      name: z.string(),
+      commit: commitSchema,
+      merged: z.boolean(),
+      protected: z.boolean(),
+      developers_can_push: z.boolean(),
+      developers_can_merge: z.boolean(),
+      can_push: z.boolean(),
+      default: z.boolean(),
+      web_url: z.string(),
+    })
+    .meta({ id: 'Branch' }),
   of: ({ name, commit, isMerged, isDefault, canPush }, context) => ({
     name,
     commit: commitJson(commit, context),
@@ -67,15 +71,17 @@ export const branchShape: Shape<Branch> = {
 }
 
 export const tagShape: Shape<Tag> = {
-  schema: z.object({
-    name: z.string(),
-    message: z.string(),
-    target: z.string(),
-    commit: z.object(commitFields),
-    release: z.null(),
-    protected: z.boolean(),
-    created_at: z.string().nullable(),
-  }),
+  schema: z
+    .object({
+      name: z.string(),
+      message: z.string(),
+      target: z.string(),
+      commit: commitSchema,
+      release: z.null(),
+      protected: z.boolean(),
+      created_at: z.string().nullable(),
+    })
+    .meta({ id: 'Tag' }),
   of: ({ name, target, commit, annotation }, context) => ({
     name,
     message: annotation?.message ?? '',
@@ -88,23 +94,27 @@ export const tagShape: Shape<Tag> = {
 }
 
 export const treeEntryShape: Shape<RepositoryTreeEntry> = {
-  schema: z.object({
-    id: z.string(),
-    name: z.string(),
-    type: z.enum(['tree', 'blob', 'commit']),
-    path: z.string(),
-    mode: z.string(),
-  }),
+  schema: z
+    .object({
+      id: z.string(),
+      name: z.string(),
+      type: z.enum(['tree', 'blob', 'commit']),
+      path: z.string(),
+      mode: z.string(),
+    })
+    .meta({ id: 'TreeEntry' }),
   of: ({ sha, name, type, path, mode }) => ({ id: sha, name, type, path, mode }),
 }
 
 export const changedFileShape: Shape<ChangedFile> = {
-  schema: z.object({ file_path: z.string(), branch: z.string() }),
+  schema: z.object({ file_path: z.string(), branch: z.string() }).meta({ id: 'ChangedFile' }),
   of: ({ path, branch }) => ({ file_path: path, branch }),
 }
 
 export const blobShape: Shape<{ readonly sha: string; readonly bytes: Uint8Array }> = {
-  schema: z.object({ size: z.int(), encoding: z.literal('base64'), content: z.string(), sha: z.string() }),
+  schema: z
+    .object({ size: z.int(), encoding: z.literal('base64'), content: z.string(), sha: z.string() })
+    .meta({ id: 'Blob' }),
   of: ({ sha, bytes }) => ({ size: bytes.length, encoding: 'base64', content: base64(bytes), sha }),
 }
 
@@ -123,19 +133,21 @@ const fileFacts = (file: RepositoryFile) => ({
 })
 
 export const fileShape: Shape<RepositoryFile> = {
-  schema: z.object({
-    file_name: z.string(),
-    file_path: z.string(),
-    size: z.int(),
-    encoding: z.literal('base64'),
-    content_sha256: z.string(),
-    ref: z.string(),
-    blob_id: z.string(),
-    commit_id: z.string(),
-    last_commit_id: z.string(),
-    execute_filemode: z.boolean(),
-    content: z.string(),
-  }),
+  schema: z
+    .object({
+      file_name: z.string(),
+      file_path: z.string(),
+      size: z.int(),
+      encoding: z.literal('base64'),
+      content_sha256: z.string(),
+      ref: z.string(),
+      blob_id: z.string(),
+      commit_id: z.string(),
+      last_commit_id: z.string(),
+      execute_filemode: z.boolean(),
+      content: z.string(),
+    })
+    .meta({ id: 'RepositoryFile' }),
   of: (file) => ({ ...fileFacts(file), content: base64(file.bytes) }),
 }
 

@@ -1,19 +1,25 @@
 import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createIssue, getProjectIssue, updateIssue } from '../issues/issue-operations.ts'
 import { projectLabels } from '../labels/label-operations.ts'
 import {
   createMergeRequest,
   getProjectMergeRequest,
   updateMergeRequest,
 } from '../merge-requests/merge-request-operations.ts'
+import { listGroupMilestoneMergeRequests } from '../merge-requests/milestone-merge-requests.ts'
+import type { Milestone } from '../milestones/milestone.ts'
+import { groupMilestones, projectMilestones } from '../milestones/milestone-operations.ts'
 import { accessLevels } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
-import type { Milestone } from './milestone.ts'
-import { groupMilestones, projectMilestones } from './milestone-operations.ts'
+import { createIssue, getProjectIssue, updateIssue } from './issue-operations.ts'
+import {
+  listGroupMilestoneBurndownEvents,
+  listGroupMilestoneIssues,
+  listProjectMilestoneIssues,
+} from './milestone-issues.ts'
 
 const DAY_MS = 86_400_000
 
@@ -57,7 +63,7 @@ test('lists the visible issues of the group’s direct projects', async () => {
   await issue('confidential', { confidential: true })
   await issue('of a subgroup', { project: below })
   await world.perform(mira, createIssue, { project: tools.id, title: 'of no milestone' })
-  const list = async (actor: User) => titles(await world.perform(actor, groupMilestones.issues, one())).sort()
+  const list = async (actor: User) => titles(await world.perform(actor, listGroupMilestoneIssues, one())).sort()
   expect(await list(mira)).toEqual(['confidential', 'open'])
   expect(await list(guest)).toEqual(['open'])
 })
@@ -65,7 +71,7 @@ test('lists the visible issues of the group’s direct projects', async () => {
 test('lists the visible merge requests of the group’s direct projects', async () => {
   await mergeRequest('retry')
   await mergeRequest('other', below)
-  const list = async (actor: User) => titles(await world.perform(actor, groupMilestones.mergeRequests, one()))
+  const list = async (actor: User) => titles(await world.perform(actor, listGroupMilestoneMergeRequests, one()))
   expect(await list(mira)).toEqual(['retry'])
   expect(await list(guest)).toEqual([])
 })
@@ -84,16 +90,16 @@ test('orders issues and merge requests of any state by label priority, then the 
     const which = { project: tools.id, mergeRequestIid: request.iid }
     if (index === 3) await world.perform(mira, updateMergeRequest, { ...which, stateEvent: 'close' })
   }
-  expect(titles(await world.perform(mira, groupMilestones.issues, one()))).toEqual(['i3', 'i1', 'i2', 'i0'])
-  expect(titles(await world.perform(mira, groupMilestones.mergeRequests, one()))).toEqual(['m3', 'm1', 'm2', 'm0'])
-  const second = await world.perform(mira, groupMilestones.issues, { ...one(), page: 2, perPage: 3 })
+  expect(titles(await world.perform(mira, listGroupMilestoneIssues, one()))).toEqual(['i3', 'i1', 'i2', 'i0'])
+  expect(titles(await world.perform(mira, listGroupMilestoneMergeRequests, one()))).toEqual(['m3', 'm1', 'm2', 'm0'])
+  const second = await world.perform(mira, listGroupMilestoneIssues, { ...one(), page: 2, perPage: 3 })
   expect([titles(second), second.total, second.hasNext]).toEqual([['i0'], 4, false])
 })
 
 test('lists the issues of a project milestone', async () => {
   const own = await world.perform(mira, projectMilestones.create, { parent: tools.id, title: 'v1' })
   await world.perform(mira, createIssue, { project: tools.id, title: 'x', milestoneId: own.id })
-  const page = await world.perform(mira, projectMilestones.issues, { parent: tools.id, milestoneId: own.id })
+  const page = await world.perform(mira, listProjectMilestoneIssues, { parent: tools.id, milestoneId: own.id })
   expect(titles(page)).toEqual(['x'])
 })
 
@@ -106,7 +112,7 @@ test('burndown lists when visible issues were created, closed and reopened', asy
   }
   await set('close')
   await set('reopen')
-  const events = await world.perform(guest, groupMilestones.burndownEvents, one())
+  const events = await world.perform(guest, listGroupMilestoneBurndownEvents, one())
   expect(events.map(({ atMs, action }) => [new Date(atMs).toISOString(), action])).toEqual([
     ['2026-02-03T04:05:06.789Z', 'created'],
     ['2026-02-04T04:05:06.789Z', 'closed'],
@@ -118,7 +124,7 @@ test('burndown is empty unless the milestone has both dates', async () => {
   await issue('x')
   for (const dates of [{ startDate: '' }, { startDate: '2026-02-01', dueDate: '' }]) {
     await world.perform(mira, groupMilestones.update, { ...one(), ...dates })
-    expect(await world.perform(mira, groupMilestones.burndownEvents, one())).toEqual([])
+    expect(await world.perform(mira, listGroupMilestoneBurndownEvents, one())).toEqual([])
   }
 })
 
@@ -134,10 +140,10 @@ test('burndown returns 100,000 changes, and rejects the request if there are mor
       ),
     )
   await change(100_000)
-  const events = await world.perform(guest, groupMilestones.burndownEvents, one())
+  const events = await world.perform(guest, listGroupMilestoneBurndownEvents, one())
   expect([events.length, events.at(-1)?.action]).toEqual([100_001, 'reopened'])
   await change(1)
-  const refused = world.perform(guest, groupMilestones.burndownEvents, one())
+  const refused = world.perform(guest, listGroupMilestoneBurndownEvents, one())
   await expect(refused.catch(({ failure }) => failure)).resolves.toEqual({
     code: 'refused',
     message: 'The issues of the milestone have changed more than 100000 times',

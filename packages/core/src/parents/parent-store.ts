@@ -1,0 +1,57 @@
+import { sql } from 'kysely'
+import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
+import { groupOf } from '../groups/group-store.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Group } from '../model/group.ts'
+import {
+  type ParentColumns,
+  type ParentRef,
+  type ParentWithPath,
+  parentOfRow,
+  type TableOfParents,
+} from '../model/parent.ts'
+import type { Project } from '../model/project.ts'
+import type { Actor } from '../model/user.ts'
+import { projectOf } from '../projects/project-store.ts'
+
+/** Selects the path of the parent, with subqueries, because the query that counts a page would have to repeat joins. */
+export const parentPaths = (table: TableOfParents) => [
+  sql<string | null>`(select full_path from groups where groups.id = ${sql.ref(`${table}.group_id`)})`.as('group_path'),
+  sql<string | null>`(select full_path from projects where projects.id = ${sql.ref(`${table}.project_id`)})`.as(
+    'project_path',
+  ),
+]
+
+/** A row with its `parentPaths`. */
+export interface RowWithPaths extends ParentColumns {
+  readonly group_path: string | null
+  readonly project_path: string | null
+}
+
+export const parentWithPath = (row: RowWithPaths): ParentWithPath => ({
+  ...parentOfRow(row),
+  fullPath: row.group_path ?? row.project_path!,
+})
+
+/** Returns each parent, or `undefined` if the actor may not see it. */
+export async function visibleParents(
+  context: ReadContext & { readonly actor: Actor },
+  refs: readonly ParentRef[],
+): Promise<(Group | Project | undefined)[]> {
+  const { db, actor } = context
+  const idsOf = (wanted: ParentRef['kind']) => [...new Set(refs.flatMap(({ kind, id }) => (kind === wanted ? id : [])))]
+  const [groupIds, projectIds] = [idsOf('group'), idsOf('project')]
+  const groups = db.selectFrom('groups').selectAll().where('id', 'in', groupIds)
+  const projects = db.selectFrom('projects').selectAll().where('id', 'in', projectIds)
+  const found = [
+    ...(groupIds.length === 0 ? [] : await groups.where(allowedInGroup(context, actor, 'read_group')).execute()).map(
+      groupOf,
+    ),
+    ...(projectIds.length === 0
+      ? []
+      : await projects.where(allowedInProject(context, actor, 'read_project')).execute()
+    ).map(projectOf),
+  ]
+  const byRef = new Map(found.map((parent) => [`${parent.kind} ${parent.id}`, parent]))
+  return refs.map(({ kind, id }) => byRef.get(`${kind} ${id}`))
+}

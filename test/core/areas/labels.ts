@@ -1,0 +1,46 @@
+import { groupLabels, projectLabels } from '@penstock/core'
+import { leastOf, type MatrixRow, parentKinds } from '../http-matrix-row.ts'
+import { listOf, type Shape } from '../http-matrix-shapes.ts'
+import type { MatrixArea } from '../matrix-area.ts'
+
+const label: Shape = {
+  has: { id: 'int', name: 'text', color: 'text', text_color: 'text', description: 'text?', priority: 'int?' },
+}
+
+export const area: MatrixArea = {
+  access: {
+    read_label: {
+      rule: 'everyone who sees the group or project',
+      group: '--yyyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
+      project: '---yyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
+    },
+    admin_label: {
+      rule: 'Planners, Reporters and higher',
+      group: '--nnyyyyyyy -nnnyyyyyyy nnnnyyyyyyy',
+      project: '---nyyyyyyy -nnnyyyyyyy nnnnyyyyyyy',
+    },
+  },
+
+  rows: parentKinds.flatMap((kind): MatrixRow[] => {
+    const all = `/${kind}s/:id/labels`
+    const reads = { may: leastOf(kind, 10), visitors: 'anyone', needs: ['label'] } as const
+    const writes = { may: leastOf(kind, 15), needs: ['label'] } as const
+    return [
+      { call: `GET ${all}`, ...reads, answer: [200, listOf(label)] },
+      { call: `GET ${all}/:label_id`, ...reads, answer: [200, label] },
+      { call: `POST ${all}`, ...writes, answer: [201, label], send: { name: 'new', color: '#ff0000' } },
+      { call: `PUT ${all}/:label_id`, ...writes, answer: [200, label], send: { color: '#ff0000' } },
+      { call: `PUT ${all}`, ...writes, answer: [200, label], send: { name: 'blue', color: '#ff0000' } },
+      { call: `DELETE ${all}/:label_id`, ...writes, answer: [204] },
+      { call: `DELETE ${all}`, ...writes, answer: [204], send: { name: 'blue' } },
+    ]
+  }),
+
+  things: {
+    label: async ({ server: { world, root }, parent }) => {
+      const { create } = parent!.kind === 'group' ? groupLabels : projectLabels
+      const { id } = await world.perform(root, create, { parent: parent!.id, name: 'blue', color: '#0000ff' })
+      return { label_id: id }
+    },
+  },
+}
