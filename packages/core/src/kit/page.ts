@@ -65,6 +65,14 @@ export async function pageOf<From extends keyof CoreTables, Row>(
   }
 }
 
+/** Returns one page of the items of an ordered query, like `pageOf`. */
+export const pageOfItems = async <From extends keyof CoreTables, Row, Item>(
+  context: ReadContext,
+  query: SelectQueryBuilder<CoreTables, From, Row>,
+  page: PageRequest,
+  itemOf: (row: Row) => Item,
+): Promise<Page<Item>> => mapPage(await pageOf(context, query, page), itemOf)
+
 /** Returns the number of rows, counted up to `MAX_COUNTED + 1`. */
 async function countOf<From extends keyof CoreTables, Row>(
   db: ReadContext['db'],
@@ -167,6 +175,11 @@ export function requireReachableOffset({ page, perPage }: PageRequest, what: str
 
 /** Returns the error for keyset pagination in an order that does not support it. */
 export const noKeysetInThisOrder = (): DomainError => new DomainError({ code: 'no_keyset_in_order' })
+
+/** Returns an ascending order by columns with the names of their keys. */
+export const ascending = <Key extends string>(
+  ...keys: readonly Key[]
+): KeysetColumn<Readonly<Record<Key, unknown>>>[] => keys.map((key) => ({ column: key, key, direction: 'asc' }))
 
 type CursorValue = string | number
 

@@ -1,4 +1,4 @@
-import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
+import type { Expression, ExpressionBuilder, Insertable, Kysely, Selectable, SqlBool, Updateable } from 'kysely'
 import type { CoreTables } from './tables.ts'
 
 // The statements that most areas need for one row of their table.
@@ -41,6 +41,19 @@ export async function updateRow<Table extends Tables>(
     .where('id', '=', id)
     .returningAll()
   return (await update.executeTakeFirstOrThrow()) as Row<Table>
+}
+
+/** Returns the number of rows for which the condition holds. */
+export async function countRows<Table extends Tables>(
+  context: { readonly db: Kysely<CoreTables> },
+  table: Table,
+  condition: (eb: ExpressionBuilder<CoreTables, Table>) => Expression<SqlBool>,
+): Promise<number> {
+  const counted = untyped(context)
+    .selectFrom(table as string)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where(condition as never)
+  return Number((await counted.executeTakeFirstOrThrow()).count)
 }
 
 export async function deleteRow(context: Writes, table: Tables, id: number): Promise<void> {

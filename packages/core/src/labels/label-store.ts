@@ -3,7 +3,7 @@ import type { Subject } from '../access/subject.ts'
 import { containsText } from '../kit/contains-text.ts'
 import { type ColumnsOf, columnsOf, fromRow, newObject, toRow } from '../kit/field-table.ts'
 import { type Listing, type ListingOptions, listingOf } from '../kit/listing.ts'
-import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import { ascending, type Page, type PageRequest, pageOfItems } from '../kit/page.ts'
 import { deleteRow, insertRow, updateRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { parentColumns } from '../model/parent.ts'
@@ -39,13 +39,13 @@ export interface LabelFilter extends ParentScope {
 }
 
 /** Returns one page of labels, ordered by name. */
-export async function pageOfLabels(
+export const pageOfLabels = (
   context: ReadContext,
   filter: LabelFilter,
   page: PageRequest,
-): Promise<Page<DescribedLabel>> {
+): Promise<Page<DescribedLabel>> => {
   const query = wantedLabels(context, filter).select('description').orderBy('name').orderBy('id')
-  return mapPage(await pageOf(context, query, page), (row) => fromRow(describedLabelFields, row))
+  return pageOfItems(context, query, page, (row) => fromRow(describedLabelFields, row))
 }
 
 /** Lists the labels of each filter, ordered by name. */
@@ -58,10 +58,7 @@ export const labelListing = (context: ActorContext, filters: readonly LabelFilte
 
 /** The options of listings of labels. */
 export const labelsByName: ListingOptions<LabelRow, Label> = {
-  order: [
-    { column: 'name', key: 'name', direction: 'asc' },
-    { column: 'id', key: 'id', direction: 'asc' },
-  ],
+  order: ascending('name', 'id'),
   itemsOf: (rows) => rows.map((row) => fromRow(labelFields, row)),
 }
 type LabelRow = Selectable<ColumnsOf<typeof labelFields>>

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { containsWords } from '../kit/contains-text.ts'
 import { dayAt } from '../kit/day.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
-import { type KeysetColumn, mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import { type KeysetColumn, type Page, type PageRequest, pageOfItems } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { parentPaths, parentWithPath } from '../parents/parent-store.ts'
@@ -16,7 +16,7 @@ export type MilestoneFilter = Omit<Partial<ListInput>, 'state'> &
   Pick<ListInput, 'state'> & { readonly ids?: readonly number[] | undefined }
 
 /** Returns a page of milestones by due date, those without one last, and the newest first among equals. */
-export async function pageOfMilestones(
+export function pageOfMilestones(
   context: ReadContext,
   scope: MilestoneScope,
   filter: MilestoneFilter,
@@ -30,7 +30,7 @@ export async function pageOfMilestones(
     .where((eb) => eb.and(conditionsOf(filter, eb)))
     .orderBy('due_order')
     .orderBy('id', 'desc')
-  return mapPage(await pageOf(context, query, page), (row) => describedMilestoneOf(row, parentWithPath(row)))
+  return pageOfItems(context, query, page, (row) => describedMilestoneOf(row, parentWithPath(row)))
 }
 
 interface Ordering {

@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely'
 import { type ColumnsOf, fromRow, toRow } from '../kit/field-table.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
-import { type KeysetColumn, mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
-import { deleteRow, insertRow, updateRow } from '../kit/row-store.ts'
+import { type KeysetColumn, type PageRequest, pageOfItems } from '../kit/page.ts'
+import { countRows, deleteRow, insertRow, updateRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { belongsTo, type ParentColumns, type ParentRef, parentColumns, parentOfRow } from '../model/parent.ts'
 import type { Project } from '../model/project.ts'
@@ -35,14 +35,8 @@ type WithCore<Context> = Context & Pick<OperationContext, 'core'>
 const variablesOf = ({ db }: ReadContext, parent: ParentRef) =>
   db.selectFrom('ci_variables').selectAll('ci_variables').where(belongsTo(parent))
 
-export async function pageOfVariables(
-  context: WithCore<ReadContext>,
-  parent: ParentRef,
-  request: PageRequest,
-): Promise<Page<ShownVariable>> {
-  const page = await pageOf(context, variablesOf(context, parent).orderBy('id'), request)
-  return mapPage(page, (row) => shownVariable(variableOf(context, row)))
-}
+export const pageOfVariables = (context: WithCore<ReadContext>, parent: ParentRef, page: PageRequest) =>
+  pageOfItems(context, variablesOf(context, parent).orderBy('id'), page, (row) => shownVariableOf(context, row))
 
 /** Returns the variables of each parent. */
 export const variableListing = (
@@ -53,7 +47,7 @@ export const variableListing = (
   listingOf(
     context,
     parents.map((parent) => variablesOf(context, parent)),
-    { order: orderColumnsOf(order), itemsOf: (rows) => rows.map((row) => shownVariable(variableOf(context, row))) },
+    { order: orderColumnsOf(order), itemsOf: (rows) => rows.map((row) => shownVariableOf(context, row)) },
   )
 
 /** A variable that a project inherits from a group. */
@@ -134,14 +128,8 @@ export async function variableLevelsOf(
 export const unsealVariable = (context: Pick<OperationContext, 'core'>, { row }: SealedVariable): Variable =>
   variableOf(context, row)
 
-export async function countVariables({ db }: ReadContext, parent: ParentRef): Promise<number> {
-  const { count } = await db
-    .selectFrom('ci_variables')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where(belongsTo(parent))
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
+export const countVariables = (context: ReadContext, parent: ParentRef): Promise<number> =>
+  countRows(context, 'ci_variables', belongsTo(parent))
 
 /** @throws the database's error if another variable has the key and scope */
 export const insertVariable = async (tx: WithCore<Tx>, parent: ParentRef, draft: VariableDraft): Promise<Variable> =>
@@ -162,6 +150,8 @@ function variableOf({ core: { settings } }: WithCore<object>, row: Row): Variabl
   const variable = fromRow(variableFields, row)
   return { ...variable, value: unsealText(settings.secretsKey, placeOf(parentOfRow(row), row.key), variable.value) }
 }
+
+const shownVariableOf = (context: WithCore<object>, row: Row): ShownVariable => shownVariable(variableOf(context, row))
 
 const placeOf = ({ kind, id }: ParentRef, key: string): string[] => ['ci_variable', kind, String(id), key]
 

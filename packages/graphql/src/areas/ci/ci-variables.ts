@@ -75,28 +75,28 @@ export function addCiVariables(kit: Kit): void {
 function addVariableTypes(kit: Kit): void {
   const { builder, globalIds, web } = kit
   const { variableType } = ciEnums(kit)
+  const nullable = { nullable: true }
+  const settings = ['description', 'environmentScope', 'isProtected', 'isMasked', 'isHidden'] as const
 
   builder.interfaceType('CiVariable', {
     fields: (t) => ({
       id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Ci::Variable', id) }),
-      ...plainFields(t, variableFields, ['key', 'isRaw'], { nullable: true }),
+      ...plainFields(t, variableFields, ['key', 'isRaw'], nullable),
       value: t.string({ description: 'Null if the variable is hidden', resolve: ({ value }) => value }),
       variableType: t.field({ type: variableType, resolve: ({ type }) => type }),
     }),
   })
 
-  const settings = ['description', 'environmentScope', 'isProtected', 'isMasked', 'isHidden'] as const
-  const models = {
-    CiProjectVariable: 'Ci::Variable',
-    CiGroupVariable: 'Ci::GroupVariable',
-    CiInstanceVariable: 'Ci::InstanceVariable',
-  } as const
-  for (const [name, model] of Object.entries(models)) {
-    builder.objectType(name as keyof typeof models, {
+  for (const [name, model] of [
+    ['CiProjectVariable', 'Ci::Variable'],
+    ['CiGroupVariable', 'Ci::GroupVariable'],
+    ['CiInstanceVariable', 'Ci::InstanceVariable'],
+  ] as const) {
+    builder.objectType(name, {
       interfaces: ['CiVariable'],
       fields: (t) => ({
         id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of(model, id) }),
-        ...plainFields(t, variableFields, settings, { nullable: true }),
+        ...plainFields(t, variableFields, settings, nullable),
       }),
     })
   }
@@ -109,7 +109,7 @@ function addVariableTypes(kit: Kit): void {
     description: 'Variable that a project inherits from an ancestor group; only the group shows its value',
     fields: (t) => ({
       id: t.id({ nullable: false, resolve: ({ id }) => globalIds.of('Ci::GroupVariable', id) }),
-      ...plainFields(t, variableFields, ['key', 'isRaw', ...settings], { nullable: true }),
+      ...plainFields(t, variableFields, ['key', 'isRaw', ...settings], nullable),
       variableType: t.field({ type: variableType, resolve: ({ type }) => type }),
       groupName: t.exposeString('groupName'),
       groupCiCdSettingsPath: t.string({
