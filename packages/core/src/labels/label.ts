@@ -104,10 +104,6 @@ function requireNamed({ labelId, name }: Named, context: z.RefinementCtx): void 
 /** Returns the text color that is easier to read on a background: light if its luma is dark. */
 export function textColorOn(color: string): '#FFFFFF' | '#1F1E24' {
   const digits = color.length === 4 ? [...color.slice(1)].map((digit) => digit + digit).join('') : color.slice(1)
-  const [red, green, blue] = [0, 2, 4].map((at) => Number.parseInt(digits.slice(at, at + 2), 16)) as [
-    number,
-    number,
-    number,
-  ]
+  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => Number.parseInt(digits.slice(at, at + 2), 16))
   return 0.299 * red + 0.587 * green + 0.114 * blue < 150 ? '#FFFFFF' : '#1F1E24'
 }

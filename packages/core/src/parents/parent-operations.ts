@@ -36,14 +36,17 @@ interface AreaOnParents {
   readonly noun: string
   /** Who may call `list` and `get`. Default: `signed_in`. */
   readonly readers?: Caller
-  readonly permissions: (kind: Subject['kind']) => {
-    /** For `list`, `listEach` and `get`. */
-    readonly read: Permission
-    /** For `create`, `update` and `remove`. */
-    readonly write: Permission
-    /** For `remove`, if it differs. */
-    readonly remove?: Permission
-  }
+  /** The permissions, or the one that all operations need. */
+  readonly permissions: (kind: Subject['kind']) => AreaPermissions | Permission
+}
+
+interface AreaPermissions {
+  /** For `list`, `listEach` and `get`. */
+  readonly read: Permission
+  /** For `create`, `update` and `remove`. */
+  readonly write: Permission
+  /** For `remove`, if it differs. */
+  readonly remove?: Permission
 }
 
 type Define<Context> = <Input extends InputOnParent, Result>(
@@ -74,7 +77,8 @@ export function onGroupsAndProjects<Operations>(
 }
 
 function definitionsOf({ noun, readers, permissions }: AreaOnParents, kind: Subject['kind']): DefineOnParent {
-  const { read, write, remove = write } = permissions(kind)
+  const needed = permissions(kind)
+  const { read, write, remove = write } = typeof needed === 'string' ? { read: needed, write: needed } : needed
   const owned = `${kind === 'group' ? 'Group' : 'Project'}${noun}`
   const subject = (context: ReadContext, { parent }: z.output<InputOnParent>) => getParent(context, kind, parent)
   const reads = { permission: read, subject, ...(readers && { caller: readers }) }

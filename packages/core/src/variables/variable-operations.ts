@@ -33,10 +33,7 @@ import {
 export const { group: groupVariables, project: projectVariables } = onGroupsAndProjects(
   {
     noun: 'Variable',
-    permissions: (kind) => {
-      const permission = kind === 'group' ? 'admin_group_variables' : 'admin_variables'
-      return { read: permission, write: permission }
-    },
+    permissions: (kind) => (kind === 'group' ? 'admin_group_variables' : 'admin_variables'),
   },
   (on) => ({
     list: on.list(listVariablesInput, (context, page) => pageOfVariables(context, context.subject, page)),
@@ -87,10 +84,8 @@ export const { group: groupVariables, project: projectVariables } = onGroupsAndP
 )
 
 /** Returns the variable. @throws DomainError `not_found`; `ambiguous` if several match */
-async function getOne(
-  context: OnParent<ReadContext>,
-  { key, filter }: Pick<z.output<typeof variableInput>, 'key' | 'filter'>,
-): Promise<Variable> {
+async function getOne(context: OnParent<ReadContext>, input: z.output<typeof variableInput>): Promise<Variable> {
+  const { key, filter } = input
   const environmentScope = filter?.environmentScope ?? undefined
   const [variable, another] = await findVariables(context, context.subject, { key, environmentScope })
   if (variable === undefined) throw notFound('Variable')

@@ -119,10 +119,8 @@ export async function variableLevelsOf(
     .$if(keys !== undefined, (query) => query.where('key', 'in', [...keys!]))
     .orderBy('id')
     .execute()
-  const levelOf = (groupId: number | null) => rows.filter(({ group_id }) => group_id === groupId)
-  return [null, ...project.groupIds.toReversed()].map((groupId) =>
-    levelOf(groupId).map((row) => ({ ...withoutValue(row), row })),
-  )
+  const sealed = rows.map((row) => ({ ...withoutValue(row), row }))
+  return [null, ...project.groupIds.toReversed()].map((id) => sealed.filter(({ row }) => row.group_id === id))
 }
 
 export const unsealVariable = (context: Pick<OperationContext, 'core'>, { row }: SealedVariable): Variable =>
