@@ -158,6 +158,7 @@ export {
   summariesOfCommits,
 } from './repositories/repository-reads.ts'
 export { createTag, getTag, listTags, removeTag, type Tag } from './repositories/tag-operations.ts'
+export { loadSecretsKey } from './secrets/secrets-key.ts'
 export type { SignInAttempt } from './sessions/attempt-store.ts'
 export * from './sessions/session.ts'
 export type {} from './spam/spam-log-store.ts'
@@ -186,7 +187,6 @@ export * from './users/user-listings.ts'
 export * from './users/user-operations.ts'
 export { findUserByIdOrUsername, findUserByUsername, getUser, insertUser } from './users/user-store.ts'
 export type { VariableCircumstances } from './variables/effective-variables.ts'
-export { loadSecretsKey } from './variables/secrets-key.ts'
 export {
   maxVariables,
   type ShownVariable,

@@ -8,7 +8,7 @@ import { belongsTo, type ParentColumns, type ParentRef, parentColumns, parentOfR
 import type { Project } from '../model/project.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { isInScope } from '../parents/parent-scope-store.ts'
-import { newNonce, sealText, unsealText } from './sealed-text.ts'
+import { newNonce, sealText, unsealText } from '../secrets/sealed-text.ts'
 import {
   type ShownVariable,
   shownVariable,
