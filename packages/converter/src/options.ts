@@ -21,7 +21,7 @@ export interface ConvertOptions {
   readonly bounds: 'native' | 'fine' | readonly number[]
   readonly runState: 'executing' | 'finalizing'
   readonly pendingPoint: boolean
-  /** `all`, or a regular expression: `pipeline.ref` values on metrics that do not match it become `#other#`. */
+  /** `all`, or a regular expression. On metrics, values of `pipeline.ref` that do not match it become `#other#`. */
   readonly refLabel: string
   readonly multiProject: 'link' | 'same-trace'
   readonly stageSpans: boolean

@@ -123,7 +123,10 @@ export class ProjectSource implements RecordSource {
       .sort((a, b) => (a < b ? -1 : 1))
   }
 
-  /** Reads a pipeline. An unfinished one is not read in full, because the list has enough for the message that it is skipped. */
+  /**
+   * Reads a pipeline. An unfinished one will be skipped, so it is returned as the list has it: that is enough for the
+   * message.
+   */
   async #loadOrTake(item: Item): Promise<Loaded> {
     const isListed = 'status' in item.value
     if (!isListed || mayBeExported(item.value, this.#options.convertOptions)) return this.#load(item.id)

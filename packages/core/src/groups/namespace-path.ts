@@ -11,8 +11,8 @@ const reserved = new Set(
 )
 
 /**
- * Returns what is wrong with one segment of a path: a username, or the path of a group or project; `undefined` if nothing
- * is.
+ * Returns what is wrong with one segment of a path, or `undefined` if it is valid. A segment is a username, or the path
+ * of a group or project.
  */
 export function validatePathSegment(path: string): string | undefined {
   if (path === '') return "can't be blank"

@@ -1,4 +1,4 @@
-/** The limit of one statement: the databases bound the number of its parameters. */
+/** The maximum number of items in one statement, because the databases limit the number of its parameters. */
 const MAX_CHUNK_LENGTH = 1_000
 
 /** Yields the items in chunks that each fit into one statement. */

@@ -120,7 +120,7 @@ export type ColumnsOf<Fields extends FieldTable> = {
 type Stored<Value> = Value extends boolean ? number : Value extends undefined ? null : Value
 type RowOf<Fields extends FieldTable> = Readonly<Selectable<ColumnsOf<Fields>>>
 
-/** The name of a field for clients: of its parameter, and in camelCase of its JSON member. */
+/** The name that clients use for a field, in camelCase: that of its parameter and of its JSON member. */
 export type NameOf<Key, Each extends AnyField> = Each['name'] extends string
   ? Each['name']
   : Key extends `${infer Name}Ms`

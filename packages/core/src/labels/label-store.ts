@@ -142,7 +142,7 @@ export async function labelOfEach(
   })
 }
 
-/** The id of no group or project. Added to lists of ids, because SQL allows no empty list. */
+/** An id that no group or project has. It is added to lists of ids, because SQL allows no empty list. */
 const NONE = 0
 
 /** Returns the row of the project, or else the first one. */

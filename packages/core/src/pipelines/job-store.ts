@@ -159,7 +159,7 @@ export function jobQuery({ db }: ReadContext, filter: JobCriteria) {
 /** SQL that both databases accept: `jsonb(…)` is a function in SQLite and a cast in PostgreSQL. */
 const details = sql`jsonb(pipeline_jobs.details)`
 const detail = (key: keyof JobDetails) => sql<string | null>`${details} ->> ${sql.lit(key)}`
-/** The value as text. */
+/** Returns SQL for a field of the job's runner, as text. */
 export const detailOfRunner = (key: keyof RecordedRunner) =>
   sql<string | null>`cast(${details} -> 'runner' ->> ${sql.lit(key)} as text)`
 

@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 afterEach(() => world.close())
 
-/** Returns the statements that some work sends, in order, as their kinds and tables. */
+/** Runs `work` and returns the SQL statements that it sends, in order: the kind and the tables of each. */
 async function statementsOf(work: (core: Core) => Promise<unknown>): Promise<string[]> {
   const statements: string[] = []
   const plugin: KyselyPlugin = {

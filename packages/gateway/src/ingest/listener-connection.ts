@@ -99,7 +99,7 @@ export class Connection implements Peer, SchedulableConnection {
     Object.defineProperty(socket, key, { value: this })
   }
 
-  /** Counts the connection as one of its protocol. */
+  /** Adds the connection to `cell`, the number of open connections with its protocol. */
   opened(cell: Cell, session?: ServerHttp2Session): void {
     this.#cell = cell
     this.#session = session
