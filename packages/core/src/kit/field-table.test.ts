@@ -115,14 +115,14 @@ test('counts characters or UTF-16 units', () => {
   })
 })
 
-test('a parameter is required to create, unless it is optional, and never to change', () => {
+test('a parameter is required to create, unless it is optional or has a default, and never to change', () => {
   const problems = (schema: z.ZodType, input: object) =>
     schema.safeParse(input).error?.issues.map(({ path }) => path.join('.')) ?? []
   const create = z.object(parametersOf(draft))
-  expect(problems(create, {})).toEqual(['title', 'thingKind', 'open'])
+  expect(problems(create, {})).toEqual(['title', 'thingKind'])
   expect(problems(z.object(changesOf(draft)), {})).toEqual([])
   expect(problems(z.object(changesOf(draft)), { open: null, weight: null })).toEqual(['open'])
   expect(problems(z.object(changesOf(draft, 'nullish')), { open: null, weight: null })).toEqual([])
-  const parsed = create.parse({ title: 'Sow', thingKind: 'rare', open: true, note: '', weight: null })
+  const parsed = create.parse({ title: 'Sow', thingKind: 'rare', note: '', weight: null })
   expect(parsed).toEqual({ title: 'Sow', thingKind: 'rare', open: true, note: null, weight: null })
 })
