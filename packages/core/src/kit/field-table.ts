@@ -37,7 +37,9 @@ interface FieldDetails<Value> {
   readonly values?: readonly string[]
   readonly isOptional?: boolean
   readonly name?: string | undefined
+  /** The value of a new object without the parameter: '', 0, false, the first of several, missing, or the default. */
   readonly fallback: Value
+  readonly hasDefault?: boolean
   readonly rules: readonly Rule<never>[]
 }
 
@@ -71,9 +73,9 @@ export class Field<Value, Column extends string, Name extends string | undefined
     return new Field(this.column, { ...this.details, schema })
   }
 
-  /** Sets the value that a new object has without the parameter. Default: '', 0, false, the first of several, or missing. */
+  /** Sets the value that a new object has without the parameter, which may then be absent. */
   default(fallback: Value): Field<Value, Column, Name> {
-    return new Field(this.column, { ...this.details, fallback })
+    return new Field(this.column, { ...this.details, fallback, hasDefault: true })
   }
 
   /** Adds rules; `validate` reports each that is broken, in this order. */
@@ -155,9 +157,9 @@ export const toRow = <Fields extends FieldTable>(fields: Fields, object: ObjectO
     }),
   ) as RowOf<Fields>
 
-/** Returns the schemas of the parameters that create an object. */
+/** Returns the schemas of the parameters that create an object. Those of optional fields and of fields with a default may be absent. */
 export const parametersOf = <Fields extends FieldTable>(fields: Fields) =>
-  schemasOf(fields, ({ schema }) => schema) as {
+  schemasOf(fields, ({ schema, hasDefault, fallback }) => (hasDefault ? schema.default(fallback) : schema)) as {
     readonly [Key in keyof Fields as NameOf<Key, Fields[Key]>]: z.ZodType<ParameterOf<Fields[Key]['value']>>
   }
 

@@ -11,6 +11,7 @@ import type { Project } from '../model/project.ts'
 import type { ActorContext, Tx } from '../operations/context.ts'
 import { isInScope, type ParentScope } from '../parents/parent-scope-store.ts'
 import {
+  DEFAULT_COLOR,
   type DescribedLabel,
   describedLabelFields,
   type Label,
@@ -111,7 +112,7 @@ export async function labelIdsOf(tx: Tx, project: Project, names: readonly strin
   const ids: number[] = []
   for (const name of names) {
     const row = nearest(rows.filter((row) => row.name === name))
-    const { id } = row ?? (await insertLabel(tx, project, newObject(labelDraft, { name })))
+    const { id } = row ?? (await insertLabel(tx, project, newObject(labelDraft, { name, color: DEFAULT_COLOR })))
     ids.push(id)
   }
   return ids

@@ -12,11 +12,10 @@ export const labelDraft = {
   name: text('name')
     .parse(z.string().trim().min(1).max(255))
     .check((name) => name.includes(',') && errorTexts.invalid),
-  /** `#rgb` or `#rrggbb`. The default is for labels that are created when they are first used. */
+  /** `#rgb` or `#rrggbb` */
   color: text('color')
     .parse(z.string().trim().max(255))
-    .check(matches(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i, 'must be a valid color code'))
-    .default('#6699cc'),
+    .check(matches(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i, 'must be a valid color code')),
   description: text('description').parse(z.string().max(1_048_576)).optional(),
   /** A lower number is more urgent; a missing one sorts last. Limited to what a column of 32 bits can store. */
   priority: int('priority').parse(z.int().min(0).max(2_147_483_647)).optional(),
@@ -31,6 +30,9 @@ export const describedLabelFields = { ...labelFields, description }
 export interface Label extends ObjectOf<typeof labelFields> {}
 export interface DescribedLabel extends ObjectOf<typeof describedLabelFields> {}
 export type LabelDraft = ObjectOf<typeof labelDraft>
+
+/** The color of labels that are created when they are first used. */
+export const DEFAULT_COLOR = '#6699cc'
 
 /** A reference to a label: its id or its name. */
 const labelRef = z.union([z.int(), z.string().max(255)])
