@@ -62,7 +62,7 @@ const conditions: Readonly<Record<Suite, { readonly maxWorkers: number; readonly
   // Files share a process and its modules: reading the modules again for each file took half of the time.
   unit: { maxWorkers: sideBySide, isolate: false },
   areas: { maxWorkers: sideBySide, isolate: false },
-  integration: { maxWorkers: sideBySide, isolate: true },
+  integration: { maxWorkers: sideBySide, isolate: false },
   tools: { maxWorkers: sideBySide, isolate: true },
   alone: { maxWorkers: 1, isolate: true },
 }

@@ -45,7 +45,7 @@ class CountedWorld {
 }
 
 const FEW = 1
-const MANY = 50
+const MANY = 20
 
 let few: CountedWorld
 let many: CountedWorld
