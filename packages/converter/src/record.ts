@@ -90,7 +90,10 @@ export interface UpstreamPipeline {
   readonly projectWebUrl: string | undefined
   readonly projectId?: bigint | undefined
   readonly projectPath?: string | undefined
-  /** Whether the parent's record lists the bridge, if the caller has that record. It decides under `bridgeSource: auto`. */
+  /**
+   * Whether the parent's record lists the bridge; absent if the caller does not have that record. Under `bridgeSource: auto`,
+   * false means that the bridge has no span.
+   */
   readonly bridgeListed?: boolean | undefined
   /** The `instance` of the upstream pipeline's record. */
   readonly instance?: string | undefined

@@ -123,7 +123,7 @@ const isAfter = (one: bigint | undefined, other: bigint | undefined): boolean =>
 
 const previousExport = ({ jobIds }: EarlierExport): PreviousExport => ({ jobIds: new Set(jobIds) })
 
-/** Shared by all pipelines, because there are many of them. */
+/** One empty array, shared by all pipelines without remembered jobs to save memory: there can be many of them. */
 const noJobs = new BigInt64Array()
 
 function sentJobs({ jobs, previousExport }: PipelineRecord): BigInt64Array {

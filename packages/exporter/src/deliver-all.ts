@@ -8,7 +8,10 @@ export interface DeliverAllOptions {
   /** The number of chunks sent at the same time. Default 4; more than the client has connections gains nothing. */
   readonly concurrency?: number
   readonly signal?: AbortSignal | undefined
-  /** Shared by deliveries that stop together, and by sources that stop with them. Default: a new one for all signals. */
+  /**
+   * Decides when these deliveries stop. Deliveries that must stop together, and the sources of their chunks, share one
+   * instance. Default: a new one for all signals.
+   */
   readonly stops?: DeliveryStops
   /** Called after every chunk that was sent, in the order in which the deliveries end. */
   readonly onSettled?: (chunk: EncodedChunk, delivery: ChunkDelivery) => void

@@ -130,7 +130,7 @@ export class LastList {
   }
 }
 
-/** Returns how many elements of `list` before `end` equal those of `other` before `otherEnd`. */
+/** Returns how many elements are the same in both lists, counted backwards from `end` in `list` and `otherEnd` in `other`. */
 function sameAtEnd(list: readonly KeyValue[], end: number, other: readonly KeyValue[], otherEnd: number): number {
   const most = Math.min(end, otherEnd)
   let count = 0

@@ -31,7 +31,7 @@ export const coreSettingRows = {
     'PENSTOCK_ADMIN_MODE',
     flag,
     'false',
-    'Whether an administrator acts as one only with a token that has the scope `admin_mode`.',
+    'Whether administrators have administrator rights only with a token that has the scope `admin_mode`.',
   ),
   'core.ropcWithoutClientCredentials': row(
     'PENSTOCK_ROPC_WITHOUT_CLIENT_CREDENTIALS',
@@ -61,19 +61,19 @@ export const coreSettingRows = {
     'PENSTOCK_CORE_MAX_CONNECTIONS',
     integer(1, 100_000),
     '1000',
-    'The highest number of open connections of the core. A new one replaces the oldest without a request; if every connection has a request, only health probes are answered on new ones.',
+    'The highest number of open connections of the core. At the limit, a new connection closes the oldest one that has no request in progress. If all have one, only health probes are answered on new connections.',
   ),
   'core.maxConnectionsPerAddress': row(
     'PENSTOCK_CORE_MAX_CONNECTIONS_PER_ADDRESS',
     integer(1, 100_000),
     '256',
-    'The same limit for each address, or IPv6 network of 64 bits. `core.trustedProxies` are exempt.',
+    'The highest number of open connections of one IPv4 address or one IPv6 network of 64 bits. `core.trustedProxies` are exempt.',
   ),
   'core.strictTransportSeconds': row(
     'PENSTOCK_STRICT_TRANSPORT_SECONDS',
     integer(0, 2 * 365 * 86_400),
     '31536000',
-    'How long browsers use only HTTPS for the host of an `https` `core.externalUrl` (`Strict-Transport-Security`). 0: the header is not sent.',
+    'If `core.externalUrl` begins with `https`: how long browsers use only HTTPS for its host (`Strict-Transport-Security`). 0: the header is not sent.',
   ),
   'core.projectStorageBytes': row(
     'PENSTOCK_PROJECT_STORAGE_BYTES',

@@ -85,6 +85,6 @@ export const exporterSettingRows = {
     'PENSTOCK_EXPORT_KEEP_PIPELINES_DAYS',
     integer(1, 3_660),
     String(limits.keepPipelinesMs / DAY_MS),
-    'How long the service remembers that a pipeline was exported, counted from its last record or hook. A later record is exported again.',
+    'How long the service remembers that a pipeline was exported, counted from its last record or hook. A record that arrives after this time is exported again.',
   ),
 } as const

@@ -97,7 +97,7 @@ export const gatewaySettingRows = {
     'PENSTOCK_TENANT_HEADER',
     flag,
     String(defaults.tenantHeader),
-    "Send the token's tenant upstream as `x-scope-orgid`.",
+    'Send the tenant of the token to the upstream, in the header `x-scope-orgid`.',
   ),
   'gateway.passCredentialThrough': row(
     'PENSTOCK_PASS_CREDENTIAL_THROUGH',
@@ -175,13 +175,13 @@ export const gatewaySettingRows = {
     'PENSTOCK_MAX_CONNECTIONS',
     integer(1, 100_000),
     String(defaults.maxConnections),
-    'The highest number of open connections of each OTLP port and process. A new one replaces the oldest without a request; if every connection has a request, only health probes are answered on new ones.',
+    'The highest number of open connections of each OTLP port and process. At the limit, a new connection closes the oldest one that has no request in progress. If all have one, only health probes are answered on new connections.',
   ),
   'gateway.maxConnectionsPerAddress': row(
     'PENSTOCK_MAX_CONNECTIONS_PER_ADDRESS',
     integer(1, 100_000),
     String(defaults.maxConnectionsPerAddress),
-    'The same limit for each address, or IPv6 network of 64 bits. Raise it if all clients connect through one proxy.',
+    'The highest number of open connections of one IPv4 address or one IPv6 network of 64 bits. Raise it if all clients connect through one proxy.',
   ),
   'gateway.maxStaleMs': row(
     'PENSTOCK_MAX_STALE_MS',

@@ -41,13 +41,13 @@ export const settingTable = {
     'PENSTOCK_OBS_MAX_CONNECTIONS',
     integer(1, 100_000),
     '1000',
-    'The highest number of open connections of this listener. A new one replaces the oldest without a request; if every connection has a request, only health probes are answered on new ones.',
+    'The highest number of open connections of this listener. At the limit, a new connection closes the oldest one that has no request in progress. If all have one, only health probes are answered on new connections.',
   ),
   'observability.maxConnectionsPerAddress': row(
     'PENSTOCK_OBS_MAX_CONNECTIONS_PER_ADDRESS',
     integer(1, 100_000),
     '256',
-    'The same limit for each address, or IPv6 network of 64 bits. `gateway.forwardAuthProxies` are exempt.',
+    'The highest number of open connections of one IPv4 address or one IPv6 network of 64 bits. `gateway.forwardAuthProxies` are exempt.',
   ),
   'observability.strictTransportSeconds': row(
     'PENSTOCK_OBS_STRICT_TRANSPORT_SECONDS',

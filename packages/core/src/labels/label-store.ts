@@ -118,7 +118,7 @@ export async function labelIdsOf(tx: Tx, project: Project, names: readonly strin
   return ids
 }
 
-/** Returns the label with the name for each subject: its own, else the oldest of the groups above it. */
+/** Returns for each subject the label with this name: its own label, else the oldest label of any group above it. */
 export async function labelOfEach(
   { db }: ReadContext,
   subjects: readonly Subject[],

@@ -26,7 +26,8 @@ export const milestoneStates = ['active', 'closed'] as const
 export type MilestoneState = (typeof milestoneStates)[number]
 
 /**
- * Milestones without a due date come last in both directions, except before expired ones in `expired_last_due_date`.
+ * In both directions, milestones without a due date come last. In `expired_last_due_date`, only expired milestones come
+ * after them.
  */
 const milestoneOrders = ['due_date', 'expired_last_due_date', 'created_at', 'updated_at'] as const
 export type MilestoneOrder = (typeof milestoneOrders)[number]

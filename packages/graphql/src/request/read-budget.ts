@@ -4,8 +4,8 @@ import { RequestLimitExceeded } from './failure.ts'
 export const MAX_READ_CHARACTERS = 64_000_000
 
 /**
- * Limits the text that one request reads from the database, also what the response does not show: a list may hold thousands
- * of long job and pipeline records. When a statement exceeds the limit, it and all later statements of the request fail.
+ * Limits the text that one request reads from the database. Text that the response does not show counts too, because a list
+ * may hold thousands of long job and pipeline records. When a statement exceeds the limit, it and all later statements of the request fail.
  */
 export class ReadBudget {
   #remaining: number

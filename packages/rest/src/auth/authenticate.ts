@@ -37,7 +37,7 @@ export interface EndpointAccess {
 
 export interface Caller {
   readonly actor: Actor
-  /** The administrator who acts as the actor by sudo. */
+  /** The id of the administrator who sent the request, if it uses sudo. `actor` is then the user that it names. */
   readonly sudoerId?: number
 }
 
