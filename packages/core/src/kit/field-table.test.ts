@@ -126,3 +126,9 @@ test('a parameter is required to create, unless it is optional or has a default,
   const parsed = create.parse({ title: 'Sow', thingKind: 'rare', note: '', weight: null })
   expect(parsed).toEqual({ title: 'Sow', thingKind: 'rare', open: true, note: null, weight: null })
 })
+
+test('rejects a schema with a default, which every update would set', () => {
+  expect(() => flag('pinned').parse(z.boolean().default(false))).toThrow(
+    new TypeError('The schema of pinned has a default: set it with default()'),
+  )
+})

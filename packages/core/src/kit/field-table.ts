@@ -68,8 +68,11 @@ export class Field<Value, Column extends string, Name extends string | undefined
     return new Field(this.column, { ...this.details, name })
   }
 
-  /** Replaces the schema of the parameter. */
+  /** Replaces the schema of the parameter. It has no default, because every update without the parameter would set that. */
   parse(schema: z.ZodType<ParameterOf<Value>>): Field<Value, Column, Name> {
+    if (schema.safeParse(undefined).data !== undefined) {
+      throw new TypeError(`The schema of ${this.column} has a default: set it with default()`)
+    }
     return new Field(this.column, { ...this.details, schema })
   }
 
