@@ -7,25 +7,24 @@ import { fileURLToPath } from 'node:url'
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
 // A restart does not wait for load balancers.
 const env = { PENSTOCK_DRAIN_DELAY_MS: '0', ...process.env }
-const start = (command, args) => spawn(command, args, { cwd: root, env, stdio: 'inherit' })
+const start = (command, args, more) =>
+  spawn(command, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'], ...more })
 
-const children = [
-  // Compiles what has changed; node then sees that files it has loaded are new.
-  start(join(root, 'node_modules/.bin/tsc'), ['-b', '--watch', '--preserveWatchOutput']),
-  start(process.execPath, [
-    '--watch',
-    '--watch-preserve-output',
-    join(root, 'packages/cli/bin/penstock.mjs'),
-    ...process.argv.slice(2),
-  ]),
-]
-for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.on(signal, () => {
-    for (const child of children) child.kill(signal)
-  })
+// Compiles what has changed; node then sees that files it has loaded are new. `tsc` starts the compiler as a child, so both
+// are ended as a group.
+const compiler = start(join(root, 'node_modules/.bin/tsc'), ['-b', '--watch', '--preserveWatchOutput'], {
+  detached: true,
+})
+const service = start(process.execPath, [
+  '--watch',
+  '--watch-preserve-output',
+  join(root, 'packages/cli/bin/penstock.mjs'),
+  ...process.argv.slice(2),
+])
+
+function endCompiler() {
+  if (compiler.exitCode === null && compiler.signalCode === null) process.kill(-compiler.pid, 'SIGTERM')
 }
-for (const child of children) {
-  child.on('exit', () => {
-    for (const other of children) other.kill('SIGTERM')
-  })
-}
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => service.kill(signal))
+service.on('exit', endCompiler)
+compiler.on('exit', () => service.kill('SIGTERM'))
