@@ -177,6 +177,7 @@ test('a reference moves only if it has the expected value', async () => {
 
 /** A script that commits files in an endless loop, and prints the id of each completed commit. */
 const endlessWriter = `
+import { randomBytes } from 'node:crypto'
 const [core, db, runtime, file, settings, project, actor] = process.argv.slice(2)
 const { createCommit, perform } = await import(core)
 const { openSqlite } = await import(db)
