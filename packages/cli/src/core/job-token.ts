@@ -1,4 +1,11 @@
-import { type Core, createJobToken, findUserByIdOrUsername, perform, revokeJobToken } from '@penstock/core'
+import {
+  type Core,
+  createJobToken,
+  findUserByIdOrUsername,
+  perform,
+  readContextOf,
+  revokeJobToken,
+} from '@penstock/core'
 import type { OptionValues } from 'commander'
 import { type Environment, exitCodes, UsageError } from '../environment.ts'
 import { write } from '../output.ts'
@@ -36,7 +43,7 @@ async function create(flags: OptionValues, environment: Environment): Promise<vo
 }
 
 async function userOf(core: Core, text: string): Promise<{ id: number; username: string }> {
-  const user = await findUserByIdOrUsername({ db: core.db.read, nowMs: core.clock.nowMs() }, text)
+  const user = await findUserByIdOrUsername(readContextOf(core), text)
   if (user === undefined) throw new UsageError('there is no such user')
   return user
 }

@@ -12,6 +12,7 @@ import {
   type NamedUpstream,
   type Project,
   type ReadContext,
+  readContextOf,
   type VariableCircumstances,
 } from '@penstock/core'
 import {
@@ -165,7 +166,7 @@ export async function findExportToken(
   projectId: number,
   record: PipelineRecord,
 ): Promise<{ readonly token: string | undefined } | string> {
-  const reading: ReadContext = { db: core.db.read, nowMs: core.clock.nowMs() }
+  const reading: ReadContext = readContextOf(core)
   try {
     const project = await getProject(reading, projectId)
     const { token } = await loadExportSettings(reading, core, project, toVariableCircumstances(record))

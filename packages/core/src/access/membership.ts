@@ -1,4 +1,5 @@
-import { type Expression, type ExpressionBuilder, type Generated, type SqlBool, sql } from 'kysely'
+import type { Expression, ExpressionBuilder, Generated, SqlBool } from 'kysely'
+import { never } from '../kit/conditions.ts'
 import { dayAt } from '../kit/day.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
@@ -122,7 +123,7 @@ export const isGivenAbove =
   }: Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>): MemberCondition =>
   (eb) => {
     const above = kind === 'group' ? groupIds.filter((groupId) => groupId !== id) : [...groupIds]
-    if (above.length === 0) return sql<SqlBool>`1 = 0`
+    if (above.length === 0) return never
     return eb.and([eb('members.group_id', 'in', above), eb('members.access_level', '>', accessLevels.minimal)])
   }
 

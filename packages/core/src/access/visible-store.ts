@@ -1,4 +1,5 @@
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely'
+import { never } from '../kit/conditions.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { type AccessLevel, accessLevels, type Visibility } from '../model/access-level.ts'
@@ -71,7 +72,7 @@ function isHomeOf({ projectId, groupId }: BotHome, table: 'groups' | 'projects')
     ...(groupId === undefined ? [] : [sql<SqlBool>`${sql.ref(`${table}.lineage`)} like ${`%/${groupId}/%`}`]),
     ...(projectId === undefined || table === 'groups' ? [] : [sql<SqlBool>`${sql.ref('projects.id')} = ${projectId}`]),
   ]
-  return homes.length === 0 ? sql<SqlBool>`1 = 0` : anyOf(homes)
+  return homes.length === 0 ? never : anyOf(homes)
 }
 
 /** Selects the groups in which, or in something below which, the user has a role. */
@@ -171,7 +172,5 @@ const anyOf = (conditions: readonly Condition[]): Condition => sql<SqlBool>`(${s
 function isOpenTo(viewer: Actor, visitors: PermissionRow['visitors'], table: 'groups' | 'projects'): Condition {
   const admitted: Visibility[] =
     viewer !== undefined && visitors !== undefined ? ['public', 'internal'] : visitors === 'anyone' ? ['public'] : []
-  return admitted.length === 0
-    ? sql<SqlBool>`1 = 0`
-    : sql<SqlBool>`${sql.ref(`${table}.visibility`)} in (${sql.join(admitted)})`
+  return admitted.length === 0 ? never : sql<SqlBool>`${sql.ref(`${table}.visibility`)} in (${sql.join(admitted)})`
 }

@@ -1,5 +1,6 @@
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely'
 import { hasLevelInGroup, hasRoleInOrBelowGroup, isVisibleGroup } from '../access/visible-store.ts'
+import { never } from '../kit/conditions.ts'
 import { containsText, matchRank } from '../kit/contains-text.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import {
@@ -137,10 +138,8 @@ function filtered({ db }: ReadContext, { within, search, ids, without, visibilit
   if (isTopLevel) query = query.where('parent_id', 'is', null)
   if (search !== undefined) query = query.where(containsText(['groups.name', 'groups.path'], search))
   if (visibility !== undefined) query = query.where('visibility', '=', visibility)
-  if (ids !== undefined) query = ids.length === 0 ? query.where(nothing) : query.where('id', 'in', [...ids])
+  if (ids !== undefined) query = ids.length === 0 ? query.where(never) : query.where('id', 'in', [...ids])
   if (without !== undefined && without.length > 0) query = query.where('id', 'not in', [...without])
   for (const condition of where) query = query.where(condition)
   return query
 }
-
-const nothing = sql<SqlBool>`1 = 0`

@@ -1,6 +1,6 @@
-import { type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
 import { requirePermission } from '../access/subject.ts'
+import { never } from '../kit/conditions.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
 import { visibilities } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
@@ -43,7 +43,7 @@ export const browseGroups = unscopedQuery(
       ids: input.ids,
       search: input.search || undefined,
       visibility: input.visibility,
-      where: [...conditionsOfActor(context, context.actor, input), ...(input.archived ? [nothing] : [])],
+      where: [...conditionsOfActor(context, context.actor, input), ...(input.archived ? [never] : [])],
     }
     return listedEach(groupListing(context, [filter], { by: orderBy, direction: sort }), 1)[0]!
   },
@@ -57,7 +57,7 @@ export const listGroupsBelowEach = batchQuery(
     permission: 'read_group',
   },
   async (context, groups: readonly Group[], { depth, ids, search, archived, owned, orderBy, sort }) => {
-    const where = [...conditionsOfActor(context, context.actor, { owned }), ...(archived ? [nothing] : [])]
+    const where = [...conditionsOfActor(context, context.actor, { owned }), ...(archived ? [never] : [])]
     const filters = groups.map(
       (group): GroupFilter => ({ within: { group, depth }, ids, search: search || undefined, where }),
     )
@@ -73,5 +73,3 @@ export const findEachGroup = unscopedBatchQuery(
     return ids.map((id) => found.get(id))
   },
 )
-
-const nothing = sql<SqlBool>`1 = 0`

@@ -1,3 +1,5 @@
+import { errorTexts } from '../kit/error-texts.ts'
+
 const MAX_SEGMENT = 255
 const segment = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/
 const unwantedEnd = /(?:\.|\.git|\.atom)$/i
@@ -15,8 +17,8 @@ const reserved = new Set(
  * of a group or project.
  */
 export function validatePathSegment(path: string): string | undefined {
-  if (path === '') return "can't be blank"
-  if (path.length > MAX_SEGMENT) return `is too long (maximum is ${MAX_SEGMENT} characters)`
+  if (path === '') return errorTexts.blank
+  if (path.length > MAX_SEGMENT) return errorTexts.tooLong(MAX_SEGMENT)
   if (!segment.test(path) || unwantedEnd.test(path))
     return "may hold letters, digits, '_', '-' and '.' only, not begin with '-' or '.', and not end with '.', '.git' or '.atom'"
   return undefined

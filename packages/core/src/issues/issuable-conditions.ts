@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { lineageOf } from '../groups/group-store.ts'
+import { isOneOf, never } from '../kit/conditions.ts'
 import { containsWords } from '../kit/contains-text.ts'
 import { dayAt } from '../kit/day.ts'
 import type { ReadContext } from '../kit/store-context.ts'
@@ -119,8 +120,7 @@ function milestoneCondition(milestoneId: RawBuilder<unknown>, milestone: string)
 const isOfMilestone = (milestoneId: RawBuilder<unknown>, which: RawBuilder<SqlBool>) =>
   sql<SqlBool>`${milestoneId} in (select id from milestones where ${which})`
 
-const titled = (titles: readonly string[]): RawBuilder<SqlBool> =>
-  titles.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`title in (${sql.join([...titles])})`
+const titled = (titles: readonly string[]): RawBuilder<SqlBool> => isOneOf(sql.ref('title'), titles)
 
 /** `started`: active, and its start date is today or earlier. `upcoming`: active, and due after today. */
 const milestoneWildcards = {
@@ -132,7 +132,7 @@ const milestoneWildcards = {
 } as const satisfies Record<string, (milestoneId: RawBuilder<unknown>, today: string) => RawBuilder<SqlBool>>
 
 const authorCondition = (authorId: RawBuilder<unknown>, usernames: readonly string[]): RawBuilder<SqlBool> =>
-  usernames.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${authorId} in (${idsOfNamed(usernames)})`
+  usernames.length === 0 ? never : sql<SqlBool>`${authorId} in (${idsOfNamed(usernames)})`
 
 /** Returns one condition for all label names together, and one for each of the words `none` and `any`. */
 function labelConditions(

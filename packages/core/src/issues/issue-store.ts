@@ -1,5 +1,6 @@
 import { type Expression, type Generated, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { allowedInProject, asSeenBy } from '../access/visible-store.ts'
+import { never } from '../kit/conditions.ts'
 import { nextIid } from '../kit/internal-id.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
@@ -177,7 +178,7 @@ function ownConditions({ state, weight, types, not = {}, ...filter }: IssueFilte
   return [
     ...comparisonsOf(issueTables, { ...filter, state: state === 'all' ? undefined : state }, comparisons),
     weight !== undefined && weightCondition(weight),
-    isOfNoType && sql<SqlBool>`1 = 0`,
+    isOfNoType && never,
     not.assigneeId !== undefined &&
       sql<SqlBool>`not ${personCondition(issueTables, 'issue_assignees', not.assigneeId)}`,
     peopleCondition(issueTables, 'issue_assignees', filter.assigneeUsername ?? []),

@@ -1,5 +1,6 @@
 import { foldedSql } from '@penstock/db'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { never } from './conditions.ts'
 
 /**
  * Returns a condition: one of the columns contains the text, in any letter case. `%` and `_` in the text are literal.
@@ -8,7 +9,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
  */
 export function containsText(columns: readonly string[], text: string): RawBuilder<SqlBool> {
   const pattern = foldedSql(sql`${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`}`)
-  if (columns.length === 0) return sql<SqlBool>`1 = 0`
+  if (columns.length === 0) return never
   const hits = columns.map((column) => sql<SqlBool>`${foldedSql(sql.ref(column))} like ${pattern} escape '\\'`)
   return sql<SqlBool>`(${sql.join(hits, sql` or `)})`
 }

@@ -1,5 +1,6 @@
-import { type Selectable, type SqlBool, sql } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { Subject } from '../access/subject.ts'
+import { never } from '../kit/conditions.ts'
 import { containsText } from '../kit/contains-text.ts'
 import { type ColumnsOf, columnsOf, fromRow, newObject, toRow } from '../kit/field-table.ts'
 import { type Listing, type ListingOptions, listingOf } from '../kit/listing.ts'
@@ -70,7 +71,7 @@ function wantedLabels(
 ) {
   return labelsIn(context, scope)
     .select(columnsOf(labelFields))
-    .$if(archived, (all) => all.where(sql<SqlBool>`1 = 0`))
+    .$if(archived, (all) => all.where(never))
     .$if(title !== undefined, (all) => all.where('name', '=', title!))
     .$if(search !== undefined, (all) => all.where(containsText([...searchIn], search!)))
 }

@@ -1,9 +1,10 @@
-import { type Selectable, type SqlBool, sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { z } from 'zod'
 import { isGivenAbove, isGivenIn, isInForce, type MemberCondition, type MembersTable } from '../access/membership.ts'
 import type { Subject } from '../access/subject.ts'
 import { allowedInGroup, allowedInProject } from '../access/visible-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
+import { isOneOf, never } from '../kit/conditions.ts'
 import { containsText } from '../kit/contains-text.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import type { KeysetColumn } from '../kit/page.ts'
@@ -71,24 +72,19 @@ function wantedMembers(
   let query = highestMemberships(context, matchesRelation)
     .innerJoin('users', 'users.id', 'members.user_id')
     .select('users.name as user_name')
-  if (ids !== undefined) query = query.where(isOneOf('members.id', ids))
-  if (levels !== undefined) query = query.where(isOneOf('members.access_level', levels))
+  if (ids !== undefined) query = query.where(isOneOf(sql.ref('members.id'), ids))
+  if (levels !== undefined) query = query.where(isOneOf(sql.ref('members.access_level'), levels))
   if (search) query = query.where(containsText(['users.name', 'users.username'], search))
   if (kinds !== undefined) {
     query = query.where(
       isOneOf(
-        'users.is_bot',
+        sql.ref('users.is_bot'),
         kinds.map((kind) => (kind === 'project_bot' ? 1 : 0)),
       ),
     )
   }
   return query
 }
-
-const nothing = sql<SqlBool>`1 = 0`
-
-const isOneOf = (column: string, values: readonly number[]) =>
-  values.length === 0 ? nothing : sql<SqlBool>`${sql.ref(column)} in (${sql.join([...values])})`
 
 const conditionOf: Readonly<
   Record<MemberRelation, (context: ReadContext, actor: Actor, subject: Subject) => MemberCondition>
@@ -98,7 +94,7 @@ const conditionOf: Readonly<
   /** Selects members of the groups below, as far as the actor may see the members of those groups. */
   below: (context, actor, subject) => (eb) =>
     subject.kind === 'project'
-      ? nothing
+      ? never
       : eb(
           'members.group_id',
           'in',
@@ -108,7 +104,7 @@ const conditionOf: Readonly<
             .where('groups.lineage', 'like', `${lineageOf(subject.groupIds)}_%`)
             .where(allowedInGroup(context, actor, 'read_members')),
         ),
-  shared: () => () => nothing,
+  shared: () => () => never,
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 import { byColumn, type IssuableOrder, issuableOrderTable, lastTime, orderOf } from '../issues/issuable-order.ts'
 import { userIdsByItem } from '../issues/issuable-pair-store.ts'
 import { issuablesOf, withDescriptions } from '../issues/issuable-store.ts'
+import { isOneOf } from '../kit/conditions.ts'
 import { emptyListing, type Listing, listingOf } from '../kit/listing.ts'
 import { orderedBy, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
@@ -84,8 +85,7 @@ function mergeRequestQuery(context: ReadContext, actor: Actor, filter: MergeRequ
 function ownConditions({ state, not = {}, or = {}, ...filter }: MergeRequestFilter): RawBuilder<SqlBool>[] {
   const { sourceBranches, targetBranches, assigneeUsername, reviewerId, reviewerUsername, mergedByUsername } = filter
   const column = (name: keyof MergeRequestRow) => sql.ref(`merge_requests.${name}`)
-  const isAmong = (name: keyof MergeRequestRow, values: readonly string[]) =>
-    values.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${column(name)} in (${sql.join([...values])})`
+  const isAmong = (name: keyof MergeRequestRow, values: readonly string[]) => isOneOf(column(name), values)
   const isAssigned = (username: string) =>
     personCondition(mergeRequestTables, 'merge_request_assignees', { usernames: [username] })
   const reviews = (username: string) =>

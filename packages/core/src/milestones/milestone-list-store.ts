@@ -1,5 +1,6 @@
-import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import type { z } from 'zod'
+import { never } from '../kit/conditions.ts'
 import { containsWords } from '../kit/contains-text.ts'
 import { dayAt } from '../kit/day.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
@@ -76,7 +77,7 @@ function keysetOf({ nowMs }: ReadContext, { orderBy, sort }: Ordering) {
 function conditionsOf(filter: MilestoneFilter, eb: ExpressionBuilder<CoreTables, 'milestones'>) {
   const { iids, state, title, updatedBefore, updatedAfter, containingDate, startDate, endDate } = filter
   return [
-    filter.ids !== undefined && (filter.ids.length === 0 ? sql<SqlBool>`1 = 0` : eb('id', 'in', [...filter.ids])),
+    filter.ids !== undefined && (filter.ids.length === 0 ? never : eb('id', 'in', [...filter.ids])),
     iids !== undefined && iids.length > 0 && eb('iid', 'in', [...iids]),
     state !== 'all' && eb('state', '=', state),
     title !== undefined && eb('title', '=', title),

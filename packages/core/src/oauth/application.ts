@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { errorTexts } from '../kit/error-texts.ts'
 import { problem } from '../kit/parse-input.ts'
 import { oauthScopes } from '../tokens/scope.ts'
 
@@ -56,14 +57,14 @@ export function validateApplication(draft: {
 }
 
 function validateName(name: string): string[] {
-  if (name.trim() === '') return ["can't be blank"]
-  return name.length > MAX_NAME_LENGTH ? [`is too long (maximum is ${MAX_NAME_LENGTH} characters)`] : []
+  if (name.trim() === '') return [errorTexts.blank]
+  return name.length > MAX_NAME_LENGTH ? [errorTexts.tooLong(MAX_NAME_LENGTH)] : []
 }
 
 function validateRedirectUris(text: string): string[] {
-  if (text.trim() === '') return ["can't be blank"]
+  if (text.trim() === '') return [errorTexts.blank]
   if (text.length > MAX_REDIRECT_URIS_LENGTH) {
-    return [`is too long (maximum is ${MAX_REDIRECT_URIS_LENGTH} characters)`]
+    return [errorTexts.tooLong(MAX_REDIRECT_URIS_LENGTH)]
   }
   return [...new Set(uniqueWords(text).flatMap(validateRedirectUri))]
 }

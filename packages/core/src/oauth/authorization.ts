@@ -1,6 +1,6 @@
-import type { ReadContext } from '../kit/store-context.ts'
 import type { User } from '../model/user.ts'
 import type { Core } from '../operations/context.ts'
+import { readContextOf } from '../operations/context.ts'
 import { scopesWithin } from '../tokens/scope.ts'
 import type { Application } from './application.ts'
 import { findApplication } from './application-store.ts'
@@ -87,5 +87,3 @@ function termsOf(
   const allowed = user === undefined ? application.scopes : scopesWithin(application.scopes, user)
   return { challenge, scopes: grantedScopes(request.scope, allowed) }
 }
-
-const readContextOf = (core: Core): ReadContext => ({ db: core.db.read, nowMs: core.clock.nowMs() })

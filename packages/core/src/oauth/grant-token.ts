@@ -1,6 +1,7 @@
 import type { ReadContext } from '../kit/store-context.ts'
 import type { User } from '../model/user.ts'
 import type { Core } from '../operations/context.ts'
+import { readContextOf } from '../operations/context.ts'
 import { verifySignIn } from '../sessions/verify-sign-in.ts'
 import { oauthScopes, scopesWithin } from '../tokens/scope.ts'
 import { isStillValid } from '../users/password-store.ts'
@@ -175,5 +176,3 @@ async function findActiveUser(context: ReadContext, userId: number | undefined):
   const user = userId === undefined ? undefined : await findUser(context, userId)
   return user?.state === 'active' ? user : undefined
 }
-
-const readContextOf = (core: Core): ReadContext => ({ db: core.db.read, nowMs: core.clock.nowMs() })

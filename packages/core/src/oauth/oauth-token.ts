@@ -1,5 +1,6 @@
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Core } from '../operations/context.ts'
+import { readContextOf } from '../operations/context.ts'
 import type { Authenticated, CredentialState } from '../tokens/authenticated.ts'
 import { findUser } from '../users/user-store.ts'
 import type { Application } from './application.ts'
@@ -142,5 +143,3 @@ function stateOf(token: OAuthToken, nowMs: number): CredentialState {
   if (token.expiresAtMs <= nowMs) return 'expired'
   return token.isRevoked ? 'revoked' : 'valid'
 }
-
-const readContextOf = (core: Core): ReadContext => ({ db: core.db.read, nowMs: core.clock.nowMs() })

@@ -75,3 +75,6 @@ export interface EventListener {
    */
   prepare?(core: Core, project: Project, payload: string): Promise<unknown>
 }
+
+/** Returns the context for reads outside of operations. */
+export const readContextOf = (core: Core): ReadContext => ({ db: core.db.read, nowMs: core.clock.nowMs() })

@@ -16,11 +16,12 @@ import { projectOf } from '../projects/project-store.ts'
 
 /** Selects the path of the parent, with subqueries, because the query that counts a page would have to repeat joins. */
 export const parentPaths = (table: TableOfParents) => [
-  sql<string | null>`(select full_path from groups where groups.id = ${sql.ref(`${table}.group_id`)})`.as('group_path'),
-  sql<string | null>`(select full_path from projects where projects.id = ${sql.ref(`${table}.project_id`)})`.as(
-    'project_path',
-  ),
+  pathIn('groups', `${table}.group_id`).as('group_path'),
+  pathIn('projects', `${table}.project_id`).as('project_path'),
 ]
+
+const pathIn = (parents: 'groups' | 'projects', id: string) =>
+  sql<string | null>`(select full_path from ${sql.table(parents)} where ${sql.ref(`${parents}.id`)} = ${sql.ref(id)})`
 
 /** A row with its `parentPaths`. */
 export interface RowWithPaths extends ParentColumns {

@@ -1,6 +1,7 @@
-import { type Expression, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import { type Expression, type Selectable, type SqlBool, sql } from 'kysely'
 import { hasLevelInProject, isVisibleProject } from '../access/visible-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
+import { isOneOf } from '../kit/conditions.ts'
 import { containsText, matchRank } from '../kit/contains-text.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import {
@@ -178,7 +179,3 @@ const searchedColumns = ({ searchesNamespaces }: ProjectFilter): string[] => [
   'projects.description',
   ...(searchesNamespaces ? ['projects.full_path'] : []),
 ]
-
-/** Returns the condition that a column has one of the values; it never matches an empty list. */
-const isOneOf = (column: RawBuilder<unknown>, values: readonly (number | string)[]): Expression<SqlBool> =>
-  values.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${column} in (${sql.join([...values])})`

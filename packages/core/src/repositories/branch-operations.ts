@@ -12,6 +12,7 @@ import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor } from '../model/user.ts'
+import { readContextOf } from '../operations/context.ts'
 import { query, steps } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
 import { changeProjectRepository } from './change-project-repository.ts'
@@ -107,7 +108,7 @@ export const removeBranch = steps(
       const before = await findReference(writable, 'heads', name)
       if (before === undefined) throw notFound('Branch')
       // The default branch may have changed while this operation waited for its turn.
-      const { defaultBranch } = await getProject({ db: core.db.read, nowMs: core.clock.nowMs() }, subject.id)
+      const { defaultBranch } = await getProject(readContextOf(core), subject.id)
       if (name === (defaultBranch ?? (await headBranch(writable)))) {
         throw new DomainError({ code: 'protected', message: 'The default branch cannot be deleted' })
       }

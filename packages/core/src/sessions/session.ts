@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { User } from '../model/user.ts'
 import { equalsInConstantTime, newOpaqueSecret } from '../oauth/opaque-secret.ts'
 import type { Core } from '../operations/context.ts'
+import { readContextOf } from '../operations/context.ts'
 import type { Authenticated } from '../tokens/authenticated.ts'
 import { isStillValid } from '../users/password-store.ts'
 import { findUser } from '../users/user-store.ts'
@@ -48,7 +49,7 @@ export async function signOut(core: Core, sessionSecret: string): Promise<void> 
 
 /** Finds a session and extends it; `undefined` if it has expired or its user is not active. */
 export async function findSession(core: Core, sessionSecret: string): Promise<Authenticated | undefined> {
-  const context = { db: core.db.read, nowMs: core.clock.nowMs() }
+  const context = readContextOf(core)
   const session = await findLiveSession(context, sessionSecret)
   if (session === undefined) return undefined
   const user = await findUser(context, session.userId)

@@ -1,5 +1,6 @@
 import { DomainError } from '../kit/domain-error.ts'
 import type { Core } from '../operations/context.ts'
+import { readContextOf } from '../operations/context.ts'
 import { type VerifiedPassword, verifyPassword } from '../users/password-store.ts'
 import {
   deleteAttempt,
@@ -21,7 +22,7 @@ import {
  */
 export async function verifySignIn(core: Core, attempt: SignInAttempt): Promise<VerifiedPassword | undefined> {
   const attemptId = await beginAttempt(core, attempt)
-  const context = { db: core.db.read, nowMs: core.clock.nowMs() }
+  const context = readContextOf(core)
   const verified = await verifyPassword(context, attempt.login, attempt.password)
   // Deletes only this attempt. If it deleted those of other logins too, attackers could reset the count of their guesses by
   // signing in to an account of their own.

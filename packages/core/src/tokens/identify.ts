@@ -1,6 +1,7 @@
 import type { UserState } from '../model/user.ts'
 import { findOAuthToken } from '../oauth/oauth-token.ts'
 import type { Core } from '../operations/context.ts'
+import { readContextOf } from '../operations/context.ts'
 import { insertEvent } from '../operations/event.ts'
 import { findSession, isFromOurPage, type PageProof } from '../sessions/session.ts'
 import { findByAccessTokenText, findLiveSuccessorIds, updateAsRevoked, updateLastUse } from './access-token-store.ts'
@@ -41,7 +42,7 @@ function withoutInactiveAdminRights({ settings }: Core, found: Authenticated): A
 }
 
 async function findCredential(core: Core, presented: Presented): Promise<Authenticated | 'unknown' | undefined> {
-  const context = { db: core.db.read, nowMs: core.clock.nowMs() }
+  const context = readContextOf(core)
   const { bearer, privateToken, jobToken, takesJobTokens } = presented
   const jobOfBearer = bearer === undefined ? undefined : await findByJobTokenText(context, bearer)
   if (jobOfBearer !== undefined && takesJobTokens) return validJobOrUnknown(jobOfBearer)

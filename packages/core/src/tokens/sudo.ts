@@ -1,5 +1,6 @@
 import type { User } from '../model/user.ts'
 import type { Core } from '../operations/context.ts'
+import { readContextOf } from '../operations/context.ts'
 import { findUserByIdOrUsername } from '../users/user-store.ts'
 import type { Authenticated } from './authenticated.ts'
 
@@ -18,5 +19,5 @@ export async function sudo(
   if (!user?.isAdministrator) return 'not_administrator'
   if (kind === 'session' || kind === 'job') return 'wrong_credential'
   if (!scopes.includes('sudo')) return 'insufficient_scope'
-  return (await findUserByIdOrUsername({ db: core.db.read, nowMs: core.clock.nowMs() }, target)) ?? 'no_such_user'
+  return (await findUserByIdOrUsername(readContextOf(core), target)) ?? 'no_such_user'
 }

@@ -1,3 +1,5 @@
+import { errorTexts } from '../kit/error-texts.ts'
+
 const emailAddress = /^[^\s@<>]+@[^\s@<>]+$/
 const MAX_EMAIL = 254
 const passwordLength = { min: 8, max: 128 }
@@ -10,6 +12,6 @@ export const validateEmail = (email: string): string | undefined =>
 export function validatePassword(password: string): string | undefined {
   const length = [...password].length
   if (length < passwordLength.min) return `is too short (minimum is ${passwordLength.min} characters)`
-  if (length > passwordLength.max) return `is too long (maximum is ${passwordLength.max} characters)`
+  if (length > passwordLength.max) return errorTexts.tooLong(passwordLength.max)
   return undefined
 }

@@ -1,6 +1,7 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { sql } from 'kysely'
 import { isGivenIn, isInForce } from '../access/membership.ts'
 import { isVisibleGroup, isVisibleProject } from '../access/visible-store.ts'
+import { isOneOf } from '../kit/conditions.ts'
 import { containsText } from '../kit/contains-text.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import {
@@ -117,10 +118,6 @@ function wantedUsers(context: ReadContext, filter: UserFilter) {
   if (filter.idBefore !== undefined) query = query.where('id', '<', filter.idBefore)
   return query
 }
-
-/** Returns a condition that is false if there are no values. */
-const isOneOf = (column: RawBuilder<unknown>, values: readonly (number | string)[]) =>
-  values.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${column} in (${sql.join([...values])})`
 
 /** Returns the ids of the given users who are members of a group or project that the actor may see. */
 export async function membersOfVisibleSubjects(

@@ -1,4 +1,12 @@
-import { type Actor, type Core, DomainError, findFormerProject, type Project, requirePermission } from '@penstock/core'
+import {
+  type Actor,
+  type Core,
+  DomainError,
+  findFormerProject,
+  type Project,
+  readContextOf,
+  requirePermission,
+} from '@penstock/core'
 import type { RouteRequest } from '@penstock/http'
 import { restName } from '../routing/parameter-names.ts'
 import { RestError } from '../routing/rest-error.ts'
@@ -40,7 +48,7 @@ export async function redirectFormerPath(
 }
 
 async function findVisibleProject(path: string, { core, actor }: FailedRequest): Promise<Project | undefined> {
-  const reading = { db: core.db.read, nowMs: core.clock.nowMs() }
+  const reading = readContextOf(core)
   const project = await findFormerProject(reading, path)
   if (project === undefined) return undefined
   try {
