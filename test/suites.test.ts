@@ -54,3 +54,14 @@ test('every path of the tables has test files', () => {
   const paths = [...suiteOfPath.map(([path]) => path), ...onPostgres]
   expect(paths.filter((path) => !testFiles.some((file) => file.startsWith(path)))).toEqual([])
 })
+
+test('modules that tests share register no hooks when they are imported', () => {
+  // Files of a suite can share a process and its modules: such hooks would count for the first file alone.
+  const shared = ['packages', 'test'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /(?<!\.test)\.ts$/.test(file) && !/(^|\/)(node_modules|dist)\//.test(file))
+      .map((file) => `${folder}/${file}`),
+  )
+  const hook = /^(?:before|after)(?:Each|All)\(/m
+  expect(shared.filter((file) => hook.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
+})

@@ -9,6 +9,7 @@ import {
   drainOf,
   enqueue,
   malformed,
+  newQueueForEachTest,
   queue,
   realQueue,
   settledAttempts,
@@ -17,6 +18,8 @@ import {
   untilCounts,
 } from './draining.harness.ts'
 import type { Outcome } from './outcome.ts'
+
+newQueueForEachTest()
 
 test('tries a backlog one delivery at a time if the receiver is down when the process starts', async () => {
   await enqueue('a', ...Array.from({ length: 200 }, (_, index) => String(index)))

@@ -11,6 +11,7 @@ import {
   drainOf,
   enqueue,
   malformed,
+  newQueueForEachTest,
   queue,
   realQueue,
   settledAttempts,
@@ -20,6 +21,8 @@ import {
 } from './draining.harness.ts'
 import type { Outcome } from './outcome.ts'
 import type { ClaimedDelivery } from './queue.ts'
+
+newQueueForEachTest()
 
 test('delivers one delivery first, then batches, and later ones when it is woken', async () => {
   await enqueue('a', '1', '2', '3')

@@ -20,17 +20,20 @@ export let db: Db<DeliveryTables>
 export let queue: DeliveryQueue
 export let clock: ManualClock
 
-beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), 'penstock-drain-'))
-  db = openSqlite<DeliveryTables>(join(home, 'queue.db'))
-  await migrate(db, deliveryMigrations)
-  queue = new DeliveryQueue(db, 'export')
-  clock = new ManualClock()
-})
-afterEach(async () => {
-  await db.close()
-  rmSync(home, { recursive: true })
-})
+/** Gives each test of the calling file a new queue. Files share this module, so each must call it. */
+export function newQueueForEachTest(): void {
+  beforeEach(async () => {
+    home = mkdtempSync(join(tmpdir(), 'penstock-drain-'))
+    db = openSqlite<DeliveryTables>(join(home, 'queue.db'))
+    await migrate(db, deliveryMigrations)
+    queue = new DeliveryQueue(db, 'export')
+    clock = new ManualClock()
+  })
+  afterEach(async () => {
+    await db.close()
+    rmSync(home, { recursive: true })
+  })
+}
 
 export const enqueue = (lane: string, ...names: string[]) =>
   db.write((tx) =>
