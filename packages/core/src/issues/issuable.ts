@@ -90,7 +90,7 @@ export const moreIssuableOrders = [
   'milestone_due',
   /** The milestone's due date, then the priority of the labels. */
   'priority',
-  /** Votes are not implemented: the newest first, in both directions. */
+  /** Sorts by creation, newest first, in both directions: issues and merge requests have no votes. */
   'popularity',
 ] as const
 

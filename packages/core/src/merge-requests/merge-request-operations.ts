@@ -96,7 +96,7 @@ export const createMergeRequest = command(
   async (tx, input) => {
     const project = tx.subject
     if (input.targetProjectId !== undefined && input.targetProjectId !== project.id) {
-      // Forks are not implemented, so a branch can only be merged into its own project.
+      // Projects cannot be forked, so a branch can only be merged into its own project.
       throw new DomainError({ code: 'impossible', message: 'Source project is not a fork of the target project' })
     }
     await requireUniqueBranches(tx, project, input)

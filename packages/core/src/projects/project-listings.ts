@@ -30,7 +30,7 @@ export const browseProjects = unscopedQuery(
       personal: z.boolean().optional(),
       /** Limits the list to projects directly in this namespace. */
       namespacePath: z.string().max(1_024).optional(),
-      /** Topics are not implemented: any topic results in an empty list. */
+      /** Projects have no topics, so each topic results in an empty list. */
       topics: z.array(z.string().max(255)).max(100).optional(),
       minAccessLevel: accessLevelInput.optional(),
       visibility: z.enum(visibilities).optional(),

@@ -13,7 +13,7 @@ const noRandom: Random = () => 0
 /**
  * Returns the answer to an admitted call that the gateway itself refuses.
  *
- * With the client's `encoding`, a refusal of its body has a google.rpc.Status that describes the problem.
+ * If the client's `encoding` is known, the answer to a refused body contains a google.rpc.Status that describes the problem.
  */
 export function gatewayRefusal(
   refusal: Refusal,

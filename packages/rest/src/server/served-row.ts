@@ -21,14 +21,14 @@ export interface RowDeps extends CallerDeps, InputDeps {
 }
 
 /** The body schema of all routes: an optional body, for any method. */
-const anyBody = z.unknown()
+const optionalBody = z.unknown()
 
 /** Converts a row of the REST API to a route of the HTTP package. */
 export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
   return {
     method: row.method,
     path: `${API_PREFIX}${row.path}${row.endsInName ? '' : '{.json}'}`,
-    body: anyBody,
+    body: optionalBody,
     forms: {
       ...(row.bodyLimitBytes !== undefined && { limitBytes: row.bodyLimitBytes }),
       ...(row.jsonLimits !== undefined && { jsonLimits: row.jsonLimits }),
