@@ -47,7 +47,10 @@ export class ExportHistory {
     return row && BigInt(row.root_id)
   }
 
-  /** Returns the history of a pipeline, with the roots of its upstream pipelines and those of `upstreamId`. */
+  /**
+   * Returns the history of a pipeline. Its `roots` are the stored roots of the pipeline, of its upstream pipeline
+   * `upstreamId`, and of the pipelines above them.
+   */
   async find(namespace: PipelineNamespace, id: bigint, upstreamId: bigint | undefined): Promise<StoredPipelineHistory> {
     const roots = new Map<string, bigint>()
     const asked = new Set<bigint>()

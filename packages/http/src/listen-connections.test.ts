@@ -132,7 +132,7 @@ describe('connections with a request', () => {
     return { server, slow, gate }
   }
 
-  test('fill the table: probes are served from the reserve, and other requests get 503', async () => {
+  test('when connections with requests fill the connection table, probes are served from the reserve, and other requests get 503', async () => {
     const { server, slow, gate } = await withBusy({ maxConnections: 3 }, 3)
     expect(await exchange(server, get('/livez'))).toMatch(/^HTTP\/1.1 200 [\s\S]*served$/)
     expect(await exchange(server, get('/else'))).toMatch(/^HTTP\/1.1 503 [\s\S]*Retry-After: 1/)
@@ -158,7 +158,7 @@ describe('connections with a request', () => {
     ])
   })
 
-  test('up to the limit per address: further requests get 503, and probes are served', async () => {
+  test('when connections with requests reach the limit per address, further requests get 503, and probes are served', async () => {
     const { server } = await withBusy({ maxPerAddress: 2 }, 2)
     expect(statusOf(await exchange(server, get('/else')))).toBe(503)
     expect(statusOf(await exchange(server, get('/livez')))).toBe(200)

@@ -4,8 +4,9 @@ import type { ProtobufBuffer } from './protobuf-buffer.ts'
 const MAX_BYTES = 64 * 1024
 
 /**
- * The member of a oneof that was encoded last, with its bytes. The same measurements under two metric names are one
- * object, which is encoded once and copied once. Values of the model never change.
+ * A cache of the oneof member that was encoded last, with its bytes. If two metric names have the same measurements, they
+ * share one object: it is encoded for the first name, and its bytes are copied for the second. This is safe because
+ * values of the model never change.
  */
 export class LastMember {
   #model: object | undefined

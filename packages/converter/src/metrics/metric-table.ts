@@ -199,7 +199,10 @@ function jobDurations(run: PipelineRun): Measurement[] {
   })
 }
 
-/** Returns the number of failed jobs by reason. If no job failed, it is one error with the reason of the pipeline. */
+/**
+ * Returns the errors of a failed pipeline: the number of failed jobs by reason or, if no job failed, one error with the
+ * reason of the pipeline.
+ */
 function runErrors(run: PipelineRun): Measurement[] {
   if (run.record.status !== 'failed') return []
   const countByType = new Map<string, number>()

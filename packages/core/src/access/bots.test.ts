@@ -207,7 +207,7 @@ describe('the users that a bot sees', () => {
     })
   })
 
-  test('can be checked by name, as callers without a sign-in can do', async () => {
+  test('a bot can look up a user by name, as callers without a sign-in can', async () => {
     for (const actor of [projectBot, groupBot]) {
       expect(await world.perform(actor, listUsers, {}).catch(failure)).toEqual(forbidden)
       expect(await world.perform(actor, browseUsers, {}).catch(failure)).toEqual(forbidden)

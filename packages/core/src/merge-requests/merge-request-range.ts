@@ -23,8 +23,9 @@ const FROM_START = 2
 const SHARED = FROM_HEAD | FROM_START
 
 /**
- * Returns the commits that only the head branch has, or `undefined` if the budget is used up. Walks both histories
- * together, newest commit first by committer time, until no waiting commit can belong to the head branch alone.
+ * Returns the commits that only the head branch has, or `undefined` if the budget is used up. Walks the histories of both
+ * branches together, the commit with the latest committer time first, until every queued commit is known to be
+ * reachable from the other branch.
  */
 export async function rangeOf(
   read: ReturnType<typeof cachedCommitReader>,

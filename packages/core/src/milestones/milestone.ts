@@ -50,7 +50,7 @@ export const milestoneDraft = {
 }
 
 const { description, ...listed } = milestoneDraft
-/** The fields in lists. */
+/** The fields of a milestone that lists contain: all except the description. */
 export const milestoneFields = {
   id: id(),
   /** Unique within the parent. */

@@ -68,7 +68,7 @@ test.each([
   ['https://ok.example.test data:text/html,x', 'is forbidden by the server.'],
   ['https://<board>', 'must be a valid URI.'],
   [' ', "can't be blank"],
-])('redirect URI %j %s', async (redirectUri, text) => {
+])('rejects the redirect URI %j: %s', async (redirectUri, text) => {
   expect(await newApplication({ redirectUri }).catch(failure)).toEqual({
     code: 'invalid',
     fields: { redirectUri: [text] },

@@ -380,7 +380,7 @@ describe('the limit of tokens of one user for one application', () => {
     expect([await count(), await stateOf(first.accessToken)]).toEqual([2, 'valid'])
   })
 
-  test('a refresh succeeds, and deletes the results of its repetitions', async () => {
+  test('a repeated refresh succeeds at the limit, and deletes the tokens that its earlier repetitions created', async () => {
     const first = await forCode(board, await newCode(board))
     await fill({})
     const answers = [await refresh(first.refreshToken), await refresh(first.refreshToken)]

@@ -20,7 +20,10 @@ export async function insertJobs(tx: Tx, pipeline: Pipeline, jobs: readonly JobC
   }
 }
 
-/** Adds the Global ID number of each job. A job that another pipeline of the project lists gets a new number. */
+/**
+ * Adds to each job the number of its Global ID. If another pipeline of the project already has a job with the same id,
+ * the job gets a number of its own.
+ */
 async function withGlobalNumbers(tx: Tx, rows: readonly JobRowDraft[]): Promise<NewRow[]> {
   const projectId = rows[0]!.project_id
   const ids = rows.map((row) => row.job_id)

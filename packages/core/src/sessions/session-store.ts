@@ -36,7 +36,7 @@ const ABSOLUTE_LIFETIME_MS = 30 * DAY_MS
 /** The limit of sessions of one user; beyond it the oldest is deleted. */
 const MAX_SESSIONS_PER_USER = 100
 
-/** Returns the time at which a session that is used now ends. */
+/** Returns the time at which a session ends if its last use is at `nowMs`. */
 export const endOfSession = ({ createdAtMs }: Pick<Session, 'createdAtMs'>, nowMs: number): number =>
   Math.min(nowMs + IDLE_LIFETIME_MS, createdAtMs + ABSOLUTE_LIFETIME_MS)
 

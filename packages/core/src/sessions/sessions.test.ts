@@ -127,7 +127,7 @@ describe('sessions', () => {
     expect(await findSession(world.core, second)).toBeUndefined()
   })
 
-  test('a blocked user has no session and gets none, which only callers with the right password learn', async () => {
+  test('a blocked user has no session and gets none; only a caller with the right password learns that the user is blocked', async () => {
     const secret = await signedIn()
     await world.core.db.write((db) =>
       db.updateTable('users').set({ state: 'blocked' }).where('id', '=', mira.id).execute(),

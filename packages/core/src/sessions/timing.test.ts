@@ -64,7 +64,7 @@ describe('rejected passwords', () => {
       expect(user).toBeUndefined(),
     )
 
-  test('cost the same statements whether the password is wrong or missing or the login is unknown', async () => {
+  test('sign-ins cost the same statements whether the password is wrong or missing or the login is unknown', async () => {
     const wrong = await statementsOf(attempt('mira'))
     expect(wrong.filter((statement) => statement.includes('users'))).toHaveLength(2)
     for (const login of ['root', 'unknown', 'mira@example.test', 'unknown@example.test']) {
@@ -88,23 +88,26 @@ describe('rejected tokens', () => {
     ['in its own header', (privateToken) => ({ privateToken })],
     ['job token', (jobToken) => ({ jobToken })],
     ['session secret', (sessionSecret) => ({ sessionSecret })],
-  ])('cost the same statements whether the token is unknown or only its last letter is wrong: %s', async (_, as) => {
-    const project = await world.project('tools', await world.group('ops'))
-    const login = { login: 'mira', password: PASSWORD, address: '192.0.2.7' }
-    const session = await signIn(world.core, login, undefined)
-    const oauth = { grantType: 'password', username: 'mira', password: PASSWORD, address: '192.0.2.7' }
-    const live = [
-      (await world.perform(root, createPersonalToken, { userId: mira.id, name: 'ci', scopes: ['api'] })).value,
-      (await world.perform(root, createJobToken, { project: project.id, userId: mira.id })).value,
-      (await grantToken(world.core, oauth)).accessToken,
-      session.kind === 'signed_in' ? session.sessionSecret : expect.unreachable(),
-    ]
-    const unknown = await statementsFor(as('svcpat-0000000000000000000000000000000000000000000'))
-    expect(unknown.length).toBeGreaterThan(0)
-    for (const value of live) expect(await statementsFor(as(withWrongLastLetter(value)))).toEqual(unknown)
-  })
+  ])(
+    'tokens cost the same statements whether the token is unknown or only its last letter is wrong: %s',
+    async (_, as) => {
+      const project = await world.project('tools', await world.group('ops'))
+      const login = { login: 'mira', password: PASSWORD, address: '192.0.2.7' }
+      const session = await signIn(world.core, login, undefined)
+      const oauth = { grantType: 'password', username: 'mira', password: PASSWORD, address: '192.0.2.7' }
+      const live = [
+        (await world.perform(root, createPersonalToken, { userId: mira.id, name: 'ci', scopes: ['api'] })).value,
+        (await world.perform(root, createJobToken, { project: project.id, userId: mira.id })).value,
+        (await grantToken(world.core, oauth)).accessToken,
+        session.kind === 'signed_in' ? session.sessionSecret : expect.unreachable(),
+      ]
+      const unknown = await statementsFor(as('svcpat-0000000000000000000000000000000000000000000'))
+      expect(unknown.length).toBeGreaterThan(0)
+      for (const value of live) expect(await statementsFor(as(withWrongLastLetter(value)))).toEqual(unknown)
+    },
+  )
 
-  test('cost the same statements whether the application is unknown or its secret is wrong', async () => {
+  test('applications cost the same statements whether the application is unknown or its secret is wrong', async () => {
     const draft = { name: 'Board', redirectUri: 'https://board.example.test/cb', scopes: 'api' }
     const { uid } = await world.perform(root, createApplication, draft)
     const refused = (clientId: string) =>

@@ -41,7 +41,7 @@ export interface Answer {
   readonly json: { readonly result?: string; readonly reason?: string; readonly message?: string }
 }
 
-/** A hook receiver on a socket, with an exporter that sends to another one. */
+/** A hook receiver that listens on a socket, and an exporter that sends to the scripted server `sink`. */
 export class HookReceiver {
   readonly clock: ManualClock
   readonly db: Db<ExporterTables>

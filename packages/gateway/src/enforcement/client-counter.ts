@@ -4,7 +4,7 @@ import type { Client } from './client-stats.ts'
 export const HOURS = 24
 export const HOUR_MS = 3_600_000
 
-/** One client of the sketch: its identity, and its requests in each of the last 24 hours. */
+/** One of the clients that `ClientSketch` counts in fixed memory: its identity, and its requests in each of the last 24 hours. */
 export class ClientCounter {
   readonly key: string
   /** The rank in the heap: the requests, plus the weight inherited from the client that this one displaced. */

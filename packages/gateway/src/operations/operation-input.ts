@@ -51,7 +51,7 @@ function toFieldProblems(issue: z.core.$ZodIssue, value: unknown): FieldProblem[
   }
 }
 
-/** The longest field name of the API. Texts of its length are otherwise treated as possible secrets. */
+/** The longest field name of the API. Messages show it, although they hide other names of 20 or more characters as possible secrets. */
 const LONGEST_FIELD_NAME = 'client_certificate_sans'
 
 /** Hides names that may be a secret pasted in the wrong place: nearly all field names are shorter than a secret. */

@@ -191,7 +191,7 @@ describe('places of a credential', () => {
       'anonymous',
     ],
     [
-      'session with its CSRF token for POST from another site',
+      'ignores a session in a POST from another site, even with its CSRF token',
       {
         method: 'POST',
         headers: { cookie: '_svc_session={session}', 'x-csrf-token': '{csrf}', 'sec-fetch-site': 'same-site' },
@@ -407,12 +407,16 @@ describe('with admin mode', () => {
   }
 
   test.each<[string, Record<string, string>, boolean]>([
-    ['a token without the scope admin_mode', { 'private-token': '{root}' }, false],
+    ['a token without the scope admin_mode does not act as an administrator', { 'private-token': '{root}' }, false],
     ['a token with the scope', { 'private-token': '{rootAdmin}' }, true],
     ['OAuth without the scope', { authorization: 'Bearer {oauth}' }, false],
     ['OAuth with the scope', { authorization: 'Bearer {oauthAdmin}' }, true],
     ['a job', { 'job-token': '{rootJob}' }, false],
-    ['a session, which has no scopes', { cookie: '_svc_session={rootSession}' }, false],
+    [
+      'a session has no scopes, so it does not act as an administrator',
+      { cookie: '_svc_session={rootSession}' },
+      false,
+    ],
   ])('%s', async (_, headers, expected) => {
     values.rootAdmin = await personal(root, ['api', 'admin_mode'])
     values.oauthAdmin = await oauth(root, 'api admin_mode')

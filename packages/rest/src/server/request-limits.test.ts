@@ -105,7 +105,7 @@ describe('bodies', () => {
     return response.statusCode
   }
 
-  test('of unauthenticated callers are not read completely before the error for missing authentication', async () => {
+  test('bodies of unauthenticated callers are not read completely before the error for missing authentication', async () => {
     expect(await announced('/notes', {})).toBe(401)
     expect(await announced('/notes', { 'private-token': 'noor' })).toBe(401)
     expect(await announced('/guests', { 'private-token': 'noor' })).toBe(401)
@@ -114,7 +114,7 @@ describe('bodies', () => {
     expect(await announced('/notes', { 'private-token': 'mira' })).toBe(413)
   })
 
-  test('of unauthenticated callers are read up to 64 KiB, because they may have a credential', async () => {
+  test('bodies of unauthenticated callers are read up to 64 KiB, because they may have a credential', async () => {
     const form = (length: number) => ({
       method: 'POST',
       body: new URLSearchParams({ private_token: 'mira', text: 'a'.repeat(length) }),
@@ -151,7 +151,7 @@ describe('JSON', () => {
     expect((await send(body)).status).toBe(401)
   })
 
-  test('that is nested too deeply is rejected before it is parsed, even if it is incomplete', async () => {
+  test('a body that is nested too deeply is rejected before it is parsed, even if it is incomplete', async () => {
     expect(await send('['.repeat(50_000), 'mira')).toMatchObject({
       status: 400,
       text: '{"error":"JSON is nested deeper than 64"}',
