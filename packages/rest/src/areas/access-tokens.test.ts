@@ -1,39 +1,26 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { accessLevels, ensureRootToken, type User } from '@penstock/core'
-import { silentLog } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
+import type { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { restListener } from '../server/serve-rest.ts'
+import { type Call, RestServer } from '../server/rest-server.harness.ts'
 import { accessTokensArea } from './access-tokens.ts'
 
 let world: World
-let server: Server
+let server: RestServer
 let rootToken: string
 let mira: User
 
 beforeEach(async () => {
-  world = await World.open()
+  server = await RestServer.start({ areas: [accessTokensArea] })
+  world = server.world
   rootToken = (await ensureRootToken(world.core))!
   mira = await world.user('mira')
-  const listener = restListener({ core: world.core, areas: [accessTokensArea], log: silentLog, rateLimits: 'off' })
-  server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
 
-afterEach(async () => {
-  await new Promise((resolve) => server.close(resolve).closeAllConnections())
-  await world.close()
-})
+afterEach(() => server.close())
 
-async function call(method: string, path: string, { json, token = rootToken }: { json?: object; token?: string } = {}) {
-  const reply = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4/${path}`, {
-    method,
-    headers: { 'private-token': token, ...(json && { 'content-type': 'application/json' }) },
-    ...(json && { body: JSON.stringify(json) }),
-  })
-  const text = await reply.text()
-  return { status: reply.status, body: text === '' ? undefined : JSON.parse(text) }
+async function call(method: string, path: string, { json, token = rootToken }: Call = {}) {
+  const { status, body } = await server.call(method, path, { json, token })
+  return { status, body }
 }
 
 const forMira = async (json: object = {}) =>

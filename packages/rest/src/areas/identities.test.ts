@@ -1,42 +1,25 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { createPersonalToken, createUser, grantToken } from '@penstock/core'
-import { silentLog } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
+import { createUser, grantToken } from '@penstock/core'
+import type { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { restListener } from '../server/serve-rest.ts'
+import { RestServer } from '../server/rest-server.harness.ts'
 import { groupsArea } from './groups.ts'
 import { membersArea } from './members.ts'
 import { projectsArea } from './projects.ts'
 import { usersArea } from './users.ts'
 
 let world: World
-let server: Server
+let server: RestServer
 let token: string
 
 beforeEach(async () => {
-  world = await World.open()
-  const root = await world.user('root', { isAdministrator: true })
-  const draft = { userId: root.id, name: 'test', scopes: ['api'] }
-  token = (await world.perform(root, createPersonalToken, draft)).value
-  const areas = [usersArea, groupsArea, projectsArea, membersArea]
-  server = createServer(restListener({ core: world.core, areas, log: silentLog, rateLimits: 'off' }))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  server = await RestServer.start({ areas: [usersArea, groupsArea, projectsArea, membersArea] })
+  world = server.world
+  token = await server.tokenOf(await world.user('root', { isAdministrator: true }))
 })
 
-afterEach(async () => {
-  await new Promise((resolve) => server.close(resolve).closeAllConnections())
-  await world.close()
-})
+afterEach(() => server.close())
 
-async function call(method: string, path: string, json?: object) {
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4/${path}`
-  const headers = { 'private-token': token, 'content-type': 'application/json' }
-  const reply = await fetch(url, { method, headers, redirect: 'manual', ...(json && { body: JSON.stringify(json) }) })
-  const text = await reply.text()
-  const isJson = reply.headers.get('content-type')?.startsWith('application/json') === true
-  return { status: reply.status, headers: reply.headers, body: isJson ? JSON.parse(text) : text }
-}
+const call = (method: string, path: string, json?: object) => server.call(method, path, { token, json })
 
 test('creates, changes and deletes a user, group, project and member', async () => {
   const person = { email: 'noor@example.test', username: 'noor', name: 'Noor Elm', password: 'correct horse' }
@@ -96,7 +79,7 @@ test('a token with the scope email lists the own e-mail address, and nothing els
   const person = { email: 'noor@example.test', username: 'noor', name: 'Noor Elm', password: 'correct horse' }
   const { user } = await world.perform(root, createUser, person)
   const request = { grantType: 'password', username: 'noor', password: 'correct horse', scope: 'email', address: '::1' }
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4/user`
+  const url = `${server.url}/api/v4/user`
   const authorization = `Bearer ${(await grantToken(world.core, request)).accessToken}`
   const emails = await fetch(`${url}/emails`, { headers: { authorization } })
   expect([emails.status, await emails.json()]).toEqual([

@@ -1,24 +1,20 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import {
   accessLevels,
   createIssue,
   createMergeRequest,
-  createPersonalToken,
   groupMilestones,
   type Project,
   type User,
   updateIssue,
 } from '@penstock/core'
-import { silentLog } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
+import type { World } from '@penstock/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { restListener } from '../server/serve-rest.ts'
+import { RestServer } from '../server/rest-server.harness.ts'
 import { milestonesArea } from './milestones.ts'
 
 /** All tests share one world, because none changes what the others read. */
 let world: World
-let server: Server
+let server: RestServer
 let mira: User
 let tools: Project
 let tokens: Record<'developer' | 'planner' | 'guest' | 'stranger' | 'reader', string>
@@ -26,12 +22,10 @@ const spring = 1
 const all = 'groups/ops/milestones'
 
 beforeAll(async () => {
-  world = await World.open()
-  const root = await world.user('root', { isAdministrator: true })
+  server = await RestServer.start({ areas: [milestonesArea] })
+  world = server.world
   const ops = await world.group('ops')
   await world.group('web', { visibility: 'public' })
-  const tokenOf = async (user: User, scopes = ['api']) =>
-    (await world.perform(root, createPersonalToken, { userId: user.id, name: 'test', scopes })).value
   const member = async (name: string, level: 'developer' | 'planner' | 'guest') => {
     const user = await world.user(name)
     await world.member(ops, user, accessLevels[level])
@@ -39,11 +33,11 @@ beforeAll(async () => {
   }
   mira = await member('mira', 'developer')
   tokens = {
-    developer: await tokenOf(mira),
-    reader: await tokenOf(mira, ['read_api']),
-    planner: await tokenOf(await member('noor', 'planner')),
-    guest: await tokenOf(await member('ivo', 'guest')),
-    stranger: await tokenOf(await world.user('lena')),
+    developer: await server.tokenOf(mira),
+    reader: await server.tokenOf(mira, ['read_api']),
+    planner: await server.tokenOf(await member('noor', 'planner')),
+    guest: await server.tokenOf(await member('ivo', 'guest')),
+    stranger: await server.tokenOf(await world.user('lena')),
   }
   tools = await world.project('tools', ops)
   const dates = { startDate: '2026-02-01', dueDate: '2026-02-28' }
@@ -58,24 +52,13 @@ beforeAll(async () => {
   })
   await world.clock.advance(86_400_000)
   await world.perform(mira, updateIssue, { project: tools.id, issueIid: iid, stateEvent: 'close' })
-  const listener = restListener({ core: world.core, areas: [milestonesArea], log: silentLog, rateLimits: 'off' })
-  server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
 
-afterAll(async () => {
-  await new Promise((resolve) => server.close(resolve).closeAllConnections())
-  await world.close()
-})
+afterAll(() => server.close())
 
-async function call(request: string, token: keyof typeof tokens | 'anonymous' = 'developer') {
+function call(request: string, token: keyof typeof tokens | 'anonymous' = 'developer') {
   const [method, path] = request.split(' ') as [string, string]
-  const reply = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4/${path}`, {
-    method,
-    headers: token === 'anonymous' ? {} : { 'private-token': tokens[token] },
-  })
-  const text = await reply.text()
-  return { status: reply.status, headers: reply.headers, body: text === '' ? undefined : JSON.parse(text) }
+  return server.call(method, path, { token: token === 'anonymous' ? undefined : tokens[token] })
 }
 const answer = async (...request: Parameters<typeof call>) => {
   const { status, body } = await call(...request)

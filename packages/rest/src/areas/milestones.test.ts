@@ -1,58 +1,34 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { accessLevels, createPersonalToken, type Group, type User } from '@penstock/core'
-import { silentLog } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
+import { accessLevels, type Group } from '@penstock/core'
+import type { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { restListener } from '../server/serve-rest.ts'
+import { type Call, RestServer } from '../server/rest-server.harness.ts'
 import { milestonesArea } from './milestones.ts'
 
 let world: World
-let server: Server
+let server: RestServer
 let ops: Group
 /** Tokens of members of the group `ops`, by role. */
 let tokens: Record<'developer' | 'planner', string>
 
 beforeEach(async () => {
-  world = await World.open()
-  const root = await world.user('root', { isAdministrator: true })
+  server = await RestServer.start({ areas: [milestonesArea] })
+  world = server.world
   ops = await world.group('ops')
-  const tokenOf = async (user: User) =>
-    (await world.perform(root, createPersonalToken, { userId: user.id, name: 'test', scopes: ['api'] })).value
   const [mira, noor] = [await world.user('mira'), await world.user('noor')]
   await world.member(ops, mira, accessLevels.developer)
   await world.member(ops, noor, accessLevels.planner)
-  tokens = { developer: await tokenOf(mira), planner: await tokenOf(noor) }
-  const listener = restListener({ core: world.core, areas: [milestonesArea], log: silentLog, rateLimits: 'off' })
-  server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  tokens = { developer: await server.tokenOf(mira), planner: await server.tokenOf(noor) }
 })
 
-afterEach(async () => {
-  await new Promise((resolve) => server.close(resolve).closeAllConnections())
-  await world.close()
-})
+afterEach(() => server.close())
 
-interface CallOptions {
-  readonly json?: object
-  readonly token?: string
-}
-
-async function call(method: string, path: string, { json, token = tokens.developer }: CallOptions = {}) {
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4/${path}`
-  const reply = await fetch(url, {
-    method,
-    headers: { ...(token && { 'private-token': token }), ...(json && { 'content-type': 'application/json' }) },
-    ...(json && { body: JSON.stringify(json) }),
-  })
-  const text = await reply.text()
-  return { status: reply.status, headers: reply.headers, body: text === '' ? undefined : JSON.parse(text) }
-}
+const call = (method: string, path: string, { json, token = tokens.developer }: Call = {}) =>
+  server.call(method, path, { json, token })
 
 const all = 'groups/ops/milestones'
 const add = async (title: string, fields: object = {}): Promise<number> =>
   (await call('POST', all, { json: { title, ...fields } })).body.id
-const answer = async (method: string, path: string, options?: CallOptions) => {
+const answer = async (method: string, path: string, options?: Call) => {
   const { status, body } = await call(method, path, options)
   return [status, body]
 }

@@ -1,22 +1,13 @@
-import {
-  createPersonalToken,
-  type DomainEvent,
-  type Project,
-  projectVariables,
-  putPipelineRecord,
-  type User,
-} from '@penstock/core'
-import { type Listening, listen } from '@penstock/http'
-import { silentLog } from '@penstock/runtime'
+import { type DomainEvent, type Project, projectVariables, putPipelineRecord, type User } from '@penstock/core'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { restListener } from '../server/serve-rest.ts'
+import { RestServer } from '../server/rest-server.harness.ts'
 import { pipelinesArea } from './pipelines.ts'
 
 const EXTERNAL_URL = 'https://svc.example.test/forge'
 
 let world: World
-let listening: Listening
+let server: RestServer
 let mira: User
 let project: Project
 let token: string
@@ -27,32 +18,20 @@ beforeEach(async () => {
   mira = await world.user('mira')
   project = await world.project('tools', await world.group('ops'))
   await world.member(project, mira, 40)
-  const root = await world.user('root', { isAdministrator: true })
-  token = (await world.perform(root, createPersonalToken, { userId: mira.id, name: 'test', scopes: ['api'] })).value
   events = []
   const listener = {
     types: new Set(['pipeline.created', 'pipeline.updated'] as const),
     onEvent: async (_: unknown, event: DomainEvent) => void events.push(event),
   }
   const core = { ...world.core, listeners: [listener] }
-  const app = restListener({ core, areas: [pipelinesArea], log: silentLog, rateLimits: 'off' })
-  listening = await listen(app, { host: '127.0.0.1', port: 0 })
+  server = await RestServer.start({ world, core, areas: [pipelinesArea] })
+  token = await server.tokenOf(mira)
 })
 
-afterEach(async () => {
-  await listening.close(AbortSignal.abort())
-  await world.close()
-})
+afterEach(() => server.close())
 
-async function call(method: string, path: string, body?: string, headers: Record<string, string> = {}) {
-  const reply = await fetch(`${listening.url}/api/v4/projects/ops%2Ftools/${path}`, {
-    method,
-    headers: { 'private-token': token, ...(body && { 'content-type': 'application/json' }), ...headers },
-    ...(body !== undefined && { body }),
-  })
-  const text = await reply.text()
-  return { status: reply.status, headers: reply.headers, body: text === '' ? undefined : JSON.parse(text) }
-}
+const call = (method: string, path: string, text?: string, headers: Record<string, string> = {}) =>
+  server.call(method, `projects/ops%2Ftools/${path}`, { token, text, headers })
 const put = (body: string, headers?: Record<string, string>) => call('PUT', 'pipeline_records/31', body, headers)
 /** Returns a record that is too large to be read on the event loop. */
 const large = (more: object = {}) =>

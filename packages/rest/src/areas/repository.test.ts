@@ -1,50 +1,30 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Gitlab } from '@gitbeaker/rest'
-import { createPersonalToken, type Project } from '@penstock/core'
-import { silentLog } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { restListener } from '../server/serve-rest.ts'
+import type { Project } from '@penstock/core'
+import type { World } from '@penstock/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { RestServer } from '../server/rest-server.harness.ts'
 import { pipelinesArea } from './pipelines.ts'
 import { repositoryArea } from './repository.ts'
 import { variablesArea } from './variables.ts'
 
 let world: World
-let server: Server
+let server: RestServer
 let project: Project
-let base: string
 let token: string
 
 beforeEach(async () => {
-  world = await World.open()
+  server = await RestServer.start({ areas: [repositoryArea, variablesArea, pipelinesArea] })
+  world = server.world
   const mira = await world.user('mira')
-  const root = await world.user('root', { isAdministrator: true })
   project = await world.project('tools', await world.group('ops'))
   await world.member(project, mira, 40)
-  const draft = { userId: mira.id, name: 'test', scopes: ['api'] }
-  token = (await world.perform(root, createPersonalToken, draft)).value
-  const areas = [repositoryArea, variablesArea]
-  server = createServer(restListener({ core: world.core, areas, log: silentLog, rateLimits: 'off' }))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  token = await server.tokenOf(mira)
 })
 
-afterEach(async () => {
-  await new Promise((resolve) => server.close(resolve).closeAllConnections())
-  await world.close()
-})
+afterEach(() => server.close())
 
-async function call(method: string, path: string, json?: object) {
-  const reply = await fetch(`${base}/api/v4/projects/ops%2Ftools/${path}`, {
-    method,
-    headers: { 'private-token': token, ...(json && { 'content-type': 'application/json' }) },
-    ...(json && { body: JSON.stringify(json) }),
-  })
-  const text = await reply.text()
-  const isJson = reply.headers.get('content-type')?.startsWith('application/json')
-  return { status: reply.status, headers: reply.headers, body: isJson && text !== '' ? JSON.parse(text) : text }
-}
+const call = (method: string, path: string, json?: object) =>
+  server.call(method, `projects/ops%2Ftools/${path}`, { token, json })
 
 const commitTwo = () =>
   call('POST', 'repository/commits', {
@@ -57,21 +37,15 @@ const commitTwo = () =>
   })
 
 test('answers 413 to a write beyond the storage limit of the project', async () => {
-  const core = { ...world.core, settings: { ...world.core.settings, projectStorageBytes: 10 } }
-  const areas = [repositoryArea, pipelinesArea]
-  const small = createServer(restListener({ core, areas, log: silentLog, rateLimits: 'off' }))
-  await new Promise<void>((resolve) => small.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void small.close().closeAllConnections())
-  const url = `http://127.0.0.1:${(small.address() as AddressInfo).port}/api/v4/projects/ops%2Ftools`
-  const headers = { 'private-token': token, 'content-type': 'application/json' }
+  Object.assign(world.core, { settings: { ...world.core.settings, projectStorageBytes: 10 } })
   const file = { branch: 'main', commit_message: 'Add', content: 'x' }
   const record = { object_attributes: { id: 1, status: 'success' } }
   for (const [method, path, json] of [
     ['POST', 'repository/files/a.txt', file],
     ['PUT', 'pipeline_records/1', record],
   ] as const) {
-    const reply = await fetch(`${url}/${path}`, { method, headers, body: JSON.stringify(json) })
-    expect([reply.status, await reply.json()]).toEqual([
+    const { status, body } = await call(method, path, json)
+    expect([status, body]).toEqual([
       413,
       {
         message: expect.stringMatching(
@@ -153,7 +127,9 @@ test('returns a file as JSON, raw, and as headers only', async () => {
     id,
     'true',
   ])
-  const raw = await fetch(`${base}/api/v4/projects/${project.id}/${path}/raw`, { headers: { 'private-token': token } })
+  const raw = await fetch(`${server.url}/api/v4/projects/${project.id}/${path}/raw`, {
+    headers: { 'private-token': token },
+  })
   expect(Buffer.from(await raw.arrayBuffer())).toEqual(Buffer.from([0, 1, 2]))
   expect(raw.headers.get('content-type')).toBe('text/plain')
   expect(raw.headers.get('content-disposition')).toBe(
@@ -188,7 +164,7 @@ test('reports missing objects and invalid parameters', async () => {
 
 test('the TypeScript client can use branches, commits, tags and files', async () => {
   await commitTwo()
-  const api = new Gitlab({ host: base, token })
+  const api = new Gitlab({ host: server.url, token })
   const id = 'ops/tools'
   await api.Branches.create(id, 'feature/x.json', 'main')
   expect((await api.Branches.all(id)).map(({ name }) => name)).toEqual(['feature/x.json', 'main'])
@@ -225,7 +201,7 @@ test('the TypeScript client can use branches, commits, tags and files', async ()
 })
 
 test('the TypeScript client can use variables', async () => {
-  const api = new Gitlab({ host: base, token })
+  const api = new Gitlab({ host: server.url, token })
   const id = 'ops/tools'
   expect(await api.ProjectVariables.create(id, 'A', 'a', { environmentScope: 'prod/*', protected: true })).toEqual({
     variable_type: 'env_var',

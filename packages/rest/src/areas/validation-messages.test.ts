@@ -1,33 +1,22 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { accessLevels, createPersonalToken } from '@penstock/core'
-import { silentLog } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
+import { accessLevels } from '@penstock/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { areas } from '../areas.ts'
-import { restListener } from '../server/serve-rest.ts'
+import { RestServer } from '../server/rest-server.harness.ts'
 
-let world: World
-let server: Server
+let server: RestServer
 let token: string
 
 beforeAll(async () => {
-  world = await World.open()
-  const root = await world.user('root', { isAdministrator: true })
-  token = (await world.perform(root, createPersonalToken, { userId: root.id, name: 'test', scopes: ['api'] })).value
+  server = await RestServer.start()
+  const { world } = server
+  token = await server.tokenOf(await world.user('root', { isAdministrator: true }))
   const ops = await world.group('ops')
   await world.group('infra', { parent: ops })
   await world.project('tools', ops)
   const mira = await world.user('mira')
   await world.member(ops, mira, accessLevels.maintainer)
-  server = createServer(restListener({ core: world.core, areas, log: silentLog, rateLimits: 'off' }))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
 
-afterAll(async () => {
-  await new Promise((resolve) => server.close(resolve).closeAllConnections())
-  await world.close()
-})
+afterAll(() => server.close())
 
 // The core reports errors by its own attribute names; the responses must have the REST names.
 test.each([
@@ -63,10 +52,6 @@ test.each([
   ],
 ])('%s %j', async (request, json, message) => {
   const [method, path] = request.split(' ') as [string, string]
-  const reply = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4/${path}`, {
-    method,
-    headers: { 'private-token': token, 'content-type': 'application/json' },
-    body: JSON.stringify(json),
-  })
-  expect([reply.status, await reply.json()]).toEqual([400, { message }])
+  const { status, body } = await server.call(method, path, { token, json })
+  expect([status, body]).toEqual([400, { message }])
 })

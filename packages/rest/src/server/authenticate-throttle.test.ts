@@ -1,34 +1,25 @@
 import { createPersonalToken, type User } from '@penstock/core'
-import { type Listening, listen } from '@penstock/http'
-import { silentLog } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
+import type { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { usersArea } from '../areas/users.ts'
-import { restListener } from './serve-rest.ts'
+import { RestServer } from './rest-server.harness.ts'
 
 let world: World
-let server: Listening
+let server: RestServer
 let root: User
 let mira: User
 let token: string
 
 beforeEach(async () => {
-  world = await World.open()
+  const rateLimits = { anonymous: { count: 2, periodSeconds: 60 }, authenticated: { count: 3, periodSeconds: 60 } }
+  server = await RestServer.start({ areas: [usersArea], rateLimits })
+  world = server.world
   root = await world.user('root', { isAdministrator: true })
   mira = await world.user('mira')
-  const input = { userId: root.id, name: 'ci', scopes: ['api', 'sudo'] }
-  token = (await world.perform(root, createPersonalToken, input)).value
-  const rateLimits = { anonymous: { count: 2, periodSeconds: 60 }, authenticated: { count: 3, periodSeconds: 60 } }
-  server = await listen(restListener({ core: world.core, areas: [usersArea], log: silentLog, rateLimits }), {
-    host: '127.0.0.1',
-    port: 0,
-  })
+  token = await server.tokenOf(root, ['api', 'sudo'])
 })
 
-afterEach(async () => {
-  await server.close()
-  await world.close()
-})
+afterEach(() => server.close())
 
 /** Returns the status, the throttle that counted the request, and its count. */
 async function call(path: string, init: RequestInit = {}) {
