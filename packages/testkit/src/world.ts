@@ -69,6 +69,8 @@ export class World {
         oauthTokenLifetimeSeconds: 7_200,
         adminMode: false,
         ropcWithoutClientCredentials: true,
+        settingsCacheSeconds: 60,
+        pinnedSettings: {},
         ...settings,
       },
     }

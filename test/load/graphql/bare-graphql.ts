@@ -29,6 +29,8 @@ const core: Core = {
     oauthTokenLifetimeSeconds: 7_200,
     adminMode: false,
     ropcWithoutClientCredentials: true,
+    settingsCacheSeconds: 60,
+    pinnedSettings: {},
     projectStorageBytes: 0,
   },
 }

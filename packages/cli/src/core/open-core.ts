@@ -85,6 +85,8 @@ export async function openCore(
         oauthTokenLifetimeSeconds: settings['core.oauthTokenLifetimeSeconds'],
         adminMode: settings['core.adminMode'],
         ropcWithoutClientCredentials: settings['core.ropcWithoutClientCredentials'],
+        settingsCacheSeconds: settings['core.settingsCacheSeconds'],
+        pinnedSettings: {},
       },
     }
     return { core, db, close: () => db.close() }

@@ -39,6 +39,12 @@ export const coreSettingRows = {
     'true',
     'Whether a user can exchange a password for an OAuth token without the credentials of an application.',
   ),
+  'core.settingsCacheSeconds': row(
+    'PENSTOCK_SETTINGS_CACHE_SECONDS',
+    integer(0, 86_400),
+    '60',
+    'How long a process uses application settings before it reads them again. A process sees its own changes at once. 0: it reads them for every use.',
+  ),
   'core.anonymousPerMinute': row(
     'PENSTOCK_ANONYMOUS_PER_MINUTE',
     integer(1, 10_000_000),

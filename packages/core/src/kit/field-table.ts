@@ -25,8 +25,11 @@ import { clearable, day as daySchema } from './parameter-schemas.ts'
 export type FieldTable = Readonly<Record<string, AnyField>>
 export type AnyField = Pick<Field<unknown, string, string | undefined>, 'value' | 'name' | 'column' | 'details'>
 
-/** `flag` is 0 or 1 in the database, `time` is milliseconds since 1970, `day` is `YYYY-MM-DD`. */
-export type FieldType = 'int' | 'text' | 'flag' | 'time' | 'day'
+/**
+ * `flag` is 0 or 1 in the database, `time` is milliseconds since 1970, `day` is `YYYY-MM-DD`. A `list` and an `object` are
+ * JSON in the database.
+ */
+export type FieldType = 'int' | 'number' | 'text' | 'flag' | 'time' | 'day' | 'list' | 'object'
 
 /** Returns the message if the value breaks the rule. A missing value is not checked. */
 type Rule<Value> = (value: Value) => string | false
@@ -37,7 +40,7 @@ interface FieldDetails<Value> {
   readonly values?: readonly string[]
   readonly isOptional?: boolean
   readonly name?: string | undefined
-  /** The value of a new object without the parameter: '', 0, false, the first of several, missing, or the default. */
+  /** The value of a new object without the parameter: '', 0, false, the first of several, an empty list, missing, or the default. */
   readonly fallback: Value
   readonly hasDefault?: boolean
   readonly rules: readonly Rule<never>[]
@@ -104,6 +107,23 @@ export const oneOf = <Column extends string, Value extends string>(
   values: readonly [Value, ...Value[]],
 ) => new Field<Value, Column>(column, { type: 'text', schema: z.enum(values), values, fallback: values[0], rules: [] })
 
+/** A number that may have a fraction. */
+export const number = <Column extends string>(column: Column) =>
+  new Field<number, Column>(column, { type: 'number', schema: z.number(), fallback: 0, rules: [] })
+export const list = <Column extends string, Element extends z.ZodType>(column: Column, element: Element) =>
+  new Field<readonly z.output<Element>[], Column>(column, {
+    type: 'list',
+    schema: z.array(element),
+    fallback: [],
+    rules: [],
+  })
+/** A value with members. Its default must be set. */
+export const object = <Column extends string, Schema extends z.ZodType<object>>(
+  column: Column,
+  schema: Schema,
+  fallback: z.output<Schema>,
+) => new Field<z.output<Schema>, Column>(column, { type: 'object', schema, fallback, hasDefault: true, rules: [] })
+
 export const notBlank = (value: string) => value === '' && errorTexts.blank
 export const maxLength = (max: number) => (value: string) => value.length > max && errorTexts.tooLong(max)
 /** Counts characters beyond the Basic Multilingual Plane once, unlike `maxLength`. */
@@ -122,7 +142,13 @@ export type ColumnsOf<Fields extends FieldTable> = {
     ? Generated<number>
     : Stored<Fields[Key]['value']>
 }
-type Stored<Value> = Value extends boolean ? number : Value extends undefined ? null : Value
+type Stored<Value> = Value extends boolean
+  ? number
+  : Value extends undefined
+    ? null
+    : Value extends object
+      ? string
+      : Value
 type RowOf<Fields extends FieldTable> = Readonly<Selectable<ColumnsOf<Fields>>>
 
 /** The name that clients use for a field, in camelCase: that of its parameter and of its JSON member. */
@@ -144,11 +170,25 @@ export const clientNameOf = (key: string, { details }: AnyField): string => deta
 export const columnsOf = <Fields extends FieldTable>(fields: Fields): Fields[keyof Fields]['column'][] =>
   Object.values(fields).map(({ column }) => column)
 
+interface Codec {
+  read(stored: never): unknown
+  write(value: unknown): unknown
+}
+
+const json: Codec = { read: (stored: string) => JSON.parse(stored), write: JSON.stringify }
+
+/** The types whose values differ from what the database stores. */
+const codecs: { readonly [Type in FieldType]?: Codec } = {
+  flag: { read: (stored: number) => stored === 1, write: Number },
+  list: json,
+  object: json,
+}
+
 /** Returns the object that a row stores. */
 export const fromRow = <Fields extends FieldTable>(fields: Fields, row: RowOf<Fields>): ObjectOf<Fields> =>
   mapFields(fields, ({ column, details }) => {
-    const stored = (row as Readonly<Record<string, unknown>>)[column]
-    return details.type === 'flag' ? stored === 1 : (stored ?? undefined)
+    const stored = (row as Readonly<Record<string, unknown>>)[column] ?? undefined
+    return stored === undefined ? undefined : (codecs[details.type]?.read(stored as never) ?? stored)
   }) as ObjectOf<Fields>
 
 /** Returns the columns that store an object, for `values` or `set`. */
@@ -156,7 +196,7 @@ export const toRow = <Fields extends FieldTable>(fields: Fields, object: ObjectO
   Object.fromEntries(
     Object.entries(fields).map(([key, { column, details }]) => {
       const value = object[key]
-      return [column, details.type === 'flag' ? Number(value) : (value ?? null)]
+      return [column, value === undefined ? null : (codecs[details.type]?.write(value) ?? value)]
     }),
   ) as RowOf<Fields>
 

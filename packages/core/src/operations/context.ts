@@ -5,6 +5,7 @@ import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../model/project.ts'
 import type { SpamCheck } from '../model/spam-check.ts'
 import type { Actor } from '../model/user.ts'
+import type { SettingValues } from '../settings/setting-table.ts'
 import type { DomainEvent } from './event.ts'
 
 /** The resources that operations use. There is one for the life of the process. */
@@ -39,6 +40,10 @@ export interface CoreSettings {
   readonly adminMode: boolean
   /** Whether the password grant works without client credentials. */
   readonly ropcWithoutClientCredentials: boolean
+  /** How long a process uses application settings before it reads them again; 0 for every use. */
+  readonly settingsCacheSeconds: number
+  /** Application settings that the configuration of the process fixes. */
+  readonly pinnedSettings: Partial<SettingValues>
 }
 
 /** A transaction. No other write runs between its statements, so never await anything slow in it. */

@@ -16,8 +16,10 @@ import type { AnyFieldsOf, FieldsOf, Types } from './schema-types.ts'
 /** Fields of an object type by name. */
 type Fields = Record<string, FieldRef<Types, unknown>>
 
-const scalarOf: Readonly<Record<FieldType, 'Int' | 'String' | 'Boolean' | 'Time'>> = {
+/** Lists and objects are no plain fields. */
+const scalarOf: Readonly<Partial<Record<FieldType, 'Int' | 'Float' | 'String' | 'Boolean' | 'Time'>>> = {
   int: 'Int',
+  number: 'Float',
   text: 'String',
   flag: 'Boolean',
   time: 'Time',

@@ -36,13 +36,15 @@ export const membersOf = <Fields extends FieldTable>(fields: Fields) =>
 export const pick = <Some extends object, Name extends keyof Some>(members: Some, ...names: Name[]): Pick<Some, Name> =>
   Object.fromEntries(names.map((name) => [name, members[name]])) as Pick<Some, Name>
 
-function schemaOf({ details: { type, values, isOptional } }: FieldTable[string]): z.ZodType {
-  const schema = values === undefined ? schemas[type] : z.enum(values)
+function schemaOf({ details: { type, values, isOptional, schema: parameter } }: FieldTable[string]): z.ZodType {
+  const schema =
+    values !== undefined ? z.enum(values) : type === 'list' || type === 'object' ? parameter : schemas[type]
   return isOptional ? schema.nullable() : schema
 }
 
 const schemas = {
   int: z.int(),
+  number: z.number(),
   text: z.string(),
   flag: z.boolean(),
   time: z.iso.datetime(),

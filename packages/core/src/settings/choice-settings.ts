@@ -1,0 +1,52 @@
+import { inForce, stored, typed, untyped } from './setting.ts'
+import { anyOf, atLeast, decimal, from, isOneOf, line, visibility } from './setting-fields.ts'
+
+/** The codes of a key restriction: any size, forbidden, or the least size in bits. */
+const keySizes = (...sizes: readonly number[]) => anyOf(0, [0, -1, ...sizes])
+const KEYS = 'Keys of this type. 0: any size, -1: forbidden, else the least size in bits.'
+
+/** The languages of GitLab's user interface. */
+const languages =
+  'bg cs_CZ da_DK de en eo es fil_PH fr gl_ES id_ID it ja ka_GE ko nb_NO nl_NL pl_PL pt_BR pt_PT ro_RO ru si_LK sv_SE tr_TR uk zh_CN zh_HK zh_TW'.split(
+    ' ',
+  )
+
+/** Settings with a few allowed values, and numbers with a fraction. */
+export const choiceSettings = {
+  default_branch_protection: typed(
+    from(0, 2, 4),
+    stored(
+      'Deprecated: the protection of new default branches. 0: none, 1: partial, 2: full, 3: no pushes of developers, 4: full after the first push.',
+    ),
+  ),
+  rsa_key_restriction: typed(keySizes(1_024, 2_048, 3_072, 4_096), stored(KEYS)),
+  dsa_key_restriction: typed(keySizes(1_024, 2_048, 3_072), stored(KEYS)),
+  ecdsa_key_restriction: typed(keySizes(256, 384, 521), stored(KEYS)),
+  ed25519_key_restriction: typed(keySizes(256), stored(KEYS)),
+  ecdsa_sk_key_restriction: typed(keySizes(256), stored(KEYS)),
+  ed25519_sk_key_restriction: typed(keySizes(256), stored(KEYS)),
+  first_day_of_week: untyped(anyOf(0, [0, 1, 6]), stored('0: Sunday, 1: Monday, 6: Saturday.')),
+  polling_interval_multiplier: typed(
+    decimal(1).check(atLeast(0)),
+    stored('Multiplies the intervals in which clients poll. 0: they do not poll.'),
+  ),
+  external_authorization_service_timeout: untyped(
+    decimal(0.5),
+    stored('Seconds for the answer of the external authorization service.', {
+      allowed: 'above 0 and at most 10 while the service is enabled',
+    }),
+  ),
+  default_preferred_language: untyped(
+    line(255, 'en').check(isOneOf(languages)),
+    stored('The language of new users.', { allowed: languages.join(', ') }),
+  ),
+  default_snippet_visibility: typed(visibility(), stored('The visibility of new snippets.')),
+  default_project_visibility: typed(
+    visibility(),
+    inForce('The visibility of new projects.', { allowed: 'not one of `restricted_visibility_levels`' }),
+  ),
+  default_group_visibility: typed(
+    visibility(),
+    inForce('The visibility of new groups.', { allowed: 'not one of `restricted_visibility_levels`' }),
+  ),
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { flag, int, list, maxCharacters, number, oneOf, text } from '../kit/field-table.ts'
+import { visibilities } from '../model/access-level.ts'
+import { VALUE } from './setting.ts'
+
+/** The largest integer, as in the columns of GitLab. */
+const MAX_INTEGER = 2_147_483_647
+
+export const atLeast = (min: number) => (value: number) => value < min && `must be greater than or equal to ${min}`
+export const above = (bound: number) => (value: number) => value <= bound && `must be greater than ${bound}`
+export const atMost = (max: number) => (value: number) => value > max && `must be less than or equal to ${max}`
+export const isOneOf = (values: readonly unknown[]) => (value: unknown) =>
+  !values.includes(value) && 'is not included in the list'
+
+/** An integer of at least `min`. */
+export const from = (min: number, fallback: number, max: number = MAX_INTEGER) =>
+  int(VALUE).default(fallback).check(atLeast(min), atMost(max))
+/** An integer greater than zero. */
+export const positive = (fallback: number) => int(VALUE).default(fallback).check(above(0), atMost(MAX_INTEGER))
+/** An integer greater than zero, or null. */
+export const positiveOrNull = () => int(VALUE).check(above(0), atMost(MAX_INTEGER)).optional()
+/** An id, or null. */
+export const idOrNull = () => int(VALUE).check(above(0), atMost(MAX_INTEGER)).optional()
+export const anyOf = (fallback: number, values: readonly number[]) =>
+  int(VALUE).default(fallback).check(isOneOf(values))
+export const decimal = (fallback: number) => number(VALUE).default(fallback)
+
+export const on = () => flag(VALUE).default(true)
+export const off = () => flag(VALUE).default(false)
+
+export const visibility = () => oneOf(VALUE, visibilities).default('private')
+/** A text of at most `max` characters. */
+export const line = (max: number, fallback = '') => text(VALUE).default(fallback).check(maxCharacters(max))
+/** A text of at most `max` characters, or null. */
+export const lineOrNull = (max: number) => text(VALUE).check(maxCharacters(max)).optional()
+
+const MAX_URL = 2_048
+const URL_MESSAGE = 'must be a valid URL'
+const isUrl = (value: string) => !(URL.canParse(value) && /^https?:\/\/[^\s<>]+$/i.test(value)) && URL_MESSAGE
+export const url = (fallback: string) => line(MAX_URL, fallback).check(isUrl)
+export const urlOrNull = (max = MAX_URL) => lineOrNull(max).check(isUrl)
+
+/** A list of texts. */
+export const texts = (maxEntries: number, maxEntryCharacters = 255) =>
+  list(VALUE, z.string()).check(
+    (entries) => entries.length > maxEntries && `is too long (maximum is ${maxEntries} entries)`,
+    (entries) =>
+      entries.some((entry) => entry.length > maxEntryCharacters) &&
+      `entries cannot be larger than ${maxEntryCharacters} characters`,
+  )

@@ -1,0 +1,38 @@
+import type { Core } from '../operations/context.ts'
+import type { SettingName, SettingValues } from './setting-table.ts'
+import { readSettings } from './settings-store.ts'
+
+interface Reading {
+  readonly startedAtMs: number
+  readonly values: Promise<SettingValues>
+}
+
+/** The latest reading of each core, by its process settings, which are the same object in cores with other listeners. */
+const readings = new WeakMap<Core['settings'], Reading>()
+
+/**
+ * Returns the settings in force. A process reads them again after `settingsCacheSeconds`, so that changes by other processes
+ * appear within that time. Do not show them to clients: secrets are among them.
+ */
+export function settingsOf(core: Core): Promise<SettingValues> {
+  const { settings } = core
+  const nowMs = core.clock.nowMs()
+  const latest = readings.get(settings)
+  const ageMs = nowMs - (latest?.startedAtMs ?? Number.NEGATIVE_INFINITY)
+  if (latest !== undefined && ageMs >= 0 && ageMs < settings.settingsCacheSeconds * 1_000) return latest.values
+  const reading = { startedAtMs: nowMs, values: readSettings({ db: core.db.read }, settings) }
+  readings.set(settings, reading)
+  reading.values.catch(() => {
+    if (readings.get(settings) === reading) readings.delete(settings)
+  })
+  return reading.values
+}
+
+/** Returns the value of a setting in force. */
+export const settingOf = async <Name extends SettingName>(core: Core, name: Name): Promise<SettingValues[Name]> =>
+  (await settingsOf(core))[name]
+
+/** Makes this process read the settings again, after it has changed them. */
+export function forgetSettings({ settings }: Pick<Core, 'settings'>): void {
+  readings.delete(settings)
+}

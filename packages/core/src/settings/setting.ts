@@ -1,0 +1,61 @@
+import type { AnyField, Field } from '../kit/field-table.ts'
+import type { CoreSettings } from '../operations/context.ts'
+
+/** The facts about a setting that its field does not tell. */
+export interface SettingFacts<Value> {
+  /** What the setting governs, for the documentation. */
+  readonly about: string
+  /** Whether the service acts on the setting. The others are stored and returned for clients. */
+  readonly isInForce: boolean
+  /** Parameters that a request must have too if it turns this setting on. */
+  readonly companions?: readonly string[]
+  /** Former names, which are accepted and returned. */
+  readonly oldNames?: readonly string[]
+  /** Former names, which are accepted but not returned. */
+  readonly oldParameters?: readonly string[]
+  /** A secret is encrypted in the database. The record shows a mask or does not have it. */
+  readonly secret?: 'masked' | 'never_shown'
+  /** Returns the default, if it depends on the instance. */
+  readonly defaultOf?: (instance: CoreSettings) => Value
+  /** Returns the value to store for a valid one. */
+  readonly normalize?: (value: Value, instance: CoreSettings) => Value
+  /** Describes the allowed values in the documentation, if the rules cannot. */
+  readonly allowed?: string
+}
+
+/**
+ * A row of the table of application settings. Its name in the table is its name for clients and in the database.
+ *
+ * The parameter of a typed setting must have the right type. Other parameters may have any type, as on GitLab; they are
+ * converted, and an error is reported together with those of the rules.
+ */
+export interface Setting<Value = unknown> extends SettingFacts<Value>, AnyField {
+  readonly value: Value
+  readonly isTyped: boolean
+}
+
+/** The table column that stores the values; each setting has its own row there. */
+export const VALUE = 'value'
+export type ValueField<Value> = Field<Value, typeof VALUE>
+
+export const typed = <Value>({ column, details }: ValueField<Value>, facts: SettingFacts<Value>): Setting<Value> =>
+  ({ column, details, isTyped: true, ...facts }) as unknown as Setting<Value>
+
+export const untyped = <Value>({ column, details }: ValueField<Value>, facts: SettingFacts<Value>): Setting<Value> =>
+  ({ column, details, isTyped: false, ...facts }) as unknown as Setting<Value>
+
+type MoreFacts<Value> = Omit<SettingFacts<Value>, 'about' | 'isInForce'>
+
+/** The facts of a setting on which the service acts. */
+export const inForce = <Value>(about: string, more: MoreFacts<Value> = {}): SettingFacts<Value> => ({
+  about,
+  isInForce: true,
+  ...more,
+})
+
+/** The facts of a setting that is stored and returned for clients. */
+export const stored = <Value>(about: string, more: MoreFacts<Value> = {}): SettingFacts<Value> => ({
+  about,
+  isInForce: false,
+  ...more,
+})
