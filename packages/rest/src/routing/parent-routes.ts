@@ -1,5 +1,5 @@
 import type { InputSchema, Operation, Page } from '@penstock/core'
-import { type RestRoute, type RouteRow, route, type Shape } from './route.ts'
+import { type RestRoute, type RouteParameters, type RouteRow, route, type Shape } from './route.ts'
 
 /** The operations on what belongs to groups, or to projects. */
 interface ParentOperations<Value> {
@@ -12,6 +12,8 @@ interface ParentOperations<Value> {
 
 export type ParentKind = 'group' | 'project'
 type Row = RouteRow<InputSchema, unknown>
+
+type ActionParameters = Readonly<Partial<Record<keyof ParentOperations<unknown>, RouteParameters>>>
 
 interface ParentArea<Value extends object> {
   /** The noun in summaries and, as a plural, in paths: `label` for `/projects/:id/labels`. */
@@ -26,6 +28,8 @@ interface ParentArea<Value extends object> {
   readonly foundBy?: string
   /** Set if the key is a name that may end with `.json`. */
   readonly endsInName?: true
+  /** The declared parameters of the actions, of all parents or by kind of parent. */
+  readonly parameters?: ActionParameters | Readonly<Partial<Record<ParentKind, ActionParameters>>>
   /** Formats validation errors of an action. */
   readonly invalid?: (action: 'create' | 'update') => NonNullable<Row['invalid']>
   /** Further routes for a kind of parent, at or below the paths of the usual ones. */
@@ -47,6 +51,10 @@ function routesOf(area: ParentArea<object>, kind: ParentKind, operations: Parent
   const listedBy = area.listedBy === undefined ? '' : `, ${area.listedBy}`
   const foundBy = area.foundBy === undefined ? '' : ` ${area.foundBy}`
   const errors = (action: 'create' | 'update') => invalid && { invalid: invalid(action) }
+  const declared = (action: keyof ActionParameters) => {
+    const parameters = parametersOf(area, kind)[action]
+    return parameters && { parameters }
+  }
   return [
     route({
       method: 'GET',
@@ -54,6 +62,7 @@ function routesOf(area: ParentArea<object>, kind: ParentKind, operations: Parent
       operation: operations.list,
       names,
       shape,
+      ...declared('list'),
       summary: `List the ${noun}s of a ${kind}${listedBy}.`,
     }),
     route({
@@ -62,6 +71,7 @@ function routesOf(area: ParentArea<object>, kind: ParentKind, operations: Parent
       operation: operations.get,
       names,
       shape,
+      ...declared('get'),
       summary: `Get a ${noun} of a ${kind}${foundBy}.`,
     }),
     route({
@@ -71,6 +81,7 @@ function routesOf(area: ParentArea<object>, kind: ParentKind, operations: Parent
       names,
       shape,
       ...errors('create'),
+      ...declared('create'),
       summary: `Create a ${noun} in a ${kind}.`,
     }),
     route({
@@ -80,11 +91,24 @@ function routesOf(area: ParentArea<object>, kind: ParentKind, operations: Parent
       names,
       shape,
       ...errors('update'),
+      ...declared('update'),
       summary: `Update a ${noun} of a ${kind}.`,
     }),
-    route({ method: 'DELETE', ...one, operation: operations.remove, names, summary: `Delete a ${noun} of a ${kind}.` }),
+    route({
+      method: 'DELETE',
+      ...one,
+      operation: operations.remove,
+      names,
+      ...declared('remove'),
+      summary: `Delete a ${noun} of a ${kind}.`,
+    }),
     ...(area.others?.(kind, { all, one: one.path }) ?? []),
   ]
+}
+
+function parametersOf({ parameters = {} }: ParentArea<object>, kind: ParentKind): ActionParameters {
+  const isByKind = 'group' in parameters || 'project' in parameters
+  return isByKind ? (parameters[kind] ?? {}) : (parameters as ActionParameters)
 }
 
 /** The parameter `parent` of operations is `:id` in paths. */

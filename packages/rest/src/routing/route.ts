@@ -33,6 +33,19 @@ export interface Limit {
   readonly periodSeconds: number
 }
 
+/** Names of parameters with the reason. A name within another one is written `not[labels]`, within a list `actions[][path]`. */
+export type Reasons = Readonly<Record<string, string>>
+
+/** What a route says of parameters that clients of GitLab's API send, beyond the input of its operation. */
+export interface RouteParameters {
+  /** Parameters of the input that are stored and returned, and change nothing else. */
+  readonly stored?: readonly string[]
+  /** Parameters that are accepted, because the response is the same with and without them. */
+  readonly noEffect?: Reasons
+  /** Parameters that are answered with 400, because the response would be wrong without them. */
+  readonly refused?: Reasons
+}
+
 /** One call of the REST API as data. The operation implements it; the row describes its HTTP interface. */
 export interface RouteRow<Input extends InputSchema, Result> {
   readonly method: Method
@@ -46,6 +59,11 @@ export interface RouteRow<Input extends InputSchema, Result> {
    * a parameter in the path, the query or the body; the path takes precedence.
    */
   readonly names?: Partial<Record<keyof z.input<Input> & string, string>>
+  /**
+   * What becomes of the parameters of GitLab's API that the operation does not have, or only stores. A test compares this with
+   * what the client libraries can send. Parameters that nothing declares are ignored.
+   */
+  readonly parameters?: RouteParameters
   /**
    * The status of success. Default: 204 if the row has neither `shape` nor `content`, 201 for POST, 200 otherwise. A result
    * of `undefined` always gives 204.

@@ -4,6 +4,7 @@ import { HEADER_INPUT, noNames, parametersOf } from '../routing/parameter-names.
 import { mergeParameters, type RequestParameters } from '../routing/request-parameters.ts'
 import { RestError } from '../routing/rest-error.ts'
 import type { RestRoute } from '../routing/route.ts'
+import { requireSupported } from '../routing/route-parameters.ts'
 import { shapeOf } from '../routing/schema-traits.ts'
 import { toInput } from '../routing/to-input.ts'
 import type { DocumentReader } from './document-reader.ts'
@@ -36,7 +37,7 @@ export function requireJsonFormat(row: RestRoute, incoming: Incoming): void {
   throw new RestError(406, { error: `The requested format '${shown}' is not supported.` })
 }
 
-/** Returns the input of the row's operation. A document is already validated. @throws DomainError, RequestProblem */
+/** Returns the input of the row's operation. A document is already validated. @throws DomainError, RequestProblem, RestError 400 */
 export async function operationInput(
   row: RestRoute,
   request: RouteRequest,
@@ -44,6 +45,7 @@ export async function operationInput(
   { core, documents }: InputDeps,
 ): Promise<object> {
   const { operation, names = noNames, bodyTextAs } = row
+  requireSupported(row, parameters.values)
   const values = { ...toInput(operation.input, names, parameters), ...captchaOf(row, request, core) }
   return bodyTextAs === undefined ? values : documents.read(row, request.bytes ?? emptyDocument, values)
 }

@@ -1,0 +1,71 @@
+import { parametersOf, snakeCase } from './parameter-names.ts'
+import { RestError } from './rest-error.ts'
+import type { Reasons, RestRoute } from './route.ts'
+import { traitsOf } from './schema-traits.ts'
+
+export type ParameterMark =
+  | { readonly mark: 'acted on' | 'stored and returned' }
+  | { readonly mark: 'no effect' | 'refused'; readonly reason: string }
+
+/** Returns every mark that a route gives to a parameter. A route that is declared correctly gives one, or none if it ignores it. */
+export function parameterMarks(row: RestRoute, name: string): ParameterMark[] {
+  const { stored = [], noEffect = {}, refused = {} } = row.parameters ?? {}
+  const isInput = isInputOf(row, name)
+  const isStored = stored.includes(name) || stored.includes(firstKey(name))
+  return [
+    ...(isInput && !isStored ? [{ mark: 'acted on' } as const] : []),
+    ...(isStored ? [{ mark: 'stored and returned' } as const] : []),
+    ...reasonsFor(noEffect, name, isInput).map((reason) => ({ mark: 'no effect', reason }) as const),
+    ...reasonsFor(refused, name, isInput).map((reason) => ({ mark: 'refused', reason }) as const),
+  ]
+}
+
+/** A reason for `custom_attributes` is one for `custom_attributes[key]` too, unless the input has that. */
+const reasonsFor = (reasons: Reasons, name: string, isInput: boolean): string[] =>
+  [name, ...(isInput ? [] : [firstKey(name)])]
+    .filter((each, index, names) => names.indexOf(each) === index && Object.hasOwn(reasons, each))
+    .map((each) => reasons[each]!)
+
+/** Tells whether the operation of a route takes a parameter, or the path has it. */
+export function isInputOf(row: RestRoute, name: string): boolean {
+  const [first, ...rest] = keysOf(name)
+  const parameter = parametersOf(row.operation.input, row.names).find((each) => each.name === first)
+  if (parameter === undefined) return rest.length === 0 && row.path.split('/').includes(`:${first}`)
+  let schema = parameter.schema
+  for (const key of rest) {
+    const { any, values, shape, element } = traitsOf(schema)
+    if (any || values !== undefined) return true
+    const members = shape ?? (element && traitsOf(element).shape) ?? {}
+    const member = Object.entries(members).find(([member]) => snakeCase(member) === key)
+    if (member === undefined) return false
+    schema = member[1]
+  }
+  return true
+}
+
+/** Rejects the parameters that a route refuses. @throws RestError 400 */
+export function requireSupported({ parameters }: RestRoute, values: Readonly<Record<string, unknown>>): void {
+  for (const name of Object.keys(parameters?.refused ?? {})) {
+    if (isAsked(values, keysOf(name))) throw new RestError(400, { error: `${name} is not supported` })
+  }
+}
+
+/**
+ * Tells whether a request asks for something by a parameter. An empty value and false ask for nothing: clients send them for
+ * what they do not use.
+ */
+function isAsked(value: unknown, [key, ...rest]: readonly string[]): boolean {
+  if (Array.isArray(value)) return value.some((each) => isAsked(each, key === undefined ? [] : [key, ...rest]))
+  if (key !== undefined) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return false
+    return isAsked((value as Readonly<Record<string, unknown>>)[key], rest)
+  }
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0
+  return !nothing.has(value)
+}
+
+const nothing = new Set<unknown>([undefined, null, '', false, 'false'])
+
+/** Returns the keys of a name: `not` and `labels` for `not[labels]`, `actions` and `path` for `actions[][path]`. */
+const keysOf = (name: string): string[] => name.split(/[[\]]+/).filter((key) => key !== '')
+const firstKey = (name: string): string => keysOf(name)[0]!
