@@ -141,23 +141,32 @@ export {
   getFile,
   listTree,
   type RepositoryFile,
-  type RepositoryTreeEntry,
   removeFile,
   updateFile,
 } from './repositories/file-operations.ts'
 export { findProjectRepository } from './repositories/project-repository.ts'
-export type { CommitSummary, FileOfRepository, RepositoryReader } from './repositories/repository-reader.ts'
+export type {
+  CommitSummary,
+  FileOfRepository,
+  RepositoryReader,
+  RepositoryTree,
+} from './repositories/repository-reader.ts'
 export {
   authorsOfCommits,
+  branchNamesOf,
   commitsAt,
+  commitsOfRepositories,
   countsOfRepositories,
+  entriesOfTrees,
   filesAt,
   lastCommitsAt,
   messagesOfCommits,
   openRepositories,
   summariesOfCommits,
+  treesAt,
 } from './repositories/repository-reads.ts'
 export { createTag, getTag, listTags, removeTag, type Tag } from './repositories/tag-operations.ts'
+export type { RepositoryTreeEntry } from './repositories/tree-entries.ts'
 export { loadSecretsKey } from './secrets/secrets-key.ts'
 export type { SignInAttempt } from './sessions/attempt-store.ts'
 export * from './sessions/session.ts'

@@ -19,6 +19,8 @@ export interface HistoryFilter {
   readonly firstParentOnly?: boolean | undefined
   /** A part of `Name <e-mail>`, ignoring case. */
   readonly author?: string | undefined
+  /** A part of the message, ignoring case. */
+  readonly text?: string | undefined
 }
 
 /**
@@ -28,7 +30,7 @@ export interface HistoryFilter {
 export async function* history(
   repository: GitRepository,
   tips: readonly string[],
-  { segments, sinceMs = -Infinity, untilMs = Infinity, firstParentOnly, author }: HistoryFilter = {},
+  { segments, sinceMs = -Infinity, untilMs = Infinity, firstParentOnly, author, text }: HistoryFilter = {},
 ): AsyncGenerator<HistoryCommit> {
   const seen = new Set<string>()
   const waiting: HistoryCommit[] = []
@@ -39,7 +41,7 @@ export async function* history(
     const at = waiting.findLastIndex((other) => other.committer.atSeconds >= commit.committer.atSeconds)
     waiting.splice(at + 1, 0, commit)
   }
-  const wanted = author?.toLowerCase()
+  const [wanted, part] = [author?.toLowerCase(), text?.toLowerCase()]
   for (const tip of tips) await add(tip)
   for (let searched = 0; searched < MAX_SEARCHED; searched += 1) {
     const commit = waiting.shift()
@@ -53,6 +55,7 @@ export async function* history(
     if (same !== undefined || atMs > untilMs) continue
     if (segments && parents.length === 0 && (await entryAt(repository, commit.tree, segments)) === undefined) continue
     if (wanted && !`${commit.author.name} <${commit.author.email}>`.toLowerCase().includes(wanted)) continue
+    if (part && !commit.message.toLowerCase().includes(part)) continue
     yield commit
   }
 }

@@ -183,10 +183,10 @@ export const emptyListing = <Item>(count: number): Listing<Item, string> => ({
   sums: async () => Array.from({ length: count }, () => 0),
 })
 
-const cursorOfPlace = (place: number): string => Buffer.from(String(place)).toString('base64url')
+export const cursorOfPlace = (place: number): string => Buffer.from(String(place)).toString('base64url')
 
 /** Returns the position in a cursor. @throws DomainError `parameters` */
-function placeOf(cursor: string): number {
+export function placeOf(cursor: string): number {
   const text = Buffer.from(cursor, 'base64url').toString()
   if (/^\d{1,9}$/.test(text)) return Number(text)
   throw invalidCursor()

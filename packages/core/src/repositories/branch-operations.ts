@@ -18,6 +18,7 @@ import { getProject } from '../projects/project-store.ts'
 import { changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
 import { pageOfArray, requireCommitter, revision } from './commit-operations.ts'
+import { matchesSearch } from './name-search.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
 import { recordPush } from './repository-store.ts'
 
@@ -117,18 +118,6 @@ export const removeBranch = steps(
     })
   },
 )
-
-/**
- * Returns whether the name contains the search text, ignoring case; `^` anchors it to the beginning, `$` to the end.
- */
-export function matchesSearch(search: string | null | undefined, name: string): boolean {
-  if (!search) return true
-  const text = search.replace(/^\^/, '').replace(/\$$/, '').toLowerCase()
-  const [isPrefix, isSuffix, lower] = [search.startsWith('^'), search.endsWith('$'), name.toLowerCase()]
-  if (isPrefix && isSuffix) return lower === text
-  if (isPrefix) return lower.startsWith(text)
-  return isSuffix ? lower.endsWith(text) : lower.includes(text)
-}
 
 async function branchesOf(
   context: ReadContext & { readonly actor: Actor },

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type CommitAction, contentInput, contentText, refused } from '../git/commit-actions.ts'
-import { modes, type TreeEntry } from '../git/git-object.ts'
-import type { GitRepository } from '../git/git-repository.ts'
+import { modes } from '../git/git-object.ts'
 import { entryAt, lastChange } from '../git/history.ts'
 import { MAX_PATH_BYTES, segmentsOf } from '../git/repository-path.ts'
 import { notFound } from '../kit/domain-error.ts'
@@ -14,9 +13,7 @@ import { getProject } from '../projects/project-store.ts'
 import { commitInput, pageOfArray, requireCommitter, revision } from './commit-operations.ts'
 import { commitToBranch } from './commit-to-branch.ts'
 import { findProjectRepository } from './project-repository.ts'
-
-/** A listing with more entries is rejected. */
-const MAX_TREE_ENTRIES = 100_000
+import { type RepositoryTreeEntry, treeEntriesAt, typeOfEntry } from './tree-entries.ts'
 
 export interface RepositoryFile {
   /** The name of this service, with which adapters prefix headers. */
@@ -33,15 +30,6 @@ export interface RepositoryFile {
   /** The last commit that changed the file. */
   readonly lastCommitSha: string
   readonly isExecutable: boolean
-}
-
-export interface RepositoryTreeEntry {
-  readonly sha: string
-  readonly name: string
-  /** `commit` stands for a submodule. */
-  readonly type: 'tree' | 'blob' | 'commit'
-  readonly path: string
-  readonly mode: string
 }
 
 /** The result of creating, updating or removing a file. */
@@ -67,7 +55,7 @@ export const getFile = query(
     const segments = segmentsOf(filePath)
     const { tree } = await repository.git.commit(commitSha)
     const entry = segments && (await entryAt(repository.git, tree, segments))
-    if (segments === undefined || entry === undefined || typeOf(entry) !== 'blob') throw notFound('File')
+    if (segments === undefined || entry === undefined || typeOfEntry(entry) !== 'blob') throw notFound('File')
     const bytes = await repository.git.blob(entry.oid)
     return {
       serviceName: core.settings.serviceName,
@@ -143,17 +131,9 @@ export const listTree = query(
     const repository = await findProjectRepository(core, subject)
     const commit = await repository?.findCommit(ref ?? undefined)
     if (repository === undefined || commit === undefined) throw notFound('Tree')
-    const directory = (path ?? '').replace(/^\/+|\/+$/g, '')
-    const segments = directory === '' ? [] : segmentsOf(directory)
-    const { tree } = await repository.git.commit(commit)
-    const root = segments && (await entryAt(repository.git, tree, segments))
-    if (root?.mode !== modes.tree) throw notFound('Tree')
-    const entries: RepositoryTreeEntry[] = []
-    await collect(repository.git, root.oid, directory === '' ? '' : `${directory}/`, recursive === true, entries)
-    const sorted = (['tree', 'blob', 'commit'] as const).flatMap((type) =>
-      entries.filter((entry) => entry.type === type),
-    )
-    return pageOfArray(sorted, { page, perPage })
+    const entries = await treeEntriesAt(repository.git, commit, path ?? '', recursive === true)
+    if (entries === undefined) throw notFound('Tree')
+    return pageOfArray(entries, { page, perPage })
   },
 )
 
@@ -188,24 +168,4 @@ async function changeFile(context: StepsContext & { subject: Project }, change: 
     authorEmail: change.authorEmail || undefined,
   })
   return { path: segments.join('/'), branch: change.branch }
-}
-
-async function collect(
-  git: GitRepository,
-  tree: string,
-  prefix: string,
-  recursive: boolean,
-  entries: RepositoryTreeEntry[],
-): Promise<void> {
-  for (const entry of await git.tree(tree)) {
-    if (entries.length === MAX_TREE_ENTRIES) throw refused('The directory has too many files to list')
-    const path = prefix + entry.name
-    entries.push({ sha: entry.oid, name: entry.name, type: typeOf(entry), path, mode: entry.mode })
-    if (recursive && entry.mode === modes.tree) await collect(git, entry.oid, `${path}/`, recursive, entries)
-  }
-}
-
-function typeOf({ mode }: TreeEntry): RepositoryTreeEntry['type'] {
-  if (mode === modes.tree) return 'tree'
-  return mode === modes.submodule ? 'commit' : 'blob'
 }

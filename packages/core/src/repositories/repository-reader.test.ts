@@ -2,12 +2,21 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { ListingPage } from '../kit/listing.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import { performBatch } from '../operations/perform.ts'
+import type { ListedCommit } from './commit.ts'
 import { createCommit } from './commit-operations.ts'
 import { RepositoryReader } from './repository-reader.ts'
-import { commitsAt, messagesOfCommits } from './repository-reads.ts'
+import {
+  branchNamesOf,
+  commitsAt,
+  commitsOfRepositories,
+  entriesOfTrees,
+  messagesOfCommits,
+  treesAt,
+} from './repository-reads.ts'
 
 let world: World
 let mira: User
@@ -106,4 +115,69 @@ test('reads messages apart from commits, until the limit of bytes is reached', a
   const [commit] = await performBatch(world.core, mira, commitsAt, [reader], {})
   expect(commit).toMatchObject({ sha: two.sha, parentShas: [six.sha], author: { name: 'mira Holt' } })
   expect(JSON.stringify(commit)).not.toContain('ü')
+})
+
+test('lists a directory and its parts by type, as Git does', async () => {
+  await commit('x')
+  const reader = await RepositoryReader.open(world.core, tools)
+  const treesOf = (input: object) => performBatch(world.core, undefined, treesAt, [reader], input)
+  const [root] = await treesOf({})
+  expect(root!.entries.map(({ type, path }) => `${type} ${path}`)).toEqual(['tree a', 'blob b.txt'])
+  const [all] = await treesOf({ recursive: true, ref: 'main' })
+  expect(all!.entries.map(({ path }) => path).toSorted()).toEqual(
+    git(['ls-tree', '-rt', '--name-only', 'main']).split('\n'),
+  )
+  const [listed] = await performBatch(world.core, undefined, entriesOfTrees, [all!], { type: 'blob' })
+  const [page] = await listed!.listing.pages({ first: 10 })
+  expect(page!.items.map(({ path, sha }) => `${path} ${sha}`)).toEqual(
+    ['a/large.txt', 'b.txt'].map((path) => `${path} ${git(['rev-parse', `main:${path}`])}`),
+  )
+  expect(await treesOf({ path: 'a', ref: 'gone' })).toEqual([undefined])
+  expect(await treesOf({ path: 'b.txt' })).toEqual([undefined])
+})
+
+test('pages through the commits of a ref in both directions, and filters them', async () => {
+  await commit('0')
+  for (const content of ['1', '2', '3']) {
+    await world.clock.advance(1_000)
+    const actions = [{ action: 'update', filePath: 'a/large.txt', content }]
+    await world.perform(mira, createCommit, {
+      project: tools.id,
+      branch: 'main',
+      commitMessage: `Set ${content}`,
+      actions,
+    })
+  }
+  const reader = await RepositoryReader.open(world.core, tools)
+  const page = async (input: object, request: { first: number; after?: string } | { last: number }) => {
+    const [listed] = await performBatch(world.core, undefined, commitsOfRepositories, [reader], input)
+    const [{ items, cursors, hasMore }] = (await listed!.listing.pages(request)) as [ListingPage<ListedCommit>]
+    return { shas: items.map(({ sha }) => sha), cursors, hasMore }
+  }
+  const shas = (...args: string[]) => git(['rev-list', ...args, 'main']).split('\n')
+  const first = await page({}, { first: 2 })
+  expect(first).toMatchObject({ shas: shas('-2'), hasMore: true })
+  expect(await page({}, { first: 5, after: first.cursors[1]! })).toMatchObject({
+    shas: shas('--skip=2'),
+    hasMore: false,
+  })
+  expect(await page({}, { last: 1 })).toMatchObject({ shas: shas('--skip=3'), hasMore: true })
+  expect(await page({ query: 'SET 2' }, { first: 5 })).toMatchObject({ shas: shas('--grep=Set 2') })
+  expect(await page({ path: 'b.txt' }, { first: 5 })).toMatchObject({ shas: shas('--skip=3') })
+})
+
+test.each([
+  ['*', ['a/b', 'a/c', 'main']],
+  ['a/*', ['a/b', 'a/c']],
+  ['*a*c', ['a/c']],
+  ['main', ['main']],
+  ['mai', []],
+  ['m.*n', []],
+])('finds branches by the pattern %s', async (searchPattern, expected) => {
+  await commit('')
+  for (const name of ['a/b', 'a/c']) git(['branch', name, 'main'])
+  const reader = await RepositoryReader.open(world.core, tools)
+  const names = (input: object) => performBatch(world.core, undefined, branchNamesOf, [reader], input)
+  expect(await names({ searchPattern, offset: 0, limit: 100 })).toEqual([expected])
+  expect(await names({ searchPattern, offset: 1, limit: 1 })).toEqual([expected.slice(1, 2)])
 })

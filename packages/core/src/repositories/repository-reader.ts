@@ -3,12 +3,14 @@ import { changesOfCommit } from '../git/commit-diff.ts'
 import { statsOf } from '../git/commit-stats.ts'
 import { modes, type TreeEntry } from '../git/git-object.ts'
 import { listReferences, type RefKind } from '../git/git-reference.ts'
-import { entryAt, lastChange } from '../git/history.ts'
+import { entryAt, type HistoryFilter, history, lastChange } from '../git/history.ts'
 import { segmentsOf } from '../git/repository-path.ts'
 import type { Project } from '../model/project.ts'
 import type { Core } from '../operations/context.ts'
 import { type ListedCommit, listedCommitOf } from './commit.ts'
+import { matchesWildcard } from './name-search.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
+import { type RepositoryTreeEntry, treeEntriesAt } from './tree-entries.ts'
 
 /** A file of a repository. Size and content are read on demand, the content only once. */
 export interface FileOfRepository {
@@ -35,6 +37,28 @@ export interface CommitSummary {
 export interface RefSelector {
   readonly ref?: string | null | undefined
   readonly refKind?: RefKind | null | undefined
+}
+
+export interface TreeSelector extends RefSelector {
+  readonly path?: string | null | undefined
+  /** Includes the entries of all directories below. */
+  readonly recursive?: boolean | null | undefined
+}
+
+export interface CommitSelector extends RefSelector, Omit<HistoryFilter, 'segments'> {
+  /** Limits the commits to those that changed this file or directory. */
+  readonly path?: string | null | undefined
+}
+
+/** A directory at a commit. */
+export interface RepositoryTree {
+  readonly project: Project
+  readonly path: string
+  /** The requested ref, or the default branch. */
+  readonly ref: string
+  readonly sha: string
+  /** Directories first, then files, then submodules, each by path. */
+  readonly entries: readonly RepositoryTreeEntry[]
 }
 
 /** Reads the repository of a project during one request. */
@@ -113,6 +137,39 @@ export class RepositoryReader {
       if (entry && isFile(entry)) files.push(this.#file(segments.join('/'), entry, ref))
     }
     return files
+  }
+
+  /** Returns the entries of a directory, or `undefined` if the ref or the directory does not exist. */
+  async tree({ path, recursive, ...selector }: TreeSelector): Promise<RepositoryTree | undefined> {
+    const tip = await this.#find(selector)
+    if (tip === undefined) return undefined
+    const entries = await treeEntriesAt(this.#repository!.git, tip, path ?? '', recursive === true)
+    if (entries === undefined) return undefined
+    return {
+      project: this.project,
+      path: path ?? '',
+      ref: selector.ref ?? this.defaultBranch ?? 'HEAD',
+      sha: tip,
+      entries,
+    }
+  }
+
+  /** Returns names of branches in their order, of those that match a pattern in which `*` stands for any characters. */
+  async branchNames(pattern: string, offset: number, limit: number): Promise<string[]> {
+    const all = this.#repository === undefined ? [] : await listReferences(this.#repository.git, 'heads')
+    return all
+      .map(({ name }) => name)
+      .filter((name) => matchesWildcard(pattern, name))
+      .slice(offset, offset + limit)
+  }
+
+  /** Yields the commits of a ref, newest first. */
+  async *commits({ ref, refKind, path, ...filter }: CommitSelector): AsyncGenerator<ListedCommit> {
+    const tip = await this.#find({ ref, refKind })
+    const segments = path ? segmentsOf(path.replace(/\/$/, '')) : undefined
+    if (tip === undefined || (path && segments === undefined)) return
+    const { git } = this.#repository!
+    for await (const commit of history(git, [tip], { segments, ...filter })) yield listedCommitOf(this.project, commit)
   }
 
   /** Returns the names of the tags that refer to the commit. */

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import type { RefKind } from '../git/git-reference.ts'
 import { MAX_PATH_BYTES } from '../git/repository-path.ts'
 import { listedEach, listingOfArrays } from '../kit/listing.ts'
+import { instant } from '../kit/parameter-schemas.ts'
+import { listingOfSequences } from '../kit/sequence-listing.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import { descriptionsInput, type SizedDescription } from '../operations/description-store.ts'
@@ -10,10 +12,18 @@ import { findUsersByEmail } from '../users/user-store.ts'
 import type { ListedCommit } from './commit.ts'
 import { revision } from './commit-operations.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
-import { type CommitSummary, type FileOfRepository, RepositoryReader } from './repository-reader.ts'
+import {
+  type CommitSelector,
+  type CommitSummary,
+  type FileOfRepository,
+  RepositoryReader,
+  type RepositoryTree,
+} from './repository-reader.ts'
 
 const MAX_PATHS = 100
 const refKinds = ['heads', 'tags'] as const satisfies readonly RefKind[]
+const MAX_BRANCH_NAMES = 100
+const repositoryPath = z.string().max(MAX_PATH_BYTES).nullish()
 const refInput = { ref: revision.nullish(), refKind: z.enum(refKinds).nullish() }
 
 /** Opens the repositories of projects. A caller that has a reader needs no further permission to read. */
@@ -36,7 +46,7 @@ export const commitsAt = unscopedBatchQuery(
 )
 
 export const lastCommitsAt = unscopedBatchQuery(
-  { name: 'lastCommitsAt', input: z.object({ ...refInput, path: z.string().max(MAX_PATH_BYTES).nullish() }) },
+  { name: 'lastCommitsAt', input: z.object({ ...refInput, path: repositoryPath }) },
   (_context, readers: readonly RepositoryReader[], selector) =>
     mapInSequence(readers, (reader) => reader.lastCommit(selector)),
 )
@@ -49,6 +59,64 @@ export const filesAt = unscopedBatchQuery(
   async (_context, readers: readonly RepositoryReader[], selector) => {
     const files = await mapInSequence(readers, (reader) => reader.filesAt(selector))
     return listedEach(listingOfArrays<FileOfRepository>(files), readers.length)
+  },
+)
+
+/** Returns the directory of each repository, or `undefined` where the ref or the directory does not exist. */
+export const treesAt = unscopedBatchQuery(
+  { name: 'treesAt', input: z.object({ ...refInput, path: repositoryPath, recursive: z.boolean().nullish() }) },
+  (_context, readers: readonly RepositoryReader[], selector) =>
+    mapInSequence(readers, (reader) => reader.tree(selector)),
+)
+
+/** Returns the entries of trees, of one type or of all. */
+export const entriesOfTrees = unscopedBatchQuery(
+  { name: 'entriesOfTrees', input: z.object({ type: z.enum(['tree', 'blob', 'commit']).nullish() }) },
+  async (_context, trees: readonly RepositoryTree[], { type }) =>
+    listedEach(
+      listingOfArrays(trees.map(({ entries }) => entries.filter((entry) => !type || entry.type === type))),
+      trees.length,
+    ),
+)
+
+/** Returns names of branches, in their order. `*` in the pattern stands for any characters. */
+export const branchNamesOf = unscopedBatchQuery(
+  {
+    name: 'branchNamesOf',
+    input: z.object({
+      searchPattern: z.string().max(255),
+      offset: z.int().min(0),
+      limit: z.int().min(0).max(MAX_BRANCH_NAMES),
+    }),
+  },
+  (_context, readers: readonly RepositoryReader[], { searchPattern, offset, limit }) =>
+    mapInSequence(readers, (reader) => reader.branchNames(searchPattern, offset, limit)),
+)
+
+/** Lists the commits of a ref, newest first, as far as a history is searched. */
+export const commitsOfRepositories = unscopedBatchQuery(
+  {
+    name: 'commitsOfRepositories',
+    input: z.object({
+      ...refInput,
+      path: repositoryPath,
+      author: z.string().max(255).nullish(),
+      query: z.string().max(255).nullish(),
+      committedAfter: instant.nullish(),
+      committedBefore: instant.nullish(),
+    }),
+  },
+  async (_context, readers: readonly RepositoryReader[], { ref, refKind, path, ...filter }) => {
+    const selector: CommitSelector = {
+      ref,
+      refKind,
+      path,
+      author: filter.author ?? undefined,
+      text: filter.query ?? undefined,
+      sinceMs: filter.committedAfter ?? undefined,
+      untilMs: filter.committedBefore ?? undefined,
+    }
+    return listedEach(listingOfSequences(readers.map((reader) => () => reader.commits(selector))), readers.length)
   },
 )
 

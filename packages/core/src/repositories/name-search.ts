@@ -1,0 +1,26 @@
+/**
+ * Returns whether the name contains the search text, ignoring case; `^` anchors it to the beginning, `$` to the end.
+ */
+export function matchesSearch(search: string | null | undefined, name: string): boolean {
+  if (!search) return true
+  const text = search.replace(/^\^/, '').replace(/\$$/, '').toLowerCase()
+  const [isPrefix, isSuffix, lower] = [search.startsWith('^'), search.endsWith('$'), name.toLowerCase()]
+  if (isPrefix && isSuffix) return lower === text
+  if (isPrefix) return lower.startsWith(text)
+  return isSuffix ? lower.endsWith(text) : lower.includes(text)
+}
+
+/** Returns whether a name matches a pattern in which `*` stands for any characters; every other character is itself. */
+export function matchesWildcard(pattern: string, name: string): boolean {
+  const [first, ...rest] = pattern.split('*')
+  if (rest.length === 0) return name === pattern
+  const last = rest.pop()!
+  if (!name.startsWith(first!)) return false
+  let from = first!.length
+  for (const part of rest) {
+    const at = name.indexOf(part, from)
+    if (at === -1) return false
+    from = at + part.length
+  }
+  return name.length - last.length >= from && name.endsWith(last)
+}
