@@ -83,6 +83,7 @@ export * from './operations/operation.ts'
 export * from './operations/perform.ts'
 export { type ShownStanding, showStandings } from './operations/standings.ts'
 export * from './operations/watched-reads.ts'
+export { type CommitInProjectId, lastPipelineOfEach } from './pipelines/commit-pipeline-store.ts'
 export {
   type ExportSettings,
   type ExportSignal,

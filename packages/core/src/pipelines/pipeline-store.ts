@@ -1,4 +1,4 @@
-import type { ExpressionBuilder } from 'kysely'
+import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import { chunked } from '../kit/chunked.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { type Listing, listingOf, rowsOfEach } from '../kit/listing.ts'
@@ -28,13 +28,13 @@ export async function pageOfPipelines(
   return mapPage(await pageOf(context, ordered(pipelineQuery(context, projectId, filter), filter), page), pipelineOf)
 }
 
-/** Returns the pipeline with the highest id of a ref. */
+/** Returns the pipeline with the highest id of a ref, among those without a parent. */
 export async function findLatestPipeline(
   context: ReadContext,
   { id }: Project,
   ref: string,
 ): Promise<Pipeline | undefined> {
-  const row = await newest(ofProject(context, id).where('pipelines.ref', '=', ref)).executeTakeFirst()
+  const row = await newest(pipelineQuery(context, id, { ref })).executeTakeFirst()
   return row && pipelineOf(row)
 }
 
@@ -191,15 +191,27 @@ const statusesOfScope = {
   finished: ['success', 'failed', 'canceled'],
 } as const
 
+/** The source of child pipelines: those that a pipeline of the same project started. */
+const CHILD_SOURCE = 'parent_pipeline'
+
+/** Matches the pipelines that are not children, with the table under its own name or an alias. */
+const isNoChild = (source: 'pipelines.source' | 'latest.source') =>
+  sql<SqlBool>`coalesce(${sql.ref(source)}, '') <> ${sql.lit(CHILD_SOURCE)}`
+
+/** Selects pipelines of a project. Child pipelines are found only by their source or by their Global ID numbers. */
 export function pipelineQuery(context: ReadContext, projectId: number, filter: PipelineQueryFilter) {
   const { scope, status, ref, sha, source, username, name } = filter
+  const hidesChildren = source !== CHILD_SOURCE && filter.globalNumbers === undefined
   const all = ofProject(context, projectId)
+    .$if(hidesChildren, (query) => query.where(isNoChild('pipelines.source')))
     .$if(status !== undefined, (query) => query.where('pipelines.status', '=', status!))
     .$if(ref !== undefined, (query) => query.where('pipelines.ref', '=', ref!))
     .$if(sha !== undefined, (query) => query.where('pipelines.sha', '=', sha!))
     .$if(source !== undefined, (query) => query.where('pipelines.source', '=', source!))
     .$if(username !== undefined, (query) => query.where('pipelines.username', '=', username!))
     .$if(name !== undefined, (query) => query.where('pipelines.name', '=', name!))
+    // The record of a pipeline says nothing about errors in its configuration, so that no pipeline is known to have one.
+    .$if(filter.yamlErrors === true, (query) => query.where(sql<SqlBool>`1 = 0`))
     .$if(filter.globalNumbers !== undefined, (query) => query.where(hasGlobalNumber(projectId, filter.globalNumbers!)))
     .$if(filter.isTag !== undefined, (query) => query.where('pipelines.is_tag', '=', Number(filter.isTag)))
     .$if(filter.updatedAfter !== undefined, (query) => query.where('updated_at_ms', '>=', filter.updatedAfter!))
@@ -220,6 +232,7 @@ export function pipelineQuery(context: ReadContext, projectId: number, filter: P
       .where('latest.project_id', '=', projectId)
       .where('latest.is_tag', '=', scope === 'tags' ? 1 : 0)
       .where('latest.ref', 'is not', null)
+      .$if(hidesChildren, (query) => query.where(isNoChild('latest.source')))
       .groupBy('latest.ref'),
   )
 }

@@ -148,6 +148,7 @@ const pipelineFilter = {
   source: word.optional(),
   username: word.optional(),
   name: word.optional(),
+  yamlErrors: z.boolean().optional(),
   updatedAfter: instant.optional(),
   updatedBefore: instant.optional(),
   createdAfter: instant.optional(),

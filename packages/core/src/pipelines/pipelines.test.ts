@@ -4,10 +4,11 @@ import type { DomainError, Failure } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor, User } from '../model/user.ts'
-import type { EventListener } from '../operations/context.ts'
+import { type EventListener, readContextOf } from '../operations/context.ts'
 import type { DomainEvent } from '../operations/event.ts'
 import { perform } from '../operations/perform.ts'
 import { removeProject } from '../projects/project-operations.ts'
+import { lastPipelineOfEach } from './commit-pipeline-store.ts'
 import {
   getJob,
   getLatestPipeline,
@@ -289,6 +290,8 @@ describe('a list of pipelines', () => {
     [{ source: 'push' }, [4, 3, 1]],
     [{ username: 'ada' }, [2]],
     [{ name: 'Nightly' }, [1]],
+    [{ yamlErrors: true }, []],
+    [{ yamlErrors: false, ref: 'main' }, [2, 1]],
     [{ scope: 'running' }, [3]],
     [{ scope: 'pending' }, []],
     [{ scope: 'finished' }, [2, 1]],
@@ -312,6 +315,34 @@ describe('a list of pipelines', () => {
     const latest = (ref?: string) => world.perform(mira, getLatestPipeline, { project: project.id, ref })
     expect(await latest('main')).toMatchObject({ id: 2 })
     expect(await refusal(latest('nowhere'))).toEqual({ code: 'not_found' })
+  })
+
+  test('has child pipelines only if their source is asked for', async () => {
+    const child = { id: 5, status: 'failed', ref: 'main', sha: 'a2', source: 'parent_pipeline', tag: false }
+    await put({ ...hook(child), pipelineId: 5 })
+    const ids = async (filter: object) => {
+      const page = await world.perform(mira, listPipelines, { project: project.id, ...filter })
+      return page.items.map(({ id }) => id)
+    }
+    expect(await ids({})).toEqual([4, 3, 2, 1])
+    expect(await ids({ scope: 'branches' })).toEqual([4, 2])
+    expect(await ids({ source: 'parent_pipeline' })).toEqual([5])
+    expect(await ids({ source: 'parent_pipeline', scope: 'branches' })).toEqual([5])
+    const latest = await world.perform(mira, getLatestPipeline, { project: project.id, ref: 'main' })
+    expect(latest.id).toBe(2)
+    expect(await get(5)).toMatchObject({ id: 5 })
+  })
+
+  test('has a last pipeline for each commit, for those who may see pipelines', async () => {
+    await put({ ...hook({ id: 5, sha: 'a2', source: 'parent_pipeline' }), pipelineId: 5 })
+    const shas = ['a1', 'a2', 'a9', undefined]
+    const lastOf = async (actor: Actor) => {
+      const context = { ...readContextOf(world.core), actor }
+      const commits = shas.map((sha) => ({ projectId: project.id, sha }))
+      return (await lastPipelineOfEach(context, commits)).map((pipeline) => pipeline?.id)
+    }
+    expect(await lastOf(mira)).toEqual([1, 3, undefined, undefined])
+    expect(await lastOf(await world.user('noor'))).toEqual(shas.map(() => undefined))
   })
 })
 

@@ -130,10 +130,13 @@ test('finds the upstream pipeline in the named project, even if other projects h
       sourcePipeline: { pipelineId: 31, jobId: 311 },
     },
   )
-  const query = `{ project(fullPath: "ops/vault") { pipelines(first: 2) { nodes { id upstream { project { path } } sourceJob { id } } } } }`
+  const nodes = 'nodes { id upstream { project { path } } sourceJob { id } }'
+  const query = `{ project(fullPath: "ops/vault") {
+    children: pipelines(source: "parent_pipeline") { ${nodes} } others: pipelines(first: 1) { ${nodes} } } }`
   const { body } = await server.ask(query, { as: alice })
   const bridgeOf = async (project: Project) => (await pipelinesOf(project)).at(-1).jobs.nodes[0].id
-  expect(body.data.project.pipelines.nodes).toMatchObject([
+  const { children, others } = body.data.project
+  expect([...children.nodes, ...others.nodes]).toMatchObject([
     { upstream: { project: { path: 'vault' } }, sourceJob: { id: await bridgeOf(vault) } },
     { upstream: { project: { path: 'garden' } }, sourceJob: { id: await bridgeOf(garden) } },
   ])
