@@ -54,7 +54,7 @@ const owners: Record<string, readonly string[]> = {
   '@pothos/core': ['graphql'],
   dataloader: ['graphql'],
   'isomorphic-git': ['core'],
-  'rate-limiter-flexible': ['rest'],
+  'rate-limiter-flexible': ['db'],
   argon2: ['core', 'gateway'],
   pino: ['runtime'],
   commander: ['cli'],
@@ -137,6 +137,16 @@ test.each(Object.entries(forbiddenModules))('%s uses no files, sockets, clocks o
       const source = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
       const ambient = source.match(/\b(?:Date\.now|new Date\(\)|Math\.random|process\.|performance\.now)/g) ?? []
       return [...imports.filter((specifier) => world.test(specifier)), ...ambient].map((what) => `${file}: ${what}`)
+    })
+  expect(strays).toEqual([])
+})
+
+test('the areas of GraphQL pass the facts of the request on to operations', () => {
+  const strays = sourcesOf('graphql')
+    .filter(({ file }) => /\/areas\//.test(file) && !isTest(file))
+    .flatMap(({ file }) => {
+      const source = readFileSync(join(root, file), 'utf8')
+      return /\bperform\(/.test(source) ? `${file} calls perform instead of performIn or readOrNull` : []
     })
   expect(strays).toEqual([])
 })

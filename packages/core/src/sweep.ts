@@ -3,6 +3,7 @@ import { sweepRepositories } from './git/sweep-repositories.ts'
 import { DAY_MS } from './kit/day.ts'
 import { deleteExpiredCodes } from './oauth/code-store.ts'
 import { deleteExpiredOAuthTokens } from './oauth/oauth-token-store.ts'
+import { deleteExpiredCallCounts } from './operations/call-count-store.ts'
 import type { Core, Tx } from './operations/context.ts'
 import { deleteEventsBefore } from './operations/event.ts'
 import { measureRepositories } from './repositories/measure-repositories.ts'
@@ -37,6 +38,7 @@ export async function sweep(core: Core, { eventDays }: Retention): Promise<void>
     deleteExpiredCodes,
     deleteExpiredOAuthTokens,
     deleteExpiredSpamLogs,
+    deleteExpiredCallCounts,
   ]
   for (const deleteExpired of deletions) await write(deleteExpired)
   const beforeMs = core.clock.nowMs() - eventDays * DAY_MS

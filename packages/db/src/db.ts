@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { SharedCounter } from './shared-counter.ts'
 
 /** The maximum number of writes that run or wait in one process. With more, clients would time out before their turn. */
 export const MAX_PENDING_WRITES = 1_000
@@ -19,6 +20,11 @@ export interface Db<Tables> {
    * `MAX_PENDING_WRITES` of this process are unfinished, `write` rejects with an error that satisfies `isUnavailable`.
    */
   write<Result>(work: (tx: Transaction<Tables>) => Promise<Result>, options?: WriteOptions): Promise<Result>
+  /**
+   * Returns the counters in a table, which all processes share. They count outside of transactions and do not wait for
+   * writers. Missing on SQLite, where one process counts in its memory.
+   */
+  readonly counterIn?: (table: string) => SharedCounter
   /** Closes the database after all earlier writes are done. */
   close(): Promise<void>
 }

@@ -7,5 +7,6 @@ export { isInvalidValue, isPostgresUrl, isUnavailable, openDatabase, openReadOnl
 export { openPostgres, type PostgresOptions } from './postgres.ts'
 export { RowInsertion } from './row-insertion.ts'
 export { QueueFullError } from './serial-queue.ts'
+export type { SharedCounter } from './shared-counter.ts'
 export { openSqlite, type SqliteDb, type SqliteOptions } from './sqlite.ts'
 export * from './table-with-id.ts'

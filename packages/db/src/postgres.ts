@@ -17,6 +17,7 @@ import {
 import pg from 'pg'
 import { type Db, MAX_PENDING_WRITES } from './db.ts'
 import { SerialQueue } from './serial-queue.ts'
+import { sharedCounter } from './shared-counter.ts'
 
 export interface PostgresOptions {
   /** The time limit for a statement. */
@@ -37,6 +38,7 @@ const SILENCE_LIMIT_MS = 1_000
 const CONNECT_LIMIT_MS = 5_000
 const KEEP_ALIVE_DELAY_MS = 10_000
 const READING_CONNECTIONS = 10
+const COUNTING_CONNECTIONS = 2
 /** The first part of the advisory lock's key; the second is the schema. An arbitrary number that must never change. */
 const WRITER_LOCK = 1_885_697_139
 
@@ -68,6 +70,8 @@ export function openPostgres<Tables>(
   const answerLimitMs = statementLimitMs + SILENCE_LIMIT_MS
   const reading = new ConnectionPool(url, READING_CONNECTIONS, [...limits, 'set default_transaction_read_only = on'])
   const writing = new ConnectionPool(url, 1, limits)
+  // A count needs no transaction, and must not wait for the one writer.
+  const counting = new ConnectionPool(url, COUNTING_CONNECTIONS, limits)
   const read = new Kysely<Tables>({
     dialect: new Dialect({
       pool: { connect: () => reading.connect(answerLimitMs), end: () => reading.end() },
@@ -95,10 +99,20 @@ export function openPostgres<Tables>(
           return Promise.race([work(tx), connection.broken])
         })
       }),
+    counterIn: (table) =>
+      sharedCounter(table, async (text, values) => {
+        const connection = await counting.connect(answerLimitMs)
+        try {
+          return await connection.query(text, values)
+        } finally {
+          connection.release()
+        }
+      }),
     async close() {
       await queue.drain()
       await read.destroy()
       await writing.end()
+      await counting.end()
     },
   }
 }

@@ -18,6 +18,7 @@ export { type ApiDescription, openApiDocument } from './openapi.ts'
 export type { FormRules } from './read-body.ts'
 export { defaultJsonLimits, parseJson, readBytes, requireUncompressed } from './read-json.ts'
 export type { FormEntry, UploadedFile } from './read-multipart.ts'
+export { factsIn } from './request-facts.ts'
 export { type RequestErrorKind, RequestProblem } from './request-problem.ts'
 export {
   type Admitted,

@@ -12,6 +12,7 @@ import type {
   InputSchema,
   Operation,
   Project,
+  RequestFacts,
   Tx,
   User,
   Visibility,
@@ -104,8 +105,9 @@ export class World {
     actor: Actor,
     operation: Operation<Input, Result>,
     input: unknown,
+    request?: RequestFacts,
   ): Promise<Result> {
-    return this.#domain.perform(this.core, actor, operation, input)
+    return this.#domain.perform(this.core, actor, operation, input, { ...(request && { request }) })
   }
 
   /** Returns the number of statements that `work` executes outside transactions. */
@@ -130,7 +132,12 @@ export class World {
         return result
       },
     })
-    return { read, write: (work, options) => db.write(work, options), close: () => db.close() }
+    return {
+      read,
+      write: (work, options) => db.write(work, options),
+      ...(db.counterIn && { counterIn: db.counterIn }),
+      close: () => db.close(),
+    }
   }
 
   #write<Result>(work: (tx: Pick<Tx, 'db' | 'nowMs'>) => Promise<Result>): Promise<Result> {

@@ -62,6 +62,7 @@ async function answer(request: IncomingMessage): Promise<string> {
       core,
       reads: core.db.read,
       actor,
+      request: {},
       mayWrite: true,
       complexity: { score: 0, limit: 250 },
       deadline,

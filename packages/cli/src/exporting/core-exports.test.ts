@@ -26,7 +26,7 @@ test.each([
   const hearing = world.core.db.write((db) =>
     coreExportListener(exporter).onEvent(
       {
-        ...{ actor: undefined, core: world.core, db, nowMs: 0 },
+        ...{ actor: undefined, core: world.core, request: {}, db, nowMs: 0 },
         recordEvent: async () => {},
         afterCommit: () => {},
       },

@@ -7,6 +7,7 @@ import type { SpamCheck } from '../model/spam-check.ts'
 import type { Actor } from '../model/user.ts'
 import type { SettingValues } from '../settings/setting-table.ts'
 import type { DomainEvent } from './event.ts'
+import type { RequestFacts } from './request-facts.ts'
 
 /** The resources that operations use. There is one for the life of the process. */
 export interface Core {
@@ -65,6 +66,18 @@ export interface ActorContext extends ReadContext {
 export interface OperationContext {
   readonly actor: Actor
   readonly core: Core
+  readonly request: RequestFacts
+}
+
+/** The context of one call of an operation. */
+export interface CallContext extends OperationContext {
+  /**
+   * Checks that the object has not changed since the time that the request names, if it names one. A conditional operation
+   * must call it, after the check of the permission and before the change; with `undefined` if there is no object.
+   *
+   * @throws DomainError `changed_since`
+   */
+  requireUnmodified(changedAtMs: number | undefined): void
 }
 
 /**

@@ -4,7 +4,8 @@ import type { Permission } from '../access/permission-table.ts'
 import type { Subject } from '../access/subject.ts'
 import { requirePermission, standingsOf } from '../access/subject.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import type { OperationContext, Tx } from './context.ts'
+import type { CallLimit } from './call-limit.ts'
+import type { CallContext, OperationContext, Tx } from './context.ts'
 
 /** Who may call an operation; checked before the input. */
 export type Caller = 'anyone' | 'signed_in' | 'administrator'
@@ -24,17 +25,24 @@ export interface Operation<Input extends InputSchema = InputSchema, Result = unk
    * The only validator of the input. Keys are parameter names, in camelCase, in the order in which problems are reported.
    */
   readonly input: Input
+  /** Whether the caller may set a time after which the object must not have changed (`If-Unmodified-Since`). */
+  readonly isConditional: boolean
+  readonly limits: readonly CallLimit<z.output<Input>>[]
+  /** Returns the group or project of the operation. Missing if it has none. @throws DomainError without the permission */
+  authorize?(context: CallContext & ReadContext, input: z.output<Input>): Promise<Subject>
   readonly work: Work<z.output<Input>, Result>
 }
 
 export type Work<Input, Result> =
-  | { readonly kind: 'query'; run(context: OperationContext & ReadContext, input: Input): Promise<Result> }
-  | { readonly kind: 'command'; run(context: OperationContext & Tx, input: Input): Promise<Result> }
+  | { readonly kind: 'query'; run(context: CallContext & ReadContext, input: Input): Promise<Result> }
+  | { readonly kind: 'command'; run(context: CallContext & Tx, input: Input): Promise<Result> }
   | { readonly kind: 'steps'; run(context: StepsContext, input: Input): Promise<Result> }
 
-export interface StepsContext extends OperationContext, ReadContext {
+export interface StepsContext extends CallContext, ReadContext {
   /** Runs `work` in its own transaction, with the time at which the transaction began. */
-  write<Result>(work: (tx: OperationContext & Tx) => Promise<Result>): Promise<Result>
+  write<Result>(work: (tx: CallContext & Tx) => Promise<Result>): Promise<Result>
+  /** Counts the call for the limits with `isCountedInside`. @throws DomainError `too_often` */
+  countCall(): Promise<void>
 }
 
 interface OperationHead<Input extends InputSchema> {
@@ -42,6 +50,10 @@ interface OperationHead<Input extends InputSchema> {
   /** Default: `signed_in`. */
   readonly caller?: Caller
   readonly input: Input
+  /** Set if `run` calls `requireUnmodified`. */
+  readonly isConditional?: boolean
+  /** How often callers may run the operation. */
+  readonly limits?: readonly CallLimit<z.output<Input>>[]
 }
 
 /**
@@ -58,26 +70,30 @@ type WithSubject<Context, S> = Context & { readonly subject: S }
 
 export function query<Input extends InputSchema, S extends Subject, Result>(
   head: OperationHead<Input> & SubjectRule<Input, S>,
-  run: (context: WithSubject<OperationContext & ReadContext, S>, input: z.output<Input>) => Promise<Result>,
+  run: (context: WithSubject<CallContext & ReadContext, S>, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
+  const authorize = authorizing(head)
   return {
     ...headOf(head),
+    authorize,
     work: {
       kind: 'query',
-      run: async (context, input) => run({ ...context, subject: await authorizedSubject(head, context, input) }, input),
+      run: async (context, input) => run({ ...context, subject: await authorize(context, input) }, input),
     },
   }
 }
 
 export function command<Input extends InputSchema, S extends Subject, Result>(
   head: OperationHead<Input> & SubjectRule<Input, S>,
-  run: (context: WithSubject<OperationContext & Tx, S>, input: z.output<Input>) => Promise<Result>,
+  run: (context: WithSubject<CallContext & Tx, S>, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
+  const authorize = authorizing(head)
   return {
     ...headOf(head),
+    authorize,
     work: {
       kind: 'command',
-      run: async (context, input) => run({ ...context, subject: await authorizedSubject(head, context, input) }, input),
+      run: async (context, input) => run({ ...context, subject: await authorize(context, input) }, input),
     },
   }
 }
@@ -86,11 +102,13 @@ export function steps<Input extends InputSchema, S extends Subject, Result>(
   head: OperationHead<Input> & SubjectRule<Input, S>,
   run: (context: WithSubject<StepsContext, S>, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
+  const authorize = authorizing(head)
   return {
     ...headOf(head),
+    authorize,
     work: {
       kind: 'steps',
-      run: async (context, input) => run({ ...context, subject: await authorizedSubject(head, context, input) }, input),
+      run: async (context, input) => run({ ...context, subject: await authorize(context, input) }, input),
     },
   }
 }
@@ -150,14 +168,14 @@ export function unscopedBatchQuery<Input extends InputSchema, Parent, Result>(
 /** Defines a query that is about no single group or project; `run` checks permissions itself. */
 export function unscopedQuery<Input extends InputSchema, Result>(
   head: OperationHead<Input>,
-  run: (context: OperationContext & ReadContext, input: z.output<Input>) => Promise<Result>,
+  run: (context: CallContext & ReadContext, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
   return { ...headOf(head), work: { kind: 'query', run } }
 }
 
 export function unscopedCommand<Input extends InputSchema, Result>(
   head: OperationHead<Input>,
-  run: (context: OperationContext & Tx, input: z.output<Input>) => Promise<Result>,
+  run: (context: CallContext & Tx, input: z.output<Input>) => Promise<Result>,
 ): Operation<Input, Result> {
   return { ...headOf(head), work: { kind: 'command', run } }
 }
@@ -169,18 +187,18 @@ export function unscopedSteps<Input extends InputSchema, Result>(
   return { ...headOf(head), work: { kind: 'steps', run } }
 }
 
-const headOf = <Input extends InputSchema>({ name, caller = 'signed_in', input }: OperationHead<Input>) => ({
+const headOf = <Input extends InputSchema>({
   name,
-  caller,
+  caller = 'signed_in',
   input,
-})
+  isConditional = false,
+  limits = [],
+}: OperationHead<Input>) => ({ name, caller, input, isConditional, limits })
 
-async function authorizedSubject<Input extends InputSchema, S extends Subject>(
-  { subject: find, permission }: SubjectRule<Input, S>,
-  context: OperationContext & ReadContext,
-  input: z.output<Input>,
-): Promise<S> {
-  const subject = await find(context, input)
-  await requirePermission(context, subject, permission)
-  return subject
-}
+const authorizing =
+  <Input extends InputSchema, S extends Subject>({ subject: find, permission }: SubjectRule<Input, S>) =>
+  async (context: OperationContext & ReadContext, input: z.output<Input>): Promise<S> => {
+    const subject = await find(context, input)
+    await requirePermission(context, subject, permission)
+    return subject
+  }

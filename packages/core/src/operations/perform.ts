@@ -3,9 +3,11 @@ import type { z } from 'zod'
 import { DomainError, forbidden } from '../kit/domain-error.ts'
 import { parseInput } from '../kit/parse-input.ts'
 import type { Actor } from '../model/user.ts'
-import type { Core, OperationContext, Tx } from './context.ts'
-import { type DomainEvent, insertEvent } from './event.ts'
+import { countCall } from './call-limit.ts'
+import type { CallContext, Core } from './context.ts'
 import type { BatchQuery, Caller, InputSchema, Operation } from './operation.ts'
+import { noRequest, type RequestFacts, UnmodifiedCheck } from './request-facts.ts'
+import { inTransaction } from './transaction.ts'
 import type { Reads } from './watched-reads.ts'
 
 /** The queue of writers, a frequent reason, is usually empty by then. */
@@ -23,12 +25,18 @@ export class ValidatedInput<Input extends InputSchema> {
   }
 }
 
+export interface PerformOptions {
+  /** The source of reads outside of transactions. Default: the core's. */
+  readonly reads?: Reads
+  /** The request that calls the operation. Default: none, as for the command line. */
+  readonly request?: RequestFacts
+}
+
 /**
- * Runs an operation. Every operation is run by this function: it authenticates the caller, validates the input, then,
- * inside the operation's transaction, finds the subject, checks the permission and does the work.
+ * Runs an operation. Every operation is run by this function: it authenticates the caller, validates the input, counts the
+ * call, then, inside the operation's transaction, finds the subject, checks the permission and does the work.
  *
  * @param input the input that the operation's schema takes, or a `ValidatedInput` of that schema
- * @param reads the source of reads outside of transactions
  * @throws DomainError
  */
 export async function perform<Input extends InputSchema, Result>(
@@ -36,22 +44,47 @@ export async function perform<Input extends InputSchema, Result>(
   actor: Actor,
   operation: Operation<Input, Result>,
   input: unknown,
-  reads: Reads = core.db.read,
+  { reads = core.db.read, request = noRequest }: PerformOptions = {},
 ): Promise<Result> {
   requireCaller(actor, operation.caller)
   const isValidated = input instanceof ValidatedInput && input.schema === operation.input
   const parsed: z.output<Input> = isValidated ? input.value : parseInput(operation.input, input)
-  const context: OperationContext = { actor, core }
+  const unmodified = new UnmodifiedCheck(operation.name, operation.isConditional, request)
+  const context: CallContext = { actor, core, request, requireUnmodified: unmodified.require }
   const readContext = () => ({ ...context, db: reads, nowMs: core.clock.nowMs() })
-  const { work } = operation
+  const { work, limits, authorize } = operation
+  const count = async (isInside: boolean) => {
+    if (limits.length === 0) return
+    const limited = {
+      context: readContext(),
+      input: parsed,
+      authorize: authorize && (() => authorize(readContext(), parsed)),
+    }
+    await countCall(
+      limits.filter(({ isCountedInside = false }) => isCountedInside === isInside),
+      limited,
+    )
+  }
   try {
+    // A count is not part of a transaction, which a later failure would roll back.
+    await count(false)
     switch (work.kind) {
       case 'query':
         return await work.run(readContext(), parsed)
       case 'command':
-        return await write(context, (tx) => work.run(tx, parsed))
-      case 'steps':
-        return await work.run({ ...readContext(), write: (inside) => write(context, inside) }, parsed)
+        return await inTransaction(context, async (tx) => {
+          const result = await work.run(tx, parsed)
+          unmodified.requireDone()
+          return result
+        })
+      case 'steps': {
+        const result = await work.run(
+          { ...readContext(), write: (inside) => inTransaction(context, inside), countCall: () => count(true) },
+          parsed,
+        )
+        unmodified.requireDone()
+        return result
+      }
     }
   } catch (error) {
     throw asFailure(error)
@@ -73,7 +106,7 @@ export async function performBatch<Input extends InputSchema, Parent, Result>(
 ): Promise<readonly Result[]> {
   const parsed = parseInput(schema, input)
   try {
-    return await run({ actor, core, db: reads, nowMs: core.clock.nowMs() }, parents, parsed)
+    return await run({ actor, core, request: noRequest, db: reads, nowMs: core.clock.nowMs() }, parents, parsed)
   } catch (error) {
     throw asFailure(error)
   }
@@ -90,32 +123,4 @@ export function requireCaller(actor: Actor, caller: Caller): void {
   if (caller === 'anyone') return
   if (actor === undefined) throw new DomainError({ code: 'unauthenticated' })
   if (caller === 'administrator' && !actor.isAdministrator) throw forbidden()
-}
-
-async function insertAndPublish(tx: OperationContext & Tx, event: DomainEvent): Promise<void> {
-  await insertEvent(tx, event)
-  for (const listener of tx.core.listeners ?? []) if (listener.types.has(event.type)) await listener.onEvent(tx, event)
-}
-
-async function write<Result>(
-  context: OperationContext,
-  work: (tx: OperationContext & Tx) => Promise<Result>,
-): Promise<Result> {
-  const { core, actor } = context
-  const afterwards: ((core: Core) => Promise<void>)[] = []
-  const result = await core.db.write((db) => {
-    // The clock is read inside the transaction, so that later transactions have later times.
-    const nowMs = core.clock.nowMs()
-    const tx: OperationContext & Tx = {
-      ...context,
-      db,
-      nowMs,
-      recordEvent: (event) => insertAndPublish(tx, { actorId: actor?.id, ...event }),
-      afterCommit: (each) => void afterwards.push(each),
-    }
-    return work(tx)
-  })
-  // The sweep repeats work that fails here, and logs it if it fails again.
-  await Promise.allSettled(afterwards.map((each) => each(core)))
-  return result
 }

@@ -21,7 +21,7 @@ const askEach = unscopedBatchQuery({ name: 'askEach', input }, async ({ db }, pa
   return parents
 })
 const both: readonly [string, (reads: Reads) => Promise<unknown>][] = [
-  ['one thing', (reads) => perform(world.core, undefined, ask, {}, reads)],
+  ['one thing', (reads) => perform(world.core, undefined, ask, {}, { reads })],
   ['each of several', (reads) => performBatch(world.core, undefined, askEach, [1], {}, reads)],
 ]
 

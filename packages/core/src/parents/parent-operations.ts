@@ -5,7 +5,7 @@ import { getGroup } from '../groups/group-store.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { parentIds } from '../model/parent.ts'
-import type { OperationContext, Tx } from '../operations/context.ts'
+import type { CallContext, Tx } from '../operations/context.ts'
 import type { DomainEvent } from '../operations/event.ts'
 import { type BatchQuery, batchQuery, type Caller, command, type Operation, query } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
@@ -17,7 +17,7 @@ const inputOnParent = z.object(parentInput)
 type InputOnParent = z.ZodType<z.output<typeof inputOnParent>>
 
 /** The context of an operation on a group or project, which is `subject`. */
-export type OnParent<Context> = OperationContext & Context & { readonly subject: Subject }
+export type OnParent<Context> = CallContext & Context & { readonly subject: Subject }
 
 /** Returns the group or project. @throws DomainError `not_found` */
 export const getParent = (context: ReadContext, kind: Subject['kind'], ref: number | string): Promise<Subject> =>

@@ -94,19 +94,19 @@ test('a second record of a pipeline updates the rows of its jobs in place', asyn
 const ofProject: readonly [string, (reads: Reads) => Promise<unknown>, unknown][] = [
   [
     'a page by number',
-    async (reads) => (await perform(world.core, root, listProjectJobs, { project: app.id }, reads)).items,
+    async (reads) => (await perform(world.core, root, listProjectJobs, { project: app.id }, { reads })).items,
     [],
   ],
   [
     'a page by cursor',
     async (reads) =>
-      (await perform(world.core, root, listProjectJobs, { project: app.id, pagination: 'keyset' }, reads)).items,
+      (await perform(world.core, root, listProjectJobs, { project: app.id, pagination: 'keyset' }, { reads })).items,
     [],
   ],
   [
     'one job',
     (reads) =>
-      perform(world.core, root, getJob, { project: app.id, jobId: 2 }, reads).catch(
+      perform(world.core, root, getJob, { project: app.id, jobId: 2 }, { reads }).catch(
         (error: DomainError) => error.failure.code,
       ),
     'not_found',

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { type Core, isFromOurPage, watchedReads } from '@penstock/core'
-import { captchaAnswerIn, csrfProofIn, type Reply, type RouteRequest, sessionSecretIn } from '@penstock/http'
+import { type Core, isFromOurPage, toRequestFacts, watchedReads } from '@penstock/core'
+import { captchaAnswerIn, csrfProofIn, factsIn, type Reply, type RouteRequest, sessionSecretIn } from '@penstock/http'
 import type { ExecutionResult } from 'graphql'
 import {
   complexityError,
@@ -13,7 +13,7 @@ import {
 } from '../engine/engine.ts'
 import { BlobBudget } from '../request/blob-budget.ts'
 import { Deadline } from '../request/deadline.ts'
-import { toClientErrors } from '../request/failure.ts'
+import { retryAfterSecondsOf, toClientErrors } from '../request/failure.ts'
 import { ItemBudget } from '../request/item-budget.ts'
 import { Loaders } from '../request/loaders.ts'
 import { ReadBudget } from '../request/read-budget.ts'
@@ -78,13 +78,26 @@ export async function answer(call: GraphqlCall): Promise<Reply> {
   }
   try {
     const results: ExecutionResult[] = []
+    const waits: number[] = []
     for (const each of prepared) {
-      results.push(isRejected(each) ? { errors: each.errors } : await execute(each, call, limits))
+      const { retryAfterSeconds, ...result }: Executed = isRejected(each)
+        ? { errors: each.errors }
+        : await execute(each, call, limits)
+      results.push(result)
+      if (retryAfterSeconds !== undefined) waits.push(retryAfterSeconds)
     }
-    return ok(graphqlRequest.isBatch ? results : results[0])
+    const json = graphqlRequest.isBatch ? results : results[0]
+    if (waits.length === 0) return ok(json)
+    // The changes of the other fields stay, so their data is returned too.
+    return { status: 429, headers: { 'Retry-After': String(Math.max(...waits)) }, json }
   } finally {
     deadline.end()
   }
+}
+
+interface Executed extends ExecutionResult {
+  /** Set if an operation of the core was performed too often. */
+  readonly retryAfterSeconds?: number
 }
 
 const ok = (json: unknown): Reply => ({ status: 200, json })
@@ -125,13 +138,14 @@ async function execute(
   prepared: PreparedOperation,
   { core, engine, request, caller, graphqlRequest }: GraphqlCall,
   { readBudget, ...limits }: RequestLimits,
-): Promise<ExecutionResult> {
+): Promise<Executed> {
   const requireTime = () => limits.deadline.requireTime()
   const isSignedIn = caller.actor !== undefined
   const context: RequestContext = {
     core,
     reads: watchedReads(core, readBudget.watch(requireTime)),
     actor: caller.actor,
+    request: toRequestFacts(factsIn(request, core.settings.serviceName)),
     mayWrite: caller.mayWrite,
     complexity: {
       score: prepared.score,
@@ -143,5 +157,10 @@ async function execute(
   }
   const { errors = [], data } = await engine.execute(prepared, context)
   const clientErrors = toClientErrors(errors)
-  return { ...(clientErrors.length > 0 && { errors: clientErrors }), ...(data !== undefined && { data }) }
+  const retryAfterSeconds = retryAfterSecondsOf(errors)
+  return {
+    ...(clientErrors.length > 0 && { errors: clientErrors }),
+    ...(data !== undefined && { data }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  }
 }

@@ -3,7 +3,7 @@ import { type FormRules, type Incoming, type Reply, RequestProblem, type ServedR
 import { z } from 'zod'
 import { Engine } from '../engine/engine.ts'
 import { MAX_BLOB_BYTES } from '../request/blob-budget.ts'
-import { failsRequest } from '../request/failure.ts'
+import { failsRequest, TOO_OFTEN } from '../request/failure.ts'
 import { MAX_ITEMS } from '../request/item-budget.ts'
 import { MAX_READ_CHARACTERS } from '../request/read-budget.ts'
 import { MAX_TEXT_BYTES } from '../request/text-budget.ts'
@@ -116,7 +116,7 @@ const messages: Readonly<Record<number, string>> = {
   404: 'Not found!',
   413: 'Request body too large',
   415: 'The provided content type is not supported',
-  429: 'This endpoint has been requested too many times. Try again later.',
+  429: TOO_OFTEN,
   503: 'Request timed out. Please try a less complex query or a smaller set of records.',
 }
 

@@ -20,15 +20,18 @@ export class RequestLimitExceeded extends Error {
 /** Returns the error for an object that does not exist or that the caller may not change. It does not say which of the two. */
 export const notAvailable = (): GraphQLError => new GraphQLError(NOT_AVAILABLE)
 
+/** The message of a field if the caller has performed its operation too often, and of a request with 429. */
+export const TOO_OFTEN = 'This endpoint has been requested too many times. Try again later.'
+
 /** Returns whether an error fails the whole request, regardless of the field in which it occurred. */
 export const failsRequest = (error: unknown): boolean =>
   error instanceof DomainError && reportOf(error.failure) === 'fails request'
 
 /**
- * How a failure is reported: as messages, as an error with extensions, not at all if the caller may not know of the object, or
- * as a failure of the whole request.
+ * How a failure is reported: as messages, as an error with extensions, not at all if the caller may not know of the object, as
+ * the error of its field in a response with 429, or as a failure of the whole request.
  */
-type FailureReport = readonly string[] | GraphQLError | 'hidden' | 'fails request'
+type FailureReport = readonly string[] | GraphQLError | 'hidden' | 'limits request' | 'fails request'
 
 /** The report of each kind of failure. */
 const reports: { readonly [Code in Failure['code']]: (failure: Extract<Failure, { code: Code }>) => FailureReport } = {
@@ -52,7 +55,7 @@ const reports: { readonly [Code in Failure['code']]: (failure: Extract<Failure, 
   unauthenticated: () => 'hidden',
   forbidden: () => 'hidden',
   not_found: () => 'hidden',
-  too_often: () => 'fails request',
+  too_often: () => 'limits request',
   unavailable: () => 'fails request',
 }
 
@@ -72,7 +75,7 @@ export async function orNull<Result>(work: Promise<Result>): Promise<Result | nu
 export function payloadErrors(error: unknown): readonly string[] {
   if (!(error instanceof DomainError)) throw error
   const report = reportOf(error.failure)
-  if (report === 'fails request') throw error
+  if (report === 'fails request' || report === 'limits request') throw error
   if (report === 'hidden') throw notAvailable()
   if (report instanceof GraphQLError) throw report
   return report
@@ -144,9 +147,19 @@ function clientErrorsFor(error: GraphQLError): GraphQLError[] {
   const { failure } = originalError
   const report = reportOf(failure)
   if (report === 'fails request') throw originalError
+  if (report === 'limits request') return withMessage(TOO_OFTEN)
   if (report === 'hidden') return []
   if (report instanceof GraphQLError) return [report]
   return withMessage(isCursorProblem(failure) ? 'Please provide a valid cursor' : report.join(', '))
+}
+
+/** Returns the seconds after which a call of the operations that were performed too often can succeed. */
+export function retryAfterSecondsOf(errors: readonly GraphQLError[]): number | undefined {
+  const seconds = errors.flatMap(({ originalError }) => {
+    const failure = originalError instanceof DomainError ? originalError.failure : undefined
+    return failure?.code === 'too_often' ? failure.retryAfterSeconds : []
+  })
+  return seconds.length === 0 ? undefined : Math.max(...seconds)
 }
 
 const isCursorProblem = (failure: Failure): boolean =>

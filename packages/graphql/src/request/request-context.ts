@@ -7,6 +7,7 @@ import {
   perform,
   performBatch,
   type Reads,
+  type RequestFacts,
 } from '@penstock/core'
 import type { CaptchaAnswer } from '@penstock/http'
 import type { BlobBudget } from './blob-budget.ts'
@@ -25,6 +26,8 @@ export interface RequestContext {
    */
   readonly reads: Reads
   readonly actor: Actor
+  /** The facts of the HTTP request that operations may use. */
+  readonly request: RequestFacts
   /** Whether the credential permits mutations. */
   readonly mayWrite: boolean
   readonly complexity: { readonly score: number; readonly limit: number }
@@ -52,13 +55,24 @@ export function loadBatched<Input extends InputSchema, Parent, Result>(
 }
 
 /**
+ * Runs an operation of the core for a mutation. It has no limits on reads, because a started change completes.
+ *
+ * @throws DomainError
+ */
+export const performIn = <Input extends InputSchema, Result>(
+  { core, actor, request }: RequestContext,
+  operation: Operation<Input, Result>,
+  input: object,
+): Promise<Result> => perform(core, actor, operation, input, { request })
+
+/**
  * Runs a query of the core that has no parent object. Returns null if the object does not exist or the caller may not see
  * it.
  */
 export function readOrNull<Input extends InputSchema, Result>(
-  { core, reads, actor, loaders }: RequestContext,
+  { core, reads, request, actor, loaders }: RequestContext,
   operation: Operation<Input, Result>,
   input: object,
 ): Promise<Result | null> {
-  return loaders.beforeNextRound(orNull(perform(core, actor, operation, input, reads)))
+  return loaders.beforeNextRound(orNull(perform(core, actor, operation, input, { reads, request })))
 }

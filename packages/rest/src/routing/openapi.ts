@@ -43,9 +43,9 @@ export function restOpenApi(areas: readonly Area[], serviceName: string): Json {
       // REST uses snake_case also for names within a parameter.
       if (io === 'input' && json.properties !== undefined) {
         json.properties = Object.fromEntries(
-          Object.entries(json.properties).map(([name, inner]) => [snakeCase(name), inner]),
+          Object.entries(json.properties).map(([name, inner]) => [wireName(name), inner]),
         )
-        if (json.required !== undefined) json.required = json.required.map(snakeCase)
+        if (json.required !== undefined) json.required = json.required.map(wireName)
       }
       if (isDateOrTime(schema)) json.format = isDay(schema) ? 'date' : 'date-time'
       if (isFile(schema)) {
@@ -55,6 +55,9 @@ export function restOpenApi(areas: readonly Area[], serviceName: string): Json {
     },
   })
 }
+
+/** Headers keep their names. */
+const wireName = (name: string): string => (/^[A-Z]/.test(name) ? name : snakeCase(name))
 
 function routeShape(tag: string, row: RestRoute): RouteShape<RestRoute> {
   const inPath = new Set([...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name!))
@@ -77,6 +80,7 @@ function routeShape(tag: string, row: RestRoute): RouteShape<RestRoute> {
     ...(hasOthers && !isWrite && { query: others }),
     ...(hasOthers && isWrite && { body: isNeeded ? others : others.optional() }),
     ...(hasOthers && isWrite && row.bodyTextAs === undefined && { forms: {} }),
+    ...(row.operation.isConditional && { headers: conditionalHeaders }),
     documentation: {
       operationId: row.operation.name,
       tag,
@@ -85,6 +89,9 @@ function routeShape(tag: string, row: RestRoute): RouteShape<RestRoute> {
     },
   }
 }
+
+/** A value that is not a time is ignored. */
+const conditionalHeaders = z.object({ 'If-Unmodified-Since': z.string().optional() })
 
 /** Returns the schema of the path parameters, including those that the operation has no parameter for. */
 function pathParameters(names: ReadonlySet<string>, known: ReturnType<typeof parametersOf>): z.ZodType {
@@ -140,8 +147,10 @@ function responsesOf(
     406: { description: 'The requested format is not JSON', body: errorBody },
     ...(!isRead && {
       409: { description: 'The resource exists already, or another request is changing it', body: messageBody },
-      412: { description: 'The resource has changed since If-Unmodified-Since', body: messageBody },
       422: { description: 'The change is not possible', body: messageBody },
+    }),
+    ...(row.operation.isConditional && {
+      412: { description: 'The resource has changed since If-Unmodified-Since', body: messageBody },
     }),
     ...(isWrite && {
       413: { description: 'The body is too large, or the project would exceed its storage limit', body: messageBody },

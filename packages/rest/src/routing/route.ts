@@ -27,12 +27,6 @@ type Item<Result> = Result extends Page<infer One> | KeysetPage<infer One>
     ? One
     : NonNullable<Result>
 
-/** A maximum count per period. Periods begin at multiples of their length since 1970. */
-export interface Limit {
-  readonly count: number
-  readonly periodSeconds: number
-}
-
 /** Names of parameters with the reason. A name within another one is written `not[labels]`, within a list `actions[][path]`. */
 export type Reasons = Readonly<Record<string, string>>
 
@@ -85,8 +79,6 @@ export interface RouteRow<Input extends InputSchema, Result> {
   readonly takesJobTokens?: true
   /** Set if the operation does not depend on the caller, so that unknown credentials are ignored. */
   readonly ignoresCredentials?: true
-  /** The limit on calls per user, or per address for anonymous calls. Rows with the same `name` share their counts. */
-  readonly limit?: Limit & { readonly name: string }
   /** The maximum size of the body without its files. Default: 2 MiB. */
   readonly bodyLimitBytes?: number
   /** The limits on containers, values and depth of a JSON body. Default: 10,000, 20,000 and 64. */

@@ -44,7 +44,11 @@ const listThings = unscopedQuery(
   }),
 )
 const createThing = unscopedCommand(
-  { name: 'createThing', input: z.object({ title: z.string().min(1), file: uploadedFile.optional() }) },
+  {
+    limits: [{ name: 'things', per: ['user'], count: 3, periodSeconds: 3_600 }],
+    name: 'createThing',
+    input: z.object({ title: z.string().min(1), file: uploadedFile.optional() }),
+  },
   async ({ actor }, { title, file }) => {
     if (title === 'bug') throw new Error('internal detail')
     if (title === 'taken') throw invalid({ title: ['has already been taken'] })
@@ -97,7 +101,6 @@ const things: Area = {
       summary: 'Create',
       shape: thingShape,
       invalid: (fields) => `Failed ${JSON.stringify(fields)}`,
-      limit: { name: 'things', count: 3, periodSeconds: 3_600 },
     }),
     route({ method: 'DELETE', path: '/things/:thing_id', operation: removeThing, summary: 'Remove' }),
     route({ method: 'GET', path: '/admin', operation: adminThing, summary: 'Admin', content: () => text('1') }),

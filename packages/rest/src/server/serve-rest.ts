@@ -20,7 +20,6 @@ import { DocumentReader } from './document-reader.ts'
 import { defaultRateLimits, type RateLimits, Throttle } from './rate-limit.ts'
 import { commonHeaders, corsHeaders, preflightReply, withEtag } from './response-headers.ts'
 import type { Authenticate } from './row-caller.ts'
-import { RowLimits } from './row-limits.ts'
 import { type RowDeps, servedRow } from './served-row.ts'
 
 export interface RestOptions {
@@ -77,7 +76,6 @@ export function restListener(options: RestOptions): RequestListener {
     core,
     authenticate: options.authenticate ?? authenticate,
     throttle,
-    limits: new RowLimits(clock),
     documents: new DocumentReader(),
   }
   const rows = areas.flatMap(({ routes }) => routes.map((row) => servedRow(row, rowDeps)))

@@ -1,5 +1,5 @@
-import { DomainError, perform, requireCaller } from '@penstock/core'
-import type { Reply, RouteRequest, ServedRoute } from '@penstock/http'
+import { DomainError, perform, requireCaller, toRequestFacts } from '@penstock/core'
+import { factsIn, type Reply, type RouteRequest, type ServedRoute } from '@penstock/http'
 import { z } from 'zod'
 import { toRestError } from '../routing/error-response.ts'
 import { API_PREFIX, type RestRoute } from '../routing/route.ts'
@@ -13,12 +13,9 @@ import {
   throttledUserId,
 } from './row-caller.ts'
 import { type InputDeps, operationInput, requestParameters, requireJsonFormat } from './row-input.ts'
-import type { RowLimits } from './row-limits.ts'
 import { replyTo } from './row-reply.ts'
 
-export interface RowDeps extends CallerDeps, InputDeps {
-  readonly limits: RowLimits
-}
+export interface RowDeps extends CallerDeps, InputDeps {}
 
 /** The body schema of all routes: an optional body, for any method. */
 const optionalBody = z.unknown()
@@ -46,14 +43,14 @@ export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
 }
 
 async function answer(row: RestRoute, request: RouteRequest, early: EarlyCaller, deps: RowDeps): Promise<Reply> {
-  const { core, limits } = deps
+  const { core } = deps
   const parameters = requestParameters(row, request)
   const { actor } = await callerOfRequest(row, request, parameters.values, early, deps)
   try {
     requireCaller(actor, row.operation.caller)
-    await limits.count(row, actor?.id, request.source)
     const input = await operationInput(row, request, parameters, deps)
-    const result = await perform(core, actor, row.operation, input)
+    const facts = toRequestFacts(factsIn(request, core.settings.serviceName))
+    const result = await perform(core, actor, row.operation, input, { request: facts })
     return replyTo(row, result, request, parameters, core)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error

@@ -7,7 +7,6 @@ import {
   type JobOfPipeline,
   type Operation,
   type Pipeline,
-  perform,
   playJob,
   removeJobArtifacts,
   removePipeline,
@@ -16,7 +15,7 @@ import {
   startPipeline,
   unscheduleJob,
 } from '@penstock/core'
-import type { RequestContext } from '../../request/request-context.ts'
+import { performIn, type RequestContext } from '../../request/request-context.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { mutation } from '../../schema/mutation.ts'
 import { ciEnums } from './ci-enums.ts'
@@ -51,8 +50,8 @@ export function addPipelineMutations(kit: Kit): void {
       async: t.boolean({ description: 'Experimental' }),
       mergeRequestIid: t.string({ description: 'Experimental' }),
     }),
-    run: ({ projectPath }, { core, actor }): Promise<{ pipeline?: Pipeline; requestId?: string }> =>
-      perform(core, actor, startPipeline, { project: projectPath }),
+    run: ({ projectPath }, context): Promise<{ pipeline?: Pipeline; requestId?: string }> =>
+      performIn(context, startPipeline, { project: projectPath }),
     payload: (t) => ({
       pipeline: t.field({ type: 'Pipeline', resolve: ({ pipeline }) => pipeline }),
       requestId: t.string({ resolve: ({ requestId }) => requestId }),
@@ -108,21 +107,21 @@ export function addPipelineMutations(kit: Kit): void {
 
 /** Finds a pipeline by its Global ID, and changes it within its project. */
 async function changePipeline(
-  { core, actor }: RequestContext,
+  context: RequestContext,
   operation: Operation<InputSchema, unknown>,
   globalNumber: number,
 ): Promise<{ readonly pipeline: Pipeline }> {
-  const pipeline = await perform(core, actor, findPipeline, { globalNumber })
-  await perform(core, actor, operation, { project: pipeline.projectId, pipelineId: pipeline.id })
+  const pipeline = await performIn(context, findPipeline, { globalNumber })
+  await performIn(context, operation, { project: pipeline.projectId, pipelineId: pipeline.id })
   return { pipeline }
 }
 
 async function changeJob(
-  { core, actor }: RequestContext,
+  context: RequestContext,
   operation: Operation<InputSchema, unknown>,
   globalNumber: number,
 ): Promise<{ readonly job: JobOfPipeline }> {
-  const job = await perform(core, actor, findJob, { globalNumber })
-  await perform(core, actor, operation, { project: job.pipeline.projectId, jobId: job.id })
+  const job = await performIn(context, findJob, { globalNumber })
+  await performIn(context, operation, { project: job.pipeline.projectId, jobId: job.id })
   return { job }
 }

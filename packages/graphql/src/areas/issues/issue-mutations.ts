@@ -1,5 +1,5 @@
-import { createIssue, type Issue, perform, setIssueAssignees, updateIssue } from '@penstock/core'
-import type { RequestContext } from '../../request/request-context.ts'
+import { createIssue, type Issue, setIssueAssignees, updateIssue } from '@penstock/core'
+import { performIn, type RequestContext } from '../../request/request-context.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { mutation, type PayloadSource } from '../../schema/mutation.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
@@ -22,9 +22,8 @@ export function addIssueMutations(kit: Kit): void {
     issue: t.field({ type: 'Issue', resolve: ({ issue }) => issue }),
   })
   const update = async ({ projectPath, iid, ...changes }: Changes, context: RequestContext) => {
-    const { core, actor, captcha } = context
-    const input = { project: projectPath, issueIid: iidIn(iid), ...changes, captcha }
-    return { issue: await perform(core, actor, updateIssue, input) }
+    const input = { project: projectPath, issueIid: iidIn(iid), ...changes, captcha: context.captcha }
+    return { issue: await performIn(context, updateIssue, input) }
   }
 
   mutation(kit, 'createIssue', {
@@ -41,15 +40,15 @@ export function addIssueMutations(kit: Kit): void {
       milestoneId: t.field({ type: 'MilestoneID' }),
       assigneeIds: t.field({ type: ['UserID'] }),
     }),
-    run: async ({ projectPath, type: issueType, locked, labelIds, ...draft }, { core, actor, captcha }) => {
+    run: async ({ projectPath, type: issueType, locked, labelIds, ...draft }, context) => {
       const input = {
         project: projectPath,
         ...omitNullish({ issueType, labelIds }),
         discussionLocked: locked,
         ...draft,
-        captcha,
+        captcha: context.captcha,
       }
-      return { issue: await perform(core, actor, createIssue, input) }
+      return { issue: await performIn(context, createIssue, input) }
     },
     payload,
   })
@@ -92,14 +91,14 @@ export function addIssueMutations(kit: Kit): void {
       assigneeUsernames: t.stringList({ required: true }),
       operationMode: t.field({ type: operationMode, defaultValue: 'replace' }),
     }),
-    run: async ({ projectPath, iid, assigneeUsernames, operationMode: mode }, { core, actor }) => {
+    run: async ({ projectPath, iid, assigneeUsernames, operationMode: mode }, context) => {
       const input = {
         project: projectPath,
         issueIid: iidIn(iid),
         usernames: assigneeUsernames,
         ...omitNullish({ mode }),
       }
-      return { issue: await perform(core, actor, setIssueAssignees, input) }
+      return { issue: await performIn(context, setIssueAssignees, input) }
     },
     payload,
   })

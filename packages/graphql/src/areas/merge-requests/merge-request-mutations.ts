@@ -1,12 +1,12 @@
 import {
   createMergeRequest,
   type MergeRequest,
-  perform,
   setMergeRequestDraft,
   setMergeRequestLabels,
   setMergeRequestPeople,
   updateMergeRequest,
 } from '@penstock/core'
+import { performIn } from '../../request/request-context.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { mutation } from '../../schema/mutation.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
@@ -28,8 +28,8 @@ export function addMergeRequestMutations(kit: Kit): void {
       labels: t.stringList(),
       removeSourceBranch: t.boolean(),
     }),
-    run: async ({ projectPath: project, ...draft }, { core, actor }) => ({
-      mergeRequest: await perform(core, actor, createMergeRequest, { project, ...draft }),
+    run: async ({ projectPath: project, ...draft }, context) => ({
+      mergeRequest: await performIn(context, createMergeRequest, { project, ...draft }),
     }),
     payload,
   })
@@ -43,11 +43,11 @@ export function addMergeRequestMutations(kit: Kit): void {
       state: t.field({ type: newState }),
       removeSourceBranch: t.boolean(),
     }),
-    run: async ({ projectPath, iid, title, targetBranch, state, ...clearable }, { core, actor }) => {
+    run: async ({ projectPath, iid, title, targetBranch, state, ...clearable }, context) => {
       // A null leaves these unchanged, because they cannot be empty.
       const changes = omitNullish({ title, targetBranch, stateEvent: state })
       const input = { ...refOf({ projectPath, iid }), ...changes, ...clearable }
-      return { mergeRequest: await perform(core, actor, updateMergeRequest, input) }
+      return { mergeRequest: await performIn(context, updateMergeRequest, input) }
     },
     payload,
   })
@@ -59,9 +59,9 @@ export function addMergeRequestMutations(kit: Kit): void {
       assigneeUsernames: t.stringList({ required: true }),
       operationMode: t.field(mode),
     }),
-    run: async ({ assigneeUsernames: usernames, operationMode: how, ...ref }, { core, actor }) => {
+    run: async ({ assigneeUsernames: usernames, operationMode: how, ...ref }, context) => {
       const input = { ...refOf(ref), part: 'assignees', usernames, ...omitNullish({ mode: how }) }
-      return { mergeRequest: await perform(core, actor, setMergeRequestPeople, input) }
+      return { mergeRequest: await performIn(context, setMergeRequestPeople, input) }
     },
     payload,
   })
@@ -72,17 +72,17 @@ export function addMergeRequestMutations(kit: Kit): void {
       reviewerUsernames: t.stringList({ required: true }),
       operationMode: t.field(mode),
     }),
-    run: async ({ reviewerUsernames: usernames, operationMode: how, ...ref }, { core, actor }) => {
+    run: async ({ reviewerUsernames: usernames, operationMode: how, ...ref }, context) => {
       const input = { ...refOf(ref), part: 'reviewers', usernames, ...omitNullish({ mode: how }) }
-      return { mergeRequest: await perform(core, actor, setMergeRequestPeople, input) }
+      return { mergeRequest: await performIn(context, setMergeRequestPeople, input) }
     },
     payload,
   })
 
   mutation(kit, 'mergeRequestSetDraft', {
     input: (t) => ({ ...oneOf(t), draft: t.boolean({ required: true }) }),
-    run: async ({ draft, ...ref }, { core, actor }) => ({
-      mergeRequest: await perform(core, actor, setMergeRequestDraft, { ...refOf(ref), draft }),
+    run: async ({ draft, ...ref }, context) => ({
+      mergeRequest: await performIn(context, setMergeRequestDraft, { ...refOf(ref), draft }),
     }),
     payload,
   })
@@ -93,17 +93,17 @@ export function addMergeRequestMutations(kit: Kit): void {
       labelIds: t.field({ type: ['LabelID'], required: true }),
       operationMode: t.field({ type: operationMode, description: 'Default: REPLACE' }),
     }),
-    run: async ({ labelIds, operationMode: how, ...ref }, { core, actor }) => {
+    run: async ({ labelIds, operationMode: how, ...ref }, context) => {
       const input = { ...refOf(ref), labelIds, ...omitNullish({ mode: how }) }
-      return { mergeRequest: await perform(core, actor, setMergeRequestLabels, input) }
+      return { mergeRequest: await performIn(context, setMergeRequestLabels, input) }
     },
     payload,
   })
 
   mutation(kit, 'mergeRequestSetLocked', {
     input: (t) => ({ ...oneOf(t), locked: t.boolean({ required: true }) }),
-    run: async ({ locked: discussionLocked, ...ref }, { core, actor }) => ({
-      mergeRequest: await perform(core, actor, updateMergeRequest, { ...refOf(ref), discussionLocked }),
+    run: async ({ locked: discussionLocked, ...ref }, context) => ({
+      mergeRequest: await performIn(context, updateMergeRequest, { ...refOf(ref), discussionLocked }),
     }),
     payload,
   })
@@ -113,8 +113,8 @@ export function addMergeRequestMutations(kit: Kit): void {
       ...oneOf(t),
       milestoneId: t.field({ type: 'MilestoneID', description: 'If absent, the milestone is removed' }),
     }),
-    run: async ({ milestoneId = null, ...ref }, { core, actor }) => ({
-      mergeRequest: await perform(core, actor, updateMergeRequest, { ...refOf(ref), milestoneId }),
+    run: async ({ milestoneId = null, ...ref }, context) => ({
+      mergeRequest: await performIn(context, updateMergeRequest, { ...refOf(ref), milestoneId }),
     }),
     payload,
   })

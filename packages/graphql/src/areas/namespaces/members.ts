@@ -5,10 +5,9 @@ import {
   type InputSchema,
   type Member,
   type Operation,
-  perform,
   projectMembers,
 } from '@penstock/core'
-import { loadBatched, type RequestContext } from '../../request/request-context.ts'
+import { loadBatched, performIn, type RequestContext } from '../../request/request-context.ts'
 import { connectionField } from '../../schema/connection-field.ts'
 import { orderIn, sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
@@ -144,8 +143,8 @@ export function addMembers(kit: Kit): void {
 
   const change =
     <Input extends InputSchema>(operation: Operation<Input, readonly Member[]>) =>
-    async (parent: number, { userIds, accessLevel: level, expiresAt }: Change, { core, actor }: RequestContext) => ({
-      members: await perform(core, actor, operation, { parent, userIds, accessLevel: level, expiresAt }),
+    async (parent: number, { userIds, accessLevel: level, expiresAt }: Change, context: RequestContext) => ({
+      members: await performIn(context, operation, { parent, userIds, accessLevel: level, expiresAt }),
     })
   const changeGroup = change(groupMembers.updateMany)
   const changeProject = change(projectMembers.updateMany)
