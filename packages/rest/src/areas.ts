@@ -8,6 +8,7 @@ import { milestonesArea } from './areas/milestones.ts'
 import { pipelinesArea } from './areas/pipelines.ts'
 import { projectsArea } from './areas/projects.ts'
 import { repositoryArea } from './areas/repository.ts'
+import { settingsArea } from './areas/settings.ts'
 import { usersArea } from './areas/users.ts'
 import { variablesArea } from './areas/variables.ts'
 import { versionArea } from './areas/version.ts'
@@ -28,4 +29,5 @@ export const areas: readonly Area[] = [
   repositoryArea,
   variablesArea,
   pipelinesArea,
+  settingsArea,
 ]

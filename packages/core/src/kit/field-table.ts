@@ -235,6 +235,21 @@ export function withInput<Fields extends FieldTable, Before extends ObjectOf<Fie
 /** Error messages by field. */
 export type FieldErrors<Fields extends FieldTable> = { readonly [Key in keyof Fields]?: readonly string[] | undefined }
 
+/** Returns the messages of the broken rules by name, in the order of the table. */
+export function brokenRules<Fields extends FieldTable>(
+  fields: Fields,
+  object: ObjectOf<Fields>,
+  others: FieldErrors<Fields> = {},
+): Readonly<Record<string, readonly string[]>> {
+  const errors = Object.entries(fields).flatMap(([key, field]) => {
+    const value = object[key] as never
+    const broken = value === undefined ? [] : field.details.rules.map((rule) => rule(value))
+    const messages = [...broken.filter((message) => message !== false), ...(others[key] ?? [])]
+    return messages.length === 0 ? [] : [[clientNameOf(key, field), messages]]
+  })
+  return Object.fromEntries(errors)
+}
+
 /**
  * Checks the rules of all fields.
  *
@@ -246,13 +261,8 @@ export function validate<Fields extends FieldTable>(
   object: ObjectOf<Fields>,
   others: FieldErrors<Fields> = {},
 ): void {
-  const errors = Object.entries(fields).flatMap(([key, field]) => {
-    const value = object[key] as never
-    const broken = value === undefined ? [] : field.details.rules.map((rule) => rule(value))
-    const messages = [...broken.filter((message) => message !== false), ...(others[key] ?? [])]
-    return messages.length === 0 ? [] : [[clientNameOf(key, field), messages]]
-  })
-  if (errors.length > 0) throw invalid(Object.fromEntries(errors))
+  const errors = brokenRules(fields, object, others)
+  if (Object.keys(errors).length > 0) throw invalid(errors)
 }
 
 const mapFields = (fields: FieldTable, value: (field: AnyField) => unknown) =>

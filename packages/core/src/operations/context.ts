@@ -20,6 +20,8 @@ export interface Core {
   readonly listeners?: readonly EventListener[]
   /** Default: no check. */
   readonly spamCheck?: SpamCheck
+  /** Returns why no request may be sent to an IP address, if it is not a public one. Default: all are accepted. */
+  readonly localAddressReason?: (address: string) => string | undefined
 }
 
 export interface CoreSettings {

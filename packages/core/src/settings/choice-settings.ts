@@ -1,5 +1,5 @@
 import { inForce, stored, typed, untyped } from './setting.ts'
-import { anyOf, atLeast, decimal, from, isOneOf, line, visibility } from './setting-fields.ts'
+import { anyOf, atLeast, decimal, isOneOf, line, visibility, whole } from './setting-fields.ts'
 
 /** The codes of a key restriction: any size, forbidden, or the least size in bits. */
 const keySizes = (...sizes: readonly number[]) => anyOf(0, [0, -1, ...sizes])
@@ -14,7 +14,7 @@ const languages =
 /** Settings with a few allowed values, and numbers with a fraction. */
 export const choiceSettings = {
   default_branch_protection: typed(
-    from(0, 2, 4),
+    anyOf(2, [0, 1, 2, 3, 4]),
     stored(
       'Deprecated: the protection of new default branches. 0: none, 1: partial, 2: full, 3: no pushes of developers, 4: full after the first push.',
     ),
@@ -25,7 +25,7 @@ export const choiceSettings = {
   ed25519_key_restriction: typed(keySizes(256), stored(KEYS)),
   ecdsa_sk_key_restriction: typed(keySizes(256), stored(KEYS)),
   ed25519_sk_key_restriction: typed(keySizes(256), stored(KEYS)),
-  first_day_of_week: untyped(anyOf(0, [0, 1, 6]), stored('0: Sunday, 1: Monday, 6: Saturday.')),
+  first_day_of_week: untyped(whole(0).check(isOneOf([0, 1, 6])), stored('0: Sunday, 1: Monday, 6: Saturday.')),
   polling_interval_multiplier: typed(
     decimal(1).check(atLeast(0)),
     stored('Multiplies the intervals in which clients poll. 0: they do not poll.'),

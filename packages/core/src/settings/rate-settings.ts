@@ -21,7 +21,7 @@ export const rateSettings = {
   runner_jobs_patch_trace_api_limit: untyped(rate(200), stored(`Parts of a log that a runner sends. ${NO_LIMIT}`)),
   runner_jobs_endpoints_api_limit: untyped(rate(200), stored(`Other requests of a runner. ${NO_LIMIT}`)),
   users_api_limit_followers: untyped(rate(100), stored(`Lists of a user's followers. ${NO_LIMIT}`)),
-  users_api_limit_following: untyped(rate(100), stored(`Lists of whom a user follows. ${NO_LIMIT}`)),
+  users_api_limit_following: untyped(rate(100), stored(`Lists of the users that a user follows. ${NO_LIMIT}`)),
   users_api_limit_status: untyped(rate(240), stored(`Requests for a user's status. ${NO_LIMIT}`)),
   users_api_limit_ssh_keys: untyped(rate(120), stored(`Lists of a user's SSH keys. ${NO_LIMIT}`)),
   users_api_limit_ssh_key: untyped(rate(120), stored(`Requests for an SSH key. ${NO_LIMIT}`)),

@@ -12,17 +12,24 @@ export const atMost = (max: number) => (value: number) => value > max && `must b
 export const isOneOf = (values: readonly unknown[]) => (value: unknown) =>
   !values.includes(value) && 'is not included in the list'
 
+export const whole = (fallback: number) => int(VALUE).default(fallback)
 /** An integer of at least `min`. */
 export const from = (min: number, fallback: number, max: number = MAX_INTEGER) =>
-  int(VALUE).default(fallback).check(atLeast(min), atMost(max))
+  whole(fallback).check(atLeast(min), atMost(max))
 /** An integer greater than zero. */
-export const positive = (fallback: number) => int(VALUE).default(fallback).check(above(0), atMost(MAX_INTEGER))
+export const positive = (fallback: number) => whole(fallback).check(above(0), atMost(MAX_INTEGER))
 /** An integer greater than zero, or null. */
 export const positiveOrNull = () => int(VALUE).check(above(0), atMost(MAX_INTEGER)).optional()
 /** An id, or null. */
 export const idOrNull = () => int(VALUE).check(above(0), atMost(MAX_INTEGER)).optional()
-export const anyOf = (fallback: number, values: readonly number[]) =>
-  int(VALUE).default(fallback).check(isOneOf(values))
+/** One of several integers; another one is reported like a text that is not one of several. */
+export const anyOf = (fallback: number, values: readonly [number, ...number[]]) =>
+  whole(fallback).parse(
+    z
+      .int()
+      .pipe(z.literal(values))
+      .meta({ enum: [...values] }),
+  )
 export const decimal = (fallback: number) => number(VALUE).default(fallback)
 
 export const on = () => flag(VALUE).default(true)

@@ -3,7 +3,7 @@ import type { CoreSettings } from '../operations/context.ts'
 
 /** The facts about a setting that its field does not tell. */
 export interface SettingFacts<Value> {
-  /** What the setting governs, for the documentation. */
+  /** The description for the documentation: it tells what the setting governs. */
   readonly about: string
   /** Whether the service acts on the setting. The others are stored and returned for clients. */
   readonly isInForce: boolean
@@ -18,7 +18,7 @@ export interface SettingFacts<Value> {
   /** Returns the default, if it depends on the instance. */
   readonly defaultOf?: (instance: CoreSettings) => Value
   /** Returns the value to store for a valid one. */
-  readonly normalize?: (value: Value, instance: CoreSettings) => Value
+  readonly normalize?: (value: Value, context: { readonly instance: CoreSettings; readonly before: Value }) => Value
   /** Describes the allowed values in the documentation, if the rules cannot. */
   readonly allowed?: string
 }

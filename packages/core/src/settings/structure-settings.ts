@@ -8,7 +8,7 @@ const MAX_DOMAINS = 1_000
 const MAX_ALLOWED_HOSTS = 1_000
 const NOT_IN_SCHEMA = 'must be a valid json schema'
 
-/** The roles that a protection can name: nobody, Developers, Maintainers, administrators. */
+/** The roles that a protection can name: none, Developers, Maintainers, administrators. */
 const protectingLevels = [0, 30, 40, 60] as const
 const levels = z.array(z.object({ access_level: z.literal(protectingLevels) })).max(100)
 
@@ -73,11 +73,14 @@ export const structureSettings = {
   domain_denylist: typed(domains(), stored('Domains of addresses that may not register; `*` matches any part.')),
   asset_proxy_allowlist: typed(
     domains(),
-    stored<readonly string[]>("Hosts whose images do not load through the proxy. The instance's own host is added.", {
-      oldNames: ['asset_proxy_whitelist'],
-      defaultOf: ({ externalUrl }) => [hostOf(externalUrl)],
-      normalize: (hosts, { externalUrl }) => [...new Set([...hosts, hostOf(externalUrl)])],
-    }),
+    stored<readonly string[]>(
+      "Hosts with images that do not load through the proxy. The instance's own host is added.",
+      {
+        oldNames: ['asset_proxy_whitelist'],
+        defaultOf: ({ externalUrl }) => [hostOf(externalUrl)],
+        normalize: (hosts, { instance: { externalUrl } }) => [...new Set([...hosts, hostOf(externalUrl)])],
+      },
+    ),
   ),
   default_branch_protection_defaults: typed(
     object(VALUE, protection, {
@@ -87,6 +90,7 @@ export const structureSettings = {
     }).check(onlyKeys(Object.keys(protection.shape))),
     stored('The protection of new default branches. Members that are not sent keep their values.', {
       allowed: `access levels ${protectingLevels.join(', ')}`,
+      normalize: (value, { before }) => ({ ...before, ...value }),
     }),
   ),
   sign_in_restrictions: untyped(
