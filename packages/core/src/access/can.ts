@@ -1,4 +1,6 @@
 import type { AccessLevel, Visibility } from '../model/access-level.ts'
+import { type CreationLevel, roleOfCreationLevel } from '../model/creation-levels.ts'
+import { type FeatureAccess, highestLevel } from '../model/feature-access.ts'
 import { type Permission, type PermissionRow, permissionTable } from './permission-table.ts'
 
 /** The facts about an actor and a group or project that decide what the actor may do. */
@@ -12,25 +14,35 @@ export interface Standing {
   readonly hasRoleBelow?: boolean
   /** Whether it is an archived project, which not even administrators may change. */
   readonly isArchived?: boolean
+  /** The features of the group or project that are restricted. Default: none. */
+  readonly features?: FeatureAccess
+  /** Who has permissions for which the group names others than the permission does. */
+  readonly creation?: Readonly<Partial<Record<Permission, CreationLevel>>>
+  /** Whether it is a user to whom `internal` gives nothing. */
+  readonly isExternal?: boolean
 }
 
 /** Tells whether the actor may know that the group or project exists. */
-export function canSee({ level, visibility, isSignedIn, isAdministrator, hasRoleBelow }: Standing): boolean {
+export function canSee(standing: Standing): boolean {
   return (
-    isAdministrator ||
-    level > 0 ||
-    visibility === 'public' ||
-    (visibility === 'internal' && isSignedIn) ||
-    hasRoleBelow === true
+    standing.isAdministrator || standing.level > 0 || isOpenByVisibility(standing) || standing.hasRoleBelow === true
   )
 }
 
 /** Tells whether the actor has the permission. */
 export function can(standing: Standing, permission: Permission): boolean {
-  const { least, visitors, fromBelow, endsWithArchiving }: PermissionRow = permissionTable[permission]
+  const { least, visitors, fromBelow, endsWithArchiving, features }: PermissionRow = permissionTable[permission]
   if (endsWithArchiving && standing.isArchived) return false
-  if (standing.isAdministrator || standing.level >= least) return true
+  const access = features === undefined ? 'enabled' : highestLevel(standing.features ?? {}, features)
+  if (access === 'disabled') return false
+  const creation = standing.creation?.[permission]
+  if (creation === 'noone') return false
+  const needed = creation === undefined ? least : roleOfCreationLevel[creation]
+  if (standing.isAdministrator || (needed !== undefined && standing.level >= needed)) return true
   if (fromBelow && standing.hasRoleBelow) return true
-  if (visitors === undefined || (visitors === 'signed_in' && !standing.isSignedIn)) return false
-  return standing.visibility === 'public' || (standing.visibility === 'internal' && standing.isSignedIn)
+  if (access === 'private' || visitors === undefined || (visitors === 'signed_in' && !standing.isSignedIn)) return false
+  return isOpenByVisibility(standing)
 }
+
+const isOpenByVisibility = ({ visibility, isSignedIn, isExternal }: Standing): boolean =>
+  visibility === 'public' || (visibility === 'internal' && isSignedIn && isExternal !== true)

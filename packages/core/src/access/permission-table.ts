@@ -1,4 +1,5 @@
 import { type AccessLevel, accessLevels } from '../model/access-level.ts'
+import type { Feature } from '../model/feature-access.ts'
 
 const { minimal, guest, planner, reporter, developer, maintainer, owner } = accessLevels
 
@@ -11,7 +12,16 @@ export interface PermissionRow {
   readonly fromBelow?: true
   /** The permission does not apply to archived projects. */
   readonly endsWithArchiving?: true
+  /** At least one of these features must be enabled, and open to the caller: visitors need one that is not private. */
+  readonly features?: readonly Feature[]
 }
+
+const repository = { features: ['repository'] } as const
+const issues = { features: ['issues'] } as const
+const mergeRequests = { features: ['mergeRequests'] } as const
+const builds = { features: ['builds'] } as const
+/** Labels and milestones are of use while there are issues or merge requests. */
+const planning = { features: ['issues', 'mergeRequests'] } as const
 
 /** The permissions on groups and projects. */
 export const permissionTable = {
@@ -36,29 +46,29 @@ export const permissionTable = {
   admin_variables: { least: maintainer },
   admin_group_variables: { least: owner },
 
-  read_repository: { least: reporter, visitors: 'anyone' },
-  push_code: { least: developer, endsWithArchiving: true },
+  read_repository: { least: reporter, visitors: 'anyone', ...repository },
+  push_code: { least: developer, endsWithArchiving: true, ...repository },
 
-  read_label: { least: minimal, visitors: 'anyone', fromBelow: true },
-  admin_label: { least: planner, endsWithArchiving: true },
-  read_issue: { least: guest, visitors: 'anyone' },
-  read_confidential_issue: { least: planner },
-  create_issue: { least: guest, visitors: 'signed_in', endsWithArchiving: true },
-  update_issue: { least: planner, endsWithArchiving: true },
-  update_own_issue: { least: guest, visitors: 'signed_in', endsWithArchiving: true },
-  remove_issue: { least: owner, endsWithArchiving: true },
-  read_merge_request: { least: reporter, visitors: 'anyone' },
-  create_merge_request: { least: developer, endsWithArchiving: true },
-  update_merge_request: { least: developer, endsWithArchiving: true },
-  update_own_merge_request: { least: reporter, visitors: 'signed_in', endsWithArchiving: true },
-  remove_merge_request: { least: owner, endsWithArchiving: true },
+  read_label: { least: minimal, visitors: 'anyone', fromBelow: true, ...planning },
+  admin_label: { least: planner, endsWithArchiving: true, ...planning },
+  read_issue: { least: guest, visitors: 'anyone', ...issues },
+  read_confidential_issue: { least: planner, ...issues },
+  create_issue: { least: guest, visitors: 'signed_in', endsWithArchiving: true, ...issues },
+  update_issue: { least: planner, endsWithArchiving: true, ...issues },
+  update_own_issue: { least: guest, visitors: 'signed_in', endsWithArchiving: true, ...issues },
+  remove_issue: { least: owner, endsWithArchiving: true, ...issues },
+  read_merge_request: { least: reporter, visitors: 'anyone', ...mergeRequests },
+  create_merge_request: { least: developer, endsWithArchiving: true, ...mergeRequests },
+  update_merge_request: { least: developer, endsWithArchiving: true, ...mergeRequests },
+  update_own_merge_request: { least: reporter, visitors: 'signed_in', endsWithArchiving: true, ...mergeRequests },
+  remove_merge_request: { least: owner, endsWithArchiving: true, ...mergeRequests },
 
-  read_pipeline: { least: guest, visitors: 'anyone' },
-  create_pipeline_record: { least: developer, endsWithArchiving: true },
-  remove_pipeline: { least: owner, endsWithArchiving: true },
+  read_pipeline: { least: guest, visitors: 'anyone', ...builds },
+  create_pipeline_record: { least: developer, endsWithArchiving: true, ...builds },
+  remove_pipeline: { least: owner, endsWithArchiving: true, ...builds },
 
-  read_milestone: { least: minimal, visitors: 'signed_in', fromBelow: true },
-  admin_milestone: { least: planner, endsWithArchiving: true },
-  remove_milestone: { least: developer, endsWithArchiving: true },
+  read_milestone: { least: minimal, visitors: 'signed_in', fromBelow: true, ...planning },
+  admin_milestone: { least: planner, endsWithArchiving: true, ...planning },
+  remove_milestone: { least: developer, endsWithArchiving: true, ...planning },
 } as const satisfies Record<string, PermissionRow>
 export type Permission = keyof typeof permissionTable

@@ -1,5 +1,6 @@
 import { forbidden, notFound } from '../kit/domain-error.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import type { AccessLevel } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
 import type { ActingUser, Actor } from '../model/user.ts'
@@ -15,13 +16,7 @@ const nounOf = { group: 'Group', project: 'Project' } as const
 
 export async function standingOf(context: ReadContext, caller: Actor, subject: Subject): Promise<Standing> {
   const actor = actorIn(caller, subject)
-  const standing: Standing = {
-    level: actor === undefined ? 0 : await levelIn(context, actor.id, subject),
-    visibility: subject.visibility,
-    isSignedIn: actor !== undefined,
-    isAdministrator: actor?.isAdministrator === true,
-    isArchived: subject.kind === 'project' && subject.isArchived,
-  }
+  const standing = standingWith(actor, subject, actor === undefined ? 0 : await levelIn(context, actor.id, subject))
   // This query is made only if its result matters: a group that the actor may see anyway costs no second query.
   if (subject.kind === 'project' || !countsRolesBelow(caller) || canSee(standing)) return standing
   return { ...standing, hasRoleBelow: await hasRoleBelow(context, caller.id, subject) }
@@ -34,15 +29,9 @@ export async function standingsOf(
   subjects: readonly Subject[],
 ): Promise<readonly Standing[]> {
   const levelOf = caller === undefined ? () => 0 as const : await levelsIn(context, caller.id, subjects)
-  const standings = subjects.map((subject): Standing => {
+  const standings = subjects.map((subject) => {
     const actor = actorIn(caller, subject)
-    return {
-      level: actor === undefined ? 0 : levelOf(subject),
-      visibility: subject.visibility,
-      isSignedIn: actor !== undefined,
-      isAdministrator: actor?.isAdministrator === true,
-      isArchived: subject.kind === 'project' && subject.isArchived,
-    }
+    return standingWith(actor, subject, actor === undefined ? 0 : levelOf(subject))
   })
   const asked = countsRolesBelow(caller) ? subjects.filter(({ kind }) => kind === 'group') : []
   const below = await groupsWithRoleBelow(context, caller, asked)
@@ -52,6 +41,22 @@ export async function standingsOf(
       : standing,
   )
 }
+
+const standingWith = (actor: Actor, subject: Subject, level: AccessLevel): Standing => ({
+  level,
+  visibility: subject.visibility,
+  isSignedIn: actor !== undefined,
+  isAdministrator: actor?.isAdministrator === true,
+  isArchived: subject.kind === 'project' && subject.isArchived,
+  features: subject.features,
+  ...(subject.kind === 'group' && { creation: creationOf(subject) }),
+  ...(actor?.isExternal && { isExternal: true }),
+})
+
+const creationOf = ({ creation }: Group) => ({
+  create_project: creation.projectCreationLevel,
+  create_subgroup: creation.subgroupCreationLevel,
+})
 
 /**
  * Returns the actor if it acts as itself on this subject; `undefined` if it may only do what callers without a sign-in

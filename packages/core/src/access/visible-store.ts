@@ -1,8 +1,10 @@
-import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely'
-import { never } from '../kit/conditions.ts'
+import { type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { isOneOf, never } from '../kit/conditions.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { type AccessLevel, accessLevels, type Visibility } from '../model/access-level.ts'
+import { roleOfCreationLevel } from '../model/creation-levels.ts'
+import { type Feature, type FeatureLevel, groupFeatureFields, projectFeatureFields } from '../model/feature-access.ts'
 import type { Actor, BotHome } from '../model/user.ts'
 import { isInForce } from './membership.ts'
 import { type Permission, type PermissionRow, permissionTable } from './permission-table.ts'
@@ -26,27 +28,32 @@ export const isVisibleGroup = (context: AtInstant, actor: Actor) => allowedInGro
 export const isVisibleProject = (context: AtInstant, actor: Actor) => allowedInProject(context, actor, 'read_project')
 
 export function allowedInGroup(context: AtInstant, actor: Actor, permission: Permission): Condition {
-  const { least, visitors, fromBelow }: PermissionRow = permissionTable[permission]
+  const row: PermissionRow = permissionTable[permission]
   // A job sees the groups that callers without a sign-in see.
   const viewer = actor?.jobProjectId === undefined ? actor : undefined
-  if (viewer === undefined) return isOpenTo(viewer, visitors, 'groups')
-  if (viewer.isAdministrator) return always
-  const asMember = anyOf([isOpenTo(viewer, visitors, 'groups'), hasLevelInGroup(context, viewer.id, least)])
+  if (viewer === undefined) return isOpenTo(viewer, row, 'groups')
+  const isUsable = featureConditions(row, 'groups', ['private', 'enabled'])
+  if (viewer.isAdministrator) return allOf(isUsable)
+  const asMember = anyOf([
+    isOpenTo(viewer, row, 'groups'),
+    allOf([...isUsable, hasLevelInGroup(context, viewer.id, row.least)]),
+  ])
   return anyOf([
     ...(viewer.botHome === undefined
       ? [asMember]
-      : [isOpenTo(undefined, visitors, 'groups'), allOf([isHomeOf(viewer.botHome, 'groups'), asMember])]),
-    ...(fromBelow ? [hasRoleBelowGroup(context, viewer.id)] : []),
+      : [isOpenTo(undefined, row, 'groups'), allOf([isHomeOf(viewer.botHome, 'groups'), asMember])]),
+    ...(row.fromBelow ? [allOf([...isUsable, hasRoleBelowGroup(context, viewer.id)])] : []),
   ])
 }
 
 export function allowedInProject(context: AtInstant, actor: Actor, permission: Permission): Condition {
-  const { least, visitors }: PermissionRow = permissionTable[permission]
+  const row: PermissionRow = permissionTable[permission]
+  const isUsable = featureConditions(row, 'projects', ['private', 'enabled'])
   return asSeenBy(actor, (viewer) => {
-    if (viewer?.isAdministrator) return always
+    if (viewer?.isAdministrator) return allOf(isUsable)
     return anyOf([
-      isOpenTo(viewer, visitors, 'projects'),
-      ...(viewer === undefined ? [] : [hasLevelInProject(context, viewer.id, least)]),
+      isOpenTo(viewer, row, 'projects'),
+      ...(viewer === undefined ? [] : [allOf([...isUsable, hasLevelInProject(context, viewer.id, row.least)])]),
     ])
   })
 }
@@ -80,7 +87,11 @@ export const hasRoleInOrBelowGroup = (context: AtInstant, userId: number): Condi
   anyOf([hasLevelInGroup(context, userId, accessLevels.minimal), hasRoleBelowGroup(context, userId)])
 
 /** Selects the groups in which the user has at least this role, given there or inherited. */
-export function hasLevelInGroup(context: AtInstant, userId: number, least: AccessLevel): Condition {
+export function hasLevelInGroup(
+  context: AtInstant,
+  userId: number,
+  least: AccessLevel | RawBuilder<number>,
+): Condition {
   const eb = expressionBuilder<CoreTables, 'groups'>()
   return eb.exists(
     roles(context, userId)
@@ -95,6 +106,20 @@ export function hasLevelInGroup(context: AtInstant, userId: number, least: Acces
       .where(liesIn('groups.lineage', 'above.lineage')),
   )
 }
+
+/** A role that no one has. */
+const UNREACHABLE_LEVEL = 1_000
+
+/** Selects the groups in which the user's role suffices to create projects. */
+export const mayCreateProjects = (context: AtInstant, userId: number): Condition =>
+  hasLevelInGroup(
+    context,
+    userId,
+    sql<number>`case groups.project_creation_level ${sql.join(
+      Object.entries(roleOfCreationLevel).map(([name, role]) => sql`when ${name} then ${sql.lit(role)}`),
+      sql` `,
+    )} else ${sql.lit(UNREACHABLE_LEVEL)} end`,
+  )
 
 /** Selects the groups in which the user was directly given a role above minimal access. */
 export function hasDirectRoleInGroup(context: AtInstant, userId: number): Condition {
@@ -164,13 +189,38 @@ const liesIn = (lineage: string, above: string) => sql<SqlBool>`${sql.ref(lineag
 
 const always = sql<SqlBool>`1 = 1`
 
-const allOf = (conditions: readonly Condition[]): Condition => sql<SqlBool>`(${sql.join([...conditions], sql` and `)})`
+const allOf = (conditions: readonly Condition[]): Condition => {
+  const [first = always, ...others] = conditions
+  return others.length === 0 ? first : sql<SqlBool>`(${sql.join([first, ...others], sql` and `)})`
+}
 
 const anyOf = (conditions: readonly Condition[]): Condition => sql<SqlBool>`(${sql.join([...conditions], sql` or `)})`
 
+const featureFields = { groups: groupFeatureFields, projects: projectFeatureFields } as const
+
+/** Returns the condition that one of the row's features has one of the levels; none if the table has no such feature. */
+function featureConditions(
+  { features = [] }: PermissionRow,
+  table: 'groups' | 'projects',
+  levels: readonly FeatureLevel[],
+): Condition[] {
+  const fields: Partial<Record<Feature, { readonly column: string }>> = featureFields[table]
+  const columns = features.flatMap((feature) => fields[feature]?.column ?? [])
+  if (columns.length === 0 || columns.length < features.length) return []
+  return [anyOf(columns.map((column) => isOneOf(sql.ref(`${table}.${column}`), levels)))]
+}
+
 /** Selects what the viewer may see because of its visibility alone. */
-function isOpenTo(viewer: Actor, visitors: PermissionRow['visitors'], table: 'groups' | 'projects'): Condition {
+function isOpenTo(viewer: Actor, row: PermissionRow, table: 'groups' | 'projects'): Condition {
+  const { visitors } = row
   const admitted: Visibility[] =
-    viewer !== undefined && visitors !== undefined ? ['public', 'internal'] : visitors === 'anyone' ? ['public'] : []
-  return admitted.length === 0 ? never : sql<SqlBool>`${sql.ref(`${table}.visibility`)} in (${sql.join(admitted)})`
+    viewer !== undefined && visitors !== undefined
+      ? viewer.isExternal
+        ? ['public']
+        : ['public', 'internal']
+      : visitors === 'anyone'
+        ? ['public']
+        : []
+  if (admitted.length === 0) return never
+  return allOf([isOneOf(sql.ref(`${table}.visibility`), admitted), ...featureConditions(row, table, ['enabled'])])
 }

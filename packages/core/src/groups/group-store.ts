@@ -1,8 +1,13 @@
 import { type Generated, type Selectable, sql } from 'kysely'
 import { notFound } from '../kit/domain-error.ts'
+import { fromRow, toRow } from '../kit/field-table.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import { settingsFrom, settingsText } from '../kit/stored-settings.ts'
 import type { Visibility } from '../model/access-level.ts'
+import { creationLevelFields } from '../model/creation-levels.ts'
+import { type FeatureColumns, groupFeatureFields } from '../model/feature-access.ts'
 import type { Group, GroupRef } from '../model/group.ts'
+import { groupSettings } from '../model/group-settings.ts'
 import type { Tx } from '../operations/context.ts'
 import { insertRoute } from './route-store.ts'
 
@@ -12,7 +17,9 @@ declare module '../kit/tables.ts' {
   }
 }
 
-export interface GroupsTable {
+export interface GroupsTable
+  extends FeatureColumns<typeof groupFeatureFields>,
+    FeatureColumns<typeof creationLevelFields> {
   id: Generated<number>
   parent_id: number | null
   path: string
@@ -24,6 +31,11 @@ export interface GroupsTable {
   /** The ids from the root down to the group itself, such as `/1/5/16/`. The lineages of everything below begin with it. */
   lineage: string
   request_access_enabled: Generated<number>
+  /** JSON, see `settingsFrom`. */
+  settings: Generated<string>
+  default_branch: Generated<string | null>
+  /** A file name; the bytes are in `avatars`. */
+  avatar: Generated<string | null>
   created_at_ms: number
 }
 
@@ -61,6 +73,11 @@ export function groupOf(row: Selectable<GroupsTable>): Group {
     visibility: row.visibility,
     groupIds: idsOf(row.lineage),
     requestAccessEnabled: row.request_access_enabled === 1,
+    features: fromRow(groupFeatureFields, row),
+    settings: settingsFrom(groupSettings, row.settings),
+    creation: fromRow(creationLevelFields, row),
+    defaultBranch: row.default_branch ?? undefined,
+    avatar: row.avatar ?? undefined,
     createdAtMs: row.created_at_ms,
   }
 }
@@ -107,7 +124,19 @@ export async function insertGroup({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft
   return groupOf(row)
 }
 
-export type GroupChanges = Partial<Pick<Group, 'description' | 'visibility' | 'requestAccessEnabled'>>
+export type GroupChanges = Partial<
+  Pick<
+    Group,
+    | 'description'
+    | 'visibility'
+    | 'requestAccessEnabled'
+    | 'features'
+    | 'settings'
+    | 'creation'
+    | 'defaultBranch'
+    | 'avatar'
+  >
+>
 
 export async function updateGroupRow({ db }: Pick<Tx, 'db'>, id: number, changes: GroupChanges): Promise<Group> {
   const row = await db
@@ -118,6 +147,11 @@ export async function updateGroupRow({ db }: Pick<Tx, 'db'>, id: number, changes
       ...(changes.requestAccessEnabled !== undefined && {
         request_access_enabled: changes.requestAccessEnabled ? 1 : 0,
       }),
+      ...(changes.features !== undefined && toRow(groupFeatureFields, changes.features)),
+      ...(changes.settings !== undefined && { settings: settingsText(groupSettings, changes.settings) }),
+      ...(changes.creation !== undefined && toRow(creationLevelFields, changes.creation)),
+      ...('defaultBranch' in changes && { default_branch: changes.defaultBranch ?? null }),
+      ...('avatar' in changes && { avatar: changes.avatar ?? null }),
       // SQL has no update without a column.
       created_at_ms: ref('created_at_ms'),
     }))

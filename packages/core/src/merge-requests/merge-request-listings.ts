@@ -160,8 +160,9 @@ export const updatersOfMergeRequests = unscopedBatchQuery(
     return people.map(({ id, isAdministrator, mergeRequest }) => {
       const project = projects.find((one) => one.id === mergeRequest.projectId)
       if (project === undefined) return false
-      const { visibility, isArchived } = project
-      const standing = { level: levelOf(id, project), visibility, isArchived, isSignedIn: true, isAdministrator }
+      const { visibility, isArchived, features } = project
+      const level = levelOf(id, project)
+      const standing = { level, visibility, isArchived, features, isSignedIn: true, isAdministrator }
       const isOwn = isAuthorOrAssignee(mergeRequest, id)
       return can(standing, 'update_merge_request') || (isOwn && can(standing, 'update_own_merge_request'))
     })

@@ -1,4 +1,7 @@
 import type { Visibility } from './access-level.ts'
+import type { CreationLevels } from './creation-levels.ts'
+import type { GroupFeatures } from './feature-access.ts'
+import type { GroupSettings } from './group-settings.ts'
 
 export interface Group {
   readonly kind: 'group'
@@ -16,6 +19,14 @@ export interface Group {
   readonly groupIds: readonly number[]
   /** Whether users who can see the group may request to become members. */
   readonly requestAccessEnabled: boolean
+  readonly features: GroupFeatures
+  readonly settings: GroupSettings
+  /** Who may create projects and groups in it. */
+  readonly creation: CreationLevels
+  /** The default branch of new projects directly in the group. */
+  readonly defaultBranch: string | undefined
+  /** The file name of its picture. */
+  readonly avatar: string | undefined
   readonly createdAtMs: number
 }
 

@@ -1,4 +1,6 @@
 import type { Visibility } from './access-level.ts'
+import type { ProjectFeatures } from './feature-access.ts'
+import type { ProjectSettings } from './project-settings.ts'
 
 export interface Project {
   readonly kind: 'project'
@@ -21,6 +23,10 @@ export interface Project {
   readonly isEmpty: boolean
   /** Whether users who can see it may request membership. */
   readonly requestAccessEnabled: boolean
+  readonly features: ProjectFeatures
+  readonly settings: ProjectSettings
+  /** The file name of its picture. */
+  readonly avatar: string | undefined
   readonly createdAtMs: number
   readonly lastActivityAtMs: number
 }

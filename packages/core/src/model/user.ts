@@ -1,3 +1,5 @@
+import type { UserSettings } from './user-settings.ts'
+
 /** A person or a bot. */
 export interface User {
   readonly id: number
@@ -11,6 +13,14 @@ export interface User {
   readonly isBot: boolean
   /** The home of a bot; `undefined` for a person. */
   readonly botHome: BotHome | undefined
+  /** An external user sees internal groups and projects only as a member, and creates none in a namespace of its own. */
+  readonly isExternal: boolean
+  readonly canCreateGroup: boolean
+  /** The most projects in the user's namespace. */
+  readonly projectsLimit: number
+  readonly settings: UserSettings
+  /** The file name of the user's picture. */
+  readonly avatar: string | undefined
   readonly createdAtMs: number
   readonly lastActivityOn: string | undefined
 }
@@ -34,6 +44,7 @@ export interface BotHome {
 export interface ActingUser extends Pick<User, 'id' | 'username' | 'isAdministrator' | 'botHome'> {
   /** The id of the access token of the request, for operations on that token. */
   readonly accessTokenId?: number
+  readonly isExternal?: boolean
   /** The project of the job that owns the token of the request. The user's rights count only there. */
   readonly jobProjectId?: number
 }
@@ -42,11 +53,12 @@ export interface ActingUser extends Pick<User, 'id' | 'username' | 'isAdministra
 export type Actor = ActingUser | undefined
 
 /** Returns the part of a user that access rules need. */
-export const actingUser = ({ id, username, isAdministrator, botHome }: User): ActingUser => ({
+export const actingUser = ({ id, username, isAdministrator, botHome, isExternal }: User): ActingUser => ({
   id,
   username,
   isAdministrator,
   botHome,
+  ...(isExternal && { isExternal }),
 })
 
 /** A user and whether the actor may see all of it: only administrators and the user may. */

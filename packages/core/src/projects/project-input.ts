@@ -1,34 +1,78 @@
 import { z } from 'zod'
+import { avatarInput } from '../avatars/avatar.ts'
 import { keysetInput, pageInput } from '../kit/page.ts'
-import { clearable, instant, namespaceRef } from '../kit/parameter-schemas.ts'
+import { instant, namespaceRef, unsupported, unsupportedSwitch, withoutEffect } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { visibilities } from '../model/access-level.ts'
 import { accessLevelInput } from '../model/access-level-input.ts'
 import { branchName } from '../repositories/branch-name.ts'
-import { projectOrders } from './project-list-store.ts'
+import { restProjectOrders } from './project-order.ts'
+import { settingsInput } from './project-settings-input.ts'
 
 const text = z.string().min(1).max(255)
 /** Limited, because lists contain it. */
 const description = z.string().max(2_000)
+const topicNames = z.array(z.string().max(255)).max(100)
 
 export const projectListInput = {
   search: z.string().max(255).optional(),
+  /** Whether `search` also applies to the full path. */
+  searchNamespaces: z.boolean().optional(),
   visibility: z.enum(visibilities).optional(),
   archived: z.boolean().optional(),
+  /** False lists archived projects only; nothing is ever marked for deletion. */
+  active: z.boolean().optional(),
   owned: z.boolean().optional(),
   membership: z.boolean().optional(),
+  /** Limits the list to projects that the actor has starred. */
+  starred: z.boolean().optional(),
   minAccessLevel: accessLevelInput.optional(),
+  /** Only projects with all of these topics. */
+  topic: topicNames.optional(),
+  withIssuesEnabled: z.boolean().optional(),
+  withMergeRequestsEnabled: z.boolean().optional(),
   lastActivityAfter: instant.optional(),
   lastActivityBefore: instant.optional(),
-  orderBy: z.enum(projectOrders).default('created_at'),
+  updatedAfter: instant.optional(),
+  updatedBefore: instant.optional(),
+  orderBy: z.enum(restProjectOrders).default('created_at'),
   sort: z.enum(['asc', 'desc']).default('desc'),
   idAfter: z.int().optional(),
   idBefore: z.int().optional(),
+  /** Returns only the fields that identify and locate a project. */
+  simple: z.boolean().optional(),
+  /** No project is imported. */
+  imported: z.boolean().optional(),
+  /** No project is marked for deletion, on any day. */
+  markedForDeletionOn: z.string().max(255).optional(),
+  /** All repositories are in the storage `default`. */
+  repositoryStorage: z.string().max(255).optional(),
+  withProgrammingLanguage: unsupported,
+  topicId: unsupported,
+  customAttributes: unsupported,
+  repositoryChecksumFailed: unsupportedSwitch,
+  wikiChecksumFailed: unsupportedSwitch,
+  includeHidden: withoutEffect,
+  includePendingDelete: withoutEffect,
+  statistics: withoutEffect,
+  withCustomAttributes: withoutEffect,
   ...keysetInput,
   ...pageInput,
 }
 
 export type ProjectListInput = z.output<z.ZodObject<typeof projectListInput>>
+
+const attributes = {
+  ...settingsInput,
+  topics: topicNames.optional(),
+  /** The former name of `topics`. */
+  tagList: topicNames.optional(),
+  avatar: avatarInput,
+  importUrl: unsupported,
+  containerExpirationPolicyAttributes: unsupported,
+  ciIdTokenSubClaimComponents: unsupported,
+  repositoryStorage: unsupported,
+}
 
 /**
  * The input of a new project. `namespaceId` is that of a group or of the actor's own namespace, which is the default.
@@ -45,18 +89,26 @@ export const projectDraftInput = z
     requestAccessEnabled: z.boolean().default(true),
     /** Creates the repository with a first commit. */
     initializeWithReadme: z.boolean().default(false),
+    ...attributes,
+    templateName: unsupported,
+    templateProjectId: unsupported,
+    useCustomTemplate: unsupportedSwitch,
+    groupWithProjectTemplatesId: unsupported,
   })
   .superRefine(({ name, path }, context) => {
     if (name === undefined && path === undefined) context.addIssue(problem('at_least_one', { names: ['name', 'path'] }))
   }, acrossParameters)
+export type ProjectDraftInput = z.output<typeof projectDraftInput>
 
 export const projectChangesInput = z.object({
   project: namespaceRef,
   name: text.optional(),
   path: text.optional(),
-  description: clearable(description),
+  description: description.nullish(),
   visibility: z.enum(visibilities).optional(),
   /** A branch of the repository; any name while the repository is empty. */
   defaultBranch: branchName.optional(),
   requestAccessEnabled: z.boolean().optional(),
+  ...attributes,
 })
+export type ProjectChangesInput = z.output<typeof projectChangesInput>

@@ -1,4 +1,4 @@
-import { type Expression, type Selectable, type SqlBool, sql } from 'kysely'
+import { type Expression, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { hasLevelInProject, isVisibleProject } from '../access/visible-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { isOneOf } from '../kit/conditions.ts'
@@ -19,10 +19,13 @@ import {
 } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { type AccessLevel, accessLevels, type Visibility } from '../model/access-level.ts'
+import { type Feature, projectFeatureFields } from '../model/feature-access.ts'
 import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor } from '../model/user.ts'
+import { orderColumns, type ProjectListingOrder, type RestProjectOrder } from './project-order.ts'
 import { type ProjectsTable, projectOf } from './project-store.ts'
+import { hasTopics } from './topic-store.ts'
 
 export interface ProjectFilter {
   /** Limits the list to projects directly in the group, or anywhere below it. */
@@ -37,6 +40,10 @@ export interface ProjectFilter {
   readonly fullPaths?: readonly string[] | undefined
   readonly visibility?: Visibility | undefined
   readonly isArchived?: boolean | undefined
+  /** Projects must have all of these topics, compared without case. */
+  readonly topics?: readonly string[] | undefined
+  /** Projects in which each of these features is not disabled. */
+  readonly features?: readonly Feature[] | undefined
   readonly idAfter?: number | undefined
   readonly idBefore?: number | undefined
   readonly lastActivityAfterMs?: number | undefined
@@ -45,20 +52,8 @@ export interface ProjectFilter {
   readonly where: readonly Expression<SqlBool>[]
 }
 
-/** The columns by the names that REST has for them. */
-const orderColumns = {
-  id: 'id',
-  name: 'name',
-  path: 'path',
-  created_at: 'created_at_ms',
-  updated_at: 'last_activity_at_ms',
-  last_activity_at: 'last_activity_at_ms',
-} as const
-
-export const projectOrders = Object.keys(orderColumns) as [keyof typeof orderColumns]
-
 export interface ProjectOrder {
-  readonly by: keyof typeof orderColumns
+  readonly by: RestProjectOrder
   readonly direction: 'asc' | 'desc'
 }
 
@@ -76,7 +71,8 @@ export async function listProjectRows(
     return mapKeysetPage(await keysetPageOf(query, page, [{ column: 'projects.id', key: 'id', direction }]), projectOf)
   }
   requireReachableOffset(page, 'Project')
-  const ordered = by === 'id' ? query : query.orderBy(orderColumns[by], direction)
+  const own = by === 'similarity' ? nearnessTo(filter.search) : columnOf(by)
+  const ordered = own === undefined ? query : query.orderBy(own, direction)
   return mapPage(await pageOf(context, ordered.orderBy('id', direction), page), projectOf)
 }
 
@@ -99,19 +95,46 @@ export function conditionsOfActor(
   return [visible, ...levels.map((level) => hasLevelInProject(context, actor.id, level))]
 }
 
+/** Returns the features that a filter requires. As on GitLab, false requires nothing. */
+export const enabledFeatures = ({
+  withIssuesEnabled,
+  withMergeRequestsEnabled,
+}: {
+  readonly withIssuesEnabled?: boolean | undefined
+  readonly withMergeRequestsEnabled?: boolean | undefined
+}): Feature[] => [
+  ...(withIssuesEnabled ? (['issues'] as const) : []),
+  ...(withMergeRequestsEnabled ? (['mergeRequests'] as const) : []),
+]
+
 interface MembershipFilter {
   readonly owned?: boolean | undefined
   readonly membership?: boolean | undefined
   readonly minAccessLevel?: AccessLevel | undefined
 }
 
-export const projectListingOrders = [...projectOrders, 'full_path', 'similarity', 'storage_size'] as const
-
-export interface ProjectListingOrder {
-  /** `similarity` is to the search text. `storage_size` is accepted, but orders by id. */
-  readonly by: (typeof projectListingOrders)[number]
-  readonly direction: 'asc' | 'desc'
+/** Returns what an order compares before the ids; `undefined` if that is equal in all projects. */
+function columnOf(by: Exclude<RestProjectOrder, 'similarity'>) {
+  switch (by) {
+    case 'id':
+    case 'star_count':
+    case 'packages_size':
+    case 'wiki_size':
+      return undefined
+    case 'repository_size':
+      return storedBytes(sql`coalesce(repository_bytes, 0)`)
+    case 'storage_size':
+      return storedBytes(sql`coalesce(repository_bytes, 0) + records_bytes`)
+    default:
+      return sql.ref(`projects.${orderColumns[by]}`)
+  }
 }
+
+const storedBytes = (bytes: RawBuilder<unknown>) =>
+  sql`coalesce((select ${bytes} from project_storage where project_storage.project_id = projects.id), 0)`
+
+const nearnessTo = (search: string | undefined) =>
+  search === undefined ? undefined : matchRank(['projects.name', 'projects.path'], search)
 
 /** Lists the projects of each filter. */
 export function projectListing(
@@ -123,7 +146,7 @@ export function projectListing(
   // Without a search text all are equally similar. The constant must not be in `order by`, where a number is a column
   // index.
   const by = requested === 'similarity' && search === undefined ? 'id' : requested
-  const nearness = search === undefined ? sql<number>`0` : matchRank(['projects.name', 'projects.path'], search)
+  const nearness = nearnessTo(search) ?? sql<number>`0`
   const queries = filters.map((filter) => projectQuery(context, filter).select(nearness.as('nearness')))
   const id = { column: 'projects.id', key: 'id', direction } as const
   const own: KeysetColumn<Row>[] =
@@ -163,6 +186,9 @@ function projectQuery({ db }: ReadContext, filter: ProjectFilter) {
   if (search !== undefined) query = query.where(containsText(searchedColumns(filter), search))
   if (filter.visibility !== undefined) query = query.where('visibility', '=', filter.visibility)
   if (filter.isArchived !== undefined) query = query.where('is_archived', '=', filter.isArchived ? 1 : 0)
+  for (const condition of hasTopics(filter.topics ?? [])) query = query.where(condition)
+  for (const feature of filter.features ?? [])
+    query = query.where(sql.ref(projectFeatureFields[feature].column), '!=', 'disabled')
   if (filter.idAfter !== undefined) query = query.where('id', '>', filter.idAfter)
   if (filter.idBefore !== undefined) query = query.where('id', '<', filter.idBefore)
   if (filter.lastActivityAfterMs !== undefined)

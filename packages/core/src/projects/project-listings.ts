@@ -7,7 +7,8 @@ import { accessLevelInput } from '../model/access-level-input.ts'
 import type { Project } from '../model/project.ts'
 import { unscopedQuery } from '../operations/operation.ts'
 import { findUserByUsername } from '../users/user-store.ts'
-import { conditionsOfActor, type ProjectFilter, projectListing, projectListingOrders } from './project-list-store.ts'
+import { conditionsOfActor, enabledFeatures, type ProjectFilter, projectListing } from './project-list-store.ts'
+import { projectListingOrders } from './project-order.ts'
 
 const MAX_NAMED = 1_000
 /** An id that no user has. */
@@ -30,11 +31,13 @@ export const browseProjects = unscopedQuery(
       personal: z.boolean().optional(),
       /** Limits the list to projects directly in this namespace. */
       namespacePath: z.string().max(1_024).optional(),
-      /** Projects have no topics, so each topic results in an empty list. */
+      /** Selects projects with all of these topics. */
       topics: z.array(z.string().max(255)).max(100).optional(),
       minAccessLevel: accessLevelInput.optional(),
       visibility: z.enum(visibilities).optional(),
       archived: z.boolean().optional(),
+      withIssuesEnabled: z.boolean().optional(),
+      withMergeRequestsEnabled: z.boolean().optional(),
       orderBy: z.enum(projectListingOrders).default('id'),
       sort: z.enum(['asc', 'desc']).default('desc'),
     }),
@@ -48,12 +51,14 @@ export const browseProjects = unscopedQuery(
     const filter: ProjectFilter = {
       ...place,
       ...(owner !== undefined && { ownerId: owner }),
-      ids: isEmpty || input.topics?.length ? [] : input.ids?.filter((id) => id <= MAX_ID),
+      ids: isEmpty ? [] : input.ids?.filter((id) => id <= MAX_ID),
       fullPaths: input.fullPaths,
       search: input.search || undefined,
       searchesNamespaces: input.searchNamespaces,
       visibility: input.visibility,
       isArchived: input.archived,
+      topics: input.topics,
+      features: enabledFeatures(input),
       where: conditionsOfActor(context, actor, input),
     }
     return listedEach(projectListing(context, [filter], { by: input.orderBy, direction: input.sort }), 1)[0]!

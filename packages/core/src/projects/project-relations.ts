@@ -5,11 +5,22 @@ import type { User } from '../model/user.ts'
 import { unscopedBatchQuery } from '../operations/operation.ts'
 import { findUsers } from '../users/user-store.ts'
 import { findVisibleGroups, viewsOf } from './project-view-store.ts'
+import { topicsOf } from './topic-store.ts'
 
 /** Returns each project with its related data. */
 export const viewsOfProjects = unscopedBatchQuery(
   { name: 'viewsOfProjects', input: z.object({}) },
   (context, projects: readonly Project[]) => viewsOf(context, context.actor, projects),
+)
+
+/** Returns the topics of each project, in their order. */
+export const topicsOfProjects = unscopedBatchQuery(
+  { name: 'topicsOfProjects', input: z.object({}) },
+  async (context, projects: readonly Project[]): Promise<(readonly string[])[]> => {
+    const ids = projects.map(({ id }) => id)
+    const topics = await topicsOf(context, ids)
+    return ids.map((id) => topics.get(id) ?? [])
+  },
 )
 
 /** Returns the group that contains each project, or its root group; `undefined` if the actor may not see that group. */

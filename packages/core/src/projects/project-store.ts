@@ -3,11 +3,15 @@ import { removeRepositories } from '../git/sweep-repositories.ts'
 import { idsOf, lineageOf } from '../groups/group-store.ts'
 import { insertRoute } from '../groups/route-store.ts'
 import { notFound } from '../kit/domain-error.ts'
+import { fromRow, toRow } from '../kit/field-table.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import { settingsFrom, settingsText } from '../kit/stored-settings.ts'
 import { insertMember } from '../members/member-store.ts'
 import { accessLevels, type Visibility } from '../model/access-level.ts'
+import { type FeatureColumns, projectFeatureFields } from '../model/feature-access.ts'
 import type { Group } from '../model/group.ts'
 import type { Project, ProjectRef } from '../model/project.ts'
+import { projectSettings } from '../model/project-settings.ts'
 import type { ActingUser } from '../model/user.ts'
 import type { Tx } from '../operations/context.ts'
 import { repositoryNameOf } from '../repositories/project-repository.ts'
@@ -18,7 +22,7 @@ declare module '../kit/tables.ts' {
   }
 }
 
-export interface ProjectsTable {
+export interface ProjectsTable extends FeatureColumns<typeof projectFeatureFields> {
   id: Generated<number>
   group_id: number | null
   owner_id: number | null
@@ -35,6 +39,10 @@ export interface ProjectsTable {
   /** 1 until the first commit. */
   is_empty: Generated<number>
   request_access_enabled: Generated<number>
+  /** JSON, see `settingsFrom`. */
+  settings: Generated<string>
+  /** A file name; the bytes are in `avatars`. */
+  avatar: Generated<string | null>
   created_at_ms: number
   last_activity_at_ms: number
 }
@@ -88,6 +96,9 @@ export function projectOf(row: Selectable<ProjectsTable>): Project {
     isArchived: row.is_archived === 1,
     isEmpty: row.is_empty === 1,
     requestAccessEnabled: row.request_access_enabled === 1,
+    features: fromRow(projectFeatureFields, row),
+    settings: settingsFrom(projectSettings, row.settings),
+    avatar: row.avatar ?? undefined,
     createdAtMs: row.created_at_ms,
     lastActivityAtMs: row.last_activity_at_ms,
   }
@@ -145,6 +156,9 @@ export type ProjectChanges = Partial<
     | 'defaultBranch'
     | 'isArchived'
     | 'requestAccessEnabled'
+    | 'features'
+    | 'settings'
+    | 'avatar'
   > & {
     /** The new namespace; `fullPath` must be set too. */
     readonly parent: Group | ActingUser
@@ -172,6 +186,9 @@ export async function updateProjectRow(
       ...(changes.requestAccessEnabled !== undefined && {
         request_access_enabled: changes.requestAccessEnabled ? 1 : 0,
       }),
+      ...(changes.features !== undefined && toRow(projectFeatureFields, changes.features)),
+      ...(changes.settings !== undefined && { settings: settingsText(projectSettings, changes.settings) }),
+      ...('avatar' in changes && { avatar: changes.avatar ?? null }),
       ...(parent !== undefined && {
         group_id: group?.id ?? null,
         owner_id: group === undefined ? parent.id : null,
@@ -221,4 +238,11 @@ export async function findFormerProject({ db }: ReadContext, path: string): Prom
     .where('routes.is_former', '=', 1)
     .executeTakeFirst()
   return row && projectOf(row)
+}
+
+/** Returns the number of projects in the namespace of a user, counted up to `limit`. */
+export async function countProjectsOfUser({ db }: ReadContext, userId: number, limit: number): Promise<number> {
+  const some = db.selectFrom('projects').select('id').where('owner_id', '=', userId).limit(limit)
+  const counted = db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('count'))
+  return Number((await counted.executeTakeFirstOrThrow()).count)
 }

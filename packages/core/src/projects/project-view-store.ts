@@ -1,6 +1,11 @@
+import { can, type Standing } from '../access/can.ts'
 import { isInForce } from '../access/membership.ts'
+import type { Permission } from '../access/permission-table.ts'
+import { standingsOf } from '../access/subject.ts'
 import { isVisibleGroup } from '../access/visible-store.ts'
+import { avatarPath } from '../avatars/avatar.ts'
 import { groupOf } from '../groups/group-store.ts'
+import { openIssueCounts } from '../issues/open-issue-count-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { type AccessLevel, accessLevels } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
@@ -9,8 +14,9 @@ import type { Actor } from '../model/user.ts'
 import { type User, userNamespaceId } from '../model/user.ts'
 import { findUsers } from '../users/user-store.ts'
 import type { Namespace, ProjectView } from './project-view.ts'
+import { topicsOf } from './topic-store.ts'
 
-/** Returns the projects with their related data in input order, with three queries for any number of them. */
+/** Returns the projects with their related data in input order, with the same number of queries for any number of them. */
 export async function viewsOf(
   context: ReadContext,
   actor: Actor,
@@ -25,14 +31,23 @@ export async function viewsOf(
     context,
     projects.flatMap(({ ownerId }) => ownerId ?? []),
   )
+  const topics = await topicsOf(
+    context,
+    projects.map(({ id }) => id),
+  )
+  const standings = await standingsOf(context, actor, projects)
+  const openIssues = await openIssuesOf(context, projects, standings)
   const roleIn = actor === undefined ? undefined : await rolesOf(context, actor.id, projects)
-  return projects.map((project) => {
+  return projects.map((project, index) => {
     const owner = project.ownerId === undefined ? undefined : owners.get(project.ownerId)
     const group = project.groupId === undefined ? undefined : groups.get(project.groupId)
     return {
       project,
       owner,
-      namespace: group === undefined ? namespaceOf(owner!) : namespaceOfGroup(group),
+      topics: topics.get(project.id) ?? [],
+      openIssuesCount: openIssues.get(project.id),
+      canCreateMergeRequest: can(standings[index]!, 'create_merge_request'),
+      namespace: group === undefined ? namespaceOfUser(owner!) : namespaceOfGroup(group),
       nameWithNamespace: `${group?.fullName ?? owner!.name} / ${project.name}`,
       roles: roleIn && {
         project: roleIn(`project:${project.id}`),
@@ -40,6 +55,13 @@ export async function viewsOf(
       },
     }
   })
+}
+
+/** Returns the numbers of open issues, without the projects whose issues the actor may not read. */
+function openIssuesOf(context: ReadContext, projects: readonly Project[], standings: readonly Standing[]) {
+  const allowing = (permission: Permission) =>
+    projects.flatMap(({ id }, index) => (can(standings[index]!, permission) ? id : []))
+  return openIssueCounts(context, allowing('read_issue'), allowing('read_confidential_issue'))
 }
 
 export async function viewOf(context: ReadContext, actor: Actor, project: Project): Promise<ProjectView> {
@@ -92,20 +114,22 @@ async function rolesOf(context: ReadContext, userId: number, projects: readonly 
   return (of: string): AccessLevel => roles.get(of) ?? 0
 }
 
-const namespaceOfGroup = ({ id, name, path, fullPath, parentId }: Group): Namespace => ({
-  id,
+export const namespaceOfGroup = (group: Group): Namespace => ({
+  id: group.id,
   kind: 'group',
-  name,
-  path,
-  fullPath,
-  parentId,
+  name: group.name,
+  path: group.path,
+  fullPath: group.fullPath,
+  parentId: group.parentId,
+  avatarPath: avatarPath('group', group),
 })
 
-const namespaceOf = ({ id, name, username }: User): Namespace => ({
-  id: userNamespaceId(id),
+export const namespaceOfUser = (user: User): Namespace => ({
+  id: userNamespaceId(user.id),
   kind: 'user',
-  name,
-  path: username,
-  fullPath: username,
+  name: user.name,
+  path: user.username,
+  fullPath: user.username,
   parentId: undefined,
+  avatarPath: avatarPath('user', user),
 })

@@ -8,6 +8,12 @@ export interface ProjectView {
   readonly namespace: Namespace
   /** Set for a project in the namespace of a user. */
   readonly owner: User | undefined
+  readonly topics: readonly string[]
+  /** The number of open issues; `undefined` if the actor may not read them. */
+  readonly openIssuesCount: number | undefined
+  readonly canCreateMergeRequest: boolean
+  /** Set if the caller asked for the fields only that identify and locate the project. */
+  readonly isSimple?: true
   /** The names from the root group to the project, joined with ` / `. */
   readonly nameWithNamespace: string
   /** The actor's direct role in the project, and the highest in the groups above; `undefined` for anonymous users. */
@@ -22,4 +28,6 @@ export interface Namespace {
   readonly path: string
   readonly fullPath: string
   readonly parentId: number | undefined
+  /** The path of its picture below the external URL. */
+  readonly avatarPath: string | undefined
 }

@@ -7,12 +7,15 @@ import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { batchQuery, unscopedBatchQuery } from '../operations/operation.ts'
-import { findVisibleProjects, type ProjectFilter, projectListing, projectListingOrders } from './project-list-store.ts'
+import { enabledFeatures, findVisibleProjects, type ProjectFilter, projectListing } from './project-list-store.ts'
+import { projectListingOrders } from './project-order.ts'
 
 const input = z.object({
   ids: z.array(z.int()).max(100).optional(),
   search: z.string().max(255).optional(),
   archived: z.boolean().optional(),
+  withIssuesEnabled: z.boolean().optional(),
+  withMergeRequestsEnabled: z.boolean().optional(),
   orderBy: z.enum(projectListingOrders).default('id'),
   sort: z.enum(['asc', 'desc']).default('desc'),
 })
@@ -57,9 +60,9 @@ export const findEachProject = unscopedBatchQuery(
 function listProjectsIn(
   context: OperationContext & ReadContext,
   places: readonly Pick<ProjectFilter, 'within' | 'ownerId'>[],
-  { ids, search, archived, orderBy, sort }: z.output<typeof input>,
+  { ids, search, archived, orderBy, sort, ...features }: z.output<typeof input>,
 ): Listed<Project>[] {
-  const filter = { ids, search: search || undefined, isArchived: archived }
+  const filter = { ids, search: search || undefined, isArchived: archived, features: enabledFeatures(features) }
   const where = [isVisibleProject(context, context.actor)]
   const filters = places.map((place) => ({ ...place, ...filter, where }))
   return listedEach(projectListing(context, filters, { by: orderBy, direction: sort }), places.length)

@@ -8,12 +8,10 @@ import type { Group } from '../model/group.ts'
 import { type User, userNamespaceId } from '../model/user.ts'
 import { createBranch, removeBranch } from '../repositories/branch-operations.ts'
 import { createFile, getFile } from '../repositories/file-operations.ts'
+import { listGroupProjects, listProjects, listUserProjects } from './project-lists.ts'
 import {
   archiveProject,
   createProject,
-  listGroupProjects,
-  listProjects,
-  listUserProjects,
   removeProject,
   showProject,
   transferProject,
@@ -176,7 +174,7 @@ describe('changing', () => {
     await world.perform(mira, createProject, { path: 'tool', namespaceId: ops.id })
     expect(await findFormerProject(context(), 'ops/tool')).toBeUndefined()
     const { project } = await world.perform(mira, updateProject, { project: id, description: '' })
-    expect(project).toMatchObject({ name: 'tool', path: 'Hammer', description: undefined })
+    expect(project).toMatchObject({ name: 'tool', path: 'Hammer', description: '' })
   })
 
   test('needs the Maintainer role; removing, archiving and moving needs the Owner role', async () => {

@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import { permissionTable } from '../access/permission-table.ts'
 import { requirePermission } from '../access/subject.ts'
 import {
   hasDirectRoleInGroup,
-  hasLevelInGroup,
   hasLevelInProject,
   isVisibleGroup,
   isVisibleProject,
+  mayCreateProjects,
 } from '../access/visible-store.ts'
 import { groupListing, groupListingOrders } from '../groups/group-list-store.ts'
 import { getGroup } from '../groups/group-store.ts'
@@ -108,9 +107,7 @@ export const listGroupsOfEachUser = ofWholeUsers(
       search: search || undefined,
       where: [
         isVisibleGroup(context, context.actor),
-        forProjects
-          ? hasLevelInGroup(context, id, permissionTable.create_project.least)
-          : hasDirectRoleInGroup(context, id),
+        forProjects ? mayCreateProjects(context, id) : hasDirectRoleInGroup(context, id),
       ],
     }))
     return listedEach(groupListing(context, filters, { by: orderBy, direction: sort }), users.length)

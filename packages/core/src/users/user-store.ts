@@ -2,7 +2,9 @@ import type { Generated, Selectable } from 'kysely'
 import { insertRoute } from '../groups/route-store.ts'
 import { notFound } from '../kit/domain-error.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import { settingsFrom, settingsText } from '../kit/stored-settings.ts'
 import type { Actor, BotHome, User, UserState } from '../model/user.ts'
+import { userSettings } from '../model/user-settings.ts'
 import type { Tx } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
@@ -27,7 +29,15 @@ export interface UsersTable {
   /** The argon2id hash in PHC format. Only this folder reads it. */
   password_hash: string | null
   last_activity_on: string | null
+  is_external: Generated<number>
+  can_create_group: Generated<number>
+  projects_limit: Generated<number>
+  /** JSON, see `settingsFrom`. */
+  settings: Generated<string>
+  /** A file name; the bytes are in `avatars`. */
+  avatar: Generated<string | null>
   created_at_ms: number
+  updated_at_ms: number
 }
 
 /** The columns that `userOf` reads: all except the password hash. */
@@ -43,6 +53,12 @@ export const userColumns = [
   'users.bot_project_id',
   'users.bot_group_id',
   'users.last_activity_on',
+  'users.is_external',
+  'users.can_create_group',
+  'users.projects_limit',
+  'users.settings',
+  'users.avatar',
+  'users.updated_at_ms',
   'users.created_at_ms',
 ] as const
 
@@ -174,6 +190,11 @@ export function userOf(row: UserRow): User {
       row.is_bot === 1
         ? { projectId: row.bot_project_id ?? undefined, groupId: row.bot_group_id ?? undefined }
         : undefined,
+    isExternal: row.is_external === 1,
+    canCreateGroup: row.can_create_group === 1,
+    projectsLimit: row.projects_limit,
+    settings: settingsFrom(userSettings, row.settings),
+    avatar: row.avatar ?? undefined,
     createdAtMs: row.created_at_ms,
     lastActivityOn: row.last_activity_on ?? undefined,
   }
@@ -205,6 +226,7 @@ export async function insertUser({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft:
       password_hash: null,
       last_activity_on: null,
       created_at_ms: nowMs,
+      updated_at_ms: nowMs,
     })
     .returning(userColumns)
     .executeTakeFirstOrThrow()
@@ -213,23 +235,44 @@ export async function insertUser({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft:
 }
 
 export type UserChanges = Partial<
-  Pick<User, 'username' | 'name' | 'email' | 'publicEmail' | 'state' | 'isAdministrator'>
+  Pick<
+    User,
+    | 'username'
+    | 'name'
+    | 'email'
+    | 'publicEmail'
+    | 'state'
+    | 'isAdministrator'
+    | 'isExternal'
+    | 'canCreateGroup'
+    | 'projectsLimit'
+    | 'settings'
+    | 'avatar'
+  >
 >
 
 /** Updates the row only, not the routes of a new username. A key with the value `undefined` clears an optional column. */
-export async function updateUserRow({ db }: Pick<Tx, 'db'>, id: number, changes: UserChanges): Promise<User> {
+export async function updateUserRow(
+  { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
+  id: number,
+  changes: UserChanges,
+): Promise<User> {
   const row = await db
     .updateTable('users')
-    .set(({ ref }) => ({
+    .set({
       ...(changes.username !== undefined && { username: changes.username }),
       ...(changes.name !== undefined && { name: changes.name }),
       ...(changes.email !== undefined && { email: changes.email.toLowerCase() }),
       ...('publicEmail' in changes && { public_email: changes.publicEmail ?? null }),
       ...(changes.state !== undefined && { state: changes.state }),
       ...(changes.isAdministrator !== undefined && { is_admin: changes.isAdministrator ? 1 : 0 }),
-      // SQL has no update without a column.
-      created_at_ms: ref('created_at_ms'),
-    }))
+      ...(changes.isExternal !== undefined && { is_external: changes.isExternal ? 1 : 0 }),
+      ...(changes.canCreateGroup !== undefined && { can_create_group: changes.canCreateGroup ? 1 : 0 }),
+      ...(changes.projectsLimit !== undefined && { projects_limit: changes.projectsLimit }),
+      ...(changes.settings !== undefined && { settings: settingsText(userSettings, changes.settings) }),
+      ...('avatar' in changes && { avatar: changes.avatar ?? null }),
+      updated_at_ms: nowMs,
+    })
     .where('id', '=', id)
     .returning(userColumns)
     .executeTakeFirstOrThrow()

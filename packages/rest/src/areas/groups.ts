@@ -14,7 +14,7 @@ import { z } from 'zod'
 import { fieldErrorText } from '../routing/field-error-text.ts'
 import { type Area, route, type Shape } from '../routing/route.ts'
 import { acceptedShape } from './shapes/accepted-shape.ts'
-import { projectShape } from './shapes/project-shape.ts'
+import { listedProjectShape } from './shapes/project-shape.ts'
 
 const groupShape: Shape<Group> = {
   schema: z
@@ -99,7 +99,7 @@ export const groupsArea: Area = {
       operation: listGroupProjects,
       summary: 'List the projects of a group.',
       names,
-      shape: projectShape,
+      shape: listedProjectShape,
     }),
   ],
 }

@@ -10,7 +10,7 @@ import {
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
 import { acceptedShape } from './shapes/accepted-shape.ts'
-import { projectShape } from './shapes/project-shape.ts'
+import { listedProjectShape, projectShape } from './shapes/project-shape.ts'
 
 const names = { project: 'id' } as const
 const shape = projectShape
@@ -18,7 +18,13 @@ const shape = projectShape
 export const projectsArea: Area = {
   tag: 'Projects',
   routes: [
-    route({ method: 'GET', path: '/projects', operation: listProjects, summary: 'List projects.', shape }),
+    route({
+      method: 'GET',
+      path: '/projects',
+      operation: listProjects,
+      summary: 'List projects.',
+      shape: listedProjectShape,
+    }),
     route({ method: 'POST', path: '/projects', operation: createProject, summary: 'Create a project.', shape }),
     route({ method: 'GET', path: '/projects/:id', operation: showProject, summary: 'Get a project.', names, shape }),
     route({

@@ -18,7 +18,7 @@ import {
 import { z } from 'zod'
 import { type Area, route, type Shape } from '../routing/route.ts'
 import { basicUserShape } from './shapes/basic-user.ts'
-import { projectShape } from './shapes/project-shape.ts'
+import { listedProjectShape } from './shapes/project-shape.ts'
 
 const privateFieldsSchema = z.object({
   email: z.string(),
@@ -116,7 +116,7 @@ export const usersArea: Area = {
       summary: 'List the projects in the namespace of a user.',
       names,
       scopes,
-      shape: projectShape,
+      shape: listedProjectShape,
     }),
     route({
       method: 'POST',

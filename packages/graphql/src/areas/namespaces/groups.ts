@@ -1,5 +1,4 @@
 import {
-  accessLevels,
   browseGroups,
   findEachGroup,
   type Group,
@@ -7,12 +6,11 @@ import {
   listGroupsBelowEach,
   listProjectsOfEachGroup,
   mayLeaveEach,
-  type Permission,
-  permissionTable,
   showGroup,
 } from '@penstock/core'
 import { GraphQLError } from 'graphql'
 import { loadBatched, readOrNull } from '../../request/request-context.ts'
+import { avatarUrlOf } from '../../schema/avatar-url.ts'
 import { connectionField } from '../../schema/connection-field.ts'
 import { orderIn, sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
@@ -59,7 +57,7 @@ export function addGroups(kit: Kit): void {
       name: t.exposeString('name'),
       fullName: t.exposeString('fullName'),
       fullPath: t.exposeID('fullPath', { nullable: false }),
-      avatarUrl: t.string({ resolve: () => null }),
+      avatarUrl: t.string({ resolve: avatarUrlOf(kit, 'group') }),
       webUrl: t.string({ resolve: ({ fullPath }) => web.url(`groups/${fullPath}`) }),
       userPermissions: t.field({ type: 'GroupPermissions', resolve: (group) => group }),
     }),
@@ -83,19 +81,19 @@ export function addGroups(kit: Kit): void {
       updatedAt: t.field({ type: 'Time', description: 'Always null: not recorded', resolve: () => null }),
       archived: t.boolean({ resolve: () => false }),
       markedForDeletion: t.boolean({ nullable: false, resolve: () => false }),
-      lfsEnabled: t.boolean({ resolve: () => false }),
-      mentionsDisabled: t.boolean({ resolve: () => false }),
-      emailsEnabled: t.boolean({ description: 'No e-mail is sent', resolve: () => false }),
+      lfsEnabled: t.boolean({ resolve: ({ settings }) => settings.lfsEnabled }),
+      mentionsDisabled: t.boolean({ resolve: ({ settings }) => settings.mentionsDisabled }),
+      emailsEnabled: t.boolean({ resolve: ({ settings }) => settings.emailsEnabled }),
       emailsDisabled: t.boolean({
         deprecationReason: 'Inverse kept for old clients: emailsEnabled.',
-        resolve: () => true,
+        resolve: ({ settings }) => !settings.emailsEnabled,
       }),
       requestAccessEnabled: t.exposeBoolean('requestAccessEnabled'),
       requireTwoFactorAuthentication: t.boolean({ resolve: () => false }),
-      twoFactorGracePeriod: t.int({ resolve: () => null }),
-      shareWithGroupLock: t.boolean({ resolve: () => null }),
-      projectCreationLevel: t.string({ resolve: () => leastRoleName('create_project') }),
-      subgroupCreationLevel: t.string({ resolve: () => leastRoleName('create_subgroup') }),
+      twoFactorGracePeriod: t.int({ resolve: ({ settings }) => settings.twoFactorGracePeriod }),
+      shareWithGroupLock: t.boolean({ resolve: ({ settings }) => settings.shareWithGroupLock }),
+      projectCreationLevel: t.string({ resolve: ({ creation }) => creation.projectCreationLevel }),
+      subgroupCreationLevel: t.string({ resolve: ({ creation }) => creation.subgroupCreationLevel }),
       groupMembersCount: t.int({
         nullable: false,
         description: 'Number of direct members; 0 if the caller may not see them',
@@ -190,11 +188,6 @@ export function addGroups(kit: Kit): void {
     }),
   }))
 }
-
-const roles = Object.entries(accessLevels)
-/** Returns GitLab's name of the least role that has the permission: `maintainer`. */
-const leastRoleName = (permission: Permission): string =>
-  roles.find(([, level]) => level === permissionTable[permission].least)![0]
 
 /** Parses a sort such as `name_asc`, `created_desc` or `similarity`. @throws GraphQLError */
 function groupOrderIn(text: string) {

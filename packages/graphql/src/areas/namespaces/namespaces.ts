@@ -6,6 +6,7 @@ import {
   showNamespace,
 } from '@penstock/core'
 import { loadBatched, type RequestContext, readOrNull } from '../../request/request-context.ts'
+import { avatarUrlOf } from '../../schema/avatar-url.ts'
 import { connectionField } from '../../schema/connection-field.ts'
 import { orderIn, sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
@@ -77,9 +78,12 @@ export function addNamespaces(kit: Kit): void {
       description: t.string({ resolve: ({ group }) => group?.description }),
       descriptionHtml: t.string({ description: 'Not rendered here', resolve: () => null }),
       visibility: t.string({ resolve: ({ group }) => group?.visibility ?? 'public' }),
-      lfsEnabled: t.boolean({ resolve: () => false }),
+      lfsEnabled: t.boolean({ resolve: ({ group }) => group?.settings.lfsEnabled ?? false }),
       requestAccessEnabled: t.boolean({ resolve: ({ group }) => group?.requestAccessEnabled ?? false }),
-      avatarUrl: t.string({ resolve: () => null }),
+      avatarUrl: t.string({
+        resolve: ({ group, user }) =>
+          group === undefined ? avatarUrlOf(kit, 'user')(user!) : avatarUrlOf(kit, 'group')(group),
+      }),
       webPath: t.string({ resolve: (source) => web.path(webPathOf(source)) }),
       webUrl: t.string({ resolve: (source) => web.url(webPathOf(source)) }),
       rootNamespace: t.field({
@@ -114,8 +118,7 @@ export function addNamespaces(kit: Kit): void {
 }
 
 /**
- * Returns the arguments of project lists. The last three have no effect: issues and merge requests are enabled in all
- * projects, and no project is marked for deletion.
+ * Returns the arguments of project lists. The last one has no effect: no project is marked for deletion.
  */
 export const namespaceProjectArguments = (kit: Kit, t: ArgumentsMaker) => ({
   ids: t.arg.idList(),
@@ -134,14 +137,29 @@ interface NamespaceProjectArguments {
   readonly includeArchived?: boolean | null | undefined
   readonly archivedOnly?: boolean | null | undefined
   readonly search?: string | null | undefined
+  readonly withIssuesEnabled?: boolean | null | undefined
+  readonly withMergeRequestsEnabled?: boolean | null | undefined
   readonly sort?: `${string} ${'asc' | 'desc'}` | null | undefined
 }
 
 export const namespaceProjectInput = (
   { globalIds }: Kit,
-  { ids, includeArchived, archivedOnly, search, sort }: NamespaceProjectArguments,
+  {
+    ids,
+    includeArchived,
+    archivedOnly,
+    sort,
+    search,
+    withIssuesEnabled,
+    withMergeRequestsEnabled,
+  }: NamespaceProjectArguments,
 ) => ({
-  ...omitNullish({ ids: globalIds.numbersInArgument(ids, 'Project'), search }),
+  ...omitNullish({
+    ids: globalIds.numbersInArgument(ids, 'Project'),
+    search,
+    withIssuesEnabled,
+    withMergeRequestsEnabled,
+  }),
   archived: archivedOnly ? true : includeArchived === false ? false : undefined,
   ...orderIn(sort),
 })

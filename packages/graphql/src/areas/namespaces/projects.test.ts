@@ -72,7 +72,7 @@ test('shows all fields of a project', async () => {
     isForked: false,
     archived: false,
     issuesEnabled: true,
-    wikiEnabled: false,
+    wikiEnabled: true,
     importStatus: 'none',
     ciConfigPathOrDefault: '.svc-ci.yml',
     maxAccessLevel: { humanAccess: 'Developer' },

@@ -6,19 +6,20 @@ import {
   locateProject,
   namespaceOwnersOfProjects,
   type Project,
+  topicsOfProjects,
   viewsOfProjects,
 } from '@penstock/core'
 import { html } from '@penstock/http'
 import { GraphQLError } from 'graphql'
 import { loadBatched, type RequestContext, readOrNull } from '../../request/request-context.ts'
+import { avatarUrlOf } from '../../schema/avatar-url.ts'
 import { connectionField } from '../../schema/connection-field.ts'
-import { constantFields } from '../../schema/constant-fields.ts'
 import { sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { countOf } from '../../schema/listed-count.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
-import type { FieldsOf } from '../../schema/schema-types.ts'
 import { standingIn } from './access-levels.ts'
+import { projectSettingFields } from './project-settings.ts'
 
 export function addProjects(kit: Kit): void {
   const { builder, globalIds, settings, web } = kit
@@ -31,7 +32,7 @@ export function addProjects(kit: Kit): void {
       nameWithNamespace: t.string({ resolve: nameWithNamespace }),
       fullPath: t.id({ resolve: ({ fullPath }) => fullPath }),
       description: t.exposeString('description'),
-      avatarUrl: t.string({ resolve: () => null }),
+      avatarUrl: t.string({ resolve: avatarUrlOf(kit, 'project') }),
       webUrl: t.string({ resolve: webUrlOf }),
       userPermissions: t.field({ type: 'ProjectPermissions', resolve: (project) => project }),
     }),
@@ -49,8 +50,13 @@ export function addProjects(kit: Kit): void {
       descriptionHtml: t.string({ resolve: ({ description = '' }) => html`${description}`.text }),
       visibility: t.exposeString('visibility'),
       archived: t.exposeBoolean('isArchived'),
-      topics: t.stringList({ resolve: () => [] }),
-      tagList: t.string({ deprecationReason: 'Use topics.', resolve: () => '' }),
+      topics: t.stringList({
+        resolve: async (project, _args, context) => [...(await loadBatched(context, topicsOfProjects, project))],
+      }),
+      tagList: t.string({
+        deprecationReason: 'Use topics.',
+        resolve: async (project, _args, context) => (await loadBatched(context, topicsOfProjects, project)).join(', '),
+      }),
       webPath: t.string({ nullable: false, resolve: ({ fullPath }) => web.path(fullPath) }),
       editPath: t.string({ nullable: false, resolve: ({ fullPath }) => web.path(`${fullPath}/edit`) }),
       httpUrlToRepo: t.string({ resolve: (project) => `${webUrlOf(project)}.git` }),
@@ -86,7 +92,7 @@ export function addProjects(kit: Kit): void {
         resolve: async (project, _args, context) => (await standingIn(project, context)).level,
       }),
       userPermissions: t.field({ type: 'ProjectPermissions', nullable: false, resolve: (project) => project }),
-      ...constantProjectFields(t),
+      ...projectSettingFields(t),
     }),
   })
 
@@ -113,8 +119,8 @@ export function addProjects(kit: Kit): void {
         minAccessLevel: t.arg({ type: enums.accessLevel }),
         visibilityLevel: t.arg({ type: enums.visibility }),
         archived: t.arg({ type: archived }),
-        withIssuesEnabled: t.arg.boolean({ description: 'Has no effect: enabled in all projects' }),
-        withMergeRequestsEnabled: t.arg.boolean({ description: 'Has no effect: enabled in all projects' }),
+        withIssuesEnabled: t.arg.boolean(),
+        withMergeRequestsEnabled: t.arg.boolean(),
         sort: t.arg.string({ defaultValue: null as never, description: sortDescription }),
       },
       list: (_root, { ids, visibilityLevel, sort, ...args }, context) => {
@@ -134,38 +140,6 @@ const nameWithNamespace = async (project: Project, _args: object, context: Reque
 
 const countOpenMergeRequests = (project: Project, _args: object, context: RequestContext) =>
   countOf(context, listMergeRequestsOfEachProject, project, { state: 'opened' })
-
-/** Returns the fields with the same value for every project, for features and settings that this service does not have. */
-const constantProjectFields = (t: FieldsOf<Project>) => {
-  const { nullText, alwaysFalse, alwaysZero, always } = constantFields(t)
-  return {
-    importStatus: t.string({ resolve: () => 'none' }),
-    markedForDeletion: always(false),
-    isForked: alwaysFalse(),
-    starCount: alwaysZero(),
-    forksCount: alwaysZero(),
-    issuesEnabled: always(true),
-    mergeRequestsEnabled: always(true),
-    wikiEnabled: always(false),
-    snippetsEnabled: always(false),
-    jobsEnabled: always(true),
-    lfsEnabled: always(false),
-    publicJobs: always(true),
-    sharedRunnersEnabled: always(false),
-    containerRegistryEnabled: always(false),
-    serviceDeskEnabled: always(false),
-    autocloseReferencedIssues: always(false),
-    removeSourceBranchAfterMerge: always(false),
-    onlyAllowMergeIfPipelineSucceeds: always(false),
-    onlyAllowMergeIfAllDiscussionsAreResolved: always(false),
-    allowMergeOnSkippedPipeline: always(false),
-    mergeRequestsFfOnlyEnabled: always(false),
-    squashReadOnly: alwaysFalse(),
-    mergeCommitTemplate: nullText(),
-    squashCommitTemplate: nullText(),
-    suggestionCommitMessage: nullText(),
-  }
-}
 
 const sortDescription = 'Column and direction, for example name_asc; or similarity'
 

@@ -11,6 +11,7 @@ import {
 } from '@penstock/core'
 import { GraphQLError } from 'graphql'
 import { loadBatched, type RequestContext, readOrNull } from '../../request/request-context.ts'
+import { avatarUrlOf } from '../../schema/avatar-url.ts'
 import { connectionField } from '../../schema/connection-field.ts'
 import { orderIn, sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
@@ -51,77 +52,81 @@ export function addUsers(kit: Kit): void {
 
   builder.interfaceType('User', {
     interfaces: ['Todoable'],
-    fields: (t) => ({
-      id: t.field({ type: 'UserID', nullable: false, resolve: ({ id }) => globalIds.of('User', id) }),
-      username: t.exposeString('username', { nullable: false }),
-      name: t.string({
-        nullable: false,
-        description: '`****` for bots of groups and projects that the caller cannot see',
-        resolve: (user, _args, context) => shownName(context, user),
-      }),
-      state: t.field({ type: state, nullable: false, resolve: (user) => user.state }),
-      type: t.field({
-        type: userType,
-        nullable: false,
-        resolve: ({ isBot }) => (isBot ? 'PROJECT_BOT' : 'HUMAN'),
-      }),
-      bot: t.exposeBoolean('isBot', { nullable: false }),
-      human: t.boolean({ resolve: ({ isBot }) => !isBot }),
-      active: t.boolean({ resolve: (user) => user.state === 'active' }),
-      webUrl: t.string({ nullable: false, resolve: ({ username }) => web.url(username) }),
-      webPath: t.string({ nullable: false, resolve: ({ username }) => web.path(username) }),
-      avatarUrl: t.string({ resolve: () => null }),
-      publicEmail: t.exposeString('publicEmail'),
-      email: t.exposeString('publicEmail', { deprecationReason: 'Renamed: publicEmail.' }),
-      commitEmail: t.string({
-        description: 'Visible to the user and to administrators',
-        resolve: (user, _args, context) => (isWhole(user, context) ? user.email : null),
-      }),
-      bio: t.string({ resolve: () => null }),
-      jobTitle: t.string({ resolve: () => null }),
-      location: t.string({ resolve: () => null }),
-      organization: t.string({ resolve: () => null }),
-      pronouns: t.string({ resolve: () => null }),
-      createdAt: t.field({ type: 'Time', resolve: ({ createdAtMs }) => createdAtMs }),
-      lastActivityOn: t.field({
-        type: 'Date',
-        description: 'Visible to the user and to administrators',
-        resolve: (user, _args, context) => (isWhole(user, context) ? user.lastActivityOn : null),
-      }),
-      status: t.field({
-        type: 'UserStatus',
-        description: 'Always null: this service has no user statuses',
-        resolve: () => null,
-      }),
-      namespace: t.field({ type: 'Namespace', resolve: (user) => ({ user }) }),
-      userPermissions: t.field({ type: 'UserPermissions', nullable: false, resolve: (user) => user }),
-      groupCount: t.int({
-        description: 'Visible to the user and to administrators',
-        resolve: (user, _args, context) => countOf(context, listGroupsOfEachUser, user),
-      }),
-      projectCount: t.int({
-        description: 'Visible to the user and to administrators',
-        resolve: (user, _args, context) => countOf(context, listProjectsWithEachUser, user),
-      }),
-      groups: connectionField(kit, t, 'Group', {
-        description: 'Visible to the user and to administrators',
-        args: {
-          permissionScope: t.arg({ type: groupPermission }),
-          search: t.arg.string(),
-          sort: t.arg({ type: groupSort }),
-        },
-        list: (user, { permissionScope, search, sort }, context) => {
-          const input = { forProjects: permissionScope != null, ...omitNullish({ search }), ...orderIn(sort) }
-          return loadBatched(context, listGroupsOfEachUser, user, input)
-        },
-      }),
-      groupMemberships: connectionField(kit, t, 'GroupMember', {
-        list: (user, _args, context) => loadBatched(context, listMembershipsOfEach, user, { where: 'groups' }),
-      }),
-      projectMemberships: connectionField(kit, t, 'ProjectMember', {
-        list: (user, _args, context) => loadBatched(context, listMembershipsOfEach, user, { where: 'projects' }),
-      }),
-    }),
+    fields: (t) => {
+      const profileText = (name: 'bio' | 'jobTitle' | 'location' | 'organization' | 'pronouns') =>
+        t.string({ resolve: ({ settings }) => settings[name] || null })
+      return {
+        id: t.field({ type: 'UserID', nullable: false, resolve: ({ id }) => globalIds.of('User', id) }),
+        username: t.exposeString('username', { nullable: false }),
+        name: t.string({
+          nullable: false,
+          description: '`****` for bots of groups and projects that the caller cannot see',
+          resolve: (user, _args, context) => shownName(context, user),
+        }),
+        state: t.field({ type: state, nullable: false, resolve: (user) => user.state }),
+        type: t.field({
+          type: userType,
+          nullable: false,
+          resolve: ({ isBot }) => (isBot ? 'PROJECT_BOT' : 'HUMAN'),
+        }),
+        bot: t.exposeBoolean('isBot', { nullable: false }),
+        human: t.boolean({ resolve: ({ isBot }) => !isBot }),
+        active: t.boolean({ resolve: (user) => user.state === 'active' }),
+        webUrl: t.string({ nullable: false, resolve: ({ username }) => web.url(username) }),
+        webPath: t.string({ nullable: false, resolve: ({ username }) => web.path(username) }),
+        avatarUrl: t.string({ resolve: avatarUrlOf(kit, 'user') }),
+        publicEmail: t.exposeString('publicEmail'),
+        email: t.exposeString('publicEmail', { deprecationReason: 'Renamed: publicEmail.' }),
+        commitEmail: t.string({
+          description: 'Visible to the user and to administrators',
+          resolve: (user, _args, context) => (isWhole(user, context) ? user.email : null),
+        }),
+        bio: profileText('bio'),
+        jobTitle: profileText('jobTitle'),
+        location: profileText('location'),
+        organization: profileText('organization'),
+        pronouns: profileText('pronouns'),
+        createdAt: t.field({ type: 'Time', resolve: ({ createdAtMs }) => createdAtMs }),
+        lastActivityOn: t.field({
+          type: 'Date',
+          description: 'Visible to the user and to administrators',
+          resolve: (user, _args, context) => (isWhole(user, context) ? user.lastActivityOn : null),
+        }),
+        status: t.field({
+          type: 'UserStatus',
+          description: 'Always null: this service has no user statuses',
+          resolve: () => null,
+        }),
+        namespace: t.field({ type: 'Namespace', resolve: (user) => ({ user }) }),
+        userPermissions: t.field({ type: 'UserPermissions', nullable: false, resolve: (user) => user }),
+        groupCount: t.int({
+          description: 'Visible to the user and to administrators',
+          resolve: (user, _args, context) => countOf(context, listGroupsOfEachUser, user),
+        }),
+        projectCount: t.int({
+          description: 'Visible to the user and to administrators',
+          resolve: (user, _args, context) => countOf(context, listProjectsWithEachUser, user),
+        }),
+        groups: connectionField(kit, t, 'Group', {
+          description: 'Visible to the user and to administrators',
+          args: {
+            permissionScope: t.arg({ type: groupPermission }),
+            search: t.arg.string(),
+            sort: t.arg({ type: groupSort }),
+          },
+          list: (user, { permissionScope, search, sort }, context) => {
+            const input = { forProjects: permissionScope != null, ...omitNullish({ search }), ...orderIn(sort) }
+            return loadBatched(context, listGroupsOfEachUser, user, input)
+          },
+        }),
+        groupMemberships: connectionField(kit, t, 'GroupMember', {
+          list: (user, _args, context) => loadBatched(context, listMembershipsOfEach, user, { where: 'groups' }),
+        }),
+        projectMemberships: connectionField(kit, t, 'ProjectMember', {
+          list: (user, _args, context) => loadBatched(context, listMembershipsOfEach, user, { where: 'projects' }),
+        }),
+      }
+    },
   })
 
   builder.objectType('UserCore', { description: 'Any user in general', interfaces: ['Todoable', 'User'] })

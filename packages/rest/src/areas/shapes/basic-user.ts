@@ -1,6 +1,7 @@
-import { type User, userStates } from '@penstock/core'
+import { avatarPath, type User, userStates } from '@penstock/core'
 import { z } from 'zod'
 import type { JsonContext, Shape } from '../../routing/route.ts'
+import { avatarUrl } from './avatar-url.ts'
 
 const states = [...userStates, 'ldap_blocked', 'blocked_pending_approval'] as const
 
@@ -18,7 +19,7 @@ export const basicUserShape = {
       web_url: z.string(),
     })
     .meta({ id: 'BasicUser' }),
-  of: (user: Pick<User, 'id' | 'username' | 'publicEmail' | 'name' | 'state'>, { externalUrl }: JsonContext) => ({
+  of: (user: Pick<User, 'id' | 'username' | 'publicEmail' | 'name' | 'state' | 'avatar'>, context: JsonContext) => ({
     id: user.id,
     username: user.username,
     public_email: user.publicEmail ?? null,
@@ -26,7 +27,7 @@ export const basicUserShape = {
     state: user.state,
     // Accounts are never locked automatically; a block by an administrator shows in `state`.
     locked: false,
-    avatar_url: null,
-    web_url: `${externalUrl}/${user.username}`,
+    avatar_url: avatarUrl(avatarPath('user', user), context),
+    web_url: `${context.externalUrl}/${user.username}`,
   }),
 } satisfies Shape<User>

@@ -1,111 +1,136 @@
-import { type Namespace, type ProjectView, visibilities } from '@penstock/core'
+import {
+  avatarPath,
+  featureSwitches,
+  type ProjectView,
+  projectFeatureFields,
+  projectSettings,
+  visibilities,
+} from '@penstock/core'
 import { z } from 'zod'
+import { jsonShape, type Member, type Members, member, membersOf } from '../../routing/json-shape.ts'
 import type { JsonContext, Shape } from '../../routing/route.ts'
+import { avatarUrl } from './avatar-url.ts'
 import { basicUserShape } from './basic-user.ts'
+import { namespaceShape } from './namespace-shape.ts'
+import { constantProjectMembers } from './project-constants.ts'
 
 const roleSchema = z.object({ access_level: z.int(), notification_level: z.int() }).nullable()
 
 /** The `notification_level` of a user without a setting for the project: the user's global setting applies. */
 const NOTIFICATION_LEVEL_GLOBAL = 3
 
-const namespaceShape = {
-  schema: z
-    .object({
-      id: z.int(),
-      name: z.string(),
-      path: z.string(),
-      kind: z.enum(['group', 'user']),
-      full_path: z.string(),
-      parent_id: z.int().nullable(),
-      avatar_url: z.string().nullable(),
-      web_url: z.string(),
-    })
-    .meta({ id: 'Namespace' }),
-  of: ({ id, name, path, kind, fullPath, parentId }: Namespace, { externalUrl }: JsonContext) => ({
-    id,
-    name,
-    path,
-    kind,
-    full_path: fullPath,
-    parent_id: parentId ?? null,
-    avatar_url: null,
-    web_url: kind === 'group' ? `${externalUrl}/groups/${fullPath}` : `${externalUrl}/${fullPath}`,
-  }),
-} satisfies Shape<Namespace>
-
-/** A project, in lists and by itself. */
-export const projectShape: Shape<ProjectView> = {
-  schema: z
-    .object({
-      id: z.int(),
-      description: z.string().nullable(),
-      name: z.string(),
-      name_with_namespace: z.string(),
-      path: z.string(),
-      path_with_namespace: z.string(),
-      created_at: z.string(),
-      default_branch: z.string().nullable(),
-      tag_list: z.array(z.string()),
-      topics: z.array(z.string()),
-      ssh_url_to_repo: z.string(),
-      http_url_to_repo: z.string(),
-      web_url: z.string(),
-      readme_url: z.string().nullable(),
-      forks_count: z.int(),
-      avatar_url: z.string().nullable(),
-      star_count: z.int(),
-      last_activity_at: z.string(),
-      updated_at: z.string(),
-      visibility: z.enum(visibilities),
-      namespace: namespaceShape.schema,
-      owner: basicUserShape.schema.optional(),
-      _links: z.object({ self: z.string(), members: z.string() }),
-      archived: z.boolean(),
-      creator_id: z.int().nullable(),
-      request_access_enabled: z.boolean(),
-      empty_repo: z.boolean(),
-      shared_with_groups: z.array(z.unknown()),
-      permissions: z.object({ project_access: roleSchema, group_access: roleSchema }).optional(),
-    })
-    .meta({ id: 'Project' }),
-  of: ({ project, namespace, owner, nameWithNamespace, roles }, context) => {
-    const webUrl = `${context.externalUrl}/${project.fullPath}`
-    const apiUrl = `${context.externalUrl}/api/v4/projects/${project.id}`
-    return {
-      id: project.id,
-      description: project.description ?? null,
-      name: project.name,
-      name_with_namespace: nameWithNamespace,
-      path: project.path,
-      path_with_namespace: project.fullPath,
-      created_at: new Date(project.createdAtMs).toISOString(),
-      default_branch: project.defaultBranch ?? null,
-      tag_list: [],
-      topics: [],
-      ssh_url_to_repo: `git@${new URL(context.externalUrl).hostname}:${project.fullPath}.git`,
-      http_url_to_repo: `${webUrl}.git`,
-      web_url: webUrl,
-      readme_url: null,
-      forks_count: 0,
-      avatar_url: null,
-      star_count: 0,
-      last_activity_at: new Date(project.lastActivityAtMs).toISOString(),
-      updated_at: new Date(project.lastActivityAtMs).toISOString(),
-      visibility: project.visibility,
-      namespace: namespaceShape.of(namespace, context),
-      ...(owner !== undefined && { owner: basicUserShape.of(owner, context) }),
-      _links: { self: apiUrl, members: `${apiUrl}/members` },
-      archived: project.isArchived,
-      creator_id: project.creatorId ?? null,
-      request_access_enabled: project.requestAccessEnabled,
-      empty_repo: project.isEmpty,
-      shared_with_groups: [],
-      ...(roles !== undefined && {
-        permissions: { project_access: roleJson(roles.project), group_access: roleJson(roles.group) },
-      }),
-    }
-  },
-}
-
 const roleJson = (level: number) =>
   level === 0 ? null : { access_level: level, notification_level: NOTIFICATION_LEVEL_GLOBAL }
+
+const of = (schema: z.ZodType, value: Member<ProjectView>['of']) => member<ProjectView>(schema, value)
+const time = (ms: number) => new Date(ms).toISOString()
+const webUrlOf = ({ project }: ProjectView, { externalUrl }: JsonContext) => `${externalUrl}/${project.fullPath}`
+const apiUrlOf = ({ project }: ProjectView, { externalUrl }: JsonContext) =>
+  `${externalUrl}/api/v4/projects/${project.id}`
+
+/** The members that identify and locate a project. */
+const simpleMembers = {
+  id: of(z.int(), ({ project }) => project.id),
+  description: of(z.string().nullable(), ({ project }) => project.description ?? null),
+  name: of(z.string(), ({ project }) => project.name),
+  nameWithNamespace: of(z.string(), ({ nameWithNamespace }) => nameWithNamespace),
+  path: of(z.string(), ({ project }) => project.path),
+  pathWithNamespace: of(z.string(), ({ project }) => project.fullPath),
+  createdAt: of(z.string(), ({ project }) => time(project.createdAtMs)),
+  defaultBranch: of(z.string().nullable(), ({ project }) => project.defaultBranch ?? null),
+  tagList: of(z.array(z.string()), ({ topics }) => topics),
+  topics: of(z.array(z.string()), ({ topics }) => topics),
+  sshUrlToRepo: of(
+    z.string(),
+    ({ project }, { externalUrl }) => `git@${new URL(externalUrl).hostname}:${project.fullPath}.git`,
+  ),
+  httpUrlToRepo: of(z.string(), (view, context) => `${webUrlOf(view, context)}.git`),
+  webUrl: of(z.string(), webUrlOf),
+  readmeUrl: of(z.string().nullable(), () => null),
+  forksCount: of(z.int(), () => 0),
+  avatarUrl: of(z.string().nullable(), ({ project }, context) => avatarUrl(avatarPath('project', project), context)),
+  starCount: of(z.int(), () => 0),
+  lastActivityAt: of(z.string(), ({ project }) => time(project.lastActivityAtMs)),
+  visibility: of(z.enum(visibilities), ({ project }) => project.visibility),
+  namespace: of(namespaceShape.schema, ({ namespace }, context) => namespaceShape.of(namespace, context)),
+}
+
+/** The parts of the API that hold what belongs to the project. A disabled feature has no link. */
+const links: Readonly<Record<string, (view: ProjectView) => string | undefined>> = {
+  self: () => '',
+  issues: ({ project }) => (project.features.issues === 'disabled' ? undefined : '/issues'),
+  merge_requests: ({ project }) => (project.features.mergeRequests === 'disabled' ? undefined : '/merge_requests'),
+  repo_branches: ({ project }) => (project.features.repository === 'disabled' ? undefined : '/repository/branches'),
+  labels: () => '/labels',
+  members: () => '/members',
+}
+const linksMember = of(
+  z.object({ self: z.string(), members: z.string(), labels: z.string() }).catchall(z.string()),
+  (view, context) =>
+    Object.fromEntries(
+      Object.entries(links).flatMap(([name, pathOf]) => {
+        const path = pathOf(view)
+        return path === undefined ? [] : [[name, apiUrlOf(view, context) + path]]
+      }),
+    ),
+)
+
+const switchMembers = Object.fromEntries(
+  Object.entries(featureSwitches).map(([name, feature]) => [
+    name,
+    of(z.boolean(), ({ project }) => project.features[feature] !== 'disabled'),
+  ]),
+)
+
+/** Returns members of the project's part with this key as members of the view. */
+const inner = <Key extends 'features' | 'settings'>(
+  key: Key,
+  members: Readonly<Record<string, Member<ProjectView['project'][Key]>>>,
+): Members<ProjectView> =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, each]) => [
+      name,
+      of(each.schema, ({ project }, context) => each.of(project[key], context)),
+    ]),
+  )
+
+/** A project, as a single resource. */
+export const projectShape: Shape<ProjectView> = jsonShape<ProjectView>('Project', {
+  ...simpleMembers,
+  updatedAt: of(z.string(), ({ project }) => time(project.lastActivityAtMs)),
+  owner: of(basicUserShape.schema.optional(), ({ owner }, context) => owner && basicUserShape.of(owner, context)),
+  _links: linksMember,
+  archived: of(z.boolean(), ({ project }) => project.isArchived),
+  creatorId: of(z.int().nullable(), ({ project }) => project.creatorId ?? null),
+  requestAccessEnabled: of(z.boolean(), ({ project }) => project.requestAccessEnabled),
+  emptyRepo: of(z.boolean(), ({ project }) => project.isEmpty),
+  ...switchMembers,
+  ...inner('features', membersOf(projectFeatureFields)),
+  ...inner('settings', membersOf(projectSettings)),
+  publicBuilds: of(z.boolean(), ({ project }) => project.settings.publicJobs),
+  emailsDisabled: of(z.boolean(), ({ project }) => !project.settings.emailsEnabled),
+  containerRegistryEnabled: of(
+    z.boolean(),
+    ({ project }) => project.settings.containerRegistryAccessLevel !== 'disabled',
+  ),
+  requirementsEnabled: of(z.boolean(), ({ project }) => project.settings.requirementsAccessLevel !== 'disabled'),
+  securityAndComplianceEnabled: of(
+    z.boolean(),
+    ({ project }) => project.settings.securityAndComplianceAccessLevel !== 'disabled',
+  ),
+  canCreateMergeRequestIn: of(z.boolean(), ({ canCreateMergeRequest }) => canCreateMergeRequest),
+  openIssuesCount: of(z.int().optional(), ({ openIssuesCount }) => openIssuesCount),
+  ...constantProjectMembers,
+  permissions: of(
+    z.object({ project_access: roleSchema, group_access: roleSchema }).optional(),
+    ({ roles }) => roles && { project_access: roleJson(roles.project), group_access: roleJson(roles.group) },
+  ),
+})
+
+const simpleShape = jsonShape<ProjectView>('SimpleProject', simpleMembers)
+
+/** A project in a list, of which a caller can ask for the simple form. */
+export const listedProjectShape: Shape<ProjectView> = {
+  schema: z.union([projectShape.schema, simpleShape.schema]),
+  of: (view, context) => (view.isSimple ? simpleShape : projectShape).of(view, context),
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { flag, int, type ObjectOf, oneOf } from '../kit/field-table.ts'
+
+const on = <Column extends string>(column: Column) => flag(column).default(true)
+const off = <Column extends string>(column: Column) => flag(column).default(false)
+const MAX_INT = 2_147_483_647
+const bounded = <Column extends string>(column: Column, min: number, max: number) =>
+  int(column).parse(z.int().min(min).max(max))
+const minutes = <Column extends string>(column: Column) => bounded(column, 0, MAX_INT).optional()
+
+/** The settings of a group that are stored and returned, and have no effect here. */
+export const groupSettings = {
+  allowMergeOnSkippedPipeline: off('allow_merge_on_skipped_pipeline'),
+  allowPersonalSnippets: on('allow_personal_snippets'),
+  autoBanUserOnExcessiveProjectsDownload: off('auto_ban_user_on_excessive_projects_download'),
+  autoDevopsEnabled: flag('auto_devops_enabled').optional(),
+  defaultBranchProtection: bounded('default_branch_protection', 0, 4).default(2),
+  duoAvailability: oneOf('duo_availability', ['default_on', 'default_off', 'never_on']).default('default_off'),
+  duoFeaturesEnabled: off('duo_features_enabled'),
+  emailsEnabled: on('emails_enabled'),
+  enabledGitAccessProtocol: oneOf('enabled_git_access_protocol', ['all', 'ssh', 'http']),
+  experimentFeaturesEnabled: off('experiment_features_enabled'),
+  extraSharedRunnersMinutesLimit: minutes('extra_shared_runners_minutes_limit'),
+  fileTemplateProjectId: bounded('file_template_project_id', 1, MAX_INT).optional(),
+  lfsEnabled: off('lfs_enabled'),
+  lockDuoFeaturesEnabled: off('lock_duo_features_enabled'),
+  lockMathRenderingLimitsEnabled: off('lock_math_rendering_limits_enabled'),
+  mathRenderingLimitsEnabled: on('math_rendering_limits_enabled'),
+  maxArtifactsSize: bounded('max_artifacts_size', 0, MAX_INT).optional(),
+  membershipLock: off('membership_lock'),
+  mentionsDisabled: off('mentions_disabled'),
+  onlyAllowMergeIfAllDiscussionsAreResolved: off('only_allow_merge_if_all_discussions_are_resolved'),
+  onlyAllowMergeIfPipelineSucceeds: off('only_allow_merge_if_pipeline_succeeds'),
+  preventForkingOutsideGroup: off('prevent_forking_outside_group'),
+  preventSharingGroupsOutsideHierarchy: off('prevent_sharing_groups_outside_hierarchy'),
+  shareWithGroupLock: off('share_with_group_lock'),
+  sharedRunnersMinutesLimit: minutes('shared_runners_minutes_limit'),
+  sharedRunnersSetting: oneOf('shared_runners_setting', [
+    'enabled',
+    'disabled_and_overridable',
+    'disabled_and_unoverridable',
+    'disabled_with_override',
+  ]),
+  twoFactorGracePeriod: bounded('two_factor_grace_period', 0, MAX_INT).default(48),
+  uniqueProjectDownloadLimit: bounded('unique_project_download_limit', 0, 10_000).default(0),
+  uniqueProjectDownloadLimitIntervalInSeconds: bounded(
+    'unique_project_download_limit_interval_in_seconds',
+    0,
+    10 * 86_400,
+  ).default(0),
+  webBasedCommitSigningEnabled: off('web_based_commit_signing_enabled'),
+}
+
+export interface GroupSettings extends ObjectOf<typeof groupSettings> {}

@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { getGroup } from '../groups/group-store.ts'
+import { never } from '../kit/conditions.ts'
+import { notFound } from '../kit/domain-error.ts'
+import { type KeysetPage, mapKeysetPage, mapPage, type Page } from '../kit/page.ts'
+import { namespaceRef, unsupportedSwitch, withoutEffect } from '../kit/parameter-schemas.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Project } from '../model/project.ts'
+import type { OperationContext } from '../operations/context.ts'
+import { query, unscopedQuery } from '../operations/operation.ts'
+import { findUser, findUserByUsername } from '../users/user-store.ts'
+import { type ProjectListInput, projectListInput } from './project-input.ts'
+import { conditionsOfActor, enabledFeatures, listProjectRows, type ProjectFilter } from './project-list-store.ts'
+import { sizeOrders } from './project-order.ts'
+import type { ProjectView } from './project-view.ts'
+import { viewsOf } from './project-view-store.ts'
+
+export const listProjects = unscopedQuery(
+  { name: 'listProjects', caller: 'anyone', input: z.object(projectListInput) },
+  (context, input) => pageOfProjects(context, input, {}),
+)
+
+export const listGroupProjects = query(
+  {
+    name: 'listGroupProjects',
+    caller: 'anyone',
+    input: z.object({
+      group: namespaceRef,
+      includeSubgroups: z.boolean().default(false),
+      /** Projects cannot be shared with groups. */
+      withShared: withoutEffect,
+      withSecurityReports: unsupportedSwitch,
+      ...projectListInput,
+    }),
+    permission: 'read_group',
+    subject: (context, { group }) => getGroup(context, group),
+  },
+  (context, input) =>
+    pageOfProjects(context, input, {
+      within: { group: context.subject, depth: input.includeSubgroups ? 'any' : 'direct' },
+    }),
+)
+
+/** Lists the projects in the namespace of a user, given by id or username. */
+export const listUserProjects = unscopedQuery(
+  { name: 'listUserProjects', caller: 'anyone', input: z.object({ user: namespaceRef, ...projectListInput }) },
+  async (context, input) => {
+    const { user: ref } = input
+    const user = await (typeof ref === 'number' ? findUser(context, ref) : findUserByUsername(context, ref))
+    if (user === undefined) throw notFound('User')
+    return pageOfProjects(context, input, { ownerId: user.id })
+  },
+)
+
+async function pageOfProjects(
+  context: OperationContext & ReadContext,
+  input: ProjectListInput,
+  which: Pick<ProjectFilter, 'within' | 'ownerId'>,
+): Promise<Page<ProjectView> | KeysetPage<ProjectView>> {
+  const { actor } = context
+  const isEmpty =
+    input.starred ||
+    input.imported ||
+    (input.markedForDeletionOn ?? '') !== '' ||
+    (input.repositoryStorage ?? STORAGE) !== STORAGE
+  const filter: ProjectFilter = {
+    ...which,
+    search: input.search || undefined,
+    visibility: input.visibility,
+    searchesNamespaces: input.searchNamespaces,
+    isArchived: input.archived ?? (input.active === undefined ? undefined : !input.active),
+    topics: input.topic?.filter((name) => name !== ''),
+    features: enabledFeatures(input),
+    idAfter: input.idAfter,
+    idBefore: input.idBefore,
+    lastActivityAfterMs: later(input.lastActivityAfter, input.updatedAfter),
+    lastActivityBeforeMs: earlier(input.lastActivityBefore, input.updatedBefore),
+    where: [...conditionsOfActor(context, actor, input), ...(isEmpty ? [never] : [])],
+  }
+  // As on GitLab, others get the default order.
+  const isForAdministrators = sizeOrders.some((order) => order === input.orderBy)
+  const by = isForAdministrators && !actor?.isAdministrator ? 'created_at' : input.orderBy
+  const order = { by, direction: input.sort }
+  const page = await listProjectRows(context, filter, order, input, input.pagination === 'keyset')
+  const views = await viewsOf(context, context.actor, page.items)
+  const viewById = new Map(views.map((view) => [view.project.id, view]))
+  const view = ({ id }: Project) => ({ ...viewById.get(id)!, ...(input.simple && { isSimple: true as const }) })
+  return 'nextCursor' in page ? mapKeysetPage(page, view) : mapPage(page, view)
+}
+
+/** The name of the only storage of repositories. */
+const STORAGE = 'default'
+
+/** The last change counts as activity, so that both pairs of parameters limit the same time. */
+const later = (a: number | undefined, b: number | undefined) => limitOf(Math.max, a, b)
+const earlier = (a: number | undefined, b: number | undefined) => limitOf(Math.min, a, b)
+function limitOf(choose: (...values: number[]) => number, ...values: (number | undefined)[]): number | undefined {
+  const given = values.filter((value) => value !== undefined)
+  return given.length === 0 ? undefined : choose(...given)
+}

@@ -1,0 +1,5 @@
+import type { JsonContext } from '../../routing/route.ts'
+
+/** Returns the URL of a picture; null if there is none. */
+export const avatarUrl = (path: string | undefined, { externalUrl }: JsonContext): string | null =>
+  path === undefined ? null : `${externalUrl}/${path}`
