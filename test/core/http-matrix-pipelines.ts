@@ -61,7 +61,7 @@ export const pipelineRows: readonly MatrixRow[] = [
   },
   ...['pipeline', 'pipelines/:pipeline_id/retry', 'pipelines/:pipeline_id/cancel'].map(refused),
   ...['play', 'retry', 'cancel', 'erase'].map((action) => refused(`jobs/:job_id/${action}`)),
-  { call: 'GET /projects/:id/jobs/:job_id/trace', ...reads, answer: [200, 'text'] },
+  { call: 'GET /projects/:id/jobs/:job_id/trace', ...reads, answer: [200, 'text'], mayBeEmpty: true },
   { call: 'GET /job', may: 'signed in', answer: [404, { exactly: { message: 'text' } }], job: true },
   { call: 'GET /projects/:id/jobs', ...reads, answer: [200, listOf(job)] },
   { call: 'GET /projects/:id/jobs/:job_id', ...reads, answer: [200, job] },
