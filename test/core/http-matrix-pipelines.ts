@@ -1,5 +1,15 @@
 import type { MatrixRow } from './http-matrix-row.ts'
-import { bridge, job, listedPipeline, listOf, pipeline, pipelineExport } from './http-matrix-shapes.ts'
+import {
+  bridge,
+  job,
+  listedPipeline,
+  listOf,
+  pipeline,
+  pipelineExport,
+  testReport,
+  testReportSummary,
+  pipelineVariable as variable,
+} from './http-matrix-shapes.ts'
 
 const list = '/projects/:id/pipelines'
 const one = `${list}/:pipeline_id`
@@ -7,6 +17,14 @@ const run = { status: 'success', ref: 'main' }
 
 /** As on GitLab with project-based pipeline visibility. */
 const reads = { may: { project: 10 }, visitors: 'anyone', needs: ['pipeline'] } as const
+
+/** A change that recorded pipelines do not allow, for those who might make it. */
+const refused = (path: string): MatrixRow => ({
+  call: `POST /projects/:id/${path}`,
+  may: { project: 30 },
+  needs: ['pipeline'],
+  answer: [422, { exactly: { message: 'text' } }],
+})
 
 export const pipelineRows: readonly MatrixRow[] = [
   {
@@ -30,6 +48,21 @@ export const pipelineRows: readonly MatrixRow[] = [
   { call: `GET ${one}`, ...reads, answer: [200, pipeline] },
   { call: `GET ${one}/jobs`, ...reads, answer: [200, listOf(job)] },
   { call: `GET ${one}/bridges`, ...reads, answer: [200, listOf(bridge)] },
+  { call: `GET ${one}/variables`, may: { project: 40 }, needs: ['pipeline'], answer: [200, listOf(variable)] },
+  { call: `GET ${one}/test_report`, ...reads, answer: [200, testReport] },
+  { call: `GET ${one}/test_report_summary`, ...reads, answer: [200, testReportSummary] },
+  {
+    call: `PUT ${one}/metadata`,
+    may: { project: 30 },
+    needs: ['pipeline'],
+    send: { name: 'Release' },
+    answer: [200, pipeline],
+    job: true,
+  },
+  ...['pipeline', 'pipelines/:pipeline_id/retry', 'pipelines/:pipeline_id/cancel'].map(refused),
+  ...['play', 'retry', 'cancel', 'erase'].map((action) => refused(`jobs/:job_id/${action}`)),
+  { call: 'GET /projects/:id/jobs/:job_id/trace', ...reads, answer: [200, 'text'], mayBeEmpty: true },
+  { call: 'GET /job', may: 'signed in', answer: [404, { exactly: { message: 'text' } }], job: true },
   { call: 'GET /projects/:id/jobs', ...reads, answer: [200, listOf(job)] },
   { call: 'GET /projects/:id/jobs/:job_id', ...reads, answer: [200, job] },
   { call: `DELETE ${one}`, may: { project: 50 }, answer: [204], needs: ['pipeline'] },

@@ -22,7 +22,7 @@ export interface MatrixRow {
    * Default: none.
    */
   readonly visitors?: 'anyone' | 'signed in'
-  /** The successful answer. Without a shape it has no body; `text` stands for a body that is not JSON. */
+  /** The answer to callers who may call it, also if it is always an error. Without a shape it has no body; `text` stands for a body that is not JSON. */
   readonly answer: readonly [status: number, shape?: Shape | 'text']
   /** The names of the things that must exist before the request. */
   readonly needs?: readonly string[]
@@ -39,7 +39,7 @@ export interface MatrixRow {
   readonly scopes?: readonly string[]
   /** Answers that differ from the rules, by the name of the column. */
   readonly except?: Readonly<Record<string, Answer | 'success'>>
-  /** Whether the list may be empty for new users. */
+  /** Whether the list may be empty for new users, or the text may be empty. */
   readonly mayBeEmpty?: true
   /** Whether the request revokes its own credential. */
   readonly endsCredential?: true

@@ -300,6 +300,21 @@ const jobMembers = {
 } as const
 export const job: Shape = { has: { ...jobMembers, runner: 'map?', artifacts: { listOf: 'map' } } }
 export const bridge: Shape = { has: { ...jobMembers, downstream_pipeline: 'map?' } }
+export const pipelineVariable: Shape = {
+  exactly: { variable_type: 'text', key: 'text', value: 'text', raw: 'flag' },
+}
+export const testReport: Shape = {
+  exactly: {
+    total_time: 'int',
+    total_count: 'int',
+    success_count: 'int',
+    failed_count: 'int',
+    skipped_count: 'int',
+    error_count: 'int',
+    test_suites: { listOf: 'map' },
+  },
+}
+export const testReportSummary: Shape = { exactly: { total: 'map', test_suites: { listOf: 'map' } } }
 export const pipelineExport: Shape = {
   exactly: { signals: { listOf: 'text' }, token_set: 'flag', warnings: { listOf: 'text' } },
 }

@@ -81,7 +81,7 @@ const makers: Readonly<Record<string, Maker>> = {
     await world.perform(root, putPipelineRecord, {
       project: parent!.id,
       pipelineId: id,
-      objectAttributes: { id, status: 'success', ref: 'main' },
+      objectAttributes: { id, status: 'success', ref: 'main', variables: [{ key: 'STAGE', value: 'poison' }] },
       builds: [{ id: 380, status: 'success' }],
       bridges: [{ id: 381, status: 'success' }],
       payload: '',

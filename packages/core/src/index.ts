@@ -96,6 +96,7 @@ export { type ShownStanding, showStandings } from './operations/standings.ts'
 export * from './operations/watched-reads.ts'
 export { type Counted, type Limit, WindowCounter } from './operations/window-counter.ts'
 export { type CommitInProjectId, lastPipelineOfEach } from './pipelines/commit-pipeline-store.ts'
+export { type CommitWithPipeline, getCommitWithPipeline } from './pipelines/commit-with-pipeline.ts'
 export {
   type ExportSettings,
   type ExportSignal,
@@ -105,6 +106,7 @@ export {
   parseExportSettings,
 } from './pipelines/export-settings.ts'
 export type {} from './pipelines/global-number-store.ts'
+export type { BridgeWithCommit, JobWithCommit } from './pipelines/job-commits.ts'
 export * from './pipelines/job-listings.ts'
 export type {} from './pipelines/job-store.ts'
 export {
@@ -117,12 +119,15 @@ export {
   type RecordedEnvironment,
   type RecordedRunner,
   type RecordedUser,
+  type RecordedVariable,
 } from './pipelines/pipeline.ts'
 export * from './pipelines/pipeline-changes.ts'
+export * from './pipelines/pipeline-details.ts'
 export * from './pipelines/pipeline-listings.ts'
 export * from './pipelines/pipeline-operations.ts'
 export { isComplete, type PipelineStatus, pipelineStatuses } from './pipelines/pipeline-status.ts'
 export type {} from './pipelines/pipeline-store.ts'
+export type {} from './pipelines/pipeline-variable-store.ts'
 export { type JobGroup, jobGroupsOf, type Stage } from './pipelines/stage.ts'
 export * from './pipelines/status-wording.ts'
 export * from './pipelines/trace-instance-store.ts'

@@ -5,6 +5,7 @@ import { labelsArea } from './areas/labels.ts'
 import { membersArea } from './areas/members.ts'
 import { mergeRequestsArea } from './areas/merge-requests.ts'
 import { milestonesArea } from './areas/milestones.ts'
+import { pipelineChangesArea } from './areas/pipeline-changes.ts'
 import { pipelinesArea } from './areas/pipelines.ts'
 import { projectsArea } from './areas/projects.ts'
 import { repositoryArea } from './areas/repository.ts'
@@ -30,4 +31,5 @@ export const areas: readonly Area[] = [
   variablesArea,
   pipelinesArea,
   settingsArea,
+  pipelineChangesArea,
 ]

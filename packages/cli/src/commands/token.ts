@@ -30,7 +30,7 @@ Examples:
   $ penstock token list
   $ penstock token rotate 7Hq2mK9sT4bZ --overlap 3600
   $ penstock token revoke 7Hq2mK9sT4bZ
-  $ penstock token create --kind job --project ops/tools --user mira
+  $ penstock token create --kind job --project ops/tools --user mira --job 2104
   $ penstock token revoke 12 --kind job
 `
 
@@ -93,6 +93,7 @@ export const tokenCommand: CommandDefinition = {
         .addOption(new Option('--kind <kind>', 'kind of token').choices(['ingest', 'job']).default('ingest'))
         .addOption(new Option('--project <project>', 'with --kind job: id or full path of the project'))
         .addOption(new Option('--user <user>', 'with --kind job: id or name of the user who started the job'))
+        .addOption(new Option('--job <job>', 'with --kind job: id of the job, which GET /job then returns'))
         .addOption(new Option('--name <name>', 'name of a new token'))
         .addOption(new Option('--expires-at <time>', 'time of expiry, RFC 3339 (default: the token does not expire)'))
         .addOption(

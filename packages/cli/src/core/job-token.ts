@@ -31,15 +31,23 @@ export async function runJobToken(
 }
 
 async function create(flags: OptionValues, environment: Environment): Promise<void> {
-  const { project, user } = flags as { project?: string; user?: string }
+  const { project, user, job: jobText } = flags as { project?: string; user?: string; job?: string }
   if (project === undefined || user === undefined) throw new UsageError('--kind job needs --project and --user')
+  const jobId = jobText === undefined ? undefined : jobIdOf(jobText)
   const { token, job } = await asCoreOperator(flags, environment, async (core) => {
     const starter = await userOf(core, user)
-    const input = { project: idForm.test(project) ? Number(project) : project, userId: starter.id }
+    const input = { project: idForm.test(project) ? Number(project) : project, userId: starter.id, jobId }
     return { token: await perform(core, operator, createJobToken, input), job: `${starter.username} in ${project}` }
   })
   await write(environment.stderr, `created job token ${token.id} of ${job}\n`)
   await write(environment.stdout, `${token.value}\n`)
+}
+
+/** Ids of jobs may be longer than those of the core: they come from the forge that runs them. */
+function jobIdOf(text: string): number {
+  const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0
+  if (!Number.isSafeInteger(id) || id === 0) throw new UsageError('--job must be the id of a job')
+  return id
 }
 
 async function userOf(core: Core, text: string): Promise<{ id: number; username: string }> {

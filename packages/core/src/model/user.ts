@@ -47,6 +47,8 @@ export interface ActingUser extends Pick<User, 'id' | 'username' | 'isAdministra
   readonly isExternal?: boolean
   /** The project of the job that owns the token of the request. The user's rights count only there. */
   readonly jobProjectId?: number
+  /** The id of that job in its records, if the token names it. */
+  readonly jobId?: number
 }
 
 /** The caller; `undefined` if the caller has not signed in. */

@@ -86,12 +86,19 @@ const existingJobs = async (context: ReadContext, rows: readonly JobRow[]): Prom
  * @throws DomainError `not_found`, also for a job of another project
  */
 export async function getJobRow(context: ReadContext, { id }: Project, jobId: number): Promise<JobOfPipeline> {
-  const row = await scopedJobQuery(context, 'build', {})
-    .where('project_id', '=', id)
-    .where('job_id', '=', jobId)
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst()
+  return firstJob(context, scopedJobQuery(context, 'build', {}).where('project_id', '=', id), jobId)
+}
+
+/** Works like `getJobRow`, and also returns bridges. */
+export const getProcessableRow = (context: ReadContext, { id }: Project, jobId: number): Promise<JobOfPipeline> =>
+  firstJob(context, jobQuery(context, {}).where('project_id', '=', id), jobId)
+
+async function firstJob(
+  context: ReadContext,
+  jobs: ReturnType<typeof jobQuery>,
+  jobId: number,
+): Promise<JobOfPipeline> {
+  const row = await jobs.where('job_id', '=', jobId).orderBy('id').limit(1).executeTakeFirst()
   const [job] = await jobsOf(context, [row])
   if (job === undefined) throw notFound()
   return job

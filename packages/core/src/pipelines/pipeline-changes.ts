@@ -5,7 +5,9 @@ import type { ReadContext } from '../kit/store-context.ts'
 import type { ProjectRef } from '../model/project.ts'
 import { type Operation, query } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
+import { getProcessableRow } from './job-store.ts'
 import { jobInput, pipelineInput } from './pipeline.ts'
+import { getPipelineRow } from './pipeline-store.ts'
 
 /**
  * Operations that would start, cancel or retry pipelines and jobs. Pipelines run elsewhere and are only recorded here,
@@ -22,6 +24,7 @@ export const retryPipeline = impossibleOperation('retryPipeline', pipelineInput,
 export const playJob = impossibleOperation('playJob', jobInput, 'Job is not playable')
 export const retryJob = impossibleOperation('retryJob', jobInput, 'Job is not retryable')
 export const cancelJob = impossibleOperation('cancelJob', jobInput, 'Job is not cancelable')
+export const eraseJob = impossibleOperation('eraseJob', jobInput, 'Job is not erasable')
 export const unscheduleJob = impossibleOperation('unscheduleJob', jobInput, 'Job is not scheduled here')
 export const removeJobArtifacts = impossibleOperation(
   'removeJobArtifacts',
@@ -29,13 +32,22 @@ export const removeJobArtifacts = impossibleOperation(
   'Artifacts are kept where the job ran, and not here',
 )
 
-function impossibleOperation<Input extends z.ZodType<{ readonly project: ProjectRef }>>(
+/** The pipeline or the job to change, which must exist. */
+interface Target {
+  readonly pipelineId?: number
+  readonly jobId?: number
+}
+
+function impossibleOperation<Input extends z.ZodType<Target & { readonly project: ProjectRef }>>(
   name: string,
   input: Input,
   message: string,
 ): Operation<Input, never> {
   const subject = (context: ReadContext, { project }: { readonly project: ProjectRef }) => getProject(context, project)
-  return query({ name, input, permission: 'create_pipeline_record', subject }, async () => {
+  return query({ name, input, permission: 'create_pipeline_record', subject }, async (context, target) => {
+    const { pipelineId, jobId }: Target = target
+    if (pipelineId !== undefined) await getPipelineRow(context, context.subject, pipelineId)
+    if (jobId !== undefined) await getProcessableRow(context, context.subject, jobId)
     throw new DomainError({ code: 'impossible', message })
   })
 }

@@ -9,12 +9,11 @@ import { command, query, unscopedSteps } from '../operations/operation.ts'
 import { isLargePayload, preparePayload } from '../operations/prepared-payload.ts'
 import { getProject } from '../projects/project-store.ts'
 import { type ExportSettings, loadExportSettings } from './export-settings.ts'
+import { type BridgeWithCommit, type JobWithCommit, withCommits } from './job-commits.ts'
 import { getJobRow, keysetPageOfProjectJobs, pageOfPipelineJobs, pageOfProjectJobs } from './job-store.ts'
 import { insertJobs, setJobs } from './job-write-store.ts'
 import { downstreamOfEach } from './linked-pipeline-store.ts'
 import {
-  type BridgeOfPipeline,
-  type JobOfPipeline,
   jobInput,
   latestPipelineInput,
   listBridgesInput,
@@ -34,6 +33,7 @@ import {
   pageOfPipelines,
   updatePipeline,
 } from './pipeline-store.ts'
+import { setPipelineVariables } from './pipeline-variable-store.ts'
 import { type PreparedRecord, pipelineFor, preparedRecordInput } from './prepared-record.ts'
 import { chargeRecord, releaseRecord } from './record-size-store.ts'
 import { isNewer } from './record-version.ts'
@@ -61,34 +61,45 @@ export const getLatestPipeline = query(
 
 export const listPipelineJobs = query(
   { name: 'listPipelineJobs', input: listPipelineJobsInput, ...read },
-  async (context, { pipelineId, ...input }): Promise<Page<JobOfPipeline>> => {
+  async (context, { pipelineId, ...input }): Promise<Page<JobWithCommit>> => {
     const pipeline = await getPipelineRow(context, context.subject, pipelineId)
-    return pageOfPipelineJobs(context, pipeline, { ...input, kind: 'build' }, input)
+    const page = await pageOfPipelineJobs(context, pipeline, { ...input, kind: 'build' }, input)
+    return { ...page, items: await withCommits(context, context.subject, page.items) }
   },
 )
 
 export const listPipelineBridges = query(
   { name: 'listPipelineBridges', input: listBridgesInput, ...read },
-  async (context, { pipelineId, ...input }): Promise<Page<BridgeOfPipeline>> => {
+  async (context, { pipelineId, ...input }): Promise<Page<BridgeWithCommit>> => {
     const pipeline = await getPipelineRow(context, context.subject, pipelineId)
     const filter = { ...input, kind: 'bridge', includeRetried: false } as const
     const bridges = await pageOfPipelineJobs(context, pipeline, filter, input)
     const downstreams = await downstreamOfEach(context, context.actor, bridges.items)
-    return { ...bridges, items: bridges.items.map((one, index) => ({ ...one, downstream: downstreams[index] })) }
+    const items = await withCommits(context, context.subject, bridges.items)
+    return { ...bridges, items: items.map((one, index) => ({ ...one, downstream: downstreams[index] })) }
   },
 )
 
 export const listProjectJobs = query(
   { name: 'listProjectJobs', input: listProjectJobsInput, ...read },
-  async (context, input): Promise<Page<JobOfPipeline> | KeysetPage<JobOfPipeline>> => {
-    if (input.pagination === 'keyset') return keysetPageOfProjectJobs(context, context.subject, input, input)
+  async (context, input): Promise<Page<JobWithCommit> | KeysetPage<JobWithCommit>> => {
+    const { subject: project } = context
+    if (input.pagination === 'keyset') {
+      const page = await keysetPageOfProjectJobs(context, project, input, input)
+      return { ...page, items: await withCommits(context, project, page.items) }
+    }
     requireReachableOffset(input, 'Job')
-    return pageOfProjectJobs(context, context.subject, input, input)
+    const page = await pageOfProjectJobs(context, project, input, input)
+    return { ...page, items: await withCommits(context, project, page.items) }
   },
 )
 
-export const getJob = query({ name: 'getJob', input: jobInput, ...read }, (context, { jobId }) =>
-  getJobRow(context, context.subject, jobId),
+export const getJob = query(
+  { name: 'getJob', input: jobInput, ...read },
+  async (context, { jobId }): Promise<JobWithCommit> => {
+    const job = await getJobRow(context, context.subject, jobId)
+    return (await withCommits(context, context.subject, [job]))[0]!
+  },
 )
 
 export interface RecordedPipeline {
@@ -140,6 +151,7 @@ async function store(
     ? await insertPipeline(tx, project, head, version)
     : await updatePipeline(tx, project, former.key, head, version)
   await (isNew ? insertJobs(tx, pipeline, record.jobs) : setJobs(tx, pipeline, record.jobs, record.stages))
+  await setPipelineVariables(tx, pipeline, record.variables)
   await chargeRecord(tx, pipeline)
   await tx.recordEvent({
     type: isNew ? RECORDED_FIRST : RECORDED_AGAIN,

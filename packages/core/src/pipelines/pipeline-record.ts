@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { instantMs, namespaceRef } from '../kit/parameter-schemas.ts'
 import { problem } from '../kit/parse-input.ts'
-import type { Job, PipelineDraft, Upstream } from './pipeline.ts'
+import type { Job, PipelineDraft, RecordedVariable, Upstream } from './pipeline.ts'
 import { canonicalStatus, isComplete } from './pipeline-status.ts'
 
 /** The limit of builds and bridges together. */
@@ -11,6 +11,9 @@ const MAX_TEXT_LENGTH = 1_024
 const MAX_MESSAGE_LENGTH = 10_000
 const MAX_SECONDS = 1_000_000_000
 const MAX_TAGS = 100
+/** Variables beyond these limits are left out. */
+const MAX_VARIABLES = 100
+const MAX_VARIABLE_LENGTH = 10_000
 
 /**
  * Reads an unusable optional value as `undefined`. Null is handled first because it is frequent, and a failed parse is
@@ -70,9 +73,18 @@ const job = z.object({
 /** Rejects anything but a list: if it were read as no jobs, it would delete the jobs of earlier records. */
 const jobs = z.preprocess((list) => list ?? undefined, z.array(job).max(MAX_JOBS).optional())
 
-/**
- * The stored parts of a pipeline hook. Its variables are not stored, because they may contain secrets.
- */
+/** A variable is stored unchanged or not at all: a truncated value would be a wrong one. */
+const variable = lenient(
+  z.object({
+    key: z.string().regex(/^\w{1,255}$/),
+    value: z
+      .string()
+      .max(MAX_VARIABLE_LENGTH)
+      .refine((value) => replaceInvalid(value) === value),
+  }),
+)
+
+/** The stored parts of a pipeline hook. */
 export const putRecordInput = z
   .object({
     project: namespaceRef,
@@ -97,6 +109,7 @@ export const putRecordInput = z
       finishedAt: moment,
       duration: seconds,
       queuedDuration: seconds,
+      variables: lenient(z.array(variable)),
     }),
     user,
     /** The project as the sender names it. */
@@ -122,6 +135,10 @@ export const putRecordInput = z
     }
     if (builds.length + bridges.length > MAX_JOBS) context.addIssue(problem('invalid', { path: ['builds'] }))
   })
+
+/** Returns the variables, which are not part of the draft because they may contain secrets. */
+export const variablesOf = ({ objectAttributes }: PutRecord): RecordedVariable[] =>
+  (objectAttributes.variables ?? []).filter((each) => each !== undefined).slice(0, MAX_VARIABLES)
 export type PutRecord = z.output<typeof putRecordInput>
 export type ProjectNames = z.output<typeof projectOf>
 

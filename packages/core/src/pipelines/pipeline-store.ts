@@ -154,14 +154,20 @@ export async function updatePipeline(
   draft: PipelineHead,
   version: RecordVersion,
 ): Promise<Pipeline> {
-  const columns = columnsOf(draft, version)
+  const { name, ...columns } = columnsOf(draft, version)
   const row = await db
     .updateTable('pipelines')
-    .set({ updated_at_ms: nowMs, ...columns })
+    // A record without a name keeps the one that a user has given to the pipeline.
+    .set({ updated_at_ms: nowMs, ...columns, ...(name !== null && { name }) })
     .where('id', '=', key)
     .returningAll()
     .executeTakeFirstOrThrow()
   return pipelineOf({ ...row, project_path: fullPath })
+}
+
+export async function renamePipelineRow({ db, nowMs }: Tx, pipeline: Pipeline, name: string): Promise<Pipeline> {
+  await db.updateTable('pipelines').set({ name, updated_at_ms: nowMs }).where('id', '=', pipeline.key).execute()
+  return { ...pipeline, name, updatedAtMs: nowMs }
 }
 
 export async function deletePipeline({ db }: Tx, key: number): Promise<void> {

@@ -90,6 +90,12 @@ export interface Job {
   readonly environment: RecordedEnvironment | undefined
 }
 
+/** A variable that was given to a pipeline when it was started. */
+export interface RecordedVariable {
+  readonly key: string
+  readonly value: string
+}
+
 export interface RecordedRunner {
   readonly id: number | undefined
   readonly description: string | undefined
@@ -206,6 +212,7 @@ export const listPipelineJobsInput = z.object({
 })
 export const listBridgesInput = z.object({ ...pipelineInput.shape, ...jobFilter, ...pageInput })
 export const listProjectJobsInput = z.object({ ...inProject, ...jobFilter, ...pageInput, ...keysetInput })
+export const pipelineMetadataInput = z.object({ ...pipelineInput.shape, name: z.string() })
 export const jobInput = z.object({ ...inProject, jobId: z.int() })
 export const pipelineExportInput = z.object({
   ...inProject,

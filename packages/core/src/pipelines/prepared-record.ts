@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type JobColumns, jobColumnsOf } from './job-columns.ts'
-import type { PipelineDraft } from './pipeline.ts'
+import type { PipelineDraft, RecordedVariable } from './pipeline.ts'
 import {
   asOf,
   isUpstreamElsewhere,
@@ -10,6 +10,7 @@ import {
   putRecordInput,
   type UpstreamNames,
   upstreamNamesOf,
+  variablesOf,
 } from './pipeline-record.ts'
 import type { RecordVersion } from './record-version.ts'
 
@@ -41,6 +42,7 @@ export interface PreparedRecord {
   readonly jobs: readonly JobColumns[]
   /** The stages of the jobs, in the order of their first jobs. */
   readonly stages: readonly string[]
+  readonly variables: readonly RecordedVariable[]
 }
 
 /** The input of `putPipelineRecord`: a hook, which becomes a `PreparedRecord`. */
@@ -66,6 +68,7 @@ function prepareRecord(input: PutRecord): PreparedRecord {
     acrossProjects: draft.upstream === undefined ? undefined : prepared(true),
     jobs: draft.jobs.map(jobColumnsOf),
     stages: [...new Set(draft.jobs.flatMap(({ stage }) => stage ?? []))],
+    variables: variablesOf(input),
   }
 }
 

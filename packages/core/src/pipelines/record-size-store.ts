@@ -54,6 +54,11 @@ async function measure({ db }: Tx, key: number): Promise<number> {
     .select(sql<number>`octet_length(details)`.as('bytes'))
     .where('id', '=', key)
     .executeTakeFirstOrThrow()
+  const variables = await db
+    .selectFrom('pipeline_variables')
+    .select(sql<number>`octet_length(sealed)`.as('bytes'))
+    .where('pipeline_key', '=', key)
+    .executeTakeFirst()
   const jobs = await db
     .selectFrom('pipeline_jobs')
     .select(({ fn }) => [
@@ -62,5 +67,6 @@ async function measure({ db }: Tx, key: number): Promise<number> {
     ])
     .where('pipeline_key', '=', key)
     .executeTakeFirstOrThrow()
-  return PIPELINE_ROW_BYTES + pipeline.bytes + Number(jobs.count) * JOB_ROW_BYTES + Number(jobs.bytes)
+  const textBytes = pipeline.bytes + (variables?.bytes ?? 0) + Number(jobs.bytes)
+  return PIPELINE_ROW_BYTES + Number(jobs.count) * JOB_ROW_BYTES + textBytes
 }

@@ -11,7 +11,9 @@ import { type Page, type PageRequest, pageInput } from '../kit/page.ts'
 import { instant, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import type { Project } from '../model/project.ts'
 import type { Actor } from '../model/user.ts'
+import type { Core } from '../operations/context.ts'
 import { query, steps } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
 import { findUser } from '../users/user-store.ts'
@@ -122,24 +124,33 @@ export const listCommits = query(
   },
 )
 
+export const getCommitInput = z.object({ project: namespaceRef, sha: revision, stats: z.boolean().nullish() })
+
 export const getCommit = query(
   {
     name: 'getCommit',
     caller: 'anyone',
-    input: z.object({ project: namespaceRef, sha: revision, stats: z.boolean().nullish() }),
+    input: getCommitInput,
     subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
-  async ({ core, subject }, { sha, stats }): Promise<CommitWithStats> => {
-    const repository = await findProjectRepository(core, subject)
-    const oid = await repository?.findCommit(sha)
-    if (repository === undefined || oid === undefined) throw notFound('Commit')
-    return {
-      ...commitOfProject(subject, { oid, ...(await repository.git.commit(oid)) }),
-      stats: stats === false ? undefined : (await statsOf(core, repository.git, [oid]))[0],
-    }
-  },
+  ({ core, subject }, input) => readCommit(core, subject, input),
 )
+
+/** @throws DomainError `not_found` */
+export async function readCommit(
+  core: Core,
+  project: Project,
+  { sha, stats }: z.output<typeof getCommitInput>,
+): Promise<CommitWithStats> {
+  const repository = await findProjectRepository(core, project)
+  const oid = await repository?.findCommit(sha)
+  if (repository === undefined || oid === undefined) throw notFound('Commit')
+  return {
+    ...commitOfProject(project, { oid, ...(await repository.git.commit(oid)) }),
+    stats: stats === false ? undefined : (await statsOf(core, repository.git, [oid]))[0],
+  }
+}
 
 /** Lists the changes of a commit against its first parent, ordered by path. */
 export const listCommitDiffs = query(

@@ -21,6 +21,8 @@ export interface Authenticated {
   readonly scopes: readonly string[]
   /** For a job token, the only project in which it acts as its user. */
   readonly projectId?: number
+  /** For a job token that names its job, the id of the job in its records. */
+  readonly jobId?: number | undefined
   /** For a token in the table of access tokens, the time of its last use; `undefined` if it was never used. */
   readonly lastUsedAtMs?: number | undefined
 }

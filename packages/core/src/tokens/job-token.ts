@@ -21,6 +21,8 @@ export interface JobTokensTable {
   project_id: number
   /** The id of the user that started the job. */
   user_id: number
+  /** The id of the job in its records; null if it was not given. */
+  job_id: Generated<number | null>
   /** The SHA-256 hash of the value, in hex. */
   digest: string
   revoked_at_ms: number | null
@@ -37,11 +39,11 @@ export const createJobToken = command(
   {
     name: 'createJobToken',
     caller: 'administrator',
-    input: z.object({ project: namespaceRef, userId: z.int() }),
+    input: z.object({ project: namespaceRef, userId: z.int(), jobId: z.int().min(1).optional() }),
     subject: (context, { project }) => getProject(context, project),
     permission: 'admin_project',
   },
-  async ({ core, db, nowMs, subject, recordEvent }, { userId }): Promise<IssuedJobToken> => {
+  async ({ core, db, nowMs, subject, recordEvent }, { userId, jobId }): Promise<IssuedJobToken> => {
     if ((await findUser({ db, nowMs }, userId)) === undefined) throw notFound('User')
     const value = newTokenText(`${core.settings.serviceName}cbt-`, core.randomBytes)
     const { id } = await db
@@ -49,6 +51,7 @@ export const createJobToken = command(
       .values({
         project_id: subject.id,
         user_id: userId,
+        job_id: jobId ?? null,
         digest: digestOf(value),
         revoked_at_ms: null,
         created_at_ms: nowMs,
@@ -82,7 +85,7 @@ export async function findByJobTokenText(context: ReadContext, text: string): Pr
   if (digest === undefined) return undefined
   const row = await context.db
     .selectFrom('job_tokens')
-    .select(['id', 'project_id', 'user_id', 'revoked_at_ms'])
+    .select(['id', 'project_id', 'user_id', 'job_id', 'revoked_at_ms'])
     .where('digest', '=', digest)
     .executeTakeFirst()
   return (
@@ -93,6 +96,7 @@ export async function findByJobTokenText(context: ReadContext, text: string): Pr
       user: await findUser(context, row.user_id),
       scopes: ['api'],
       projectId: row.project_id,
+      jobId: row.job_id ?? undefined,
     }
   )
 }

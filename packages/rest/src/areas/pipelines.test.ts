@@ -115,7 +115,7 @@ describe('a record', () => {
     const paths = ['pipelines', 'pipelines/31', 'pipelines/31/jobs', 'pipelines/31/bridges', 'jobs', 'jobs/380']
     const answers = await Promise.all(paths.map((path) => call('GET', path)))
     expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200))
-    const tables = ['pipelines', 'pipeline_jobs', 'events'] as const
+    const tables = ['pipelines', 'pipeline_jobs', 'pipeline_variables', 'events'] as const
     const rows = await Promise.all(tables.map((table) => world.core.db.read.selectFrom(table).selectAll().execute()))
     expect(JSON.stringify([answers, rows])).not.toContain('canary')
   })
@@ -268,9 +268,18 @@ describe('shapes', () => {
         id: 'bcbb5ec396a2c0f828686f14fac9b80b780504f2',
         short_id: 'bcbb5ec3',
         created_at: '2026-02-03T02:59:00.000Z',
+        parent_ids: null,
         title: 'Fix',
         message: 'Fix\n',
         author_name: 'Ada',
+        author_email: null,
+        authored_date: null,
+        committer_name: null,
+        committer_email: null,
+        committed_date: '2026-02-03T02:59:00.000Z',
+        trailers: null,
+        extended_trailers: null,
+        web_url: `${EXTERNAL_URL}/ops/tools/-/commit/bcbb5ec396a2c0f828686f14fac9b80b780504f2`,
       },
       pipeline: summary(),
       project: { ci_job_token_scope_enabled: false },
@@ -293,7 +302,7 @@ describe('shapes', () => {
       web_url: 'https://svc.example.test/forge/ops/tools/-/jobs/380',
       environment: { name: 'staging', action: 'start', deployment_tier: 'staging' },
       artifacts_file: { filename: 'a.zip', size: null },
-      artifacts: [],
+      artifacts: [{ file_type: 'archive', size: null, filename: 'a.zip', file_format: 'zip' }],
       artifacts_expire_at: null,
       runner: {
         id: 6,

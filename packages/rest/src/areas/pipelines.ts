@@ -1,16 +1,22 @@
 import {
   exportSignals,
   getJob,
+  getJobTrace,
   getLatestPipeline,
+  getOwnJob,
   getPipeline,
   getPipelineExport,
+  getPipelineTestReport,
   listPipelineBridges,
   listPipelineJobs,
   listPipelines,
+  listPipelineVariables,
   listProjectJobs,
   putPipelineRecord,
   type RecordedPipeline,
+  type RecordedVariable,
   removePipeline,
+  renamePipeline,
   type ShownExportSettings,
 } from '@penstock/core'
 import { recordJsonLimits } from '@penstock/json'
@@ -18,10 +24,19 @@ import { z } from 'zod'
 import { type Area, route, type Shape } from '../routing/route.ts'
 import { bridgeShape, jobShape } from './shapes/job-shape.ts'
 import { listedPipelineShape, pipelineShape } from './shapes/pipeline-shape.ts'
+import { testReportShape, testReportSummaryShape } from './shapes/test-report-shape.ts'
 
 const recordedShape: Shape<RecordedPipeline> = {
   schema: pipelineShape.schema,
   of: ({ pipeline }, context) => pipelineShape.of(pipeline, context),
+}
+
+/** A variable of a pipeline. Records do not say whether its value is the name of a file. */
+const variableShape: Shape<RecordedVariable> = {
+  schema: z
+    .object({ variable_type: z.literal('env_var'), key: z.string(), value: z.string(), raw: z.literal(false) })
+    .meta({ id: 'PipelineVariable' }),
+  of: ({ key, value }) => ({ variable_type: 'env_var', key, value, raw: false }),
 }
 
 const exportShape: Shape<ShownExportSettings> = {
@@ -92,6 +107,40 @@ export const pipelinesArea: Area = {
     }),
     route({
       method: 'GET',
+      path: `${one}/variables`,
+      operation: listPipelineVariables,
+      names,
+      shape: variableShape,
+      isList: true,
+      summary: 'List the variables of a pipeline.',
+    }),
+    route({
+      method: 'GET',
+      path: `${one}/test_report`,
+      operation: getPipelineTestReport,
+      names,
+      shape: testReportShape,
+      summary: 'Get the test report of a pipeline, which is empty, because records contain no test results.',
+    }),
+    route({
+      method: 'GET',
+      path: `${one}/test_report_summary`,
+      operation: getPipelineTestReport,
+      names,
+      shape: testReportSummaryShape,
+      summary: 'Get the summary of the test report of a pipeline, which is empty.',
+    }),
+    route({
+      method: 'PUT',
+      path: `${one}/metadata`,
+      operation: renamePipeline,
+      names,
+      shape: pipelineShape,
+      takesJobTokens: true,
+      summary: 'Name a pipeline. The name lasts until a record has another one.',
+    }),
+    route({
+      method: 'GET',
       path: `${one}/jobs`,
       operation: listPipelineJobs,
       names,
@@ -121,6 +170,23 @@ export const pipelinesArea: Area = {
       names,
       shape: jobShape,
       summary: 'Get a job.',
+    }),
+    route({
+      method: 'GET',
+      path: '/projects/:id/jobs/:job_id/trace',
+      operation: getJobTrace,
+      names,
+      content: () => ({ type: 'text/plain', body: '' }),
+      headers: ({ id }) => ({ 'Content-Disposition': `infile; filename="${id}.log"` }),
+      summary: 'Get the log of a job, which is empty, because records contain no logs.',
+    }),
+    route({
+      method: 'GET',
+      path: '/job',
+      operation: getOwnJob,
+      shape: jobShape,
+      takesJobTokens: true,
+      summary: 'Get the job that owns the job token of the request.',
     }),
     route({
       method: 'GET',

@@ -5,7 +5,7 @@ import {
   createTag,
   getBlob,
   getBranch,
-  getCommit,
+  getCommitWithPipeline,
   getFile,
   getTag,
   listBranches,
@@ -72,7 +72,7 @@ export const repositoryArea: Area = {
     route({
       method: 'GET',
       path: `${repository}/commits/:sha`,
-      operation: getCommit,
+      operation: getCommitWithPipeline,
       summary: 'Get a commit by its id, an abbreviated id, a branch or a tag.',
       names,
       shape: singleCommitShape,

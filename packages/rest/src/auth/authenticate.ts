@@ -69,13 +69,14 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
   const refusal = await admit(core, found, target === undefined ? accepted : undefined)
   if (refusal !== undefined) throw refusalOf(found, answers[refusal](accepted, core))
   const accessTokenId = accessTokenIdOf(found)
-  const jobProjectId = found.projectId
+  const { projectId: jobProjectId, jobId } = found
   const user = target === undefined ? found.user! : await sudoUser(core, found, target)
   return {
     actor: {
       ...actingUser(user),
       ...(accessTokenId !== undefined && { accessTokenId }),
       ...(jobProjectId !== undefined && { jobProjectId }),
+      ...(jobId !== undefined && { jobId }),
     },
     ...(target !== undefined && { sudoerId: found.user!.id }),
   }

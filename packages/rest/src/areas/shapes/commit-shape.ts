@@ -1,6 +1,7 @@
-import { type Commit, type CommitWithStats, signatureTime, type Trailer } from '@penstock/core'
+import { type Commit, type CommitWithPipeline, type CommitWithStats, signatureTime, type Trailer } from '@penstock/core'
 import { z } from 'zod'
 import type { JsonContext, Shape } from '../../routing/route.ts'
+import { pipelineSummaryShape } from './pipeline-shape.ts'
 
 /** The fields of every commit, in the order in which they are sent. */
 const commitFields = {
@@ -62,21 +63,22 @@ export const commitShape: Shape<CommitWithStats> = {
   of: (commit, context) => ({ ...commitJson(commit, context), ...statsJson(commit) }),
 }
 
-export const singleCommitShape: Shape<CommitWithStats> = {
+/** A commit by itself. A commit that was just created has no pipeline yet. */
+export const singleCommitShape: Shape<CommitWithStats & Partial<Pick<CommitWithPipeline, 'lastPipeline'>>> = {
   schema: z
     .object({
       ...commitFields,
       ...statsFields,
-      status: z.null(),
+      status: z.string().nullable(),
       project_id: z.int(),
-      last_pipeline: z.null(),
+      last_pipeline: pipelineSummaryShape.schema.nullable(),
     })
     .meta({ id: 'CommitDetails' }),
   of: (commit, context) => ({
     ...commitJson(commit, context),
     ...statsJson(commit),
-    status: null,
+    status: commit.lastPipeline?.status ?? null,
     project_id: commit.project.id,
-    last_pipeline: null,
+    last_pipeline: commit.lastPipeline === undefined ? null : pipelineSummaryShape.of(commit.lastPipeline, context),
   }),
 }

@@ -1,17 +1,13 @@
-import type { BridgeOfPipeline, JobOfPipeline, RecordedCommit, RecordedRunner } from '@penstock/core'
+import type { BridgeWithCommit, JobWithCommit, RecordedArtifacts, RecordedRunner } from '@penstock/core'
 import { z } from 'zod'
 import type { JsonContext, Shape } from '../../routing/route.ts'
+import { commitJson, commitSchema } from './commit-shape.ts'
 import { pipelineSummaryShape, recordedUserShape, timeOf } from './pipeline-shape.ts'
 
-const commitSchema = z
-  .object({
-    id: z.string().nullable(),
-    short_id: z.string().nullable(),
-    created_at: z.string().nullable(),
-    title: z.string().nullable(),
-    message: z.string().nullable(),
-    author_name: z.string().nullable(),
-  })
+/** The commit of a job: from the repository, or else as far as the record describes it. */
+const jobCommitSchema = z
+  .object(Object.fromEntries(Object.entries(commitSchema.shape).map(([name, schema]) => [name, schema.nullable()])))
+  .meta({ id: 'JobCommit' })
   .nullable()
 
 const commonFields = {
@@ -30,7 +26,7 @@ const commonFields = {
   duration: z.number().nullable(),
   queued_duration: z.number().nullable(),
   user: recordedUserShape.schema,
-  commit: commitSchema,
+  commit: jobCommitSchema,
   pipeline: pipelineSummaryShape.schema,
   /** Only for failed jobs. */
   failure_reason: z.string().optional(),
@@ -43,7 +39,7 @@ const commonFields = {
     .nullable(),
 }
 
-function commonJson(job: JobOfPipeline, context: JsonContext) {
+function commonJson(job: JobWithCommit, context: JsonContext) {
   const { pipeline, environment } = job
   return {
     id: job.id,
@@ -61,7 +57,7 @@ function commonJson(job: JobOfPipeline, context: JsonContext) {
     duration: job.durationSeconds ?? null,
     queued_duration: job.queuedSeconds ?? null,
     user: recordedUserShape.of(job.user, context),
-    commit: commitJson(pipeline.commit),
+    commit: job.commit === undefined ? recordedCommitJson(job, context) : commitJson(job.commit, context),
     pipeline: pipelineSummaryShape.of(pipeline, context),
     ...(job.failureReason !== undefined && { failure_reason: job.failureReason }),
     when: job.when ?? null,
@@ -78,17 +74,42 @@ function commonJson(job: JobOfPipeline, context: JsonContext) {
   }
 }
 
-function commitJson(commit: RecordedCommit | undefined) {
+function recordedCommitJson({ pipeline: { commit, projectPath } }: JobWithCommit, { externalUrl }: JsonContext) {
   if (commit === undefined) return null
+  const committedAt = timeOf(commit.committedAtMs)
   return {
     id: commit.id ?? null,
     short_id: commit.id?.slice(0, 8) ?? null,
-    created_at: timeOf(commit.committedAtMs),
+    created_at: committedAt,
+    parent_ids: null,
     title: commit.title ?? null,
     message: commit.message ?? null,
     author_name: commit.authorName ?? null,
+    author_email: null,
+    authored_date: null,
+    committer_name: null,
+    committer_email: null,
+    committed_date: committedAt,
+    trailers: null,
+    extended_trailers: null,
+    web_url: commit.id === undefined ? null : `${externalUrl}/${projectPath}/-/commit/${encodeURIComponent(commit.id)}`,
   }
 }
+
+/** The archive of a job's artifacts, the only file that a record describes. */
+const artifactSchema = z.object({
+  file_type: z.literal('archive'),
+  size: z.int().nullable(),
+  filename: z.string().nullable(),
+  file_format: z.literal('zip'),
+})
+
+const artifactJson = ({ size, filename }: RecordedArtifacts) => ({
+  file_type: 'archive',
+  size: size ?? null,
+  filename: filename ?? null,
+  file_format: 'zip',
+})
 
 function runnerJson(runner: RecordedRunner | undefined) {
   if (runner === undefined) return null
@@ -106,12 +127,12 @@ function runnerJson(runner: RecordedRunner | undefined) {
   }
 }
 
-export const jobShape: Shape<JobOfPipeline> = {
+export const jobShape: Shape<JobWithCommit> = {
   schema: z
     .object({
       ...commonFields,
       artifacts_file: z.object({ filename: z.string().nullable(), size: z.int().nullable() }).optional(),
-      artifacts: z.array(z.never()),
+      artifacts: z.array(artifactSchema),
       artifacts_expire_at: z.null(),
       runner: z
         .object({
@@ -137,7 +158,7 @@ export const jobShape: Shape<JobOfPipeline> = {
     ...(job.artifacts && {
       artifacts_file: { filename: job.artifacts.filename ?? null, size: job.artifacts.size ?? null },
     }),
-    artifacts: [],
+    artifacts: job.artifacts === undefined ? [] : [artifactJson(job.artifacts)],
     artifacts_expire_at: null,
     runner: runnerJson(job.runner),
     runner_manager: null,
@@ -146,7 +167,7 @@ export const jobShape: Shape<JobOfPipeline> = {
   }),
 }
 
-export const bridgeShape: Shape<BridgeOfPipeline> = {
+export const bridgeShape: Shape<BridgeWithCommit> = {
   schema: z
     .object({ ...commonFields, downstream_pipeline: pipelineSummaryShape.schema.nullable() })
     .meta({ id: 'Bridge' }),
