@@ -1,7 +1,7 @@
 import type { AccessLevel, Visibility } from '../model/access-level.ts'
 import { type CreationLevel, roleOfCreationLevel } from '../model/creation-levels.ts'
 import { type FeatureAccess, highestLevel } from '../model/feature-access.ts'
-import { type Permission, type PermissionRow, permissionTable } from './permission-table.ts'
+import { type Permission, type PermissionRow, permissionTable, type RoleRule } from './permission-table.ts'
 
 /** The facts about an actor and a group or project that decide what the actor may do. */
 export interface Standing {
@@ -30,19 +30,33 @@ export function canSee(standing: Standing): boolean {
 }
 
 /** Tells whether the actor has the permission. */
-export function can(standing: Standing, permission: Permission): boolean {
-  const { least, visitors, fromBelow, endsWithArchiving, features }: PermissionRow = permissionTable[permission]
+export const can = (standing: Standing, permission: Permission): boolean =>
+  allows(permissionTable[permission], standing, standing.creation?.[permission])
+
+/**
+ * Tells whether a row of the permission table gives the actor its permission.
+ *
+ * @param creation replaces the roles of the row
+ */
+export function allows(row: PermissionRow, standing: Standing, creation?: CreationLevel): boolean {
+  const { visitors, fromBelow, endsWithArchiving, features } = row
   if (endsWithArchiving && standing.isArchived) return false
   const access = features === undefined ? 'enabled' : highestLevel(standing.features ?? {}, features)
   if (access === 'disabled') return false
-  const creation = standing.creation?.[permission]
   if (creation === 'noone') return false
-  const needed = creation === undefined ? least : roleOfCreationLevel[creation]
-  if (standing.isAdministrator || (needed !== undefined && standing.level >= needed)) return true
+  if (standing.isAdministrator || hasRole(creation === undefined ? row : ruleOf(creation), standing.level)) return true
   if (fromBelow && standing.hasRoleBelow) return true
   if (access === 'private' || visitors === undefined || (visitors === 'signed_in' && !standing.isSignedIn)) return false
   return isOpenByVisibility(standing)
 }
+
+const ruleOf = (creation: CreationLevel): RoleRule => {
+  const least = roleOfCreationLevel[creation]
+  return least === undefined ? { roles: [] } : { least }
+}
+
+const hasRole = ({ least, roles }: RoleRule, level: AccessLevel): boolean =>
+  roles === undefined ? level >= least : roles.includes(level)
 
 const isOpenByVisibility = ({ visibility, isSignedIn, isExternal }: Standing): boolean =>
   visibility === 'public' || (visibility === 'internal' && isSignedIn && isExternal !== true)

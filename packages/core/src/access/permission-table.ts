@@ -3,9 +3,15 @@ import type { Feature } from '../model/feature-access.ts'
 
 const { minimal, guest, planner, reporter, developer, maintainer, owner } = accessLevels
 
-export interface PermissionRow {
-  /** The lowest role that has the permission. Administrators have all permissions. */
-  readonly least: AccessLevel
+/** The roles that have a permission. Only the highest role of a user counts. Administrators have all permissions. */
+export type RoleRule =
+  | { /** The lowest role; higher ones have the permission too. */ readonly least: AccessLevel; readonly roles?: never }
+  /** All roles, where a higher one has less than a lower one: Planners edit wikis, Reporters do not. */
+  | { readonly roles: readonly AccessLevel[]; readonly least?: never }
+
+export type PermissionRow = RoleRule & PermissionDetails
+
+interface PermissionDetails {
   /** Who has the permission without a role, if the visibility of the group or project lets them see it. */
   readonly visitors?: 'anyone' | 'signed_in'
   /** Whether the permission on a group includes users that only have a role in something below it. */

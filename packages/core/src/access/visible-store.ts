@@ -7,7 +7,7 @@ import { roleOfCreationLevel } from '../model/creation-levels.ts'
 import { type Feature, type FeatureLevel, groupFeatureFields, projectFeatureFields } from '../model/feature-access.ts'
 import type { Actor, BotHome } from '../model/user.ts'
 import { isInForce } from './membership.ts'
-import { type Permission, type PermissionRow, permissionTable } from './permission-table.ts'
+import { type Permission, type PermissionRow, permissionTable, type RoleRule } from './permission-table.ts'
 
 /**
  * The rules of `can` and `levelIn`, as conditions on the rows of `groups` and `projects` in a query:
@@ -27,8 +27,11 @@ export const isVisibleGroup = (context: AtInstant, actor: Actor) => allowedInGro
 /** Selects the projects that the actor may see: by their visibility or by a role. */
 export const isVisibleProject = (context: AtInstant, actor: Actor) => allowedInProject(context, actor, 'read_project')
 
-export function allowedInGroup(context: AtInstant, actor: Actor, permission: Permission): Condition {
-  const row: PermissionRow = permissionTable[permission]
+export const allowedInGroup = (context: AtInstant, actor: Actor, permission: Permission): Condition =>
+  groupsAllowedBy(permissionTable[permission], context, actor)
+
+/** Selects the groups in which a row of the permission table gives the actor its permission. */
+export function groupsAllowedBy(row: PermissionRow, context: AtInstant, actor: Actor): Condition {
   // A job sees the groups that callers without a sign-in see.
   const viewer = actor?.jobProjectId === undefined ? actor : undefined
   if (viewer === undefined) return isOpenTo(viewer, row, 'groups')
@@ -36,7 +39,7 @@ export function allowedInGroup(context: AtInstant, actor: Actor, permission: Per
   if (viewer.isAdministrator) return allOf(isUsable)
   const asMember = anyOf([
     isOpenTo(viewer, row, 'groups'),
-    allOf([...isUsable, hasLevelInGroup(context, viewer.id, row.least)]),
+    allOf([...isUsable, hasRoleInGroup(context, viewer.id, row)]),
   ])
   return anyOf([
     ...(viewer.botHome === undefined
@@ -46,14 +49,17 @@ export function allowedInGroup(context: AtInstant, actor: Actor, permission: Per
   ])
 }
 
-export function allowedInProject(context: AtInstant, actor: Actor, permission: Permission): Condition {
-  const row: PermissionRow = permissionTable[permission]
+export const allowedInProject = (context: AtInstant, actor: Actor, permission: Permission): Condition =>
+  projectsAllowedBy(permissionTable[permission], context, actor)
+
+/** Selects the projects in which a row of the permission table gives the actor its permission. */
+export function projectsAllowedBy(row: PermissionRow, context: AtInstant, actor: Actor): Condition {
   const isUsable = featureConditions(row, 'projects', ['private', 'enabled'])
   return asSeenBy(actor, (viewer) => {
     if (viewer?.isAdministrator) return allOf(isUsable)
     return anyOf([
       isOpenTo(viewer, row, 'projects'),
-      ...(viewer === undefined ? [] : [allOf([...isUsable, hasLevelInProject(context, viewer.id, row.least)])]),
+      ...(viewer === undefined ? [] : [allOf([...isUsable, hasRoleInProject(context, viewer.id, row)])]),
     ])
   })
 }
@@ -87,25 +93,31 @@ export const hasRoleInOrBelowGroup = (context: AtInstant, userId: number): Condi
   anyOf([hasLevelInGroup(context, userId, accessLevels.minimal), hasRoleBelowGroup(context, userId)])
 
 /** Selects the groups in which the user has at least this role, given there or inherited. */
-export function hasLevelInGroup(
+export const hasLevelInGroup = (
   context: AtInstant,
   userId: number,
   least: AccessLevel | RawBuilder<number>,
-): Condition {
-  const eb = expressionBuilder<CoreTables, 'groups'>()
-  return eb.exists(
-    roles(context, userId)
-      .innerJoin('groups as above', 'above.id', 'members.group_id')
-      .where('members.access_level', '>=', least)
-      .where((inner) =>
-        inner.or([
-          inner('members.access_level', '>', accessLevels.minimal),
-          sql<SqlBool>`${sql.ref('members.group_id')} = ${sql.ref('groups.id')}`,
-        ]),
-      )
-      .where(liesIn('groups.lineage', 'above.lineage')),
+): Condition =>
+  expressionBuilder<CoreTables, 'groups'>().exists(
+    rolesInGroup(context, userId).where('members.access_level', '>=', least),
   )
+
+/** Selects the groups in which the rule includes the highest role of the user, given there or inherited. */
+function hasRoleInGroup(context: AtInstant, userId: number, { least, roles: admitted }: RoleRule): Condition {
+  if (admitted === undefined) return hasLevelInGroup(context, userId, least)
+  return isOneOf(sql`${rolesInGroup(context, userId).clearSelect().select(highestLevel)}`, admitted)
 }
+
+const rolesInGroup = (context: AtInstant, userId: number) =>
+  roles(context, userId)
+    .innerJoin('groups as above', 'above.id', 'members.group_id')
+    .where((inner) =>
+      inner.or([
+        inner('members.access_level', '>', accessLevels.minimal),
+        sql<SqlBool>`${sql.ref('members.group_id')} = ${sql.ref('groups.id')}`,
+      ]),
+    )
+    .where(liesIn('groups.lineage', 'above.lineage'))
 
 /** A role that no one has. */
 const UNREACHABLE_LEVEL = 1_000
@@ -132,20 +144,27 @@ export function hasDirectRoleInGroup(context: AtInstant, userId: number): Condit
 }
 
 /** Selects the projects in which the user has at least this role, given there or inherited. */
-export function hasLevelInProject(context: AtInstant, userId: number, least: AccessLevel): Condition {
-  const eb = expressionBuilder<CoreTables, 'projects'>()
-  return eb.exists(
-    roles(context, userId)
-      .leftJoin('groups as above', 'above.id', 'members.group_id')
-      .where('members.access_level', '>=', Math.max(least, accessLevels.guest))
-      .where((inner) =>
-        inner.or([
-          sql<SqlBool>`${sql.ref('members.project_id')} = ${sql.ref('projects.id')}`,
-          liesIn('projects.lineage', 'above.lineage'),
-        ]),
-      ),
+export const hasLevelInProject = (context: AtInstant, userId: number, least: AccessLevel): Condition =>
+  expressionBuilder<CoreTables, 'projects'>().exists(
+    rolesInProject(context, userId).where('members.access_level', '>=', Math.max(least, accessLevels.guest)),
   )
+
+/** Selects the projects in which the rule includes the highest role of the user, given there or inherited. */
+function hasRoleInProject(context: AtInstant, userId: number, { least, roles: admitted }: RoleRule): Condition {
+  if (admitted === undefined) return hasLevelInProject(context, userId, least)
+  const counting = rolesInProject(context, userId).where('members.access_level', '>=', accessLevels.guest)
+  return isOneOf(sql`${counting.clearSelect().select(highestLevel)}`, admitted)
 }
+
+const rolesInProject = (context: AtInstant, userId: number) =>
+  roles(context, userId)
+    .leftJoin('groups as above', 'above.id', 'members.group_id')
+    .where((inner) =>
+      inner.or([
+        sql<SqlBool>`${sql.ref('members.project_id')} = ${sql.ref('projects.id')}`,
+        liesIn('projects.lineage', 'above.lineage'),
+      ]),
+    )
 
 /** Selects groups with a role of the user below them or in them; a role in the group itself allows at least as much. */
 function hasRoleBelowGroup(context: AtInstant, userId: number): Condition {
@@ -183,6 +202,8 @@ const roles = (context: AtInstant, userId: number) =>
     .select(sql<number>`1`.as('one'))
     .where('members.user_id', '=', userId)
     .where(isInForce(context))
+
+const highestLevel = sql<number>`max(${sql.ref('members.access_level')})`.as('level')
 
 /** Both arguments name columns. The lineage of a group begins with the lineages of the groups above it. */
 const liesIn = (lineage: string, above: string) => sql<SqlBool>`${sql.ref(lineage)} like ${sql.ref(above)} || '%'`
