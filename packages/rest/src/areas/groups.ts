@@ -13,6 +13,9 @@ import {
 import { z } from 'zod'
 import { fieldErrorText } from '../routing/field-error-text.ts'
 import { type Area, route, type Shape } from '../routing/route.ts'
+import { immediateDeletion } from './parameters/common.ts'
+import { groupList, subgroupList } from './parameters/groups.ts'
+import { groupProjectList } from './parameters/projects.ts'
 import { acceptedShape } from './shapes/accepted-shape.ts'
 import { listedProjectShape } from './shapes/project-shape.ts'
 
@@ -57,7 +60,14 @@ const shape = groupShape
 export const groupsArea: Area = {
   tag: 'Groups',
   routes: [
-    route({ method: 'GET', path: '/groups', operation: listGroups, summary: 'List groups.', shape }),
+    route({
+      method: 'GET',
+      path: '/groups',
+      operation: listGroups,
+      parameters: groupList,
+      summary: 'List groups.',
+      shape,
+    }),
     route({
       method: 'POST',
       path: '/groups',
@@ -72,6 +82,7 @@ export const groupsArea: Area = {
       method: 'DELETE',
       path: '/groups/:id',
       operation: removeGroup,
+      parameters: { noEffect: immediateDeletion },
       summary: 'Delete a group and everything in it.',
       names,
       status: 202,
@@ -81,6 +92,7 @@ export const groupsArea: Area = {
       method: 'GET',
       path: '/groups/:id/subgroups',
       operation: listSubgroups,
+      parameters: subgroupList,
       summary: 'List the direct subgroups of a group.',
       names,
       shape,
@@ -89,6 +101,7 @@ export const groupsArea: Area = {
       method: 'GET',
       path: '/groups/:id/descendant_groups',
       operation: listDescendantGroups,
+      parameters: subgroupList,
       summary: 'List all descendant groups of a group.',
       names,
       shape,
@@ -97,6 +110,7 @@ export const groupsArea: Area = {
       method: 'GET',
       path: '/groups/:id/projects',
       operation: listGroupProjects,
+      parameters: groupProjectList,
       summary: 'List the projects of a group.',
       names,
       shape: listedProjectShape,

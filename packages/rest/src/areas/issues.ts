@@ -10,6 +10,7 @@ import {
 } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, type JsonContext, route, type Shape } from '../routing/route.ts'
+import { changedIssue, issueList, newIssue, projectIssueList } from './parameters/issues.ts'
 import { issuableJson, issuableSchema } from './shapes/issuable-shape.ts'
 
 const same = issuableSchema
@@ -96,6 +97,7 @@ export const issuesArea: Area = {
       method: 'GET',
       path: '/issues',
       operation: listIssues,
+      parameters: issueList,
       shape: issueShape,
       summary: 'List issues of all projects, by default those that the caller created.',
     }),
@@ -103,6 +105,7 @@ export const issuesArea: Area = {
       method: 'GET',
       path: '/groups/:id/issues',
       operation: listGroupIssues,
+      parameters: issueList,
       names: { group: 'id' },
       shape: issueShape,
       summary: 'List the issues of the projects in a group and its subgroups.',
@@ -111,6 +114,7 @@ export const issuesArea: Area = {
       method: 'GET',
       path: list,
       operation: listProjectIssues,
+      parameters: projectIssueList,
       names: inProject,
       shape: issueShape,
       summary: 'List the issues of a project.',
@@ -127,6 +131,7 @@ export const issuesArea: Area = {
       method: 'POST',
       path: list,
       operation: createIssue,
+      parameters: newIssue,
       names: inProject,
       shape: issueShape,
       summary: 'Create an issue.',
@@ -135,6 +140,7 @@ export const issuesArea: Area = {
       method: 'PUT',
       path: one,
       operation: updateIssue,
+      parameters: changedIssue,
       names: inProject,
       shape: issueShape,
       summary: 'Update, close or reopen an issue.',

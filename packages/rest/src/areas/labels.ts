@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { jsonShape, type Members, member, membersOf, pick } from '../routing/json-shape.ts'
 import { parentNames as names, type ParentKind, parentRoutes } from '../routing/parent-routes.ts'
 import { type Area, route } from '../routing/route.ts'
+import { orderedList } from './parameters/lists.ts'
 import { escapedHtml } from './shapes/escaped-html.ts'
 
 const plain = membersOf(describedLabelFields)
@@ -55,6 +56,7 @@ export const labelsArea: Area = {
     operations,
     shape: shapes,
     foundBy: 'by its id or name',
+    parameters: { list: orderedList },
     endsInName: true,
     invalid: () => invalid,
     others: unnamed,

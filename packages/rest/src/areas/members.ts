@@ -1,6 +1,7 @@
 import { groupMembers, type Member, projectMembers } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, type RestRoute, route, type Shape } from '../routing/route.ts'
+import { changedMember, memberList, newGroupMember, newMember } from './parameters/groups.ts'
 import { basicUserShape } from './shapes/basic-user.ts'
 
 /** A member. The field `id` is the id of the user. */
@@ -43,6 +44,7 @@ function rows(
       method: 'GET',
       path: `${all}/all`,
       operation: operations.listAll,
+      parameters: memberList,
       summary: `List the members of a ${noun}, including members inherited from parent groups.`,
       names,
       shape,
@@ -59,6 +61,7 @@ function rows(
       method: 'GET',
       path: all,
       operation: operations.list,
+      parameters: memberList,
       summary: `List the members of a ${noun}.`,
       names,
       shape,
@@ -67,6 +70,7 @@ function rows(
       method: 'POST',
       path: all,
       operation: operations.add,
+      parameters: noun === 'group' ? newGroupMember : newMember,
       summary: `Add a member to a ${noun}.`,
       names,
       shape,
@@ -83,6 +87,7 @@ function rows(
       method: 'PUT',
       path: `${all}/:user_id`,
       operation: operations.update,
+      parameters: changedMember,
       summary: `Update a member of a ${noun}.`,
       names,
       shape,

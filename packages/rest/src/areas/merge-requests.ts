@@ -12,6 +12,7 @@ import {
 } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, type JsonContext, route, type Shape } from '../routing/route.ts'
+import { changedMergeRequest, mergeRequestList, newMergeRequest } from './parameters/issues.ts'
 import { basicUserShape } from './shapes/basic-user.ts'
 import { issuableJson, issuableSchema, timestamp, userOrNull } from './shapes/issuable-shape.ts'
 
@@ -144,6 +145,7 @@ export const mergeRequestsArea: Area = {
       method: 'GET',
       path: '/merge_requests',
       operation: listMergeRequests,
+      parameters: mergeRequestList,
       shape: mergeRequestShape,
       summary: 'List merge requests of all projects, by default those that the caller created.',
     }),
@@ -151,6 +153,7 @@ export const mergeRequestsArea: Area = {
       method: 'GET',
       path: '/groups/:id/merge_requests',
       operation: listGroupMergeRequests,
+      parameters: mergeRequestList,
       names: { group: 'id' },
       shape: mergeRequestShape,
       summary: 'List the merge requests of the projects in a group and its subgroups.',
@@ -159,6 +162,7 @@ export const mergeRequestsArea: Area = {
       method: 'GET',
       path: list,
       operation: listProjectMergeRequests,
+      parameters: mergeRequestList,
       names: inProject,
       shape: mergeRequestShape,
       takesJobTokens: true,
@@ -177,6 +181,7 @@ export const mergeRequestsArea: Area = {
       method: 'POST',
       path: list,
       operation: createMergeRequest,
+      parameters: newMergeRequest,
       names: inProject,
       shape: mergeRequestShape,
       summary: 'Create a merge request.',
@@ -185,6 +190,7 @@ export const mergeRequestsArea: Area = {
       method: 'PUT',
       path: one,
       operation: updateMergeRequest,
+      parameters: changedMergeRequest,
       names: inProject,
       shape: mergeRequestShape,
       summary: 'Update, close or reopen a merge request.',

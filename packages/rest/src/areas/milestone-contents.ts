@@ -13,6 +13,7 @@ import { parentNames as names, type ParentKind } from '../routing/parent-routes.
 import { route } from '../routing/route.ts'
 import { issueShape } from './issues.ts'
 import { mergeRequestShape } from './merge-requests.ts'
+import { orderedList, wholeList } from './parameters/lists.ts'
 
 const burndownEventShape = jsonShape<BurndownEvent>('BurndownEvent', {
   createdAt: member(z.string(), ({ atMs }) => new Date(atMs).toISOString()),
@@ -41,6 +42,7 @@ export function milestoneContentRoutes(kind: ParentKind, { one }: { readonly one
       method: 'GET',
       path: `${one}/issues`,
       operation: issues,
+      parameters: orderedList,
       summary: `List the issues of a milestone of a ${kind}, most urgent first.`,
       names,
       shape: issueShape,
@@ -49,6 +51,7 @@ export function milestoneContentRoutes(kind: ParentKind, { one }: { readonly one
       method: 'GET',
       path: `${one}/merge_requests`,
       operation: mergeRequests,
+      parameters: orderedList,
       summary: `List the merge requests of a milestone of a ${kind}, most urgent first.`,
       names,
       shape: mergeRequestShape,
@@ -57,6 +60,7 @@ export function milestoneContentRoutes(kind: ParentKind, { one }: { readonly one
       method: 'GET',
       path: `${one}/burndown_events`,
       operation: burndownEvents,
+      parameters: wholeList,
       summary: `List the burndown events of a milestone of a ${kind}: when its issues were created, closed and reopened.`,
       names,
       shape: burndownEventShape,

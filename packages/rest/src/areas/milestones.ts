@@ -3,6 +3,7 @@ import { fieldErrorText } from '../routing/field-error-text.ts'
 import { parentRoutes } from '../routing/parent-routes.ts'
 import type { Area } from '../routing/route.ts'
 import { milestoneContentRoutes } from './milestone-contents.ts'
+import { orderedList } from './parameters/lists.ts'
 import { milestoneShape } from './shapes/milestone-shape.ts'
 
 export const milestonesArea: Area = {
@@ -13,6 +14,7 @@ export const milestonesArea: Area = {
     operations: { group: groupMilestones, project: projectMilestones },
     shape: milestoneShape,
     listedBy: 'by due date',
+    parameters: { list: orderedList },
     invalid: (action) => fieldErrorText(`Failed to ${action} milestone`),
     others: milestoneContentRoutes,
   }),

@@ -16,6 +16,7 @@ import {
 import { recordJsonLimits } from '@penstock/json'
 import { z } from 'zod'
 import { type Area, route, type Shape } from '../routing/route.ts'
+import { orderedList, pagedList } from './parameters/lists.ts'
 import { bridgeShape, jobShape } from './shapes/job-shape.ts'
 import { listedPipelineShape, pipelineShape } from './shapes/pipeline-shape.ts'
 
@@ -63,6 +64,7 @@ export const pipelinesArea: Area = {
       method: 'GET',
       path: list,
       operation: listPipelines,
+      parameters: pagedList,
       names,
       shape: listedPipelineShape,
       summary: 'List the pipelines of a project.',
@@ -94,6 +96,7 @@ export const pipelinesArea: Area = {
       method: 'GET',
       path: `${one}/jobs`,
       operation: listPipelineJobs,
+      parameters: orderedList,
       names,
       shape: jobShape,
       summary: 'List the jobs of a pipeline, without bridges.',
@@ -102,6 +105,7 @@ export const pipelinesArea: Area = {
       method: 'GET',
       path: `${one}/bridges`,
       operation: listPipelineBridges,
+      parameters: orderedList,
       names,
       shape: bridgeShape,
       summary: 'List the bridges of a pipeline.',

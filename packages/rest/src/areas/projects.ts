@@ -9,6 +9,8 @@ import {
   updateProject,
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
+import { immediateDeletion } from './parameters/common.ts'
+import { changedProject, newProject, oneProject, projectList } from './parameters/projects.ts'
 import { acceptedShape } from './shapes/accepted-shape.ts'
 import { listedProjectShape, projectShape } from './shapes/project-shape.ts'
 
@@ -22,15 +24,32 @@ export const projectsArea: Area = {
       method: 'GET',
       path: '/projects',
       operation: listProjects,
+      parameters: projectList,
       summary: 'List projects.',
       shape: listedProjectShape,
     }),
-    route({ method: 'POST', path: '/projects', operation: createProject, summary: 'Create a project.', shape }),
-    route({ method: 'GET', path: '/projects/:id', operation: showProject, summary: 'Get a project.', names, shape }),
+    route({
+      method: 'POST',
+      path: '/projects',
+      operation: createProject,
+      parameters: newProject,
+      summary: 'Create a project.',
+      shape,
+    }),
+    route({
+      method: 'GET',
+      path: '/projects/:id',
+      operation: showProject,
+      parameters: oneProject,
+      summary: 'Get a project.',
+      names,
+      shape,
+    }),
     route({
       method: 'PUT',
       path: '/projects/:id',
       operation: updateProject,
+      parameters: changedProject,
       summary: 'Update a project.',
       names,
       shape,
@@ -39,6 +58,7 @@ export const projectsArea: Area = {
       method: 'DELETE',
       path: '/projects/:id',
       operation: removeProject,
+      parameters: { noEffect: immediateDeletion },
       summary: 'Delete a project.',
       names,
       status: 202,

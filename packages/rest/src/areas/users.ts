@@ -17,6 +17,8 @@ import {
 } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, route, type Shape } from '../routing/route.ts'
+import { projectList } from './parameters/projects.ts'
+import { changedUser, oneUser, ownUser, userList } from './parameters/users.ts'
 import { basicUserShape } from './shapes/basic-user.ts'
 import { listedProjectShape } from './shapes/project-shape.ts'
 
@@ -86,6 +88,7 @@ export const usersArea: Area = {
       method: 'GET',
       path: '/user',
       operation: getCurrentUser,
+      parameters: ownUser,
       summary: 'Get the current user.',
       scopes,
       shape: userShape,
@@ -99,11 +102,20 @@ export const usersArea: Area = {
       shape: emailShape,
       isList: true,
     }),
-    route({ method: 'GET', path: '/users', operation: listUsers, summary: 'List users.', scopes, shape: userShape }),
+    route({
+      method: 'GET',
+      path: '/users',
+      operation: listUsers,
+      parameters: userList,
+      summary: 'List users.',
+      scopes,
+      shape: userShape,
+    }),
     route({
       method: 'GET',
       path: '/users/:id',
       operation: getUserProfile,
+      parameters: oneUser,
       summary: 'Get a user.',
       names,
       scopes,
@@ -113,6 +125,7 @@ export const usersArea: Area = {
       method: 'GET',
       path: '/users/:id/projects',
       operation: listUserProjects,
+      parameters: projectList,
       summary: 'List the projects in the namespace of a user.',
       names,
       scopes,
@@ -122,6 +135,7 @@ export const usersArea: Area = {
       method: 'POST',
       path: '/users',
       operation: createUser,
+      parameters: changedUser,
       summary: 'Create a user. Only for administrators.',
       shape: userShape,
     }),
@@ -129,6 +143,7 @@ export const usersArea: Area = {
       method: 'PUT',
       path: '/users/:id',
       operation: updateUser,
+      parameters: changedUser,
       summary: 'Update a user. Only for administrators.',
       names,
       shape: userShape,

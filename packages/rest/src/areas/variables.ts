@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { jsonShape, member, membersOf, pick } from '../routing/json-shape.ts'
 import { parentRoutes } from '../routing/parent-routes.ts'
 import type { Area } from '../routing/route.ts'
+import { orderedList } from './parameters/lists.ts'
 
 const plain = membersOf(variableFields)
 
@@ -19,6 +20,7 @@ export const variablesArea: Area = {
     key: 'key',
     operations: { project: projectVariables, group: groupVariables },
     shape: variableShape,
+    parameters: { list: orderedList },
     endsInName: true,
   }),
 }

@@ -14,7 +14,7 @@ export function parameterMarks(row: RestRoute, name: string): ParameterMark[] {
   const isStored = stored.includes(name) || stored.includes(firstKey(name))
   return [
     ...(isInput && !isStored ? [{ mark: 'acted on' } as const] : []),
-    ...(isStored ? [{ mark: 'stored and returned' } as const] : []),
+    ...(isStored && isInput ? [{ mark: 'stored and returned' } as const] : []),
     ...reasonsFor(noEffect, name, isInput).map((reason) => ({ mark: 'no effect', reason }) as const),
     ...reasonsFor(refused, name, isInput).map((reason) => ({ mark: 'refused', reason }) as const),
   ]

@@ -30,7 +30,7 @@ type Item<Result> = Result extends Page<infer One> | KeysetPage<infer One>
 /** Names of parameters with the reason. A name within another one is written `not[labels]`, within a list `actions[][path]`. */
 export type Reasons = Readonly<Record<string, string>>
 
-/** What a route says of parameters that clients of GitLab's API send, beyond the input of its operation. */
+/** The declaration of parameters that clients of GitLab's API send, beyond the input of the operation. */
 export interface RouteParameters {
   /** Parameters of the input that are stored and returned, and change nothing else. */
   readonly stored?: readonly string[]
@@ -54,7 +54,7 @@ export interface RouteRow<Input extends InputSchema, Result> {
    */
   readonly names?: Partial<Record<keyof z.input<Input> & string, string>>
   /**
-   * What becomes of the parameters of GitLab's API that the operation does not have, or only stores. A test compares this with
+   * The parameters of GitLab's API that the operation does not have, or only stores. A test compares this with
    * what the client libraries can send. Parameters that nothing declares are ignored.
    */
   readonly parameters?: RouteParameters

@@ -1,0 +1,23 @@
+import type { Reasons } from '../../routing/route.ts'
+
+/** Additions to answers of features that do not exist, so that there is nothing to add. */
+export const attributesAndStatistics: Reasons = {
+  with_custom_attributes: 'there are no custom attributes to add',
+  statistics: 'the statistics are not part of the answer',
+}
+
+export const customAttributes: Reasons = { custom_attributes: 'there are no custom attributes' }
+
+/** Things that are removed are removed at once. */
+export const immediateDeletion: Reasons = {
+  full_path: 'confirms the deletion of what is already marked for it; a deletion is immediate',
+  permanently_remove: 'a deletion is immediate and permanent',
+}
+
+export const noDelayedDeletion: Reasons = { marked_for_deletion_on: 'a deletion is immediate' }
+export const noStorages: Reasons = { repository_storage: 'there is one storage' }
+export const noCustomRoles: Reasons = { member_role_id: 'there are no custom roles' }
+export const noReactions: Reasons = {
+  my_reaction_emoji: 'there are no emoji reactions',
+  'not[my_reaction_emoji]': 'there are no emoji reactions',
+}

@@ -1,0 +1,60 @@
+import type { RouteParameters } from '../../routing/route.ts'
+import { noReactions } from './common.ts'
+import { cursorList, pagedList } from './lists.ts'
+
+const noApprovals = 'there are no approvals'
+const noDeployments = 'merge requests are not joined with deployments'
+const noDiscussions = 'there are no discussions to resolve'
+const noEpics = 'there are no epics'
+const noIterations = 'there are no iterations'
+
+const absentInIssueLists = {
+  ...noReactions,
+  epic_id: noEpics,
+  health_status: 'issues have no health status',
+  iteration_id: noIterations,
+  iteration_title: noIterations,
+}
+
+export const issueList = { noEffect: pagedList.noEffect, refused: absentInIssueLists } satisfies RouteParameters
+export const projectIssueList = {
+  noEffect: cursorList.noEffect,
+  refused: absentInIssueLists,
+} satisfies RouteParameters
+
+export const changedIssue = { refused: { epic_id: noEpics, epic_iid: noEpics } } satisfies RouteParameters
+export const newIssue = {
+  refused: {
+    ...changedIssue.refused,
+    discussion_to_resolve: noDiscussions,
+    merge_request_to_resolve_discussions_of: noDiscussions,
+  },
+} satisfies RouteParameters
+
+export const mergeRequestList = {
+  noEffect: {
+    ...pagedList.noEffect,
+    with_merge_status_recheck: 'branches are not checked for conflicts before a merge',
+  },
+  refused: {
+    ...noReactions,
+    approved: noApprovals,
+    approved_by_ids: noApprovals,
+    approved_by_usernames: noApprovals,
+    approver_ids: noApprovals,
+    deployed_after: noDeployments,
+    deployed_before: noDeployments,
+    environment: noDeployments,
+  },
+} satisfies RouteParameters
+
+const sameProject = 'both branches are in one project, whose members may push to them'
+
+export const changedMergeRequest = {
+  noEffect: { allow_collaboration: sameProject, allow_maintainer_to_push: sameProject },
+} satisfies RouteParameters
+
+export const newMergeRequest = {
+  noEffect: { ...changedMergeRequest.noEffect, commits: 'a field of the answer that gitbeaker lets callers send' },
+  refused: { approvals_before_merge: noApprovals },
+} satisfies RouteParameters
