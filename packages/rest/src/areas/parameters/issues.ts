@@ -48,7 +48,7 @@ export const mergeRequestList = {
   },
 } satisfies RouteParameters
 
-const sameProject = 'both branches are in one project, whose members may push to them'
+const sameProject = 'both branches are in one project; its members may push to them'
 
 export const changedMergeRequest = {
   noEffect: { allow_collaboration: sameProject, allow_maintainer_to_push: sameProject },
