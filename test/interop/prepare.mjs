@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /*
  * Makes ready what the interoperability and contract tests run beside Node: a virtual environment with the OpenTelemetry SDK
- * for Python and python-gitlab, one with schemathesis, and a small Go program with the SDK for Go. Prints their paths as a
- * line of JSON.
+ * for Python and python-gitlab, one with schemathesis, a small Go program with the SDK for Go, and the programs that use the
+ * core's API (test/interop/programs). Prints their paths as a line of JSON.
  *
  *   node prepare.mjs                 creates them unless the cache has them
  *   node prepare.mjs --print-paths   only prints their paths, even if they do not exist
@@ -15,15 +15,22 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
+import { ansibleVersion, glabVersion, installCollection, installGlab } from './programs/install.mjs'
 
 const here = import.meta.dirname
 const cacheRoot = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'penstock')
 const requirements = join(here, 'python', 'requirements.txt')
 const schemathesisRequirements = join(here, '..', 'schemathesis', 'requirements.txt')
+const ansibleRequirements = join(here, 'programs', 'ansible', 'requirements.txt')
+const gitlabformRequirements = join(here, 'programs', 'gitlabform', 'requirements.txt')
 const goSources = ['main.go', 'go.mod', 'go.sum'].map((file) => join(here, 'go', file))
 
 const pythonHome = join(cacheRoot, `interop-python-${hashOf([requirements])}`)
 const schemathesisHome = join(cacheRoot, `schemathesis-${hashOf([schemathesisRequirements])}`)
+const ansibleHome = join(cacheRoot, `ansible-${hashOf([ansibleRequirements])}`)
+const gitlabformHome = join(cacheRoot, `gitlabform-${hashOf([gitlabformRequirements])}`)
+const glabHome = join(cacheRoot, `glab-${glabVersion}`)
+const collections = join(cacheRoot, `ansible-collections-${ansibleVersion}`)
 const go = join(cacheRoot, `interop-go-${hashOf(goSources)}`, 'interop')
 /** The file that marks a complete installation. A virtual environment cannot be renamed, because it contains its own path. */
 const completeIn = (home) => join(home, 'complete')
@@ -34,6 +41,12 @@ const paths = {
   schemathesis: join(schemathesisHome, 'bin', 'schemathesis'),
   schemathesisIsComplete: completeIn(schemathesisHome),
   go,
+  glab: join(glabHome, 'usr', 'bin', 'glab'),
+  ansible: join(ansibleHome, 'bin'),
+  ansibleIsComplete: completeIn(ansibleHome),
+  ansibleCollections: collections,
+  gitlabform: join(gitlabformHome, 'bin'),
+  gitlabformIsComplete: completeIn(gitlabformHome),
 }
 
 const failures = process.argv.includes('--print-paths') ? [] : makeAll()
@@ -53,6 +66,10 @@ function makeAll() {
     makePython(pythonHome, requirements, 'the OpenTelemetry SDK for Python, and python-gitlab'),
     makePython(schemathesisHome, schemathesisRequirements, 'schemathesis'),
     makeGo(),
+    makePython(gitlabformHome, gitlabformRequirements, 'gitlabform and gitlabber'),
+    makePython(ansibleHome, ansibleRequirements, 'ansible') ??
+      installCollection(collections, pythonIn(ansibleHome), run),
+    installGlab(glabHome, run),
   ].filter(Boolean)
 }
 

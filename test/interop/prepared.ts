@@ -11,6 +11,15 @@ export interface PreparedPaths {
   readonly schemathesis: string
   readonly schemathesisIsComplete: string
   readonly go: string
+  readonly glab: string
+  /** The directory with the commands of ansible. */
+  readonly ansible: string
+  readonly ansibleIsComplete: string
+  /** The directory that contains `ansible_collections`. */
+  readonly ansibleCollections: string
+  /** The directory with the commands gitlabform and gitlabber. */
+  readonly gitlabform: string
+  readonly gitlabformIsComplete: string
 }
 
 const prepare = join(import.meta.dirname, 'prepare.mjs')
@@ -28,6 +37,17 @@ export function describeWithClients(name: string, suite: () => void): void {
     ...(existsSync(pythonIsComplete) && existsSync(go) ? [] : [`the clients in Python and Go ${makesThem}`]),
     ...(collectorBinary() === undefined ? ['a collector ("npm run collector" builds one; takes Go and minutes)'] : []),
   ])
+}
+
+/** Declares a suite that needs a program, by the paths that exist if it is installed. @see describeUnlessMissing */
+export function describeWithProgram(
+  program: string,
+  needed: readonly (keyof PreparedPaths)[],
+  suite: () => void,
+): void {
+  const paths = preparedPaths()
+  const isComplete = needed.every((name) => existsSync(paths[name]))
+  describeUnlessMissing(program, suite, isComplete ? [] : [`${program} ${makesThem}`])
 }
 
 /** Declares a suite that needs the clients in Python. @see describeUnlessMissing */

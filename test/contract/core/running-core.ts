@@ -14,11 +14,12 @@ export class RunningCore {
   readonly #root: User
   readonly #listening: Listening
 
-  static async start(): Promise<RunningCore> {
+  /** @param externalUrl the URL that clients use, if it is not the bound address */
+  static async start(externalUrl?: string): Promise<RunningCore> {
     // The listener starts first, because clients follow links, which must have the bound address.
     let answer: RequestListener = (_request, response) => response.writeHead(503).end()
     const listening = await listen((request, response) => answer(request, response), { host: '127.0.0.1', port: 0 })
-    const world = await World.open({ serviceName: 'gitlab', externalUrl: listening.url })
+    const world = await World.open({ serviceName: 'gitlab', externalUrl: externalUrl ?? listening.url })
     const { core } = world
     const rootToken = await ensureRootToken(core)
     const root = await findUserByUsername({ db: core.db.read, nowMs: core.clock.nowMs() }, 'root')
