@@ -1,5 +1,6 @@
 import { type Log, RepeatingTask } from '@penstock/runtime'
 import { sweepRepositories } from './git/sweep-repositories.ts'
+import { undoUnfinishedChanges } from './git/undo-change.ts'
 import { DAY_MS } from './kit/day.ts'
 import { deleteExpiredCodes } from './oauth/code-store.ts'
 import { deleteExpiredOAuthTokens } from './oauth/oauth-token-store.ts'
@@ -26,7 +27,7 @@ export function startSweeping(core: Core, retention: Retention, log: Log): Repea
 }
 
 /**
- * Deletes expired rows and removed repositories. Everything that grows is limited here, even if the service gets no
+ * Deletes expired rows and removed repositories, and undoes unfinished changes of repositories. Everything that grows is limited here, even if the service gets no
  * requests.
  */
 export async function sweep(core: Core, { eventDays }: Retention): Promise<void> {
@@ -43,6 +44,7 @@ export async function sweep(core: Core, { eventDays }: Retention): Promise<void>
   for (const deleteExpired of deletions) await write(deleteExpired)
   const beforeMs = core.clock.nowMs() - eventDays * DAY_MS
   while ((await write((tx) => deleteEventsBefore(tx, beforeMs, EVENTS_PER_TRANSACTION))) === EVENTS_PER_TRANSACTION);
+  await undoUnfinishedChanges(core)
   await sweepRepositories(core)
   await measureRepositories(core)
 }

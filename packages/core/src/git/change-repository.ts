@@ -1,52 +1,97 @@
-import { join } from 'node:path'
+import type { Transaction } from 'kysely'
 import { notFound } from '../kit/domain-error.ts'
+import type { CoreTables } from '../kit/tables.ts'
+import { completeIntent, recordIntent } from './change-intent-store.ts'
 import { DurableFiles } from './git-files.ts'
-import { createRepository, GitRepository, repositoryExists, WritableRepository } from './git-repository.ts'
+import { createRepository, repositoryExists, WritableRepository } from './git-repository.ts'
+import { prepareMove } from './reference-move.ts'
 import { isRemoved } from './removed-repository-store.ts'
 import type { RepositoryContext } from './repository-context.ts'
+import { gitdirOf } from './repository-directory.ts'
+import { type RepositoryKey, repositoryNameOf } from './repository-key.ts'
 import { withRepositoryLock } from './repository-lock.ts'
 import type { RepositoryStorage } from './repository-storage.ts'
+import { undoChange } from './undo-change.ts'
 
 export const DEFAULT_BRANCH = 'main'
 
-/** Returns the directory of a repository. A name is a path of one or more segments: `5`, `snippets/31`. */
-export const gitdirOf = ({ settings }: Pick<RepositoryContext, 'settings'>, name: string): string =>
-  join(settings.repositoriesDir, `${name}.git`)
+/** The transaction that stores the rows of a change. */
+interface ChangeTx {
+  readonly db: Transaction<CoreTables>
+}
 
-/** Opens a repository for reading, or returns `undefined` if nothing has been written to it yet. */
-export async function findRepository(
-  context: Pick<RepositoryContext, 'settings'>,
-  name: string,
-): Promise<GitRepository | undefined> {
-  const gitdir = gitdirOf(context, name)
-  return (await repositoryExists(gitdir)) ? new GitRepository(gitdir) : undefined
+/** The transactions and the storage limit of a change to a repository. */
+export interface ChangeSettings<Tx extends ChangeTx> {
+  /** Runs `work` in a transaction. */
+  write<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
+  /** Opens the storage limit of the repository, after its directory was created. */
+  openStorage(gitdir: string): Promise<RepositoryStorage>
 }
 
 /**
- * Runs `change` as the only writer of the repository among all processes, and creates the repository if necessary. Must
- * not run inside a transaction, because it writes many files, which takes long.
+ * Changes a repository as its only writer among all processes, and creates it if necessary. Must not run inside a
+ * transaction, because it writes many files, which takes long.
  *
- * @param openStorage opens the storage limit of the repository, after its directory was created
+ * `change` writes objects and plans moves of references, and returns the function that stores the rows of the change.
+ * Rows and moves become effective together: if one of them fails, or the process ends in between, neither remains.
+ *
  * @throws DomainError `conflict` if its turn does not come within 30 s; `not_found` if the repository was removed
- *   meanwhile; `storage_full` if the change exceeds the storage limit, in which case nothing of it is kept
+ *   meanwhile; `storage_full` if the change exceeds the storage limit; what `change` and its function throw
+ * @see docs/decisions/0015-changes-of-repositories.md
  */
-export function changeRepository<Result>(
+export function changeRepository<Tx extends ChangeTx, Result>(
   context: RepositoryContext,
-  name: string,
-  openStorage: (gitdir: string) => Promise<RepositoryStorage>,
-  change: (repository: WritableRepository) => Promise<Result>,
+  key: RepositoryKey,
+  { write, openStorage }: ChangeSettings<Tx>,
+  change: (repository: WritableRepository) => Promise<(tx: Tx) => Promise<Result>>,
 ): Promise<Result> {
+  const name = repositoryNameOf(key)
+  const gitdir = gitdirOf(context, name)
   return withRepositoryLock(context, name, async (token) => {
     if (await isRemoved(context, name)) throw notFound()
-    const gitdir = gitdirOf(context, name)
-    if (!(await repositoryExists(gitdir))) await createRepository(gitdir, DEFAULT_BRANCH, token)
+    await undoChange(context, { name, token })
+    const isNew = !(await repositoryExists(gitdir))
+    if (isNew) {
+      await recordIntent(context, name, token, { creates: true, moves: [] })
+      await createRepository(gitdir, DEFAULT_BRANCH, token)
+    }
     const files = await DurableFiles.open(gitdir, token)
-    const storage = await openStorage(gitdir)
+    let isRecorded = isNew
     try {
-      return await change(new WritableRepository(gitdir, files, storage))
+      const repository = new WritableRepository(gitdir, files, await openStorage(gitdir))
+      const storeRows = await change(repository)
+      if (repository.moves.length === 0) {
+        await undoChange(context, { name, token, files })
+        return await write(storeRows)
+      }
+      const moves = await prepareMoves(repository)
+      await recordIntent(context, name, token, { creates: isNew, moves: repository.moves })
+      isRecorded = true
+      const result = await write(async (tx) => {
+        const stored = await storeRows(tx)
+        await repository.chargeStorage(tx.db)
+        await completeIntent(tx.db, name, token)
+        // The moves come last, so that failing rows need no undoing. They only rename files.
+        for (const move of moves) await move()
+        await files.flush()
+        return stored
+      })
+      files.keepObjects()
+      return result
     } catch (error) {
-      await files.discardObjects()
+      // If the intent is gone, the rows are stored although the database reported an error: the objects are in use. If
+      // undoing fails, the next holder of the lock does it.
+      const isUndone = !isRecorded || (await undoChange(context, { name, token, files }).catch(() => false))
+      if (isUndone) await files.discardObjects()
       throw error
     }
   })
+}
+
+/** Makes the new objects durable, and prepares the files of the planned moves. */
+async function prepareMoves(repository: WritableRepository): Promise<(() => Promise<void>)[]> {
+  await repository.files.flush()
+  const moves = []
+  for (const move of repository.moves) moves.push(await prepareMove(repository, move))
+  return moves
 }

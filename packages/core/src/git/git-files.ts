@@ -71,6 +71,12 @@ export class DurableFiles {
 
   /** Writes a file, replacing an existing one. */
   async write(file: string, content: string | Uint8Array): Promise<void> {
+    const place = await this.prepare(file, content)
+    await place()
+  }
+
+  /** Writes a new file durably, and returns the function that puts it into place, where it replaces an existing one. */
+  async prepare(file: string, content: string | Uint8Array): Promise<() => Promise<void>> {
     const temporary = join(this.#temporary, String(this.#count++))
     const handle = await open(temporary, 'wx', 0o644)
     try {
@@ -79,9 +85,11 @@ export class DurableFiles {
     } finally {
       await handle.close()
     }
-    await this.makeDirectory(dirname(file))
-    await rename(temporary, file)
-    this.#changedDirectories.add(dirname(file))
+    return async () => {
+      await this.makeDirectory(dirname(file))
+      await rename(temporary, file)
+      this.#changedDirectories.add(dirname(file))
+    }
   }
 
   async remove(file: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { readdir, readFile, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { referenceSpace } from './file-space.ts'
 import type { GitRepository, WritableRepository } from './git-repository.ts'
+import { packedReferences } from './packed-references.ts'
 import { isRefName } from './repository-path.ts'
 
 export type RefKind = 'heads' | 'tags'
@@ -21,13 +21,13 @@ export async function findReference(
 ): Promise<string | undefined> {
   // The name becomes a path below, so an untrusted one must be checked.
   if (!isRefName(name)) return undefined
-  return (await looseOid(gitdir, kind, name)) ?? (await packedRefs(gitdir)).get(`refs/${kind}/${name}`)
+  return (await looseOid(gitdir, kind, name)) ?? (await packedReferences(gitdir)).get(`refs/${kind}/${name}`)
 }
 
 /** Lists references by name, in the order of code units. */
 export async function listReferences({ gitdir }: GitRepository, kind: RefKind): Promise<GitReference[]> {
   const prefix = `refs/${kind}/`
-  const packed = [...(await packedRefs(gitdir))].filter(([ref]) => ref.startsWith(prefix))
+  const packed = [...(await packedReferences(gitdir))].filter(([ref]) => ref.startsWith(prefix))
   const found = new Map(packed.map(([ref, oid]) => [ref.slice(prefix.length), oid]))
   for (const name of await looseNames(join(gitdir, 'refs', kind))) {
     const oid = await looseOid(gitdir, kind, name)
@@ -44,52 +44,38 @@ export async function headBranch({ gitdir }: GitRepository): Promise<string | un
   return /^ref: refs\/heads\/([^\n]+)\n?$/.exec(await readFile(join(gitdir, 'HEAD'), 'utf8'))?.[1]
 }
 
-export async function setHeadBranch({ gitdir, files }: WritableRepository, name: string): Promise<void> {
-  await files.write(join(gitdir, 'HEAD'), `ref: refs/heads/${name}\n`)
+/** Plans to make a branch that of `HEAD`. */
+export async function setHeadBranch(repository: WritableRepository, name: string): Promise<void> {
+  const former = await headBranch(repository)
+  if (former === name) return
+  const from = former !== undefined && { from: `ref: refs/heads/${former}` }
+  repository.plan({ file: 'HEAD', ...from, to: `ref: refs/heads/${name}` })
 }
 
-export type MoveOutcome = 'moved' | 'not_as_expected' | 'name_in_use'
+export type MoveOutcome = 'planned' | 'not_as_expected' | 'name_in_use'
 
 /**
- * Moves a branch or tag by compare and swap from `from` (`undefined`: it does not exist) to `to` (`undefined`: it is
- * deleted), after everything written before has reached the disk. `name_in_use` is returned for the name `a` if `a/b`
- * exists and vice versa, because Git cannot store both.
- *
- * @throws DomainError `storage_full` if the objects written before, or a new reference, exceed the project's storage
- *   limit
+ * Plans to move a branch or tag from `from` (`undefined`: it does not exist) to `to` (`undefined`: it is deleted).
+ * `name_in_use` is returned for the name `a` if `a/b` exists and vice versa, because Git cannot store both.
  */
 export async function moveReference(
   repository: WritableRepository,
   kind: RefKind,
   { name, from, to }: { name: string; from: string | undefined; to: string | undefined },
 ): Promise<MoveOutcome> {
-  const { files, gitdir } = repository
   if ((await findReference(repository, kind, name)) !== from) return 'not_as_expected'
-  await files.flush()
-  if (to === undefined) await removeReference(repository, kind, name)
-  else {
-    if (from === undefined) {
-      const others = await listReferences(repository, kind)
-      if (others.some((other) => other.name.startsWith(`${name}/`) || name.startsWith(`${other.name}/`)))
-        return 'name_in_use'
-      await removeEmptyDirectories(join(gitdir, 'refs', kind, name))
-    }
-    await repository.chargeObjects(from === undefined ? referenceSpace(name) : 0)
-    await files.write(join(gitdir, 'refs', kind, name), `${to}\n`)
+  if (to !== undefined && from === undefined) {
+    const others = await listReferences(repository, kind)
+    if (others.some((other) => other.name.startsWith(`${name}/`) || name.startsWith(`${other.name}/`)))
+      return 'name_in_use'
+    await removeEmptyDirectories(join(repository.gitdir, 'refs', kind, name))
   }
-  await files.flush()
-  return 'moved'
-}
-
-async function removeReference({ files, gitdir }: WritableRepository, kind: RefKind, name: string): Promise<void> {
-  const packed = await packedRefs(gitdir)
-  // The packed reference goes first: if only the loose one were removed, the packed one would be valid again.
-  if (packed.delete(`refs/${kind}/${name}`)) {
-    const lines = [...packed].map(([ref, oid]) => `${oid} ${ref}\n`)
-    await files.write(join(gitdir, 'packed-refs'), `# pack-refs with: sorted\n${lines.join('')}`)
-    await files.flush()
-  }
-  await files.remove(join(gitdir, 'refs', kind, name))
+  repository.plan({
+    file: `refs/${kind}/${name}`,
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  })
+  return 'planned'
 }
 
 /** Removes empty directories that a deleted `a/b` left behind, so that `a` can be created. */
@@ -110,12 +96,6 @@ async function looseNames(directory: string): Promise<string[]> {
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
-}
-
-/** Returns the references written by `git pack-refs`: the object by full name. */
-async function packedRefs(gitdir: string): Promise<Map<string, string>> {
-  const text = (await readFile(join(gitdir, 'packed-refs'), 'utf8').catch(ignoreMissing)) ?? ''
-  return new Map([...text.matchAll(/(?<![^\n])([0-9a-f]{40}) ([^\n]+)/g)].map(([, oid, ref]) => [ref!, oid!]))
 }
 
 /**

@@ -2,6 +2,9 @@ import fs from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import git from 'isomorphic-git'
+import type { Transaction } from 'kysely'
+import type { CoreTables } from '../kit/tables.ts'
+import { referenceSpace } from './file-space.ts'
 import { type DurableFiles, readOnlyFiles, syncDirectory } from './git-files.ts'
 import {
   type CommitHeader,
@@ -17,6 +20,7 @@ import {
   treeOf,
 } from './git-object.ts'
 import { sizeOfLooseBlob } from './loose-object.ts'
+import type { ReferenceMove } from './reference-move.ts'
 import type { RepositoryStorage } from './repository-storage.ts'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
@@ -104,6 +108,7 @@ export class GitRepository {
 /** A repository that the holder of its lock may change. @see changeRepository */
 export class WritableRepository extends GitRepository {
   readonly files: DurableFiles
+  readonly #moves: ReferenceMove[] = []
   readonly #storage: RepositoryStorage
 
   constructor(gitdir: string, files: DurableFiles, storage: RepositoryStorage) {
@@ -112,15 +117,25 @@ export class WritableRepository extends GitRepository {
     this.#storage = storage
   }
 
+  /** The moves that become effective when the change ends. */
+  get moves(): readonly ReferenceMove[] {
+    return this.#moves
+  }
+
+  plan(move: ReferenceMove): void {
+    this.#moves.push(move)
+  }
+
   /**
-   * Counts the objects written so far, before a reference makes them part of the repository, and the reference if it is
-   * new.
+   * Counts the new objects and references in the transaction that makes them part of the repository.
    *
    * @throws DomainError `storage_full`
    */
-  async chargeObjects(newReferenceBytes: number): Promise<void> {
-    await this.#storage.charge(this.files.newObjectBytes + newReferenceBytes)
-    this.files.keepObjects()
+  async chargeStorage(db: Transaction<CoreTables>): Promise<void> {
+    const created = this.#moves.filter(({ from, to }) => from === undefined && to !== undefined)
+    const references = created.map(({ file }) => referenceSpace(file.split('/').slice(2).join('/')))
+    const bytes = references.reduce((sum, each) => sum + each, this.files.newObjectBytes)
+    await this.#storage.charge(db, bytes)
   }
 
   writeCommit = (commit: CommitObject): Promise<string> => this.#write('commit', commitBytes(commit))

@@ -51,13 +51,15 @@ export async function listUnsweptRepositories(
   return rows.map((row) => row.repository)
 }
 
-/** Marks a removed repository as swept, and deletes the rows of swept repositories removed before `deleteBeforeMs`. */
+/** Marks a removed repository as swept, deletes what else is known of it, and deletes the rows of swept repositories removed before `deleteBeforeMs`. */
 export async function setSwept(
   { db }: Pick<RepositoryContext, 'db'>,
   repository: string,
   deleteBeforeMs: number,
 ): Promise<void> {
   await db.write(async (tx) => {
+    for (const table of ['repository_changes', 'repository_sizes'] as const)
+      await tx.deleteFrom(table).where('repository', '=', repository).execute()
     await tx.updateTable('removed_repositories').set({ is_swept: 1 }).where('repository', '=', repository).execute()
     await tx
       .deleteFrom('removed_repositories')

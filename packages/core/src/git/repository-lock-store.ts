@@ -1,3 +1,5 @@
+import type { Transaction } from 'kysely'
+import type { CoreTables } from '../kit/tables.ts'
 import type { RepositoryContext } from './repository-context.ts'
 
 declare module '../kit/tables.ts' {
@@ -67,14 +69,19 @@ export async function findLockHolder(
     .executeTakeFirst()
 }
 
+/** Returns whether this holder still has the lock, which stays so until the end of the transaction. */
+export async function confirmLock({ db }: { readonly db: Transaction<CoreTables> }, token: string): Promise<boolean> {
+  const held = await db
+    .updateTable('repository_locks')
+    .set((eb) => ({ renewals: eb('renewals', '+', 1) }))
+    .where('token', '=', token)
+    .returning('token')
+    .executeTakeFirst()
+  return held !== undefined
+}
+
 export async function renewLock({ db }: Pick<RepositoryContext, 'db'>, token: string): Promise<void> {
-  await db.write((tx) =>
-    tx
-      .updateTable('repository_locks')
-      .set((eb) => ({ renewals: eb('renewals', '+', 1) }))
-      .where('token', '=', token)
-      .execute(),
-  )
+  await db.write((tx) => confirmLock({ db: tx }, token))
 }
 
 export async function releaseLock({ db }: Pick<RepositoryContext, 'db'>, token: string): Promise<void> {

@@ -1,5 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Transaction } from 'kysely'
+import type { CoreTables } from '../kit/tables.ts'
 import { fileSpace } from './file-space.ts'
 
 /** The storage limit of a repository for the length of one change. */
@@ -11,10 +13,10 @@ export interface RepositoryStorage {
    */
   requireRoom(): void
   /**
-   * Counts new objects before anything refers to them.
+   * Counts new bytes in the transaction that stores the rows of the change.
    * @throws DomainError `storage_full`
    */
-  charge(bytes: number): Promise<void>
+  charge(db: Transaction<CoreTables>, bytes: number): Promise<void>
 }
 
 /** Measures the disk space of a repository. Only for the holder of its lock, so that nothing is added meanwhile. */

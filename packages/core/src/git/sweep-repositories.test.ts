@@ -9,6 +9,7 @@ import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import { removeProject } from '../projects/project-operations.ts'
+import { inSteps } from '../repositories/change-context.harness.ts'
 import { changeProjectRepository } from '../repositories/change-project-repository.ts'
 import { createCommit } from '../repositories/commit-operations.ts'
 import { removeUser } from '../users/user-operations.ts'
@@ -38,6 +39,14 @@ const commit = ({ id: project }: Project) =>
     commitMessage: 'x',
     actions: [{ action: 'create', filePath: 'a', content: 'a' }],
   })
+/** Runs `work` while the repository of `tools` is locked, as a change that changes nothing. */
+const changeTools = (work: () => Promise<void>) =>
+  inSteps(world.core, undefined, (context) =>
+    changeProjectRepository(context, tools, async () => {
+      await work()
+      return async () => {}
+    }),
+  )
 const onDisk = () => readdirSync(world.core.settings.repositoriesDir)
 const failure = (error: DomainError) => error.failure
 const rows = () => world.core.db.read.selectFrom('removed_repositories').selectAll().execute()
@@ -80,7 +89,7 @@ test('a repository that cannot be removed does not delay others, and is removed 
   await commit(site)
   const name = String(tools.id)
   let waits: Promise<unknown> | undefined
-  await changeProjectRepository(world.core, tools, async () => {
+  await changeTools(async () => {
     waits = world.perform(mira, removeGroup, { group: ops.id })
     await world.clock.untilSleeping(2)
     await world.clock.advance(2_000)
@@ -99,7 +108,7 @@ test('a repository that cannot be removed does not delay others, and is removed 
 test('a commit requested before the removal does not create the repository again', async () => {
   const name = String(tools.id)
   let late: Promise<unknown> | undefined
-  await changeProjectRepository(world.core, tools, async () => {
+  await changeTools(async () => {
     late = commit(tools).catch(failure)
     await world.clock.untilSleeping(2)
     await world.core.db.write((db) => insertRemovedRepositories({ db, nowMs: world.clock.nowMs() }, [name]))

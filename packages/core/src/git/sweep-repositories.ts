@@ -1,9 +1,10 @@
 import { rm } from 'node:fs/promises'
 import type { WriteContext } from '../kit/store-context.ts'
-import { gitdirOf } from './change-repository.ts'
 import { unfinishedDir } from './git-repository.ts'
 import { insertRemovedRepositories, listUnsweptRepositories, setSwept } from './removed-repository-store.ts'
 import type { RepositoryContext } from './repository-context.ts'
+import { gitdirOf } from './repository-directory.ts'
+import { type RepositoryKey, repositoryNameOf } from './repository-key.ts'
 import { withRepositoryLock } from './repository-lock.ts'
 
 const BATCH_SIZE = 100
@@ -22,9 +23,9 @@ interface RemovalContext extends WriteContext {
 /**
  * Marks repositories as removed. Their files are removed after the commit, or at the next start if the process ends.
  */
-export async function removeRepositories(tx: RemovalContext, names: readonly string[]): Promise<void> {
-  if (names.length === 0) return
-  await insertRemovedRepositories(tx, names)
+export async function removeRepositories(tx: RemovalContext, keys: readonly RepositoryKey[]): Promise<void> {
+  if (keys.length === 0) return
+  await insertRemovedRepositories(tx, keys.map(repositoryNameOf))
   tx.afterCommit(sweepRepositories)
 }
 

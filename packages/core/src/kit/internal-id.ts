@@ -8,7 +8,7 @@ declare module './tables.ts' {
 }
 
 interface InternalIdsTable {
-  /** `group:16`, `project:5` */
+  /** `group:16`, `project:5`, `instance` */
   parent: string
   /** `milestones` */
   kind: string
@@ -16,18 +16,17 @@ interface InternalIdsTable {
 }
 
 /**
- * Returns the next number of a kind within a parent, starting at 1. No number is used twice, even by concurrent
+ * Returns the next number of a kind within a parent, or within the whole instance, starting at 1. No number is used twice, even by concurrent
  * transactions.
  */
 export async function nextIid(
   { db }: Pick<WriteContext, 'db'>,
-  parent: { readonly groupId: number } | { readonly projectId: number },
+  parent: { readonly groupId: number } | { readonly projectId: number } | 'instance',
   kind: string,
 ): Promise<number> {
-  const name = 'groupId' in parent ? `group:${parent.groupId}` : `project:${parent.projectId}`
   const { last } = await db
     .insertInto('internal_ids')
-    .values({ parent: name, kind, last: 1 })
+    .values({ parent: nameOf(parent), kind, last: 1 })
     .onConflict((conflict) =>
       conflict
         .columns(['parent', 'kind'])
@@ -36,4 +35,9 @@ export async function nextIid(
     .returning('last')
     .executeTakeFirstOrThrow()
   return last
+}
+
+function nameOf(parent: Parameters<typeof nextIid>[1]): string {
+  if (parent === 'instance') return parent
+  return 'groupId' in parent ? `group:${parent.groupId}` : `project:${parent.projectId}`
 }

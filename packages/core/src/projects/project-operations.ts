@@ -75,7 +75,7 @@ export const createProject = unscopedSteps(
     const project = await context.write((tx) => insertFromDraft(tx, draft))
     if (initializeWithReadme) {
       try {
-        await initializeRepository(context.core, project, await requireCommitter(context))
+        await initializeRepository(context, project, await requireCommitter(context))
       } catch (error) {
         await context.write((tx) => remove(tx, project))
         throw error

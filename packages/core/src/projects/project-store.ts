@@ -14,7 +14,6 @@ import type { Project, ProjectRef } from '../model/project.ts'
 import { projectSettings } from '../model/project-settings.ts'
 import type { ActingUser } from '../model/user.ts'
 import type { Tx } from '../operations/context.ts'
-import { repositoryNameOf } from '../repositories/project-repository.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -224,7 +223,10 @@ export async function deleteProjectsOf(
       ? query.where('lineage', 'like', `${lineageOf(which.within.groupIds)}%`)
       : query.where('id', '=', which.id)
   ).execute()
-  await removeRepositories(tx, rows.map(repositoryNameOf))
+  await removeRepositories(
+    tx,
+    rows.map(({ id }) => ({ kind: 'project', id })),
+  )
   return rows.map(projectOf)
 }
 

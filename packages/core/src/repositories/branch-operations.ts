@@ -81,14 +81,16 @@ export const createBranch = steps(
     if (!isRefName(name)) throw refused('The branch name is not a valid name of a branch')
     const repository = await findProjectRepository(core, subject)
     if (repository === undefined) throw refused('The repository is empty: create a first commit before a branch')
-    const oid = await changeProjectRepository(core, subject, async (writable) => {
+    const oid = await changeProjectRepository(context, subject, async (writable) => {
       const to = await findRevision(writable, ref, repository.defaultBranch)
       if (to === undefined) throw refused('There is no branch, tag or commit to start from with that name')
       const outcome = await moveReference(writable, 'heads', { name, from: undefined, to })
       if (outcome === 'not_as_expected') throw refused(`A branch called ${name} already exists`)
       if (outcome === 'name_in_use') throw refused(`The branch name ${name} conflicts with the name of another branch`)
-      await recordPush(core, { projectId: subject.id, actorId, kind: 'heads', name, before: undefined, after: to })
-      return to
+      return async (tx) => {
+        await recordPush(tx, { projectId: subject.id, actorId, kind: 'heads', name, before: undefined, after: to })
+        return to
+      }
     })
     return (await branchesOf(context, subject, repository, [{ name, oid }]))[0]!
   },
@@ -105,7 +107,7 @@ export const removeBranch = steps(
     const { core, subject } = context
     const { id: actorId } = await requireCommitter(context)
     if ((await findProjectRepository(core, subject)) === undefined) throw notFound('Branch')
-    await changeProjectRepository(core, subject, async (writable) => {
+    await changeProjectRepository(context, subject, async (writable) => {
       const before = await findReference(writable, 'heads', name)
       if (before === undefined) throw notFound('Branch')
       // The default branch may have changed while this operation waited for its turn.
@@ -114,7 +116,8 @@ export const removeBranch = steps(
         throw new DomainError({ code: 'protected', message: 'The default branch cannot be deleted' })
       }
       await moveReference(writable, 'heads', { name, from: before, to: undefined })
-      await recordPush(core, { projectId: subject.id, actorId, kind: 'heads', name, before, after: undefined })
+      const push = { projectId: subject.id, actorId, kind: 'heads', name, before, after: undefined } as const
+      return (tx) => recordPush(tx, push)
     })
   },
 )

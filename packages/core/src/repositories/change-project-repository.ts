@@ -1,14 +1,22 @@
 import { changeRepository } from '../git/change-repository.ts'
 import type { WritableRepository } from '../git/git-repository.ts'
 import type { Project } from '../model/project.ts'
-import type { Core } from '../operations/context.ts'
-import { repositoryNameOf } from './project-repository.ts'
+import type { OperationContext, Tx } from '../operations/context.ts'
+import type { StepsContext } from '../operations/operation.ts'
 import { openProjectStorage } from './repository-storage.ts'
+
+/** The context of the steps that change a repository. */
+export type ChangeContext = Pick<StepsContext, 'core' | 'write'>
 
 /** Works like `changeRepository` for the repository of a project, within the storage limit of the project. */
 export const changeProjectRepository = <Result>(
-  core: Core,
-  project: Pick<Project, 'id'>,
-  change: (repository: WritableRepository) => Promise<Result>,
+  { core, write }: ChangeContext,
+  { id }: Pick<Project, 'id'>,
+  change: (repository: WritableRepository) => Promise<(tx: OperationContext & Tx) => Promise<Result>>,
 ): Promise<Result> =>
-  changeRepository(core, repositoryNameOf(project), (gitdir) => openProjectStorage(core, project.id, gitdir), change)
+  changeRepository(
+    core,
+    { kind: 'project', id },
+    { write, openStorage: (gitdir) => openProjectStorage(core, id, gitdir) },
+    change,
+  )

@@ -61,7 +61,7 @@ export const createCommit = steps(
   },
   async (context, input): Promise<CommitWithStats> => {
     const { core, subject } = context
-    const commit = await commitToBranch(core, subject, await requireCommitter(context), {
+    const commit = await commitToBranch(context, subject, await requireCommitter(context), {
       branch: input.branch,
       message: input.commitMessage,
       actions: input.actions,

@@ -10,7 +10,7 @@ import { DomainError } from '../kit/domain-error.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import type { Core } from '../operations/context.ts'
-import { changeProjectRepository } from './change-project-repository.ts'
+import { type ChangeContext, changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
 import { recordPush } from './repository-store.ts'
 
@@ -35,17 +35,17 @@ export interface CommitRequest {
  * @throws DomainError `refused` if an action is not possible, `conflict` if other writers keep the repository locked
  */
 export function commitToBranch(
-  core: Core,
+  context: ChangeContext,
   project: Project,
   committer: Committer,
   request: CommitRequest,
 ): Promise<Commit> {
-  return changeProjectRepository(core, project, async (repository) => {
+  return changeProjectRepository(context, project, async (repository) => {
     const { branch } = request
     if (!isRefName(branch)) throw refused('The branch name is not a valid name of a branch')
     const tip = await findReference(repository, 'heads', branch)
     const base = await baseOf(repository, project, request, tip)
-    const commit = await commitOnto(repository, base, request, signaturesOf(core, committer, request))
+    const commit = await commitOnto(repository, base, request, signaturesOf(context.core, committer, request))
     const oid = await repository.writeCommit(commit)
     if (base === undefined) await setHeadBranch(repository, branch)
     const outcome = await moveReference(repository, 'heads', { name: branch, from: tip, to: oid })
@@ -59,9 +59,12 @@ export function commitToBranch(
       before: tip,
       after: oid,
     } as const
-    const name = await headBranch(repository)
-    await recordPush(core, push, name === undefined ? undefined : { name, isFirst: base === undefined })
-    return commitOfProject(project, { oid, ...commit })
+    // The branch of HEAD after the change.
+    const name = base === undefined ? branch : await headBranch(repository)
+    return async (tx) => {
+      await recordPush(tx, push, name === undefined ? undefined : { name, isFirst: base === undefined })
+      return commitOfProject(project, { oid, ...commit })
+    }
   })
 }
 
@@ -70,9 +73,13 @@ export function commitToBranch(
  *
  * @throws DomainError `refused` if the repository has commits
  */
-export async function initializeRepository(core: Core, project: Project, author: Committer): Promise<Commit> {
+export async function initializeRepository(
+  context: ChangeContext,
+  project: Project,
+  author: Committer,
+): Promise<Commit> {
   const content = `# ${project.name}\n${project.description ? `\n${project.description}\n` : ''}`
-  return commitToBranch(core, project, author, {
+  return commitToBranch(context, project, author, {
     branch: project.defaultBranch ?? DEFAULT_BRANCH,
     message: 'Initial commit',
     actions: [{ action: 'create', filePath: 'README.md', content }],

@@ -8,7 +8,8 @@ import { openSqlite } from '@penstock/db'
 import { systemClock } from '@penstock/runtime'
 import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { findReference, moveReference } from '../git/git-reference.ts'
+import { type MoveOutcome, moveReference } from '../git/git-reference.ts'
+import type { WritableRepository } from '../git/git-repository.ts'
 import { thisProcess } from '../git/process-identity.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import type { CoreTables } from '../kit/tables.ts'
@@ -19,6 +20,7 @@ import type { Core } from '../operations/context.ts'
 import { perform } from '../operations/perform.ts'
 import { insertProject } from '../projects/project-store.ts'
 import { insertUser } from '../users/user-store.ts'
+import { inSteps } from './change-context.harness.ts'
 import { changeProjectRepository } from './change-project-repository.ts'
 import { createCommit } from './commit-operations.ts'
 
@@ -133,8 +135,18 @@ test('a caller waits at most 30 s for a lock that is renewed', async () => {
   await commit(world.core, project, mira, 'c')
 })
 
+/** Runs `work` as a change of the project's repository. */
+const change = (work: (repository: WritableRepository) => Promise<unknown>, storeRows = async () => {}) =>
+  inSteps(world.core, mira, (context) =>
+    changeProjectRepository(context, project, async (repository) => {
+      await work(repository)
+      return storeRows
+    }),
+  )
+
 test('the holder renews the lock every 3 s', async () => {
-  await changeProjectRepository(world.core, project, async () => {
+  await commit(world.core, project, mira, 'a')
+  await change(async () => {
     await world.clock.untilSleeping()
     await world.clock.advance(3_000)
     await world.clock.untilSleeping()
@@ -142,37 +154,54 @@ test('the holder renews the lock every 3 s', async () => {
   })
 })
 
-test('a holder that has lost the lock without noticing cannot change the repository', async () => {
-  const { sha: first } = await commit(world.core, project, mira, 'a')
-  const late = changeProjectRepository(world.core, project, async (repository) => {
-    const oid = await repository.writeCommit({ ...(await repository.commit(first)), parents: [first], message: 'late' })
-    await world.core.db.write((tx) =>
-      tx.updateTable('repository_locks').set({ token: 'theirs', owner: ELSEWHERE }).execute(),
+test.each(['moves a branch', 'deletes a branch'])(
+  'a holder that has lost the lock without noticing, and %s, cannot change the repository',
+  async (what) => {
+    const { sha: first } = await commit(world.core, project, mira, 'a')
+    let isStored = false
+    const late = change(
+      async (repository) => {
+        const oid = await repository.writeCommit({
+          ...(await repository.commit(first)),
+          parents: [first],
+          message: 'late',
+        })
+        const to = what === 'moves a branch' ? oid : undefined
+        expect(await moveReference(repository, 'heads', { name: 'main', from: first, to })).toBe('planned')
+        await world.core.db.write((tx) =>
+          tx.updateTable('repository_locks').set({ token: 'theirs', owner: ELSEWHERE }).execute(),
+        )
+        const other: Core = { ...world.core, db: anotherHandle() }
+        const committed = commit(other, project, mira, 'b')
+        await advanceWhile(isTheirs, 2)
+        await committed
+      },
+      async () => {
+        isStored = true
+      },
     )
-    const other: Core = { ...world.core, db: anotherHandle() }
-    const committed = commit(other, project, mira, 'b')
-    await advanceWhile(isTheirs, 2)
-    await committed
-    const tip = await findReference(repository, 'heads', 'main')
-    for (const to of [oid, undefined])
-      await expect(moveReference(repository, 'heads', { name: 'main', from: tip, to })).rejects.toThrow('ENOENT')
-  })
-  await late
-  const git = gitIn(world.core.settings.repositoriesDir, project.id)
-  expect(git('log', '--format=%s', 'main')).toBe('b\na\n')
-})
+    await expect(late).rejects.toThrow()
+    const git = gitIn(world.core.settings.repositoriesDir, project.id)
+    expect(git('log', '--format=%s', 'main')).toBe('b\na\n')
+    expect(isStored).toBe(false)
+    expect(await world.core.db.read.selectFrom('repository_changes').selectAll().execute()).toEqual([])
+  },
+)
 
 test('a reference moves only if it has the expected value', async () => {
   const { sha: first } = await commit(world.core, project, mira, 'a')
   const { sha: second } = await commit(world.core, project, mira, 'b')
-  await changeProjectRepository(world.core, project, async (repository) => {
-    const move = (from: string | undefined, to: string | undefined) =>
-      moveReference(repository, 'heads', { name: 'main', from, to })
-    expect(await move(first, second)).toBe('not_as_expected')
-    expect(await move(undefined, second)).toBe('not_as_expected')
-    expect(await move(second, first)).toBe('moved')
-    expect(await findReference(repository, 'heads', 'main')).toBe(first)
-  })
+  const git = gitIn(world.core.settings.repositoriesDir, project.id)
+  const move = async (from: string | undefined, to: string | undefined) => {
+    let outcome: MoveOutcome | undefined
+    await change(async (repository) => {
+      outcome = await moveReference(repository, 'heads', { name: 'main', from, to })
+    })
+    return [outcome, git('rev-parse', 'main').trim()]
+  }
+  expect(await move(first, second)).toEqual(['not_as_expected', second])
+  expect(await move(undefined, second)).toEqual(['not_as_expected', second])
+  expect(await move(second, first)).toEqual(['planned', first])
 })
 
 /** A script that commits files in an endless loop, and prints the id of each completed commit. */

@@ -156,10 +156,10 @@ export const getBlob = query(
 type FileChange = z.output<z.ZodObject<typeof commitInput>> & CommitAction
 
 async function changeFile(context: StepsContext & { subject: Project }, change: FileChange): Promise<ChangedFile> {
-  const { core, subject } = context
+  const { subject } = context
   const segments = segmentsOf(change.filePath)
   if (segments === undefined) throw refused('The file path is not a valid path of a file in a repository')
-  await commitToBranch(core, subject, await requireCommitter(context), {
+  await commitToBranch(context, subject, await requireCommitter(context), {
     branch: change.branch,
     message: change.commitMessage,
     actions: [change],

@@ -1,13 +1,15 @@
-import { gitdirOf } from '../git/change-repository.ts'
 import { repositoryExists } from '../git/git-repository.ts'
+import { gitdirOf } from '../git/repository-directory.ts'
+import { repositoryNameOf } from '../git/repository-key.ts'
 import { withRepositoryLock } from '../git/repository-lock.ts'
+import { repositoriesToMeasure } from '../git/repository-size-store.ts'
 import { DAY_MS } from '../kit/day.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import type { Core } from '../operations/context.ts'
 import { projectsToMeasure } from '../projects/storage-store.ts'
-import { measureRepository } from './repository-storage.ts'
+import { measureOwnRepository, measureProjectRepository } from './repository-storage.ts'
 
-/** The limit of repositories that one sweep measures; the others are left to the next sweep. */
+/** The limit of repositories of a kind that one sweep measures; the others are left to the next sweep. */
 const MAX_MEASURED = 1_000
 /** The time that the sweep waits for a running change, before it leaves the repository to the next sweep. */
 const WAIT_MS = 2_000
@@ -17,17 +19,23 @@ const WAIT_MS = 2_000
  * left objects that were not counted.
  */
 export async function measureRepositories(core: Core): Promise<void> {
-  const beforeMs = core.clock.nowMs() - DAY_MS
-  const projectIds = await projectsToMeasure({ db: core.db.read }, { beforeMs, limit: MAX_MEASURED })
-  for (const projectId of projectIds) {
-    const gitdir = gitdirOf(core, String(projectId))
-    const measure = async () => {
-      if (await repositoryExists(gitdir)) await measureRepository(core, projectId, gitdir)
-    }
-    try {
-      await withRepositoryLock(core, String(projectId), measure, { waitMs: WAIT_MS })
-    } catch (error) {
-      if (!(error instanceof DomainError)) throw error
-    }
+  const oldest = { beforeMs: core.clock.nowMs() - DAY_MS, limit: MAX_MEASURED }
+  for (const id of await projectsToMeasure({ db: core.db.read }, oldest)) {
+    const name = repositoryNameOf({ kind: 'project', id })
+    await measure(core, name, (gitdir) => measureProjectRepository(core, id, gitdir))
+  }
+  for (const name of await repositoriesToMeasure(core, oldest))
+    await measure(core, name, (gitdir) => measureOwnRepository(core, name, gitdir))
+}
+
+async function measure(core: Core, name: string, work: (gitdir: string) => Promise<unknown>): Promise<void> {
+  const gitdir = gitdirOf(core, name)
+  const measureExisting = async () => {
+    if (await repositoryExists(gitdir)) await work(gitdir)
+  }
+  try {
+    await withRepositoryLock(core, name, measureExisting, { waitMs: WAIT_MS })
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
   }
 }

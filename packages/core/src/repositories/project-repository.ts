@@ -1,11 +1,9 @@
-import { findRepository } from '../git/change-repository.ts'
 import { headBranch } from '../git/git-reference.ts'
 import type { GitRepository } from '../git/git-repository.ts'
+import { findRepository } from '../git/repository-directory.ts'
 import { findRevision } from '../git/revision.ts'
 import type { Project } from '../model/project.ts'
 import type { Core } from '../operations/context.ts'
-
-export const repositoryNameOf = ({ id }: Pick<Project, 'id'>): string => String(id)
 
 /** A project's repository for reading, with the branch that `HEAD` refers to. */
 export interface ProjectRepository {
@@ -17,7 +15,7 @@ export interface ProjectRepository {
 
 /** Opens the repository of a project, or returns `undefined` if nothing has been committed yet. */
 export async function findProjectRepository(core: Core, project: Project): Promise<ProjectRepository | undefined> {
-  const git = await findRepository(core, repositoryNameOf(project))
+  const git = await findRepository(core, { kind: 'project', id: project.id })
   if (git === undefined) return undefined
   const defaultBranch = project.defaultBranch ?? (await headBranch(git))
   return { git, defaultBranch, findCommit: (revision) => findRevision(git, revision, defaultBranch) }

@@ -9,6 +9,7 @@ import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import { getProject } from '../projects/project-store.ts'
 import { createBranch, getBranch, listBranches, removeBranch } from './branch-operations.ts'
+import { inSteps } from './change-context.harness.ts'
 import { createCommit, getCommit, listCommitDiffs, listCommits } from './commit-operations.ts'
 import { initializeRepository } from './commit-to-branch.ts'
 import { createFile, getBlob, getFile, listTree, removeFile, updateFile } from './file-operations.ts'
@@ -30,6 +31,8 @@ const gitdir = () => join(world.core.settings.repositoriesDir, `${project.id}.gi
 const git = (...args: string[]) =>
   execFileSync('git', ['--git-dir', gitdir(), ...args], { encoding: 'utf8', stdio: 'pipe' })
 
+const initialize = (project: Project) =>
+  inSteps(world.core, mira, (context) => initializeRepository(context, project, mira))
 type Action = Record<string, unknown>
 const commit = (actions: Action[], more: Record<string, unknown> = {}) =>
   world.perform(mira, createCommit, { project: project.id, branch: 'main', commitMessage: 'Change', actions, ...more })
@@ -296,7 +299,7 @@ describe('permissions', () => {
     const open = await world.project('open', mira, 'public')
     const noor = await world.user('noor')
     await world.member(open, noor, accessLevels.reporter)
-    await initializeRepository(world.core, open, mira)
+    await initialize(open)
     const read = await world.perform(undefined, getFile, { project: open.id, filePath: 'README.md' })
     expect(Buffer.from(read.bytes).toString()).toBe('# open\n')
     const write = { project: open.id, branch: 'main', commitMessage: 'x', actions: [create('a')] }
@@ -309,7 +312,7 @@ describe('permissions', () => {
   test('an empty repository has empty lists, and is initialized only once', async () => {
     expect(await titles()).toEqual([])
     expect(await branches()).toEqual([])
-    await initializeRepository(world.core, project, mira)
-    expect((await refusal(initializeRepository(world.core, project, mira))).code).toBe('refused')
+    await initialize(project)
+    expect((await refusal(initialize(project))).code).toBe('refused')
   })
 })

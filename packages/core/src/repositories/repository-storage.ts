@@ -1,4 +1,7 @@
+import { type RepositoryKey, repositoryNameOf } from '../git/repository-key.ts'
+import { addRepositoryBytes, findRepositoryBytes, setMeasuredBytes } from '../git/repository-size-store.ts'
 import { measureSpace, type RepositoryStorage } from '../git/repository-storage.ts'
+import { DomainError } from '../kit/domain-error.ts'
 import type { Core } from '../operations/context.ts'
 import { chargeStorage, findProjectStorage, setRepositoryBytes, storageFull } from '../projects/storage-store.ts'
 
@@ -8,22 +11,56 @@ import { chargeStorage, findProjectStorage, setRepositoryBytes, storageFull } fr
  */
 export async function openProjectStorage(core: Core, projectId: number, gitdir: string): Promise<RepositoryStorage> {
   const { repositoryBytes, recordsBytes } = await findProjectStorage({ db: core.db.read }, projectId)
-  const bytes = repositoryBytes ?? (await measureRepository(core, projectId, gitdir))
+  const bytes = repositoryBytes ?? (await measureProjectRepository(core, projectId, gitdir))
   const { projectStorageBytes } = core.settings
   const isFull = projectStorageBytes > 0 && bytes + recordsBytes >= projectStorageBytes
   return {
     requireRoom: () => {
       if (isFull) throw storageFull(core, bytes + recordsBytes)
     },
-    charge: async (growth) => {
-      if (growth > 0) await core.db.write((db) => chargeStorage({ db }, core, projectId, { repositoryBytes: growth }))
+    charge: async (db, growth) => {
+      if (growth > 0) await chargeStorage({ db }, core, projectId, { repositoryBytes: growth })
     },
   }
 }
 
-/** Measures a repository and stores the result. Only for the holder of its lock. */
-export async function measureRepository(core: Core, projectId: number, gitdir: string): Promise<number> {
+/** Measures the repository of a project and stores the result. Only for the holder of its lock. */
+export async function measureProjectRepository(core: Core, projectId: number, gitdir: string): Promise<number> {
   const bytes = await measureSpace(gitdir)
   await core.db.write((db) => setRepositoryBytes({ db, nowMs: core.clock.nowMs() }, projectId, bytes))
+  return bytes
+}
+
+/** Opens the storage of a repository with a limit of its own: those of snippets and wikis. Only for the holder of its lock. */
+export async function openOwnStorage(
+  core: Core,
+  key: RepositoryKey,
+  limitBytes: number,
+  gitdir: string,
+): Promise<RepositoryStorage> {
+  const name = repositoryNameOf(key)
+  const stored = (await findRepositoryBytes(core, name)) ?? (await measureOwnRepository(core, name, gitdir))
+  const full = (storedBytes: number, neededBytes?: number) =>
+    new DomainError({
+      code: 'storage_full',
+      limitBytes,
+      storedBytes,
+      ...(neededBytes !== undefined && { neededBytes }),
+    })
+  return {
+    requireRoom: () => {
+      if (stored >= limitBytes) throw full(stored)
+    },
+    charge: async (db, growth) => {
+      const bytes = await addRepositoryBytes(db, name, growth)
+      if (growth > 0 && bytes > limitBytes) throw full(bytes - growth, growth)
+    },
+  }
+}
+
+/** Measures a repository that is not counted for a project, and stores the result. Only for the holder of its lock. */
+export async function measureOwnRepository(core: Core, name: string, gitdir: string): Promise<number> {
+  const bytes = await measureSpace(gitdir)
+  await core.db.write((db) => setMeasuredBytes({ db, nowMs: core.clock.nowMs() }, name, bytes))
   return bytes
 }

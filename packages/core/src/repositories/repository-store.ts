@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely'
 import type { RefKind } from '../git/git-reference.ts'
+import { notFound } from '../kit/domain-error.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import type { Core } from '../operations/context.ts'
-import { insertEvent } from '../operations/event.ts'
+import type { Tx } from '../operations/context.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -22,42 +22,38 @@ export interface Push {
 }
 
 /**
- * Records a push in the project's row, and its event. It runs after the push: if the process ends in between, the
- * repository has the commit and no event is sent.
+ * Records a push in the project's row, and its event, in the transaction that moves the reference.
  *
  * @param defaultBranch becomes the project's default branch if it has none, or if the push is the first of the
  *   repository
+ * @throws DomainError `not_found` if the project was removed meanwhile
  */
 export async function recordPush(
-  { db, clock }: Core,
+  tx: Tx,
   push: Push,
   defaultBranch?: { readonly name: string; readonly isFirst: boolean },
 ): Promise<void> {
-  await db.write(async (tx) => {
-    const nowMs = clock.nowMs()
-    await tx
-      .updateTable('projects')
-      .set({ last_activity_at_ms: nowMs, is_empty: 0 })
-      .$if(defaultBranch !== undefined, (query) =>
-        query.set({
-          default_branch: defaultBranch!.isFirst
-            ? defaultBranch!.name
-            : sql<string>`coalesce(default_branch, ${defaultBranch!.name})`,
-        }),
-      )
-      .where('id', '=', push.projectId)
-      .execute()
-    if (push.kind === 'heads') await setBranchTip(tx, push)
-    await insertEvent(
-      { db: tx, nowMs },
-      {
-        type: 'repository.pushed',
-        objectId: push.projectId,
-        projectId: push.projectId,
-        actorId: push.actorId,
-        details: { ref: `refs/${push.kind}/${push.name}`, before: push.before ?? null, after: push.after ?? null },
-      },
+  const updated = await tx.db
+    .updateTable('projects')
+    .set({ last_activity_at_ms: tx.nowMs, is_empty: 0 })
+    .$if(defaultBranch !== undefined, (query) =>
+      query.set({
+        default_branch: defaultBranch!.isFirst
+          ? defaultBranch!.name
+          : sql<string>`coalesce(default_branch, ${defaultBranch!.name})`,
+      }),
     )
+    .where('id', '=', push.projectId)
+    .returning('id')
+    .executeTakeFirst()
+  if (updated === undefined) throw notFound('Project')
+  if (push.kind === 'heads') await setBranchTip(tx.db, push)
+  await tx.recordEvent({
+    type: 'repository.pushed',
+    objectId: push.projectId,
+    projectId: push.projectId,
+    actorId: push.actorId,
+    details: { ref: `refs/${push.kind}/${push.name}`, before: push.before ?? null, after: push.after ?? null },
   })
 }
 

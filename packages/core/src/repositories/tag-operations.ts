@@ -95,22 +95,25 @@ export const createTag = steps(
     if (!isRefName(name)) throw refused('The tag name is not a valid name of a tag')
     const repository = await findProjectRepository(core, subject)
     if (repository === undefined) throw refused('The repository is empty: create a first commit before a tag')
-    const oid = await changeProjectRepository(core, subject, async (writable) => {
+    const oid = await changeProjectRepository(context, subject, async (writable) => {
       const commit = await findRevision(writable, ref, repository.defaultBranch)
       if (commit === undefined) throw refused('There is no branch, tag or commit to tag with that name')
       const to = message ? await annotate(writable, { name, commit, message, committer, nowMs }) : commit
       const outcome = await moveReference(writable, 'tags', { name, from: undefined, to })
       if (outcome === 'not_as_expected') throw refused(`A tag called ${name} already exists`)
       if (outcome === 'name_in_use') throw refused(`The tag name ${name} conflicts with the name of another tag`)
-      await recordPush(core, {
+      const push = {
         projectId: subject.id,
         actorId: committer.id,
         kind: 'tags',
         name,
         before: undefined,
         after: to,
-      })
-      return to
+      } as const
+      return async (tx) => {
+        await recordPush(tx, push)
+        return to
+      }
     })
     return (await tagsOf(repository.git, subject, [{ name, oid }]))[0]!
   },
@@ -127,11 +130,12 @@ export const removeTag = steps(
     const { core, subject } = context
     const { id: actorId } = await requireCommitter(context)
     if ((await findProjectRepository(core, subject)) === undefined) throw notFound('Tag')
-    await changeProjectRepository(core, subject, async (writable) => {
+    await changeProjectRepository(context, subject, async (writable) => {
       const before = await findReference(writable, 'tags', name)
       if (before === undefined) throw notFound('Tag')
       await moveReference(writable, 'tags', { name, from: before, to: undefined })
-      await recordPush(core, { projectId: subject.id, actorId, kind: 'tags', name, before, after: undefined })
+      const push = { projectId: subject.id, actorId, kind: 'tags', name, before, after: undefined } as const
+      return (tx) => recordPush(tx, push)
     })
   },
 )

@@ -1,0 +1,32 @@
+import { nextIid } from '../kit/internal-id.ts'
+import type { RepositoryContext } from './repository-context.ts'
+
+/**
+ * The directories of the repositories of each kind, below the directory of all repositories. Numbers of different kinds
+ * never collide, because every kind but that of projects has a directory of its own.
+ */
+const directories = {
+  project: '',
+  snippet: 'snippets/',
+  group_wiki: 'group-wikis/',
+  project_wiki: 'project-wikis/',
+} as const
+
+export type RepositoryKind = keyof typeof directories
+
+/** The owner of a repository: its kind, and the id of the project, snippet or group. */
+export interface RepositoryKey {
+  readonly kind: RepositoryKind
+  readonly id: number
+}
+
+/** Returns the name under which the database knows a repository, and the path of its directory: `5`, `snippets/31`. */
+export const repositoryNameOf = ({ kind, id }: RepositoryKey): string => `${directories[kind]}${id}`
+
+/**
+ * Returns an id for a new object with a repository, before its rows are stored. No id is returned twice.
+ *
+ * @see docs/decisions/0015-changes-of-repositories.md
+ */
+export const nextRepositoryId = ({ db }: Pick<RepositoryContext, 'db'>, kind: 'snippet'): Promise<number> =>
+  db.write((tx) => nextIid({ db: tx }, 'instance', kind))

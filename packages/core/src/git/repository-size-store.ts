@@ -1,0 +1,70 @@
+import type { Transaction } from 'kysely'
+import type { CoreTables } from '../kit/tables.ts'
+import type { RepositoryContext } from './repository-context.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    repository_sizes: RepositorySizesTable
+  }
+}
+
+/** The space of repositories that are not counted for a project. */
+interface RepositorySizesTable {
+  repository: string
+  bytes: number
+  measured_at_ms: number
+}
+
+/** Returns the counted bytes of a repository, or `undefined` if it was never measured. */
+export async function findRepositoryBytes(
+  { db }: Pick<RepositoryContext, 'db'>,
+  repository: string,
+): Promise<number | undefined> {
+  const query = db.read.selectFrom('repository_sizes').select('bytes').where('repository', '=', repository)
+  return (await query.executeTakeFirst())?.bytes
+}
+
+/** Adds to the counted bytes of a repository, and returns their sum. */
+export async function addRepositoryBytes(
+  db: Transaction<CoreTables>,
+  repository: string,
+  bytes: number,
+): Promise<number> {
+  const row = await db
+    .updateTable('repository_sizes')
+    .set((eb) => ({ bytes: eb('bytes', '+', bytes) }))
+    .where('repository', '=', repository)
+    .returning('bytes')
+    .executeTakeFirstOrThrow()
+  return row.bytes
+}
+
+/** Replaces the counted bytes of a repository with those measured on the disk. */
+export async function setMeasuredBytes(
+  { db, nowMs }: { readonly db: Transaction<CoreTables>; readonly nowMs: number },
+  repository: string,
+  bytes: number,
+): Promise<void> {
+  const row = { bytes, measured_at_ms: nowMs }
+  await db
+    .insertInto('repository_sizes')
+    .values({ repository, ...row })
+    .onConflict((conflict) => conflict.column('repository').doUpdateSet(row))
+    .execute()
+}
+
+/** Returns repositories that have not been measured since then, the oldest measurement first. */
+export async function repositoriesToMeasure(
+  { db }: Pick<RepositoryContext, 'db'>,
+  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+): Promise<string[]> {
+  const rows = await db.read
+    .selectFrom('repository_sizes')
+    .select('repository')
+    .where('measured_at_ms', '<=', beforeMs)
+    .orderBy('measured_at_ms')
+    .orderBy('repository')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.repository)
+}

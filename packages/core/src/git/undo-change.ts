@@ -1,0 +1,67 @@
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { hasIntent, listUnfinished, takeIntent } from './change-intent-store.ts'
+import { DurableFiles, syncDirectory } from './git-files.ts'
+import { repositoryExists, unfinishedDir } from './git-repository.ts'
+import { revertMove } from './reference-move.ts'
+import type { RepositoryContext } from './repository-context.ts'
+import { gitdirOf } from './repository-directory.ts'
+import { withRepositoryLock } from './repository-lock.ts'
+
+const BATCH_SIZE = 100
+/** The time to wait for a running change, before the repository is left to the next sweep. */
+const WAIT_MS = 2_000
+
+/**
+ * Undoes an unfinished change of a repository: references return to where they were, and a repository that the change
+ * has created is removed. Only for the holder of the lock.
+ *
+ * @returns whether there was an unfinished change
+ */
+export async function undoChange(
+  context: RepositoryContext,
+  { name, token, files }: { readonly name: string; readonly token: string; readonly files?: DurableFiles },
+): Promise<boolean> {
+  if (!(await hasIntent(context, name))) return false
+  const gitdir = gitdirOf(context, name)
+  // If the process ends in between, the row remains, and the next holder of the lock starts again.
+  return context.db.write(async (db) => {
+    const intent = await takeIntent(db, name)
+    if (intent === undefined) return false
+    if (!(await repositoryExists(gitdir))) return true
+    if (intent.creates) await discardRepository(gitdir, token)
+    else {
+      const place = { gitdir, files: files ?? (await DurableFiles.open(gitdir, token)) }
+      for (const move of intent.moves.toReversed()) await revertMove(place, move)
+      await place.files.flush()
+    }
+    return true
+  })
+}
+
+/** Undoes what processes that ended have left unfinished. A repository that is being changed is left to the next sweep. */
+export async function undoUnfinishedChanges(context: RepositoryContext): Promise<void> {
+  const failures: unknown[] = []
+  for (let last = ''; ; ) {
+    const names = await listUnfinished(context, last, BATCH_SIZE)
+    if (names.length === 0) break
+    for (const name of names) {
+      const undo = (token: string) => undoChange(context, { name, token })
+      await withRepositoryLock(context, name, undo, { waitMs: WAIT_MS }).catch((error) => failures.push(error))
+    }
+    last = names.at(-1)!
+  }
+  if (failures.length === 0) return
+  const message = `${failures.length} unfinished changes of repositories could not be undone. The next sweep tries again.`
+  throw new Error(message, { cause: failures[0] })
+}
+
+/** Removes a repository at once for readers, and then its files. */
+async function discardRepository(gitdir: string, token: string): Promise<void> {
+  const unfinished = unfinishedDir(gitdir)
+  await rm(unfinished, { recursive: true, force: true, maxRetries: 3 })
+  await mkdir(unfinished, { recursive: true })
+  await rename(gitdir, join(unfinished, token))
+  await rm(unfinished, { recursive: true, force: true, maxRetries: 3 })
+  await syncDirectory(dirname(gitdir))
+}
