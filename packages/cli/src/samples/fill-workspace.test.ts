@@ -1,4 +1,5 @@
 import {
+  getCommitWithPipeline,
   getPipeline,
   getProject,
   getProjectIssue,
@@ -100,6 +101,25 @@ test('there is an issue with a label, and a merge request with pipelines', async
   expect(sha).toMatch(/^[0-9a-f]{40}$/)
   const { items } = await world.perform(operator, listPipelines, { project, ref: sourceBranch })
   expect([iid, items.map(({ status }) => status)]).toEqual([1, ['success', 'canceled']])
+})
+
+test('pipelines ran for commits in the repositories, and the last one is that of the commit', async () => {
+  await fill()
+  for (const project of ['mossgate/shop/storefront', 'mossgate/platform/sites', 'mossgate/shop/checkout']) {
+    const { items } = await world.perform(operator, listPipelines, { project, perPage: 100 })
+    expect(items.length).toBeGreaterThan(1)
+    for (const { sha, commit, beforeSha, source, isTag } of items) {
+      const found = await world.perform(operator, getCommitWithPipeline, { project, sha: sha! })
+      expect(found).toMatchObject({ title: commit!.title, lastPipeline: { sha } })
+      expect(found.committer.atSeconds * 1_000).toBe(commit!.committedAtMs)
+      if (source === 'push' && !isTag) expect(beforeSha).toBe(found.parentShas[0])
+    }
+  }
+  const tagged = { project: 'mossgate/shop/checkout', sha: 'v3.8.0' }
+  expect(await world.perform(operator, getCommitWithPipeline, tagged)).toMatchObject({
+    title: 'Version 3.8.0',
+    lastPipeline: { ref: 'v3.8.0' },
+  })
 })
 
 test('there is no room if the core has another user', async () => {

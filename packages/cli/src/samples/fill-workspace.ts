@@ -17,8 +17,12 @@ import {
 import { operator } from '../core/core-operator.ts'
 import { COMPANY, FOUNDER, groups, people, projects } from './company.ts'
 import { findOrCreate } from './find-or-create.ts'
+import { addCommits, coreAt, HOUR_MS } from './sample-commits.ts'
 import { sampleRecords } from './sample-hooks.ts'
 import { addWork } from './work.ts'
+
+/** The time before the end of the sample pipelines at which the projects are created: before the first pipeline. */
+const BEGINS_MS = 48 * HOUR_MS
 
 export interface FillOptions {
   readonly core: Core
@@ -46,10 +50,11 @@ export async function fillWorkspace({ core, nowMs, newIngestToken }: FillOptions
     )
   }
   await setExport(core, founder, newIngestToken)
-  const projectIds = await addProjects(core, founder)
+  const projectIds = await addProjects(coreAt(core, nowMs - BEGINS_MS), founder)
+  const histories = await addCommits(core, actors, nowMs)
   await addWork(core, actors)
   const userIds = new Map([...actors].map(([username, { id }]) => [username, id]))
-  const records = sampleRecords({ nowMs, externalUrl: core.settings.externalUrl, projectIds, userIds })
+  const records = sampleRecords({ nowMs, externalUrl: core.settings.externalUrl, projectIds, userIds, histories })
   for (const { project, by, pipelineId, hook } of records) {
     await perform(core, actors.get(by), putPipelineRecord, recordInput(project, pipelineId, hook))
   }

@@ -100,7 +100,7 @@ export const runs: readonly Run[] = [
     },
   }),
   scheduled(images, 'ci images', 'ines', 32.9, 'A smaller base', { fates: { 'known faults': fails() } }),
-  started('web')(sites, 'roll out', 'amara', 30.2, 'RunDetails memory for the pool'),
+  started('web')(sites, 'roll out', 'amara', 30.2, 'More memory for the pool'),
   pushed(storefront, 'nothing', 'priya', 28.6, 'Spelling [skip ci]'),
   proposed(
     quietMotor,

@@ -1,17 +1,28 @@
+import { createHash } from 'node:crypto'
 import { exportDecision, parseLossless, readInput, resolveOptions } from '@penstock/converter'
 import { expect, test } from 'vitest'
 import { groups, people, projects } from './company.ts'
 import { recipes } from './recipes.ts'
 import { runs } from './runs.ts'
+import { HOUR_MS, historyKey, type SampleCommit } from './sample-commits.ts'
 import { type SampleWorld, sampleRecords } from './sample-hooks.ts'
 
 const nowMs = Date.UTC(2026, 1, 3, 4, 5, 6)
-const HOUR_MS = 3_600_000
+/** A history of each branch and tag, with a commit for each run. */
+const histories = new Map<string, SampleCommit[]>()
+for (const { project, ref = 'main', title, hoursAgo } of runs) {
+  const key = historyKey(project, ref)
+  const history = histories.get(key) ?? [{ sha: 'a'.repeat(40), title: 'First', parentSha: undefined, atMs: 0 }]
+  const sha = createHash('sha1').update(`${key}\n${title}`).digest('hex')
+  const commit = { sha, title, parentSha: history[0]?.sha, atMs: nowMs - hoursAgo * HOUR_MS }
+  histories.set(key, history.some((each) => each.sha === sha) ? history : [commit, ...history])
+}
 const world: SampleWorld = {
   nowMs,
   externalUrl: 'https://svc.example.test',
   projectIds: new Map(projects.map(({ path }, index) => [path, index + 1])),
   userIds: new Map(people.map(({ username }, index) => [username, index + 1])),
+  histories,
 }
 const records = sampleRecords(world)
 const converted = records.map(({ hook }) => {
@@ -59,6 +70,13 @@ test('there are about thirty pipelines of every kind, all finished except one', 
   ])
     expect(sources).toContain(source)
   expect(converted.filter(({ tag }) => tag).map(({ ref }) => ref)).toEqual(['v3.8.0', 'v1.12.0'])
+})
+
+test('a pipeline that another project started runs for the newest commit of its own branch', () => {
+  const [first] = converted.filter(({ source }) => source === 'pipeline')
+  const shas = converted.filter(({ source }) => source === 'parent_pipeline').map(({ sha }) => sha)
+  expect(first!.sha).toBe('a'.repeat(40))
+  expect(shas).not.toContain('a'.repeat(40))
 })
 
 test('one pipeline has 200 jobs and two more attempts', () => {

@@ -3,6 +3,7 @@ import { people, projects } from './company.ts'
 import { benchRunner, poolRunner, recipes } from './recipes.ts'
 import { type Attempt, type Schedule, scheduleRun } from './run-schedule.ts'
 import { type Run, runs } from './runs.ts'
+import { HOUR_MS, historyKey, type SampleCommit, type SampleHistories } from './sample-commits.ts'
 
 /** The facts that the sample tables do not contain. */
 export interface SampleWorld {
@@ -14,6 +15,7 @@ export interface SampleWorld {
   readonly projectIds: ReadonlyMap<string, number>
   /** User ids by username. */
   readonly userIds: ReadonlyMap<string, number>
+  readonly histories: SampleHistories
 }
 
 /** A pipeline, with the last hook that its forge would have sent. */
@@ -26,15 +28,14 @@ export interface SampleRecord {
   readonly hook: Readonly<Record<string, unknown>>
 }
 
-const HOUR_MS = 3_600_000
 const FIRST_PIPELINE = 101
 const FIRST_JOB = 2_001
 const FIRST_MERGE_REQUEST = 900
 const NO_SHA = '0'.repeat(40)
 
-const shaOf = (...parts: readonly string[]): string =>
-  createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 40)
-const chanceOf = (...parts: readonly string[]): number => Number.parseInt(shaOf(...parts).slice(0, 8), 16) / 2 ** 32
+/** Returns a number from 0 to 1 that depends only on the texts. */
+const chanceOf = (...parts: readonly string[]): number =>
+  createHash('sha256').update(parts.join('\n')).digest().readUInt32BE() / 2 ** 32
 const timeOf = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
 
 const detailedStatuses: Readonly<Record<Schedule['status'], string>> = {
@@ -118,8 +119,8 @@ function hookOf(
   { status, attempts, finishedMs }: Schedule,
   tries: readonly NumberedAttempt[],
 ): SampleRecord['hook'] {
-  const { project: path, ref = 'main', title } = run
-  const sha = shaOf(path, ref, title)
+  const { project: path, ref = 'main' } = run
+  const { sha, title, parentSha, atMs } = commitFor(world, run, createdMs, upstream)
   const user = userOf(world, run.by)
   const project = projectOf(world, path)
   const firstStartMs = Math.min(...attempts.flatMap(({ ran }) => ran?.startedMs ?? []))
@@ -132,7 +133,7 @@ function hookOf(
     object_kind: 'pipeline',
     object_attributes: {
       ...{ id, iid, name: run.name ?? null, ref, tag: run.isTag ?? false, sha },
-      before_sha: run.source === 'push' && run.isTag === undefined ? shaOf(path, ref, title, 'before') : NO_SHA,
+      before_sha: (run.source === 'push' && run.isTag === undefined && parentSha) || NO_SHA,
       source: run.source,
       status,
       detailed_status: isWarned ? 'passed with warnings' : detailedStatuses[status],
@@ -153,7 +154,7 @@ function hookOf(
       id: sha,
       message: `${title}\n`,
       title,
-      timestamp: timeOf(createdMs - 40_000),
+      timestamp: timeOf(atMs),
       url: `${project.web_url}/-/commit/${sha}`,
       author: { name: user.name, email: '[REDACTED]' },
     },
@@ -161,6 +162,22 @@ function hookOf(
     bridges: bridges.map((each) => ({ ...buildOf(each, user, ref, path), bridge: true })),
     ...(upstream && { source_pipeline: sourceOf(world, upstream) }),
   }
+}
+
+/**
+ * Returns the commit of a run: the one with its title, or the newest of the branch at that time if the pipeline was
+ * started from another project.
+ */
+function commitFor(
+  { histories }: SampleWorld,
+  { project, ref = 'main', title }: Run,
+  createdMs: number,
+  upstream: Upstream | undefined,
+): SampleCommit {
+  const history = histories.get(historyKey(project, ref))!
+  const isFromElsewhere = upstream !== undefined && upstream.project !== project
+  const found = history.find((commit) => (isFromElsewhere ? commit.atMs <= createdMs : commit.title === title))
+  return found ?? history.at(-1)!
 }
 
 function buildOf({ attempt, id }: NumberedAttempt, user: object, ref: string, path: string): object {

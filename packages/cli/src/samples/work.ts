@@ -1,10 +1,8 @@
 import {
   type Actor,
   type Core,
-  createFile,
   createIssue,
   createMergeRequest,
-  getBranch,
   getProjectIssue,
   getProjectMergeRequest,
   perform,
@@ -16,7 +14,7 @@ import { phoneMap } from './runs.ts'
 
 const LABEL = 'small screens'
 
-/** Creates a label, an issue and a merge request. Sample pipelines ran for the branch of the merge request. */
+/** Creates a label, an issue and a merge request of a branch with pipelines, which must exist. */
 export async function addWork(core: Core, actors: ReadonlyMap<string, NonNullable<Actor>>): Promise<void> {
   const [planner, developer] = [actors.get('bram'), actors.get('priya')]
   const project = SHOWN_PROJECT
@@ -33,17 +31,6 @@ export async function addWork(core: Core, actors: ReadonlyMap<string, NonNullabl
         description: 'Below 400 pixels nothing else is to be seen.',
         labels: [LABEL],
         assigneeIds: [developer!.id],
-      }),
-  )
-  await findOrCreate<unknown>(
-    () => perform(core, developer, getBranch, { project, branch: phoneMap.branch }),
-    () =>
-      perform(core, developer, createFile, {
-        ...{ project, branch: phoneMap.branch, startBranch: 'main', filePath: 'MAP.md' },
-        ...{
-          content: 'Half the height of the window, with a border.\n',
-          commitMessage: 'A smaller map, with a border',
-        },
       }),
   )
   await findOrCreate(
