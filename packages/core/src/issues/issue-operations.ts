@@ -11,12 +11,20 @@ import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor } from '../model/user.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
-import type { DomainEvent } from '../operations/event.ts'
 import { command, query, steps, unscopedQuery } from '../operations/operation.ts'
+import { comparedMembers, type RecordedKind, recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
 import { captchaInput, requireNoSpam } from '../spam/spam-check.ts'
 import { findUsersByUsername } from '../users/user-store.ts'
-import { issuableChanges, issuableFields, issuableTitle, MAX_LABELS, MAX_USERS, scopeOf } from './issuable.ts'
+import {
+  comparedIssuable,
+  issuableChanges,
+  issuableFields,
+  issuableTitle,
+  MAX_LABELS,
+  MAX_USERS,
+  scopeOf,
+} from './issuable.ts'
 import { applyListMode, listMode, milestoneIdAfter, setMetadata } from './issuable-changes.ts'
 import { type DescribedIssue, type Issue, issueFields, issueFilterInput } from './issue.ts'
 import { keysetPageOfIssues, pageOfIssues } from './issue-list-store.ts'
@@ -115,7 +123,7 @@ export const createIssue = steps(
       })
       await setMetadata(tx, issueTables, project, id, metadata)
       const issue = await getIssue(tx, tx.actor, project, iid)
-      await tx.recordEvent(eventOf('created', issue))
+      await recordChange(tx, issueEvents, 'created', { after: issue, projectId: project.id })
       return issue
     })
   },
@@ -223,8 +231,11 @@ async function changeIssue(
   if (state !== before.state) await setIssueState(tx, before.id, state, tx.actor!.id)
   if (!isUpdated && state === before.state) return before
   const issue = await getIssue(tx, tx.actor, project, before.iid)
-  if (isUpdated) await tx.recordEvent(eventOf('updated', issue))
-  if (state !== before.state) await tx.recordEvent(eventOf(state === 'closed' ? 'closed' : 'reopened', issue))
+  const change = { before, after: issue, projectId: project.id }
+  if (isUpdated) await recordChange(tx, issueEvents, 'updated', change)
+  if (state !== before.state) {
+    await recordChange(tx, issueEvents, state === 'closed' ? 'closed' : 'reopened', change)
+  }
   return issue
 }
 
@@ -247,7 +258,7 @@ export const removeIssue = command(
     const issue = await getIssue(tx, tx.actor, tx.subject, issueIid)
     await requirePermission(tx, tx.subject, 'remove_issue')
     await deleteIssue(tx, issue.id)
-    await tx.recordEvent(eventOf('removed', issue))
+    await recordChange(tx, issueEvents, 'removed', { before: issue, projectId: tx.subject.id })
   },
 )
 
@@ -292,7 +303,11 @@ const toSpamSubject = (
   isPublic: visibility === 'public',
 })
 
-function eventOf(what: 'created' | 'updated' | 'closed' | 'reopened' | 'removed', issue: Issue): DomainEvent {
-  const { id, iid, projectId, title } = issue
-  return { type: `issue.${what}`, objectId: id, projectId, details: { iid, title } }
+const issueEvents: RecordedKind<DescribedIssue> = {
+  noun: 'issue',
+  compared: {
+    ...comparedIssuable,
+    ...comparedMembers<DescribedIssue>()('iid', 'state', 'isConfidential', 'dueDate', 'weight'),
+  },
+  detailsOf: ({ iid, title }) => ({ iid, title }),
 }

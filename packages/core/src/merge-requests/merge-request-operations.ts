@@ -9,16 +9,17 @@ import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { command, query, unscopedQuery } from '../operations/operation.ts'
+import { recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
 import { branchName } from '../repositories/branch-name.ts'
 import { type MergeRequestFilter, mergeRequestFilterInput } from './merge-request.ts'
 import {
   changeMergeRequest,
   changes,
-  eventOf,
   fields,
   getMergeRequest,
   getMergeRequestToUpdate,
+  mergeRequestEvents,
   requireUniqueBranches,
   setReviewers,
 } from './merge-request-changes.ts'
@@ -113,7 +114,7 @@ export const createMergeRequest = command(
     await setMetadata(tx, mergeRequestTables, project, id, input)
     await setReviewers(tx, project, id, input.reviewerIds)
     const mergeRequest = await getMergeRequest(tx, tx.actor, project, iid)
-    await tx.recordEvent(eventOf('created', mergeRequest))
+    await recordChange(tx, mergeRequestEvents, 'created', { after: mergeRequest, projectId: project.id })
     return mergeRequest
   },
 )
@@ -140,7 +141,7 @@ export const removeMergeRequest = command(
     const mergeRequest = await getMergeRequest(tx, tx.actor, tx.subject, mergeRequestIid)
     await requirePermission(tx, tx.subject, 'remove_merge_request')
     await deleteMergeRequest(tx, mergeRequest.id)
-    await tx.recordEvent(eventOf('removed', mergeRequest))
+    await recordChange(tx, mergeRequestEvents, 'removed', { before: mergeRequest, projectId: tx.subject.id })
   },
 )
 
