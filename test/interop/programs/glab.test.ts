@@ -32,10 +32,13 @@ describeWithProgram('glab', ['glab'], () => {
     const held = (await host.api('GET', project)) as Record<string, unknown>
     expect(held).toMatchObject({ description: 'Of use', visibility: 'internal', default_branch: 'main' })
     expectSameFields(await glab.json('repo', 'view', 'ops/tools', '--output', 'json'), held, ['permissions'])
-    expectSameFields(await glab.json('repo', 'list', '--all', '--output', 'json'), await host.api('GET', '/projects'))
+    expectSameFields(await glab.json('repo', 'list', '--all', '--output', 'json'), await host.api('GET', '/projects'), [
+      'permissions',
+    ])
     expectSameFields(
       await glab.json('repo', 'list', '--group', 'ops', '--output', 'json'),
       await host.api('GET', '/groups/ops/projects'),
+      ['permissions'],
     )
   })
 

@@ -53,13 +53,9 @@ export class ProgramHost {
       .map(({ method, target, status, error }) => `${method} ${target}: ${status} ${error}`)
   }
 
-  /** Runs a program to its end, with an environment of its own. */
-  async run(
-    command: string,
-    args: readonly string[],
-    { env = {}, limitMs = 60_000 }: RunOptions = {},
-  ): Promise<Outcome> {
-    const child = spawn(command, args, {
+  /** Starts a program with an environment of its own. */
+  spawn(command: string, args: readonly string[], { env = {}, limitMs = 60_000 }: RunOptions = {}) {
+    return spawn(command, args, {
       cwd: this.directory,
       env: {
         PATH: process.env.PATH ?? '',
@@ -72,6 +68,11 @@ export class ProgramHost {
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: limitMs,
     })
+  }
+
+  /** Runs a program to its end. */
+  async run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+    const child = this.spawn(command, args, options)
     const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
     const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
     return { code, stdout, stderr }

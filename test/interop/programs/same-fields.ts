@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>
  * @param computed the fields that the program computes itself
  */
 export function expectSameFields(printed: unknown, held: unknown, computed: readonly string[] = []): void {
-  const isComputed = (line: string) => computed.some((name) => line.startsWith(name))
+  const isComputed = (line: string) => computed.some((name) => line.includes(`${name}.`) || line.startsWith(`${name}:`))
   expect(differences(printed, held, '').filter((line) => !isComputed(line))).toEqual([])
 }
 
