@@ -170,6 +170,7 @@ export {
 export { findProjectRepository } from './repositories/project-repository.ts'
 export type {
   CommitSummary,
+  EntryOfTree,
   FileOfRepository,
   RepositoryReader,
   RepositoryTree,
