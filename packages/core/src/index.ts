@@ -172,6 +172,7 @@ export {
 export { findProjectRepository } from './repositories/project-repository.ts'
 export type {
   CommitSummary,
+  EntryOfTree,
   FileOfRepository,
   RepositoryReader,
   RepositoryTree,
