@@ -170,9 +170,10 @@ async function store(
 }
 
 export const removePipeline = command(
-  { name: 'removePipeline', input: pipelineInput, permission: 'remove_pipeline', subject },
+  { name: 'removePipeline', input: pipelineInput, permission: 'remove_pipeline', subject, isConditional: true },
   async (tx, { pipelineId }) => {
-    const { key, status, projectId } = await getPipelineRow(tx, tx.subject, pipelineId)
+    const { key, status, projectId, updatedAtMs } = await getPipelineRow(tx, tx.subject, pipelineId)
+    tx.requireUnmodified(updatedAtMs)
     await releaseRecord(tx, { key, projectId })
     await deletePipeline(tx, key)
     await tx.recordEvent({ type: 'pipeline.removed', objectId: key, projectId, details: { pipelineId, status } })
