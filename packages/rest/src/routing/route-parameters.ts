@@ -48,9 +48,21 @@ export function isInputOf(row: RestRoute, name: string): boolean {
 
 /** Rejects the parameters that a route refuses. @throws RestError 400 */
 export function requireSupported({ parameters }: RestRoute, values: Readonly<Record<string, unknown>>): void {
-  for (const name of Object.keys(parameters?.refused ?? {})) {
-    if (isAsked(values, keysOf(name))) throw new RestError(400, { error: `${name} is not supported` })
-  }
+  const refused = parameters?.refused
+  if (refused === undefined) return
+  const found = keysOfNames(refused).find(([, keys]) => isAsked(values, keys))
+  if (found !== undefined) throw new RestError(400, { error: `${found[0]} is not supported` })
+}
+
+type NameAndKeys = readonly [name: string, keys: readonly string[]]
+
+/** The names by table, cached because every request of a route needs them. */
+const cache = new WeakMap<Reasons, readonly NameAndKeys[]>()
+
+function keysOfNames(reasons: Reasons): readonly NameAndKeys[] {
+  const names = cache.get(reasons) ?? Object.keys(reasons).map((name) => [name, keysOf(name)] as const)
+  cache.set(reasons, names)
+  return names
 }
 
 /**
