@@ -73,7 +73,7 @@ export const listPipelineBridges = query(
   { name: 'listPipelineBridges', input: listBridgesInput, ...read },
   async (context, { pipelineId, ...input }): Promise<Page<BridgeWithCommit>> => {
     const pipeline = await getPipelineRow(context, context.subject, pipelineId)
-    const filter = { ...input, kind: 'bridge', includeRetried: false } as const
+    const filter = { ...input, kind: 'bridge' } as const
     const bridges = await pageOfPipelineJobs(context, pipeline, filter, input)
     const downstreams = await downstreamOfEach(context, context.actor, bridges.items)
     const items = await withCommits(context, context.subject, bridges.items)
