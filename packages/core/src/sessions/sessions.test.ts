@@ -55,6 +55,7 @@ describe('sessions', () => {
       kind: 'session',
       state: 'valid',
       id: undefined,
+      signedInAtMs: expect.any(Number),
       user: expect.objectContaining({ username: 'mira' }),
       scopes: ['api'],
       signedInAtMs: expect.any(Number),
