@@ -140,6 +140,7 @@ export * from './pipelines/trace-instance-store.ts'
 export { browseProjects } from './projects/project-listings.ts'
 export * from './projects/project-lists.ts'
 export * from './projects/project-operations.ts'
+export { type ProjectStatistics, statisticsOfProjects } from './projects/project-statistics.ts'
 export {
   groupsOfProjects,
   type NamespaceOwner,
@@ -171,6 +172,7 @@ export {
   removeFile,
   updateFile,
 } from './repositories/file-operations.ts'
+export { type LanguageShare, languageOf } from './repositories/languages.ts'
 export { findProjectRepository } from './repositories/project-repository.ts'
 export type {
   CommitSummary,
@@ -187,6 +189,7 @@ export {
   countsOfRepositories,
   entriesOfTrees,
   filesAt,
+  languagesOfRepositories,
   lastCommitsAt,
   messagesOfCommits,
   openRepositories,

@@ -14,6 +14,7 @@ import { orderIn } from '../../schema/enums.ts'
 import type { GlobalIds } from '../../schema/global-id.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
+import { refusedArgument } from '../../schema/refused-arguments.ts'
 import type { ArgumentsMaker } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
@@ -47,16 +48,21 @@ export function addIssueLists(kit: Kit): void {
     }),
   }))
 
+  const releaseTagWildcard = builder.enumType('ReleaseTagWildcardId', { values: ['ANY', 'NONE'] as const })
+  const released = (t: ArgumentsMaker) => ({
+    releaseTag: t.arg.stringList(refusedArgument('there are no releases')),
+    releaseTagWildcardId: t.arg({ type: releaseTagWildcard, ...refusedArgument('there are no releases') }),
+  })
   builder.objectFields('Project', (t) => ({
     issues: connectionField(kit, t, 'Issue', {
-      args: { ...filters(t), ...ordered(t) },
+      args: { ...filters(t), ...ordered(t), ...released(t) },
       list: (project, args, context) =>
         loadBatched(context, listIssuesOfEachProject, project, listInput(globalIds, args)),
     }),
     issue: t.field({
       type: 'Issue',
       description: 'The first issue that matches the filters',
-      args: { ...filters(t), ...ordered(t) },
+      args: { ...filters(t), ...ordered(t), ...released(t) },
       resolve: async (project, args, context): Promise<Issue | undefined> => {
         const listed = await loadBatched(context, listIssuesOfEachProject, project, listInput(globalIds, args))
         return listed && (await new Connection(listed, { first: 1 }, context.loaders).page()).items[0]
@@ -148,6 +154,9 @@ function issueFilters(kit: Kit) {
     in: t.arg({ type: [searchableField] }),
     not: t.arg({ type: negated }),
     or: t.arg({ type: unioned }),
+    myReactionEmoji: t.arg.string(refusedArgument('there are no reactions')),
+    crmContactId: t.arg.string(refusedArgument('there are no contacts')),
+    crmOrganizationId: t.arg.string(refusedArgument('there are no contacts')),
   })
 }
 

@@ -12,6 +12,7 @@ import { connectionField } from '../../schema/connection-field.ts'
 import { orderIn } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
+import { refusedArgument } from '../../schema/refused-arguments.ts'
 import type { AnyFieldsOf, ArgumentsMaker } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from '../issues/issuable-types.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
@@ -119,6 +120,9 @@ function listArguments(kit: Kit) {
     }),
   })
 
+  const subscription = builder.enumType('SubscriptionStatus', {
+    values: ['EXPLICITLY_SUBSCRIBED', 'EXPLICITLY_UNSUBSCRIBED'] as const,
+  })
   const filterArguments = (t: ArgumentsMaker) => ({
     iids: t.arg.stringList(),
     state: t.arg({ type: state }),
@@ -146,6 +150,13 @@ function listArguments(kit: Kit) {
     closedBefore: t.arg({ type: 'Time' }),
     not: t.arg({ type: negated }),
     or: t.arg({ type: unioned }),
+    approvedBy: t.arg.stringList(refusedArgument('there are no approvals')),
+    myReactionEmoji: t.arg.string(refusedArgument('there are no reactions')),
+    releaseTag: t.arg.string(refusedArgument('there are no releases')),
+    deployedAfter: t.arg({ type: 'Time', ...refusedArgument('there are no deployments') }),
+    deployedBefore: t.arg({ type: 'Time', ...refusedArgument('there are no deployments') }),
+    environmentName: t.arg.string(refusedArgument('there are no deployments')),
+    subscribed: t.arg({ type: subscription, ...refusedArgument('lists are not filtered by subscription') }),
   })
   const searchArguments = (t: ArgumentsMaker) => ({
     search: t.arg.string(),
