@@ -62,6 +62,8 @@ export const permissionTable = {
   create_issue: { least: guest, visitors: 'signed_in', endsWithArchiving: true, ...issues },
   update_issue: { least: planner, endsWithArchiving: true, ...issues },
   update_own_issue: { least: guest, visitors: 'signed_in', endsWithArchiving: true, ...issues },
+  /** To choose the iid and the times of an issue. */
+  set_issue_numbers: { least: owner, endsWithArchiving: true, ...issues },
   remove_issue: { least: owner, endsWithArchiving: true, ...issues },
   read_merge_request: { least: reporter, visitors: 'anyone', ...mergeRequests },
   create_merge_request: { least: developer, endsWithArchiving: true, ...mergeRequests },

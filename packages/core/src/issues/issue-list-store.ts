@@ -13,7 +13,14 @@ import {
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Actor } from '../model/user.ts'
 import { byColumn, constantOrder, type IssuableOrder, issuableOrderTable, lastDay, orderOf } from './issuable-order.ts'
-import type { DescribedIssue, Issue, IssueFilter, IssueOrder, IssueState } from './issue.ts'
+import {
+  type DescribedIssue,
+  type Issue,
+  type IssueFilter,
+  type IssueOrder,
+  type IssueState,
+  issueSeverities,
+} from './issue.ts'
 import { describedIssuesOf, type IssueRow, issueQuery, issuesOf, issueTables } from './issue-store.ts'
 
 /** Returns a page of the issues that the actor may see. */
@@ -109,13 +116,19 @@ async function issueCountsBy(
   return counts
 }
 
+const severityRank: IssuableOrder['by'][number] = () =>
+  sql<number>`case issues.severity ${sql.join(
+    issueSeverities.map((severity, rank) => sql`when ${sql.lit(severity)} then ${sql.lit(rank)}`),
+    sql` `,
+  )} else 0 end`
+
 const lastWeight = { asc: 2_147_483_648, desc: -1 }
 
 const issueOrderTable: Readonly<Record<IssueOrder, IssuableOrder>> = {
   ...issuableOrderTable,
   due_date: byColumn('due_date', lastDay),
   weight: byColumn('weight', lastWeight),
-  severity: constantOrder,
+  severity: { by: [severityRank], tieBreak: 'newest_first' },
   escalation_status: constantOrder,
   relative_position: constantOrder,
 }

@@ -1,7 +1,6 @@
 import {
   accessLevels,
   createIssue,
-  createMergeRequest,
   groupMilestones,
   type Project,
   type User,
@@ -46,7 +45,7 @@ beforeAll(async () => {
   const inSpring = { project: tools.id, milestoneId: spring }
   const { iid } = await world.perform(mira, createIssue, { ...inSpring, title: 'Sow', weight: 3, labels: ['soil'] })
   await world.perform(mira, createIssue, { ...inSpring, title: 'Secret', confidential: true })
-  await world.perform(mira, createMergeRequest, {
+  await world.mergeRequest(mira, {
     ...{ ...inSpring, title: 'Retry' },
     ...{ sourceBranch: 'retry', targetBranch: 'main' },
   })
