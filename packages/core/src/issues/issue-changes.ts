@@ -13,13 +13,7 @@ import { getProject } from '../projects/project-store.ts'
 import { durationSeconds, ESTIMATE_INVALID } from './duration.ts'
 import { issuableChanges, issuableFields, issuableTitle, MAX_LABELS } from './issuable.ts'
 import { milestoneIdAfter, setMetadata } from './issuable-changes.ts'
-import {
-  type DescribedIssue,
-  type Issue,
-  issueFields,
-  issueSeverities,
-  type ShownIssue,
-} from './issue.ts'
+import { type DescribedIssue, type Issue, issueFields, issueSeverities, type ShownIssue } from './issue.ts'
 import { findIssue, issueTables, setIssueState, updateIssueRow } from './issue-store.ts'
 import { subscribedItems } from './participants.ts'
 import { setTimeEstimate } from './time-log-store.ts'
@@ -167,7 +161,7 @@ async function requireAuthor(
 }
 
 export function eventOf(
-  what: 'created' | 'updated' | 'closed' | 'reopened' | 'removed' | 'moved',
+  what: 'created' | 'updated' | 'closed' | 'reopened' | 'removed' | 'moved' | 'subscribed' | 'unsubscribed',
   issue: Issue,
 ): DomainEvent {
   const { id, iid, projectId, title } = issue

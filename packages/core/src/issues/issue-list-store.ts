@@ -92,6 +92,16 @@ export async function issueCountsByMilestone(
   return issueCountsBy(context, actor, 'milestone_id', milestoneIds, {})
 }
 
+/** Counts by state the issues that the actor may see and that match the filter. */
+export async function countIssues(context: ReadContext, actor: Actor, filter: IssueFilter): Promise<IssueCounts> {
+  const rows = await issueQuery(context, actor, filter)
+    .clearSelect()
+    .select(['issues.state', ({ fn }) => fn.countAll<number>().as('count')])
+    .groupBy('issues.state')
+    .execute()
+  return { opened: 0, closed: 0, ...Object.fromEntries(rows.map(({ state, count }) => [state, count])) }
+}
+
 export type IssueCounts = Readonly<Record<IssueState, number>>
 
 /** Returns the counts by the id in the column, without ids that have no issues. */

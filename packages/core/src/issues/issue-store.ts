@@ -206,6 +206,10 @@ export async function setIssueState({ db, nowMs }: Tx, id: number, state: IssueS
     .execute()
 }
 
+export async function setMovedTo({ db }: Tx, id: number, successorId: number): Promise<void> {
+  await db.updateTable('issues').set({ moved_to_id: successorId }).where('id', '=', id).execute()
+}
+
 export async function deleteIssue({ db }: Tx, id: number): Promise<void> {
   await db.deleteFrom('issues').where('id', '=', id).execute()
 }

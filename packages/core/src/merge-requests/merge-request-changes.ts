@@ -163,7 +163,7 @@ async function requireUpdater(tx: Tx & OperationContext, project: Project, merge
 }
 
 export function eventOf(
-  what: 'created' | 'updated' | 'closed' | 'reopened' | 'removed',
+  what: 'created' | 'updated' | 'closed' | 'reopened' | 'removed' | 'subscribed' | 'unsubscribed',
   item: MergeRequest,
 ): DomainEvent {
   const { id, iid, projectId, title } = item

@@ -2,14 +2,17 @@ import {
   createMergeRequest,
   getProjectMergeRequest,
   listGroupMergeRequests,
+  listMergeRequestReviewers,
   listMergeRequests,
   listProjectMergeRequests,
+  mergeRequestTracking,
   removeMergeRequest,
   updateMergeRequest,
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
 import { changedMergeRequest, mergeRequestList, newMergeRequest } from './parameters/issues.ts'
-import { mergeRequestShape, shownMergeRequestShape } from './shapes/merge-request-shape.ts'
+import { mergeRequestShape, reviewerShape, shownMergeRequestShape } from './shapes/merge-request-shape.ts'
+import { trackingRoutes } from './tracking-routes.ts'
 
 const inProject = { project: 'id' }
 const list = '/projects/:id/merge_requests'
@@ -78,6 +81,21 @@ export const mergeRequestsArea: Area = {
       operation: removeMergeRequest,
       names: inProject,
       summary: 'Delete a merge request.',
+    }),
+    route({
+      method: 'GET',
+      path: `${one}/reviewers`,
+      operation: listMergeRequestReviewers,
+      names: inProject,
+      shape: reviewerShape,
+      isList: true,
+      summary: 'List the reviewers of a merge request.',
+    }),
+    ...trackingRoutes({
+      noun: 'merge request',
+      one,
+      operations: mergeRequestTracking,
+      shape: shownMergeRequestShape,
     }),
   ],
 }

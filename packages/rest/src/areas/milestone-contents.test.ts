@@ -1,11 +1,4 @@
-import {
-  accessLevels,
-  createIssue,
-  groupMilestones,
-  type Project,
-  type User,
-  updateIssue,
-} from '@penstock/core'
+import { accessLevels, createIssue, groupMilestones, type Project, type User, updateIssue } from '@penstock/core'
 import type { World } from '@penstock/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RestServer } from '../server/rest-server.harness.ts'

@@ -23,6 +23,8 @@ const absentInIssueLists = {
 }
 
 export const issueList = { noEffect: pagedList.noEffect, refused: absentInIssueLists } satisfies RouteParameters
+/** Counts have no order and show no items. */
+export const issueStatistics = { refused: absentInIssueLists } satisfies RouteParameters
 export const projectIssueList = {
   noEffect: cursorList.noEffect,
   refused: absentInIssueLists,

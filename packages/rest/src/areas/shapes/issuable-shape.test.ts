@@ -1,7 +1,7 @@
 import { createIssue } from '@penstock/core'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { issueShape } from '../issues.ts'
+import { issueShape } from './issue-shape.ts'
 import { mergeRequestShape } from './merge-request-shape.ts'
 
 let world: World

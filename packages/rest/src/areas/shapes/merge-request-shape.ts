@@ -1,4 +1,10 @@
-import { type ListedMergeRequest, mergeBlocker, mergeRequestStates, type ShownMergeRequest } from '@penstock/core'
+import {
+  type ListedMergeRequest,
+  mergeBlocker,
+  mergeRequestStates,
+  type ShownMergeRequest,
+  type User,
+} from '@penstock/core'
 import { z } from 'zod'
 import type { JsonContext, Shape } from '../../routing/route.ts'
 import { basicUserShape } from './basic-user.ts'
@@ -198,3 +204,11 @@ export const shownMergeRequestShape = {
     }
   },
 } satisfies Shape<ShownMergeRequest>
+
+/** A reviewer of a merge request. Reviews do not exist here, and the time of the request for one is not recorded. */
+export const reviewerShape: Shape<User> = {
+  schema: z
+    .object({ user: basicUserShape.schema, state: z.literal('unreviewed'), created_at: z.string().nullable() })
+    .meta({ id: 'Reviewer' }),
+  of: (user, context) => ({ user: basicUserShape.of(user, context), state: 'unreviewed', created_at: null }),
+}
