@@ -54,6 +54,7 @@ const owners: Record<string, readonly string[]> = {
   '@pothos/core': ['graphql'],
   dataloader: ['graphql'],
   'isomorphic-git': ['core'],
+  jose: ['core'],
   'rate-limiter-flexible': ['db'],
   argon2: ['core', 'gateway'],
   pino: ['runtime'],

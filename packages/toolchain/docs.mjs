@@ -30,6 +30,7 @@ import { createSchema, printedSchema } from '../graphql/dist/index.js'
 import { areas, restOpenApi } from '../rest/dist/index.js'
 import { configurationPage } from './configuration-page.mjs'
 import { exportMetricsPage } from './export-metrics-page.mjs'
+import { restParametersPage } from './rest-parameters-page.mjs'
 
 const cell = (text) => String(text).replaceAll('|', '\\|')
 const code = (text) => `\`${text}\``
@@ -232,6 +233,7 @@ const pages = {
   'docs/export-metrics.md': exportMetricsPage(),
   'docs/openapi.json': `${JSON.stringify(managementOpenApi(PRODUCT_VERSION), null, 2)}\n`,
   'docs/schema.graphql': printedSchema(createSchema({ serviceName: 'svc', externalUrl: 'https://svc.example' })),
+  'docs/rest-parameters.md': restParametersPage(),
   'docs/openapi-core.json': `${JSON.stringify(restOpenApi(areas, 'svc'), null, 2)}\n`,
 }
 

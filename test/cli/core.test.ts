@@ -48,7 +48,11 @@ test.each([
 
 test.each([
   [['user', 'list'], /invalid for argument 'action'. Allowed choices are create\./],
-  [['oauth-app', 'list'], /invalid for argument 'action'. Allowed choices are create\./],
+  [['oauth-app', 'list'], /invalid for argument 'action'. Allowed choices are create, rotate-key\./],
+  [
+    ['token', 'create', '--kind', 'job', '--project', 'a', '--user', 'b', '--job', 'x'],
+    /--job must be the id of a job/,
+  ],
   [['user', 'create', '--username', 'mira'], /^penstock: --email is missing/],
   [['oauth-app', 'create', '--name', 'x'], /^penstock: --redirect-uri is missing/],
   [['oauth-app', 'create', '--name', 'x', '--redirect-uri', 'x'], /^penstock: redirect-uri must be an absolute URI/],
@@ -81,6 +85,22 @@ test('creating an application prints id and secret on standard output, one line 
   database.close()
   expect(rows).toContain('dashboard')
   expect(rows).not.toContain(secret)
+})
+
+test('a new key for ID tokens is stored encrypted, and its id is printed', async () => {
+  await using cli = await world()
+  const first = await cli.run(['oauth-app', 'rotate-key'])
+  const second = await cli.run(['oauth-app', 'rotate-key'])
+  expect(second.stdout).toMatch(/^[\w-]{43}\n$/)
+  const database = new Sqlite(join(cli.path, 'core.db'), { readonly: true })
+  const rows = database
+    .prepare('select kid, sealed_private_jwk, retired_at_ms from oauth_signing_keys order by id')
+    .all()
+  database.close()
+  expect(rows).toEqual([
+    { kid: first.stdout.trim(), sealed_private_jwk: expect.stringMatching(/^v1\./), retired_at_ms: expect.any(Number) },
+    { kid: second.stdout.trim(), sealed_private_jwk: expect.stringMatching(/^v1\./), retired_at_ms: null },
+  ])
 })
 
 /** Creates a project `mira/tools` for the created user. */

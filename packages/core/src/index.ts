@@ -107,9 +107,11 @@ export * from './oauth/authorization.ts'
 export type { ClientCredentials } from './oauth/client.ts'
 export type {} from './oauth/code-store.ts'
 export * from './oauth/grant-token.ts'
+export { claimNames, identityClaims, userinfoScopes } from './oauth/identity-claims.ts'
 export * from './oauth/oauth-refusal.ts'
 export * from './oauth/oauth-token.ts'
 export type { IssuedToken } from './oauth/oauth-token-store.ts'
+export { publishedKeys, rotateSigningKey, SIGNING_ALGORITHM } from './oauth/signing-key-store.ts'
 export type {} from './operations/call-count-store.ts'
 export type { CallKey, CallLimit } from './operations/call-limit.ts'
 export * from './operations/context.ts'
@@ -194,6 +196,7 @@ export {
 export { findProjectRepository } from './repositories/project-repository.ts'
 export type {
   CommitSummary,
+  EntryOfTree,
   FileOfRepository,
   RepositoryReader,
   RepositoryTree,

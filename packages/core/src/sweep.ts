@@ -4,6 +4,7 @@ import { undoUnfinishedChanges } from './git/undo-change.ts'
 import { DAY_MS } from './kit/day.ts'
 import { deleteExpiredCodes } from './oauth/code-store.ts'
 import { deleteExpiredOAuthTokens } from './oauth/oauth-token-store.ts'
+import { deleteRetiredSigningKeys } from './oauth/signing-key-store.ts'
 import { deleteExpiredCallCounts } from './operations/call-count-store.ts'
 import type { Core, Tx } from './operations/context.ts'
 import { deleteEventsBefore } from './operations/event.ts'
@@ -38,6 +39,7 @@ export async function sweep(core: Core, { eventDays }: Retention): Promise<void>
     deleteExpiredAttempts,
     deleteExpiredCodes,
     deleteExpiredOAuthTokens,
+    deleteRetiredSigningKeys,
     deleteExpiredSpamLogs,
     deleteExpiredCallCounts,
   ]

@@ -10,7 +10,9 @@ import { accessLevelInput } from '../model/access-level-input.ts'
 import { type Group, isMoreOpen } from '../model/group.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { command, query, unscopedCommand, unscopedQuery } from '../operations/operation.ts'
+import { recordChange } from '../operations/record-change.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
+import { groupEvents } from './group-events.ts'
 import { conditionsOfActor, type GroupFilter, keysetPageOfGroups, pageOfGroups } from './group-list-store.ts'
 import {
   deleteGroupRows,
@@ -110,7 +112,7 @@ export const createGroup = unscopedCommand(
     if (botHome === undefined) {
       await insertMember(tx, group, { userId: id, level: accessLevels.owner, createdById: id })
     }
-    await tx.recordEvent({ type: 'group.created', objectId: group.id, groupId: group.id })
+    await recordChange(tx, groupEvents, 'created', { after: group, groupId: group.id })
     return group
   },
 )
@@ -142,7 +144,7 @@ export const updateGroup = command(
       ...(visibility !== undefined && { visibility }),
       ...(requestAccessEnabled !== undefined && { requestAccessEnabled }),
     })
-    await tx.recordEvent({ type: 'group.updated', objectId: group.id, groupId: group.id })
+    await recordChange(tx, groupEvents, 'updated', { before: group, after: updated, groupId: group.id })
     return updated
   },
 )

@@ -7,6 +7,7 @@ import type { Project } from '../model/project.ts'
 import type { Actor, User } from '../model/user.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { command, query, steps } from '../operations/operation.ts'
+import { type RecordedKind, recordChange } from '../operations/record-change.ts'
 import { setSubscription as storeSubscription } from '../operations/subscription-store.ts'
 import { getProject } from '../projects/project-store.ts'
 import { durationSeconds, ESTIMATE_INVALID, MAX_DURATION_SECONDS } from './duration.ts'
@@ -15,7 +16,7 @@ import type { IssuableTables } from './issuable-tables.ts'
 import { participantsOf, type Subscribable, subscribedItems } from './participants.ts'
 import { insertTimeLog, setTimeEstimate } from './time-log-store.ts'
 
-/** What differs between issues and merge requests in the operations below. */
+/** The differences between issues and merge requests in the operations below. */
 interface IssuableKind<Key extends string, Item extends DescribedIssuable & Subscribable, Shown> {
   /** `Issue` for `subscribeToIssue`. */
   readonly noun: string
@@ -29,7 +30,7 @@ interface IssuableKind<Key extends string, Item extends DescribedIssuable & Subs
   get(context: ReadContext, actor: Actor, project: Project, iid: number): Promise<Item>
   /** Returns the item by itself, as the actor sees it; called outside of transactions. */
   show(context: ReadContext & OperationContext, project: Project, item: Item): Promise<Shown>
-  recordEvent(tx: Tx, what: 'updated' | 'subscribed' | 'unsubscribed', item: Item): Promise<void>
+  readonly events: RecordedKind<Item>
 }
 
 export type TimeStats = Pick<Issuable, 'timeEstimateSeconds' | 'timeSpentSeconds'>
@@ -76,7 +77,9 @@ export function issuableOperations<
         const isUnchanged = (await subscribedItems(tx, tables, tx.actor, [item])).has(item.id) === isSubscribed
         if (!isUnchanged) {
           await storeSubscription(tx, tables, item.id, tx.actor!.id, isSubscribed)
-          await kind.recordEvent(tx, isSubscribed ? 'subscribed' : 'unsubscribed', item)
+          await recordChange(tx, kind.events, isSubscribed ? 'subscribed' : 'unsubscribed', {
+            ...{ before: item, after: item, projectId: context.subject.id },
+          })
         }
         return { item, isUnchanged }
       })
@@ -94,10 +97,11 @@ export function issuableOperations<
     apply: (tx: Tx & OperationContext, item: Item, input: z.output<z.ZodObject<More>>) => Promise<void>,
   ) =>
     command({ ...onOne(name, change), input: inputOf(more) }, async (tx, input): Promise<TimeStats> => {
-      await apply(tx, await getOne(tx, input), input)
-      const item = await getOne(tx, input)
-      await kind.recordEvent(tx, 'updated', item)
-      return item
+      const before = await getOne(tx, input)
+      await apply(tx, before, input)
+      const after = await getOne(tx, input)
+      await recordChange(tx, kind.events, 'updated', { before, after, projectId: tx.subject.id })
+      return after
     })
 
   const setEstimate = timeChange(`setEstimateOf${noun}`, { duration: z.string().max(255) }, async (tx, item, input) => {

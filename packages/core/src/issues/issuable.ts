@@ -5,6 +5,7 @@ import type { DescribedMilestone, Milestone } from '../milestones/milestone.ts'
 import type { Group } from '../model/group.ts'
 import type { User } from '../model/user.ts'
 import type { Described } from '../operations/description-store.ts'
+import { type Compared, comparedMembers } from '../operations/record-change.ts'
 
 /** The fields that issues and merge requests share. */
 export interface Issuable {
@@ -45,6 +46,25 @@ export type ListedIssuable<Item extends DescribedIssuable> = Item & {
 export type ShownIssuable<Item extends DescribedIssuable> = Item & {
   /** Whether the actor gets notifications about it. */
   readonly isSubscribed: boolean
+}
+
+/** The values that events of issues and merge requests compare. */
+export const comparedIssuable: Compared<DescribedIssuable> = {
+  ...comparedMembers<DescribedIssuable>()(
+    'title',
+    'description',
+    'labels',
+    'isDiscussionLocked',
+    'closedAtMs',
+    'createdAtMs',
+    'updatedAtMs',
+    'timeEstimateSeconds',
+    'timeSpentSeconds',
+  ),
+  authorId: ({ author }) => author?.id,
+  assigneeIds: ({ assignees }) => assignees.map(({ id }) => id),
+  milestoneId: ({ milestone }) => milestone?.id,
+  closedById: ({ closedBy }) => closedBy?.id,
 }
 
 const TITLE_CHARACTERS = 255

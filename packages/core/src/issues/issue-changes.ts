@@ -8,10 +8,10 @@ import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor } from '../model/user.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
-import type { DomainEvent } from '../operations/event.ts'
+import { comparedMembers, type RecordedKind, recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
 import { durationSeconds, ESTIMATE_INVALID } from './duration.ts'
-import { issuableChanges, issuableFields, issuableTitle, MAX_LABELS } from './issuable.ts'
+import { comparedIssuable, issuableChanges, issuableFields, issuableTitle, MAX_LABELS } from './issuable.ts'
 import { milestoneIdAfter, setMetadata } from './issuable-changes.ts'
 import { type DescribedIssue, type Issue, issueFields, issueSeverities, type ShownIssue } from './issue.ts'
 import { findIssue, issueTables, setIssueState, updateIssueRow } from './issue-store.ts'
@@ -84,8 +84,11 @@ export async function changeIssue(
   if (state !== before.state) await setIssueState(tx, before.id, state, tx.actor!.id)
   if (!isUpdated && state === before.state) return before
   const issue = await getIssue(tx, tx.actor, project, before.iid)
-  if (isUpdated) await tx.recordEvent(eventOf('updated', issue))
-  if (state !== before.state) await tx.recordEvent(eventOf(state === 'closed' ? 'closed' : 'reopened', issue))
+  const change = { before, after: issue, projectId: project.id }
+  if (isUpdated) await recordChange(tx, issueEvents, 'updated', change)
+  if (state !== before.state) {
+    await recordChange(tx, issueEvents, state === 'closed' ? 'closed' : 'reopened', change)
+  }
   return issue
 }
 
@@ -160,10 +163,20 @@ async function requireAuthor(
   await requirePermission(context, project, 'update_own_issue')
 }
 
-export function eventOf(
-  what: 'created' | 'updated' | 'closed' | 'reopened' | 'removed' | 'moved' | 'subscribed' | 'unsubscribed',
-  issue: Issue,
-): DomainEvent {
-  const { id, iid, projectId, title } = issue
-  return { type: `issue.${what}`, objectId: id, projectId, details: { iid, title } }
+export const issueEvents: RecordedKind<DescribedIssue> = {
+  noun: 'issue',
+  compared: {
+    ...comparedIssuable,
+    ...comparedMembers<DescribedIssue>()(
+      'iid',
+      'type',
+      'severity',
+      'state',
+      'isConfidential',
+      'dueDate',
+      'weight',
+      'movedToId',
+    ),
+  },
+  detailsOf: ({ iid, title }) => ({ iid, title }),
 }

@@ -6,10 +6,11 @@ import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { Project } from '../model/project.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { command } from '../operations/operation.ts'
+import { recordChange } from '../operations/record-change.ts'
 import { findProject } from '../projects/project-store.ts'
 import { setMetadata } from './issuable-changes.ts'
 import type { ShownIssue } from './issue.ts'
-import { draftOf, eventOf, getIssue, oneIssue, shownIssue, subject } from './issue-changes.ts'
+import { draftOf, getIssue, issueEvents, oneIssue, shownIssue, subject } from './issue-changes.ts'
 import { copyIssueDetails } from './issue-move-store.ts'
 import { insertIssue, issueTables, setIssueState, setMovedTo } from './issue-store.ts'
 
@@ -46,10 +47,11 @@ export const moveIssue = command(
     else await setIssueState(tx, before.id, 'closed', tx.actor!.id)
     await setMovedTo(tx, before.id, id)
     const moved = await getIssue(tx, tx.actor, target, iid)
-    await tx.recordEvent(eventOf('created', moved))
+    await recordChange(tx, issueEvents, 'created', { after: moved, projectId: target.id })
     const left = await getIssue(tx, tx.actor, tx.subject, issueIid)
-    await tx.recordEvent(eventOf('moved', left))
-    if (before.state !== 'closed') await tx.recordEvent(eventOf('closed', left))
+    const change = { before, after: left, projectId: tx.subject.id }
+    await recordChange(tx, issueEvents, 'moved', change)
+    if (before.state !== 'closed') await recordChange(tx, issueEvents, 'closed', change)
     return shownIssue(tx, moved)
   },
 )

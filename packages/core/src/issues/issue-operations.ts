@@ -16,6 +16,7 @@ import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { command, query, steps, unscopedQuery } from '../operations/operation.ts'
+import { recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
 import { captchaInput, requireNoSpam } from '../spam/spam-check.ts'
 import { findUsersByUsername } from '../users/user-store.ts'
@@ -37,10 +38,10 @@ import {
   changeIssue,
   changes,
   draftAfter,
-  eventOf,
   getIssue,
   getIssueToUpdate,
   inProject,
+  issueEvents,
   labelIds,
   oneIssue,
   shownIssue,
@@ -173,7 +174,7 @@ export const createIssue = steps(
       const { id, iid } = await insertIssue(tx, project, tx.actor!.id, draft, { iid: givenIid, createdAtMs })
       await setMetadata(tx, issueTables, project, id, metadata)
       const issue = await getIssue(tx, tx.actor, project, iid)
-      await tx.recordEvent(eventOf('created', issue))
+      await recordChange(tx, issueEvents, 'created', { after: issue, projectId: project.id })
       return shownIssue(tx, issue)
     })
   },
@@ -241,7 +242,7 @@ export const removeIssue = command(
     const issue = await getIssue(tx, tx.actor, tx.subject, issueIid)
     await requirePermission(tx, tx.subject, 'remove_issue')
     await deleteIssue(tx, issue.id)
-    await tx.recordEvent(eventOf('removed', issue))
+    await recordChange(tx, issueEvents, 'removed', { before: issue, projectId: tx.subject.id })
   },
 )
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { unscopedBatchQuery } from '../operations/operation.ts'
 import { issuableOperations } from './issuable-operations.ts'
 import type { Issue } from './issue.ts'
-import { eventOf, getIssue, shownIssue } from './issue-changes.ts'
+import { getIssue, issueEvents, shownIssue } from './issue-changes.ts'
 import { issueTables } from './issue-store.ts'
 import { subscribedItems } from './participants.ts'
 
@@ -16,7 +16,7 @@ export const issueTracking = issuableOperations({
   change: 'update_issue',
   get: getIssue,
   show: (context, _project, issue) => shownIssue(context, issue),
-  recordEvent: (tx, what, issue) => tx.recordEvent(eventOf(what, issue)),
+  events: issueEvents,
 })
 
 /** Returns for each issue whether the actor is subscribed to it. */

@@ -43,6 +43,8 @@ interface FieldDetails<Value> {
   /** The value of a new object without the parameter: '', 0, false, the first of several, an empty list, missing, or the default. */
   readonly fallback: Value
   readonly hasDefault?: boolean
+  /** Whether events must not have the value. */
+  readonly isSecret?: boolean
   readonly rules: readonly Rule<never>[]
 }
 
@@ -82,6 +84,11 @@ export class Field<Value, Column extends string, Name extends string | undefined
   /** Sets the value that a new object has without the parameter, which may then be absent. */
   default(fallback: Value): Field<Value, Column, Name> {
     return new Field(this.column, { ...this.details, fallback, hasDefault: true })
+  }
+
+  /** Keeps the value out of events. */
+  secret(): Field<Value, Column, Name> {
+    return new Field(this.column, { ...this.details, isSecret: true })
   }
 
   /** Adds rules; `validate` reports each that is broken, in this order. */

@@ -3,13 +3,15 @@ import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
 import { errorTexts } from '../kit/error-texts.ts'
 import { newObject, validate, withInput } from '../kit/field-table.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import { parentIds } from '../model/parent.ts'
 import type { Tx } from '../operations/context.ts'
-import { type OnParent, onGroupsAndProjects, recordChange } from '../parents/parent-operations.ts'
+import { recordChange } from '../operations/record-change.ts'
+import { type OnParent, onGroupsAndProjects } from '../parents/parent-operations.ts'
 import {
   createLabelInput,
   type DescribedLabel,
-  type Label,
   labelDraft,
+  labelEvents,
   labelInput,
   listLabelsInput,
   removeLabelInput,
@@ -34,7 +36,7 @@ export const { group: groupLabels, project: projectLabels } = onGroupsAndProject
         throw new DomainError({ code: 'conflict', reason: 'Label already exists' })
       }
       const label = await insertLabel(tx, tx.subject, draft)
-      await recordLabelEvent(tx, 'created', label)
+      await recordChange(tx, labelEvents, 'created', { after: label, ...parentIds(tx.subject) })
       return label
     }),
 
@@ -46,14 +48,14 @@ export const { group: groupLabels, project: projectLabels } = onGroupsAndProject
         throw invalid({ name: [errorTexts.taken] })
       }
       const label = await updateLabel(tx, before.id, draft)
-      await recordLabelEvent(tx, 'updated', label)
+      await recordChange(tx, labelEvents, 'updated', { before, after: label, ...parentIds(tx.subject) })
       return label
     }),
 
     remove: on.remove(removeLabelInput, async (tx, input) => {
       const label = await getLabel(tx, refOf(input), false)
       await deleteLabel(tx, label.id)
-      await recordLabelEvent(tx, 'removed', label)
+      await recordChange(tx, labelEvents, 'removed', { before: label, ...parentIds(tx.subject) })
     }),
   }),
 )
@@ -68,6 +70,3 @@ async function getLabel(context: OnParent<ReadContext>, ref: number | string, ab
 }
 
 const findNamesake = (tx: OnParent<Tx>, name: string) => findLabel(tx, { parent: tx.subject, above: true }, name)
-
-const recordLabelEvent = (tx: OnParent<Tx>, what: 'created' | 'updated' | 'removed', label: Label) =>
-  recordChange(tx, `label.${what}`, label, { name: label.name })

@@ -7,9 +7,10 @@ import { type Listing, type ListingOptions, listingOf } from '../kit/listing.ts'
 import { ascending, type Page, type PageRequest, pageOfItems } from '../kit/page.ts'
 import { deleteRow, insertRow, updateRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import { parentColumns } from '../model/parent.ts'
+import { parentColumns, parentIds } from '../model/parent.ts'
 import type { Project } from '../model/project.ts'
 import type { ActorContext, Tx } from '../operations/context.ts'
+import { recordChange } from '../operations/record-change.ts'
 import { isInScope, type ParentScope } from '../parents/parent-scope-store.ts'
 import {
   DEFAULT_COLOR,
@@ -18,6 +19,7 @@ import {
   type Label,
   type LabelDraft,
   labelDraft,
+  labelEvents,
   labelFields,
 } from './label.ts'
 
@@ -102,6 +104,12 @@ export const updateLabel = async (tx: Tx, id: number, draft: LabelDraft): Promis
 
 export const deleteLabel = (tx: Tx, id: number) => deleteRow(tx, 'labels', id)
 
+async function createLabelNamed(tx: Tx, project: Project, name: string): Promise<Label> {
+  const label = await insertLabel(tx, project, newObject(labelDraft, { name, color: DEFAULT_COLOR }))
+  await recordChange(tx, labelEvents, 'created', { after: label, ...parentIds(project) })
+  return label
+}
+
 /** Returns the ids of the labels with these names in the project and its groups. Creates missing labels. */
 export async function labelIdsOf(tx: Tx, project: Project, names: readonly string[]): Promise<number[]> {
   if (names.length === 0) return []
@@ -113,7 +121,7 @@ export async function labelIdsOf(tx: Tx, project: Project, names: readonly strin
   const ids: number[] = []
   for (const name of names) {
     const row = nearest(rows.filter((row) => row.name === name))
-    const { id } = row ?? (await insertLabel(tx, project, newObject(labelDraft, { name, color: DEFAULT_COLOR })))
+    const { id } = row ?? (await createLabelNamed(tx, project, name))
     ids.push(id)
   }
   return ids

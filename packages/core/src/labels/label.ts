@@ -4,6 +4,7 @@ import { changesOf, id, int, matches, type ObjectOf, parametersOf, text, time } 
 import { pageInput } from '../kit/page.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { parentFields } from '../model/parent.ts'
+import { comparedFields, type RecordedKind } from '../operations/record-change.ts'
 import { parentInput } from '../parents/parent-operations.ts'
 
 /** The fields that a user sets. */
@@ -30,6 +31,12 @@ export const describedLabelFields = { ...labelFields, description }
 export interface Label extends ObjectOf<typeof labelFields> {}
 export interface DescribedLabel extends ObjectOf<typeof describedLabelFields> {}
 export type LabelDraft = ObjectOf<typeof labelDraft>
+
+export const labelEvents: RecordedKind<DescribedLabel> = {
+  noun: 'label',
+  compared: comparedFields(describedLabelFields),
+  detailsOf: ({ name }) => ({ name }),
+}
 
 /** The color of labels that are created when they are first used. */
 export const DEFAULT_COLOR = '#6699cc'

@@ -15,7 +15,9 @@ import { accessLevelInput } from '../model/access-level-input.ts'
 import { parentIds } from '../model/parent.ts'
 import type { User } from '../model/user.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
+import type { DomainEvent } from '../operations/event.ts'
 import { batchQuery, command, query, unscopedBatchQuery, unscopedCommand } from '../operations/operation.ts'
+import { changesBetween, comparedMembers } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
 import { findUserByUsername, getUser } from '../users/user-store.ts'
 import { type Member, roleNames } from './member.ts'
@@ -116,8 +118,9 @@ function membersOf(
           createdById: tx.actor!.id,
           ...(expiresAt != null && { expiresAt }),
         })
-        await recordMemberEvent(tx, tx.subject, 'member.added', user.id, { level })
-        return getMember(tx, tx.subject, user.id, 'direct')
+        const member = await getMember(tx, tx.subject, user.id, 'direct')
+        await recordMemberEvent(tx, tx.subject, 'added', { after: member, details: { level } })
+        return member
       },
     ),
 
@@ -173,7 +176,7 @@ function membersOf(
         await requireNotLastOwner(tx, from, member)
         await deleteMember(tx, from, userId)
         if (from.kind === 'group' && !skipSubresources) await deleteMembersBelow(tx, from, userId)
-        await recordMemberEvent(tx, from, 'member.removed', userId, { level: member.level })
+        await recordMemberEvent(tx, from, 'removed', { before: member, details: { level: member.level } })
       },
     ),
   }
@@ -200,8 +203,9 @@ async function updateMember(
   if (level < accessLevels.owner || expiresAt !== undefined) await requireNotLastOwner(tx, subject, before)
   await validateMembership(tx, subject, before.user, level, wanted ?? undefined)
   await updateMemberRow(tx, subject, userId, { level, expiresAt })
-  await recordMemberEvent(tx, subject, 'member.updated', userId, { from: before.level, level })
-  return getMember(tx, subject, userId, 'direct')
+  const after = await getMember(tx, subject, userId, 'direct')
+  await recordMemberEvent(tx, subject, 'updated', { before, after, details: { from: before.level, level } })
+  return after
 }
 
 async function getMember(context: ReadContext, subject: Subject, userId: number, reach: Reach): Promise<Member> {
@@ -254,12 +258,23 @@ async function validateMembership(
   })
 }
 
-async function recordMemberEvent(
+interface MemberChange {
+  readonly before?: Member
+  readonly after?: Member
+  readonly details: DomainEvent['details'] & object
+}
+
+/** Records an event about a user's role in the subject. Its object is the user. */
+const recordMemberEvent = (
   tx: Tx,
   subject: Subject,
-  type: `member.${string}`,
-  userId: number,
-  details: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  await tx.recordEvent({ type, objectId: userId, ...parentIds(subject), details })
-}
+  what: 'added' | 'updated' | 'removed',
+  { before, after, details }: MemberChange,
+): Promise<void> =>
+  tx.recordEvent({
+    type: `member.${what}`,
+    objectId: (after ?? before)!.user.id,
+    ...parentIds(subject),
+    details,
+    changes: changesBetween(comparedMembers<Member>()('level', 'expiresAt'), before, after),
+  })

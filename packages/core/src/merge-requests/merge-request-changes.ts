@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { can } from '../access/can.ts'
 import { requirePermission, standingOf } from '../access/subject.ts'
-import { issuableChanges, issuableFields, issuableTitle, people } from '../issues/issuable.ts'
+import { comparedIssuable, issuableChanges, issuableFields, issuableTitle, people } from '../issues/issuable.ts'
 import { type MetadataInput, milestoneIdAfter, setMetadata, setPeople } from '../issues/issuable-changes.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import { clearable } from '../kit/parameter-schemas.ts'
@@ -10,7 +10,7 @@ import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor } from '../model/user.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
-import type { DomainEvent } from '../operations/event.ts'
+import { comparedMembers, type RecordedKind, recordChange } from '../operations/record-change.ts'
 import { branchName } from '../repositories/branch-name.ts'
 import { type DescribedMergeRequest, isAuthorOrAssignee, type MergeRequest } from './merge-request.ts'
 import { findMergeRequest } from './merge-request-list-store.ts'
@@ -79,8 +79,11 @@ export async function changeMergeRequest(
   if (state !== undefined) await setMergeRequestState(tx, before.id, state, tx.actor!.id)
   if (!isUpdated && state === undefined) return before
   const mergeRequest = await getMergeRequest(tx, tx.actor, project, before.iid)
-  if (isUpdated) await tx.recordEvent(eventOf('updated', mergeRequest))
-  if (state !== undefined) await tx.recordEvent(eventOf(state === 'closed' ? 'closed' : 'reopened', mergeRequest))
+  const change = { before, after: mergeRequest, projectId: project.id }
+  if (isUpdated) await recordChange(tx, mergeRequestEvents, 'updated', change)
+  if (state !== undefined) {
+    await recordChange(tx, mergeRequestEvents, state === 'closed' ? 'closed' : 'reopened', change)
+  }
   return mergeRequest
 }
 
@@ -162,10 +165,22 @@ async function requireUpdater(tx: Tx & OperationContext, project: Project, merge
   await requirePermission(tx, project, 'update_own_merge_request')
 }
 
-export function eventOf(
-  what: 'created' | 'updated' | 'closed' | 'reopened' | 'removed' | 'subscribed' | 'unsubscribed',
-  item: MergeRequest,
-): DomainEvent {
-  const { id, iid, projectId, title } = item
-  return { type: `merge_request.${what}`, objectId: id, projectId, details: { iid, title } }
+export const mergeRequestEvents: RecordedKind<DescribedMergeRequest> = {
+  noun: 'merge_request',
+  compared: {
+    ...comparedIssuable,
+    ...comparedMembers<DescribedMergeRequest>()(
+      'iid',
+      'state',
+      'sourceBranch',
+      'targetBranch',
+      'isDraft',
+      'isSquashed',
+      'removesSourceBranch',
+      'mergedAtMs',
+    ),
+    reviewerIds: ({ reviewers }) => reviewers.map(({ id }) => id),
+    mergedById: ({ mergedBy }) => mergedBy?.id,
+  },
+  detailsOf: ({ iid, title }) => ({ iid, title }),
 }

@@ -11,6 +11,7 @@ import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { command, query, steps, unscopedQuery } from '../operations/operation.ts'
+import { recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
 import { branchName } from '../repositories/branch-name.ts'
 import {
@@ -22,10 +23,10 @@ import {
 import {
   changeMergeRequest,
   changes,
-  eventOf,
   fields,
   getMergeRequest,
   getMergeRequestToUpdate,
+  mergeRequestEvents,
   requireBranches,
   requireUniqueBranches,
   setReviewers,
@@ -143,7 +144,7 @@ export const createMergeRequest = steps(
       await setMetadata(tx, mergeRequestTables, project, id, input)
       await setReviewers(tx, project, id, input.reviewerIds)
       const mergeRequest = await getMergeRequest(tx, tx.actor, project, iid)
-      await tx.recordEvent(eventOf('created', mergeRequest))
+      await recordChange(tx, mergeRequestEvents, 'created', { after: mergeRequest, projectId: project.id })
       return mergeRequest
     })
     return shownMergeRequest(context, context.subject, created)
@@ -178,6 +179,6 @@ export const removeMergeRequest = command(
     const mergeRequest = await getMergeRequest(tx, tx.actor, tx.subject, mergeRequestIid)
     await requirePermission(tx, tx.subject, 'remove_merge_request')
     await deleteMergeRequest(tx, mergeRequest.id)
-    await tx.recordEvent(eventOf('removed', mergeRequest))
+    await recordChange(tx, mergeRequestEvents, 'removed', { before: mergeRequest, projectId: tx.subject.id })
   },
 )

@@ -6,7 +6,7 @@ import type { User } from '../model/user.ts'
 import { query, unscopedBatchQuery } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
 import type { MergeRequest } from './merge-request.ts'
-import { eventOf, getMergeRequest } from './merge-request-changes.ts'
+import { getMergeRequest, mergeRequestEvents } from './merge-request-changes.ts'
 import { shownMergeRequest } from './merge-request-details.ts'
 import { mergeRequestTables } from './merge-request-store.ts'
 
@@ -20,7 +20,7 @@ export const mergeRequestTracking = issuableOperations({
   change: 'update_merge_request',
   get: getMergeRequest,
   show: shownMergeRequest,
-  recordEvent: (tx, what, mergeRequest) => tx.recordEvent(eventOf(what, mergeRequest)),
+  events: mergeRequestEvents,
 })
 
 /** Returns for each merge request whether the actor is subscribed to it. */

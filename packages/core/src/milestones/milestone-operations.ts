@@ -1,13 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { notFound } from '../kit/domain-error.ts'
 import { newObject, validate, withInput } from '../kit/field-table.ts'
+import { parentIds } from '../model/parent.ts'
 import type { Tx } from '../operations/context.ts'
-import { type OnParent, onGroupsAndProjects, recordChange } from '../parents/parent-operations.ts'
+import { comparedFields, type RecordedKind, recordChange } from '../operations/record-change.ts'
+import { type OnParent, onGroupsAndProjects } from '../parents/parent-operations.ts'
 import {
   createMilestoneInput,
+  type DescribedMilestone,
   dateErrors,
+  describedMilestoneFields,
   listMilestonesInput,
-  type Milestone,
   type MilestoneDraft,
   milestoneDraft,
   milestoneInput,
@@ -37,7 +40,7 @@ export const { group: groupMilestones, project: projectMilestones } = onGroupsAn
       const draft = newObject(milestoneDraft, input)
       await validateMilestone(tx, draft)
       const milestone = await insertMilestone(tx, tx.subject, draft)
-      await recordMilestoneEvent(tx, 'created', milestone)
+      await recordChange(tx, milestoneEvents, 'created', { after: milestone, ...parentIds(tx.subject) })
       return milestone
     }),
 
@@ -49,8 +52,11 @@ export const { group: groupMilestones, project: projectMilestones } = onGroupsAn
       if (!isUpdated && state === before.state) return before
       if (isUpdated) await validateMilestone(tx, updated, before)
       const milestone = await updateMilestone(tx, { ...updated, state })
-      if (isUpdated) await recordMilestoneEvent(tx, 'updated', milestone)
-      if (state !== before.state) await recordMilestoneEvent(tx, state === 'closed' ? 'closed' : 'reopened', milestone)
+      const change = { before, after: milestone, ...parentIds(tx.subject) }
+      if (isUpdated) await recordChange(tx, milestoneEvents, 'updated', change)
+      if (state !== before.state) {
+        await recordChange(tx, milestoneEvents, state === 'closed' ? 'closed' : 'reopened', change)
+      }
       return milestone
     }),
 
@@ -58,7 +64,7 @@ export const { group: groupMilestones, project: projectMilestones } = onGroupsAn
       if (typeof milestoneId === 'string') throw notFound()
       const milestone = await getMilestone(tx, tx.subject, milestoneId)
       await deleteMilestone(tx, milestone.id)
-      await recordMilestoneEvent(tx, 'removed', milestone)
+      await recordChange(tx, milestoneEvents, 'removed', { before: milestone, ...parentIds(tx.subject) })
     }),
   }),
 )
@@ -74,8 +80,8 @@ async function validateMilestone(tx: OnParent<Tx>, draft: MilestoneDraft, before
   })
 }
 
-const recordMilestoneEvent = (
-  tx: OnParent<Tx>,
-  what: 'created' | 'updated' | 'closed' | 'reopened' | 'removed',
-  milestone: Milestone,
-) => recordChange(tx, `milestone.${what}`, milestone, { iid: milestone.iid, title: milestone.title })
+const milestoneEvents: RecordedKind<DescribedMilestone> = {
+  noun: 'milestone',
+  compared: comparedFields(describedMilestoneFields),
+  detailsOf: ({ iid, title }) => ({ iid, title }),
+}

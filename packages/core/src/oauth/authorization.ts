@@ -9,6 +9,8 @@ import { grantedScopes } from './granted-scopes.ts'
 import { OAuthRefusal } from './oauth-refusal.ts'
 import { type Challenge, challengeOf } from './pkce.ts'
 
+const MAX_NONCE_LENGTH = 1_024
+
 export interface AuthorizationRequest {
   readonly clientId?: string | undefined
   readonly redirectUri?: string | undefined
@@ -16,6 +18,7 @@ export interface AuthorizationRequest {
   readonly scope?: string | undefined
   readonly codeChallenge?: string | undefined
   readonly codeChallengeMethod?: string | undefined
+  readonly nonce?: string | undefined
 }
 
 /** The consent that a user is asked for. */
@@ -24,6 +27,7 @@ export interface Authorization {
   readonly redirectUri: string
   readonly scopes: readonly string[]
   readonly challenge: Challenge | undefined
+  readonly nonce: string | undefined
 }
 
 export type CheckedAuthorization =
@@ -60,14 +64,24 @@ export async function checkAuthorization(
   }
 }
 
-/** Records the consent of the user. Returns the authorization code, which is valid once, for 10 minutes. */
+/**
+ * Records the consent of the user. Returns the authorization code, which is valid once, for 10 minutes.
+ *
+ * @param authTimeMs when the user signed in
+ */
 export async function allowAuthorization(
   core: Core,
   userId: number,
   { application, ...terms }: Authorization,
+  authTimeMs?: number,
 ): Promise<string> {
   return core.db.write((db) =>
-    insertCode({ db, nowMs: core.clock.nowMs() }, core, { ...terms, applicationId: application.id, userId }),
+    insertCode({ db, nowMs: core.clock.nowMs() }, core, {
+      ...terms,
+      applicationId: application.id,
+      userId,
+      authTimeMs,
+    }),
   )
 }
 
@@ -75,15 +89,16 @@ function termsOf(
   application: Application,
   request: AuthorizationRequest,
   user: Pick<User, 'isAdministrator'> | undefined,
-): Pick<Authorization, 'scopes' | 'challenge'> {
+): Pick<Authorization, 'scopes' | 'challenge' | 'nonce'> {
   if (request.responseType === undefined) throw new OAuthRefusal('invalid_request', 'responseType')
   if (request.responseType !== 'code') throw new OAuthRefusal('unsupported_response_type')
-  const { codeChallenge, codeChallengeMethod } = request
+  const { codeChallenge, codeChallengeMethod, nonce } = request
+  if (nonce !== undefined && nonce.length > MAX_NONCE_LENGTH) throw new OAuthRefusal('invalid_request')
   if (codeChallenge === undefined && !application.isConfidential) {
     throw new OAuthRefusal('invalid_request', 'codeChallenge')
   }
   const challenge = codeChallenge === undefined ? undefined : challengeOf(codeChallenge, codeChallengeMethod)
   if (codeChallenge !== undefined && challenge === undefined) throw new OAuthRefusal('invalid_request')
   const allowed = user === undefined ? application.scopes : scopesWithin(application.scopes, user)
-  return { challenge, scopes: grantedScopes(request.scope, allowed) }
+  return { challenge, nonce, scopes: grantedScopes(request.scope, allowed) }
 }

@@ -24,6 +24,8 @@ interface CodesTable {
   scopes: string
   challenge: string | null
   challenge_method: ChallengeMethod | null
+  nonce: Generated<string | null>
+  auth_time_ms: Generated<number | null>
   expires_at_ms: number
   used_at_ms: number | null
 }
@@ -37,6 +39,10 @@ export interface AuthorizationCode {
   readonly redirectUri: string
   readonly scopes: readonly string[]
   readonly challenge: Challenge | undefined
+  /** The text of the request that the ID token repeats. */
+  readonly nonce: string | undefined
+  /** When the user signed in, if that is known. */
+  readonly authTimeMs: number | undefined
   readonly expiresAtMs: number
   readonly isUsed: boolean
 }
@@ -49,7 +55,8 @@ const RETENTION_MS = DAY_MS
 export async function insertCode(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
   core: Core,
-  draft: Pick<AuthorizationCode, 'applicationId' | 'userId' | 'redirectUri' | 'scopes' | 'challenge'>,
+  draft: Pick<AuthorizationCode, 'applicationId' | 'userId' | 'redirectUri' | 'scopes' | 'challenge'> &
+    Partial<Pick<AuthorizationCode, 'nonce' | 'authTimeMs'>>,
 ): Promise<string> {
   await deleteExpiredCodes({ db, nowMs })
   const code = newOpaqueSecret(core)
@@ -64,6 +71,8 @@ export async function insertCode(
       scopes: draft.scopes.join(' '),
       challenge: draft.challenge?.text ?? null,
       challenge_method: draft.challenge?.method ?? null,
+      nonce: draft.nonce ?? null,
+      auth_time_ms: draft.authTimeMs ?? null,
       expires_at_ms: nowMs + LIFETIME_MS,
       used_at_ms: null,
     })
@@ -101,6 +110,8 @@ const codeOf = (row: Selectable<CodesTable>): AuthorizationCode => ({
   redirectUri: row.redirect_uri,
   scopes: scopesOf(row.scopes),
   challenge: challengeOfColumns(row),
+  nonce: row.nonce ?? undefined,
+  authTimeMs: row.auth_time_ms ?? undefined,
   expiresAtMs: row.expires_at_ms,
   isUsed: row.used_at_ms !== null,
 })

@@ -10,6 +10,7 @@ import type { Application } from './application.ts'
 import { authenticateClient, type ClientCredentials, requireClient } from './client.ts'
 import { findCode, markCodeUsed } from './code-store.ts'
 import { grantedScopes } from './granted-scopes.ts'
+import { idTokenFor, type SignInFacts } from './id-token.ts'
 import { OAuthRefusal } from './oauth-refusal.ts'
 import {
   findByRefreshToken,
@@ -34,7 +35,15 @@ export interface TokenRequest extends ClientCredentials {
   readonly address: string
 }
 
-const grants: Readonly<Record<string, (core: Core, request: TokenRequest) => Promise<IssuedToken>>> = {
+/** The tokens of a grant, with what an ID token says. */
+type Granted = IssuedToken & SignInFacts
+
+/** The tokens for an application, and an ID token if it asked for one. */
+export interface IssuedTokens extends IssuedToken {
+  readonly idToken: string | undefined
+}
+
+const grants: Readonly<Record<string, (core: Core, request: TokenRequest) => Promise<Granted>>> = {
   authorization_code: forCode,
   refresh_token: forRefreshToken,
   password: forPassword,
@@ -47,15 +56,16 @@ const grants: Readonly<Record<string, (core: Core, request: TokenRequest) => Pro
  * @throws OAuthRefusal; DomainError `too_often` after too many wrong passwords
  * @see RFC 6749 4.1.3, 4.3, 4.4, 6
  */
-export async function grantToken(core: Core, request: TokenRequest): Promise<IssuedToken> {
+export async function grantToken(core: Core, request: TokenRequest): Promise<IssuedTokens> {
   const { grantType } = request
   if (grantType === undefined) throw new OAuthRefusal('invalid_request', 'grantType')
   if (!Object.hasOwn(grants, grantType)) throw new OAuthRefusal('unsupported_grant_type')
-  return grants[grantType]!(core, request)
+  const granted = await grants[grantType]!(core, request)
+  return { ...granted, idToken: await idTokenFor(core, granted) }
 }
 
 /** Exchanges a code. A second use means that someone else has seen the code, so the tokens of the first use are revoked. */
-async function forCode(core: Core, request: TokenRequest): Promise<IssuedToken> {
+async function forCode(core: Core, request: TokenRequest): Promise<Granted> {
   const application = await requireClient(readContextOf(core), request)
   const presented = required(request, 'code')
   const redirectUri = required(request, 'redirectUri')
@@ -72,7 +82,7 @@ async function forCode(core: Core, request: TokenRequest): Promise<IssuedToken> 
     const scopes = scopesWithin(code.scopes, user)
     if (user === undefined || scopes.length === 0) return undefined
     await markCodeUsed(tx, code.id)
-    return insertOAuthToken(tx, core, { ...code, scopes, isRefreshable: true })
+    return insertGranted(tx, core, { ...code, scopes, isRefreshable: true })
   })
 }
 
@@ -80,7 +90,7 @@ async function forCode(core: Core, request: TokenRequest): Promise<IssuedToken> 
  * Exchanges a refresh token. The use of a revoked one means that someone else has seen it, so all tokens of its family are
  * revoked. Scopes that the user has lost in the meantime are left out.
  */
-async function forRefreshToken(core: Core, request: TokenRequest): Promise<IssuedToken> {
+async function forRefreshToken(core: Core, request: TokenRequest): Promise<Granted> {
   const application = await clientFor(core, request)
   const presented = required(request, 'refreshToken')
   return issueInTransaction(core, async (tx) => {
@@ -95,7 +105,7 @@ async function forRefreshToken(core: Core, request: TokenRequest): Promise<Issue
     const held = scopesWithin(token.scopes, user)
     if (user === undefined || held.length === 0) return undefined
     const scopes = request.scope === undefined ? held : grantedScopes(request.scope, held)
-    return insertOAuthToken(tx, core, { ...token, scopes, previousId: token.id, isRefreshable: true })
+    return insertGranted(tx, core, { ...token, scopes, previousId: token.id, isRefreshable: true })
   })
 }
 
@@ -111,7 +121,7 @@ function isFromSameClient({ redirectUri, challenge }: OAuthToken, request: Token
   return !hasOtherRedirectUri && !hasWrongVerifier
 }
 
-async function forPassword(core: Core, request: TokenRequest): Promise<IssuedToken> {
+async function forPassword(core: Core, request: TokenRequest): Promise<Granted> {
   const application = await clientFor(core, request)
   const login = required(request, 'username')
   const password = required(request, 'password')
@@ -121,18 +131,18 @@ async function forPassword(core: Core, request: TokenRequest): Promise<IssuedTok
   const scopes = grantedScopes(request.scope, scopesWithin(application?.scopes ?? oauthScopes, user))
   return issueInTransaction(core, async (tx) => {
     if (!(await isStillValid(tx, verified))) return undefined
-    const draft = { applicationId: application?.id, userId: user.id, scopes, isRefreshable: true }
-    return insertOAuthToken(tx, core, draft)
+    const draft = { applicationId: application?.id, userId: user.id, scopes, isRefreshable: true, authTimeMs: tx.nowMs }
+    return insertGranted(tx, core, draft)
   })
 }
 
 /** Issues a token that acts for the application itself, without a user and without a refresh token. */
-async function forClient(core: Core, request: TokenRequest): Promise<IssuedToken> {
+async function forClient(core: Core, request: TokenRequest): Promise<Granted> {
   const application = await requireClient(readContextOf(core), request)
   if (!application.isConfidential) throw new OAuthRefusal('invalid_client')
   const scopes = grantedScopes(request.scope, scopesWithin(application.scopes, undefined))
   return core.db.write((db) =>
-    insertOAuthToken({ db, nowMs: core.clock.nowMs() }, core, {
+    insertGranted({ db, nowMs: core.clock.nowMs() }, core, {
       applicationId: application.id,
       userId: undefined,
       scopes,
@@ -143,14 +153,20 @@ async function forClient(core: Core, request: TokenRequest): Promise<IssuedToken
 
 type Writing = Parameters<typeof insertOAuthToken>[0]
 
+async function insertGranted(
+  tx: Writing,
+  core: Core,
+  draft: Parameters<typeof insertOAuthToken>[2] & Pick<SignInFacts, 'nonce'>,
+): Promise<Granted> {
+  const { applicationId, userId, nonce, authTimeMs } = draft
+  return { ...(await insertOAuthToken(tx, core, draft)), applicationId, userId, nonce, authTimeMs }
+}
+
 /**
  * Runs `work` in a transaction. If it returns `undefined`, its writes, such as a revocation, are kept, and the request is
  * rejected; an exception would roll them back.
  */
-async function issueInTransaction(
-  core: Core,
-  work: (tx: Writing) => Promise<IssuedToken | undefined>,
-): Promise<IssuedToken> {
+async function issueInTransaction(core: Core, work: (tx: Writing) => Promise<Granted | undefined>): Promise<Granted> {
   const issued = await core.db.write((db) => work({ db, nowMs: core.clock.nowMs() }))
   if (issued === undefined) throw new OAuthRefusal('invalid_grant')
   return issued

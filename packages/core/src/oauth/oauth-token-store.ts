@@ -28,6 +28,8 @@ interface OAuthTokensTable {
   redirect_uri: string | null
   challenge: string | null
   challenge_method: ChallengeMethod | null
+  /** When the user signed in, for ID tokens. */
+  auth_time_ms: Generated<number | null>
   created_at_ms: number
   /** When the access token expires; a refresh token is valid until it is revoked. */
   expires_at_ms: number
@@ -49,6 +51,7 @@ export interface OAuthToken {
   /** The redirect URI of the code that started the family; `undefined` if there was no code. */
   readonly redirectUri: string | undefined
   readonly challenge: Challenge | undefined
+  readonly authTimeMs: number | undefined
   readonly createdAtMs: number
   readonly expiresAtMs: number
   readonly isRevoked: boolean
@@ -69,7 +72,9 @@ const RETENTION_MS = 30 * DAY_MS
 const MAX_TOKENS_PER_USER = 10_000
 
 type Draft = Pick<OAuthToken, 'applicationId' | 'userId' | 'scopes'> &
-  Partial<Pick<OAuthToken, 'family' | 'previousId' | 'redirectUri' | 'challenge'>> & { readonly isRefreshable: boolean }
+  Partial<Pick<OAuthToken, 'family' | 'previousId' | 'redirectUri' | 'challenge' | 'authTimeMs'>> & {
+    readonly isRefreshable: boolean
+  }
 
 /** Inserts a token. @throws OAuthRefusal `too_many_tokens` if the limit of valid tokens is reached and this replaces none */
 export async function insertOAuthToken(tx: Pick<Tx, 'db' | 'nowMs'>, core: Core, draft: Draft): Promise<IssuedToken> {
@@ -92,6 +97,7 @@ export async function insertOAuthToken(tx: Pick<Tx, 'db' | 'nowMs'>, core: Core,
       redirect_uri: draft.redirectUri ?? null,
       challenge: draft.challenge?.text ?? null,
       challenge_method: draft.challenge?.method ?? null,
+      auth_time_ms: draft.authTimeMs ?? null,
       created_at_ms: nowMs,
       expires_at_ms: nowMs + expiresInSeconds * 1_000,
       revoked_at_ms: null,
@@ -211,6 +217,7 @@ const tokenOf = (row: Selectable<OAuthTokensTable>): OAuthToken => ({
   scopes: scopesOf(row.scopes),
   redirectUri: row.redirect_uri ?? undefined,
   challenge: challengeOfColumns(row),
+  authTimeMs: row.auth_time_ms ?? undefined,
   createdAtMs: row.created_at_ms,
   expiresAtMs: row.expires_at_ms,
   isRevoked: row.revoked_at_ms !== null,

@@ -28,11 +28,16 @@ export interface DomainEvent {
   readonly groupId?: number
   readonly actorId?: number | undefined
   readonly details?: Readonly<Record<string, unknown>>
+  /** The values that changed. Listeners get them; they are not stored. */
+  readonly changes?: Changes
   /** The request body that reported the event, unchanged. Listeners get it; it is not stored. */
   readonly payload?: string
   /** The results of `prepare` for a large payload, by listener. */
   readonly prepared?: PreparedPayloads
 }
+
+/** Values before and after a change, by name in camelCase; null for a missing one. Secrets are not among them. */
+export type Changes = Readonly<Record<string, { readonly previous: unknown; readonly current: unknown }>>
 
 /** The results of `EventListener.prepare` for a large payload, by listener. */
 export type PreparedPayloads = ReadonlyMap<object, unknown>

@@ -4,9 +4,7 @@ import type { Subject } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import { parentIds } from '../model/parent.ts'
 import type { CallContext, Tx } from '../operations/context.ts'
-import type { DomainEvent } from '../operations/event.ts'
 import { type BatchQuery, batchQuery, type Caller, command, type Operation, query } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
 
@@ -22,14 +20,6 @@ export type OnParent<Context> = CallContext & Context & { readonly subject: Subj
 /** Returns the group or project. @throws DomainError `not_found` */
 export const getParent = (context: ReadContext, kind: Subject['kind'], ref: number | string): Promise<Subject> =>
   kind === 'group' ? getGroup(context, ref) : getProject(context, ref)
-
-/** Records an event about something that belongs to the subject. @param details what cannot be looked up later */
-export const recordChange = (
-  { subject, recordEvent }: OnParent<Tx>,
-  type: DomainEvent['type'],
-  { id }: { readonly id: number },
-  details: Readonly<Record<string, unknown>>,
-) => recordEvent({ type, objectId: id, ...parentIds(subject), details })
 
 interface AreaOnParents {
   /** The noun in the names of operations: `Label` for `listGroupLabels`. */

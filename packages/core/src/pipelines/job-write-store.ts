@@ -12,13 +12,23 @@ import { nextStageOrder } from './stage-order.ts'
 /** The number of rows written before the event loop gets a turn. Writing them takes a few milliseconds. */
 const ROWS_PER_TURN = 256
 
+/** The statuses before and after a record, by job id, of the jobs that it adds and of those that get another status. */
+export interface JobStatusChange {
+  readonly previous: Readonly<Record<number, string>>
+  readonly current: Readonly<Record<number, string>>
+}
+
 /** Inserts the jobs of a new pipeline, or the new jobs of an existing one. */
-export async function insertJobs(tx: Tx, pipeline: Pipeline, jobs: readonly JobColumns[]): Promise<void> {
+export async function insertJobs(tx: Tx, pipeline: Pipeline, jobs: readonly JobColumns[]): Promise<JobStatusChange> {
   for (let at = 0; at < jobs.length; at += ROWS_PER_TURN) {
     if (at > 0) await setImmediate()
     await insertRows.run(tx.db, await withGlobalNumbers(tx, rowsOf(pipeline, jobs.slice(at, at + ROWS_PER_TURN))))
   }
+  return { previous: {}, current: statusesOf(jobs) }
 }
+
+const statusesOf = (jobs: readonly Pick<JobColumns, 'job_id' | 'status'>[]): Readonly<Record<number, string>> =>
+  Object.fromEntries(jobs.map(({ job_id, status }) => [job_id, status]))
 
 /**
  * Adds to each job the number of its Global ID. If another pipeline of the project already has a job with the same id,
@@ -53,8 +63,9 @@ export async function setJobs(
   pipeline: Pipeline,
   jobs: readonly JobColumns[],
   stages: readonly string[],
-): Promise<void> {
+): Promise<JobStatusChange> {
   const { db } = tx
+  const former: JobRow[] = []
   const removed = new Map<number, number>()
   const changed: JobColumns[] = []
   const wanted = new Map(jobs.map((job) => [job.job_id, job]))
@@ -67,6 +78,7 @@ export async function setJobs(
     const job = wanted.get(stored.job_id)
     if (job === undefined) removed.set(stored.job_id, stored.id)
     else if (!isSame(job, stored)) changed.push(job)
+    if (job !== undefined && job.status !== stored.status) former.push(stored)
   }
   const order = nextStageOrder(pipeline.stageOrder, [...formerStages], stages)
   if (order !== undefined && order.length !== pipeline.stageOrder?.length) {
@@ -79,11 +91,13 @@ export async function setJobs(
     if (at > 0) await setImmediate()
     await upsertRows.run(db, rowsOf(pipeline, changed.slice(at, at + ROWS_PER_TURN)))
   }
-  await insertJobs(
+  const { current } = await insertJobs(
     tx,
     pipeline,
     jobs.filter((job) => !before.has(job.job_id)),
   )
+  const again = former.map(({ job_id }) => wanted.get(job_id)!)
+  return { previous: statusesOf(former), current: { ...statusesOf(again), ...current } }
 }
 
 /** Yields the stored jobs of a pipeline in small batches, with a turn of the event loop in between. */

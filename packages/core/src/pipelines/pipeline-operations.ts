@@ -7,6 +7,7 @@ import type { OperationContext, Tx } from '../operations/context.ts'
 import type { PreparedPayloads } from '../operations/event.ts'
 import { command, query, unscopedSteps } from '../operations/operation.ts'
 import { isLargePayload, preparePayload } from '../operations/prepared-payload.ts'
+import { changesBetween, comparedMembers } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
 import { type ExportSettings, loadExportSettings } from './export-settings.ts'
 import { type BridgeWithCommit, type JobWithCommit, withCommits } from './job-commits.ts'
@@ -120,6 +121,7 @@ export const putPipelineRecord = unscopedSteps(
   },
 )
 
+const comparedStatus = comparedMembers<{ readonly status: string }>()('status')
 const RECORDED_FIRST = 'pipeline.created'
 const RECORDED_AGAIN = 'pipeline.updated'
 
@@ -150,7 +152,9 @@ async function store(
   const pipeline = isNew
     ? await insertPipeline(tx, project, head, version)
     : await updatePipeline(tx, project, former.key, head, version)
-  await (isNew ? insertJobs(tx, pipeline, record.jobs) : setJobs(tx, pipeline, record.jobs, record.stages))
+  const jobStatuses = isNew
+    ? await insertJobs(tx, pipeline, record.jobs)
+    : await setJobs(tx, pipeline, record.jobs, record.stages)
   await setPipelineVariables(tx, pipeline, record.variables)
   await chargeRecord(tx, pipeline)
   await tx.recordEvent({
@@ -158,6 +162,7 @@ async function store(
     objectId: pipeline.key,
     projectId: project.id,
     details: { pipelineId: head.id, status: head.status, formerStatus: former?.status },
+    changes: { ...changesBetween(comparedStatus, former, head), jobStatuses },
     payload: record.payload,
     ...(prepared && { prepared }),
   })

@@ -15,10 +15,12 @@ import type { Project } from '../model/project.ts'
 import { userNamespaceId } from '../model/user.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { command, query, steps, unscopedSteps } from '../operations/operation.ts'
+import { recordChange } from '../operations/record-change.ts'
 import { requireCommitter } from '../repositories/commit-operations.ts'
 import { initializeRepository } from '../repositories/commit-to-branch.ts'
 import { requireDefaultBranch } from '../repositories/default-branch.ts'
 import { pathOfName } from './path-of-name.ts'
+import { projectEvents } from './project-events.ts'
 import {
   type ProjectChangesInput,
   type ProjectDraftInput,
@@ -123,7 +125,7 @@ async function applyChanges(
     ...(avatar !== undefined && { avatar: await saveAvatar(tx, project, avatar) }),
   })
   if (topics !== undefined) await saveTopics(tx, id, topics)
-  await tx.recordEvent({ type: 'project.updated', objectId: project.id, projectId: project.id })
+  await recordChange(tx, projectEvents, 'updated', { before: project, after: updated, projectId: project.id })
   return viewOf(tx, tx.actor, updated)
 }
 
@@ -165,17 +167,18 @@ export const transferProject = command(
     const updated = await updateProjectRow(tx, project.id, { ...moved, visibility })
     if (!('kind' in parent)) await setMember(tx, updated, { userId: parent.id, level: accessLevels.owner })
     const details = { from: project.fullPath }
-    await tx.recordEvent({ type: 'project.transferred', objectId: project.id, projectId: project.id, details })
+    const change = { before: project, after: updated, projectId: project.id, details }
+    await recordChange(tx, projectEvents, 'transferred', change)
     return viewOf(tx, tx.actor, updated)
   },
 )
 
 function archiveOperation(name: string, isArchived: boolean) {
   return command({ name, input: oneProject, permission: 'archive_project', subject }, async (tx) => {
-    const { id } = tx.subject
-    const project = await updateProjectRow(tx, id, { isArchived })
-    const type = isArchived ? 'project.archived' : 'project.unarchived'
-    await tx.recordEvent({ type, objectId: id, projectId: id })
+    const { subject: before } = tx
+    const project = await updateProjectRow(tx, before.id, { isArchived })
+    const change = { before, after: project, projectId: project.id }
+    await recordChange(tx, projectEvents, isArchived ? 'archived' : 'unarchived', change)
     return viewOf(tx, tx.actor, project)
   })
 }
@@ -220,11 +223,11 @@ async function insertFromDraft(
     ...(avatar !== undefined && { avatar: await saveAvatar(tx, created, avatar) }),
   })
   if (topics !== undefined) await saveTopics(tx, project.id, topics)
-  await tx.recordEvent({ type: 'project.created', objectId: project.id, projectId: project.id })
+  await recordChange(tx, projectEvents, 'created', { after: project, projectId: project.id })
   return project
 }
 
-async function remove(tx: Tx, { id, fullPath }: Project): Promise<void> {
-  await deleteProjectsOf(tx, { id })
-  await tx.recordEvent({ type: 'project.removed', objectId: id, details: { path: fullPath } })
+async function remove(tx: Tx, project: Project): Promise<void> {
+  await deleteProjectsOf(tx, { id: project.id })
+  await recordChange(tx, projectEvents, 'removed', { before: project, details: { path: project.fullPath } })
 }

@@ -2,11 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ListingPage } from '../kit/listing.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import { performBatch } from '../operations/perform.ts'
-import type { ListedCommit } from './commit.ts'
 import { createCommit } from './commit-operations.ts'
 import { RepositoryReader } from './repository-reader.ts'
 import {
@@ -151,7 +149,8 @@ test('pages through the commits of a ref in both directions, and filters them', 
   const reader = await RepositoryReader.open(world.core, tools)
   const page = async (input: object, request: { first: number; after?: string } | { last: number }) => {
     const [listed] = await performBatch(world.core, undefined, commitsOfRepositories, [reader], input)
-    const [{ items, cursors, hasMore }] = (await listed!.listing.pages(request)) as [ListingPage<ListedCommit>]
+    const [read] = await listed!.listing.pages(request)
+    const { items, cursors, hasMore } = read!
     return { shas: items.map(({ sha }) => sha), cursors, hasMore }
   }
   const shas = (...args: string[]) => git(['rev-list', ...args, 'main']).split('\n')

@@ -10,7 +10,7 @@ import type { Core } from '../operations/context.ts'
 import { type ListedCommit, listedCommitOf } from './commit.ts'
 import { matchesWildcard } from './name-search.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
-import { type RepositoryTreeEntry, treeEntriesAt } from './tree-entries.ts'
+import { flatPathOf, type RepositoryTreeEntry, treeEntriesAt } from './tree-entries.ts'
 
 /** A file of a repository. Size and content are read on demand, the content only once. */
 export interface FileOfRepository {
@@ -59,6 +59,12 @@ export interface RepositoryTree {
   readonly sha: string
   /** Directories first, then files, then submodules, each by path. */
   readonly entries: readonly RepositoryTreeEntry[]
+  /** Returns the path of an entry; of a directory, extended while its only content is another directory. */
+  flatPathOf(entry: RepositoryTreeEntry): Promise<string>
+}
+
+export interface EntryOfTree extends RepositoryTreeEntry {
+  readonly tree: RepositoryTree
 }
 
 /** Reads the repository of a project during one request. */
@@ -143,7 +149,8 @@ export class RepositoryReader {
   async tree({ path, recursive, ...selector }: TreeSelector): Promise<RepositoryTree | undefined> {
     const tip = await this.#find(selector)
     if (tip === undefined) return undefined
-    const entries = await treeEntriesAt(this.#repository!.git, tip, path ?? '', recursive === true)
+    const { git } = this.#repository!
+    const entries = await treeEntriesAt(git, tip, path ?? '', recursive === true)
     if (entries === undefined) return undefined
     return {
       project: this.project,
@@ -151,6 +158,7 @@ export class RepositoryReader {
       ref: selector.ref ?? this.defaultBranch ?? 'HEAD',
       sha: tip,
       entries,
+      flatPathOf: (entry) => flatPathOf(git, entry),
     }
   }
 

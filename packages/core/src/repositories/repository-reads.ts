@@ -15,10 +15,12 @@ import { findProjectRepository, type ProjectRepository } from './project-reposit
 import {
   type CommitSelector,
   type CommitSummary,
+  type EntryOfTree,
   type FileOfRepository,
   RepositoryReader,
   type RepositoryTree,
 } from './repository-reader.ts'
+import type { RepositoryTreeEntry } from './tree-entries.ts'
 
 const MAX_PATHS = 100
 const refKinds = ['heads', 'tags'] as const satisfies readonly RefKind[]
@@ -74,10 +76,13 @@ export const entriesOfTrees = unscopedBatchQuery(
   { name: 'entriesOfTrees', input: z.object({ type: z.enum(['tree', 'blob', 'commit']).nullish() }) },
   async (_context, trees: readonly RepositoryTree[], { type }) =>
     listedEach(
-      listingOfArrays(trees.map(({ entries }) => entries.filter((entry) => !type || entry.type === type))),
+      listingOfArrays(trees.map((tree) => entriesOf(tree, type))),
       trees.length,
     ),
 )
+
+const entriesOf = (tree: RepositoryTree, type: RepositoryTreeEntry['type'] | null | undefined): EntryOfTree[] =>
+  tree.entries.filter((entry) => !type || entry.type === type).map((entry) => ({ ...entry, tree }))
 
 /** Returns names of branches, in their order. `*` in the pattern stands for any characters. */
 export const branchNamesOf = unscopedBatchQuery(
@@ -116,9 +121,13 @@ export const commitsOfRepositories = unscopedBatchQuery(
       sinceMs: filter.committedAfter ?? undefined,
       untilMs: filter.committedBefore ?? undefined,
     }
-    return listedEach(listingOfSequences(readers.map((reader) => () => reader.commits(selector))), readers.length)
+    return listedEach(listingOfSequences(readers.map((reader) => () => commitsIn(reader, selector))), readers.length)
   },
 )
+
+async function* commitsIn(reader: RepositoryReader, selector: CommitSelector) {
+  for await (const commit of reader.commits(selector)) yield { ...commit, inProject: reader.project }
+}
 
 /**
  * Returns the messages of commits in input order, until `maxBytes` are used up. Users who can see a commit can see its

@@ -57,3 +57,23 @@ export function typeOfEntry({ mode }: TreeEntry): RepositoryTreeEntry['type'] {
   if (mode === modes.tree) return 'tree'
   return mode === modes.submodule ? 'commit' : 'blob'
 }
+
+/** A directory with more nested directories than this is shown with a shorter path. */
+const MAX_FLAT_DIRECTORIES = 100
+
+/** Returns the path of a directory, extended while its only content is another directory. */
+export async function flatPathOf(
+  git: Pick<GitRepository, 'tree'>,
+  { path, sha, type }: RepositoryTreeEntry,
+): Promise<string> {
+  if (type !== 'tree') return path
+  let flat = path
+  let tree = sha
+  for (let count = 0; count < MAX_FLAT_DIRECTORIES; count += 1) {
+    const [only, ...others] = await git.tree(tree)
+    if (only?.mode !== modes.tree || others.length > 0) break
+    flat += `/${only.name}`
+    tree = only.oid
+  }
+  return flat
+}

@@ -57,7 +57,7 @@ export async function findSession(core: Core, sessionSecret: string): Promise<Au
   if (endOfSession(session, context.nowMs) - session.expiresAtMs > EXTEND_AFTER_MS) {
     await core.db.write((db) => extendSession({ db, nowMs: core.clock.nowMs() }, session))
   }
-  return { kind: 'session', state: 'valid', id: undefined, user, scopes: ['api'] }
+  return { kind: 'session', state: 'valid', id: undefined, user, scopes: ['api'], signedInAtMs: session.createdAtMs }
 }
 
 /**

@@ -23,6 +23,8 @@ export interface Authenticated {
   readonly projectId?: number
   /** For a job token that names its job, the id of the job in its records. */
   readonly jobId?: number | undefined
+  /** For a session, the time of the sign-in. */
+  readonly signedInAtMs?: number
   /** For a token in the table of access tokens, the time of its last use; `undefined` if it was never used. */
   readonly lastUsedAtMs?: number | undefined
 }

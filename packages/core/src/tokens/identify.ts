@@ -2,7 +2,7 @@ import type { UserState } from '../model/user.ts'
 import { findOAuthToken } from '../oauth/oauth-token.ts'
 import type { Core } from '../operations/context.ts'
 import { readContextOf } from '../operations/context.ts'
-import { insertEvent } from '../operations/event.ts'
+import { inTransaction, serviceContext } from '../operations/transaction.ts'
 import { findSession, isFromOurPage, type PageProof } from '../sessions/session.ts'
 import { findByAccessTokenText, findLiveSuccessorIds, updateAsRevoked, updateLastUse } from './access-token-store.ts'
 import { type Authenticated, accessTokenIdOf } from './authenticated.ts'
@@ -103,11 +103,10 @@ async function revokeSuccessors(core: Core, authenticated: Authenticated): Promi
   const id = accessTokenIdOf(authenticated)
   if (id === undefined) return
   if ((await findLiveSuccessorIds({ db: core.db.read }, id)).length === 0) return
-  await core.db.write(async (db) => {
-    const tx = { db, nowMs: core.clock.nowMs() }
+  await inTransaction(serviceContext(core), async (tx) => {
     for (const successorId of await findLiveSuccessorIds(tx, id)) {
       await updateAsRevoked(tx, successorId)
-      await insertEvent(tx, { type: 'access_token.revoked', objectId: successorId, details: { reusedId: id } })
+      await tx.recordEvent({ type: 'access_token.revoked', objectId: successorId, details: { reusedId: id } })
     }
   })
 }

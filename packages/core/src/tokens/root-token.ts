@@ -1,6 +1,8 @@
 import { DomainError } from '../kit/domain-error.ts'
 import type { Core } from '../operations/context.ts'
-import { insertEvent } from '../operations/event.ts'
+import { recordChange } from '../operations/record-change.ts'
+import { inTransaction, serviceContext } from '../operations/transaction.ts'
+import { userEvents } from '../users/user-events.ts'
 import { insertUser } from '../users/user-store.ts'
 import { insertAccessToken } from './access-token-store.ts'
 import { newTokenText } from './token-text.ts'
@@ -24,8 +26,8 @@ export async function ensureRootToken(core: Core, chosenToken?: string): Promise
     })
   }
   const value = chosenToken ?? newTokenText(core.settings.personalAccessTokenPrefix, core.randomBytes)
-  const isNew = await core.db.write(async (db) => {
-    const tx = { db, nowMs: core.clock.nowMs() }
+  const isNew = await inTransaction(serviceContext(core), async (tx) => {
+    const { db } = tx
     const administrator = await db
       .selectFrom('users')
       .select('id')
@@ -44,7 +46,8 @@ export async function ensureRootToken(core: Core, chosenToken?: string): Promise
     })
     const draft = { kind: 'personal', userId: root.id, name: 'root token', scopes: rootScopes, value } as const
     const token = await insertAccessToken(tx, { ...draft, expiresAt: undefined })
-    await insertEvent(tx, { type: 'access_token.created', objectId: token.id })
+    await recordChange(tx, userEvents, 'created', { after: root })
+    await tx.recordEvent({ type: 'access_token.created', objectId: token.id })
     return true
   })
   return isNew && chosenToken === undefined ? value : undefined

@@ -9,10 +9,12 @@ import { isSoleOwnerOfTopGroup } from '../members/member-store.ts'
 import type { Actor, User, UserProfile, UserState } from '../model/user.ts'
 import type { Tx } from '../operations/context.ts'
 import { unscopedCommand, unscopedQuery, unscopedSteps } from '../operations/operation.ts'
+import { recordChange } from '../operations/record-change.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
 import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
 import { isKnownTo, mayListUsers } from './known-users.ts'
 import { hashPassword, savePasswordHash } from './password-store.ts'
+import { userEvents } from './user-events.ts'
 import { validateEmail, validatePassword } from './user-input.ts'
 import { pageOfUsers } from './user-list-store.ts'
 import { deleteUserRow, findUserByEmail, getUser, insertUser, type UserChanges, updateUserRow } from './user-store.ts'
@@ -120,7 +122,7 @@ export const createUser = unscopedSteps(
         ? await updateUserRow(tx, created.id, { publicEmail: publicEmail.toLowerCase() })
         : created
       if (passwordHash !== undefined) await savePasswordHash(tx, user.id, passwordHash)
-      await tx.recordEvent({ type: 'user.created', objectId: user.id })
+      await recordChange(tx, userEvents, 'created', { after: user })
       return { user, isWhole: true }
     })
   },
@@ -159,7 +161,7 @@ export const updateUser = unscopedSteps(
         // Someone who knew the former password may be signed in with it.
         await signOutEverywhere(tx, id)
       }
-      await tx.recordEvent({ type: 'user.updated', objectId: id })
+      await recordChange(tx, userEvents, 'updated', { before, after: user })
       return { user, isWhole: true }
     })
   },
@@ -185,7 +187,7 @@ export const removeUser = unscopedCommand(
     for (const project of await deleteProjectsOf(tx, { ownerId: id }))
       await tx.recordEvent({ type: 'project.removed', objectId: project.id, details: { path: project.fullPath } })
     await deleteUserRow(tx, id)
-    await tx.recordEvent({ type: 'user.removed', objectId: id, details: { username: user.username } })
+    await recordChange(tx, userEvents, 'removed', { before: user, details: { username: user.username } })
   },
 )
 
@@ -204,9 +206,9 @@ function stateChange(name: string, { to, from }: { to: UserState; from: readonly
     if (user.state === to) return true as const
     if (!from.includes(user.state)) throw forbidden(`The user is ${user.state}`)
     if (user.id === tx.actor?.id) throw forbidden()
-    await updateUserRow(tx, user.id, { state: to })
+    const after = await updateUserRow(tx, user.id, { state: to })
     if (to !== 'active') await signOutEverywhere(tx, user.id)
-    await tx.recordEvent({ type: 'user.state_changed', objectId: user.id, details: { from: user.state, to } })
+    await recordChange(tx, userEvents, 'state_changed', { before: user, after, details: { from: user.state, to } })
     return true as const
   })
 }

@@ -4,8 +4,10 @@ import { errorTexts } from '../kit/error-texts.ts'
 import { newObject, validate, withInput } from '../kit/field-table.ts'
 import { listedEach } from '../kit/listing.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import { parentIds } from '../model/parent.ts'
 import type { Tx } from '../operations/context.ts'
-import { type OnParent, onGroupsAndProjects, recordChange } from '../parents/parent-operations.ts'
+import { comparedFields, type RecordedKind, recordChange } from '../operations/record-change.ts'
+import { type OnParent, onGroupsAndProjects } from '../parents/parent-operations.ts'
 import {
   createVariableInput,
   isMaskable,
@@ -16,6 +18,7 @@ import {
   type Variable,
   type VariableDraft,
   variableDraft,
+  variableFields,
   variableInput,
   variablesOfEachInput,
 } from './variable.ts'
@@ -59,7 +62,7 @@ export const { group: groupVariables, project: projectVariables } = onGroupsAndP
         throw invalid({ base: [`Maximum number of ${subject.kind} CI/CD variables (${limit}) exceeded`] })
       }
       const variable = await insertVariable(tx, subject, draft)
-      await recordVariableEvent(tx, 'created', variable)
+      await recordChange(tx, variableEvents, 'created', { after: variable, ...parentIds(subject) })
       return shownVariable(variable)
     }),
 
@@ -71,14 +74,14 @@ export const { group: groupVariables, project: projectVariables } = onGroupsAndP
       }
       await validateVariable(tx, variable)
       const changed = await updateVariable(tx, tx.subject, variable)
-      await recordVariableEvent(tx, 'updated', changed)
+      await recordChange(tx, variableEvents, 'updated', { before: former, after: changed, ...parentIds(tx.subject) })
       return shownVariable(changed)
     }),
 
     remove: on.remove(variableInput, async (tx, input) => {
       const variable = await getOne(tx, input)
       await deleteVariable(tx, variable.id)
-      await recordVariableEvent(tx, 'removed', variable)
+      await recordChange(tx, variableEvents, 'removed', { before: variable, ...parentIds(tx.subject) })
     }),
   }),
 )
@@ -103,6 +106,8 @@ async function validateVariable(tx: OnParent<Tx>, draft: VariableDraft & { reado
   })
 }
 
-/** Records an event without the value. */
-const recordVariableEvent = (tx: OnParent<Tx>, what: string, variable: Variable) =>
-  recordChange(tx, `variable.${what}`, variable, { key: variable.key, environmentScope: variable.environmentScope })
+const variableEvents: RecordedKind<Variable> = {
+  noun: 'variable',
+  compared: comparedFields(variableFields),
+  detailsOf: ({ key, environmentScope }) => ({ key, environmentScope }),
+}

@@ -28,7 +28,7 @@ const names = {
     matches(/^[A-Za-z0-9_]*$/, 'can contain only letters, digits and _'),
     maxLength(255),
   ),
-  value: text('sealed_value').check(maxLength(10_000)),
+  value: text('sealed_value').check(maxLength(10_000)).secret(),
 }
 const settings = {
   type: oneOf('variable_type', variableTypes).as('variableType'),

@@ -49,5 +49,8 @@ export const costTable: Readonly<Record<string, Cost>> = {
   'Pipeline.commit': repository,
   'Repository.blobs': repository,
   'Repository.commit': repository,
+  'Repository.tree': repository,
+  'Repository.paginatedTree': { resolver: true, repository: true },
+  'Tree.lastCommit': repository,
   'Commit.latestPipeline': repository,
 }

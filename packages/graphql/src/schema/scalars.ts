@@ -35,6 +35,15 @@ function parseInputValue(value: unknown): unknown {
   throw new GraphQLError('An input must be a string, a number, a boolean or an array')
 }
 
+/** The characters that have a meaning in regular expressions. */
+const patternCharacters = /[\\^$.|?*+()[\]{}]/
+
+function parsePattern(value: unknown): string {
+  if (typeof value !== 'string') throw new GraphQLError(`${JSON.stringify(value)} is not a text`)
+  if (!patternCharacters.test(value)) return value
+  throw new GraphQLError('Regular expressions are not supported, only plain text')
+}
+
 interface ScalarRow {
   readonly description: string
   readonly serialize: (value: unknown) => unknown
@@ -56,6 +65,11 @@ const plainScalars: Readonly<Record<string, ScalarRow>> = {
     description: 'Integer beyond 32 bits, sent as a string',
     serialize: (value) => String(value),
     parseValue: parseInteger,
+  },
+  UntrustedRegexp: {
+    description: 'Plain text to search for; characters with a meaning in regular expressions are rejected',
+    serialize: unchanged,
+    parseValue: parsePattern,
   },
   JSON: { description: 'Any JSON value', serialize: unchanged, parseValue: unchanged },
   CiInputsValue: {

@@ -25,6 +25,7 @@ type Scalars = IdScalars & {
   ISO8601Date: Scalar<string>
   Duration: Scalar<number>
   BigInt: Scalar<string, string | number>
+  UntrustedRegexp: Scalar<string>
   JSON: Scalar<unknown>
   CiInputsValue: Scalar<unknown>
 }

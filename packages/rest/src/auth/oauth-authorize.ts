@@ -11,7 +11,7 @@ import { z } from 'zod'
 import { descriptionOf } from './oauth-refusal.ts'
 import { pageReply, redirectReply } from './page.ts'
 import { csrfFieldFor, isOurForm, SMALL_FORM_LIMITS } from './session-cookie.ts'
-import { fieldsOf, hiddenFields, signedInUser, signInUrl } from './sign-in.ts'
+import { fieldsOf, hiddenFields, type SignedIn, signedInUser, signInUrl } from './sign-in.ts'
 
 const PATH = '/oauth/authorize'
 
@@ -40,6 +40,7 @@ const forwardedNames = [
   'state',
   'code_challenge',
   'code_challenge_method',
+  'nonce',
 ] as const
 type ForwardedParameters = Readonly<Partial<Record<(typeof forwardedNames)[number], string>>>
 
@@ -48,9 +49,41 @@ async function showConsent(core: Core, request: RouteRequest): Promise<Reply> {
   const parameters = forwardedParameters(request.query)
   const signedIn = await signedInUser(core, request)
   return withAuthorization(core, parameters, signedIn?.user, async (authorization) => {
+    const prompts = promptsOf(request)
+    if (prompts.has('none')) {
+      if (prompts.size > 1) throw new OAuthRefusal('invalid_request')
+      const error = signedIn === undefined ? 'login_required' : 'consent_required'
+      const answer = { error, error_description: silentRefusals[error] }
+      return backToApplication(authorization.redirectUri, answer, parameters)
+    }
     if (signedIn === undefined) return redirectReply(signInUrl(core, PATH + request.search))
+    if (prompts.has('login') || isTooLongAgo(core, request, signedIn)) {
+      return redirectReply(signInUrl(core, PATH + withoutPrompt(request.search), { again: true }))
+    }
     return consentPage(core, signedIn, parameters, authorization)
   })
+}
+
+/** The reasons why a request that must not show a page cannot succeed: users are always asked for consent. */
+const silentRefusals = {
+  login_required: 'The authorization server requires end-user authentication',
+  consent_required: 'The authorization server requires end-user consent',
+} as const
+
+const promptsOf = ({ query }: RouteRequest): ReadonlySet<string> =>
+  new Set((fieldsOf(query).prompt ?? '').split(' ').filter((word) => word !== ''))
+
+/** Tells whether the sign-in is older than the request allows. @see OpenID Connect Core 1.0, section 3.1.2.1 */
+function isTooLongAgo({ clock }: Core, { query }: RouteRequest, { signedInAtMs }: SignedIn): boolean {
+  const maxAge = fieldsOf(query).max_age
+  return maxAge !== undefined && /^\d{1,9}$/.test(maxAge) && clock.nowMs() - signedInAtMs > Number(maxAge) * 1_000
+}
+
+/** Returns the query without the parameter that would ask for a sign-in again after each sign-in. */
+function withoutPrompt(search: string): string {
+  const query = new URLSearchParams(search)
+  query.delete('prompt')
+  return `?${query}`
 }
 
 /** Handles the decision. It redirects to the application only if the page of this service sent the form. */
@@ -67,7 +100,7 @@ async function handleDecision(core: Core, request: RouteRequest): Promise<Reply>
       const error_description = 'The resource owner or authorization server denied the request.'
       return backToApplication(redirectUri, { error: 'access_denied', error_description }, parameters)
     }
-    const code = await allowAuthorization(core, signedIn.user.id, authorization)
+    const code = await allowAuthorization(core, signedIn.user.id, authorization, signedIn.signedInAtMs)
     return backToApplication(redirectUri, { code }, parameters)
   })
 }
@@ -90,6 +123,7 @@ async function withAuthorization(
       scope: parameters.scope,
       codeChallenge: parameters.code_challenge,
       codeChallengeMethod: parameters.code_challenge_method,
+      nonce: parameters.nonce,
     }
     const checked = await checkAuthorization(core, request, user)
     if (checked.kind === 'consent_needed') return await proceed(checked.authorization)
@@ -109,7 +143,7 @@ function backToApplication(redirectUri: string, answer: Record<string, string>, 
 
 function consentPage(
   core: Core,
-  { user, secret }: { readonly user: User; readonly secret: string },
+  { user, secret }: SignedIn,
   parameters: ForwardedParameters,
   { application, scopes, redirectUri }: Authorization,
 ): Reply {

@@ -336,13 +336,16 @@ describe('/oauth/userinfo', () => {
     nickname: 'mira',
     preferred_username: 'mira',
     profile: 'https://svc.example.test/mira',
+    groups: [],
   }
+  const { groups: _, ...withoutGroups } = openid
   const address = { email: 'mira@example.test', email_verified: true }
 
   test.each([
     ['openid', openid],
     ['openid email', { ...openid, ...address }],
     ['email', { sub: openid.sub, ...address }],
+    ['profile', withoutGroups],
   ])('returns the claims for the scopes %s', async (scope, expected) => {
     const token = await tokenOf(scope)
     for (const init of [{}, { method: 'POST' }]) {

@@ -13,6 +13,7 @@ import { oauthTokenIn } from './bearer-token.ts'
 import { authorizeRoutes } from './oauth-authorize.ts'
 import { descriptionOf, invalidTokenReply, refusalReply } from './oauth-refusal.ts'
 import { userinfoRoutes } from './oauth-userinfo.ts'
+import { discoveryRoutes } from './openid-discovery.ts'
 import { SMALL_FORM_LIMITS } from './session-cookie.ts'
 
 /**
@@ -37,6 +38,7 @@ export function oauthRoutes(core: Core): ServedRoute[] {
       { method: 'GET', path: '/oauth/token/info', access: undefined, handle: (request) => tokenInfo(core, request) },
     ]),
     ...userinfoRoutes(core),
+    ...discoveryRoutes(core),
     ...authorizeRoutes(core),
   ]
 }
@@ -67,6 +69,7 @@ async function issue(core: Core, request: RouteRequest): Promise<Reply> {
       ...(issued.refreshToken !== undefined && { refresh_token: issued.refreshToken }),
       scope: issued.scopes.join(' '),
       created_at: seconds(issued.createdAtMs),
+      ...(issued.idToken !== undefined && { id_token: issued.idToken }),
     },
   }
 }

@@ -6,6 +6,7 @@ import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { renderError } from '../routing/error-response.ts'
 import { authenticate } from './authenticate.ts'
+import { Browser } from './browser.harness.ts'
 import { oauthRoutes } from './oauth.ts'
 import { signInRoutes } from './sign-in.ts'
 
@@ -18,50 +19,6 @@ let server: Listening
 let board: ApplicationWithSecret
 let browser: Browser
 
-/** A browser that keeps the cookie and reads the hidden fields of forms. */
-class Browser {
-  cookie: string | undefined
-
-  async get(path: string): Promise<Shown> {
-    return this.#send(path, { method: 'GET' })
-  }
-
-  async post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Shown> {
-    return this.#send(path, { method: 'POST', body: new URLSearchParams(fields), headers })
-  }
-
-  /** Submits the form of a page, including its hidden fields. */
-  async submit(page: Shown, path: string, fields: Record<string, string>): Promise<Shown> {
-    return this.post(path, { ...page.hidden, ...fields })
-  }
-
-  async signIn(changes: Record<string, string> = {}): Promise<Shown> {
-    return this.submit(await this.get(SIGN_IN), SIGN_IN, { login: 'mira', password: 'correct horse 1', ...changes })
-  }
-
-  async #send(path: string, init: RequestInit): Promise<Shown> {
-    const headers = { ...init.headers, ...(this.cookie !== undefined && { Cookie: this.cookie }) }
-    const response = await fetch(server.url + path, { ...init, headers, redirect: 'manual' })
-    const setCookie = response.headers.get('set-cookie')
-    if (setCookie !== null) this.cookie = setCookie.split(';')[0]!
-    const text = await response.text()
-    const fields = text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)
-    const hidden = Object.fromEntries([...fields].map(([, name, value]) => [name!, unescaped(value!)]))
-    const location = response.headers.get('location') ?? undefined
-    return { status: response.status, headers: response.headers, location, setCookie, text, hidden }
-  }
-}
-
-interface Shown {
-  readonly status: number
-  readonly headers: Headers
-  readonly location: string | undefined
-  readonly setCookie: string | null
-  readonly text: string
-  readonly hidden: Record<string, string>
-}
-
-const unescaped = (text: string) => text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
 /** Returns the path of a URL, because in tests the server has another address than the external URL. */
 const pathOf = (url: string | undefined) => url!.replace(HOME, '')
 
@@ -89,7 +46,7 @@ beforeEach(async () => {
   await world.perform(root, createUser, person)
   const application = { name: '<b>Board</b>', redirectUri: CALLBACK, scopes: 'api read_user' }
   board = await world.perform(root, createApplication, application)
-  browser = new Browser()
+  browser = new Browser(() => server.url)
 })
 
 afterEach(async () => {
@@ -134,7 +91,7 @@ describe('signing in', () => {
     browser.cookie = planted
     await browser.signIn()
     expect(browser.cookie).not.toBe(planted)
-    const attacker = new Browser()
+    const attacker = new Browser(() => server.url)
     attacker.cookie = planted
     expect((await attacker.get('/api/v4/who')).text).toBe('{"username":null}')
   })
@@ -149,14 +106,14 @@ describe('signing in', () => {
   })
 
   test('rejects a form without the CSRF token of the same browser', async () => {
-    const other = new Browser()
+    const other = new Browser(() => server.url)
     const theirs = (await other.get(SIGN_IN)).hidden
     await browser.get(SIGN_IN)
     const attempt = { login: 'mira', password: 'correct horse 1' }
     for (const fields of [attempt, { ...attempt, csrf_token: 'x' }, { ...attempt, ...theirs }]) {
       expect((await browser.post(SIGN_IN, fields)).status).toBe(403)
     }
-    expect((await new Browser().post(SIGN_IN, { ...attempt, ...theirs })).status).toBe(403)
+    expect((await new Browser(() => server.url).post(SIGN_IN, { ...attempt, ...theirs })).status).toBe(403)
   })
 
   test.each(['cross-site', 'same-site'])(
@@ -278,10 +235,10 @@ describe('/oauth/authorize', () => {
       code_verifier: VERIFIER,
     }
     const client = { client_id: board.uid, client_secret: board.secret }
-    const { text } = await new Browser().post('/oauth/token', { ...parameters, ...client })
+    const { text } = await new Browser(() => server.url).post('/oauth/token', { ...parameters, ...client })
     const { access_token, scope } = JSON.parse(text)
     expect(scope).toBe('read_user')
-    const who = await new Browser().get(`/oauth/token/info?access_token=${access_token}`)
+    const who = await new Browser(() => server.url).get(`/oauth/token/info?access_token=${access_token}`)
     expect(JSON.parse(who.text)).toMatchObject({ scope: ['read_user'], application: { uid: board.uid } })
   })
 
@@ -348,7 +305,7 @@ describe('/oauth/authorize', () => {
     expect(
       (await browser.post('/oauth/authorize', { ...fields, ...hidden }, { 'Sec-Fetch-Site': 'cross-site' })).status,
     ).toBe(403)
-    const signedOut = new Browser()
+    const signedOut = new Browser(() => server.url)
     expect((await signedOut.post('/oauth/authorize', { ...fields, ...hidden })).status).toBe(403)
     expect(await world.core.db.read.selectFrom('oauth_codes').select('id').execute()).toEqual([])
   })

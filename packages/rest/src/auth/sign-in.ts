@@ -46,16 +46,29 @@ export function signInRoutes(core: Core, explorerPath?: string): ServedRoute[] {
   ])
 }
 
-/** Returns the user who is signed in, and the secret of the session. Prolongs the session. */
-export async function signedInUser(core: Core, request: Incoming): Promise<{ user: User; secret: string } | undefined> {
-  const secret = sessionSecretIn(request.raw.headers, core.settings.serviceName)
-  const session = secret === undefined ? undefined : await findSession(core, secret)
-  return secret !== undefined && session?.user !== undefined ? { secret, user: session.user } : undefined
+export interface SignedIn {
+  readonly user: User
+  /** The secret of the session. */
+  readonly secret: string
+  readonly signedInAtMs: number
 }
 
-/** Returns the URL of the sign-in page, which redirects to `returnTo`, a path of this service with its query. */
-export const signInUrl = (core: Core, returnTo: string): string =>
-  `${core.settings.externalUrl}${SIGN_IN_PATH}?${new URLSearchParams({ return_to: returnTo })}`
+/** Returns the user who is signed in, and the secret of the session. Prolongs the session. */
+export async function signedInUser(core: Core, request: Incoming): Promise<SignedIn | undefined> {
+  const secret = sessionSecretIn(request.raw.headers, core.settings.serviceName)
+  const session = secret === undefined ? undefined : await findSession(core, secret)
+  if (secret === undefined || session?.user === undefined) return undefined
+  return { secret, user: session.user, signedInAtMs: session.signedInAtMs! }
+}
+
+/**
+ * Returns the URL of the sign-in page, which redirects to `returnTo`, a path of this service with its query. With `again`,
+ * users have to sign in even if they have done so.
+ */
+export function signInUrl(core: Core, returnTo: string, { again = false } = {}): string {
+  const query = new URLSearchParams({ return_to: returnTo, ...(again && { again: '1' }) })
+  return `${core.settings.externalUrl}${SIGN_IN_PATH}?${query}`
+}
 
 /** Shows the start page, which has the form to sign out. It is the default target after signing in. */
 async function showStart(core: Core, request: RouteRequest, explorerPath: string | undefined): Promise<Reply> {
@@ -80,7 +93,8 @@ ${hiddenFields([csrfFieldFor(signedIn.secret)])}
 
 async function showForm(core: Core, request: RouteRequest): Promise<Reply> {
   const returnTo = localPath(request.query.return_to)
-  if ((await signedInUser(core, request)) !== undefined) return redirectReply(core.settings.externalUrl + returnTo)
+  const signedIn = request.query.again === undefined ? await signedInUser(core, request) : undefined
+  if (signedIn !== undefined) return redirectReply(core.settings.externalUrl + returnTo)
   return formPage(core, request, { status: 200, returnTo })
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Incoming, Reply } from '@penstock/http'
+import { discoveryPaths } from '../auth/openid-discovery.ts'
 import { headerName } from '../routing/header-name.ts'
 
 /** The headers of every response. */
@@ -29,6 +30,7 @@ const openOauthPaths: Readonly<Record<string, readonly string[]>> = {
   '/oauth/token': ['POST'],
   '/oauth/revoke': ['POST'],
   '/oauth/userinfo': ['GET', 'HEAD', 'POST'],
+  ...Object.fromEntries(discoveryPaths.map((path) => [path, ['GET', 'HEAD']])),
 }
 
 interface Site {

@@ -1,8 +1,9 @@
 import {
+  branchNamesOf,
   commitsAt,
+  commitsOfRepositories,
   countsOfRepositories,
   filesAt,
-  type ListedCommit,
   lastCommitsAt,
   openRepositories,
   type Project,
@@ -11,14 +12,21 @@ import {
 } from '@penstock/core'
 import { loadBatched, type RequestContext } from '../../request/request-context.ts'
 import { connectionField } from '../../schema/connection-field.ts'
+import { constantFields } from '../../schema/constant-fields.ts'
+import { withCost } from '../../schema/cost.ts'
 import { sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
-import type { CommitOfProject } from '../../schema/sources.ts'
+import { omitNullish } from '../../schema/omit-nullish.ts'
+import { kindOf } from './ref-type.ts'
 import { addRepositoryBlobs } from './repository-blobs.ts'
+import { addRepositoryMutations } from './repository-mutations.ts'
+import { addTrees, commitIn } from './trees.ts'
 
 export function addRepository(kit: Kit): void {
   const { builder } = kit
   addRepositoryBlobs(kit)
+  addTrees(kit)
+  addRepositoryMutations(kit)
 
   const { refType } = sharedEnums(kit)
   const count =
@@ -41,17 +49,42 @@ export function addRepository(kit: Kit): void {
         type: 'Commit',
         args: { ref: t.arg.string({ required: true }) },
         resolve: async (repository, { ref }, context) =>
-          inProject(repository, await loadBatched(context, commitsAt, repository, { ref })),
+          commitIn(repository, await loadBatched(context, commitsAt, repository, { ref })),
       }),
       lastCommit: t.field({
         type: 'Commit',
         args: { path: t.arg.string(), ref: t.arg.string(), refType: t.arg({ type: refType }) },
         resolve: async (repository, { path, ref, refType }, context) =>
-          inProject(
+          commitIn(
             repository,
             await loadBatched(context, lastCommitsAt, repository, { path, ref, refKind: kindOf(refType) }),
           ),
       }),
+      commits: connectionField(kit, t, 'Commit', {
+        description: 'The commits of a ref, newest first; empty if the ref does not exist',
+        cost: { resolver: true, repository: true },
+        args: {
+          ref: t.arg.string({ required: true }),
+          path: t.arg.string(),
+          author: t.arg.string({ description: 'A part of the name or email address, ignoring case' }),
+          query: t.arg({ type: 'UntrustedRegexp', description: 'A part of the message, ignoring case' }),
+          committedAfter: t.arg({ type: 'Time' }),
+          committedBefore: t.arg({ type: 'Time' }),
+        },
+        list: (repository, args, context) =>
+          loadBatched(context, commitsOfRepositories, repository, omitNullish(args)),
+      }),
+      branchNames: t.stringList({
+        description: 'In the pattern, * stands for any characters; at most 100 names',
+        ...withCost({ resolver: true, repository: true }),
+        args: {
+          searchPattern: t.arg.string({ required: true }),
+          offset: t.arg.int({ required: true }),
+          limit: t.arg.int({ required: true }),
+        },
+        resolve: (repository, args, context) => loadBatched(context, branchNamesOf, repository, args),
+      }),
+      diskPath: constantFields(t).nullText(),
       blobs: connectionField(kit, t, 'RepositoryBlob', {
         description: 'Missing paths are omitted',
         args: {
@@ -86,8 +119,3 @@ export const openRepository = (
     ({ id }) => id,
   )
 
-const refKinds = { HEADS: 'heads', TAGS: 'tags' } as const
-const kindOf = (type: keyof typeof refKinds | null | undefined) => (type == null ? undefined : refKinds[type])
-
-const inProject = ({ project }: RepositoryReader, commit: ListedCommit | undefined): CommitOfProject | undefined =>
-  commit && { ...commit, inProject: project }
