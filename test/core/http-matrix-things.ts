@@ -60,6 +60,16 @@ const makers: Readonly<Record<string, Maker>> = {
     await setAuthor(context, 'merge_requests')
     return values
   },
+  'issue of another': async (context) => {
+    const values = await makers.issue!(context)
+    await setAuthor(context, 'issues', (await context.server.createUser()).id)
+    return values
+  },
+  'merge request of another': async (context) => {
+    const values = await makers['merge request']!(context)
+    await setAuthor(context, 'merge_requests', (await context.server.createUser()).id)
+    return values
+  },
   'confidential issue': async ({ server: { world, root }, parent }) => {
     const draft = { project: parent!.id, title: 'Poison', confidential: true }
     return { issue_iid: (await world.perform(root, createIssue, draft)).iid }
@@ -105,9 +115,13 @@ export const allMakers: Readonly<Record<string, Maker>> = Object.assign(
 )
 
 /** Makes the caller the author of the project's only object, as if they had created it when they were a member. */
-async function setAuthor({ server, parent, caller }: ThingContext, table: 'issues' | 'merge_requests'): Promise<void> {
+async function setAuthor(
+  { server, parent, caller }: ThingContext,
+  table: 'issues' | 'merge_requests',
+  id = caller.id,
+): Promise<void> {
   await server.world.core.db.write((db) =>
-    db.updateTable(table).set({ author_id: caller.id }).where('project_id', '=', parent!.id).execute(),
+    db.updateTable(table).set({ author_id: id }).where('project_id', '=', parent!.id).execute(),
   )
 }
 

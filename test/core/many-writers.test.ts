@@ -8,6 +8,8 @@ import { CoreProcess } from './core-process.ts'
 const WRITERS = 50
 /** The number of objects of each kind that each writer creates. */
 const ROUNDS = 2
+/** Each merge request has a pair of branches of its own; these are enough for all. */
+const BRANCHES = 15
 const kinds = ['issues', 'merge_requests', 'milestones'] as const
 
 /** Runs on PostgreSQL if `PENSTOCK_TEST_DATABASE_URL` is set. */
@@ -23,6 +25,9 @@ test('50 concurrent writers to one project through two processes lose no write, 
     const { id, default_branch, empty_repo } = await first.must('POST', '/projects', project)
     expect([default_branch, empty_repo]).toEqual(['main', false])
     const below = `/projects/${id}`
+    for (let number = 0; number < BRANCHES; number += 1) {
+      await first.must('POST', `${below}/repository/branches`, { branch: `b${number}`, ref: 'main' })
+    }
     const counter = await first.must('POST', `${below}/issues`, { title: 'counted', labels: 'begun' })
     const created = { issues: [counter.iid], merge_requests: [], milestones: [] } as Record<string, number[]>
     const shas: string[] = []
@@ -32,7 +37,10 @@ test('50 concurrent writers to one project through two processes lose no write, 
       const core = cores[writer % cores.length]!
       for (let round = 0; round < ROUNDS; round += 1) {
         const title = `${writer}-${round}`
-        const branches = { source_branch: title, target_branch: 'main' }
+        const number = writer * ROUNDS + round
+        const source = number % BRANCHES
+        const target = (source + 1 + Math.floor(number / BRANCHES)) % BRANCHES
+        const branches = { source_branch: `b${source}`, target_branch: `b${target}` }
         for (const kind of kinds) {
           const { iid } = await core.must('POST', `${below}/${kind}`, {
             title,

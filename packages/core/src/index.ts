@@ -15,12 +15,33 @@ export { showNamespace } from './groups/namespace-operations.ts'
 // Each of these adds its tables to CoreTables, so that code outside the core sees the types of all tables.
 export type {} from './groups/route-store.ts'
 export type { BurndownEvent } from './issues/burndown.ts'
-export { type DescribedIssuable, type Issuable, type TaskCompletion, taskCompletionOf } from './issues/issuable.ts'
-export { type DescribedIssue, type Issue, type IssueStateEvent, issueTypes } from './issues/issue.ts'
+export * from './issues/duration.ts'
+export {
+  type DescribedIssuable,
+  type Issuable,
+  type ListedIssuable,
+  type TaskCompletion,
+  taskCompletionOf,
+} from './issues/issuable.ts'
+export {
+  type DescribedIssue,
+  type Issue,
+  type IssueStateEvent,
+  issueSeverities,
+  issueTypes,
+  type ListedIssue,
+  type ShownIssue,
+  storedIssueTypes,
+} from './issues/issue.ts'
 export * from './issues/issue-listings.ts'
+export * from './issues/issue-move.ts'
 export * from './issues/issue-operations.ts'
+export * from './issues/issue-statistics.ts'
+export { issueTracking, subscriptionsToIssues } from './issues/issue-tracking.ts'
+export type { TimeStats, WithSubscription } from './issues/issuable-operations.ts'
 export type {} from './issues/issue-store.ts'
 export * from './issues/milestone-issues.ts'
+export type {} from './issues/time-log-store.ts'
 export * from './kit/domain-error.ts'
 export { clientNameOf, type FieldTable, type FieldType, type NameOf, type ObjectOf } from './kit/field-table.ts'
 export type {} from './kit/internal-id.ts'
@@ -40,17 +61,20 @@ export { groupMembers, listMembershipsOfEach, projectMembers } from './members/m
 export { insertMember } from './members/member-store.ts'
 export {
   type DescribedMergeRequest,
+  type ListedMergeRequest,
   type MergeRequest,
   type MergeRequestOrder,
   mergeBlocker,
   mergeRequestStates,
 } from './merge-requests/merge-request.ts'
 export * from './merge-requests/merge-request-branches.ts'
+export type { ShownMergeRequest } from './merge-requests/merge-request-details.ts'
 export * from './merge-requests/merge-request-listings.ts'
 export * from './merge-requests/merge-request-operations.ts'
 export * from './merge-requests/merge-request-pipelines.ts'
 export * from './merge-requests/merge-request-settings.ts'
 export type {} from './merge-requests/merge-request-store.ts'
+export * from './merge-requests/merge-request-tracking.ts'
 export * from './merge-requests/milestone-merge-requests.ts'
 export { isNewCoreDatabase, migrateCore, pendingCoreMigrations } from './migrate-core.ts'
 export {
@@ -196,6 +220,7 @@ export {
   summariesOfCommits,
   treesAt,
 } from './repositories/repository-reads.ts'
+export type {} from './repositories/repository-store.ts'
 export { createTag, getTag, listTags, removeTag, type Tag } from './repositories/tag-operations.ts'
 export type { RepositoryTreeEntry } from './repositories/tree-entries.ts'
 export { loadSecretsKey } from './secrets/secrets-key.ts'

@@ -13,6 +13,7 @@ import type {
   Operation,
   Project,
   RequestFacts,
+  ShownMergeRequest,
   Tx,
   User,
   Visibility,
@@ -99,6 +100,49 @@ export class World {
     return this.#write((tx) =>
       this.#domain.insertMember(tx, subject, { userId: user.id, level, ...(expiresAt && { expiresAt }) }),
     )
+  }
+
+  /** Records branches of a project without commits, for tests that need only their names. Returns the new ones. */
+  async branches({ id }: Pick<Project, 'id'>, ...names: string[]): Promise<string[]> {
+    const real = await this.core.db.read
+      .selectFrom('branch_tips')
+      .select('sha')
+      .where('project_id', '=', id)
+      .executeTakeFirst()
+    // In a project with commits, all of them point to one that exists.
+    const sha = real?.sha ?? '0'.repeat(40)
+    const values = [...new Set(names)].map((name) => ({ project_id: id, name, sha }))
+    const rows = await this.#write(({ db }) =>
+      db
+        .insertInto('branch_tips')
+        .values(values)
+        .onConflict((taken) => taken.doNothing())
+        .returning('name')
+        .execute(),
+    )
+    return rows.map(({ name }) => name)
+  }
+
+  /** Creates a merge request. Branches that do not exist are recorded meanwhile, as if they were deleted afterwards. */
+  async mergeRequest(
+    actor: Actor,
+    draft: {
+      readonly project: number
+      readonly sourceBranch: string
+      readonly targetBranch: string
+      readonly [more: string]: unknown
+    },
+  ): Promise<ShownMergeRequest> {
+    const { project, sourceBranch, targetBranch } = draft
+    const added = await this.branches({ id: project }, sourceBranch, targetBranch)
+    try {
+      return await this.perform(actor, this.#domain.createMergeRequest, draft)
+    } finally {
+      const names = added.length === 0 ? [''] : added
+      await this.#write(({ db }) =>
+        db.deleteFrom('branch_tips').where('project_id', '=', project).where('name', 'in', names).execute(),
+      )
+    }
   }
 
   perform<Input extends InputSchema, Result>(

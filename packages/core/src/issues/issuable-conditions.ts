@@ -5,7 +5,7 @@ import { containsWords } from '../kit/contains-text.ts'
 import { dayAt } from '../kit/day.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import type { IssuableFilter } from './issuable.ts'
+import type { IssuableFilter, NegatedIssuableFilter } from './issuable.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 
 /** A key of a filter, the column it filters, and how the column compares with the filter's value. */
@@ -73,12 +73,24 @@ export function conditionsOf(
  */
 function notConditions(
   tables: IssuableTables,
-  { iids, labels = [], authorUsernames, assigneeUsernames, milestoneTitles, milestoneWildcard }: NotFilter,
+  {
+    iids,
+    labels = [],
+    authorUsernames,
+    assigneeUsernames,
+    milestoneTitles,
+    milestoneWildcard,
+    ...not
+  }: NegatedIssuableFilter,
   today: string,
 ): RawBuilder<SqlBool>[] {
   const column = (name: string) => sql.ref(`${tables.items}.${name}`)
   const milestoneId = column('milestone_id')
   return [
+    not.authorId !== undefined && isNot(column('author_id'), not.authorId),
+    not.assigneeId !== undefined && sql<SqlBool>`not ${personCondition(tables, tables.assignees, not.assigneeId)}`,
+    not.milestoneId !== undefined && isNot(milestoneId, not.milestoneId),
+    not.milestone !== undefined && notOfMilestone(milestoneId, not.milestone),
     iids !== undefined && iids.length > 0 && sql<SqlBool>`${column('iid')} not in (${sql.join(iids)})`,
     ...labelConditions(tables, labels, 'some').map((condition) => sql<SqlBool>`not ${condition}`),
     authorUsernames !== undefined &&
@@ -89,7 +101,9 @@ function notConditions(
     milestoneTitles !== undefined &&
       sql<SqlBool>`(${milestoneId} is null or not ${isOfMilestone(milestoneId, titled(milestoneTitles))})`,
     milestoneWildcard !== undefined &&
-      sql<SqlBool>`(${milestoneId} is not null and not ${milestoneWildcards[milestoneWildcard](milestoneId, today)})`,
+      (milestoneWildcard === 'none' || milestoneWildcard === 'any'
+        ? sql<SqlBool>`not ${milestoneWildcards[milestoneWildcard](milestoneId, today)}`
+        : sql<SqlBool>`(${milestoneId} is not null and not ${milestoneWildcards[milestoneWildcard](milestoneId, today)})`),
   ].filter((condition) => condition !== false)
 }
 
@@ -102,7 +116,10 @@ function orConditions(tables: IssuableTables, { labels, authorUsernames, assigne
   ].flatMap((some) => (!some || some.length === 0 ? [] : sql<SqlBool>`(${sql.join(some, sql` or `)})`))
 }
 
-type NotFilter = NonNullable<IssuableFilter['not']>
+/** Returns the condition that a column has another value, or none. */
+export const isNot = (column: RawBuilder<unknown>, value: number): RawBuilder<SqlBool> =>
+  sql<SqlBool>`(${column} is null or ${column} <> ${value})`
+
 type OrFilter = NonNullable<IssuableFilter['or']>
 
 function placeCondition(within: NonNullable<IssuableFilter['within']>): RawBuilder<SqlBool> {
@@ -117,19 +134,30 @@ function milestoneCondition(milestoneId: RawBuilder<unknown>, milestone: string)
   return isOfMilestone(milestoneId, titled([milestone]))
 }
 
+function notOfMilestone(milestoneId: RawBuilder<unknown>, milestone: string): RawBuilder<SqlBool> {
+  const isWord = ['none', 'any'].includes(milestone.toLowerCase())
+  const condition = milestoneCondition(milestoneId, milestone)
+  return isWord ? sql<SqlBool>`not (${condition})` : sql<SqlBool>`(${milestoneId} is null or not ${condition})`
+}
+
 const isOfMilestone = (milestoneId: RawBuilder<unknown>, which: RawBuilder<SqlBool>) =>
   sql<SqlBool>`${milestoneId} in (select id from milestones where ${which})`
 
 const titled = (titles: readonly string[]): RawBuilder<SqlBool> => isOneOf(sql.ref('title'), titles)
 
 /** `started`: active, and its start date is today or earlier. `upcoming`: active, and due after today. */
-const milestoneWildcards = {
-  none: (milestoneId) => sql<SqlBool>`${milestoneId} is null`,
-  any: (milestoneId) => sql<SqlBool>`${milestoneId} is not null`,
+const milestoneWildcards: Readonly<
+  Record<
+    NonNullable<IssuableFilter['milestoneWildcard']>,
+    (milestoneId: RawBuilder<unknown>, today: string) => RawBuilder<SqlBool>
+  >
+> = {
+  none: (milestoneId) => sql<SqlBool>`(${milestoneId} is null)`,
+  any: (milestoneId) => sql<SqlBool>`(${milestoneId} is not null)`,
   started: (milestoneId, today) =>
     isOfMilestone(milestoneId, sql<SqlBool>`state = 'active' and start_date <= ${today}`),
   upcoming: (milestoneId, today) => isOfMilestone(milestoneId, sql<SqlBool>`state = 'active' and due_date > ${today}`),
-} as const satisfies Record<string, (milestoneId: RawBuilder<unknown>, today: string) => RawBuilder<SqlBool>>
+}
 
 const authorCondition = (authorId: RawBuilder<unknown>, usernames: readonly string[]): RawBuilder<SqlBool> =>
   usernames.length === 0 ? never : sql<SqlBool>`${authorId} in (${idsOfNamed(usernames)})`

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
-import { columnsOf } from '../kit/field-table.ts'
+import { columnsOf, fromRow } from '../kit/field-table.ts'
 import { type Listing, listingOf } from '../kit/listing.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import { type Label, labelFields } from '../labels/label.ts'
+import { type DescribedLabel, describedLabelFields, type Label, labelFields } from '../labels/label.ts'
 import { labelsByName } from '../labels/label-store.ts'
 import type { Project } from '../model/project.ts'
+import type { DescribedIssuable, ListedIssuable } from './issuable.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 
 /** Lists the labels of each item, ordered by name. */
@@ -54,4 +55,29 @@ export async function attachableLabelIds(
     )
     .execute()
   return rows.map((row) => row.id)
+}
+
+/** Returns the items with the details of their labels, if these were requested, ordered by name. */
+export async function withLabelDetails<Item extends DescribedIssuable>(
+  { db }: ReadContext,
+  { labels: pairs, itemId }: IssuableTables,
+  items: readonly Item[],
+  { withLabelsDetails }: { readonly withLabelsDetails: boolean },
+): Promise<readonly ListedIssuable<Item>[]> {
+  if (!withLabelsDetails || items.length === 0) return items
+  const { rows } = await sql<{ item_id: number; label_id: number }>`
+    select ${sql.ref(itemId)} as item_id, label_id from ${sql.table(pairs)}
+    where ${sql.ref(itemId)} in (${sql.join(items.map(({ id }) => id))})`.execute(db)
+  const labelIds = [...new Set(rows.map((row) => row.label_id))]
+  const labels =
+    labelIds.length === 0
+      ? []
+      : await db.selectFrom('labels').selectAll().where('id', 'in', labelIds).orderBy('name').orderBy('id').execute()
+  return items.map((item) => {
+    const own = new Set(rows.filter((row) => row.item_id === item.id).map((row) => row.label_id))
+    const labelDetails: DescribedLabel[] = labels
+      .filter(({ id }) => own.has(id))
+      .map((row) => fromRow(describedLabelFields, row))
+    return { ...item, labelDetails }
+  })
 }

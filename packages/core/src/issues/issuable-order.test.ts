@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Listing } from '../kit/listing.ts'
 import { projectLabels } from '../labels/label-operations.ts'
 import { mergeRequestListing } from '../merge-requests/merge-request-list-store.ts'
-import { createMergeRequest, updateMergeRequest } from '../merge-requests/merge-request-operations.ts'
+import { updateMergeRequest } from '../merge-requests/merge-request-operations.ts'
 import { projectMilestones } from '../milestones/milestone-operations.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
@@ -38,7 +38,7 @@ beforeAll(async () => {
     await world.clock.advance(1_000)
     await world.perform(mira, createIssue, { project, ...draft })
     const branches = { sourceBranch: draft.title, targetBranch: 'main' }
-    await world.perform(mira, createMergeRequest, { project, ...branches, ...draft })
+    await world.mergeRequest(mira, { project, ...branches, ...draft })
   }
   await world.clock.advance(1_000)
   await world.perform(mira, updateIssue, { project, issueIid: 2, stateEvent: 'close' })

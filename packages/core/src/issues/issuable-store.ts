@@ -21,6 +21,8 @@ export interface IssuableRow {
   readonly closed_at_ms: number | null
   readonly created_at_ms: number
   readonly updated_at_ms: number
+  readonly time_estimate_seconds: number
+  readonly time_spent_seconds: number
 }
 
 /**
@@ -58,6 +60,8 @@ export async function issuablesOf(
     closedAtMs: row.closed_at_ms ?? undefined,
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
+    timeEstimateSeconds: row.time_estimate_seconds,
+    timeSpentSeconds: row.time_spent_seconds,
   })
   return { of, users }
 }

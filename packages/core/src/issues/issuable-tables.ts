@@ -6,4 +6,5 @@ export interface IssuableTables {
   readonly itemId: string
   readonly labels: keyof CoreTables
   readonly assignees: keyof CoreTables
+  readonly subscriptions: keyof CoreTables
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { clearable, iidList, instant } from '../kit/parameter-schemas.ts'
-import { labelNames } from '../labels/label.ts'
+import { type DescribedLabel, labelNames } from '../labels/label.ts'
 import type { DescribedMilestone, Milestone } from '../milestones/milestone.ts'
 import type { Group } from '../model/group.ts'
 import type { User } from '../model/user.ts'
@@ -26,11 +26,26 @@ export interface Issuable {
   readonly closedAtMs: number | undefined
   readonly createdAtMs: number
   readonly updatedAtMs: number
+  /** 0 without an estimate. */
+  readonly timeEstimateSeconds: number
+  /** The sum of all time logs. */
+  readonly timeSpentSeconds: number
 }
 
 /** An issuable with its own description and that of its milestone. */
 export interface DescribedIssuable extends Issuable, Described {
   readonly milestone: DescribedMilestone | undefined
+}
+
+/** An issuable in a list, with its labels if they were requested with their details. */
+export type ListedIssuable<Item extends DescribedIssuable> = Item & {
+  readonly labelDetails?: readonly DescribedLabel[] | undefined
+}
+
+/** An issuable by itself, as one user sees it. */
+export type ShownIssuable<Item extends DescribedIssuable> = Item & {
+  /** Whether the actor gets notifications about it. */
+  readonly isSubscribed: boolean
 }
 
 /** The values that events of issues and merge requests compare. */
@@ -43,6 +58,8 @@ export const comparedIssuable: Compared<DescribedIssuable> = {
     'closedAtMs',
     'createdAtMs',
     'updatedAtMs',
+    'timeEstimateSeconds',
+    'timeSpentSeconds',
   ),
   authorId: ({ author }) => author?.id,
   assigneeIds: ({ assignees }) => assignees.map(({ id }) => id),
@@ -67,7 +84,7 @@ export const people = z
 
 /** Fields that can be set when an item is created and when it is updated. */
 export const issuableFields = {
-  description: clearable(z.string().max(DESCRIPTION_CHARACTERS)),
+  description: z.string().max(DESCRIPTION_CHARACTERS).nullable().optional(),
   /** A single assignee, where `assigneeIds` takes several; 0 removes all assignees. */
   assigneeId: clearable(z.int()),
   assigneeIds: people,
@@ -101,20 +118,25 @@ const noneOrAny = z
 export type NoneOrAny = z.output<typeof noneOrAny>
 export const idOrNoneOrAny = z.union([z.int(), noneOrAny]).optional()
 
-export const issuableOrders = ['created_at', 'updated_at', 'title', 'label_priority'] as const
-/** Further orders, for lists of several parents at once. */
-export const moreIssuableOrders = [
-  'closed_at',
+export const issuableOrders = [
+  'created_at',
+  'updated_at',
+  'title',
+  'label_priority',
   'milestone_due',
   /** The milestone's due date, then the priority of the labels. */
   'priority',
   /** Sorts by creation, newest first, in both directions: issues and merge requests have no votes. */
   'popularity',
 ] as const
+/** Further orders, for lists of several parents at once. */
+export const moreIssuableOrders = ['closed_at'] as const
+
+export const scopes = ['created_by_me', 'created-by-me', 'assigned_to_me', 'assigned-to-me', 'all'] as const
 
 /** Parameters of every list of issues or merge requests, to be spread into its input. */
 export const issuableFilterInput = {
-  scope: z.enum(['created_by_me', 'created-by-me', 'assigned_to_me', 'assigned-to-me', 'all']).optional(),
+  scope: z.enum(scopes).optional(),
   iids: iidList.optional(),
   labels: labelNames.optional(),
   /** A title, `None` or `Any`. */
@@ -138,6 +160,51 @@ export const issuableFilterInput = {
 type FilterInput = z.output<z.ZodObject<typeof issuableFilterInput>>
 
 const names = z.array(z.string().max(255)).max(100)
+
+/** The id of a milestone, or a word for several milestones, in upper or lower case. */
+const milestoneIdOrWord = z
+  .union([
+    z.int(),
+    z
+      .string()
+      .toLowerCase()
+      .pipe(z.enum(['none', 'any', 'started', 'upcoming'])),
+  ])
+  .optional()
+
+/** Further parameters of the lists of the REST API, to be spread into their input. */
+export const restIssuableFilterInput = {
+  milestoneId: milestoneIdOrWord,
+  /** Returns each label with its color and description instead of its name. */
+  withLabelsDetails: z.boolean().default(false),
+}
+
+/** The parameters of `not` in lists of the REST API: items that match one of them are left out. */
+export const restNegatedInput = {
+  iids: iidList.optional(),
+  labels: labelNames.optional(),
+  /** A title, `None` or `Any`. */
+  milestone: z.string().max(TITLE_CHARACTERS).optional(),
+  milestoneId: milestoneIdOrWord,
+  authorId: z.int().optional(),
+  authorUsername: z.string().max(255).optional(),
+  assigneeId: idOrNoneOrAny,
+  assigneeUsername: z.array(z.string().max(255)).max(100).optional(),
+}
+
+type RestNegated = Partial<z.output<z.ZodObject<typeof restNegatedInput>>>
+
+/** Returns the filter that `not` stands for. */
+export const negationOf = ({ milestoneId, authorUsername, assigneeUsername, ...others }: RestNegated) => ({
+  ...others,
+  ...milestoneFilterOf(milestoneId),
+  ...(authorUsername !== undefined && { authorUsernames: [authorUsername] }),
+  ...(assigneeUsername !== undefined && { assigneeUsernames: assigneeUsername }),
+})
+
+/** Returns the filter by milestone that an id or a word stands for. */
+export const milestoneFilterOf = (given: z.output<typeof milestoneIdOrWord>) =>
+  typeof given === 'number' ? { milestoneId: given } : given === undefined ? {} : { milestoneWildcard: given }
 
 /** Further parameters for lists of several parents at once, to be spread into their input. */
 export const moreIssuableFilterInput = {
@@ -164,6 +231,17 @@ export const anyOfIssuableInput = {
   assigneeUsernames: names.optional(),
 }
 
+/** Items that match one of these are left out. */
+export interface NegatedIssuableFilter
+  extends Omit<Partial<z.output<z.ZodObject<typeof negatedIssuableInput>>>, 'milestoneWildcard'> {
+  readonly authorId?: number | undefined
+  readonly assigneeId?: number | NoneOrAny | undefined
+  /** A title, `None` or `Any`. */
+  readonly milestone?: string | undefined
+  readonly milestoneId?: number | undefined
+  readonly milestoneWildcard?: 'none' | 'any' | 'started' | 'upcoming' | undefined
+}
+
 /** Selects among the items that the actor may see. Time bounds are inclusive. */
 export interface IssuableFilter
   extends Omit<Partial<FilterInput>, 'scope'>,
@@ -175,13 +253,17 @@ export interface IssuableFilter
   readonly milestoneId?: number | undefined
   /** Default: items of archived projects are included. */
   readonly nonArchived?: boolean | undefined
-  readonly not?: Partial<z.output<z.ZodObject<typeof negatedIssuableInput>>> | undefined
+  readonly not?: NegatedIssuableFilter | undefined
   readonly or?: Partial<z.output<z.ZodObject<typeof anyOfIssuableInput>>> | undefined
 }
 
-/** Returns the author or assignee condition that the scope of a list stands for. */
-export function scopeOf(scope: FilterInput['scope'], actor: { readonly id: number } | undefined) {
+/** Returns the author, assignee or reviewer condition that the scope of a list stands for. */
+export function scopeOf(
+  scope: FilterInput['scope'] | 'reviews_for_me',
+  actor: { readonly id: number } | undefined,
+): { readonly authorId?: number; readonly assigneeId?: number; readonly reviewerId?: number } {
   if (actor === undefined || scope === undefined || scope === 'all') return {}
+  if (scope === 'reviews_for_me') return { reviewerId: actor.id }
   return scope.startsWith('created') ? { authorId: actor.id } : { assigneeId: actor.id }
 }
 

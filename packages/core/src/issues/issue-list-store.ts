@@ -13,7 +13,14 @@ import {
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Actor } from '../model/user.ts'
 import { byColumn, constantOrder, type IssuableOrder, issuableOrderTable, lastDay, orderOf } from './issuable-order.ts'
-import type { DescribedIssue, Issue, IssueFilter, IssueOrder, IssueState } from './issue.ts'
+import {
+  type DescribedIssue,
+  type Issue,
+  type IssueFilter,
+  type IssueOrder,
+  type IssueState,
+  issueSeverities,
+} from './issue.ts'
 import { describedIssuesOf, type IssueRow, issueQuery, issuesOf, issueTables } from './issue-store.ts'
 
 /** Returns a page of the issues that the actor may see. */
@@ -85,6 +92,16 @@ export async function issueCountsByMilestone(
   return issueCountsBy(context, actor, 'milestone_id', milestoneIds, {})
 }
 
+/** Counts by state the issues that the actor may see and that match the filter. */
+export async function countIssues(context: ReadContext, actor: Actor, filter: IssueFilter): Promise<IssueCounts> {
+  const rows = await issueQuery(context, actor, filter)
+    .clearSelect()
+    .select(['issues.state', ({ fn }) => fn.countAll<number>().as('count')])
+    .groupBy('issues.state')
+    .execute()
+  return { opened: 0, closed: 0, ...Object.fromEntries(rows.map(({ state, count }) => [state, count])) }
+}
+
 export type IssueCounts = Readonly<Record<IssueState, number>>
 
 /** Returns the counts by the id in the column, without ids that have no issues. */
@@ -109,13 +126,19 @@ async function issueCountsBy(
   return counts
 }
 
+const severityRank: IssuableOrder['by'][number] = () =>
+  sql<number>`case issues.severity ${sql.join(
+    issueSeverities.map((severity, rank) => sql`when ${sql.lit(severity)} then ${sql.lit(rank)}`),
+    sql` `,
+  )} else 0 end`
+
 const lastWeight = { asc: 2_147_483_648, desc: -1 }
 
 const issueOrderTable: Readonly<Record<IssueOrder, IssuableOrder>> = {
   ...issuableOrderTable,
   due_date: byColumn('due_date', lastDay),
   weight: byColumn('weight', lastWeight),
-  severity: constantOrder,
+  severity: { by: [severityRank], tieBreak: 'newest_first' },
   escalation_status: constantOrder,
   relative_position: constantOrder,
 }

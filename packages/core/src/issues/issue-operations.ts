@@ -1,59 +1,76 @@
-import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { can } from '../access/can.ts'
-import { requirePermission, standingOf } from '../access/subject.ts'
+import { requirePermission } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
-import { forbidden, invalid, notFound } from '../kit/domain-error.ts'
-import { type KeysetPage, keysetInput, type Page, pageInput, requireReachableOffset } from '../kit/page.ts'
+import { DomainError, invalid, notFound } from '../kit/domain-error.ts'
+import {
+  type KeysetPage,
+  keysetInput,
+  type Page,
+  type PageRequest,
+  pageInput,
+  requireReachableOffset,
+} from '../kit/page.ts'
 import { clearable, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
-import type { Actor } from '../model/user.ts'
-import type { OperationContext, Tx } from '../operations/context.ts'
+import type { OperationContext } from '../operations/context.ts'
 import { command, query, steps, unscopedQuery } from '../operations/operation.ts'
-import { comparedMembers, type RecordedKind, recordChange } from '../operations/record-change.ts'
+import { recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
 import { captchaInput, requireNoSpam } from '../spam/spam-check.ts'
 import { findUsersByUsername } from '../users/user-store.ts'
-import {
-  comparedIssuable,
-  issuableChanges,
-  issuableFields,
-  issuableTitle,
-  MAX_LABELS,
-  MAX_USERS,
-  scopeOf,
-} from './issuable.ts'
+import { issuableFields, issuableTitle, MAX_USERS, scopeOf } from './issuable.ts'
 import { applyListMode, listMode, milestoneIdAfter, setMetadata } from './issuable-changes.ts'
-import { type DescribedIssue, type Issue, issueFields, issueFilterInput } from './issue.ts'
+import { withLabelDetails } from './issuable-label-store.ts'
+import {
+  type DescribedIssue,
+  type IssueFilter,
+  issueFields,
+  issueFilterOf,
+  type ListedIssue,
+  ownerFields,
+  restIssueFilterInput,
+  type ShownIssue,
+} from './issue.ts'
+import {
+  canAdminister,
+  changeIssue,
+  changes,
+  draftAfter,
+  getIssue,
+  getIssueToUpdate,
+  inProject,
+  issueEvents,
+  labelIds,
+  oneIssue,
+  shownIssue,
+  subject,
+} from './issue-changes.ts'
 import { keysetPageOfIssues, pageOfIssues } from './issue-list-store.ts'
-import { deleteIssue, findIssue, insertIssue, issueTables, setIssueState, updateIssueRow } from './issue-store.ts'
+import { deleteIssue, findDescribedIssueById, insertIssue, isIssueIidTaken, issueTables } from './issue-store.ts'
 
-const inProject = { project: namespaceRef }
-const oneIssue = { ...inProject, issueIid: z.int() }
-const subject = (context: ReadContext, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
-  getProject(context, project)
 /** Issues of archived projects are left out by default. */
 const nonArchived = z.boolean().default(true)
 
 export const listIssues = unscopedQuery(
-  { name: 'listIssues', input: z.object({ ...issueFilterInput, nonArchived, ...pageInput }) },
-  (context, { scope = 'created_by_me', ...filter }) =>
-    pageOfIssues(context, context.actor, { ...filter, ...scopeOf(scope, context.actor) }, filter),
+  { name: 'listIssues', input: z.object({ ...restIssueFilterInput, nonArchived, ...pageInput }) },
+  (context, { scope = 'created_by_me', ...input }) =>
+    pageOfListedIssues(context, { ...issueFilterOf(input), ...scopeOf(scope, context.actor) }, input),
 )
 
 export const listGroupIssues = query(
   {
     name: 'listGroupIssues',
     caller: 'anyone',
-    input: z.object({ group: namespaceRef, ...issueFilterInput, nonArchived, ...pageInput }),
+    input: z.object({ group: namespaceRef, ...restIssueFilterInput, nonArchived, ...pageInput }),
     permission: 'read_group',
     subject: (context, { group }) => getGroup(context, group),
   },
-  (context, { scope, ...filter }) => {
+  (context, { scope, ...input }) => {
     const within = { group: context.subject, withSubgroups: true }
-    return pageOfIssues(context, context.actor, { ...filter, ...scopeOf(scope, context.actor), within }, filter)
+    const filter = { ...issueFilterOf(input), ...scopeOf(scope, context.actor), within }
+    return pageOfListedIssues(context, filter, input)
   },
 )
 
@@ -61,25 +78,48 @@ export const listProjectIssues = query(
   {
     name: 'listProjectIssues',
     caller: 'anyone',
-    input: z.object({ ...inProject, ...issueFilterInput, ...pageInput, ...keysetInput }),
+    input: z.object({ ...inProject, ...restIssueFilterInput, ...pageInput, ...keysetInput }),
     permission: 'read_issue',
     subject,
   },
-  async (context, { scope, ...input }): Promise<Page<DescribedIssue> | KeysetPage<DescribedIssue>> => {
+  async (context, { scope, ...input }): Promise<Page<ListedIssue> | KeysetPage<ListedIssue>> => {
     const { actor } = context
-    const filter = { ...input, ...scopeOf(scope, actor), within: { projectId: context.subject.id } }
-    if (input.pagination === 'keyset') return keysetPageOfIssues(context, actor, filter, input)
+    const within = { projectId: context.subject.id }
+    const filter = { ...issueFilterOf(input), ...scopeOf(scope, actor), within }
+    if (input.pagination === 'keyset') {
+      const page = await keysetPageOfIssues(context, actor, filter, input)
+      return { ...page, items: await withLabelDetails(context, issueTables, page.items, input) }
+    }
     requireReachableOffset(input, 'Issue')
-    return pageOfIssues(context, actor, filter, input)
+    return pageOfListedIssues(context, filter, input)
   },
 )
 
 export const getProjectIssue = query(
   { name: 'getProjectIssue', caller: 'anyone', input: z.object(oneIssue), permission: 'read_issue', subject },
-  (context, { issueIid }) => getIssue(context, context.actor, context.subject, issueIid),
+  async (context, { issueIid }) =>
+    shownIssue(context, await getIssue(context, context.actor, context.subject, issueIid)),
 )
 
-const labelIds = z.array(z.int()).max(MAX_LABELS).optional()
+async function pageOfListedIssues(
+  context: ReadContext & OperationContext,
+  filter: IssueFilter,
+  input: PageRequest & { readonly withLabelsDetails: boolean },
+): Promise<Page<ListedIssue>> {
+  const page = await pageOfIssues(context, context.actor, filter, input)
+  return { ...page, items: await withLabelDetails(context, issueTables, page.items, input) }
+}
+
+/** Returns an issue of any project by its id. */
+export const getIssueById = unscopedQuery(
+  { name: 'getIssueById', caller: 'administrator', input: z.object({ id: z.int() }) },
+  async (context, { id }) => {
+    const issue = await findDescribedIssueById(context, context.actor, id)
+    if (issue === undefined) throw notFound('Issue')
+    return shownIssue(context, issue)
+  },
+)
+
 const labelsByEitherWay = { names: ['labels', 'labelIds'] }
 
 /** Creates an issue. Metadata (labels, assignees, dates) is ignored if the actor may only create issues. */
@@ -94,6 +134,7 @@ export const createIssue = steps(
         ...issueFields,
         labelIds,
         discussionLocked: clearable(z.boolean()),
+        ...ownerFields,
         captcha: captchaInput,
       })
       .superRefine(({ labels, labelIds }, context) => {
@@ -104,41 +145,41 @@ export const createIssue = steps(
     permission: 'create_issue',
     subject,
   },
-  async (context, input): Promise<DescribedIssue> => {
+  async (context, input): Promise<ShownIssue> => {
     const description = input.description ?? undefined
     await requireNoSpam(context, toSpamSubject(context.subject, { title: input.title, description }), input.captcha)
     return context.write(async (tx) => {
       // The spam check may take a while: meanwhile the project or the actor's permission may have been removed.
       const project = await getProject(tx, context.subject.id)
       await requirePermission(tx, project, 'create_issue')
+      const { iid: givenIid, createdAt: createdAtMs } = input
+      if (givenIid !== undefined || createdAtMs !== undefined) {
+        await requirePermission(tx, project, 'set_issue_numbers')
+      }
+      if (givenIid !== undefined && (await isIssueIidTaken(tx, project.id, givenIid))) {
+        throw new DomainError({ code: 'conflict', reason: 'Duplicated issue' })
+      }
       const metadata: Partial<typeof input> = (await canAdminister(tx, project)) ? input : {}
-      const { id, iid } = await insertIssue(tx, project, tx.actor!.id, {
+      const draft = {
         title: input.title,
         description,
+        type: input.issueType ?? 'issue',
+        severity: 'unknown' as const,
         isConfidential: input.confidential ?? false,
         dueDate: metadata.dueDate ?? undefined,
         weight: metadata.weight ?? undefined,
         isDiscussionLocked: metadata.discussionLocked ?? undefined,
         milestoneId: await milestoneIdAfter(tx, project, metadata.milestoneId),
-      })
+      }
+      const { id, iid } = await insertIssue(tx, project, tx.actor!.id, draft, { iid: givenIid, createdAtMs })
       await setMetadata(tx, issueTables, project, id, metadata)
       const issue = await getIssue(tx, tx.actor, project, iid)
       await recordChange(tx, issueEvents, 'created', { after: issue, projectId: project.id })
-      return issue
+      return shownIssue(tx, issue)
     })
   },
 )
 
-const changes = {
-  title: issuableTitle.optional(),
-  ...issuableFields,
-  ...issueFields,
-  ...issuableChanges,
-  labelIds,
-  addLabelIds: labelIds,
-  removeLabelIds: labelIds,
-}
-type Changes = Partial<z.output<z.ZodObject<typeof changes>>>
 const changeNames = Object.keys(changes) as (keyof typeof changes)[]
 
 /** The author may change title and description, and close and reopen the issue; metadata needs `update_issue`. */
@@ -156,7 +197,7 @@ export const updateIssue = steps(
     permission: 'read_issue',
     subject,
   },
-  async (context, input): Promise<DescribedIssue> => {
+  async (context, input): Promise<ShownIssue> => {
     const { subject: project } = context
     const { administers, before } = await getIssueToUpdate(context, project, input)
     const { title, description } = draftAfter(before, input, administers)
@@ -166,7 +207,7 @@ export const updateIssue = steps(
     return context.write(async (tx) => {
       // Loads both again, because the spam check may take a while.
       const now = await getProject(tx, project.id)
-      return changeIssue(tx, now, await getIssueToUpdate(tx, now, input), input)
+      return shownIssue(tx, await changeIssue(tx, now, await getIssueToUpdate(tx, now, input), input))
     })
   },
 )
@@ -195,63 +236,6 @@ export const setIssueAssignees = command(
   },
 )
 
-interface IssueToUpdate {
-  readonly before: DescribedIssue
-  /** Whether the actor may change metadata too, not only title and description. */
-  readonly administers: boolean
-}
-
-/** @throws DomainError `not_found`, `forbidden` */
-async function getIssueToUpdate(
-  context: ReadContext & OperationContext,
-  project: Project,
-  { issueIid }: { readonly issueIid: number },
-): Promise<IssueToUpdate> {
-  const before = await getIssue(context, context.actor, project, issueIid)
-  const administers = await canAdminister(context, project)
-  if (!administers) await requireAuthor(context, project, before)
-  return { before, administers }
-}
-
-async function changeIssue(
-  tx: Tx & OperationContext,
-  project: Project,
-  { before, administers }: IssueToUpdate,
-  input: Changes,
-): Promise<DescribedIssue> {
-  const metadata: Changes = administers ? input : {}
-  const draft = {
-    ...draftAfter(before, input, administers),
-    milestoneId: await milestoneIdAfter(tx, project, metadata.milestoneId, before),
-  }
-  const hasNewMetadata = await setMetadata(tx, issueTables, project, before.id, metadata, before)
-  const isUpdated = hasNewMetadata || !isDeepStrictEqual(draft, draftOf(before))
-  if (isUpdated) await updateIssueRow(tx, before.id, draft)
-  const state = input.stateEvent === undefined ? before.state : stateAfter[input.stateEvent]
-  if (state !== before.state) await setIssueState(tx, before.id, state, tx.actor!.id)
-  if (!isUpdated && state === before.state) return before
-  const issue = await getIssue(tx, tx.actor, project, before.iid)
-  const change = { before, after: issue, projectId: project.id }
-  if (isUpdated) await recordChange(tx, issueEvents, 'updated', change)
-  if (state !== before.state) {
-    await recordChange(tx, issueEvents, state === 'closed' ? 'closed' : 'reopened', change)
-  }
-  return issue
-}
-
-/** Returns the fields of the issue's own row after the change. */
-function draftAfter(before: DescribedIssue, input: Changes, administers: boolean) {
-  const metadata: Changes = administers ? input : {}
-  return {
-    title: input.title ?? before.title,
-    description: input.description === undefined ? before.description : (input.description ?? undefined),
-    isConfidential: input.confidential ?? before.isConfidential,
-    dueDate: metadata.dueDate === undefined ? before.dueDate : (metadata.dueDate ?? undefined),
-    weight: metadata.weight === undefined ? before.weight : (metadata.weight ?? undefined),
-    isDiscussionLocked: metadata.discussionLocked ?? before.isDiscussionLocked,
-  }
-}
-
 export const removeIssue = command(
   { name: 'removeIssue', input: z.object(oneIssue), permission: 'read_issue', subject, isConditional: true },
   async (tx, { issueIid }) => {
@@ -263,37 +247,6 @@ export const removeIssue = command(
   },
 )
 
-const stateAfter = { close: 'closed', reopen: 'opened' } as const
-
-const draftOf = (issue: DescribedIssue) => ({
-  title: issue.title,
-  description: issue.description,
-  isConfidential: issue.isConfidential,
-  dueDate: issue.dueDate,
-  weight: issue.weight,
-  isDiscussionLocked: issue.isDiscussionLocked,
-  milestoneId: issue.milestone?.id,
-})
-
-/** @throws DomainError `not_found`, also if the actor may not see the issue */
-async function getIssue(context: ReadContext, actor: Actor, { id }: Project, iid: number): Promise<DescribedIssue> {
-  const issue = await findIssue(context, actor, id, iid)
-  if (issue === undefined) throw notFound()
-  return issue
-}
-
-const canAdminister = async (context: ReadContext & OperationContext, project: Project) =>
-  can(await standingOf(context, context.actor, project), 'update_issue')
-
-async function requireAuthor(
-  context: ReadContext & OperationContext,
-  project: Project,
-  { author }: Issue,
-): Promise<void> {
-  if (author?.id !== context.actor!.id) throw forbidden()
-  await requirePermission(context, project, 'update_own_issue')
-}
-
 const toSpamSubject = (
   { visibility }: Project,
   { title, description }: Pick<DescribedIssue, 'title' | 'description'>,
@@ -303,12 +256,3 @@ const toSpamSubject = (
   description,
   isPublic: visibility === 'public',
 })
-
-const issueEvents: RecordedKind<DescribedIssue> = {
-  noun: 'issue',
-  compared: {
-    ...comparedIssuable,
-    ...comparedMembers<DescribedIssue>()('iid', 'state', 'isConfidential', 'dueDate', 'weight'),
-  },
-  detailsOf: ({ iid, title }) => ({ iid, title }),
-}

@@ -1,22 +1,33 @@
 import { type Expression, type Generated, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { allowedInProject, asSeenBy } from '../access/visible-store.ts'
-import { never } from '../kit/conditions.ts'
-import { nextIid } from '../kit/internal-id.ts'
+import { isOneOf } from '../kit/conditions.ts'
+import { dayAt } from '../kit/day.ts'
+import { nextIid, useIid } from '../kit/internal-id.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor } from '../model/user.ts'
 import type { Tx } from '../operations/context.ts'
 import type { DescribedRow } from '../operations/description-store.ts'
+import { dueDateCondition } from './due-date-condition.ts'
 import {
   type Comparison,
   comparisonsOf,
   conditionsOf,
+  isNot,
   peopleCondition,
   personCondition,
 } from './issuable-conditions.ts'
 import { issuablesOf, withDescriptions } from './issuable-store.ts'
 import type { IssuableTables } from './issuable-tables.ts'
-import type { DescribedIssue, Issue, IssueFilter, IssueState, IssueStateEvent } from './issue.ts'
+import type {
+  DescribedIssue,
+  Issue,
+  IssueFilter,
+  IssueSeverity,
+  IssueState,
+  IssueStateEvent,
+  IssueType,
+} from './issue.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -24,6 +35,7 @@ declare module '../kit/tables.ts' {
     issue_state_events: IssueStateEventsTable
     issue_labels: { issue_id: number; label_id: number }
     issue_assignees: { issue_id: number; user_id: number }
+    issue_subscriptions: { issue_id: number; user_id: number; is_subscribed: number }
   }
 }
 
@@ -33,6 +45,8 @@ interface IssuesTable {
   iid: number
   title: string
   description: string | null
+  type: Generated<IssueType>
+  severity: Generated<IssueSeverity>
   state: IssueState
   author_id: number | null
   milestone_id: number | null
@@ -40,10 +54,13 @@ interface IssuesTable {
   is_confidential: number
   is_discussion_locked: number | null
   weight: number | null
+  moved_to_id: number | null
   closed_by_id: number | null
   closed_at_ms: number | null
   created_at_ms: number
   updated_at_ms: number
+  time_estimate_seconds: Generated<number>
+  time_spent_seconds: Generated<number>
 }
 
 interface IssueStateEventsTable {
@@ -59,6 +76,7 @@ export const issueTables = {
   itemId: 'issue_id',
   labels: 'issue_labels',
   assignees: 'issue_assignees',
+  subscriptions: 'issue_subscriptions',
 } as const satisfies IssuableTables
 
 /** Every column but the description. */
@@ -67,6 +85,8 @@ const listedColumns = [
   'issues.project_id',
   'issues.iid',
   'issues.title',
+  'issues.type',
+  'issues.severity',
   'issues.state',
   'issues.author_id',
   'issues.milestone_id',
@@ -74,10 +94,13 @@ const listedColumns = [
   'issues.is_confidential',
   'issues.is_discussion_locked',
   'issues.weight',
+  'issues.moved_to_id',
   'issues.closed_by_id',
   'issues.closed_at_ms',
   'issues.created_at_ms',
   'issues.updated_at_ms',
+  'issues.time_estimate_seconds',
+  'issues.time_spent_seconds',
 ] as const
 
 export type IssueRow = Omit<Selectable<IssuesTable>, 'description'> & { project_path: string }
@@ -109,36 +132,62 @@ export async function findIssue(
   return issue
 }
 
+/** Returns the issue with this id, if the actor may see it. */
+export async function findDescribedIssueById(
+  context: ReadContext,
+  actor: Actor,
+  id: number,
+): Promise<DescribedIssue | undefined> {
+  const rows = await issueQuery(context, actor, {}).where('issues.id', '=', id).select('issues.description').execute()
+  const [issue] = await describedIssuesOf(context, rows)
+  return issue
+}
+
+/** Returns whether any issue of the project has this iid. */
+export async function isIssueIidTaken({ db }: ReadContext, projectId: number, iid: number): Promise<boolean> {
+  const query = db.selectFrom('issues').select('id').where('project_id', '=', projectId).where('iid', '=', iid)
+  return (await query.executeTakeFirst()) !== undefined
+}
+
 export type IssueDraft = Pick<
   DescribedIssue,
-  'title' | 'description' | 'dueDate' | 'isConfidential' | 'weight' | 'isDiscussionLocked'
+  'title' | 'description' | 'type' | 'severity' | 'dueDate' | 'isConfidential' | 'weight' | 'isDiscussionLocked'
 > & {
   readonly milestoneId: number | undefined
 }
 
-/** Inserts an issue and returns its id and iid. */
-export async function insertIssue(tx: Tx, project: Project, authorId: number, draft: IssueDraft) {
+/** Inserts an issue and returns its id and iid. `given` holds an iid and a time of creation that the caller chose. */
+export async function insertIssue(
+  tx: Tx,
+  project: Pick<Project, 'id'>,
+  authorId: number | undefined,
+  draft: IssueDraft,
+  given: { readonly iid?: number | undefined; readonly createdAtMs?: number | undefined } = {},
+) {
+  const parent = { projectId: project.id }
   return tx.db
     .insertInto('issues')
     .values({
       project_id: project.id,
-      iid: await nextIid(tx, { projectId: project.id }, 'issues'),
+      iid:
+        given.iid === undefined ? await nextIid(tx, parent, 'issues') : await useIid(tx, parent, 'issues', given.iid),
       ...columnsOf(draft),
       state: 'opened',
-      author_id: authorId,
+      author_id: authorId ?? null,
+      moved_to_id: null,
       closed_by_id: null,
       closed_at_ms: null,
-      created_at_ms: tx.nowMs,
+      created_at_ms: given.createdAtMs ?? tx.nowMs,
       updated_at_ms: tx.nowMs,
     })
     .returning(['id', 'iid'])
     .executeTakeFirstOrThrow()
 }
 
-export async function updateIssueRow({ db, nowMs }: Tx, id: number, draft: IssueDraft): Promise<void> {
+export async function updateIssueRow({ db }: Tx, id: number, draft: IssueDraft, updatedAtMs: number): Promise<void> {
   await db
     .updateTable('issues')
-    .set({ ...columnsOf(draft), updated_at_ms: nowMs })
+    .set({ ...columnsOf(draft), updated_at_ms: updatedAtMs })
     .where('id', '=', id)
     .execute()
 }
@@ -157,6 +206,10 @@ export async function setIssueState({ db, nowMs }: Tx, id: number, state: IssueS
     .execute()
 }
 
+export async function setMovedTo({ db }: Tx, id: number, successorId: number): Promise<void> {
+  await db.updateTable('issues').set({ moved_to_id: successorId }).where('id', '=', id).execute()
+}
+
 export async function deleteIssue({ db }: Tx, id: number): Promise<void> {
   await db.deleteFrom('issues').where('id', '=', id).execute()
 }
@@ -168,19 +221,23 @@ export function issueQuery(context: ReadContext, actor: Actor, filter: IssueFilt
     .innerJoin('projects', 'projects.id', 'issues.project_id')
     .select(listedColumns)
     .select('projects.full_path as project_path')
-    .where((eb) => eb.and([...conditionsOf(context, issueTables, filter), ...ownConditions(filter)]))
+    .where((eb) => eb.and([...conditionsOf(context, issueTables, filter), ...ownConditions(context, filter)]))
     .where(isVisibleIssue(context, actor))
 }
 
 /** Returns the conditions of filters that only issues have. */
-function ownConditions({ state, weight, types, not = {}, ...filter }: IssueFilter): RawBuilder<SqlBool>[] {
-  const isOfNoType = types?.includes('issue') === false || not.types?.includes('issue') === true
+function ownConditions(
+  { nowMs }: Pick<ReadContext, 'nowMs'>,
+  { state, weight, types, dueDate, not = {}, ...filter }: IssueFilter,
+): RawBuilder<SqlBool>[] {
+  const type = sql.ref('issues.type')
   return [
     ...comparisonsOf(issueTables, { ...filter, state: state === 'all' ? undefined : state }, comparisons),
     weight !== undefined && weightCondition(weight),
-    isOfNoType && never,
-    not.assigneeId !== undefined &&
-      sql<SqlBool>`not ${personCondition(issueTables, 'issue_assignees', not.assigneeId)}`,
+    types !== undefined && isOneOf(type, types),
+    not.types !== undefined && sql<SqlBool>`not ${isOneOf(type, not.types)}`,
+    not.weight !== undefined && isNot(sql.ref('issues.weight'), not.weight),
+    dueDate !== undefined && dueDateCondition(dueDate, dayAt(nowMs)),
     peopleCondition(issueTables, 'issue_assignees', filter.assigneeUsername ?? []),
   ].filter((condition) => condition !== false)
 }
@@ -215,10 +272,13 @@ export async function issuesOf(context: ReadContext, rows: readonly IssueRow[]):
   const { of } = await issuablesOf(context, issueTables, rows)
   return rows.map((row) => ({
     ...of(row),
+    type: row.type,
+    severity: row.severity,
     state: row.state,
     dueDate: row.due_date ?? undefined,
     isConfidential: row.is_confidential === 1,
     weight: row.weight ?? undefined,
+    movedToId: row.moved_to_id ?? undefined,
   }))
 }
 
@@ -232,6 +292,8 @@ export async function describedIssuesOf(
 const columnsOf = (draft: IssueDraft) => ({
   title: draft.title,
   description: draft.description ?? null,
+  type: draft.type,
+  severity: draft.type === 'incident' ? draft.severity : 'unknown',
   milestone_id: draft.milestoneId ?? null,
   due_date: draft.dueDate ?? null,
   is_confidential: Number(draft.isConfidential),

@@ -118,7 +118,7 @@ describe('an issue', () => {
     await world.clock.advance(1_000)
     expect(await update(issue, { title: 'Broken', labels: ['bug'] })).toEqual(issue)
     const changed = await update(issue, { addLabels: ['ui'], removeLabels: ['bug'], description: '' })
-    expect(changed).toMatchObject({ labels: ['ui'], description: undefined, updatedAtMs: issue.createdAtMs + 1_000 })
+    expect(changed).toMatchObject({ labels: ['ui'], description: '', updatedAtMs: issue.createdAtMs + 1_000 })
     expect(await update(issue, { labels: [] })).toMatchObject({ labels: [] })
   })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { clearable, day, dayOrInstant } from '../kit/parameter-schemas.ts'
+import { clearable, day, dayOrInstant, instant } from '../kit/parameter-schemas.ts'
 import {
   anyOfIssuableInput,
   type DescribedIssuable,
@@ -7,25 +7,46 @@ import {
   type IssuableFilter,
   idOrNoneOrAny,
   issuableFilterInput,
+  issuableOrders,
+  type ListedIssuable,
+  milestoneFilterOf,
   moreIssuableFilterInput,
   moreIssuableOrders,
   type NoneOrAny,
   negatedIssuableInput,
+  negationOf,
+  restIssuableFilterInput,
+  restNegatedInput,
+  type ShownIssuable,
 } from './issuable.ts'
 
 export const issueStates = ['opened', 'closed'] as const
 export type IssueState = (typeof issueStates)[number]
 
+/** The types that an issue can have. */
+export const storedIssueTypes = ['issue', 'incident', 'test_case', 'task'] as const
+export type IssueType = (typeof storedIssueTypes)[number]
+
+export const issueSeverities = ['unknown', 'low', 'medium', 'high', 'critical'] as const
+export type IssueSeverity = (typeof issueSeverities)[number]
+
 export interface Issue extends Issuable {
+  readonly type: IssueType
+  /** `unknown` unless it is an incident. */
+  readonly severity: IssueSeverity
   readonly state: IssueState
   /** `YYYY-MM-DD` */
   readonly dueDate: string | undefined
   /** Visible only to its author, its assignees, and members with the Planner role or higher. */
   readonly isConfidential: boolean
   readonly weight: number | undefined
+  /** The id of the issue in another project that continues this one. */
+  readonly movedToId: number | undefined
 }
 
 export type DescribedIssue = Issue & DescribedIssuable
+export type ListedIssue = ListedIssuable<DescribedIssue>
+export type ShownIssue = ShownIssuable<DescribedIssue>
 
 /** A change of state. Deleted only together with the issue. */
 export interface IssueStateEvent {
@@ -37,22 +58,25 @@ export interface IssueStateEvent {
 
 /** Fields that merge requests do not have. */
 export const issueFields = {
-  /** The only supported type. */
-  issueType: z.enum(['issue']).optional(),
+  issueType: z.enum(storedIssueTypes).optional(),
   confidential: clearable(z.boolean()),
   dueDate: clearable(day),
   /** The column has 32 bits. */
   weight: clearable(z.int().min(0).max(2_147_483_647)),
 }
 
-export const issueOrders = ['created_at', 'updated_at', 'title', 'label_priority', 'due_date', 'weight'] as const
-/** Accepted orders by values that are the same for all issues: the newest first, in both directions. */
-const constantOrders = ['severity', 'escalation_status', 'relative_position'] as const
+export const issueOrders = [
+  ...issuableOrders,
+  'due_date',
+  'weight',
+  /** Like `popularity`: issues have no positions of their own. */
+  'relative_position',
+] as const
 /** The orders of lists for several parents at once. */
-const listingOrders = [...issueOrders, ...moreIssuableOrders, ...constantOrders] as const
+const listingOrders = [...issueOrders, ...moreIssuableOrders, 'severity', 'escalation_status'] as const
 export type IssueOrder = (typeof listingOrders)[number]
 
-/** The issue types of GitLab; every stored issue has the first. */
+/** The issue types of GitLab, which filters accept. */
 export const issueTypes = [
   'issue',
   'incident',
@@ -76,6 +100,58 @@ export const issueFilterInput = {
   orderBy: z.enum(issueOrders).default('created_at'),
 }
 
+const dueDates = [
+  '0',
+  'any',
+  'today',
+  'tomorrow',
+  'overdue',
+  'week',
+  'month',
+  'next_month_and_previous_two_weeks',
+] as const
+export type DueDateWord = (typeof dueDates)[number]
+
+/** Parameters of the lists and statistics of the REST API, to be spread into their input. */
+export const restIssueFilterInput = {
+  ...issueFilterInput,
+  ...restIssuableFilterInput,
+  issueType: z.enum(storedIssueTypes).optional(),
+  /** `0` for issues without one. */
+  dueDate: z.enum(dueDates).optional(),
+  not: z
+    .object({
+      ...restNegatedInput,
+      weight: z.int().optional(),
+      issueType: z.enum(storedIssueTypes).optional(),
+    })
+    .optional(),
+}
+
+/** Returns the filter that the parameters of the REST API stand for. */
+export function issueFilterOf<
+  Input extends Pick<z.output<z.ZodObject<typeof restIssueFilterInput>>, 'milestoneId' | 'issueType' | 'not'>,
+>({ milestoneId, issueType, not, ...filter }: Input) {
+  return {
+    ...filter,
+    ...milestoneFilterOf(milestoneId),
+    ...(issueType !== undefined && { types: [issueType] }),
+    ...(not !== undefined && { not: negatedIssueFilterOf(not) }),
+  }
+}
+
+const negatedIssueFilterOf = ({ issueType, ...not }: NonNullable<NegatedRestInput>) => ({
+  ...negationOf(not),
+  weight: not.weight,
+  ...(issueType !== undefined && { types: [issueType] }),
+})
+type NegatedRestInput = z.output<(typeof restIssueFilterInput)['not']>
+
+/** Parameters that create an issue and that only administrators and owners may set. */
+export const ownerFields = {
+  iid: z.int().min(1).max(2_147_483_647).optional(),
+  createdAt: instant.optional(),
+}
 const { scope: _scope, sort, ...sharedFilterInput } = issuableFilterInput
 
 /** Filter parameters of lists for several projects or groups at once. */
@@ -109,7 +185,13 @@ export interface IssueFilter extends IssuableFilter {
   readonly dueAfter?: string | undefined
   readonly dueBefore?: string | undefined
   readonly types?: readonly (typeof issueTypes)[number][] | undefined
-  readonly not?: z.output<typeof issuesOfEachInput>['not']
+  readonly dueDate?: DueDateWord | undefined
+  readonly not?:
+    | (NonNullable<IssuableFilter['not']> & {
+        readonly types?: readonly (typeof issueTypes)[number][] | undefined
+        readonly weight?: number | undefined
+      })
+    | undefined
   /** Default: `created_at`. Issues without the value come last, except with `label_priority desc`. */
   readonly orderBy?: IssueOrder | undefined
 }

@@ -2,11 +2,7 @@ import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { projectLabels } from '../labels/label-operations.ts'
-import {
-  createMergeRequest,
-  getProjectMergeRequest,
-  updateMergeRequest,
-} from '../merge-requests/merge-request-operations.ts'
+import { getProjectMergeRequest, updateMergeRequest } from '../merge-requests/merge-request-operations.ts'
 import { listGroupMilestoneMergeRequests } from '../merge-requests/milestone-merge-requests.ts'
 import type { Milestone } from '../milestones/milestone.ts'
 import { groupMilestones, projectMilestones } from '../milestones/milestone-operations.ts'
@@ -51,7 +47,7 @@ const issue = (
   { project = tools, ...fields }: { project?: Project; confidential?: true; labels?: string[] } = {},
 ) => world.perform(mira, createIssue, { project: project.id, title, milestoneId: spring.id, ...fields })
 const mergeRequest = (sourceBranch: string, project = tools, fields: object = {}) =>
-  world.perform(mira, createMergeRequest, {
+  world.mergeRequest(mira, {
     ...{ project: project.id, title: sourceBranch, milestoneId: spring.id },
     ...{ sourceBranch, targetBranch: 'main', ...fields },
   })

@@ -41,3 +41,22 @@ function nameOf(parent: Parameters<typeof nextIid>[1]): string {
   if (parent === 'instance') return parent
   return 'groupId' in parent ? `group:${parent.groupId}` : `project:${parent.projectId}`
 }
+
+/** Takes a number that the caller chose, so that `nextIid` continues after it. Returns the number. */
+export async function useIid(
+  { db }: Pick<WriteContext, 'db'>,
+  parent: { readonly groupId: number } | { readonly projectId: number },
+  kind: string,
+  iid: number,
+): Promise<number> {
+  await db
+    .insertInto('internal_ids')
+    .values({ parent: nameOf(parent), kind, last: iid })
+    .onConflict((conflict) =>
+      conflict.columns(['parent', 'kind']).doUpdateSet(({ ref }) => ({
+        last: sql<number>`case when ${ref('internal_ids.last')} < ${iid} then ${iid} else ${ref('internal_ids.last')} end`,
+      })),
+    )
+    .execute()
+  return iid
+}

@@ -3,7 +3,7 @@ import { changesBetween, countFileStats, type DiffBudget, type FileStats } from 
 import { withCountingBudget } from '../git/commit-stats.ts'
 import type { GitRepository } from '../git/git-repository.ts'
 import type { Project } from '../model/project.ts'
-import type { Core } from '../operations/context.ts'
+import type { Core, OperationContext } from '../operations/context.ts'
 import { unscopedBatchQuery } from '../operations/operation.ts'
 import { type ListedCommit, listedCommitOf } from '../repositories/commit.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
@@ -74,6 +74,17 @@ export const findRangeOfEachMergeRequest = unscopedBatchQuery(
     return ranges
   },
 )
+
+/** Returns the number of commits of the target branch that the source branch does not have; `undefined` beyond the budget. */
+export async function divergedCommitsOf(
+  { core }: OperationContext,
+  { project, headSha, startSha }: MergeRequestRange,
+): Promise<number | undefined> {
+  const repository = await findProjectRepository(core, project)
+  if (repository === undefined) return undefined
+  const read = cachedCommitReader(repository.git, { commits: MAX_COMMITS_READ, steps: MAX_STEPS })
+  return (await rangeOf(read, { headSha: startSha, startSha: headSha }))?.commits.length
+}
 
 /** Returns the lines added and removed by file, or `undefined` if counting them exceeds the limit of a request. */
 export const diffStatsOfRanges = unscopedBatchQuery(

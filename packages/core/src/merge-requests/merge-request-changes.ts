@@ -4,7 +4,7 @@ import { can } from '../access/can.ts'
 import { requirePermission, standingOf } from '../access/subject.ts'
 import { comparedIssuable, issuableChanges, issuableFields, issuableTitle, people } from '../issues/issuable.ts'
 import { type MetadataInput, milestoneIdAfter, setMetadata, setPeople } from '../issues/issuable-changes.ts'
-import { DomainError, forbidden, notFound } from '../kit/domain-error.ts'
+import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import { clearable } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
@@ -15,6 +15,7 @@ import { branchName } from '../repositories/branch-name.ts'
 import { type DescribedMergeRequest, isAuthorOrAssignee, type MergeRequest } from './merge-request.ts'
 import { findMergeRequest } from './merge-request-list-store.ts'
 import {
+  existingBranches,
   findOpenIid,
   type MergeRequestDraft,
   mergeRequestTables,
@@ -67,6 +68,7 @@ export async function changeMergeRequest(
   }
   const state = stateAfter(before, input.stateEvent)
   const isRetargeted = draft.targetBranch !== before.targetBranch
+  if (isRetargeted) await requireBranches(tx, project, { targetBranch: draft.targetBranch })
   if (state === 'opened' || (isRetargeted && before.state === 'opened' && state === undefined)) {
     await requireUniqueBranches(tx, project, { ...draft, sourceBranch: before.sourceBranch })
   }
@@ -115,6 +117,24 @@ export async function requireUniqueBranches(
   if (open === undefined) return
   const reason = `Another open merge request already exists for this source branch: !${open}`
   throw new DomainError({ code: 'conflict', reason })
+}
+
+/** @throws DomainError `invalid` for each branch that does not exist */
+export async function requireBranches(
+  tx: Tx,
+  { id }: Pick<Project, 'id'>,
+  branches: { readonly sourceBranch?: string; readonly targetBranch: string },
+): Promise<void> {
+  const { sourceBranch, targetBranch } = branches
+  const existing = await existingBranches(
+    tx,
+    id,
+    Object.values({ sourceBranch, targetBranch }).filter((name) => name !== undefined),
+  )
+  const errors = Object.entries({ sourceBranch, targetBranch }).filter(
+    ([, name]) => name !== undefined && !existing.has(name),
+  )
+  if (errors.length > 0) throw invalid(Object.fromEntries(errors.map(([key]) => [key, ['does not exist']])))
 }
 
 export async function setReviewers(tx: Tx, project: Project, id: number, userIds: readonly number[] | undefined) {

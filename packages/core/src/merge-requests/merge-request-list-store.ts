@@ -100,6 +100,10 @@ function ownConditions({ state, not = {}, or = {}, ...filter }: MergeRequestFilt
     targetBranches !== undefined && isAmong('target_branch', targetBranches),
     mergedByUsername !== undefined &&
       sql<SqlBool>`${column('merged_by_id')} in (select id from users where lower(username) = lower(${mergedByUsername}))`,
+    filter.mergeUserId !== undefined && sql<SqlBool>`${column('merged_by_id')} = ${filter.mergeUserId}`,
+    filter.sourceProjectId !== undefined && sql<SqlBool>`${column('project_id')} = ${filter.sourceProjectId}`,
+    not.reviewerId !== undefined &&
+      sql<SqlBool>`not ${personCondition(mergeRequestTables, 'merge_request_reviewers', not.reviewerId)}`,
     not.reviewerUsername !== undefined && sql<SqlBool>`not ${reviews(not.reviewerUsername)}`,
     not.sourceBranches !== undefined && sql<SqlBool>`not ${isAmong('source_branch', not.sourceBranches)}`,
     not.targetBranches !== undefined && sql<SqlBool>`not ${isAmong('target_branch', not.targetBranches)}`,

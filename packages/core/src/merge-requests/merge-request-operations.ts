@@ -3,16 +3,23 @@ import { requirePermission } from '../access/subject.ts'
 import { getGroup } from '../groups/group-store.ts'
 import { issuableTitle, scopeOf } from '../issues/issuable.ts'
 import { milestoneIdAfter, setMetadata } from '../issues/issuable-changes.ts'
+import { withLabelDetails } from '../issues/issuable-label-store.ts'
 import { DomainError } from '../kit/domain-error.ts'
-import { pageInput } from '../kit/page.ts'
+import { mapPage, type Page, type PageRequest, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import { command, query, unscopedQuery } from '../operations/operation.ts'
+import type { OperationContext } from '../operations/context.ts'
+import { command, query, steps, unscopedQuery } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
 import { branchName } from '../repositories/branch-name.ts'
-import { type MergeRequestFilter, mergeRequestFilterInput } from './merge-request.ts'
+import {
+  type ListedMergeRequest,
+  type MergeRequestFilter,
+  mergeRequestFilterOf,
+  restMergeRequestFilterInput,
+} from './merge-request.ts'
 import {
   changeMergeRequest,
   changes,
@@ -20,9 +27,11 @@ import {
   getMergeRequest,
   getMergeRequestToUpdate,
   mergeRequestEvents,
+  requireBranches,
   requireUniqueBranches,
   setReviewers,
 } from './merge-request-changes.ts'
+import { type ShownMergeRequest, shownMergeRequest } from './merge-request-details.ts'
 import { pageOfMergeRequests } from './merge-request-list-store.ts'
 import { deleteMergeRequest, insertMergeRequest, mergeRequestTables } from './merge-request-store.ts'
 
@@ -34,23 +43,23 @@ const subject = (context: ReadContext, { project }: { readonly project: z.output
 const nonArchived = z.boolean().default(true)
 
 export const listMergeRequests = unscopedQuery(
-  { name: 'listMergeRequests', input: z.object({ ...mergeRequestFilterInput, nonArchived, ...pageInput }) },
+  { name: 'listMergeRequests', input: z.object({ ...restMergeRequestFilterInput, nonArchived, ...pageInput }) },
   (context, { scope = 'created_by_me', ...input }) =>
-    pageOfMergeRequests(context, context.actor, { ...filterOf(input), ...scopeOf(scope, context.actor) }, input),
+    pageOfListedMergeRequests(context, { ...mergeRequestFilterOf(input), ...scopeOf(scope, context.actor) }, input),
 )
 
 export const listGroupMergeRequests = query(
   {
     name: 'listGroupMergeRequests',
     caller: 'anyone',
-    input: z.object({ group: namespaceRef, ...mergeRequestFilterInput, nonArchived, ...pageInput }),
+    input: z.object({ group: namespaceRef, ...restMergeRequestFilterInput, nonArchived, ...pageInput }),
     permission: 'read_group',
     subject: (context, { group }) => getGroup(context, group),
   },
   (context, { scope, ...input }) => {
     const within = { group: context.subject, withSubgroups: true }
-    const filter = { ...filterOf(input), ...scopeOf(scope, context.actor), within }
-    return pageOfMergeRequests(context, context.actor, filter, input)
+    const filter = { ...mergeRequestFilterOf(input), ...scopeOf(scope, context.actor), within }
+    return pageOfListedMergeRequests(context, filter, input)
   },
 )
 
@@ -58,29 +67,47 @@ export const listProjectMergeRequests = query(
   {
     name: 'listProjectMergeRequests',
     caller: 'anyone',
-    input: z.object({ ...inProject, ...mergeRequestFilterInput, ...pageInput }),
+    input: z.object({ ...inProject, ...restMergeRequestFilterInput, ...pageInput }),
     permission: 'read_merge_request',
     subject,
   },
   (context, { scope, ...input }) => {
     const within = { projectId: context.subject.id }
-    const filter = { ...filterOf(input), ...scopeOf(scope, context.actor), within }
-    return pageOfMergeRequests(context, context.actor, filter, input)
+    const filter = { ...mergeRequestFilterOf(input), ...scopeOf(scope, context.actor), within }
+    return pageOfListedMergeRequests(context, filter, input)
   },
 )
+
+async function pageOfListedMergeRequests(
+  context: ReadContext & OperationContext,
+  filter: MergeRequestFilter,
+  input: PageRequest & { readonly withLabelsDetails: boolean; readonly view?: string | undefined },
+): Promise<Page<ListedMergeRequest>> {
+  const page = await pageOfMergeRequests(context, context.actor, filter, input)
+  if (input.view === 'simple') return mapPage(page, (item) => ({ ...item, isSimple: true }))
+  return { ...page, items: await withLabelDetails(context, mergeRequestTables, page.items, input) }
+}
 
 export const getProjectMergeRequest = query(
   {
     name: 'getProjectMergeRequest',
     caller: 'anyone',
-    input: z.object(oneMergeRequest),
+    input: z.object({
+      ...oneMergeRequest,
+      renderHtml: z.boolean().default(false),
+      includeDivergedCommitsCount: z.boolean().default(false),
+      includeRebaseInProgress: z.boolean().default(false),
+    }),
     permission: 'read_merge_request',
     subject,
   },
-  (context, { mergeRequestIid }) => getMergeRequest(context, context.actor, context.subject, mergeRequestIid),
+  async (context, { mergeRequestIid, ...extras }) => {
+    const mergeRequest = await getMergeRequest(context, context.actor, context.subject, mergeRequestIid)
+    return shownMergeRequest(context, context.subject, mergeRequest, extras)
+  },
 )
 
-export const createMergeRequest = command(
+export const createMergeRequest = steps(
   {
     name: 'createMergeRequest',
     input: z.object({
@@ -94,34 +121,39 @@ export const createMergeRequest = command(
     permission: 'create_merge_request',
     subject,
   },
-  async (tx, input) => {
-    const project = tx.subject
-    if (input.targetProjectId !== undefined && input.targetProjectId !== project.id) {
-      // Projects cannot be forked, so a branch can only be merged into its own project.
-      throw new DomainError({ code: 'impossible', message: 'Source project is not a fork of the target project' })
-    }
-    await requireUniqueBranches(tx, project, input)
-    const { id, iid } = await insertMergeRequest(tx, project, tx.actor!.id, {
-      title: input.title,
-      description: input.description ?? undefined,
-      sourceBranch: input.sourceBranch,
-      targetBranch: input.targetBranch,
-      isDiscussionLocked: undefined,
-      isSquashed: input.squash ?? false,
-      removesSourceBranch: input.removeSourceBranch ?? undefined,
-      milestoneId: await milestoneIdAfter(tx, project, input.milestoneId),
+  async (context, input): Promise<ShownMergeRequest> => {
+    const created = await context.write(async (tx) => {
+      const project = await getProject(tx, context.subject.id)
+      await requirePermission(tx, project, 'create_merge_request')
+      if (input.targetProjectId !== undefined && input.targetProjectId !== project.id) {
+        // Projects cannot be forked, so a branch can only be merged into its own project.
+        throw new DomainError({ code: 'impossible', message: 'Source project is not a fork of the target project' })
+      }
+      await requireUniqueBranches(tx, project, input)
+      await requireBranches(tx, project, input)
+      const { id, iid } = await insertMergeRequest(tx, project, tx.actor!.id, {
+        title: input.title,
+        description: input.description ?? undefined,
+        sourceBranch: input.sourceBranch,
+        targetBranch: input.targetBranch,
+        isDiscussionLocked: undefined,
+        isSquashed: input.squash ?? false,
+        removesSourceBranch: input.removeSourceBranch ?? undefined,
+        milestoneId: await milestoneIdAfter(tx, project, input.milestoneId),
+      })
+      await setMetadata(tx, mergeRequestTables, project, id, input)
+      await setReviewers(tx, project, id, input.reviewerIds)
+      const mergeRequest = await getMergeRequest(tx, tx.actor, project, iid)
+      await recordChange(tx, mergeRequestEvents, 'created', { after: mergeRequest, projectId: project.id })
+      return mergeRequest
     })
-    await setMetadata(tx, mergeRequestTables, project, id, input)
-    await setReviewers(tx, project, id, input.reviewerIds)
-    const mergeRequest = await getMergeRequest(tx, tx.actor, project, iid)
-    await recordChange(tx, mergeRequestEvents, 'created', { after: mergeRequest, projectId: project.id })
-    return mergeRequest
+    return shownMergeRequest(context, context.subject, created)
   },
 )
 
 const changeNames = Object.keys(changes) as (keyof typeof changes)[]
 
-export const updateMergeRequest = command(
+export const updateMergeRequest = steps(
   {
     name: 'updateMergeRequest',
     input: z.object({ ...oneMergeRequest, ...changes }).superRefine((input, context) => {
@@ -132,7 +164,13 @@ export const updateMergeRequest = command(
     permission: 'read_merge_request',
     subject,
   },
-  async (tx, input) => changeMergeRequest(tx, await getMergeRequestToUpdate(tx, input), input),
+  async (context, input): Promise<ShownMergeRequest> => {
+    const changed = await context.write(async (tx) => {
+      const there = { ...tx, subject: await getProject(tx, context.subject.id) }
+      return changeMergeRequest(there, await getMergeRequestToUpdate(there, input), input)
+    })
+    return shownMergeRequest(context, context.subject, changed)
+  },
 )
 
 export const removeMergeRequest = command(
@@ -151,9 +189,3 @@ export const removeMergeRequest = command(
     await recordChange(tx, mergeRequestEvents, 'removed', { before: mergeRequest, projectId: tx.subject.id })
   },
 )
-
-/** Returns the filter with the deprecated `wip` translated to `draft`. */
-const filterOf = <Input extends MergeRequestFilter & { readonly wip?: 'yes' | 'no' | undefined }>(input: Input) => ({
-  ...input,
-  draft: input.draft ?? (input.wip === undefined ? undefined : input.wip === 'yes'),
-})

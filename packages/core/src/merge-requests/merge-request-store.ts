@@ -12,6 +12,7 @@ declare module '../kit/tables.ts' {
     merge_request_labels: { merge_request_id: number; label_id: number }
     merge_request_assignees: { merge_request_id: number; user_id: number }
     merge_request_reviewers: { merge_request_id: number; user_id: number }
+    merge_request_subscriptions: { merge_request_id: number; user_id: number; is_subscribed: number }
   }
 }
 
@@ -36,6 +37,8 @@ interface MergeRequestsTable {
   closed_at_ms: number | null
   created_at_ms: number
   updated_at_ms: number
+  time_estimate_seconds: Generated<number>
+  time_spent_seconds: Generated<number>
 }
 
 export const mergeRequestTables = {
@@ -43,6 +46,7 @@ export const mergeRequestTables = {
   itemId: 'merge_request_id',
   labels: 'merge_request_labels',
   assignees: 'merge_request_assignees',
+  subscriptions: 'merge_request_subscriptions',
 } as const satisfies IssuableTables
 
 /** Every column but the description. */
@@ -66,6 +70,8 @@ export const listedColumns = [
   'merge_requests.closed_at_ms',
   'merge_requests.created_at_ms',
   'merge_requests.updated_at_ms',
+  'merge_requests.time_estimate_seconds',
+  'merge_requests.time_spent_seconds',
 ] as const
 
 export type MergeRequestRow = Omit<Selectable<MergeRequestsTable>, 'description'> & {
@@ -159,6 +165,21 @@ const columnsOf = (draft: MergeRequestDraft) => ({
   is_squashed: Number(draft.isSquashed),
   removes_source_branch: draft.removesSourceBranch === undefined ? null : Number(draft.removesSourceBranch),
 })
+
+/** Returns those of the names that are branches of the project. */
+export async function existingBranches(
+  { db }: ReadContext,
+  projectId: number,
+  names: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('branch_tips')
+    .select('name')
+    .where('project_id', '=', projectId)
+    .where('name', 'in', [...names])
+    .execute()
+  return new Set(rows.map((row) => row.name))
+}
 
 /** Returns the current head commits of the target branches, by `tipKey`. */
 export async function branchTipsOf(

@@ -37,7 +37,7 @@ afterEach(() => world.close())
 
 const failure = (error: DomainError) => error.failure
 const create = (sourceBranch: string, more: object = {}, actor = developer) =>
-  world.perform(actor, createMergeRequest, {
+  world.mergeRequest(actor, {
     project: tools.id,
     title: `Take in ${sourceBranch}`,
     sourceBranch,
@@ -96,8 +96,24 @@ test('source and target must differ, and only one can be open for each pair of b
   await update(first, { stateEvent: 'close' })
   const second = await create('retry', { targetBranch: 'stable' })
   expect(second).toMatchObject({ iid: 2 })
+  await world.branches(tools, 'main')
   await update(second, { targetBranch: 'main' })
   expect(await update(first, { stateEvent: 'reopen' }).catch(failure)).toMatchObject({ code: 'conflict' })
+})
+
+test('needs branches that exist', async () => {
+  await world.branches(tools, 'main', 'retry')
+  const input = { project: tools.id, title: 'A', sourceBranch: 'gone', targetBranch: 'away' }
+  const creating = (more: object) => world.perform(developer, createMergeRequest, { ...input, ...more }).catch(failure)
+  const fields = { sourceBranch: ['does not exist'], targetBranch: ['does not exist'] }
+  expect(await creating({})).toEqual({ code: 'invalid', fields })
+  expect(await creating({ sourceBranch: 'retry' })).toEqual({
+    code: 'invalid',
+    fields: { targetBranch: ['does not exist'] },
+  })
+  expect(await creating({ sourceBranch: 'retry', targetBranch: 'main' })).toMatchObject({ iid: 1, canMerge: true })
+  const away = { project: tools.id, mergeRequestIid: 1, targetBranch: 'away' }
+  expect(await world.perform(developer, updateMergeRequest, away).catch(failure)).toMatchObject({ code: 'invalid' })
 })
 
 test('shows the head commit of its source branch', async () => {
@@ -107,9 +123,10 @@ test('shows the head commit of its source branch', async () => {
     return (await world.perform(developer, createCommit, input)).sha
   }
   await commit('main', 'a')
-  const { iid, sha: none } = await create('retry')
+  const { iid } = await create('retry')
   const shown = async () =>
     (await world.perform(developer, getProjectMergeRequest, { project: tools.id, mergeRequestIid: iid })).sha
+  const none = await shown()
   const first = await commit('retry', 'b', { startBranch: 'main' })
   expect([none, await shown()]).toEqual([undefined, first])
   const second = await commit('retry', 'c')
@@ -172,7 +189,7 @@ test('a job token lists the merge requests of its own project, and of others onl
   const closed = await world.project('notes', ops)
   for (const { id: project } of [open, closed]) {
     const input = { project, title: 'Retry', sourceBranch: `in-${project}`, targetBranch: 'main' }
-    await world.perform(developer, createMergeRequest, input)
+    await world.mergeRequest(developer, input)
   }
   const job = { ...developer, jobProjectId: tools.id }
   expect(branches(await world.perform(job, listMergeRequests, { scope: 'all' }))).toEqual([`in-${open.id}`, 'retry'])

@@ -7,10 +7,16 @@ import {
   idOrNoneOrAny,
   issuableFilterInput,
   issuableOrders,
+  type ListedIssuable,
+  milestoneFilterOf,
   moreIssuableFilterInput,
   moreIssuableOrders,
   type NoneOrAny,
   negatedIssuableInput,
+  negationOf,
+  restIssuableFilterInput,
+  restNegatedInput,
+  scopes,
 } from '../issues/issuable.ts'
 import { instant } from '../kit/parameter-schemas.ts'
 import type { User } from '../model/user.ts'
@@ -36,6 +42,8 @@ export interface MergeRequest extends Issuable {
 }
 
 export type DescribedMergeRequest = MergeRequest & DescribedIssuable
+/** A merge request in a list. `isSimple` asks for its short form. */
+export type ListedMergeRequest = ListedIssuable<DescribedMergeRequest> & { readonly isSimple?: boolean }
 
 const BRANCH_CHARACTERS = 255
 
@@ -80,6 +88,60 @@ export const mergeRequestFilterInput = {
   orderBy: z.enum(issuableOrders).default('created_at'),
 }
 
+/** Parameters of the lists of the REST API, to be spread into their input. */
+export const restMergeRequestFilterInput = {
+  ...mergeRequestFilterInput,
+  ...restIssuableFilterInput,
+  scope: z.enum([...scopes, 'reviews_for_me']).optional(),
+  orderBy: z.enum([...issuableOrders, 'merged_at']).default('created_at'),
+  /** `simple` for the short form of each merge request. */
+  view: z.string().max(255).optional(),
+  mergeUserId: z.int().optional(),
+  mergeUserUsername: z.string().max(255).optional(),
+  mergedAfter: instant.optional(),
+  mergedBefore: instant.optional(),
+  sourceProjectId: z.int().optional(),
+  not: z
+    .object({
+      ...restNegatedInput,
+      reviewerId: z.int().optional(),
+      reviewerUsername: z.string().max(255).optional(),
+      sourceBranch: z.string().max(BRANCH_CHARACTERS).optional(),
+      targetBranch: z.string().max(BRANCH_CHARACTERS).optional(),
+    })
+    .optional(),
+}
+
+/** Returns the filter that the parameters of the REST API stand for. `wip` is the former name of `draft`. */
+export function mergeRequestFilterOf<
+  Input extends Pick<
+    z.output<z.ZodObject<typeof restMergeRequestFilterInput>>,
+    'milestoneId' | 'not' | 'mergeUserUsername' | 'draft' | 'wip' | 'scope'
+  >,
+>({ milestoneId, not, mergeUserUsername, draft, wip, scope: _, ...filter }: Input) {
+  return {
+    ...filter,
+    ...milestoneFilterOf(milestoneId),
+    draft: draft ?? (wip === undefined ? undefined : wip === 'yes'),
+    mergedByUsername: mergeUserUsername,
+    ...(not !== undefined && { not: negatedFilterOf(not) }),
+  }
+}
+
+function negatedFilterOf({
+  sourceBranch,
+  targetBranch,
+  ...not
+}: NonNullable<z.output<(typeof restMergeRequestFilterInput)['not']>>) {
+  return {
+    ...negationOf(not),
+    reviewerId: not.reviewerId,
+    reviewerUsername: not.reviewerUsername,
+    ...(sourceBranch !== undefined && { sourceBranches: [sourceBranch] }),
+    ...(targetBranch !== undefined && { targetBranches: [targetBranch] }),
+  }
+}
+
 const names = z.array(z.string().max(255)).max(100)
 
 /** Further parameters for lists of several parents at once. */
@@ -115,7 +177,7 @@ const moreMergeRequestFilterInput = {
 export const mergeRequestOrders = [...issuableOrders, ...moreIssuableOrders, 'merged_at'] as const
 export type MergeRequestOrder = (typeof mergeRequestOrders)[number]
 
-const { scope: _, ...filterInput } = mergeRequestFilterInput
+const { scope: _scope, ...filterInput } = mergeRequestFilterInput
 /** Parameters of lists for several parents at once. */
 export const mergeRequestsOfEachInput = z.object({
   ...filterInput,
@@ -126,7 +188,17 @@ export const mergeRequestsOfEachInput = z.object({
 /** Selects among the merge requests that the actor may see, and orders them. */
 export interface MergeRequestFilter
   extends Omit<IssuableFilter, 'not' | 'or'>,
-    Partial<z.output<z.ZodObject<typeof moreMergeRequestFilterInput>>> {
+    Omit<Partial<z.output<z.ZodObject<typeof moreMergeRequestFilterInput>>>, 'not'> {
+  readonly mergeUserId?: number | undefined
+  readonly sourceProjectId?: number | undefined
+  readonly not?:
+    | (NonNullable<IssuableFilter['not']> & {
+        readonly reviewerId?: number | undefined
+        readonly reviewerUsername?: string | undefined
+        readonly sourceBranches?: readonly string[] | undefined
+        readonly targetBranches?: readonly string[] | undefined
+      })
+    | undefined
   readonly state?: MergeRequestState | 'all' | undefined
   readonly assigneeUsername?: string | undefined
   readonly reviewerId?: number | NoneOrAny | undefined

@@ -15,11 +15,7 @@ import {
   findEachMergeRequest,
   listMergeRequestsOfEachProject,
 } from '../merge-requests/merge-request-listings.ts'
-import {
-  createMergeRequest,
-  getProjectMergeRequest,
-  listProjectMergeRequests,
-} from '../merge-requests/merge-request-operations.ts'
+import { getProjectMergeRequest, listProjectMergeRequests } from '../merge-requests/merge-request-operations.ts'
 import { descriptionsOfEachMilestone, getMilestoneById, listMilestonesOfEach } from '../milestones/milestone-lists.ts'
 import { projectMilestones } from '../milestones/milestone-operations.ts'
 import { accessLevels } from '../model/access-level.ts'
@@ -55,7 +51,7 @@ const createOne = {
   issue: (more: object): Promise<Thing> => world.perform(mira, createIssue, { project: tools.id, title: 'A', ...more }),
   mergeRequest: (more: object): Promise<Thing> => {
     const draft = { project: tools.id, title: 'A', sourceBranch: `${names++}`, targetBranch: 'main' }
-    return world.perform(mira, createMergeRequest, { ...draft, ...more })
+    return world.mergeRequest(mira, { ...draft, ...more })
   },
   label: (more: object): Promise<Thing> =>
     world.perform(mira, projectLabels.create, { parent: tools.id, name: `${names++}`, color: '#fff', ...more }),

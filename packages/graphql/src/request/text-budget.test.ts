@@ -2,7 +2,6 @@ import {
   accessLevels,
   createCommit,
   createIssue,
-  createMergeRequest,
   type Project,
   projectLabels,
   projectMilestones,
@@ -34,7 +33,7 @@ async function issues(...descriptions: (string | undefined)[]): Promise<void> {
 }
 const mergeRequest = (sourceBranch: string, description: string) => {
   const draft = { project: app.id, title: 'B', sourceBranch, targetBranch: 'main', description }
-  return server.world.perform(alice, createMergeRequest, draft)
+  return server.world.mergeRequest(alice, draft)
 }
 const inApp = async (fields: string) => {
   const { status, body } = await server.ask(`{ project(fullPath: "web/app") { ${fields} } }`, { as: alice })

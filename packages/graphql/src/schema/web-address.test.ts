@@ -1,7 +1,6 @@
 import {
   createCommit,
   createIssue,
-  createMergeRequest,
   groupMilestones,
   groupVariables,
   projectMilestones,
@@ -27,7 +26,7 @@ beforeEach(async () => {
   sha = (await world.perform(root, createCommit, branch)).sha
   await world.perform(root, createIssue, { project: app.id, title: 'Slow' })
   const draft = { project: app.id, title: 'Faster', sourceBranch: 'fast', targetBranch: 'top/main' }
-  await world.perform(root, createMergeRequest, draft)
+  await world.mergeRequest(root, draft)
   await world.perform(root, projectMilestones.create, { parent: app.id, title: 'Spring' })
   await world.perform(root, groupMilestones.create, { parent: acme.id, title: 'Summer' })
   await world.perform(root, groupVariables.create, { parent: acme.id, key: 'A_KEY', value: 'value' })

@@ -1,138 +1,18 @@
 import {
   createMergeRequest,
-  type DescribedMergeRequest,
   getProjectMergeRequest,
   listGroupMergeRequests,
+  listMergeRequestReviewers,
   listMergeRequests,
   listProjectMergeRequests,
-  mergeBlocker,
-  mergeRequestStates,
+  mergeRequestTracking,
   removeMergeRequest,
   updateMergeRequest,
 } from '@penstock/core'
-import { z } from 'zod'
-import { type Area, type JsonContext, route, type Shape } from '../routing/route.ts'
+import { type Area, route } from '../routing/route.ts'
 import { changedMergeRequest, mergeRequestList, newMergeRequest } from './parameters/issues.ts'
-import { basicUserShape } from './shapes/basic-user.ts'
-import { issuableJson, issuableSchema, timestamp, userOrNull } from './shapes/issuable-shape.ts'
-
-const same = issuableSchema
-
-/** A merge request, with its fields in the order of GitLab's API. */
-export const mergeRequestShape = {
-  schema: z
-    .object({
-      id: same.id,
-      iid: same.iid,
-      project_id: same.project_id,
-      title: same.title,
-      description: same.description,
-      state: z.enum(mergeRequestStates),
-      created_at: same.created_at,
-      updated_at: same.updated_at,
-      merged_by: basicUserShape.schema.nullable(),
-      merge_user: basicUserShape.schema.nullable(),
-      merged_at: z.string().nullable(),
-      closed_by: same.closed_by,
-      closed_at: same.closed_at,
-      target_branch: z.string(),
-      source_branch: z.string(),
-      user_notes_count: same.user_notes_count,
-      upvotes: same.upvotes,
-      downvotes: same.downvotes,
-      author: same.author,
-      assignees: same.assignees,
-      assignee: same.assignee,
-      reviewers: z.array(basicUserShape.schema),
-      source_project_id: z.int(),
-      target_project_id: z.int(),
-      labels: same.labels,
-      draft: z.boolean(),
-      imported: z.boolean(),
-      imported_from: z.string(),
-      work_in_progress: z.boolean(),
-      milestone: same.milestone,
-      merge_when_pipeline_succeeds: z.boolean(),
-      merge_status: z.string(),
-      detailed_merge_status: z.string(),
-      merge_after: z.string().nullable(),
-      sha: z.string().nullable(),
-      merge_commit_sha: z.string().nullable(),
-      squash_commit_sha: z.string().nullable(),
-      discussion_locked: same.discussion_locked,
-      should_remove_source_branch: z.boolean().nullable(),
-      force_remove_source_branch: z.boolean().nullable(),
-      prepared_at: z.string().nullable(),
-      reference: z.string(),
-      references: z.object({ short: z.string(), relative: z.string(), full: z.string() }),
-      web_url: same.web_url,
-      time_stats: same.time_stats,
-      squash: z.boolean(),
-      squash_on_merge: z.boolean(),
-      task_completion_status: same.task_completion_status,
-      has_conflicts: z.boolean(),
-      blocking_discussions_resolved: z.boolean(),
-    })
-    .meta({ id: 'MergeRequest' }),
-  of: (mergeRequest: DescribedMergeRequest, context: JsonContext) => {
-    const json = issuableJson(mergeRequest, 'merge_requests', context)
-    const mergedBy = userOrNull(mergeRequest.mergedBy, context)
-    const reference = `!${mergeRequest.iid}`
-    return {
-      id: json.id,
-      iid: json.iid,
-      project_id: json.project_id,
-      title: json.title,
-      description: json.description,
-      state: mergeRequest.state,
-      created_at: json.created_at,
-      updated_at: json.updated_at,
-      merged_by: mergedBy,
-      merge_user: mergedBy,
-      merged_at: timestamp(mergeRequest.mergedAtMs),
-      closed_by: json.closed_by,
-      closed_at: json.closed_at,
-      target_branch: mergeRequest.targetBranch,
-      source_branch: mergeRequest.sourceBranch,
-      user_notes_count: json.user_notes_count,
-      upvotes: json.upvotes,
-      downvotes: json.downvotes,
-      author: json.author,
-      assignees: json.assignees,
-      assignee: json.assignee,
-      reviewers: mergeRequest.reviewers.map((user) => basicUserShape.of(user, context)),
-      source_project_id: mergeRequest.projectId,
-      target_project_id: mergeRequest.projectId,
-      labels: json.labels,
-      draft: mergeRequest.isDraft,
-      imported: false,
-      imported_from: 'none',
-      work_in_progress: mergeRequest.isDraft,
-      milestone: json.milestone,
-      merge_when_pipeline_succeeds: false,
-      // The branches are not checked for conflicts before a merge.
-      merge_status: 'unchecked',
-      detailed_merge_status: mergeBlocker(mergeRequest),
-      merge_after: null,
-      sha: mergeRequest.sha ?? null,
-      merge_commit_sha: null,
-      squash_commit_sha: null,
-      discussion_locked: json.discussion_locked,
-      should_remove_source_branch: null,
-      force_remove_source_branch: mergeRequest.removesSourceBranch ?? null,
-      prepared_at: json.created_at,
-      reference,
-      references: { short: reference, relative: reference, full: `${mergeRequest.projectPath}${reference}` },
-      web_url: json.web_url,
-      time_stats: json.time_stats,
-      squash: mergeRequest.isSquashed,
-      squash_on_merge: mergeRequest.isSquashed,
-      task_completion_status: json.task_completion_status,
-      has_conflicts: false,
-      blocking_discussions_resolved: true,
-    }
-  },
-} satisfies Shape<DescribedMergeRequest>
+import { mergeRequestShape, reviewerShape, shownMergeRequestShape } from './shapes/merge-request-shape.ts'
+import { trackingRoutes } from './tracking-routes.ts'
 
 const inProject = { project: 'id' }
 const list = '/projects/:id/merge_requests'
@@ -173,7 +53,7 @@ export const mergeRequestsArea: Area = {
       path: one,
       operation: getProjectMergeRequest,
       names: inProject,
-      shape: mergeRequestShape,
+      shape: shownMergeRequestShape,
       takesJobTokens: true,
       summary: 'Get a merge request of a project.',
     }),
@@ -183,7 +63,7 @@ export const mergeRequestsArea: Area = {
       operation: createMergeRequest,
       parameters: newMergeRequest,
       names: inProject,
-      shape: mergeRequestShape,
+      shape: shownMergeRequestShape,
       summary: 'Create a merge request.',
     }),
     route({
@@ -192,7 +72,7 @@ export const mergeRequestsArea: Area = {
       operation: updateMergeRequest,
       parameters: changedMergeRequest,
       names: inProject,
-      shape: mergeRequestShape,
+      shape: shownMergeRequestShape,
       summary: 'Update, close or reopen a merge request.',
     }),
     route({
@@ -201,6 +81,21 @@ export const mergeRequestsArea: Area = {
       operation: removeMergeRequest,
       names: inProject,
       summary: 'Delete a merge request.',
+    }),
+    route({
+      method: 'GET',
+      path: `${one}/reviewers`,
+      operation: listMergeRequestReviewers,
+      names: inProject,
+      shape: reviewerShape,
+      isList: true,
+      summary: 'List the reviewers of a merge request.',
+    }),
+    ...trackingRoutes({
+      noun: 'merge request',
+      one,
+      operations: mergeRequestTracking,
+      shape: shownMergeRequestShape,
     }),
   ],
 }

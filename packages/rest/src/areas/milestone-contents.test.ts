@@ -1,12 +1,4 @@
-import {
-  accessLevels,
-  createIssue,
-  createMergeRequest,
-  groupMilestones,
-  type Project,
-  type User,
-  updateIssue,
-} from '@penstock/core'
+import { accessLevels, createIssue, groupMilestones, type Project, type User, updateIssue } from '@penstock/core'
 import type { World } from '@penstock/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RestServer } from '../server/rest-server.harness.ts'
@@ -46,7 +38,7 @@ beforeAll(async () => {
   const inSpring = { project: tools.id, milestoneId: spring }
   const { iid } = await world.perform(mira, createIssue, { ...inSpring, title: 'Sow', weight: 3, labels: ['soil'] })
   await world.perform(mira, createIssue, { ...inSpring, title: 'Secret', confidential: true })
-  await world.perform(mira, createMergeRequest, {
+  await world.mergeRequest(mira, {
     ...{ ...inSpring, title: 'Retry' },
     ...{ sourceBranch: 'retry', targetBranch: 'main' },
   })

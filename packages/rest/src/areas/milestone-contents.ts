@@ -11,9 +11,9 @@ import { z } from 'zod'
 import { jsonShape, member } from '../routing/json-shape.ts'
 import { parentNames as names, type ParentKind } from '../routing/parent-routes.ts'
 import { route } from '../routing/route.ts'
-import { issueShape } from './issues.ts'
-import { mergeRequestShape } from './merge-requests.ts'
 import { orderedList, wholeList } from './parameters/lists.ts'
+import { issueShape } from './shapes/issue-shape.ts'
+import { mergeRequestShape } from './shapes/merge-request-shape.ts'
 
 const burndownEventShape = jsonShape<BurndownEvent>('BurndownEvent', {
   createdAt: member(z.string(), ({ atMs }) => new Date(atMs).toISOString()),

@@ -133,6 +133,7 @@ function responsesOf(
       successStatus(row) !== 204 &&
       !isRead && { 204: { description: 'Done; the response has no body' } }),
     ...(isRead && { 304: { description: 'Not changed since the response that If-None-Match names' } }),
+    ...(row.isUnchanged && { 304: { description: 'Nothing had to be changed' } }),
     ...(isProjectPath && isRead && { 301: moved }),
     400: { description: 'A parameter is invalid, or a rule is violated', body: eitherBody },
     ...(row.ignoresCredentials !== true && {

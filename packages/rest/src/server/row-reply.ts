@@ -15,6 +15,7 @@ export function replyTo(
 ): Reply {
   const { shape, content, operation, names = noNames } = row
   if (result === undefined) return { status: 204 }
+  if (row.isUnchanged?.(result)) return { status: 304 }
   const status = row.isCreated?.(result) ? 201 : successStatus(row)
   if (shape === undefined && content === undefined) return { status }
   const headers = row.headers?.(result)

@@ -125,13 +125,13 @@ test('reports invalid input in the payload, and forbidden changes as an error', 
   const wrong = await mutate(`
     blank: createIssue(input: { projectPath: "acme/app", title: " " }) { errors issue { id } }
     both: createIssue(input: { projectPath: "acme/app", title: "A", labels: ["bug"], labelIds: [] }) { errors issue { id } }
-    task: createIssue(input: { projectPath: "acme/app", title: "A", type: TASK }) { errors issue { id } }
+    epic: createIssue(input: { projectPath: "acme/app", title: "A", type: EPIC }) { errors issue { id } }
     foreign: updateIssue(input: { projectPath: "acme/app", iid: "1", milestoneId: "gid://svc/Milestone/9" }) { errors issue { id } }
     mixed: updateIssue(input: { projectPath: "acme/app", iid: "1", labelIds: [], addLabelIds: [] }) { errors }`)
   expect(wrong.data).toEqual({
     blank: { errors: ["Title can't be blank"], issue: null },
     both: { errors: ['Labels, Label ids are mutually exclusive'], issue: null },
-    task: { errors: ['Issue type is not included in the list'], issue: null },
+    epic: { errors: ['Issue type is not included in the list'], issue: null },
     foreign: { errors: ['Milestone id is invalid'], issue: null },
     mixed: { errors: ['Label ids, Add label ids, Remove label ids are mutually exclusive'] },
   })

@@ -1,7 +1,6 @@
 import {
   accessLevels,
   archiveProject,
-  createMergeRequest,
   type Group,
   type MergeRequest,
   type Project,
@@ -38,7 +37,7 @@ afterEach(() => server.close())
 const create = async (sourceBranch: string, more: object = {}, actor = bob): Promise<MergeRequest> => {
   await world.clock.advance(60_000)
   const draft = { project: app.id, title: sourceBranch, sourceBranch, targetBranch: 'main', ...more }
-  return world.perform(actor, createMergeRequest, draft)
+  return world.mergeRequest(actor, draft)
 }
 const update = async ({ iid, projectId }: MergeRequest, changes: object) => {
   await world.clock.advance(60_000)
@@ -223,8 +222,8 @@ describe('other lists', () => {
 
   test('lists all merge requests to signed-in callers', async () => {
     await create('one')
-    await world.project('open', bob, 'public')
-    await create('two', { project: 'bob/open' })
+    const open = await world.project('open', bob, 'public')
+    await create('two', { project: open.id })
     const document = '{ mergeRequests(sort: CREATED_ASC) { count nodes { title } } }'
     expect((await data(document)).mergeRequests).toEqual({ count: 2, nodes: [{ title: 'one' }, { title: 'two' }] })
     const stranger = await world.user('stranger')

@@ -32,6 +32,7 @@ beforeEach(async () => {
   await world.member(app, alice, accessLevels.reporter)
   await world.member(app, bob, accessLevels.developer)
   const draft = { project: app.id, title: 'Add retry', sourceBranch: 'retry', targetBranch: 'main' }
+  await world.branches(app, 'retry', 'main', 'cache', 'stable')
   await world.perform(bob, createMergeRequest, draft)
 })
 afterEach(() => server.close())

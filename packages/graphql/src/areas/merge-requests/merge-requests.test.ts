@@ -1,7 +1,6 @@
 import {
   accessLevels,
   createCommit,
-  createMergeRequest,
   type MergeRequest,
   type Project,
   projectLabels,
@@ -33,7 +32,7 @@ afterEach(() => server.close())
 
 const create = (sourceBranch: string, more: object = {}, actor = bob): Promise<MergeRequest> => {
   const draft = { project: app.id, title: `Take in ${sourceBranch}`, sourceBranch, targetBranch: 'main', ...more }
-  return server.world.perform(actor, createMergeRequest, draft)
+  return server.world.mergeRequest(actor, draft)
 }
 const commit = async (branch: string, commitMessage: string, filePath: string, content: string, more: object = {}) => {
   const actions = [{ action: 'create', filePath, content }]

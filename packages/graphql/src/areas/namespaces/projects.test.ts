@@ -2,7 +2,6 @@ import {
   accessLevels,
   archiveProject,
   createIssue,
-  createMergeRequest,
   type Group,
   type Project,
   type User,
@@ -143,7 +142,7 @@ test('counts open merge requests for callers who may read them', async () => {
   const guest = await world.user('guest')
   await world.member(app, guest, accessLevels.guest)
   const draft = { project: app.id, title: 'Faster', sourceBranch: 'fast', targetBranch: 'main' }
-  await world.perform(alice, createMergeRequest, draft)
+  await world.mergeRequest(alice, draft)
   const document = '{ project(fullPath: "acme/app") { openMergeRequestsCount } }'
   expect((await server.ask(document, { as: alice })).body.data.project.openMergeRequestsCount).toBe(1)
   expect((await server.ask(document, { as: guest })).body.data.project.openMergeRequestsCount).toBeNull()

@@ -8,15 +8,23 @@ const noDiscussions = 'there are no discussions to resolve'
 const noEpics = 'there are no epics'
 const noIterations = 'there are no iterations'
 
+const noNegatedSearch = { 'not[search]': 'a search is not negated', 'not[in]': 'a search is not negated' }
+
 const absentInIssueLists = {
   ...noReactions,
   epic_id: noEpics,
   health_status: 'issues have no health status',
   iteration_id: noIterations,
   iteration_title: noIterations,
+  'not[epic_id]': noEpics,
+  'not[iteration_id]': noIterations,
+  'not[iteration_title]': noIterations,
+  ...noNegatedSearch,
 }
 
 export const issueList = { noEffect: pagedList.noEffect, refused: absentInIssueLists } satisfies RouteParameters
+/** Counts have no order and show no items. */
+export const issueStatistics = { refused: absentInIssueLists } satisfies RouteParameters
 export const projectIssueList = {
   noEffect: cursorList.noEffect,
   refused: absentInIssueLists,
@@ -45,6 +53,9 @@ export const mergeRequestList = {
     deployed_after: noDeployments,
     deployed_before: noDeployments,
     environment: noDeployments,
+    'not[approved_by_ids]': noApprovals,
+    'not[approved_by_usernames]': noApprovals,
+    ...noNegatedSearch,
   },
 } satisfies RouteParameters
 
@@ -52,9 +63,10 @@ const sameProject = 'both branches are in one project; its members may push to t
 
 export const changedMergeRequest = {
   noEffect: { allow_collaboration: sameProject, allow_maintainer_to_push: sameProject },
+  refused: { approvals_before_merge: noApprovals, merge_after: 'merge requests are not merged here' },
 } satisfies RouteParameters
 
 export const newMergeRequest = {
   noEffect: { ...changedMergeRequest.noEffect, commits: 'a field of the answer that gitbeaker lets callers send' },
-  refused: { approvals_before_merge: noApprovals },
+  refused: changedMergeRequest.refused,
 } satisfies RouteParameters

@@ -1,8 +1,8 @@
-import { createIssue, createMergeRequest } from '@penstock/core'
+import { createIssue } from '@penstock/core'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { issueShape } from '../issues.ts'
-import { mergeRequestShape } from '../merge-requests.ts'
+import { issueShape } from './issue-shape.ts'
+import { mergeRequestShape } from './merge-request-shape.ts'
 
 let world: World
 beforeEach(async () => {
@@ -24,7 +24,9 @@ test('an issue has the fields of GitLab in their order', async () => {
   expect(Object.keys(json).join(' ')).toBe(
     'id iid project_id title description state created_at updated_at closed_at closed_by labels milestone assignees ' +
       'author type assignee user_notes_count merge_requests_count upvotes downvotes due_date confidential ' +
-      'discussion_locked issue_type web_url time_stats task_completion_status weight blocking_issues_count',
+      'discussion_locked issue_type web_url time_stats task_completion_status weight blocking_issues_count has_tasks ' +
+      'task_status _links references severity subscribed moved_to_id imported imported_from service_desk_reply_to ' +
+      'epic_iid epic iteration health_status',
   )
   expect(issueShape.schema.parse(json)).toEqual(json)
   expect(json).toMatchObject({
@@ -34,6 +36,16 @@ test('an issue has the fields of GitLab in their order', async () => {
     assignee: { username: 'mira' },
     web_url: 'https://svc.example.test/ops/tools/-/issues/1',
     task_completion_status: { count: 2, completed_count: 1 },
+    has_tasks: true,
+    task_status: '1 of 2 checklist items completed',
+    _links: {
+      self: 'https://svc.example.test/api/v4/projects/1/issues/1',
+      project: 'https://svc.example.test/api/v4/projects/1',
+    },
+    references: { short: '#1', relative: '#1', full: 'ops/tools#1' },
+    severity: 'UNKNOWN',
+    subscribed: true,
+    moved_to_id: null,
   })
 })
 
@@ -47,7 +59,7 @@ test('counts the checkboxes at the beginning of lines in a description', async (
 test('a merge request has the fields of GitLab in their order', async () => {
   const { mira, tools } = await projectWithOwner()
   const input = { project: tools.id, title: 'Draft: Retry', sourceBranch: 'retry', targetBranch: 'main' }
-  const json = mergeRequestShape.of(await world.perform(mira, createMergeRequest, input), context)
+  const json = mergeRequestShape.of(await world.mergeRequest(mira, input), context)
   expect(Object.keys(json).join(' ')).toBe(
     'id iid project_id title description state created_at updated_at merged_by merge_user merged_at closed_by closed_at ' +
       'target_branch source_branch user_notes_count upvotes downvotes author assignees assignee reviewers ' +
@@ -55,7 +67,7 @@ test('a merge request has the fields of GitLab in their order', async () => {
       'merge_when_pipeline_succeeds merge_status detailed_merge_status merge_after sha merge_commit_sha ' +
       'squash_commit_sha discussion_locked should_remove_source_branch force_remove_source_branch prepared_at ' +
       'reference references web_url time_stats squash squash_on_merge task_completion_status has_conflicts ' +
-      'blocking_discussions_resolved',
+      'blocking_discussions_resolved allow_collaboration allow_maintainer_to_push approvals_before_merge has_tasks',
   )
   expect(mergeRequestShape.schema.parse(json)).toEqual(json)
   expect(json).toMatchObject({

@@ -1,10 +1,38 @@
-import { type DescribedIssuable, type Issuable, taskCompletionOf } from '@penstock/core'
+import {
+  type DescribedIssuable,
+  durationText,
+  type Issuable,
+  type ListedIssuable,
+  type TaskCompletion,
+  taskCompletionOf,
+} from '@penstock/core'
 import { z } from 'zod'
-import type { JsonContext } from '../../routing/route.ts'
+import type { JsonContext, Shape } from '../../routing/route.ts'
 import { basicUserShape } from './basic-user.ts'
+import { labelDetailsShape } from './label-shape.ts'
 import { milestoneShape } from './milestone-shape.ts'
 
-/** The fields that issues and merge requests share. Votes, comments and time tracking do not exist yet. */
+export const timeStatsSchema = z
+  .object({
+    time_estimate: z.int(),
+    total_time_spent: z.int(),
+    human_time_estimate: z.string().nullable(),
+    human_total_time_spent: z.string().nullable(),
+  })
+  .meta({ id: 'TimeStats' })
+
+/** The time tracking of an issue or merge request, in seconds and as text. */
+export const timeStatsShape = {
+  schema: timeStatsSchema,
+  of: ({ timeEstimateSeconds, timeSpentSeconds }: Pick<Issuable, 'timeEstimateSeconds' | 'timeSpentSeconds'>) => ({
+    time_estimate: timeEstimateSeconds,
+    total_time_spent: timeSpentSeconds,
+    human_time_estimate: durationText(timeEstimateSeconds) ?? null,
+    human_total_time_spent: durationText(timeSpentSeconds) ?? null,
+  }),
+} satisfies Shape<Issuable>
+
+/** The fields that issues and merge requests share. Votes and comments do not exist yet. */
 export const issuableSchema = {
   id: z.int(),
   iid: z.int(),
@@ -15,7 +43,8 @@ export const issuableSchema = {
   updated_at: z.string(),
   closed_at: z.string().nullable(),
   closed_by: basicUserShape.schema.nullable(),
-  labels: z.array(z.string()),
+  /** Names, or objects if the request had `with_labels_details`. */
+  labels: z.union([z.array(z.string()), z.array(labelDetailsShape.schema)]),
   milestone: milestoneShape.schema.nullable(),
   assignees: z.array(basicUserShape.schema),
   author: basicUserShape.schema.nullable(),
@@ -25,19 +54,25 @@ export const issuableSchema = {
   downvotes: z.int(),
   discussion_locked: z.boolean().nullable(),
   web_url: z.string(),
-  time_stats: z.object({
-    time_estimate: z.int(),
-    total_time_spent: z.int(),
-    human_time_estimate: z.string().nullable(),
-    human_total_time_spent: z.string().nullable(),
-  }),
+  time_stats: timeStatsSchema,
   task_completion_status: z.object({ count: z.int(), completed_count: z.int() }),
+  has_tasks: z.boolean(),
+  /** Missing without tasks. */
+  task_status: z.string().optional(),
+  references: z.object({ short: z.string(), relative: z.string(), full: z.string() }),
+  imported: z.boolean(),
+  imported_from: z.string(),
 }
 
 /** Returns the values of the shared fields. The shapes of issues and merge requests pick from them, in their own order. */
-export function issuableJson(item: DescribedIssuable, segment: 'issues' | 'merge_requests', context: JsonContext) {
+export function issuableJson(
+  item: ListedIssuable<DescribedIssuable>,
+  segment: 'issues' | 'merge_requests',
+  context: JsonContext,
+) {
   const assignees = item.assignees.map((user) => basicUserShape.of(user, context))
   const tasks = taskCompletionOf(item)
+  const short = `${references[segment]}${item.iid}`
   return {
     id: item.id,
     iid: item.iid,
@@ -48,7 +83,7 @@ export function issuableJson(item: DescribedIssuable, segment: 'issues' | 'merge
     updated_at: timestamp(item.updatedAtMs),
     closed_at: timestamp(item.closedAtMs),
     closed_by: userOrNull(item.closedBy, context),
-    labels: item.labels,
+    labels: item.labelDetails?.map((label) => labelDetailsShape.of(label)) ?? item.labels,
     milestone: item.milestone === undefined ? null : milestoneShape.of(item.milestone, context),
     assignees,
     author: userOrNull(item.author, context),
@@ -58,15 +93,21 @@ export function issuableJson(item: DescribedIssuable, segment: 'issues' | 'merge
     downvotes: 0,
     discussion_locked: item.isDiscussionLocked ?? null,
     web_url: `${context.externalUrl}/${item.projectPath}/-/${segment}/${item.iid}`,
-    time_stats: {
-      time_estimate: 0,
-      total_time_spent: 0,
-      human_time_estimate: null,
-      human_total_time_spent: null,
-    },
+    time_stats: timeStatsShape.of(item),
     task_completion_status: { count: tasks.count, completed_count: tasks.completedCount },
+    has_tasks: tasks.count > 0,
+    ...(tasks.count > 0 && { task_status: taskStatus(tasks) }),
+    references: { short, relative: short, full: `${item.projectPath}${short}` },
+    imported: false,
+    imported_from: 'none',
   }
 }
+
+/** The sign before the iid in references. */
+const references = { issues: '#', merge_requests: '!' } as const
+
+const taskStatus = ({ count, completedCount }: TaskCompletion): string =>
+  `${completedCount} of ${count} checklist ${count === 1 ? 'item' : 'items'} completed`
 
 export const userOrNull = (user: Issuable['author'], context: JsonContext) =>
   user === undefined ? null : basicUserShape.of(user, context)

@@ -1,0 +1,182 @@
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { can } from '../access/can.ts'
+import { requirePermission, standingOf } from '../access/subject.ts'
+import { forbidden, invalid, notFound } from '../kit/domain-error.ts'
+import { instant, namespaceRef } from '../kit/parameter-schemas.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Project } from '../model/project.ts'
+import type { Actor } from '../model/user.ts'
+import type { OperationContext, Tx } from '../operations/context.ts'
+import { comparedMembers, type RecordedKind, recordChange } from '../operations/record-change.ts'
+import { getProject } from '../projects/project-store.ts'
+import { durationSeconds, ESTIMATE_INVALID } from './duration.ts'
+import { comparedIssuable, issuableChanges, issuableFields, issuableTitle, MAX_LABELS } from './issuable.ts'
+import { milestoneIdAfter, setMetadata } from './issuable-changes.ts'
+import { type DescribedIssue, type Issue, issueFields, issueSeverities, type ShownIssue } from './issue.ts'
+import { findIssue, issueTables, setIssueState, updateIssueRow } from './issue-store.ts'
+import { subscribedItems } from './participants.ts'
+import { setTimeEstimate } from './time-log-store.ts'
+
+export const inProject = { project: namespaceRef }
+export const oneIssue = { ...inProject, issueIid: z.int() }
+export const subject = (context: ReadContext, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
+  getProject(context, project)
+
+export const labelIds = z.array(z.int()).max(MAX_LABELS).optional()
+
+export const changes = {
+  title: issuableTitle.optional(),
+  ...issuableFields,
+  ...issueFields,
+  ...issuableChanges,
+  /** Only of incidents. */
+  severity: z.enum(issueSeverities).optional(),
+  /** Such as `3h 30m`; an empty text or 0 removes the estimate. */
+  timeEstimate: z.string().max(255).optional(),
+  labelIds,
+  addLabelIds: labelIds,
+  removeLabelIds: labelIds,
+  /** Only for administrators and owners. */
+  updatedAt: instant.optional(),
+}
+type Changes = Partial<z.output<z.ZodObject<typeof changes>>>
+
+export interface IssueToUpdate {
+  readonly before: DescribedIssue
+  /** Whether the actor may change metadata too, not only title and description. */
+  readonly administers: boolean
+}
+
+/** @throws DomainError `not_found`, `forbidden` */
+export async function getIssueToUpdate(
+  context: ReadContext & OperationContext,
+  project: Project,
+  { issueIid, updatedAt }: { readonly issueIid: number; readonly updatedAt?: number | undefined },
+): Promise<IssueToUpdate> {
+  const before = await getIssue(context, context.actor, project, issueIid)
+  const administers = await canAdminister(context, project)
+  if (!administers) await requireAuthor(context, project, before)
+  if (updatedAt !== undefined) await requirePermission(context, project, 'set_issue_numbers')
+  return { before, administers }
+}
+
+export async function changeIssue(
+  tx: Tx & OperationContext,
+  project: Project,
+  { before, administers }: IssueToUpdate,
+  input: Changes,
+): Promise<DescribedIssue> {
+  const metadata: Changes = administers ? input : {}
+  const draft = {
+    ...draftAfter(before, input, administers),
+    milestoneId: await milestoneIdAfter(tx, project, metadata.milestoneId, before),
+  }
+  if (metadata.severity !== undefined && draft.type !== 'incident' && metadata.severity !== 'unknown') {
+    throw invalid({ severity: ['is only available for incidents'] })
+  }
+  const hasNewMetadata = await setMetadata(tx, issueTables, project, before.id, metadata, before)
+  const hasNewEstimate = await changeEstimate(tx, before, metadata.timeEstimate)
+  const isUpdated =
+    hasNewMetadata || hasNewEstimate || input.updatedAt !== undefined || !isDeepStrictEqual(draft, draftOf(before))
+  if (isUpdated) await updateIssueRow(tx, before.id, draft, input.updatedAt ?? tx.nowMs)
+  const state = input.stateEvent === undefined ? before.state : stateAfter[input.stateEvent]
+  if (state !== before.state) await setIssueState(tx, before.id, state, tx.actor!.id)
+  if (!isUpdated && state === before.state) return before
+  const issue = await getIssue(tx, tx.actor, project, before.iid)
+  const change = { before, after: issue, projectId: project.id }
+  if (isUpdated) await recordChange(tx, issueEvents, 'updated', change)
+  if (state !== before.state) {
+    await recordChange(tx, issueEvents, state === 'closed' ? 'closed' : 'reopened', change)
+  }
+  return issue
+}
+
+async function changeEstimate(tx: Tx, { id, timeEstimateSeconds }: Issue, text: string | undefined): Promise<boolean> {
+  if (text === undefined) return false
+  const seconds = text === '' ? 0 : durationSeconds(text)
+  if (seconds === undefined || seconds < 0) throw invalid({ timeEstimate: [ESTIMATE_INVALID] })
+  if (seconds === timeEstimateSeconds) return false
+  await setTimeEstimate(tx, issueTables, id, seconds)
+  return true
+}
+
+/** Returns the fields of the issue's own row after the change. */
+export function draftAfter(before: DescribedIssue, input: Changes, administers: boolean) {
+  const metadata: Changes = administers ? input : {}
+  return {
+    title: input.title ?? before.title,
+    description: input.description === undefined ? before.description : (input.description ?? undefined),
+    type: metadata.issueType ?? before.type,
+    severity: metadata.severity ?? before.severity,
+    isConfidential: input.confidential ?? before.isConfidential,
+    dueDate: metadata.dueDate === undefined ? before.dueDate : (metadata.dueDate ?? undefined),
+    weight: metadata.weight === undefined ? before.weight : (metadata.weight ?? undefined),
+    isDiscussionLocked: metadata.discussionLocked ?? before.isDiscussionLocked,
+  }
+}
+
+const stateAfter = { close: 'closed', reopen: 'opened' } as const
+
+export const draftOf = (issue: DescribedIssue) => ({
+  title: issue.title,
+  description: issue.description,
+  type: issue.type,
+  severity: issue.severity,
+  isConfidential: issue.isConfidential,
+  dueDate: issue.dueDate,
+  weight: issue.weight,
+  isDiscussionLocked: issue.isDiscussionLocked,
+  milestoneId: issue.milestone?.id,
+})
+
+/** @throws DomainError `not_found`, also if the actor may not see the issue */
+export async function getIssue(
+  context: ReadContext,
+  actor: Actor,
+  { id }: Pick<Project, 'id'>,
+  iid: number,
+): Promise<DescribedIssue> {
+  const issue = await findIssue(context, actor, id, iid)
+  if (issue === undefined) throw notFound()
+  return issue
+}
+
+/** Returns the issue as the actor sees it by itself. */
+export async function shownIssue(
+  context: ReadContext & { readonly actor: Actor },
+  issue: DescribedIssue,
+): Promise<ShownIssue> {
+  const subscribed = await subscribedItems(context, issueTables, context.actor, [issue])
+  return { ...issue, isSubscribed: subscribed.has(issue.id) }
+}
+
+export const canAdminister = async (context: ReadContext & OperationContext, project: Project) =>
+  can(await standingOf(context, context.actor, project), 'update_issue')
+
+async function requireAuthor(
+  context: ReadContext & OperationContext,
+  project: Project,
+  { author }: Issue,
+): Promise<void> {
+  if (author?.id !== context.actor!.id) throw forbidden()
+  await requirePermission(context, project, 'update_own_issue')
+}
+
+export const issueEvents: RecordedKind<DescribedIssue> = {
+  noun: 'issue',
+  compared: {
+    ...comparedIssuable,
+    ...comparedMembers<DescribedIssue>()(
+      'iid',
+      'type',
+      'severity',
+      'state',
+      'isConfidential',
+      'dueDate',
+      'weight',
+      'movedToId',
+    ),
+  },
+  detailsOf: ({ iid, title }) => ({ iid, title }),
+}

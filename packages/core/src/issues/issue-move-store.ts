@@ -1,0 +1,47 @@
+import { sql } from 'kysely'
+import type { Project } from '../model/project.ts'
+import type { Tx } from '../operations/context.ts'
+import { setPairs } from './issuable-pair-store.ts'
+import type { Issue } from './issue.ts'
+import { issueTables } from './issue-store.ts'
+
+/** An id that no group has, because SQL allows no empty list. */
+const NO_GROUP = 0
+
+/** Copies what belongs to an issue to its successor in another project; labels and milestone by their names there. */
+export async function copyIssueDetails(
+  tx: Tx,
+  before: Issue,
+  { id, project }: { readonly id: number; readonly project: Project },
+): Promise<void> {
+  const { db } = tx
+  const groupIds = [NO_GROUP, ...project.groupIds]
+  if (before.labels.length > 0) {
+    const named = await db
+      .selectFrom('labels')
+      .select('id')
+      .where('name', 'in', [...before.labels])
+      .where((eb) => eb.or([eb('project_id', '=', project.id), eb('group_id', 'in', groupIds)]))
+      .execute()
+    const labelIds = named.map((row) => row.id)
+    await setPairs(tx, issueTables, 'issue_labels', 'label_id', id, labelIds)
+  }
+  if (before.milestone !== undefined) {
+    const milestone = await db
+      .selectFrom('milestones')
+      .select('id')
+      .where('title', '=', before.milestone.title)
+      .where((eb) => eb.or([eb('project_id', '=', project.id), eb('group_id', 'in', groupIds)]))
+      .orderBy('id')
+      .executeTakeFirst()
+    if (milestone !== undefined) {
+      await db.updateTable('issues').set({ milestone_id: milestone.id }).where('id', '=', id).execute()
+    }
+  }
+  const { timeEstimateSeconds: time_estimate_seconds, timeSpentSeconds: time_spent_seconds } = before
+  await db.updateTable('issues').set({ time_estimate_seconds, time_spent_seconds }).where('id', '=', id).execute()
+  await sql`insert into timelogs (issue_id, user_id, seconds, summary, spent_at_ms)
+    select ${id}, user_id, seconds, summary, spent_at_ms from timelogs where issue_id = ${before.id}`.execute(db)
+  await sql`insert into issue_subscriptions (issue_id, user_id, is_subscribed)
+    select ${id}, user_id, is_subscribed from issue_subscriptions where issue_id = ${before.id}`.execute(db)
+}

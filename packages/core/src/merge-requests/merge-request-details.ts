@@ -1,0 +1,69 @@
+import { can } from '../access/can.ts'
+import { standingOf } from '../access/subject.ts'
+import { changesBetween } from '../git/commit-diff.ts'
+import type { ShownIssuable } from '../issues/issuable.ts'
+import { subscribedItems } from '../issues/participants.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Project } from '../model/project.ts'
+import type { OperationContext } from '../operations/context.ts'
+import type { Pipeline } from '../pipelines/pipeline.ts'
+import { findProjectRepository } from '../repositories/project-repository.ts'
+import type { DescribedMergeRequest } from './merge-request.ts'
+import { divergedCommitsOf, findRangeOfEachMergeRequest, type MergeRequestRange } from './merge-request-branches.ts'
+import { headPipelineOfEachMergeRequest } from './merge-request-pipelines.ts'
+import { mergeRequestTables } from './merge-request-store.ts'
+
+/** A merge request by itself, as one user sees it. */
+export type ShownMergeRequest = ShownIssuable<DescribedMergeRequest> & {
+  /** Whether the actor may push to the target branch. */
+  readonly canMerge: boolean
+  readonly headPipeline: Pipeline | undefined
+  /** `undefined` if a branch is missing, the actor may not read the repository, or the branches are too far apart. */
+  readonly diffRefs: Pick<MergeRequestRange, 'baseSha' | 'headSha' | 'startSha'> | undefined
+  /** The number of changed files; `1000+` beyond that. */
+  readonly changesCount: string | undefined
+  /** The number of commits of the target branch that the source branch does not have, if it was requested. */
+  readonly divergedCommitsCount?: number | undefined
+  readonly showsRebase?: boolean | undefined
+  readonly rendersHtml?: boolean | undefined
+}
+
+/** Additions that a caller can ask for. */
+export interface MergeRequestExtras {
+  readonly renderHtml?: boolean
+  readonly includeDivergedCommitsCount?: boolean
+  readonly includeRebaseInProgress?: boolean
+}
+
+const MAX_COUNTED_FILES = 1_000
+
+/** Reads the repository, so never call it in a transaction. */
+export async function shownMergeRequest(
+  context: ReadContext & OperationContext,
+  project: Project,
+  mergeRequest: DescribedMergeRequest,
+  extras: MergeRequestExtras = {},
+): Promise<ShownMergeRequest> {
+  const subscribed = await subscribedItems(context, mergeRequestTables, context.actor, [mergeRequest])
+  const [headPipeline] = await headPipelineOfEachMergeRequest.run(context, [mergeRequest], {})
+  const [range] = await findRangeOfEachMergeRequest.run(context, [mergeRequest], {})
+  const wantsDiverged = extras.includeDivergedCommitsCount === true
+  return {
+    ...mergeRequest,
+    isSubscribed: subscribed.has(mergeRequest.id),
+    canMerge: can(await standingOf(context, context.actor, project), 'push_code'),
+    headPipeline,
+    diffRefs: range,
+    changesCount: range && (await countChangedFiles(context, range)),
+    ...(wantsDiverged && { divergedCommitsCount: range && (await divergedCommitsOf(context, range)) }),
+    showsRebase: extras.includeRebaseInProgress,
+    rendersHtml: extras.renderHtml,
+  }
+}
+
+async function countChangedFiles({ core }: OperationContext, { project, trees }: MergeRequestRange) {
+  const repository = await findProjectRepository(core, project)
+  if (repository === undefined) return undefined
+  const { length } = await changesBetween(repository.git, trees, MAX_COUNTED_FILES + 1)
+  return length > MAX_COUNTED_FILES ? `${MAX_COUNTED_FILES}+` : String(length)
+}

@@ -1,0 +1,121 @@
+import { issueSeverities, type ListedIssue, type ShownIssue, storedIssueTypes } from '@penstock/core'
+import { z } from 'zod'
+import type { JsonContext, Shape } from '../../routing/route.ts'
+import { issuableJson, issuableSchema } from './issuable-shape.ts'
+
+const same = issuableSchema
+
+/** An issue, with its fields in the order of GitLab's API. */
+export const issueShape = {
+  schema: z
+    .object({
+      id: same.id,
+      iid: same.iid,
+      project_id: same.project_id,
+      title: same.title,
+      description: same.description,
+      state: z.enum(['opened', 'closed']),
+      created_at: same.created_at,
+      updated_at: same.updated_at,
+      closed_at: same.closed_at,
+      closed_by: same.closed_by,
+      labels: same.labels,
+      milestone: same.milestone,
+      assignees: same.assignees,
+      author: same.author,
+      type: z.enum(storedIssueTypes.map((type) => type.toUpperCase())),
+      assignee: same.assignee,
+      user_notes_count: same.user_notes_count,
+      merge_requests_count: z.int(),
+      upvotes: same.upvotes,
+      downvotes: same.downvotes,
+      due_date: z.string().nullable(),
+      confidential: z.boolean(),
+      discussion_locked: same.discussion_locked,
+      issue_type: z.enum(storedIssueTypes),
+      web_url: same.web_url,
+      time_stats: same.time_stats,
+      task_completion_status: same.task_completion_status,
+      weight: z.int().nullable(),
+      blocking_issues_count: z.int(),
+      has_tasks: same.has_tasks,
+      task_status: same.task_status,
+      _links: z.object({
+        self: z.string(),
+        notes: z.string(),
+        award_emoji: z.string(),
+        project: z.string(),
+        closed_as_duplicate_of: z.string().nullable(),
+      }),
+      references: same.references,
+      severity: z.enum(issueSeverities.map((severity) => severity.toUpperCase())),
+      /** Only of an issue by itself. */
+      subscribed: z.boolean().optional(),
+      moved_to_id: z.int().nullable(),
+      imported: same.imported,
+      imported_from: same.imported_from,
+      service_desk_reply_to: z.string().nullable(),
+      epic_iid: z.int().nullable(),
+      epic: z.null(),
+      iteration: z.null(),
+      health_status: z.string().nullable(),
+    })
+    .meta({ id: 'Issue' }),
+  of: (issue: ListedIssue & Partial<ShownIssue>, context: JsonContext) => {
+    const json = issuableJson(issue, 'issues', context)
+    const project = `${context.externalUrl}/api/v4/projects/${issue.projectId}`
+    const self = `${project}/issues/${issue.iid}`
+    return {
+      id: json.id,
+      iid: json.iid,
+      project_id: json.project_id,
+      title: json.title,
+      description: json.description,
+      state: issue.state,
+      created_at: json.created_at,
+      updated_at: json.updated_at,
+      closed_at: json.closed_at,
+      closed_by: json.closed_by,
+      labels: json.labels,
+      milestone: json.milestone,
+      assignees: json.assignees,
+      author: json.author,
+      type: issue.type.toUpperCase(),
+      assignee: json.assignee,
+      user_notes_count: json.user_notes_count,
+      merge_requests_count: 0,
+      upvotes: json.upvotes,
+      downvotes: json.downvotes,
+      due_date: issue.dueDate ?? null,
+      confidential: issue.isConfidential,
+      discussion_locked: json.discussion_locked,
+      issue_type: issue.type,
+      web_url: json.web_url,
+      time_stats: json.time_stats,
+      task_completion_status: json.task_completion_status,
+      weight: issue.weight ?? null,
+      blocking_issues_count: 0,
+      has_tasks: json.has_tasks,
+      ...('task_status' in json && { task_status: json.task_status }),
+      _links: {
+        self,
+        notes: `${self}/notes`,
+        award_emoji: `${self}/award_emoji`,
+        project,
+        closed_as_duplicate_of: null,
+      },
+      references: json.references,
+      severity: issue.severity.toUpperCase(),
+      ...(issue.isSubscribed !== undefined && { subscribed: issue.isSubscribed }),
+      moved_to_id: issue.movedToId ?? null,
+      imported: json.imported,
+      imported_from: json.imported_from,
+      // Service desk, epics, iterations and health do not exist here.
+      service_desk_reply_to: null,
+      epic_iid: null,
+      epic: null,
+      iteration: null,
+      health_status: null,
+    }
+  },
+} satisfies Shape<ListedIssue & Partial<ShownIssue>>
