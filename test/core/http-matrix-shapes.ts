@@ -54,7 +54,7 @@ const basicUserMembers = {
   avatar_url: 'text?',
   web_url: 'text',
 } as const
-const basicUser: Shape = { exactly: basicUserMembers }
+export const basicUser: Shape = { exactly: basicUserMembers }
 const basicUserOrNull: Shape = { exactly: basicUserMembers, nullable: true }
 
 /** The user as shown to themselves and to administrators. */
