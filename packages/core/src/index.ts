@@ -59,6 +59,7 @@ export { mayLeaveEach } from './members/may-leave.ts'
 export { type Member, roleNames } from './members/member.ts'
 export { groupMembers, listMembershipsOfEach, projectMembers } from './members/member-operations.ts'
 export { insertMember } from './members/member-store.ts'
+export { listProjectUsers } from './members/project-user-operations.ts'
 export {
   type DescribedMergeRequest,
   type ListedMergeRequest,
