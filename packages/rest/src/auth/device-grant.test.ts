@@ -155,7 +155,7 @@ test('limits the requests of an address, and the codes that a user tries', async
   expect(Number(guesses.at(-1)!.headers.get('retry-after'))).toBeGreaterThan(0)
 })
 
-test('rejects a form without the CSRF token of the same browser', async () => {
+test('rejects the form for a device code without the CSRF token', async () => {
   await browser.signIn()
   const { user_code } = await start()
   expect((await browser.post(PAGE, { user_code: user_code!, decision: 'allow' })).status).toBe(403)
