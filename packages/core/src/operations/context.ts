@@ -5,7 +5,7 @@ import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../model/project.ts'
 import type { SpamCheck } from '../model/spam-check.ts'
 import type { Actor } from '../model/user.ts'
-import type { SettingValues } from '../settings/setting-table.ts'
+import type { SettingValues } from '../settings/table/setting-table.ts'
 import type { DomainEvent } from './event.ts'
 import type { RequestFacts } from './request-facts.ts'
 
