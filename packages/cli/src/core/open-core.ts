@@ -10,12 +10,13 @@ import {
   pendingCoreMigrations,
 } from '@penstock/core'
 import { type Db, openDatabase } from '@penstock/db'
+import { notGlobalReason } from '@penstock/delivery'
 import { type ExporterTables, exporterMigrations } from '@penstock/exporter'
 import type { Clock, Log } from '@penstock/runtime'
 import { prepareDataDirectory } from '../data-directory.ts'
 import { requireUsable } from '../database-error.ts'
 import { UsageError } from '../environment.ts'
-import type { Settings } from '../settings/setting-table.ts'
+import { pinnedSettings, type Settings } from '../settings/setting-table.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
 
 export const CORE_FILE = 'core.db'
@@ -74,6 +75,7 @@ export async function openCore(
       db,
       clock,
       randomBytes,
+      localAddressReason: notGlobalReason,
       settings: {
         serviceName: settings.serviceName,
         externalUrl,
@@ -81,12 +83,8 @@ export async function openCore(
         secretsKey: await loadKey(join(dataDir, SECRETS_KEY_FILE)),
         projectStorageBytes: settings['core.projectStorageBytes'],
         impersonationEnabled: settings['core.impersonationEnabled'],
-        personalAccessTokenPrefix: `${settings.serviceName}pat-`,
-        oauthTokenLifetimeSeconds: settings['core.oauthTokenLifetimeSeconds'],
-        adminMode: settings['core.adminMode'],
-        ropcWithoutClientCredentials: settings['core.ropcWithoutClientCredentials'],
         settingsCacheSeconds: settings['core.settingsCacheSeconds'],
-        pinnedSettings: {},
+        pinnedSettings: pinnedSettings(settings),
       },
     }
     return { core, db, close: () => db.close() }
