@@ -41,7 +41,10 @@ export class World {
     const directory = mkdtempSync(join(tmpdir(), 'penstock-world-'))
     const database = await temporaryCoreDatabase(directory)
     const db = openDatabase<CoreTables>(database.location)
-    return new World(await import('@penstock/core'), directory, database, db, settings)
+    const world = new World(await import('@penstock/core'), directory, database, db, settings)
+    // Otherwise the first operation that uses a setting would have one statement more than the next.
+    await world.#domain.settingsOf(world.core)
+    return world
   }
 
   private constructor(
