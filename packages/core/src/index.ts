@@ -164,6 +164,8 @@ export {
   createFile,
   getBlob,
   getFile,
+  getRawBlob,
+  getRawFile,
   listTree,
   type RepositoryFile,
   removeFile,

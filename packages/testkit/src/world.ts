@@ -76,6 +76,11 @@ export class World {
     }
   }
 
+  /** The location of the database, to open it a second time as another process would. */
+  get location(): string {
+    return this.#database.location
+  }
+
   user(username: string, { isAdministrator = false } = {}): Promise<User> {
     const email = `${username}@example.test`
     return this.#write((tx) =>
