@@ -346,7 +346,7 @@ test('a change is an event with the names, and the values of those that are no s
       1,
       {
         changes: {
-          issues_create_limit: { from: 300, to: 5 },
+          issues_create_limit: { previous: 300, current: 5 },
           terms: {},
           external_pipeline_validation_service_token: {},
         },

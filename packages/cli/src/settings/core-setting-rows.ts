@@ -1,5 +1,5 @@
 import { row } from './setting-row.ts'
-import { address, flag, integer, networks, tokenPrefix, url } from './setting-shapes.ts'
+import { address, flag, integer, networks, text, tokenPrefix, url } from './setting-shapes.ts'
 
 export const coreSettingRows = {
   'core.listen': row('PENSTOCK_CORE_LISTEN', address, '127.0.0.1:8080', 'REST API and sign-in pages of the core.'),
@@ -61,6 +61,25 @@ export const coreSettingRows = {
     integer(0, 86_400),
     '60',
     'How long a process uses application settings before it reads them again. A process sees its own changes at once. 0: it reads them for every use.',
+  ),
+  'core.captchaSiteKey': row(
+    'PENSTOCK_CAPTCHA_SITE_KEY',
+    text,
+    undefined,
+    'The site key of a CAPTCHA service. With the secret, issues that everyone can read are accepted only with a solved CAPTCHA, except those of bots. Unset: no check.',
+  ),
+  'core.captchaSecret': row(
+    'PENSTOCK_CAPTCHA_SECRET',
+    text,
+    undefined,
+    'The secret for the CAPTCHA service; needed together with `core.captchaSiteKey`.',
+    { secret: true },
+  ),
+  'core.captchaUrl': row(
+    'PENSTOCK_CAPTCHA_URL',
+    url('http', 'https'),
+    'https://www.google.com/recaptcha/api/siteverify',
+    'The URL that verifies a solution, with the interface of reCAPTCHA, hCaptcha and Turnstile. Without an answer of the service, such issues get 503.',
   ),
   'core.anonymousPerMinute': row(
     'PENSTOCK_ANONYMOUS_PER_MINUTE',

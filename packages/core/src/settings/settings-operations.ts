@@ -152,6 +152,6 @@ const MAX_AUDITED_CHARACTERS = 1_000
 
 function auditedChange(name: SettingName, before: SettingValues, after: SettingValues): object {
   if ((settingTable[name] as Setting).secret !== undefined) return {}
-  const change = { from: before[name] ?? null, to: after[name] ?? null }
+  const change = { previous: before[name] ?? null, current: after[name] ?? null }
   return JSON.stringify(change).length > MAX_AUDITED_CHARACTERS ? {} : change
 }
