@@ -192,6 +192,8 @@ export {
   createFile,
   getBlob,
   getFile,
+  getRawBlob,
+  getRawFile,
   listTree,
   type RepositoryFile,
   removeFile,
@@ -227,9 +229,7 @@ export type { RepositoryTreeEntry } from './repositories/tree-entries.ts'
 export { loadSecretsKey } from './secrets/secrets-key.ts'
 export type { SignInAttempt } from './sessions/attempt-store.ts'
 export * from './sessions/session.ts'
-export type { Setting } from './settings/setting.ts'
 export { forgetSettings, settingOf, settingsOf } from './settings/setting-of.ts'
-export { type SettingName, type SettingValues, settingRows, settingTable } from './settings/setting-table.ts'
 export {
   getApplicationSettings,
   getCiApplicationSettings,
@@ -237,6 +237,8 @@ export {
 } from './settings/settings-operations.ts'
 export { type SettingsRecord, settingsRecordFields } from './settings/settings-record.ts'
 export type {} from './settings/settings-store.ts'
+export type { Setting } from './settings/table/setting.ts'
+export { type SettingName, type SettingValues, settingRows, settingTable } from './settings/table/setting-table.ts'
 export type {} from './spam/spam-log-store.ts'
 export { startSweeping } from './sweep.ts'
 export type { AccessToken, AccessTokenKind, IssuedAccessToken } from './tokens/access-token.ts'

@@ -12,6 +12,7 @@ import type { OperationContext, Tx } from '../operations/context.ts'
 import { command, query, unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
+import { newVisibility, requireTopLevelGroups, requireUnrestricted } from '../settings/visibility-settings.ts'
 import { groupEvents } from './group-events.ts'
 import { conditionsOfActor, type GroupFilter, keysetPageOfGroups, pageOfGroups } from './group-list-store.ts'
 import {
@@ -93,16 +94,18 @@ export const createGroup = unscopedCommand(
       path: text,
       parentId: z.int().nullish(),
       description: description.nullish(),
-      visibility: z.enum(visibilities).default('private'),
+      visibility: z.enum(visibilities).optional(),
       requestAccessEnabled: z.boolean().default(true),
     }),
   },
-  async (tx, { parentId, name, path, description, visibility, requestAccessEnabled }): Promise<Group> => {
+  async (tx, { parentId, name, path, description, requestAccessEnabled, ...wanted }): Promise<Group> => {
     const parent = parentId == null ? undefined : await getGroup(tx, parentId)
     if (parent === undefined && tx.actor!.botHome !== undefined) throw forbidden()
-    if (parent !== undefined) await requirePermission(tx, parent, 'create_subgroup')
+    if (parent === undefined) await requireTopLevelGroups(tx)
+    else await requirePermission(tx, parent, 'create_subgroup')
     const wrongPath = await validatePath(tx, { path, within: parent?.fullPath })
     if (wrongPath !== undefined) throw invalid({ path: [wrongPath] })
+    const visibility = await newVisibility(tx, wanted.visibility, { kind: 'group', within: parent?.visibility })
     requireNotMoreOpen(visibility, parent)
     const draft = { parent, name, path, visibility, ...(description != null && { description }) }
     const created = await insertGroup(tx, draft)
@@ -135,6 +138,7 @@ export const updateGroup = command(
   async (tx, { name, path, description, visibility, requestAccessEnabled }): Promise<Group> => {
     const { subject: group } = tx
     if (visibility !== undefined && visibility !== group.visibility) {
+      await requireUnrestricted(tx, visibility)
       requireNotMoreOpen(visibility, await parentOf(tx, group))
       await requireNotLessOpenThanBelow(tx, group, visibility)
     }

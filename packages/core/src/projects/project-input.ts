@@ -83,7 +83,7 @@ export const projectDraftInput = z
     path: text.optional(),
     namespaceId: z.int().nullish(),
     description: description.nullish(),
-    visibility: z.enum(visibilities).default('private'),
+    visibility: z.enum(visibilities).optional(),
     /** The branch of the first commit; any later branch can become the default. */
     defaultBranch: branchName.nullish(),
     requestAccessEnabled: z.boolean().default(true),

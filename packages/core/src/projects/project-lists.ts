@@ -8,6 +8,7 @@ import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { query, unscopedQuery } from '../operations/operation.ts'
+import { isAnonymous, rateOf } from '../settings/rate-of.ts'
 import { findUser, findUserByUsername } from '../users/user-store.ts'
 import { type ProjectListInput, projectListInput } from './project-input.ts'
 import { conditionsOfActor, enabledFeatures, listProjectRows, type ProjectFilter } from './project-list-store.ts'
@@ -16,7 +17,19 @@ import type { ProjectView } from './project-view.ts'
 import { viewsOf } from './project-view-store.ts'
 
 export const listProjects = unscopedQuery(
-  { name: 'listProjects', caller: 'anyone', input: z.object(projectListInput) },
+  {
+    name: 'listProjects',
+    caller: 'anyone',
+    input: z.object(projectListInput),
+    limits: [
+      {
+        name: 'projects_api_unauthenticated',
+        per: ['address'],
+        periodSeconds: 600,
+        count: rateOf('projects_api_rate_limit_unauthenticated', isAnonymous),
+      },
+    ],
+  },
   (context, input) => pageOfProjects(context, input, {}),
 )
 

@@ -8,8 +8,10 @@ import { notFound } from '../kit/domain-error.ts'
 import { type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { Project } from '../model/project.ts'
+import type { CallLimit } from '../operations/call-limit.ts'
 import { query, type StepsContext, steps } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
+import { isAnonymous, rateOf } from '../settings/rate-of.ts'
 import { commitInput, pageOfArray, requireCommitter, revision } from './commit-operations.ts'
 import { commitToBranch } from './commit-to-branch.ts'
 import { findProjectRepository } from './project-repository.ts'
@@ -152,6 +154,27 @@ export const getBlob = query(
     return { sha: sha.toLowerCase(), bytes: found.bytes }
   },
 )
+
+/** The limits on requests for the content of a file, as the platform names them. */
+const rawLimits = <Input>(path: (input: Input) => string): readonly CallLimit<Input>[] => [
+  {
+    name: 'raw_blob',
+    per: ['subject', { of: path }],
+    periodSeconds: 60,
+    count: rateOf('raw_blob_request_limit'),
+  },
+  {
+    name: 'raw_blob_unauthenticated',
+    per: ['subject'],
+    periodSeconds: 60,
+    count: rateOf('raw_blob_request_limit_unauthenticated', isAnonymous),
+  },
+]
+
+/** `getFile` for requests that get the content alone. */
+export const getRawFile: typeof getFile = { ...getFile, limits: rawLimits(({ filePath }) => filePath) }
+/** `getBlob` for requests that get the content alone. */
+export const getRawBlob: typeof getBlob = { ...getBlob, limits: rawLimits(({ sha }) => sha) }
 
 type FileChange = z.output<z.ZodObject<typeof commitInput>> & CommitAction
 

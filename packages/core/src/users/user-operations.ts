@@ -12,6 +12,7 @@ import { unscopedCommand, unscopedQuery, unscopedSteps } from '../operations/ope
 import { recordChange } from '../operations/record-change.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
 import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
+import { settingsOf } from '../settings/setting-of.ts'
 import { isKnownTo, mayListUsers } from './known-users.ts'
 import { hashPassword, savePasswordHash } from './password-store.ts'
 import { userEvents } from './user-events.ts'
@@ -118,9 +119,12 @@ export const createUser = unscopedSteps(
       await requireFreeEmail(tx, email)
       await requireFreeUsername(tx, username)
       const created = await insertUser(tx, { username, name, email, isAdministrator: admin === true })
-      const user = publicEmail
-        ? await updateUserRow(tx, created.id, { publicEmail: publicEmail.toLowerCase() })
-        : created
+      const settings = await settingsOf(core)
+      const user = await updateUserRow(tx, created.id, {
+        canCreateGroup: settings.can_create_group,
+        projectsLimit: settings.default_projects_limit,
+        ...(publicEmail && { publicEmail: publicEmail.toLowerCase() }),
+      })
       if (passwordHash !== undefined) await savePasswordHash(tx, user.id, passwordHash)
       await recordChange(tx, userEvents, 'created', { after: user })
       return { user, isWhole: true }

@@ -7,6 +7,8 @@ import {
   getBranch,
   getCommitWithPipeline,
   getFile,
+  getRawBlob,
+  getRawFile,
   getTag,
   listBranches,
   listCommitDiffs,
@@ -166,7 +168,7 @@ export const repositoryArea: Area = {
     route({
       method: 'GET',
       path: `${repository}/blobs/:sha/raw`,
-      operation: getBlob,
+      operation: getRawBlob,
       summary: 'Get the raw content of a blob.',
       names,
       content: rawContent,
@@ -174,7 +176,7 @@ export const repositoryArea: Area = {
     route({
       method: 'GET',
       path: `${file}/raw`,
-      operation: getFile,
+      operation: getRawFile,
       summary: 'Get the raw content of a file.',
       names,
       content: rawContent,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { performance } from 'node:perf_hooks'
-import type { Core } from '@penstock/core'
+import { type Core, settingOf } from '@penstock/core'
 import {
   type Incoming,
   type Reply,
@@ -63,7 +63,10 @@ const API_V3_GONE = 'API V3 is no longer supported. Use API V4 instead.'
 export function restListener(options: RestOptions): RequestListener {
   const { core, areas, log, rateLimits = defaultRateLimits, extraRoutes = [] } = options
   const { settings, clock } = core
-  const throttle = rateLimits === 'off' ? undefined : new Throttle(rateLimits, clock)
+  const throttle =
+    rateLimits === 'off'
+      ? undefined
+      : new Throttle(rateLimits, clock, () => settingOf(core, 'rate_limiting_response_text'))
   const startTimes = new WeakMap<IncomingMessage, number>()
   const isHttps = settings.externalUrl.startsWith('https://')
   const headers = {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { list, object } from '../kit/field-table.ts'
-import { type Visibility, visibilities } from '../model/access-level.ts'
+import { list, object } from '../../kit/field-table.ts'
+import { type Visibility, visibilities } from '../../model/access-level.ts'
 import { inForce, stored, typed, untyped, VALUE } from './setting.ts'
 import { texts } from './setting-fields.ts'
 

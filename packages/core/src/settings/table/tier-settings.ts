@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { list } from '../kit/field-table.ts'
+import { list } from '../../kit/field-table.ts'
 import { networkList } from './network-list.ts'
 import { inForce, stored, typed, untyped, VALUE } from './setting.ts'
 import { from, idOrNull, line, off, on, positive, texts } from './setting-fields.ts'

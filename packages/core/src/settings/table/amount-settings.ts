@@ -44,7 +44,7 @@ export const amountSettings = {
   ),
   performance_bar_allowed_group_id: untyped(
     idOrNull(),
-    stored('The group whose members may see the performance bar.', { allowed: 'the id or path of a group' }),
+    stored('The group of the users who may see the performance bar.', { allowed: 'the id or path of a group' }),
   ),
   local_markdown_version: typed(
     from(0, 0, 65_535).optional().default(0),

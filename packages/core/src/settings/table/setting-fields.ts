@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { flag, int, list, maxCharacters, number, oneOf, text } from '../kit/field-table.ts'
-import { visibilities } from '../model/access-level.ts'
+import { flag, int, list, maxCharacters, number, oneOf, text } from '../../kit/field-table.ts'
+import { visibilities } from '../../model/access-level.ts'
 import { VALUE } from './setting.ts'
 
 /** The largest integer, as in the columns of GitLab. */
