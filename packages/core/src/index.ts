@@ -70,6 +70,7 @@ export {
 } from './merge-requests/merge-request.ts'
 export * from './merge-requests/merge-request-branches.ts'
 export type { ShownMergeRequest } from './merge-requests/merge-request-details.ts'
+export * from './merge-requests/merge-request-diff-operations.ts'
 export * from './merge-requests/merge-request-listings.ts'
 export * from './merge-requests/merge-request-operations.ts'
 export * from './merge-requests/merge-request-pipelines.ts'
@@ -165,7 +166,6 @@ export * from './pipelines/trace-instance-store.ts'
 export { browseProjects } from './projects/project-listings.ts'
 export * from './projects/project-lists.ts'
 export * from './projects/project-operations.ts'
-export { type ProjectStatistics, statisticsOfProjects } from './projects/project-statistics.ts'
 export {
   groupsOfProjects,
   type NamespaceOwner,
@@ -174,9 +174,11 @@ export {
   viewsOfProjects,
 } from './projects/project-relations.ts'
 export { featureSwitches } from './projects/project-settings-input.ts'
+export { type ProjectStatistics, statisticsOfProjects } from './projects/project-statistics.ts'
 export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'
 export type { Namespace, ProjectView } from './projects/project-view.ts'
 export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/projects-of-parents.ts'
+export { type Archive, getArchive } from './repositories/archive-operations.ts'
 export { type Branch, createBranch, getBranch, listBranches, removeBranch } from './repositories/branch-operations.ts'
 export { type Commit, type ListedCommit, signatureTime, type Trailer, titleOf } from './repositories/commit.ts'
 export {
@@ -187,6 +189,7 @@ export {
   listCommits,
 } from './repositories/commit-operations.ts'
 export type { Committer } from './repositories/commit-to-branch.ts'
+export * from './repositories/comparison-operations.ts'
 export {
   type ChangedFile,
   createFile,
@@ -199,7 +202,9 @@ export {
   removeFile,
   updateFile,
 } from './repositories/file-operations.ts'
+export * from './repositories/history-operations.ts'
 export { type LanguageShare, languageOf } from './repositories/languages.ts'
+export type {} from './repositories/merge-request-version-store.ts'
 export { findProjectRepository } from './repositories/project-repository.ts'
 export type {
   CommitSummary,

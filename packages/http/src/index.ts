@@ -25,6 +25,7 @@ export {
   guarded,
   type Incoming,
   type Method,
+  pathParametersOf,
   type Reply,
   type ResponseRow,
   type Route,
@@ -33,6 +34,7 @@ export {
   type RouteShape,
   type ServedRoute,
   unguarded,
+  withPathParameters,
 } from './route.ts'
 export { apiHeaders, type ServeOptions, serveRoutes, strictTransportHeaders } from './serve-routes.ts'
 export { urlEncodedEntries } from './urlencoded.ts'

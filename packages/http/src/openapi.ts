@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ResponseRow, RouteShape } from './route.ts'
+import { type ResponseRow, type RouteShape, withPathParameters } from './route.ts'
 
 type Json = { readonly [key: string]: unknown }
 
@@ -30,7 +30,7 @@ export function openApiDocument<Access>(routes: readonly RouteShape<Access>[], a
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {
     if (route.documentation === undefined || route.method === '*') continue
-    const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
+    const path = withPathParameters(route.path, (name) => `{${name}}`)
     paths[path] = {
       ...paths[path],
       [route.method.toLowerCase()]: operationOf(route, api, { components, refine: api.refine }),

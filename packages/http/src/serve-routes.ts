@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, METHODS, type RequestListener } from 'node:http'
+import type { Readable } from 'node:stream'
 import Router, { type RouterContext } from '@koa/router'
 import type { JsonLimits } from '@penstock/json'
 import { type Log, type TrustedProxies, unmapIpv4 } from '@penstock/runtime'
@@ -7,7 +8,14 @@ import Koa from 'koa'
 import { type Body, groupByName, readBody } from './read-body.ts'
 import { ClientGone, defaultJsonLimits, readJson } from './read-json.ts'
 import { type RequestErrorKind, RequestProblem } from './request-problem.ts'
-import type { Admitted, Incoming, Reply, RouteRequest, ServedRoute } from './route.ts'
+import {
+  type Admitted,
+  type Incoming,
+  pathParametersOf,
+  type Reply,
+  type RouteRequest,
+  type ServedRoute,
+} from './route.ts'
 
 export interface ServeOptions {
   /** Turns every error into a response in the API's format: `RequestProblem`, and what guards and handlers throw. */
@@ -84,6 +92,7 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
 
   for (const route of routes) {
     const methods = route.method === '*' ? METHODS : route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]
+    const spanning = pathParametersOf(route.path).flatMap(({ name, spansSegments }) => (spansSegments ? [name] : []))
     const needsBody = route.body !== undefined && !route.body.safeParse(undefined).success
     router.register(route.path, methods, async (context: RouterContext) => {
       // The log gets the route's path and not the request's, because a client may put a secret in place of an id.
@@ -95,7 +104,12 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
       finish(
         context,
         incoming,
-        await admitted.handle({ ...incoming, params: context.params, query: queryOf(incoming.search), ...body }),
+        await admitted.handle({
+          ...incoming,
+          params: withoutTrailingSlashes(context.params, spanning),
+          query: queryOf(incoming.search),
+          ...body,
+        }),
       )
     })
   }
@@ -131,6 +145,13 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
   return app.callback()
 }
 
+/** Removes the slash at the end of the path from parameters that match several segments. */
+function withoutTrailingSlashes(params: RouteRequest['params'], spanning: readonly string[]): RouteRequest['params'] {
+  if (spanning.length === 0) return params
+  const trimmed = spanning.map((name) => [name, params[name]!.replace(/\/$/, '')])
+  return { ...params, ...Object.fromEntries(trimmed) }
+}
+
 function incomingOf(context: Koa.Context, proxies: TrustedProxies | undefined): Incoming {
   const { remoteAddress = '' } = context.req.socket
   const peer = unmapIpv4(remoteAddress)
@@ -164,12 +185,20 @@ function send(context: Koa.Context, reply: Reply): void {
   } else if (reply.content !== undefined) {
     // The type is set before the body, because koa would otherwise choose one.
     context.set('Content-Type', reply.contentType)
-    context.body = typeof reply.content === 'string' ? reply.content : bufferOver(reply.content)
+    context.body = bodyOfContent(reply.content, context)
   } else {
     context.body = null
     // koa sets 204 when the body becomes null, so the status is set again.
     context.status = reply.status
   }
+}
+
+function bodyOfContent(content: string | Uint8Array | Readable, { res }: Koa.Context): string | Buffer | Readable {
+  if (typeof content === 'string') return content
+  if (content instanceof Uint8Array) return bufferOver(content)
+  // The status is sent already, so a failure can only be shown by ending the connection.
+  content.once('error', () => res.destroy())
+  return content
 }
 
 /** Returns a Buffer over the same memory, so that content which many clients receive is stored only once. */

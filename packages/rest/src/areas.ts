@@ -3,6 +3,7 @@ import { groupsArea } from './areas/groups.ts'
 import { issuesArea } from './areas/issues.ts'
 import { labelsArea } from './areas/labels.ts'
 import { membersArea } from './areas/members.ts'
+import { mergeRequestDiffsArea } from './areas/merge-request-diffs.ts'
 import { mergeRequestsArea } from './areas/merge-requests.ts'
 import { milestonesArea } from './areas/milestones.ts'
 import { pipelineChangesArea } from './areas/pipeline-changes.ts'
@@ -25,6 +26,7 @@ export const areas: readonly Area[] = [
   labelsArea,
   issuesArea,
   mergeRequestsArea,
+  mergeRequestDiffsArea,
   milestonesArea,
   versionArea,
   repositoryArea,

@@ -5,7 +5,7 @@ import { modes } from '../git/git-object.ts'
 import { entryAt, lastChange } from '../git/history.ts'
 import { MAX_PATH_BYTES, segmentsOf } from '../git/repository-path.ts'
 import { notFound } from '../kit/domain-error.ts'
-import { type Page, pageInput } from '../kit/page.ts'
+import { invalidCursor, type KeysetPage, type KeysetRequest, keysetInput, type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { Project } from '../model/project.ts'
 import type { CallLimit } from '../operations/call-limit.ts'
@@ -124,20 +124,40 @@ export const listTree = query(
       path: z.string().max(MAX_PATH_BYTES).nullish(),
       ref: revision.nullish(),
       recursive: z.boolean().nullish(),
+      ...keysetInput,
+      /** The id of an entry, after which the next page begins. */
+      pageToken: z.string().max(MAX_PATH_BYTES).nullish(),
       ...pageInput,
     }),
     subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
-  async ({ core, subject }, { path, ref, recursive, page, perPage }): Promise<Page<RepositoryTreeEntry>> => {
+  async (
+    { core, subject },
+    { path, ref, recursive, pagination, cursor, pageToken, page, perPage },
+  ): Promise<Page<RepositoryTreeEntry> | KeysetPage<RepositoryTreeEntry>> => {
     const repository = await findProjectRepository(core, subject)
     const commit = await repository?.findCommit(ref ?? undefined)
     if (repository === undefined || commit === undefined) throw notFound('Tree')
     const entries = await treeEntriesAt(repository.git, commit, path ?? '', recursive === true)
     if (entries === undefined) throw notFound('Tree')
-    return pageOfArray(entries, { page, perPage })
+    if (pagination !== 'keyset') return pageOfArray(entries, { page, perPage })
+    return keysetPageOfEntries(entries, { perPage, cursor, pageToken: pageToken ?? undefined })
   },
 )
+
+/** Returns the entries after the one that the cursor names by its path, or the token by its id. */
+function keysetPageOfEntries(
+  entries: readonly RepositoryTreeEntry[],
+  { perPage, cursor, pageToken }: KeysetRequest & { readonly pageToken: string | undefined },
+): KeysetPage<RepositoryTreeEntry> {
+  const path = cursor && Buffer.from(cursor, 'base64url').toString()
+  const last = entries.findIndex((entry) => (path ? entry.path === path : entry.sha === pageToken))
+  if (last === -1 && (path || pageToken)) throw invalidCursor()
+  const items = entries.slice(last + 1, last + 1 + perPage)
+  const hasNext = entries.length > last + 1 + perPage
+  return { items, perPage, nextCursor: hasNext ? Buffer.from(items.at(-1)!.path).toString('base64url') : undefined }
+}
 
 export const getBlob = query(
   {

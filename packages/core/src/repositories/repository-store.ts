@@ -4,6 +4,7 @@ import type { RefKind } from '../git/git-reference.ts'
 import { notFound } from '../kit/domain-error.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Tx } from '../operations/context.ts'
+import { recordMergeRequestVersions } from './merge-request-version-store.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -48,7 +49,10 @@ export async function recordPush(
     .returning('id')
     .executeTakeFirst()
   if (updated === undefined) throw notFound('Project')
-  if (push.kind === 'heads') await setBranchTip(tx.db, push)
+  if (push.kind === 'heads') {
+    await setBranchTip(tx.db, push)
+    await recordMergeRequestVersions(tx, { projectId: push.projectId, branch: push.name })
+  }
   await tx.recordEvent({
     type: 'repository.pushed',
     objectId: push.projectId,

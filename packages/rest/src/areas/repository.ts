@@ -1,8 +1,12 @@
 import {
+  blameFile,
+  compareRevisions,
   createBranch,
   createCommit,
   createFile,
   createTag,
+  findMergeBase,
+  getArchive,
   getBlob,
   getBranch,
   getCommitWithPipeline,
@@ -12,7 +16,9 @@ import {
   getTag,
   listBranches,
   listCommitDiffs,
+  listCommitRefs,
   listCommits,
+  listContributors,
   listTags,
   listTree,
   removeBranch,
@@ -22,6 +28,14 @@ import {
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
 import { commitShape, singleCommitShape } from './shapes/commit-shape.ts'
+import {
+  archiveContent,
+  archiveHeaders,
+  blameShape,
+  commitRefShape,
+  comparisonShape,
+  contributorShape,
+} from './shapes/history-shapes.ts'
 import {
   blobShape,
   branchShape,
@@ -41,7 +55,7 @@ const names = { project: 'id' }
 const readsCode = { scopes: ['read_repository'] }
 const endsInName = true
 const repository = '/projects/:id/repository'
-const file = `${repository}/files/:file_path`
+const file = `${repository}/files/*file_path`
 
 export const repositoryArea: Area = {
   tag: 'Repositories',
@@ -73,6 +87,14 @@ export const repositoryArea: Area = {
     }),
     route({
       method: 'GET',
+      path: `${repository}/commits/:sha/refs`,
+      operation: listCommitRefs,
+      summary: 'List the branches and tags that contain a commit.',
+      names,
+      shape: commitRefShape,
+    }),
+    route({
+      method: 'GET',
       path: `${repository}/commits/:sha`,
       operation: getCommitWithPipeline,
       summary: 'Get a commit by its id, an abbreviated id, a branch or a tag.',
@@ -100,7 +122,7 @@ export const repositoryArea: Area = {
     }),
     route({
       method: 'GET',
-      path: `${repository}/branches/:branch`,
+      path: `${repository}/branches/*branch`,
       operation: getBranch,
       summary: 'Get a branch.',
       names,
@@ -109,7 +131,7 @@ export const repositoryArea: Area = {
     }),
     route({
       method: 'DELETE',
-      path: `${repository}/branches/:branch`,
+      path: `${repository}/branches/*branch`,
       operation: removeBranch,
       summary: 'Delete a branch.',
       names,
@@ -134,7 +156,7 @@ export const repositoryArea: Area = {
     }),
     route({
       method: 'GET',
-      path: `${repository}/tags/:tag_name`,
+      path: `${repository}/tags/*tag_name`,
       operation: getTag,
       summary: 'Get a tag.',
       names,
@@ -143,7 +165,7 @@ export const repositoryArea: Area = {
     }),
     route({
       method: 'DELETE',
-      path: `${repository}/tags/:tag_name`,
+      path: `${repository}/tags/*tag_name`,
       operation: removeTag,
       summary: 'Delete a tag.',
       names,
@@ -156,6 +178,53 @@ export const repositoryArea: Area = {
       summary: 'List the files and directories of a commit.',
       names,
       shape: treeEntryShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/compare`,
+      operation: compareRevisions,
+      summary: 'List the commits and diffs between two branches, tags or commits.',
+      names,
+      shape: comparisonShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/merge_base`,
+      operation: findMergeBase,
+      summary: 'Get the newest commit that branches, tags or commits have in common.',
+      names,
+      shape: commitShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/contributors`,
+      operation: listContributors,
+      summary: 'List the authors of the commits of a branch.',
+      names,
+      shape: contributorShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/archive`,
+      operation: getArchive,
+      summary: 'Get the files of a commit as an archive, a tar.gz unless `format` names another format.',
+      names,
+      content: archiveContent,
+      headers: archiveHeaders,
+      takesJobTokens: true,
+      ...readsCode,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/archive.:format`,
+      operation: getArchive,
+      summary: 'Get the files of a commit as an archive.',
+      names,
+      content: archiveContent,
+      headers: archiveHeaders,
+      takesJobTokens: true,
+      endsInName,
+      ...readsCode,
     }),
     route({
       method: 'GET',
@@ -172,6 +241,16 @@ export const repositoryArea: Area = {
       summary: 'Get the raw content of a blob.',
       names,
       content: rawContent,
+    }),
+    route({
+      method: 'GET',
+      path: `${file}/blame`,
+      operation: blameFile,
+      summary: 'List the lines of a file with the commit that last changed them.',
+      names,
+      shape: blameShape,
+      isList: true,
+      ...readsCode,
     }),
     route({
       method: 'GET',
