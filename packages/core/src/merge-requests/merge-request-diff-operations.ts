@@ -13,8 +13,8 @@ import { getProject } from '../projects/project-store.ts'
 import { type Commit, commitOfProject } from '../repositories/commit.ts'
 import { pageOfArray } from '../repositories/commit-operations.ts'
 import { findProjectRepository, type ProjectRepository } from '../repositories/project-repository.ts'
-import type { DescribedMergeRequest } from './merge-request.ts'
 import { getMergeRequest } from './merge-request-changes.ts'
+import { type ShownMergeRequest, shownMergeRequest } from './merge-request-details.ts'
 import { branchTipsOf, tipKey } from './merge-request-store.ts'
 import { findNewestVersion, type MergeRequestVersion, pageOfVersions } from './merge-request-version-list.ts'
 
@@ -60,7 +60,7 @@ export const listMergeRequestDiffs = query(
 )
 
 export interface MergeRequestChanges {
-  readonly mergeRequest: DescribedMergeRequest
+  readonly mergeRequest: ShownMergeRequest
   readonly diffs: readonly FileDiff[]
   /** Whether files are missing in `diffs`, because there are too many. */
   readonly isIncomplete: boolean
@@ -79,7 +79,7 @@ export const getMergeRequestChanges = query(
     const changes = await changesOf(repository, range)
     const diffs = repository === undefined ? [] : await diffsOf(repository.git, changes.slice(0, MAX_FILES))
     return {
-      mergeRequest,
+      mergeRequest: await shownMergeRequest(context, context.subject, mergeRequest),
       diffs: unidiff ? diffs.map(withFileNames) : diffs,
       isIncomplete: changes.length > MAX_FILES,
     }

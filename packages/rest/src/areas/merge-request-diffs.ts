@@ -10,17 +10,17 @@ import {
 } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, route, type Shape } from '../routing/route.ts'
-import { mergeRequestShape } from './merge-requests.ts'
 import { commitJson, commitSchema, commitShape } from './shapes/commit-shape.ts'
 import { timestamp } from './shapes/issuable-shape.ts'
+import { shownMergeRequestShape } from './shapes/merge-request-shape.ts'
 import { diffShape } from './shapes/repository-shapes.ts'
 
 const changesShape: Shape<MergeRequestChanges> = {
-  schema: mergeRequestShape.schema
+  schema: shownMergeRequestShape.schema
     .extend({ changes: z.array(diffShape.schema), overflow: z.boolean() })
     .meta({ id: 'MergeRequestChanges' }),
   of: ({ mergeRequest, diffs, isIncomplete }, context) => ({
-    ...mergeRequestShape.of(mergeRequest, context),
+    ...shownMergeRequestShape.of(mergeRequest, context),
     changes: diffs.map((diff) => diffShape.of(diff, context)),
     overflow: isIncomplete,
   }),
