@@ -5,7 +5,10 @@ const NO_LIMIT = '0: no limit.'
 
 /** Integer settings about accounts, sizes, times and imports. */
 export const amountSettings = {
-  default_projects_limit: typed(from(0, 100_000), inForce('Projects that a user may create in their own namespace.')),
+  default_projects_limit: typed(
+    from(0, 100_000),
+    inForce('Projects that a new user may create in their own namespace.'),
+  ),
   deletion_adjourned_period: untyped(from(1, 30, 90), stored('Days until a deleted group or project is removed.')),
   failed_login_attempts_unlock_period_in_minutes: untyped(
     positiveOrNull(),
