@@ -48,6 +48,8 @@ function unnamed(kind: ParentKind, { all: path }: { readonly all: string }) {
   ]
 }
 
+const neverArchived = { archived: 'labels are not archived' }
+
 export const labelsArea: Area = {
   tag: 'Labels',
   routes: parentRoutes({
@@ -56,7 +58,11 @@ export const labelsArea: Area = {
     operations,
     shape: shapes,
     foundBy: 'by its id or name',
-    parameters: { list: orderedList },
+    parameters: {
+      list: { ...orderedList, refused: neverArchived },
+      create: { refused: neverArchived },
+      update: { refused: neverArchived },
+    },
     endsInName: true,
     invalid: () => invalid,
     others: unnamed,

@@ -10,7 +10,7 @@ import {
   updateMergeRequest,
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
-import { changedMergeRequest, mergeRequestList, newMergeRequest } from './parameters/issues.ts'
+import { changedMergeRequest, mergeRequestList, newMergeRequest, projectMergeRequestList } from './parameters/issues.ts'
 import { mergeRequestShape, reviewerShape, shownMergeRequestShape } from './shapes/merge-request-shape.ts'
 import { trackingRoutes } from './tracking-routes.ts'
 
@@ -42,7 +42,7 @@ export const mergeRequestsArea: Area = {
       method: 'GET',
       path: list,
       operation: listProjectMergeRequests,
-      parameters: mergeRequestList,
+      parameters: projectMergeRequestList,
       names: inProject,
       shape: mergeRequestShape,
       takesJobTokens: true,
