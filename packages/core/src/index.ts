@@ -165,7 +165,6 @@ export * from './pipelines/trace-instance-store.ts'
 export { browseProjects } from './projects/project-listings.ts'
 export * from './projects/project-lists.ts'
 export * from './projects/project-operations.ts'
-export { type ProjectStatistics, statisticsOfProjects } from './projects/project-statistics.ts'
 export {
   groupsOfProjects,
   type NamespaceOwner,
@@ -174,6 +173,7 @@ export {
   viewsOfProjects,
 } from './projects/project-relations.ts'
 export { featureSwitches } from './projects/project-settings-input.ts'
+export { type ProjectStatistics, statisticsOfProjects } from './projects/project-statistics.ts'
 export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'
 export type { Namespace, ProjectView } from './projects/project-view.ts'
 export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/projects-of-parents.ts'

@@ -1,5 +1,5 @@
-import type { GitRepository } from '../git/git-repository.ts'
-import type { HistoryHeader } from '../git/history.ts'
+import type { GitRepository } from './git-repository.ts'
+import type { HistoryHeader } from './history.ts'
 
 /** The commits of a branch that another branch does not have. */
 export interface CommitRange {

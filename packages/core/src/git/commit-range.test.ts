@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { HistoryHeader } from '../git/history.ts'
-import { cachedCommitReader, rangeOf } from './merge-request-range.ts'
+import { cachedCommitReader, rangeOf } from './commit-range.ts'
+import type { HistoryHeader } from './history.ts'
 
 /** Creates a history from `id: parents`, with one second between commits. */
 function historyOf(commits: Readonly<Record<string, readonly string[]>>, atSeconds = (index: number) => index) {
