@@ -90,7 +90,12 @@ function parametersOf(
   }))
 }
 
-function responseOf({ description, body, headers, contentType, links }: ResponseRow, generation: Generation): Json {
+function responseOf(
+  { description, body, headers, contentType = 'application/json', otherBodies, links }: ResponseRow,
+  generation: Generation,
+): Json {
+  const bodies = Object.entries({ ...(body && { [contentType]: body }), ...otherBodies })
+  const content = bodies.map(([type, schema]) => [type, { schema: schemaOf(schema, 'output', generation) }])
   return {
     description,
     ...(headers && {
@@ -98,7 +103,7 @@ function responseOf({ description, body, headers, contentType, links }: Response
         Object.entries(headers).map(([name, meaning]) => [name, { description: meaning, schema: { type: 'string' } }]),
       ),
     }),
-    ...(body && { content: { [contentType ?? 'application/json']: { schema: schemaOf(body, 'output', generation) } } }),
+    ...(content.length > 0 && { content: Object.fromEntries(content) }),
     ...(links && { links }),
   }
 }

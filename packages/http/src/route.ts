@@ -53,6 +53,8 @@ export interface ResponseRow {
   readonly body?: z.ZodType
   /** Default: application/json. */
   readonly contentType?: string
+  /** Further bodies that the response may have instead, by content type. */
+  readonly otherBodies?: Readonly<Record<string, z.ZodType>>
   /** Descriptions by header name. */
   readonly headers?: Readonly<Record<string, string>>
   /** The operations that can follow, by link name, with runtime expressions of OpenAPI for their parameters. */

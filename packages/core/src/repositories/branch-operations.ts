@@ -5,6 +5,7 @@ import { refused } from '../git/commit-actions.ts'
 import { findReference, type GitReference, headBranch, listReferences, moveReference } from '../git/git-reference.ts'
 import type { GitRepository } from '../git/git-repository.ts'
 import { ancestorsAmong } from '../git/history.ts'
+import { pushedCommits } from '../git/pushed-commits.ts'
 import { isRefName } from '../git/repository-path.ts'
 import { findRevision } from '../git/revision.ts'
 import { DomainError, notFound } from '../kit/domain-error.ts'
@@ -103,8 +104,20 @@ export const createBranch = steps(
       const outcome = await moveReference(writable, 'heads', { name, from: undefined, to })
       if (outcome === 'not_as_expected') throw refused(`A branch called ${name} already exists`)
       if (outcome === 'name_in_use') throw refused(`The branch name ${name} conflicts with the name of another branch`)
+      const { defaultBranch } = repository
+      const from = defaultBranch && (await findReference(writable, 'heads', defaultBranch))
+      const pushed = await pushedCommits(writable, { before: from, after: to })
+      const push = {
+        projectId: subject.id,
+        actorId,
+        kind: 'heads',
+        name,
+        before: undefined,
+        after: to,
+        pushed,
+      } as const
       return async (tx) => {
-        await recordPush(tx, { projectId: subject.id, actorId, kind: 'heads', name, before: undefined, after: to })
+        await recordPush(tx, push)
         return to
       }
     })

@@ -165,6 +165,7 @@ function responsesOf(
       description: 'Too many requests',
       body: z.string(),
       contentType: 'text/plain',
+      ...(row.operation.limits.length > 0 && { otherBodies: { 'application/json': messageBody } }),
       headers: { 'Retry-After': 'Seconds until the next request can succeed' },
     },
     503: {
