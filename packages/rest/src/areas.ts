@@ -5,6 +5,7 @@ import { labelsArea } from './areas/labels.ts'
 import { membersArea } from './areas/members.ts'
 import { mergeRequestsArea } from './areas/merge-requests.ts'
 import { milestonesArea } from './areas/milestones.ts'
+import { namespacesArea } from './areas/namespaces.ts'
 import { pipelineChangesArea } from './areas/pipeline-changes.ts'
 import { pipelinesArea } from './areas/pipelines.ts'
 import { projectsArea } from './areas/projects.ts'
@@ -20,6 +21,7 @@ export const areas: readonly Area[] = [
   accessTokensArea,
   usersArea,
   groupsArea,
+  namespacesArea,
   projectsArea,
   membersArea,
   labelsArea,

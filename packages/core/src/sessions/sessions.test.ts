@@ -55,7 +55,6 @@ describe('sessions', () => {
       kind: 'session',
       state: 'valid',
       id: undefined,
-      signedInAtMs: expect.any(Number),
       user: expect.objectContaining({ username: 'mira' }),
       scopes: ['api'],
       signedInAtMs: expect.any(Number),
