@@ -71,3 +71,6 @@ export const texts = (maxEntries: number, maxEntryCharacters = 255) =>
       entries.some((entry) => entry.length > maxEntryCharacters) &&
       `entries cannot be larger than ${maxEntryCharacters} characters`,
   )
+
+/** Returns names for a message, which is limited because a request may contain thousands of them. */
+export const listed = (names: readonly string[]): string => names.slice(0, 10).join(', ').slice(0, 1_000)
