@@ -17,6 +17,7 @@ import { omitNullish } from '../../schema/omit-nullish.ts'
 import type { ArgumentsMaker } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
+import { withoutAbsent } from './tracking-fields.ts'
 
 /** Adds the fields that find, list and count issues. */
 export function addIssueLists(kit: Kit): void {
@@ -27,6 +28,7 @@ export function addIssueLists(kit: Kit): void {
     state: t.arg({ type: wantedState }),
     sort: t.arg({ type: sort, defaultValue: 'created_at desc' }),
   })
+  const releases = (t: ArgumentsMaker) => ({ releaseTag: t.arg.stringList({ description: absent }) })
   const places = (t: ArgumentsMaker) => ({ includeArchived: t.arg.boolean({ defaultValue: false }) })
 
   builder.objectType('IssueStatusCountsType', {
@@ -49,16 +51,17 @@ export function addIssueLists(kit: Kit): void {
 
   builder.objectFields('Project', (t) => ({
     issues: connectionField(kit, t, 'Issue', {
-      args: { ...filters(t), ...ordered(t) },
+      args: { ...filters(t), ...ordered(t), ...releases(t) },
       list: (project, args, context) =>
-        loadBatched(context, listIssuesOfEachProject, project, listInput(globalIds, args)),
+        loadBatched(context, listIssuesOfEachProject, project, listInput(globalIds, withoutAbsent(args, 'releaseTag'))),
     }),
     issue: t.field({
       type: 'Issue',
       description: 'The first issue that matches the filters',
-      args: { ...filters(t), ...ordered(t) },
+      args: { ...filters(t), ...ordered(t), ...releases(t) },
       resolve: async (project, args, context): Promise<Issue | undefined> => {
-        const listed = await loadBatched(context, listIssuesOfEachProject, project, listInput(globalIds, args))
+        const input = listInput(globalIds, withoutAbsent(args, 'releaseTag'))
+        const listed = await loadBatched(context, listIssuesOfEachProject, project, input)
         return listed && (await new Connection(listed, { first: 1 }, context.loaders).page()).items[0]
       },
     }),
@@ -99,10 +102,13 @@ export function addIssueLists(kit: Kit): void {
 
 const LARGEST_INT = 2_147_483_647
 
+/** The description of arguments about reactions and releases, which do not exist. */
+const absent = 'Not supported: a value is refused'
+
 /** Returns the filter arguments of all fields that find issues. */
 function issueFilters(kit: Kit) {
   const { builder } = kit
-  const { assigneeWildcard, milestoneWildcard, searchableField } = issuableTypes(kit)
+  const { assigneeWildcard, milestoneWildcard, searchableField, subscriptionStatus } = issuableTypes(kit)
   const { type, negatedMilestoneWildcard } = issueEnums(kit)
   const negated = builder.inputType('NegatedIssueFilterInput', {
     fields: (t) => ({
@@ -114,6 +120,8 @@ function issueFilters(kit: Kit) {
       milestoneTitle: t.stringList(),
       milestoneWildcardId: t.field({ type: negatedMilestoneWildcard }),
       types: t.field({ type: [type] }),
+      myReactionEmoji: t.string({ description: absent }),
+      releaseTag: t.stringList({ description: absent }),
     }),
   })
   const unioned = builder.inputType('UnionedIssueFilterInput', {
@@ -136,6 +144,8 @@ function issueFilters(kit: Kit) {
     milestoneTitle: t.arg({ type: ['String'], required: { list: false, items: false } }),
     milestoneWildcardId: t.arg({ type: milestoneWildcard }),
     types: t.arg({ type: [type] }),
+    subscribed: t.arg({ type: subscriptionStatus }),
+    myReactionEmoji: t.arg.string({ description: absent }),
     createdAfter: t.arg({ type: 'Time' }),
     createdBefore: t.arg({ type: 'Time' }),
     updatedAfter: t.arg({ type: 'Time' }),
@@ -173,8 +183,10 @@ const stateInput = (state: ListArguments['state']) =>
   state === 'locked' ? { state: 'all', iids: [NO_IID] } : state == null ? {} : { state }
 
 /** Converts the filter arguments to the names of the core's filter, without null values. */
-function filterInput(globalIds: GlobalIds, args: Filters) {
-  const { not, or } = args
+function filterInput(globalIds: GlobalIds, given: Filters) {
+  const args = withoutAbsent(given, 'myReactionEmoji')
+  const { or } = args
+  const not = args.not && withoutAbsent(args.not, 'myReactionEmoji', 'releaseTag')
   return omitNullish({
     iids: iidsIn(joined(args.iid, args.iids)),
     authorUsername: args.authorUsername,
@@ -185,6 +197,7 @@ function filterInput(globalIds: GlobalIds, args: Filters) {
     milestoneTitles: textsIn(args.milestoneTitle),
     milestoneWildcard: args.milestoneWildcardId,
     types: args.types,
+    subscribed: args.subscribed,
     createdAfter: args.createdAfter,
     createdBefore: args.createdBefore,
     updatedAfter: args.updatedAfter,

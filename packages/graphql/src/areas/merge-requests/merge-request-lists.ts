@@ -14,6 +14,7 @@ import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
 import type { AnyFieldsOf, ArgumentsMaker } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from '../issues/issuable-types.ts'
+import { withoutAbsent } from '../issues/tracking-fields.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
 
 /** Adds the fields that find and list merge requests. */
@@ -96,8 +97,8 @@ export function addMergeRequestLists(kit: Kit): void {
 
 function listArguments(kit: Kit) {
   const { builder } = kit
-  const { assigneeWildcard, milestoneWildcard, searchableField } = issuableTypes(kit)
-  const { state, reviewerWildcard, sort } = mergeRequestEnums(kit)
+  const { assigneeWildcard, milestoneWildcard, searchableField, subscriptionStatus } = issuableTypes(kit)
+  const { state, reviewerWildcard, reviewState, sort } = mergeRequestEnums(kit)
 
   const negated = builder.inputType('MergeRequestsResolverNegatedParams', {
     fields: (t) => ({
@@ -107,6 +108,11 @@ function listArguments(kit: Kit) {
       labels: t.stringList(),
       milestoneTitle: t.string(),
       reviewerUsername: t.string(),
+      approvedBy: t.stringList({ description: absent }),
+      myReactionEmoji: t.string({ description: absent }),
+      onlyReviewer: t.boolean({ description: absent }),
+      releaseTag: t.string({ description: absent }),
+      reviewStates: t.field({ type: [reviewState], description: absent }),
       sourceBranches: t.stringList(),
       targetBranches: t.stringList(),
     }),
@@ -115,6 +121,7 @@ function listArguments(kit: Kit) {
     fields: (t) => ({
       assigneeUsernames: t.stringList(),
       onlyReviewerUsername: t.string(),
+      reviewStates: t.field({ type: [reviewState], description: absent }),
       reviewerWildcard: t.field({ type: reviewerWildcard }),
     }),
   })
@@ -129,6 +136,9 @@ function listArguments(kit: Kit) {
     assigneeWildcardId: t.arg({ type: assigneeWildcard }),
     reviewerUsername: t.arg.string(),
     reviewerWildcardId: t.arg({ type: reviewerWildcard }),
+    reviewState: t.arg({ type: reviewState, description: absent }),
+    reviewStates: t.arg({ type: [reviewState], description: absent }),
+    approvedBy: t.arg.stringList({ description: absent }),
     mergedBy: t.arg.string(),
     sourceBranches: t.arg.stringList(),
     targetBranches: t.arg.stringList(),
@@ -136,6 +146,9 @@ function listArguments(kit: Kit) {
     labels: t.arg.stringList(),
     milestoneTitle: t.arg.string(),
     milestoneWildcardId: t.arg({ type: milestoneWildcard }),
+    myReactionEmoji: t.arg.string({ description: absent }),
+    releaseTag: t.arg.string({ description: absent }),
+    subscribed: t.arg({ type: subscriptionStatus }),
     createdAfter: t.arg({ type: 'Time' }),
     createdBefore: t.arg({ type: 'Time' }),
     updatedAfter: t.arg({ type: 'Time' }),
@@ -164,7 +177,14 @@ type ListArguments = Arguments<Lists['filterArguments']> &
   Arguments<Lists['sortArgument']>
 
 /** Converts the list arguments to the input of the core. */
-function inputOf({
+const inputOf = ({ not, or, ...args }: ListArguments) =>
+  supportedInput({
+    ...withoutAbsent(args, 'approvedBy', 'myReactionEmoji', 'releaseTag', 'reviewState', 'reviewStates'),
+    not: not && withoutAbsent(not, 'approvedBy', 'myReactionEmoji', 'onlyReviewer', 'releaseTag', 'reviewStates'),
+    or: or && withoutAbsent(or, 'reviewStates'),
+  })
+
+function supportedInput({
   iids,
   assigneeWildcardId,
   reviewerWildcardId,
@@ -194,6 +214,9 @@ function inputOf({
     ...orderIn(sort),
   })
 }
+
+/** The description of arguments about reviews, approvals, reactions and releases, which do not exist. */
+const absent = 'Not supported: a value is refused'
 
 const negatedInput = ({
   authorUsername,
