@@ -44,6 +44,10 @@ const otherRows: Readonly<Partial<Record<Permission, AccessRow>>> = {
     rule: 'a project that is not visible is not found; anonymous callers see public data',
     project: '---yyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
   },
+  read_statistics: {
+    rule: 'Reporters and higher',
+    project: '---nnyyyyyy -nnnnyyyyyy nnnnnyyyyyy',
+  },
   admin_project: {
     rule: 'Maintainers and higher change the settings of a project',
     project: '---nnnnnyyy -nnnnnnnyyy nnnnnnnnyyy',

@@ -60,6 +60,7 @@ export { mayLeaveEach } from './members/may-leave.ts'
 export { type Member, roleNames } from './members/member.ts'
 export { groupMembers, listMembershipsOfEach, projectMembers } from './members/member-operations.ts'
 export { insertMember } from './members/member-store.ts'
+export { listProjectUsers } from './members/project-user-operations.ts'
 export {
   type DescribedMergeRequest,
   type ListedMergeRequest,
@@ -107,6 +108,8 @@ export type {} from './oauth/application-store.ts'
 export * from './oauth/authorization.ts'
 export type { ClientCredentials } from './oauth/client.ts'
 export type {} from './oauth/code-store.ts'
+export type {} from './oauth/device-code-store.ts'
+export * from './oauth/device-grant.ts'
 export * from './oauth/grant-token.ts'
 export { claimNames, identityClaims, userinfoScopes } from './oauth/identity-claims.ts'
 export * from './oauth/oauth-refusal.ts'
@@ -163,6 +166,7 @@ export * from './pipelines/trace-instance-store.ts'
 export { browseProjects } from './projects/project-listings.ts'
 export * from './projects/project-lists.ts'
 export * from './projects/project-operations.ts'
+export { type ProjectStatistics, statisticsOfProjects } from './projects/project-statistics.ts'
 export {
   groupsOfProjects,
   type NamespaceOwner,
@@ -194,6 +198,7 @@ export {
   removeFile,
   updateFile,
 } from './repositories/file-operations.ts'
+export { type LanguageShare, languageOf } from './repositories/languages.ts'
 export { findProjectRepository } from './repositories/project-repository.ts'
 export type {
   CommitSummary,
@@ -210,6 +215,7 @@ export {
   countsOfRepositories,
   entriesOfTrees,
   filesAt,
+  languagesOfRepositories,
   lastCommitsAt,
   messagesOfCommits,
   openRepositories,

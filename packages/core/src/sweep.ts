@@ -3,6 +3,7 @@ import { sweepRepositories } from './git/sweep-repositories.ts'
 import { undoUnfinishedChanges } from './git/undo-change.ts'
 import { DAY_MS } from './kit/day.ts'
 import { deleteExpiredCodes } from './oauth/code-store.ts'
+import { deleteExpiredDeviceCodes } from './oauth/device-code-store.ts'
 import { deleteExpiredOAuthTokens } from './oauth/oauth-token-store.ts'
 import { deleteRetiredSigningKeys } from './oauth/signing-key-store.ts'
 import { deleteExpiredCallCounts } from './operations/call-count-store.ts'
@@ -40,6 +41,7 @@ export async function sweep(core: Core, { eventDays }: Retention): Promise<void>
     deleteExpiredCodes,
     deleteExpiredOAuthTokens,
     deleteRetiredSigningKeys,
+    deleteExpiredDeviceCodes,
     deleteExpiredSpamLogs,
     deleteExpiredCallCounts,
   ]

@@ -1,6 +1,7 @@
 import type { CoreSettings } from '@penstock/core'
 import SchemaBuilder from '@pothos/core'
 import { type GraphQLSchema, isListType, isObjectType } from 'graphql'
+import { addAbsentFeatures } from './areas/absent-features.ts'
 import { addCiVariables } from './areas/ci/ci-variables.ts'
 import { addDetailedStatus } from './areas/ci/detailed-status.ts'
 import { addJobLists } from './areas/ci/job-lists.ts'
@@ -16,6 +17,8 @@ import { addLabels } from './areas/issues/labels.ts'
 import { addMilestones } from './areas/issues/milestones.ts'
 import { addMergeRequests } from './areas/merge-requests/merge-requests.ts'
 import { addAccessLevels } from './areas/namespaces/access-levels.ts'
+import { addAutocompleteUsers } from './areas/namespaces/autocomplete-users.ts'
+import { addFeatureLevels } from './areas/namespaces/feature-levels.ts'
 import { addGroups } from './areas/namespaces/groups.ts'
 import { addMembers } from './areas/namespaces/members.ts'
 import { addNamespaces } from './areas/namespaces/namespaces.ts'
@@ -28,8 +31,10 @@ import { withDeadline } from './request/deadline.ts'
 import { withItemBudget } from './request/item-budget.ts'
 import { connectionCounts } from './schema/connection-counts.ts'
 import { Connections } from './schema/connections.ts'
+import { directives } from './schema/directives.ts'
 import { GlobalIds } from './schema/global-id.ts'
 import type { Kit } from './schema/kit.ts'
+import { refuseArguments } from './schema/refused-arguments.ts'
 import { scalarsOf } from './schema/scalars.ts'
 import type { SchemaTypes } from './schema/schema-types.ts'
 import type {} from './schema/sources.ts'
@@ -45,6 +50,8 @@ const areas: readonly ((kit: Kit) => void)[] = [
   addMembers,
   addProjects,
   addProjectPermissions,
+  addFeatureLevels,
+  addAutocompleteUsers,
   addRepository,
   addCommits,
   addLabels,
@@ -60,6 +67,7 @@ const areas: readonly ((kit: Kit) => void)[] = [
   addMergeRequests,
   addIssues,
   addMilestones,
+  addAbsentFeatures,
 ]
 
 /** Creates the schema for a service with the given name and address. */
@@ -72,7 +80,8 @@ export function createSchema(settings: Pick<CoreSettings, 'serviceName' | 'exter
   const connections = new Connections(builder, connectionCounts)
   const kit: Kit = { builder, globalIds, settings, connections, web: webAddressOf(settings) }
   for (const area of areas) area(kit)
-  const schema = builder.toSchema()
+  const schema = builder.toSchema({ directives })
+  refuseArguments(schema)
   limitWork(schema)
   return schema
 }

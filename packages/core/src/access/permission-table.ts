@@ -38,6 +38,7 @@ export const permissionTable = {
   create_project: { least: developer },
 
   read_project: { least: guest, visitors: 'anyone' },
+  read_statistics: { least: reporter },
   admin_project: { least: maintainer },
   change_project_visibility: { least: owner },
   remove_project: { least: owner },

@@ -46,13 +46,19 @@ export async function applyActions(
 ): Promise<string> {
   const draft = await TreeDraft.of(repository, baseTree)
   for (const action of actions) {
-    const changedPath = action.action === 'move' ? action.previousPath : action.filePath
+    const changedPath = pathToChange(action)
     if (changedPath && action.lastCommitId && !(await isUnchangedSince(changedPath, action.lastCommitId))) {
       throw refused(`${changedPath} has changed since the commit you based your change on`)
     }
     await apply(repository, draft, action)
   }
   return draft.write(repository)
+}
+
+/** Returns the path of the file that the action changes; `undefined` for one that creates a file. */
+function pathToChange({ action, filePath, previousPath }: CommitAction): string | null | undefined {
+  if (action === 'create') return undefined
+  return action === 'move' ? previousPath : filePath
 }
 
 async function apply(repository: WritableRepository, draft: TreeDraft, action: CommitAction): Promise<void> {

@@ -237,10 +237,11 @@ export const setIssueAssignees = command(
 )
 
 export const removeIssue = command(
-  { name: 'removeIssue', input: z.object(oneIssue), permission: 'read_issue', subject },
+  { name: 'removeIssue', input: z.object(oneIssue), permission: 'read_issue', subject, isConditional: true },
   async (tx, { issueIid }) => {
     const issue = await getIssue(tx, tx.actor, tx.subject, issueIid)
     await requirePermission(tx, tx.subject, 'remove_issue')
+    tx.requireUnmodified(issue.updatedAtMs)
     await deleteIssue(tx, issue.id)
     await recordChange(tx, issueEvents, 'removed', { before: issue, projectId: tx.subject.id })
   },

@@ -17,6 +17,7 @@ export interface MemberFilter {
   /** A part of the name or username. */
   readonly search?: string | undefined
   readonly userIds?: readonly number[] | undefined
+  readonly exceptUserIds?: readonly number[] | undefined
 }
 
 export interface MemberDraft {
@@ -51,7 +52,7 @@ export async function pageOfMembers(
   context: ReadContext,
   subject: Subject,
   reach: Reach,
-  { search, userIds }: MemberFilter,
+  { search, userIds, exceptUserIds }: MemberFilter,
   page: PageRequest,
 ): Promise<Page<Member>> {
   let query = membersOf(context, subject, reach)
@@ -60,6 +61,7 @@ export async function pageOfMembers(
       .innerJoin('users', 'users.id', 'members.user_id')
       .where(containsText(['users.name', 'users.username'], search)) as typeof query
   if (userIds !== undefined) query = query.where('members.user_id', 'in', [...userIds])
+  if (exceptUserIds !== undefined) query = query.where('members.user_id', 'not in', [...exceptUserIds])
   const rows = await pageOf(context, query.orderBy('members.id'), page)
   const members = await membersOfRows(context, rows.items)
   const memberById = new Map(rows.items.map((row, index) => [row.id, members[index]!]))

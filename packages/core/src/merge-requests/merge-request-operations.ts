@@ -174,10 +174,17 @@ export const updateMergeRequest = steps(
 )
 
 export const removeMergeRequest = command(
-  { name: 'removeMergeRequest', input: z.object(oneMergeRequest), permission: 'read_merge_request', subject },
+  {
+    name: 'removeMergeRequest',
+    input: z.object(oneMergeRequest),
+    permission: 'read_merge_request',
+    subject,
+    isConditional: true,
+  },
   async (tx, { mergeRequestIid }) => {
     const mergeRequest = await getMergeRequest(tx, tx.actor, tx.subject, mergeRequestIid)
     await requirePermission(tx, tx.subject, 'remove_merge_request')
+    tx.requireUnmodified(mergeRequest.updatedAtMs)
     await deleteMergeRequest(tx, mergeRequest.id)
     await recordChange(tx, mergeRequestEvents, 'removed', { before: mergeRequest, projectId: tx.subject.id })
   },

@@ -9,9 +9,10 @@ import { findUser } from '../users/user-store.ts'
 import type { Application } from './application.ts'
 import { authenticateClient, type ClientCredentials, requireClient } from './client.ts'
 import { findCode, markCodeUsed } from './code-store.ts'
+import { deleteDeviceCode, findByDeviceCode, storePoll } from './device-code-store.ts'
 import { grantedScopes } from './granted-scopes.ts'
 import { idTokenFor, type SignInFacts } from './id-token.ts'
-import { OAuthRefusal } from './oauth-refusal.ts'
+import { OAuthRefusal, type OAuthRefusalCode } from './oauth-refusal.ts'
 import {
   findByRefreshToken,
   type IssuedToken,
@@ -27,6 +28,7 @@ export interface TokenRequest extends ClientCredentials {
   readonly code?: string | undefined
   readonly redirectUri?: string | undefined
   readonly codeVerifier?: string | undefined
+  readonly deviceCode?: string | undefined
   readonly refreshToken?: string | undefined
   readonly username?: string | undefined
   readonly password?: string | undefined
@@ -34,6 +36,9 @@ export interface TokenRequest extends ClientCredentials {
   /** The IP address of the caller, for which wrong passwords are counted. */
   readonly address: string
 }
+
+/** The name of the grant for devices. @see RFC 8628, section 3.4 */
+export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 
 /** The tokens of a grant, with what an ID token says. */
 type Granted = IssuedToken & SignInFacts
@@ -48,6 +53,7 @@ const grants: Readonly<Record<string, (core: Core, request: TokenRequest) => Pro
   refresh_token: forRefreshToken,
   password: forPassword,
   client_credentials: forClient,
+  [DEVICE_GRANT]: forDevice,
 }
 
 /**
@@ -149,6 +155,42 @@ async function forClient(core: Core, request: TokenRequest): Promise<Granted> {
       isRefreshable: false,
     }),
   )
+}
+
+/** How much longer a device has to wait between its polls after one that came too early. */
+const SLOWER_SECONDS = 5
+
+/** Exchanges a device code, as soon as a user has allowed the request. Each code gives tokens once. */
+async function forDevice(core: Core, request: TokenRequest): Promise<Granted> {
+  const application = await requireClient(readContextOf(core), request)
+  const presented = required(request, 'deviceCode')
+  // A refusal is returned and not thrown, so that the time of the poll is stored.
+  const outcome = await core.db.write(async (db): Promise<Granted | OAuthRefusalCode> => {
+    const tx = { db, nowMs: core.clock.nowMs() }
+    const code = await findByDeviceCode(tx, presented)
+    if (code === undefined || code.applicationId !== application.id) return 'invalid_grant'
+    if (code.expiresAtMs <= tx.nowMs) return 'expired_token'
+    if (code.decision === undefined) {
+      const isEarly = code.polledAtMs !== undefined && tx.nowMs - code.polledAtMs < code.intervalSeconds * 1_000
+      await storePoll(tx, code, code.intervalSeconds + (isEarly ? SLOWER_SECONDS : 0))
+      return isEarly ? 'slow_down' : 'authorization_pending'
+    }
+    await deleteDeviceCode(tx, code)
+    if (code.decision === 'denied') return 'access_denied'
+    const user = await findActiveUser(tx, code.userId)
+    const scopes = scopesWithin(code.scopes, user)
+    if (user === undefined || scopes.length === 0) return 'invalid_grant'
+    const { authTimeMs } = code
+    return insertGranted(tx, core, {
+      applicationId: application.id,
+      userId: user.id,
+      scopes,
+      authTimeMs,
+      isRefreshable: true,
+    })
+  })
+  if (typeof outcome === 'string') throw new OAuthRefusal(outcome)
+  return outcome
 }
 
 type Writing = Parameters<typeof insertOAuthToken>[0]

@@ -1,4 +1,4 @@
-/** The error codes of OAuth, and our own `too_many_tokens`. @see RFC 6749 4.1.2.1, 5.2 and 8.5; RFC 7009 2.2.1 */
+/** The error codes of OAuth, and our own `too_many_tokens`. @see RFC 6749 4.1.2.1, 5.2 and 8.5; RFC 7009 2.2.1; RFC 8628 3.5 */
 export type OAuthRefusalCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -8,6 +8,10 @@ export type OAuthRefusalCode =
   | 'unsupported_grant_type'
   | 'unsupported_response_type'
   | 'too_many_tokens'
+  | 'access_denied'
+  | 'authorization_pending'
+  | 'slow_down'
+  | 'expired_token'
 
 /** The rejection of a request by an application. Each adapter words it in its protocol. */
 export class OAuthRefusal extends Error {

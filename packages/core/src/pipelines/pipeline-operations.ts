@@ -73,7 +73,7 @@ export const listPipelineBridges = query(
   { name: 'listPipelineBridges', input: listBridgesInput, ...read },
   async (context, { pipelineId, ...input }): Promise<Page<BridgeWithCommit>> => {
     const pipeline = await getPipelineRow(context, context.subject, pipelineId)
-    const filter = { ...input, kind: 'bridge', includeRetried: false } as const
+    const filter = { ...input, kind: 'bridge' } as const
     const bridges = await pageOfPipelineJobs(context, pipeline, filter, input)
     const downstreams = await downstreamOfEach(context, context.actor, bridges.items)
     const items = await withCommits(context, context.subject, bridges.items)
@@ -170,9 +170,10 @@ async function store(
 }
 
 export const removePipeline = command(
-  { name: 'removePipeline', input: pipelineInput, permission: 'remove_pipeline', subject },
+  { name: 'removePipeline', input: pipelineInput, permission: 'remove_pipeline', subject, isConditional: true },
   async (tx, { pipelineId }) => {
-    const { key, status, projectId } = await getPipelineRow(tx, tx.subject, pipelineId)
+    const { key, status, projectId, updatedAtMs } = await getPipelineRow(tx, tx.subject, pipelineId)
+    tx.requireUnmodified(updatedAtMs)
     await releaseRecord(tx, { key, projectId })
     await deletePipeline(tx, key)
     await tx.recordEvent({ type: 'pipeline.removed', objectId: key, projectId, details: { pipelineId, status } })

@@ -210,7 +210,7 @@ export const listPipelineJobsInput = z.object({
   includeRetried: z.boolean().default(false),
   ...pageInput,
 })
-export const listBridgesInput = z.object({ ...pipelineInput.shape, ...jobFilter, ...pageInput })
+export const listBridgesInput = listPipelineJobsInput
 export const listProjectJobsInput = z.object({ ...inProject, ...jobFilter, ...pageInput, ...keysetInput })
 export const pipelineMetadataInput = z.object({ ...pipelineInput.shape, name: z.string() })
 export const jobInput = z.object({ ...inProject, jobId: z.int() })

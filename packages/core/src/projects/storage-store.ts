@@ -39,6 +39,24 @@ export async function findProjectStorage({ db }: Pick<ReadContext, 'db'>, projec
   return { repositoryBytes: row?.repository_bytes ?? undefined, recordsBytes: row?.records_bytes ?? 0 }
 }
 
+/** Returns the stored bytes by project, without projects that have stored nothing yet. */
+export async function findStorageOfProjects(
+  { db }: Pick<ReadContext, 'db'>,
+  projectIds: readonly number[],
+): Promise<Map<number, ProjectStorage>> {
+  const rows = await db
+    .selectFrom('project_storage')
+    .select(['project_id', 'repository_bytes', 'records_bytes'])
+    .where('project_id', 'in', [...new Set(projectIds)])
+    .execute()
+  return new Map(
+    rows.map((row) => [
+      row.project_id,
+      { repositoryBytes: row.repository_bytes ?? undefined, recordsBytes: row.records_bytes },
+    ]),
+  )
+}
+
 /**
  * Adds the bytes of a write to a project, or rejects the write. Comparison and change are one statement, so that only
  * one of two concurrent writers gets the remaining space.

@@ -20,7 +20,7 @@ import { type Commit, commitOfProject } from './commit.ts'
 import { pageOfArray, requireCommitter, revision } from './commit-operations.ts'
 import { matchesSearch } from './name-search.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
-import { recordPush } from './repository-store.ts'
+import { authoredAtMs, recordPush } from './repository-store.ts'
 
 export interface Branch {
   readonly name: string
@@ -100,6 +100,7 @@ export const removeBranch = steps(
   {
     name: 'removeBranch',
     input: z.object({ project: namespaceRef, branch: revision }),
+    isConditional: true,
     subject: (context, { project }) => getProject(context, project),
     permission: 'push_code',
   },
@@ -115,6 +116,7 @@ export const removeBranch = steps(
       if (name === (defaultBranch ?? (await headBranch(writable)))) {
         throw new DomainError({ code: 'protected', message: 'The default branch cannot be deleted' })
       }
+      context.requireUnmodified(authoredAtMs(await writable.commit(before)))
       await moveReference(writable, 'heads', { name, from: before, to: undefined })
       const push = { projectId: subject.id, actorId, kind: 'heads', name, before, after: undefined } as const
       return (tx) => recordPush(tx, push)

@@ -8,6 +8,7 @@ import { segmentsOf } from '../git/repository-path.ts'
 import type { Project } from '../model/project.ts'
 import type { Core } from '../operations/context.ts'
 import { type ListedCommit, listedCommitOf } from './commit.ts'
+import { type LanguageShare, languageOf, sharesOf } from './languages.ts'
 import { matchesWildcard } from './name-search.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
 import { flatPathOf, type RepositoryTreeEntry, treeEntriesAt } from './tree-entries.ts'
@@ -20,6 +21,8 @@ export interface FileOfRepository {
   /** The requested ref, or the default branch. */
   readonly ref: string
   readonly blobSha: string
+  /** The commit of the ref. */
+  readonly commitSha: string
   /** The mode as six digits. */
   readonly mode: string
   size(): Promise<number>
@@ -140,7 +143,7 @@ export class RepositoryReader {
     for (const path of paths) {
       const segments = segmentsOf(path)
       const entry = segments && (await entryAt(trees, tree, segments))
-      if (entry && isFile(entry)) files.push(this.#file(segments.join('/'), entry, ref))
+      if (entry && isFile(entry)) files.push(this.#file(segments.join('/'), entry, { ref, tip }))
     }
     return files
   }
@@ -169,6 +172,17 @@ export class RepositoryReader {
       .map(({ name }) => name)
       .filter((name) => matchesWildcard(pattern, name))
       .slice(offset, offset + limit)
+  }
+
+  /** Returns the languages of the default branch; of a larger tree, those of its first `MAX_MEASURED_FILES` source files. */
+  async languages(): Promise<LanguageShare[]> {
+    const { entries = [] } = (await this.tree({ recursive: true })) ?? {}
+    const files = entries.filter(({ name, mode }) => isRegular(mode) && languageOf(name) !== undefined)
+    const sizes: [string, number][] = []
+    for (const { name, sha } of files.slice(0, MAX_MEASURED_FILES)) {
+      sizes.push([name, await this.#repository!.git.blobSize(sha)])
+    }
+    return sharesOf(sizes)
   }
 
   /** Yields the commits of a ref, newest first. */
@@ -221,7 +235,11 @@ export class RepositoryReader {
     return listedCommitOf(this.project, { oid, ...(await git.commitHeader(oid)) })
   }
 
-  #file(path: string, { name, mode, oid }: TreeEntry, ref: string): FileOfRepository {
+  #file(
+    path: string,
+    { name, mode, oid }: TreeEntry,
+    { ref, tip }: { readonly ref: string; readonly tip: string },
+  ): FileOfRepository {
     const { git } = this.#repository!
     let bytes: Promise<Uint8Array> | undefined
     return {
@@ -230,6 +248,7 @@ export class RepositoryReader {
       name,
       ref,
       blobSha: oid,
+      commitSha: tip,
       mode,
       size: () => git.blobSize(oid),
       bytes() {
@@ -239,5 +258,11 @@ export class RepositoryReader {
     }
   }
 }
+
+/** Each of them is opened to read its size. */
+const MAX_MEASURED_FILES = 1_000
+
+/** Returns whether the mode is that of a file, not of a symbolic link. */
+const isRegular = (mode: string): boolean => mode.startsWith('100')
 
 const isFile = ({ mode }: TreeEntry): boolean => mode !== modes.tree && mode !== modes.submodule

@@ -41,6 +41,12 @@ export const countsOfRepositories = unscopedBatchQuery(
     mapInSequence(readers, (reader) => (what === 'commits' ? reader.countCommits() : reader.count(what))),
 )
 
+/** Returns the languages of the default branch of each repository. */
+export const languagesOfRepositories = unscopedBatchQuery(
+  { name: 'languagesOfRepositories', input: z.object({}) },
+  (_context, readers: readonly RepositoryReader[]) => mapInSequence(readers, (reader) => reader.languages()),
+)
+
 export const commitsAt = unscopedBatchQuery(
   { name: 'commitsAt', input: z.object(refInput) },
   (_context, readers: readonly RepositoryReader[], selector) =>
@@ -75,10 +81,7 @@ export const treesAt = unscopedBatchQuery(
 export const entriesOfTrees = unscopedBatchQuery(
   { name: 'entriesOfTrees', input: z.object({ type: z.enum(['tree', 'blob', 'commit']).nullish() }) },
   async (_context, trees: readonly RepositoryTree[], { type }) =>
-    listedEach(
-      listingOfArrays(trees.map((tree) => entriesOf(tree, type))),
-      trees.length,
-    ),
+    listedEach(listingOfArrays(trees.map((tree) => entriesOf(tree, type))), trees.length),
 )
 
 const entriesOf = (tree: RepositoryTree, type: RepositoryTreeEntry['type'] | null | undefined): EntryOfTree[] =>

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely'
+import type { CommitHeader } from '../git/git-object.ts'
 import type { RefKind } from '../git/git-reference.ts'
 import { notFound } from '../kit/domain-error.ts'
 import type { CoreTables } from '../kit/tables.ts'
@@ -56,6 +57,9 @@ export async function recordPush(
     details: { ref: `refs/${push.kind}/${push.name}`, before: push.before ?? null, after: push.after ?? null },
   })
 }
+
+/** Returns the time of a commit that counts as the last change of the branch or tag that names it. */
+export const authoredAtMs = ({ author }: Pick<CommitHeader, 'author'>): number => author.atSeconds * 1_000
 
 async function setBranchTip(
   db: Transaction<CoreTables>,

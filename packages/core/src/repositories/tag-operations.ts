@@ -17,7 +17,7 @@ import { pageOfArray, requireCommitter, revision } from './commit-operations.ts'
 import type { Committer } from './commit-to-branch.ts'
 import { matchesSearch } from './name-search.ts'
 import { findProjectRepository } from './project-repository.ts'
-import { recordPush } from './repository-store.ts'
+import { authoredAtMs, recordPush } from './repository-store.ts'
 
 const MAX_MESSAGE_LENGTH = 1_048_576
 
@@ -123,6 +123,7 @@ export const removeTag = steps(
   {
     name: 'removeTag',
     input: z.object({ project: namespaceRef, tagName: revision }),
+    isConditional: true,
     subject: (context, { project }) => getProject(context, project),
     permission: 'push_code',
   },
@@ -133,6 +134,8 @@ export const removeTag = steps(
     await changeProjectRepository(context, subject, async (writable) => {
       const before = await findReference(writable, 'tags', name)
       if (before === undefined) throw notFound('Tag')
+      const sha = await writable.commitNamedBy(before)
+      context.requireUnmodified(sha === undefined ? undefined : authoredAtMs(await writable.commit(sha)))
       await moveReference(writable, 'tags', { name, from: before, to: undefined })
       const push = { projectId: subject.id, actorId, kind: 'tags', name, before, after: undefined } as const
       return (tx) => recordPush(tx, push)

@@ -57,6 +57,7 @@ describe('sessions', () => {
       id: undefined,
       user: expect.objectContaining({ username: 'mira' }),
       scopes: ['api'],
+      signedInAtMs: expect.any(Number),
     })
     const rows = await world.core.db.read.selectFrom('sessions').selectAll().execute()
     expect(JSON.stringify(rows)).not.toContain(secret)

@@ -1,4 +1,5 @@
 import { deleteCodesOf } from '../oauth/code-store.ts'
+import { deleteDeviceCodesOf } from '../oauth/device-code-store.ts'
 import { revokeOAuthTokensOf } from '../oauth/oauth-token-store.ts'
 import type { Tx } from '../operations/context.ts'
 import { deleteSessionsOf } from './session-store.ts'
@@ -10,5 +11,6 @@ import { deleteSessionsOf } from './session-store.ts'
 export async function signOutEverywhere(tx: Pick<Tx, 'db' | 'nowMs'>, userId: number): Promise<void> {
   await deleteSessionsOf(tx, userId)
   await deleteCodesOf(tx, userId)
+  await deleteDeviceCodesOf(tx, userId)
   await revokeOAuthTokensOf(tx, userId)
 }

@@ -4,9 +4,10 @@ import type { Core } from '../operations/context.ts'
 import { readContextOf } from '../operations/context.ts'
 import { inTransaction, serviceContext } from '../operations/transaction.ts'
 import { findSession, isFromOurPage, type PageProof } from '../sessions/session.ts'
-import { findByAccessTokenText, findLiveSuccessorIds, updateAsRevoked, updateLastUse } from './access-token-store.ts'
+import { findByAccessTokenText, findLiveSuccessorIds, updateAsRevoked } from './access-token-store.ts'
 import { type Authenticated, accessTokenIdOf } from './authenticated.ts'
 import { findByJobTokenText } from './job-token.ts'
+import { markUse } from './mark-use.ts'
 
 /** The credentials in a request of any protocol, without blank ones. */
 export interface Presented {
@@ -109,24 +110,4 @@ async function revokeSuccessors(core: Core, authenticated: Authenticated): Promi
       await tx.recordEvent({ type: 'access_token.revoked', objectId: successorId, details: { reusedId: id } })
     }
   })
-}
-
-const LAST_USE_INTERVAL_MS = 60_000
-/** The ids for which a write is under way, so that many concurrent requests cause one write. */
-const marking = new WeakMap<Core, Set<number>>()
-
-/** Records the time of use in the background. If the write fails, a later request repeats it. */
-function markUse(core: Core, authenticated: Authenticated): void {
-  const { lastUsedAtMs = Number.NEGATIVE_INFINITY } = authenticated
-  const id = accessTokenIdOf(authenticated)
-  if (id === undefined) return
-  if (core.clock.nowMs() - lastUsedAtMs < LAST_USE_INTERVAL_MS) return
-  const ids = marking.get(core) ?? new Set()
-  marking.set(core, ids)
-  if (ids.has(id)) return
-  ids.add(id)
-  core.db
-    .write((db) => updateLastUse({ db, nowMs: core.clock.nowMs() }, id))
-    .catch(() => {})
-    .finally(() => ids.delete(id))
 }

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DomainError } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
 import type { Actor, User } from '../model/user.ts'
+import { findUser } from '../users/user-store.ts'
 import { findByAccessTokenText } from './access-token-store.ts'
 import {
   createGroupToken,
@@ -189,6 +190,36 @@ test('the last use is recorded at most once a minute', async () => {
   expect(await use()).toBe(firstMs)
   world.clock.advance(1)
   expect(await use()).toBe(firstMs + 60_000)
+})
+
+test('the last day of activity of a user is recorded once a day, but not if the credential is refused', async () => {
+  const { value } = await personalFor(mira)
+  let writes = 0
+  const { db } = world.core
+  const counting = {
+    ...db,
+    read: db.read,
+    write: (...args: Parameters<typeof db.write>) => {
+      writes += 1
+      return db.write(...args)
+    },
+  }
+  const core = { ...world.core, db: counting } as typeof world.core
+  const use = async (scope = 'api') => {
+    await admit(core, (await present(value))!, [scope])
+    await db.write(async () => {})
+    const { lastActivityOn } = (await findUser({ db: db.read, nowMs: 0 }, mira.id))!
+    const written = writes
+    writes = 0
+    return [lastActivityOn, written]
+  }
+  expect(await use('sudo')).toEqual([undefined, 0])
+  // The first use also writes that the token was used.
+  expect(await use()).toEqual(['2026-02-03', 2])
+  world.clock.advance(30_000)
+  expect(await use()).toEqual(['2026-02-03', 0])
+  world.clock.advance(DAY_MS)
+  expect(await use()).toEqual(['2026-02-04', 2])
 })
 
 describe('a project token', () => {

@@ -1,5 +1,6 @@
 import type { Generated, Selectable } from 'kysely'
 import { insertRoute } from '../groups/route-store.ts'
+import { dayAt } from '../kit/day.ts'
 import { notFound } from '../kit/domain-error.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { settingsFrom, settingsText } from '../kit/stored-settings.ts'
@@ -280,6 +281,15 @@ export async function updateUserRow(
 }
 
 /** Deletes a user with the route of its namespace and its memberships. */
+/** Records that the user was active today. */
+export async function updateLastActivity({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, id: number): Promise<void> {
+  await db
+    .updateTable('users')
+    .set({ last_activity_on: dayAt(nowMs) })
+    .where('id', '=', id)
+    .execute()
+}
+
 export async function deleteUserRow({ db }: Pick<Tx, 'db'>, id: number): Promise<void> {
   await db.deleteFrom('users').where('id', '=', id).execute()
 }

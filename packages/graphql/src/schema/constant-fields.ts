@@ -4,6 +4,7 @@ import type { AnyFieldsOf, FieldsOf, Types } from './schema-types.ts'
 type Field = FieldRef<Types, unknown>
 type ConstantFields = Readonly<Record<'nullText' | 'nullTime' | 'alwaysFalse' | 'alwaysZero', () => Field>> & {
   readonly always: (value: boolean) => Field
+  readonly nullTexts: (names: readonly string[]) => Record<string, Field>
 }
 
 /** Returns builders of fields with a constant value, for features and settings that this service does not have. */
@@ -14,6 +15,7 @@ export function constantFields<Parent>(fields: AnyFieldsOf<Parent>): ConstantFie
     nullTime: () => t.field({ type: 'Time', resolve: () => null }),
     alwaysFalse: () => t.boolean({ nullable: false, resolve: () => false }),
     alwaysZero: () => t.int({ nullable: false, resolve: () => 0 }),
+    nullTexts: (names) => Object.fromEntries(names.map((name) => [name, t.string({ resolve: () => null })])),
     always: (value) => t.boolean({ resolve: () => value }),
   }
 }

@@ -2,6 +2,7 @@ import { groupMembers, type Member, projectMembers } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, type RestRoute, route, type Shape } from '../routing/route.ts'
 import { changedMember, memberList, newGroupMember, newMember } from './parameters/groups.ts'
+import { projectUsersRoute } from './project-users.ts'
 import { basicUserShape } from './shapes/basic-user.ts'
 
 /** A member. The field `id` is the id of the user. */
@@ -27,7 +28,7 @@ const memberShape: Shape<Member> = {
 
 export const membersArea: Area = {
   tag: 'Members',
-  routes: [...rows('groups', 'group', groupMembers), ...rows('projects', 'project', projectMembers)],
+  routes: [...rows('groups', 'group', groupMembers), ...rows('projects', 'project', projectMembers), projectUsersRoute],
 }
 
 /** Returns the routes. `/members/all` precedes `/members/:user_id`, which would match it too. */

@@ -10,19 +10,29 @@ import {
   startPipeline,
 } from '@penstock/core'
 import { type Area, type RestRoute, route } from '../routing/route.ts'
+import { changedJob, startedPipeline } from './parameters/pipelines.ts'
 import { jobShape } from './shapes/job-shape.ts'
 import { pipelineShape } from './shapes/pipeline-shape.ts'
 
 const names = { project: 'id' }
 
 const pipelineChange = (path: string, operation: Operation<InputSchema, never>, summary: string): RestRoute =>
-  route({ method: 'POST', path: `/projects/:id/${path}`, operation, names, shape: pipelineShape, summary })
+  route({
+    method: 'POST',
+    path: `/projects/:id/${path}`,
+    operation,
+    parameters: startedPipeline,
+    names,
+    shape: pipelineShape,
+    summary,
+  })
 
 const jobChange = (action: string, operation: Operation<InputSchema, never>): RestRoute =>
   route({
     method: 'POST',
     path: `/projects/:id/jobs/:job_id/${action}`,
     operation,
+    parameters: changedJob,
     names,
     shape: jobShape,
     summary: `Answers 422, because recorded jobs run elsewhere, where a client can ${action} them.`,

@@ -110,6 +110,11 @@ test('at most a hundred variables are kept', async () => {
   expect((await call('GET', `${one}/variables`, await as(mira))).body).toHaveLength(100)
 })
 
+test('durations of pipelines are whole seconds', async () => {
+  await record({ duration: 62.5, queuedDuration: 1.4 })
+  expect((await call('GET', one, await as(mira))).body).toMatchObject({ duration: 63, queued_duration: 1 })
+})
+
 test('test reports are empty', async () => {
   await record()
   const headers = await as(mira)

@@ -23,6 +23,7 @@ import { recordJsonLimits } from '@penstock/json'
 import { z } from 'zod'
 import { type Area, route, type Shape } from '../routing/route.ts'
 import { orderedList, pagedList } from './parameters/lists.ts'
+import { pipelineVariableList, projectJobList } from './parameters/pipelines.ts'
 import { bridgeShape, jobShape } from './shapes/job-shape.ts'
 import { listedPipelineShape, pipelineShape } from './shapes/pipeline-shape.ts'
 import { testReportShape, testReportSummaryShape } from './shapes/test-report-shape.ts'
@@ -111,6 +112,7 @@ export const pipelinesArea: Area = {
       method: 'GET',
       path: `${one}/variables`,
       operation: listPipelineVariables,
+      parameters: pipelineVariableList,
       names,
       shape: variableShape,
       isList: true,
@@ -163,6 +165,7 @@ export const pipelinesArea: Area = {
       method: 'GET',
       path: '/projects/:id/jobs',
       operation: listProjectJobs,
+      parameters: projectJobList,
       names,
       shape: jobShape,
       summary: 'List the jobs of a project, without bridges.',

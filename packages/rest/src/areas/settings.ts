@@ -6,6 +6,7 @@ import {
 } from '@penstock/core'
 import { jsonShape, membersOf } from '../routing/json-shape.ts'
 import { type Area, route } from '../routing/route.ts'
+import { changedSettings } from './parameters/settings.ts'
 
 const settingsShape = jsonShape<SettingsRecord>('ApplicationSettings', membersOf(settingsRecordFields))
 
@@ -23,6 +24,7 @@ export const settingsArea: Area = {
       method: 'PUT',
       path: '/application/settings',
       operation: updateApplicationSettings,
+      parameters: changedSettings,
       summary: 'Change application settings',
       shape: settingsShape,
     }),

@@ -13,6 +13,10 @@ const descriptions: Readonly<Record<OAuthRefusalCode, string>> = {
   unauthorized_client: 'The client is not authorized to revoke this token.',
   unsupported_grant_type: 'The authorization grant type is not supported by the authorization server.',
   unsupported_response_type: 'The authorization server does not support this response type.',
+  access_denied: 'The resource owner or authorization server denied the request.',
+  authorization_pending: 'The user has not yet decided about the request.',
+  slow_down: 'The request is sent too often. Wait five seconds longer between requests.',
+  expired_token: 'The device code has expired.',
   too_many_tokens: 'The user has too many tokens for this application. Revoke some of them first.',
 }
 

@@ -6,11 +6,13 @@ import {
   introspectOAuthToken,
   OAuthRefusal,
   revokeOAuthToken,
+  startDeviceGrant,
 } from '@penstock/core'
 import { type Incoming, type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
 import { z } from 'zod'
 import { oauthTokenIn } from './bearer-token.ts'
 import { authorizeRoutes } from './oauth-authorize.ts'
+import { DEVICE_PATH, deviceRoutes } from './oauth-device.ts'
 import { descriptionOf, invalidTokenReply, refusalReply } from './oauth-refusal.ts'
 import { userinfoRoutes } from './oauth-userinfo.ts'
 import { discoveryRoutes } from './openid-discovery.ts'
@@ -33,6 +35,7 @@ export function oauthRoutes(core: Core): ServedRoute[] {
   return [
     ...unguarded([
       post('/oauth/token', (request) => issue(core, request)),
+      post('/oauth/authorize_device', (request) => startDevice(core, request)),
       post('/oauth/revoke', (request) => revoke(core, request)),
       post('/oauth/introspect', (request) => introspect(core, request)),
       { method: 'GET', path: '/oauth/token/info', access: undefined, handle: (request) => tokenInfo(core, request) },
@@ -40,6 +43,7 @@ export function oauthRoutes(core: Core): ServedRoute[] {
     ...userinfoRoutes(core),
     ...discoveryRoutes(core),
     ...authorizeRoutes(core),
+    ...deviceRoutes(core),
   ]
 }
 
@@ -53,6 +57,7 @@ async function issue(core: Core, request: RouteRequest): Promise<Reply> {
     code: parameters.code,
     redirectUri: parameters.redirect_uri,
     codeVerifier: parameters.code_verifier,
+    deviceCode: parameters.device_code,
     refreshToken: parameters.refresh_token,
     username: parameters.username,
     password: parameters.password,
@@ -70,6 +75,29 @@ async function issue(core: Core, request: RouteRequest): Promise<Reply> {
       scope: issued.scopes.join(' '),
       created_at: seconds(issued.createdAtMs),
       ...(issued.idToken !== undefined && { id_token: issued.idToken }),
+    },
+  }
+}
+
+/** @see RFC 8628, sections 3.1 and 3.2 */
+async function startDevice(core: Core, request: RouteRequest): Promise<Reply> {
+  const parameters = parametersOf(request.body)
+  const started = await startDeviceGrant(core, {
+    ...credentialsIn(request, parameters),
+    scope: parameters.scope,
+    address: request.source,
+  })
+  const page = core.settings.externalUrl + DEVICE_PATH
+  return {
+    status: 200,
+    headers: noStore,
+    json: {
+      device_code: started.deviceCode,
+      user_code: started.userCode,
+      verification_uri: page,
+      verification_uri_complete: `${page}?user_code=${started.userCode}`,
+      expires_in: started.expiresInSeconds,
+      interval: started.intervalSeconds,
     },
   }
 }

@@ -1,4 +1,12 @@
-import { type Core, claimNames, oauthScopes, publishedKeys, readContextOf, SIGNING_ALGORITHM } from '@penstock/core'
+import {
+  type Core,
+  claimNames,
+  DEVICE_GRANT,
+  oauthScopes,
+  publishedKeys,
+  readContextOf,
+  SIGNING_ALGORITHM,
+} from '@penstock/core'
 import { type ServedRoute, unguarded } from '@penstock/http'
 
 const KEYS_PATH = '/oauth/discovery/keys'
@@ -33,11 +41,12 @@ function metadataOf({ settings: { externalUrl } }: Core) {
     revocation_endpoint: `${externalUrl}/oauth/revoke`,
     introspection_endpoint: `${externalUrl}/oauth/introspect`,
     userinfo_endpoint: `${externalUrl}/oauth/userinfo`,
+    device_authorization_endpoint: `${externalUrl}/oauth/authorize_device`,
     jwks_uri: externalUrl + KEYS_PATH,
     scopes_supported: oauthScopes,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code', 'password', 'client_credentials', 'refresh_token'],
+    grant_types_supported: ['authorization_code', 'password', 'client_credentials', 'refresh_token', DEVICE_GRANT],
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: [SIGNING_ALGORITHM],

@@ -23,7 +23,7 @@ export interface ParameterSources {
  * The parameters that identify the caller. They must have a single value: a list or an object would be ignored, and the
  * request would run as another caller.
  */
-const callerNames = ['sudo', 'private_token', 'access_token', 'bearer_token', 'job_token']
+export const callerNames: readonly string[] = ['sudo', 'private_token', 'access_token', 'bearer_token', 'job_token']
 
 /** The maximum nesting of names (`a[b][]`) and of JSON. */
 const MAX_DEPTH = 32

@@ -1,4 +1,5 @@
 import { parametersOf, snakeCase } from './parameter-names.ts'
+import { callerNames } from './request-parameters.ts'
 import { RestError } from './rest-error.ts'
 import type { Reasons, RestRoute } from './route.ts'
 import { traitsOf } from './schema-traits.ts'
@@ -26,11 +27,13 @@ const reasonsFor = (reasons: Reasons, name: string, isInput: boolean): string[] 
     .filter((each, index, names) => names.indexOf(each) === index && Object.hasOwn(reasons, each))
     .map((each) => reasons[each]!)
 
-/** Tells whether the operation of a route takes a parameter, or the path has it. */
+/** Tells whether the operation of a route takes a parameter, the path has it, or it identifies the caller. */
 export function isInputOf(row: RestRoute, name: string): boolean {
   const [first, ...rest] = keysOf(name)
   const parameter = parametersOf(row.operation.input, row.names).find((each) => each.name === first)
-  if (parameter === undefined) return rest.length === 0 && row.path.split('/').includes(`:${first}`)
+  if (parameter === undefined) {
+    return rest.length === 0 && (row.path.split('/').includes(`:${first}`) || callerNames.includes(first!))
+  }
   let schema = parameter.schema
   for (const key of rest) {
     const { any, values, shape, element } = traitsOf(schema)
@@ -45,9 +48,21 @@ export function isInputOf(row: RestRoute, name: string): boolean {
 
 /** Rejects the parameters that a route refuses. @throws RestError 400 */
 export function requireSupported({ parameters }: RestRoute, values: Readonly<Record<string, unknown>>): void {
-  for (const name of Object.keys(parameters?.refused ?? {})) {
-    if (isAsked(values, keysOf(name))) throw new RestError(400, { error: `${name} is not supported` })
-  }
+  const refused = parameters?.refused
+  if (refused === undefined) return
+  const found = keysOfNames(refused).find(([, keys]) => isAsked(values, keys))
+  if (found !== undefined) throw new RestError(400, { error: `${found[0]} is not supported` })
+}
+
+type NameAndKeys = readonly [name: string, keys: readonly string[]]
+
+/** The names by table, cached because every request of a route needs them. */
+const cache = new WeakMap<Reasons, readonly NameAndKeys[]>()
+
+function keysOfNames(reasons: Reasons): readonly NameAndKeys[] {
+  const names = cache.get(reasons) ?? Object.keys(reasons).map((name) => [name, keysOf(name)] as const)
+  cache.set(reasons, names)
+  return names
 }
 
 /**

@@ -14,6 +14,7 @@ import { orderIn } from '../../schema/enums.ts'
 import type { GlobalIds } from '../../schema/global-id.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
+import { refusedArgument } from '../../schema/refused-arguments.ts'
 import type { ArgumentsMaker } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
@@ -28,7 +29,6 @@ export function addIssueLists(kit: Kit): void {
     state: t.arg({ type: wantedState }),
     sort: t.arg({ type: sort, defaultValue: 'created_at desc' }),
   })
-  const releases = (t: ArgumentsMaker) => ({ releaseTag: t.arg.stringList({ description: absent }) })
   const places = (t: ArgumentsMaker) => ({ includeArchived: t.arg.boolean({ defaultValue: false }) })
 
   builder.objectType('IssueStatusCountsType', {
@@ -49,19 +49,23 @@ export function addIssueLists(kit: Kit): void {
     }),
   }))
 
+  const releaseTagWildcard = builder.enumType('ReleaseTagWildcardId', { values: ['ANY', 'NONE'] as const })
+  const released = (t: ArgumentsMaker) => ({
+    releaseTag: t.arg.stringList(refusedArgument('there are no releases')),
+    releaseTagWildcardId: t.arg({ type: releaseTagWildcard, ...refusedArgument('there are no releases') }),
+  })
   builder.objectFields('Project', (t) => ({
     issues: connectionField(kit, t, 'Issue', {
-      args: { ...filters(t), ...ordered(t), ...releases(t) },
+      args: { ...filters(t), ...ordered(t), ...released(t) },
       list: (project, args, context) =>
-        loadBatched(context, listIssuesOfEachProject, project, listInput(globalIds, withoutAbsent(args, 'releaseTag'))),
+        loadBatched(context, listIssuesOfEachProject, project, listInput(globalIds, args)),
     }),
     issue: t.field({
       type: 'Issue',
       description: 'The first issue that matches the filters',
-      args: { ...filters(t), ...ordered(t), ...releases(t) },
+      args: { ...filters(t), ...ordered(t), ...released(t) },
       resolve: async (project, args, context): Promise<Issue | undefined> => {
-        const input = listInput(globalIds, withoutAbsent(args, 'releaseTag'))
-        const listed = await loadBatched(context, listIssuesOfEachProject, project, input)
+        const listed = await loadBatched(context, listIssuesOfEachProject, project, listInput(globalIds, args))
         return listed && (await new Connection(listed, { first: 1 }, context.loaders).page()).items[0]
       },
     }),
@@ -145,7 +149,6 @@ function issueFilters(kit: Kit) {
     milestoneWildcardId: t.arg({ type: milestoneWildcard }),
     types: t.arg({ type: [type] }),
     subscribed: t.arg({ type: subscriptionStatus }),
-    myReactionEmoji: t.arg.string({ description: absent }),
     createdAfter: t.arg({ type: 'Time' }),
     createdBefore: t.arg({ type: 'Time' }),
     updatedAfter: t.arg({ type: 'Time' }),
@@ -158,6 +161,9 @@ function issueFilters(kit: Kit) {
     in: t.arg({ type: [searchableField] }),
     not: t.arg({ type: negated }),
     or: t.arg({ type: unioned }),
+    myReactionEmoji: t.arg.string(refusedArgument('there are no reactions')),
+    crmContactId: t.arg.string(refusedArgument('there are no contacts')),
+    crmOrganizationId: t.arg.string(refusedArgument('there are no contacts')),
   })
 }
 
@@ -183,8 +189,7 @@ const stateInput = (state: ListArguments['state']) =>
   state === 'locked' ? { state: 'all', iids: [NO_IID] } : state == null ? {} : { state }
 
 /** Converts the filter arguments to the names of the core's filter, without null values. */
-function filterInput(globalIds: GlobalIds, given: Filters) {
-  const args = withoutAbsent(given, 'myReactionEmoji')
+function filterInput(globalIds: GlobalIds, args: Filters) {
   const { or } = args
   const not = args.not && withoutAbsent(args.not, 'myReactionEmoji', 'releaseTag')
   return omitNullish({

@@ -12,6 +12,7 @@ import { connectionField } from '../../schema/connection-field.ts'
 import { orderIn } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
+import { refusedArgument } from '../../schema/refused-arguments.ts'
 import type { AnyFieldsOf, ArgumentsMaker } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from '../issues/issuable-types.ts'
 import { withoutAbsent } from '../issues/tracking-fields.ts'
@@ -136,9 +137,8 @@ function listArguments(kit: Kit) {
     assigneeWildcardId: t.arg({ type: assigneeWildcard }),
     reviewerUsername: t.arg.string(),
     reviewerWildcardId: t.arg({ type: reviewerWildcard }),
-    reviewState: t.arg({ type: reviewState, description: absent }),
-    reviewStates: t.arg({ type: [reviewState], description: absent }),
-    approvedBy: t.arg.stringList({ description: absent }),
+    reviewState: t.arg({ type: reviewState, ...refusedArgument('there are no reviews') }),
+    reviewStates: t.arg({ type: [reviewState], ...refusedArgument('there are no reviews') }),
     mergedBy: t.arg.string(),
     sourceBranches: t.arg.stringList(),
     targetBranches: t.arg.stringList(),
@@ -146,8 +146,6 @@ function listArguments(kit: Kit) {
     labels: t.arg.stringList(),
     milestoneTitle: t.arg.string(),
     milestoneWildcardId: t.arg({ type: milestoneWildcard }),
-    myReactionEmoji: t.arg.string({ description: absent }),
-    releaseTag: t.arg.string({ description: absent }),
     subscribed: t.arg({ type: subscriptionStatus }),
     createdAfter: t.arg({ type: 'Time' }),
     createdBefore: t.arg({ type: 'Time' }),
@@ -159,6 +157,12 @@ function listArguments(kit: Kit) {
     closedBefore: t.arg({ type: 'Time' }),
     not: t.arg({ type: negated }),
     or: t.arg({ type: unioned }),
+    approvedBy: t.arg.stringList(refusedArgument('there are no approvals')),
+    myReactionEmoji: t.arg.string(refusedArgument('there are no reactions')),
+    releaseTag: t.arg.string(refusedArgument('there are no releases')),
+    deployedAfter: t.arg({ type: 'Time', ...refusedArgument('there are no deployments') }),
+    deployedBefore: t.arg({ type: 'Time', ...refusedArgument('there are no deployments') }),
+    environmentName: t.arg.string(refusedArgument('there are no deployments')),
   })
   const searchArguments = (t: ArgumentsMaker) => ({
     search: t.arg.string(),
@@ -179,7 +183,7 @@ type ListArguments = Arguments<Lists['filterArguments']> &
 /** Converts the list arguments to the input of the core. */
 const inputOf = ({ not, or, ...args }: ListArguments) =>
   supportedInput({
-    ...withoutAbsent(args, 'approvedBy', 'myReactionEmoji', 'releaseTag', 'reviewState', 'reviewStates'),
+    ...args,
     not: not && withoutAbsent(not, 'approvedBy', 'myReactionEmoji', 'onlyReviewer', 'releaseTag', 'reviewStates'),
     or: or && withoutAbsent(or, 'reviewStates'),
   })

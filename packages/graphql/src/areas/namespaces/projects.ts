@@ -18,6 +18,7 @@ import { sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { countOf } from '../../schema/listed-count.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
+import { refusedArgument } from '../../schema/refused-arguments.ts'
 import { standingIn } from './access-levels.ts'
 import { projectSettingFields } from './project-settings.ts'
 
@@ -119,14 +120,20 @@ export function addProjects(kit: Kit): void {
         minAccessLevel: t.arg({ type: enums.accessLevel }),
         visibilityLevel: t.arg({ type: enums.visibility }),
         archived: t.arg({ type: archived }),
+        active: t.arg.boolean({ description: 'Whether the projects are not archived' }),
+        programmingLanguageName: t.arg.string(refusedArgument('languages are not stored')),
         withIssuesEnabled: t.arg.boolean(),
         withMergeRequestsEnabled: t.arg.boolean(),
         sort: t.arg.string({ defaultValue: null as never, description: sortDescription }),
       },
-      list: (_root, { ids, visibilityLevel, sort, ...args }, context) => {
+      list: (_root, { ids, visibilityLevel, sort, active, programmingLanguageName: _, ...args }, context) => {
+        if (active != null && args.archived != null) {
+          throw new GraphQLError('Only one of [active, archived] arguments is allowed at the same time.')
+        }
         const input = {
           ...omitNullish({ ...args, visibility: visibilityLevel, ids: globalIds.numbersInArgument(ids, 'Project') }),
-          archived: args.archived === 'yes' ? true : args.archived === 'no' ? false : undefined,
+          archived:
+            args.archived === 'yes' ? true : args.archived === 'no' ? false : active == null ? undefined : !active,
           ...orderOf(sort),
         }
         return readOrNull(context, browseProjects, input)

@@ -5,7 +5,7 @@ import { descriptionOf } from '../../request/descriptions.ts'
 import { loadBatched, type RequestContext } from '../../request/request-context.ts'
 import type { Kit } from '../../schema/kit.ts'
 import type { CommitOfProject } from '../../schema/sources.ts'
-import { openRepository } from './repository.ts'
+import { openRepository } from './open-repository.ts'
 
 declare module '../../schema/schema-types.ts' {
   interface ObjectSources {

@@ -5,9 +5,6 @@ import {
   countsOfRepositories,
   filesAt,
   lastCommitsAt,
-  openRepositories,
-  type Project,
-  performBatch,
   type RepositoryReader,
 } from '@penstock/core'
 import { loadBatched, type RequestContext } from '../../request/request-context.ts'
@@ -17,6 +14,8 @@ import { withCost } from '../../schema/cost.ts'
 import { sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
+import { openRepository } from './open-repository.ts'
+import { addProjectStatistics } from './project-statistics.ts'
 import { kindOf } from './ref-type.ts'
 import { addRepositoryBlobs } from './repository-blobs.ts'
 import { addRepositoryMutations } from './repository-mutations.ts'
@@ -26,6 +25,7 @@ export function addRepository(kit: Kit): void {
   const { builder } = kit
   addRepositoryBlobs(kit)
   addTrees(kit)
+  addProjectStatistics(kit)
   addRepositoryMutations(kit)
 
   const { refType } = sharedEnums(kit)
@@ -71,8 +71,7 @@ export function addRepository(kit: Kit): void {
           committedAfter: t.arg({ type: 'Time' }),
           committedBefore: t.arg({ type: 'Time' }),
         },
-        list: (repository, args, context) =>
-          loadBatched(context, commitsOfRepositories, repository, omitNullish(args)),
+        list: (repository, args, context) => loadBatched(context, commitsOfRepositories, repository, omitNullish(args)),
       }),
       branchNames: t.stringList({
         description: 'In the pattern, * stands for any characters; at most 100 names',
@@ -106,16 +105,3 @@ export function addRepository(kit: Kit): void {
     }),
   }))
 }
-
-/** Returns the repository, or `undefined` if the caller may not read it. */
-export const openRepository = (
-  project: Project,
-  { core, reads, actor, loaders }: RequestContext,
-): Promise<RepositoryReader | undefined> =>
-  loaders.load(
-    'repositories',
-    project,
-    (projects) => performBatch(core, actor, openRepositories, projects, {}, reads),
-    ({ id }) => id,
-  )
-

@@ -77,8 +77,8 @@ export const pipelineShape = {
       started_at: z.string().nullable(),
       finished_at: z.string().nullable(),
       committed_at: z.string().nullable(),
-      duration: z.number().nullable(),
-      queued_duration: z.number().nullable(),
+      duration: z.int().nullable(),
+      queued_duration: z.int().nullable(),
       coverage: z.null(),
       detailed_status: z.object({
         icon: z.string(),
@@ -103,8 +103,8 @@ export const pipelineShape = {
     started_at: timeOf(pipeline.startedAtMs),
     finished_at: timeOf(pipeline.finishedAtMs),
     committed_at: null,
-    duration: pipeline.durationSeconds ?? null,
-    queued_duration: pipeline.queuedSeconds ?? null,
+    duration: wholeSeconds(pipeline.durationSeconds),
+    queued_duration: wholeSeconds(pipeline.queuedSeconds),
     coverage: null,
     detailed_status: detailedStatus(pipeline, context),
     archived: false,
@@ -125,6 +125,10 @@ function detailedStatus(pipeline: Pipeline, context: JsonContext) {
     favicon: null,
   }
 }
+
+/** Clients in typed languages read whole seconds, as GitLab sends them for pipelines, but not for jobs. */
+const wholeSeconds = (seconds: number | undefined): number | null =>
+  seconds === undefined ? null : Math.round(seconds)
 
 const urlOf = ({ projectPath, id }: Pipeline, { externalUrl }: JsonContext): string =>
   `${externalUrl}/${projectPath}/-/pipelines/${id}`
