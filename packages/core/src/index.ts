@@ -42,6 +42,7 @@ export { issueTracking, subscriptionsToIssues } from './issues/issue-tracking.ts
 export type { TimeStats, WithSubscription } from './issues/issuable-operations.ts'
 export type {} from './issues/issue-store.ts'
 export * from './issues/milestone-issues.ts'
+export { type BurnupTotals, reportOfEachMilestone } from './issues/milestone-report.ts'
 export type {} from './issues/time-log-store.ts'
 export * from './kit/domain-error.ts'
 export { clientNameOf, type FieldTable, type FieldType, type NameOf, type ObjectOf } from './kit/field-table.ts'

@@ -120,6 +120,18 @@ function orConditions(tables: IssuableTables, { labels, authorUsernames, assigne
 export const isNot = (column: RawBuilder<unknown>, value: number): RawBuilder<SqlBool> =>
   sql<SqlBool>`(${column} is null or ${column} <> ${value})`
 
+/** Returns the condition that the actor has subscribed to an item or unsubscribed from it. */
+export function subscriptionCondition(
+  { items, itemId, subscriptions }: IssuableTables,
+  actor: { readonly id: number } | undefined,
+  wanted: NonNullable<IssuableFilter['subscribed']>,
+): RawBuilder<SqlBool> {
+  if (actor === undefined) return never
+  return sql<SqlBool>`exists (select 1 from ${sql.table(subscriptions)} as pairs
+    where ${sql.ref(`pairs.${itemId}`)} = ${sql.ref(`${items}.id`)} and pairs.user_id = ${actor.id}
+    and pairs.is_subscribed = ${Number(wanted === 'subscribed')})`
+}
+
 type OrFilter = NonNullable<IssuableFilter['or']>
 
 function placeCondition(within: NonNullable<IssuableFilter['within']>): RawBuilder<SqlBool> {

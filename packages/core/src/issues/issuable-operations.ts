@@ -10,10 +10,11 @@ import { command, query, steps } from '../operations/operation.ts'
 import { type RecordedKind, recordChange } from '../operations/record-change.ts'
 import { setSubscription as storeSubscription } from '../operations/subscription-store.ts'
 import { getProject } from '../projects/project-store.ts'
-import { durationSeconds, ESTIMATE_INVALID, MAX_DURATION_SECONDS } from './duration.ts'
+import { durationSeconds, MAX_DURATION_SECONDS } from './duration.ts'
 import type { DescribedIssuable, Issuable, ShownIssuable } from './issuable.ts'
 import type { IssuableTables } from './issuable-tables.ts'
 import { participantsOf, type Subscribable, subscribedItems } from './participants.ts'
+import { estimateSeconds } from './time-estimate.ts'
 import { insertTimeLog, setTimeEstimate } from './time-log-store.ts'
 
 /** The differences between issues and merge requests in the operations below. */
@@ -105,9 +106,7 @@ export function issuableOperations<
     })
 
   const setEstimate = timeChange(`setEstimateOf${noun}`, { duration: z.string().max(255) }, async (tx, item, input) => {
-    const seconds = durationSeconds(input.duration)
-    if (seconds === undefined || seconds < 0) throw invalid({ timeEstimate: [ESTIMATE_INVALID] })
-    await setTimeEstimate(tx, tables, item.id, seconds)
+    await setTimeEstimate(tx, tables, item.id, estimateSeconds(input.duration))
   })
   const resetEstimate = timeChange(`resetEstimateOf${noun}`, {}, (tx, item) => setTimeEstimate(tx, tables, item.id, 0))
 

@@ -212,6 +212,8 @@ export const moreIssuableFilterInput = {
   milestoneWildcard: z.enum(['none', 'any', 'started', 'upcoming']).optional(),
   closedAfter: instant.optional(),
   closedBefore: instant.optional(),
+  /** Items to which the actor has subscribed, or from which they have unsubscribed. */
+  subscribed: z.enum(['subscribed', 'unsubscribed']).optional(),
 }
 
 /** Excludes items that match any one of these parameters. */

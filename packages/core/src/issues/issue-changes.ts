@@ -10,13 +10,12 @@ import type { Actor } from '../model/user.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { comparedMembers, type RecordedKind, recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
-import { durationSeconds, ESTIMATE_INVALID } from './duration.ts'
 import { comparedIssuable, issuableChanges, issuableFields, issuableTitle, MAX_LABELS } from './issuable.ts'
 import { milestoneIdAfter, setMetadata } from './issuable-changes.ts'
 import { type DescribedIssue, type Issue, issueFields, issueSeverities, type ShownIssue } from './issue.ts'
 import { findIssue, issueTables, setIssueState, updateIssueRow } from './issue-store.ts'
 import { subscribedItems } from './participants.ts'
-import { setTimeEstimate } from './time-log-store.ts'
+import { changeEstimate } from './time-estimate.ts'
 
 export const inProject = { project: namespaceRef }
 export const oneIssue = { ...inProject, issueIid: z.int() }
@@ -76,7 +75,7 @@ export async function changeIssue(
     throw invalid({ severity: ['is only available for incidents'] })
   }
   const hasNewMetadata = await setMetadata(tx, issueTables, project, before.id, metadata, before)
-  const hasNewEstimate = await changeEstimate(tx, before, metadata.timeEstimate)
+  const hasNewEstimate = await changeEstimate(tx, issueTables, before, metadata.timeEstimate)
   const isUpdated =
     hasNewMetadata || hasNewEstimate || input.updatedAt !== undefined || !isDeepStrictEqual(draft, draftOf(before))
   if (isUpdated) await updateIssueRow(tx, before.id, draft, input.updatedAt ?? tx.nowMs)
@@ -90,15 +89,6 @@ export async function changeIssue(
     await recordChange(tx, issueEvents, state === 'closed' ? 'closed' : 'reopened', change)
   }
   return issue
-}
-
-async function changeEstimate(tx: Tx, { id, timeEstimateSeconds }: Issue, text: string | undefined): Promise<boolean> {
-  if (text === undefined) return false
-  const seconds = text === '' ? 0 : durationSeconds(text)
-  if (seconds === undefined || seconds < 0) throw invalid({ timeEstimate: [ESTIMATE_INVALID] })
-  if (seconds === timeEstimateSeconds) return false
-  await setTimeEstimate(tx, issueTables, id, seconds)
-  return true
 }
 
 /** Returns the fields of the issue's own row after the change. */

@@ -16,6 +16,7 @@ import {
   isNot,
   peopleCondition,
   personCondition,
+  subscriptionCondition,
 } from './issuable-conditions.ts'
 import { issuablesOf, withDescriptions } from './issuable-store.ts'
 import type { IssuableTables } from './issuable-tables.ts'
@@ -221,13 +222,14 @@ export function issueQuery(context: ReadContext, actor: Actor, filter: IssueFilt
     .innerJoin('projects', 'projects.id', 'issues.project_id')
     .select(listedColumns)
     .select('projects.full_path as project_path')
-    .where((eb) => eb.and([...conditionsOf(context, issueTables, filter), ...ownConditions(context, filter)]))
+    .where((eb) => eb.and([...conditionsOf(context, issueTables, filter), ...ownConditions(context, actor, filter)]))
     .where(isVisibleIssue(context, actor))
 }
 
 /** Returns the conditions of filters that only issues have. */
 function ownConditions(
   { nowMs }: Pick<ReadContext, 'nowMs'>,
+  actor: Actor,
   { state, weight, types, dueDate, not = {}, ...filter }: IssueFilter,
 ): RawBuilder<SqlBool>[] {
   const type = sql.ref('issues.type')
@@ -237,6 +239,7 @@ function ownConditions(
     types !== undefined && isOneOf(type, types),
     not.types !== undefined && sql<SqlBool>`not ${isOneOf(type, not.types)}`,
     not.weight !== undefined && isNot(sql.ref('issues.weight'), not.weight),
+    filter.subscribed !== undefined && subscriptionCondition(issueTables, actor, filter.subscribed),
     dueDate !== undefined && dueDateCondition(dueDate, dayAt(nowMs)),
     peopleCondition(issueTables, 'issue_assignees', filter.assigneeUsername ?? []),
   ].filter((condition) => condition !== false)

@@ -6,6 +6,7 @@ import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { parentFields } from '../model/parent.ts'
 import { comparedFields, type RecordedKind } from '../operations/record-change.ts'
 import { parentInput } from '../parents/parent-operations.ts'
+import { colorCodeOf } from './color-names.ts'
 
 /** The fields that a user sets. */
 export const labelDraft = {
@@ -13,9 +14,9 @@ export const labelDraft = {
   name: text('name')
     .parse(z.string().trim().min(1).max(255))
     .check((name) => name.includes(',') && errorTexts.invalid),
-  /** `#rgb` or `#rrggbb` */
+  /** `#rgb` or `#rrggbb`; the name of a CSS color becomes its code. */
   color: text('color')
-    .parse(z.string().trim().max(255))
+    .parse(z.string().trim().max(255).transform(colorCodeOf))
     .check(matches(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i, 'must be a valid color code')),
   description: text('description').parse(z.string().max(1_048_576)).optional(),
   /** A lower number is more urgent; a missing one sorts last. Limited to what a column of 32 bits can store. */

@@ -4,6 +4,7 @@ import { can } from '../access/can.ts'
 import { requirePermission, standingOf } from '../access/subject.ts'
 import { comparedIssuable, issuableChanges, issuableFields, issuableTitle, people } from '../issues/issuable.ts'
 import { type MetadataInput, milestoneIdAfter, setMetadata, setPeople } from '../issues/issuable-changes.ts'
+import { changeEstimate } from '../issues/time-estimate.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import { clearable } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
@@ -34,6 +35,8 @@ export const fields = {
 export const changes = {
   title: issuableTitle.optional(),
   targetBranch: branchName.optional(),
+  /** Such as `3h 30m`; an empty text or 0 removes the estimate. */
+  timeEstimate: z.string().max(255).optional(),
   ...fields,
   ...issuableChanges,
 }
@@ -74,7 +77,8 @@ export async function changeMergeRequest(
   }
   const hasNewMetadata = await setMetadata(tx, mergeRequestTables, project, before.id, input, before)
   const hasNewReviewers = await setReviewers(tx, project, before.id, input.reviewerIds)
-  const isUpdated = hasNewMetadata || hasNewReviewers || !isDeepStrictEqual(draft, draftOf(before))
+  const hasNewEstimate = await changeEstimate(tx, mergeRequestTables, before, input.timeEstimate)
+  const isUpdated = hasNewMetadata || hasNewReviewers || hasNewEstimate || !isDeepStrictEqual(draft, draftOf(before))
   if (isUpdated) await updateMergeRequestRow(tx, before.id, draft)
   if (state !== undefined) await setMergeRequestState(tx, before.id, state, tx.actor!.id)
   if (!isUpdated && state === undefined) return before

@@ -6,6 +6,7 @@ import {
   conditionsOf,
   peopleCondition,
   personCondition,
+  subscriptionCondition,
 } from '../issues/issuable-conditions.ts'
 import { byColumn, type IssuableOrder, issuableOrderTable, lastTime, orderOf } from '../issues/issuable-order.ts'
 import { userIdsByItem } from '../issues/issuable-pair-store.ts'
@@ -77,12 +78,15 @@ function mergeRequestQuery(context: ReadContext, actor: Actor, filter: MergeRequ
         .onRef('branch_tips.name', '=', 'merge_requests.source_branch'),
     )
     .select(['projects.full_path as project_path', 'branch_tips.sha'])
-    .where((eb) => eb.and([...conditionsOf(context, mergeRequestTables, filter), ...ownConditions(filter)]))
+    .where((eb) => eb.and([...conditionsOf(context, mergeRequestTables, filter), ...ownConditions(actor, filter)]))
     .where(allowedInProject(context, actor, 'read_merge_request'))
 }
 
 /** Returns the conditions of filters that only merge requests have. */
-function ownConditions({ state, not = {}, or = {}, ...filter }: MergeRequestFilter): RawBuilder<SqlBool>[] {
+function ownConditions(
+  actor: Actor,
+  { state, not = {}, or = {}, ...filter }: MergeRequestFilter,
+): RawBuilder<SqlBool>[] {
   const { sourceBranches, targetBranches, assigneeUsername, reviewerId, reviewerUsername, mergedByUsername } = filter
   const column = (name: keyof MergeRequestRow) => sql.ref(`merge_requests.${name}`)
   const isAmong = (name: keyof MergeRequestRow, values: readonly string[]) => isOneOf(column(name), values)
@@ -100,6 +104,7 @@ function ownConditions({ state, not = {}, or = {}, ...filter }: MergeRequestFilt
     targetBranches !== undefined && isAmong('target_branch', targetBranches),
     mergedByUsername !== undefined &&
       sql<SqlBool>`${column('merged_by_id')} in (select id from users where lower(username) = lower(${mergedByUsername}))`,
+    filter.subscribed !== undefined && subscriptionCondition(mergeRequestTables, actor, filter.subscribed),
     filter.mergeUserId !== undefined && sql<SqlBool>`${column('merged_by_id')} = ${filter.mergeUserId}`,
     filter.sourceProjectId !== undefined && sql<SqlBool>`${column('project_id')} = ${filter.sourceProjectId}`,
     not.reviewerId !== undefined &&

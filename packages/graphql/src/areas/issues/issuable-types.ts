@@ -13,6 +13,12 @@ export const issuableTypes = oncePerBuilder((builder) => ({
       UPCOMING: { value: 'upcoming', description: 'Open, and due after today' },
     } as const,
   }),
+  subscriptionStatus: builder.enumType('SubscriptionStatus', {
+    values: {
+      EXPLICITLY_SUBSCRIBED: { value: 'subscribed' },
+      EXPLICITLY_UNSUBSCRIBED: { value: 'unsubscribed' },
+    } as const,
+  }),
   searchableField: builder.enumType('IssuableSearchableField', {
     values: { TITLE: { value: 'title' }, DESCRIPTION: { value: 'description' } } as const,
   }),

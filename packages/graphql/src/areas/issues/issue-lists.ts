@@ -18,6 +18,7 @@ import { refusedArgument } from '../../schema/refused-arguments.ts'
 import type { ArgumentsMaker } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
+import { withoutAbsent } from './tracking-fields.ts'
 
 /** Adds the fields that find, list and count issues. */
 export function addIssueLists(kit: Kit): void {
@@ -105,10 +106,13 @@ export function addIssueLists(kit: Kit): void {
 
 const LARGEST_INT = 2_147_483_647
 
+/** The description of arguments about reactions and releases, which do not exist. */
+const absent = 'Not supported: a value is refused'
+
 /** Returns the filter arguments of all fields that find issues. */
 function issueFilters(kit: Kit) {
   const { builder } = kit
-  const { assigneeWildcard, milestoneWildcard, searchableField } = issuableTypes(kit)
+  const { assigneeWildcard, milestoneWildcard, searchableField, subscriptionStatus } = issuableTypes(kit)
   const { type, negatedMilestoneWildcard } = issueEnums(kit)
   const negated = builder.inputType('NegatedIssueFilterInput', {
     fields: (t) => ({
@@ -120,6 +124,8 @@ function issueFilters(kit: Kit) {
       milestoneTitle: t.stringList(),
       milestoneWildcardId: t.field({ type: negatedMilestoneWildcard }),
       types: t.field({ type: [type] }),
+      myReactionEmoji: t.string({ description: absent }),
+      releaseTag: t.stringList({ description: absent }),
     }),
   })
   const unioned = builder.inputType('UnionedIssueFilterInput', {
@@ -142,6 +148,7 @@ function issueFilters(kit: Kit) {
     milestoneTitle: t.arg({ type: ['String'], required: { list: false, items: false } }),
     milestoneWildcardId: t.arg({ type: milestoneWildcard }),
     types: t.arg({ type: [type] }),
+    subscribed: t.arg({ type: subscriptionStatus }),
     createdAfter: t.arg({ type: 'Time' }),
     createdBefore: t.arg({ type: 'Time' }),
     updatedAfter: t.arg({ type: 'Time' }),
@@ -183,7 +190,8 @@ const stateInput = (state: ListArguments['state']) =>
 
 /** Converts the filter arguments to the names of the core's filter, without null values. */
 function filterInput(globalIds: GlobalIds, args: Filters) {
-  const { not, or } = args
+  const { or } = args
+  const not = args.not && withoutAbsent(args.not, 'myReactionEmoji', 'releaseTag')
   return omitNullish({
     iids: iidsIn(joined(args.iid, args.iids)),
     authorUsername: args.authorUsername,
@@ -194,6 +202,7 @@ function filterInput(globalIds: GlobalIds, args: Filters) {
     milestoneTitles: textsIn(args.milestoneTitle),
     milestoneWildcard: args.milestoneWildcardId,
     types: args.types,
+    subscribed: args.subscribed,
     createdAfter: args.createdAfter,
     createdBefore: args.createdBefore,
     updatedAfter: args.updatedAfter,

@@ -1,4 +1,4 @@
-import { createIssue, type Issue, setIssueAssignees, updateIssue } from '@penstock/core'
+import { createIssue, type Issue, issueTracking, moveIssue, setIssueAssignees, updateIssue } from '@penstock/core'
 import { performIn, type RequestContext } from '../../request/request-context.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { mutation, type PayloadSource } from '../../schema/mutation.ts'
@@ -6,12 +6,16 @@ import { omitNullish } from '../../schema/omit-nullish.ts'
 import type { FieldsOf, Types } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
+import { withoutAbsent } from './tracking-fields.ts'
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>
 
+/** The description of inputs for features that do not exist. */
+const absent = 'Not supported: a value is refused'
+
 export function addIssueMutations(kit: Kit): void {
   const { globalIds } = kit
-  const { stateEvent, type } = issueEnums(kit)
+  const { severity, stateEvent, type } = issueEnums(kit)
   const { operationMode } = issuableTypes(kit)
 
   const one = (t: InputFields) => ({
@@ -39,11 +43,32 @@ export function addIssueMutations(kit: Kit): void {
       labelIds: t.field({ type: ['LabelID'] }),
       milestoneId: t.field({ type: 'MilestoneID' }),
       assigneeIds: t.field({ type: ['UserID'] }),
+      iid: t.int({ description: 'For owners and administrators' }),
+      createdAt: t.field({ type: 'Time', description: 'For owners and administrators' }),
+      mergeRequestToResolveDiscussionsOf: t.field({ type: 'MergeRequestID', description: absent }),
+      discussionToResolve: t.string({ description: absent }),
+      moveBeforeId: t.field({ type: 'IssueID', description: absent }),
+      moveAfterId: t.field({ type: 'IssueID', description: absent }),
     }),
-    run: async ({ projectPath, type: issueType, locked, labelIds, ...draft }, context) => {
+    run: async (given, context) => {
+      const {
+        projectPath,
+        type: issueType,
+        locked,
+        labelIds,
+        iid,
+        createdAt,
+        ...draft
+      } = withoutAbsent(
+        given,
+        'mergeRequestToResolveDiscussionsOf',
+        'discussionToResolve',
+        'moveBeforeId',
+        'moveAfterId',
+      )
       const input = {
         project: projectPath,
-        ...omitNullish({ issueType, labelIds }),
+        ...omitNullish({ issueType, labelIds, iid, createdAt }),
         discussionLocked: locked,
         ...draft,
         captcha: context.captcha,
@@ -66,14 +91,15 @@ export function addIssueMutations(kit: Kit): void {
       addLabelIds: t.idList(),
       removeLabelIds: t.idList(),
       milestoneId: t.id(),
+      timeEstimate: t.string({ description: 'Such as `3h 30m`; `0` removes the estimate' }),
     }),
-    run: ({ type: issueType, locked, title, stateEvent, milestoneId, ...input }, context) => {
+    run: ({ type: issueType, locked, title, stateEvent, milestoneId, timeEstimate, ...input }, context) => {
       const labels = (ids: readonly string[] | null | undefined) =>
         ids?.map((id) => globalIds.numberInIdOrNumber(id, 'ProjectLabel', 'GroupLabel'))
       return update(
         {
           ...input,
-          ...omitNullish({ title, issueType, stateEvent }),
+          ...omitNullish({ title, issueType, stateEvent, timeEstimate }),
           discussionLocked: locked,
           labelIds: labels(input.labelIds),
           addLabelIds: labels(input.addLabelIds),
@@ -111,6 +137,27 @@ export function addIssueMutations(kit: Kit): void {
     input: (t) => ({ ...one(t), dueDate: t.field({ type: 'Time' }) }),
     run: ({ dueDate, ...input }, context) =>
       update({ ...input, dueDate: dueDate?.slice(0, 'YYYY-MM-DD'.length) ?? dueDate }, context),
+    payload,
+  })
+  mutation(kit, 'issueSetSeverity', {
+    description: 'Sets the severity of an incident',
+    input: (t) => ({ ...one(t), severity: t.field({ type: severity, required: true }) }),
+    run: update,
+    payload,
+  })
+  mutation(kit, 'issueSetSubscription', {
+    input: (t) => ({ ...one(t), subscribedState: t.boolean({ required: true }) }),
+    run: async ({ projectPath, iid, subscribedState }, context) => {
+      const operation = subscribedState ? issueTracking.subscribe : issueTracking.unsubscribe
+      return { issue: await performIn(context, operation, { project: projectPath, issueIid: iidIn(iid) }) }
+    },
+    payload,
+  })
+  mutation(kit, 'issueMove', {
+    input: (t) => ({ ...one(t), targetProjectPath: t.id({ required: true }) }),
+    run: async ({ projectPath, iid, targetProjectPath: toProject }, context) => ({
+      issue: await performIn(context, moveIssue, { project: projectPath, issueIid: iidIn(iid), toProject }),
+    }),
     payload,
   })
   mutation(kit, 'issueSetLocked', {

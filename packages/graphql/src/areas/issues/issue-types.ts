@@ -21,7 +21,7 @@ export const issueEnums = oncePerBuilder((builder) => ({
     values: { CLOSE: { value: 'close' }, REOPEN: { value: 'reopen' } } as const,
   }),
   type: builder.enumType('IssueType', {
-    description: 'Issues of this service always have the type ISSUE',
+    description: 'Issues of this service have one of the types ISSUE, INCIDENT, TEST_CASE and TASK',
     values: {
       ISSUE: { value: 'issue' },
       INCIDENT: { value: 'incident' },
@@ -34,7 +34,15 @@ export const issueEnums = oncePerBuilder((builder) => ({
       EPIC: { value: 'epic' },
     } as const,
   }),
-  severity: builder.enumType('IssuableSeverity', { values: ['UNKNOWN', 'LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const }),
+  severity: builder.enumType('IssuableSeverity', {
+    values: {
+      UNKNOWN: { value: 'unknown' },
+      LOW: { value: 'low' },
+      MEDIUM: { value: 'medium' },
+      HIGH: { value: 'high' },
+      CRITICAL: { value: 'critical' },
+    } as const,
+  }),
   sort: builder.enumType('IssueSort', {
     values: {
       ...timeSorts,

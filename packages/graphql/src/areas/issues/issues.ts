@@ -6,10 +6,12 @@ import {
   listLabelsOfEachIssue,
   notFound,
   permissionsOfEachIssue,
+  subscriptionsToIssues,
 } from '@penstock/core'
+import { html } from '@penstock/http'
 import { tasksOf } from '../../request/descriptions.ts'
 import { loadBatched } from '../../request/request-context.ts'
-import { descriptionField } from '../../schema/area-fields.ts'
+import { descriptionField, descriptionHtmlField } from '../../schema/area-fields.ts'
 import { connectionField } from '../../schema/connection-field.ts'
 import { constantFields } from '../../schema/constant-fields.ts'
 import type { Kit } from '../../schema/kit.ts'
@@ -19,10 +21,11 @@ import { issuableTypes } from './issuable-types.ts'
 import { addIssueLists } from './issue-lists.ts'
 import { addIssueMutations } from './issue-mutations.ts'
 import { issueEnums } from './issue-types.ts'
+import { trackingFields } from './tracking-fields.ts'
 
 export function addIssues(kit: Kit): void {
   const { builder, globalIds, web } = kit
-  const { state, type } = issueEnums(kit)
+  const { severity, state, type } = issueEnums(kit)
   const { taskCompletionStatus } = issuableTypes(kit)
 
   builder.objectType('IssuePermissions', {
@@ -35,9 +38,9 @@ export function addIssues(kit: Kit): void {
         adminIssue: allowed(({ administers }) => administers),
         updateIssue: allowed(({ updates }) => updates),
         reopenIssue: allowed(({ updates }) => updates),
-        // This service cannot comment on, move, copy or relate issues yet.
+        moveIssue: allowed(({ administers }) => administers),
+        // This service cannot comment on, copy or relate issues yet.
         createNote: alwaysFalse(),
-        moveIssue: alwaysFalse(),
         cloneIssue: alwaysFalse(),
         adminIssueRelation: alwaysFalse(),
       }
@@ -51,9 +54,19 @@ export function addIssues(kit: Kit): void {
       iid: t.string({ nullable: false, resolve: ({ iid }) => String(iid) }),
       name: t.string({ resolve: ({ title }) => title }),
       title: t.exposeString('title', { nullable: false }),
+      titleHtml: t.string({ resolve: ({ title }) => html`${title}`.text }),
       description: descriptionField(t, descriptionsOfEachIssue),
+      descriptionHtml: descriptionHtmlField(t, descriptionsOfEachIssue),
+      ...trackingFields(t, subscriptionsToIssues),
+      moved: t.boolean({ resolve: ({ movedToId }) => movedToId !== undefined }),
+      movedTo: t.field({
+        type: 'Issue',
+        resolve: ({ movedToId }, _args, context) =>
+          movedToId === undefined ? null : loadBatched(context, findEachIssue, movedToId),
+      }),
       state: t.field({ type: state, nullable: false, resolve: (source) => source.state }),
-      type: t.field({ type, resolve: () => 'issue' as const }),
+      type: t.field({ type, resolve: (source) => source.type }),
+      severity: t.field({ type: severity, resolve: (source) => source.severity }),
       reference: t.string({
         nullable: false,
         args: { full: t.arg.boolean({ defaultValue: false }) },
@@ -118,25 +131,17 @@ const pathOf = ({ projectPath, iid }: Issue): string => `${projectPath}/-/issues
 /** Adds the fields with constant values, for features that this service does not have. */
 function addConstantFields(kit: Kit): void {
   const { builder } = kit
-  const { severity } = issueEnums(kit)
   builder.objectFields('Issue', (t) => {
     const { nullText, alwaysFalse, alwaysZero, always } = constantFields(t)
-    const noIssue = () => t.field({ type: 'Issue', resolve: () => null })
     return {
-      titleHtml: nullText(),
-      descriptionHtml: nullText(),
       hidden: always(false),
-      moved: always(false),
-      movedTo: noIssue(),
-      closedAsDuplicateOf: noIssue(),
-      severity: t.field({ type: severity, resolve: () => 'UNKNOWN' as const }),
+      closedAsDuplicateOf: t.field({ type: 'Issue', resolve: () => null }),
       relativePosition: t.int({ resolve: () => null }),
       mergeRequestsCount: alwaysZero(),
       upvotes: alwaysZero(),
       downvotes: alwaysZero(),
       userNotesCount: alwaysZero(),
       userDiscussionsCount: alwaysZero(),
-      subscribed: alwaysFalse(),
       // This service sends no email.
       emailsEnabled: alwaysFalse(),
       emailsDisabled: t.boolean({
@@ -144,10 +149,6 @@ function addConstantFields(kit: Kit): void {
         deprecationReason: 'Inverse kept for old clients: emailsEnabled.',
         resolve: () => true,
       }),
-      timeEstimate: alwaysZero(),
-      totalTimeSpent: alwaysZero(),
-      humanTimeEstimate: nullText(),
-      humanTotalTimeSpent: nullText(),
       createNoteEmail: nullText(),
       updatedBy: t.field({ type: 'UserCore', resolve: () => null }),
       relatedMergeRequests: connectionField(kit, t, 'MergeRequest', {

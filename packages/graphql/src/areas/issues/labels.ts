@@ -1,13 +1,16 @@
 import {
   descriptionsOfEachLabel,
   findLabelOfEach,
+  groupLabels,
   labelFields,
   listLabelsOfEach,
+  projectLabels,
   type Subject,
   textColorOn,
 } from '@penstock/core'
 import type { InputShapeFromFields } from '@pothos/core'
-import { loadBatched, type RequestContext } from '../../request/request-context.ts'
+import { GraphQLError } from 'graphql'
+import { loadBatched, performIn, type RequestContext } from '../../request/request-context.ts'
 import {
   addToGroupsAndProjects,
   descriptionField,
@@ -17,6 +20,7 @@ import {
 import { connectionField } from '../../schema/connection-field.ts'
 import { lookup } from '../../schema/cost.ts'
 import type { Kit } from '../../schema/kit.ts'
+import { mutation } from '../../schema/mutation.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
 import type { ArgumentsMaker } from '../../schema/schema-types.ts'
 
@@ -84,4 +88,25 @@ export function addLabels(kit: Kit): void {
       list,
     }),
   }))
+
+  mutation(kit, 'labelCreate', {
+    description: 'Creates a label of a project or of a group',
+    input: (t) => ({
+      projectPath: t.id(),
+      groupPath: t.id(),
+      title: t.string({ required: true }),
+      description: t.string(),
+      color: t.string({ defaultValue: '#6699cc', description: 'A hexadecimal color, or the name of a CSS color' }),
+    }),
+    run: async ({ projectPath, groupPath, title: name, color, description }, context) => {
+      const parent = projectPath ?? groupPath
+      if (parent == null || (projectPath != null && groupPath != null)) {
+        throw new GraphQLError('Exactly one of groupPath or projectPath arguments is required')
+      }
+      const { create } = projectPath == null ? groupLabels : projectLabels
+      const input = { parent, name, ...omitNullish({ color, description }) }
+      return { label: await performIn(context, create, input) }
+    },
+    payload: (t) => ({ label: t.field({ type: 'Label', resolve: ({ label }) => label }) }),
+  })
 }

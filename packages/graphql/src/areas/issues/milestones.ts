@@ -19,6 +19,7 @@ import { oldNames, orderIn, timeSorts } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
 import type { ArgumentsMaker } from '../../schema/schema-types.ts'
+import { addMilestoneReports } from './milestone-reports.ts'
 
 declare module '../../schema/schema-types.ts' {
   interface ObjectSources {
@@ -67,6 +68,7 @@ export function addMilestones(kit: Kit): void {
     }),
   })
   addMilestoneLists(kit, state)
+  addMilestoneReports(kit)
 
   builder.queryField('milestone', (t) =>
     t.field({

@@ -15,6 +15,7 @@ import { omitNullish } from '../../schema/omit-nullish.ts'
 import { refusedArgument } from '../../schema/refused-arguments.ts'
 import type { AnyFieldsOf, ArgumentsMaker } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from '../issues/issuable-types.ts'
+import { withoutAbsent } from '../issues/tracking-fields.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
 
 /** Adds the fields that find and list merge requests. */
@@ -97,8 +98,8 @@ export function addMergeRequestLists(kit: Kit): void {
 
 function listArguments(kit: Kit) {
   const { builder } = kit
-  const { assigneeWildcard, milestoneWildcard, searchableField } = issuableTypes(kit)
-  const { state, reviewerWildcard, sort } = mergeRequestEnums(kit)
+  const { assigneeWildcard, milestoneWildcard, searchableField, subscriptionStatus } = issuableTypes(kit)
+  const { state, reviewerWildcard, reviewState, sort } = mergeRequestEnums(kit)
 
   const negated = builder.inputType('MergeRequestsResolverNegatedParams', {
     fields: (t) => ({
@@ -108,6 +109,11 @@ function listArguments(kit: Kit) {
       labels: t.stringList(),
       milestoneTitle: t.string(),
       reviewerUsername: t.string(),
+      approvedBy: t.stringList({ description: absent }),
+      myReactionEmoji: t.string({ description: absent }),
+      onlyReviewer: t.boolean({ description: absent }),
+      releaseTag: t.string({ description: absent }),
+      reviewStates: t.field({ type: [reviewState], description: absent }),
       sourceBranches: t.stringList(),
       targetBranches: t.stringList(),
     }),
@@ -116,13 +122,11 @@ function listArguments(kit: Kit) {
     fields: (t) => ({
       assigneeUsernames: t.stringList(),
       onlyReviewerUsername: t.string(),
+      reviewStates: t.field({ type: [reviewState], description: absent }),
       reviewerWildcard: t.field({ type: reviewerWildcard }),
     }),
   })
 
-  const subscription = builder.enumType('SubscriptionStatus', {
-    values: ['EXPLICITLY_SUBSCRIBED', 'EXPLICITLY_UNSUBSCRIBED'] as const,
-  })
   const filterArguments = (t: ArgumentsMaker) => ({
     iids: t.arg.stringList(),
     state: t.arg({ type: state }),
@@ -133,6 +137,8 @@ function listArguments(kit: Kit) {
     assigneeWildcardId: t.arg({ type: assigneeWildcard }),
     reviewerUsername: t.arg.string(),
     reviewerWildcardId: t.arg({ type: reviewerWildcard }),
+    reviewState: t.arg({ type: reviewState, ...refusedArgument('there are no reviews') }),
+    reviewStates: t.arg({ type: [reviewState], ...refusedArgument('there are no reviews') }),
     mergedBy: t.arg.string(),
     sourceBranches: t.arg.stringList(),
     targetBranches: t.arg.stringList(),
@@ -140,6 +146,7 @@ function listArguments(kit: Kit) {
     labels: t.arg.stringList(),
     milestoneTitle: t.arg.string(),
     milestoneWildcardId: t.arg({ type: milestoneWildcard }),
+    subscribed: t.arg({ type: subscriptionStatus }),
     createdAfter: t.arg({ type: 'Time' }),
     createdBefore: t.arg({ type: 'Time' }),
     updatedAfter: t.arg({ type: 'Time' }),
@@ -156,7 +163,6 @@ function listArguments(kit: Kit) {
     deployedAfter: t.arg({ type: 'Time', ...refusedArgument('there are no deployments') }),
     deployedBefore: t.arg({ type: 'Time', ...refusedArgument('there are no deployments') }),
     environmentName: t.arg.string(refusedArgument('there are no deployments')),
-    subscribed: t.arg({ type: subscription, ...refusedArgument('lists are not filtered by subscription') }),
   })
   const searchArguments = (t: ArgumentsMaker) => ({
     search: t.arg.string(),
@@ -175,7 +181,14 @@ type ListArguments = Arguments<Lists['filterArguments']> &
   Arguments<Lists['sortArgument']>
 
 /** Converts the list arguments to the input of the core. */
-function inputOf({
+const inputOf = ({ not, or, ...args }: ListArguments) =>
+  supportedInput({
+    ...args,
+    not: not && withoutAbsent(not, 'approvedBy', 'myReactionEmoji', 'onlyReviewer', 'releaseTag', 'reviewStates'),
+    or: or && withoutAbsent(or, 'reviewStates'),
+  })
+
+function supportedInput({
   iids,
   assigneeWildcardId,
   reviewerWildcardId,
@@ -205,6 +218,9 @@ function inputOf({
     ...orderIn(sort),
   })
 }
+
+/** The description of arguments about reviews, approvals, reactions and releases, which do not exist. */
+const absent = 'Not supported: a value is refused'
 
 const negatedInput = ({
   authorUsername,

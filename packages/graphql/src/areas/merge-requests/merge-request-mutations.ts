@@ -1,6 +1,7 @@
 import {
   createMergeRequest,
   type MergeRequest,
+  mergeRequestTracking,
   setMergeRequestDraft,
   setMergeRequestLabels,
   setMergeRequestPeople,
@@ -12,7 +13,11 @@ import { mutation } from '../../schema/mutation.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
 import type { FieldsOf, Types } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from '../issues/issuable-types.ts'
+import { withoutAbsent } from '../issues/tracking-fields.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
+
+/** The description of inputs about merges and reviews, which do not exist. */
+const absent = 'Not supported: a value is refused'
 
 export function addMergeRequestMutations(kit: Kit): void {
   const { newState } = mergeRequestEnums(kit)
@@ -27,10 +32,12 @@ export function addMergeRequestMutations(kit: Kit): void {
       description: t.string(),
       labels: t.stringList(),
       removeSourceBranch: t.boolean(),
+      mergeAfter: t.field({ type: 'Time', description: absent }),
     }),
-    run: async ({ projectPath: project, ...draft }, context) => ({
-      mergeRequest: await performIn(context, createMergeRequest, { project, ...draft }),
-    }),
+    run: async (given, context) => {
+      const { projectPath: project, ...draft } = withoutAbsent(given, 'mergeAfter')
+      return { mergeRequest: await performIn(context, createMergeRequest, { project, ...draft }) }
+    },
     payload,
   })
 
@@ -42,10 +49,18 @@ export function addMergeRequestMutations(kit: Kit): void {
       targetBranch: t.string(),
       state: t.field({ type: newState }),
       removeSourceBranch: t.boolean(),
+      timeEstimate: t.string({ description: 'Such as `3h 30m`; `0` removes the estimate' }),
+      mergeAfter: t.field({ type: 'Time', description: absent }),
+      overrideRequestedChanges: t.boolean({ description: absent }),
     }),
-    run: async ({ projectPath, iid, title, targetBranch, state, ...clearable }, context) => {
+    run: async (given, context) => {
+      const { projectPath, iid, title, targetBranch, state, timeEstimate, ...clearable } = withoutAbsent(
+        given,
+        'mergeAfter',
+        'overrideRequestedChanges',
+      )
       // A null leaves these unchanged, because they cannot be empty.
-      const changes = omitNullish({ title, targetBranch, stateEvent: state })
+      const changes = omitNullish({ title, targetBranch, timeEstimate, stateEvent: state })
       const input = { ...refOf({ projectPath, iid }), ...changes, ...clearable }
       return { mergeRequest: await performIn(context, updateMergeRequest, input) }
     },
@@ -96,6 +111,15 @@ export function addMergeRequestMutations(kit: Kit): void {
     run: async ({ labelIds, operationMode: how, ...ref }, context) => {
       const input = { ...refOf(ref), labelIds, ...omitNullish({ mode: how }) }
       return { mergeRequest: await performIn(context, setMergeRequestLabels, input) }
+    },
+    payload,
+  })
+
+  mutation(kit, 'mergeRequestSetSubscription', {
+    input: (t) => ({ ...oneOf(t), subscribedState: t.boolean({ required: true }) }),
+    run: async ({ subscribedState, ...ref }, context) => {
+      const operation = subscribedState ? mergeRequestTracking.subscribe : mergeRequestTracking.unsubscribe
+      return { mergeRequest: await performIn(context, operation, refOf(ref)) }
     },
     payload,
   })

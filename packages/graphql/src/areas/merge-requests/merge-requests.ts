@@ -7,6 +7,7 @@ import {
   type MergeRequestPermissions,
   mergeBlocker,
   permissionsOfEachMergeRequest,
+  subscriptionsToMergeRequests,
   targetBranchesOfMergeRequests,
 } from '@penstock/core'
 import { html } from '@penstock/http'
@@ -18,6 +19,7 @@ import { constantFields } from '../../schema/constant-fields.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { encodedPath } from '../../schema/web-address.ts'
 import { issuableTypes } from '../issues/issuable-types.ts'
+import { trackingFields } from '../issues/tracking-fields.ts'
 import { addMergeRequestChanges } from './merge-request-changes.ts'
 import { addMergeRequestLists } from './merge-request-lists.ts'
 import { addMergeRequestMutations } from './merge-request-mutations.ts'
@@ -69,6 +71,7 @@ export function addMergeRequests(kit: Kit): void {
       descriptionHtml: descriptionHtmlField(t, descriptionsOfEachMergeRequest),
       state: t.field({ type: state, nullable: false, resolve: (source) => source.state }),
       draft: t.exposeBoolean('isDraft', { nullable: false }),
+      ...trackingFields(t, subscriptionsToMergeRequests),
       reference: t.string({
         nullable: false,
         args: { full: t.arg.boolean({ defaultValue: false }) },
@@ -188,15 +191,10 @@ function addConstantFields({ builder }: Kit): void {
       defaultSquashCommitMessage: nullText(),
       allowCollaboration: always(false),
       sourceBranchProtected: alwaysFalse(),
-      subscribed: alwaysFalse(),
       upvotes: alwaysZero(),
       downvotes: alwaysZero(),
       userNotesCount: t.int({ resolve: () => 0 }),
       userDiscussionsCount: t.int({ resolve: () => 0 }),
-      timeEstimate: alwaysZero(),
-      totalTimeSpent: alwaysZero(),
-      humanTimeEstimate: nullText(),
-      humanTotalTimeSpent: nullText(),
       approved: alwaysFalse(),
     }
   })
