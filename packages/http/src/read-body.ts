@@ -30,7 +30,7 @@ export interface Body {
   readonly form?: readonly FormEntry[]
   /** The unparsed JSON, if the route has `keepsBytes`. It is within the limits on JSON, but may be malformed. */
   readonly bytes?: Buffer
-  /** Removes the files of the form that nobody has moved. To be called after the request has been handled. */
+  /** Removes the files of the form that were not moved. To be called after the request has been handled. */
   readonly dispose?: () => Promise<void>
 }
 

@@ -11,7 +11,7 @@ import type { UploadSpace } from './upload-space.ts'
 
 export interface StreamedForm {
   readonly entries: readonly FormEntry[]
-  /** Removes the files that nobody has moved. */
+  /** Removes the files that were not moved. */
   dispose(): Promise<void>
 }
 
