@@ -16,6 +16,7 @@ import {
   type RouteRequest,
   type ServedRoute,
 } from './route.ts'
+import type { UploadSpace } from './upload-space.ts'
 
 export interface ServeOptions {
   /** Turns every error into a response in the API's format: `RequestProblem`, and what guards and handlers throw. */
@@ -35,6 +36,8 @@ export interface ServeOptions {
   readonly takesTrailingSlash?: boolean
   /** The proxies that are trusted to set X-Forwarded-For. */
   readonly trustedProxies?: TrustedProxies
+  /** The place of files that are being uploaded, for routes with `filesOnDisk`. */
+  readonly uploads?: UploadSpace
   /** Set if OPTIONS is answered with 204 and Allow on paths that have no route for it. */
   readonly answersOptions?: boolean
 }
@@ -80,7 +83,7 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
     const forms = admitted.forms ?? route.forms
     if (route.body === undefined) return { body: undefined }
     try {
-      if (forms !== undefined) return await readBody(request, limits, forms)
+      if (forms !== undefined) return await readBody(request, limits, forms, options.uploads)
       return { body: await readJson(request, limits, needsBody) }
     } catch (error) {
       const isBeyond = error instanceof RequestProblem && beyondLimit.has(error.problem.kind)
@@ -100,17 +103,14 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
       context.state.reshape = route.reshape
       const incoming: Incoming = context.state.incoming
       const admitted = await route.admit(incoming)
-      const body = await bodyOf(route, admitted, context.req, needsBody)
-      finish(
-        context,
-        incoming,
-        await admitted.handle({
-          ...incoming,
-          params: withoutTrailingSlashes(context.params, spanning),
-          query: queryOf(incoming.search),
-          ...body,
-        }),
-      )
+      const { dispose, ...body } = await bodyOf(route, admitted, context.req, needsBody)
+      const params = withoutTrailingSlashes(context.params, spanning)
+      try {
+        const reply = await admitted.handle({ ...incoming, params, query: queryOf(incoming.search), ...body })
+        finish(context, incoming, reply)
+      } finally {
+        await dispose?.()
+      }
     })
   }
 

@@ -89,8 +89,13 @@ export interface RouteRow<Input extends InputSchema, Result> {
   readonly bodyLimitBytes?: number
   /** The limits on containers, values and depth of a JSON body. Default: 10,000, 20,000 and 64. */
   readonly jsonLimits?: JsonLimits
-  /** The maximum size of an uploaded file, which is held in memory. Default: 1 MiB. */
+  /** The maximum size of an uploaded file, which is held in memory unless `filesOnDisk` is set. Default: 1 MiB. */
   readonly fileLimitBytes?: number
+  /**
+   * Set if uploaded files are written to the disk. The operation gets their path and size instead of their bytes, and moves
+   * those that it keeps.
+   */
+  readonly filesOnDisk?: true
   /**
    * The parameter that receives the text of the body. Set it if the body is a JSON document: its members are passed on
    * without conversion, the only other parameters are those of the path, and credentials in it are ignored.

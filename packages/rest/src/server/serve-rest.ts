@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
+import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { type Core, settingOf } from '@penstock/core'
 import {
@@ -7,6 +8,7 @@ import {
   type ServedRoute,
   serveRoutes,
   strictTransportHeaders,
+  UploadSpace,
   unguarded,
 } from '@penstock/http'
 import type { Log, TrustedProxies } from '@penstock/runtime'
@@ -101,6 +103,8 @@ export function restListener(options: RestOptions): RequestListener {
     log,
     ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
     takesTrailingSlash: true,
+    // Beside the repositories, so that a file is kept by renaming it.
+    uploads: new UploadSpace(join(dirname(settings.repositoriesDir), 'uploads-in-progress')),
     answersOptions: true,
     async unmatched(incoming) {
       await throttle?.count(incoming)
