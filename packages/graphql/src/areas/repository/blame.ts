@@ -69,7 +69,7 @@ export function addBlame(kit: Kit): void {
         await context.blobBudget.admit({ blob: file, field: 'blame', size: () => file.size() })
         const first = fromLine ?? 1
         const range = { start: first, end: toLine ?? LAST_LINE }
-        const input = { project: String(file.project.id), filePath: file.path, ref: file.commitSha, range }
+        const input = { project: file.project.id, filePath: file.path, ref: file.commitSha, range }
         return toBlame(file, first, (await readOrNull(context, blameFile, input)) ?? [])
       },
     }),
