@@ -89,6 +89,8 @@ export const listCommits = query(
       author: z.string().max(255).nullish(),
       all: z.boolean().nullish(),
       firstParent: z.boolean().nullish(),
+      /** The other order of GitLab, `topo`, is not supported. */
+      order: z.literal('default').optional(),
       withStats: z.boolean().nullish(),
       trailers: z.boolean().nullish(),
       ...pageInput,

@@ -10,6 +10,8 @@ import {
 } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, route, type Shape } from '../routing/route.ts'
+import { orderedList } from './parameters/lists.ts'
+import { mergeRequestChanges } from './parameters/repository.ts'
 import { commitJson, commitSchema, commitShape } from './shapes/commit-shape.ts'
 import { timestamp } from './shapes/issuable-shape.ts'
 import { shownMergeRequestShape } from './shapes/merge-request-shape.ts'
@@ -76,6 +78,7 @@ export const mergeRequestDiffsArea: Area = {
       method: 'GET',
       path: `${mergeRequest}/commits`,
       operation: listMergeRequestCommits,
+      parameters: orderedList,
       summary: 'List the commits of a merge request, newest first.',
       names,
       shape: commitShape,
@@ -84,6 +87,7 @@ export const mergeRequestDiffsArea: Area = {
       method: 'GET',
       path: `${mergeRequest}/diffs`,
       operation: listMergeRequestDiffs,
+      parameters: orderedList,
       summary: 'List the diffs of a merge request.',
       names,
       shape: diffShape,
@@ -92,6 +96,7 @@ export const mergeRequestDiffsArea: Area = {
       method: 'GET',
       path: `${mergeRequest}/changes`,
       operation: getMergeRequestChanges,
+      parameters: mergeRequestChanges,
       summary: 'Get a merge request with its diffs.',
       names,
       shape: changesShape,
@@ -100,6 +105,7 @@ export const mergeRequestDiffsArea: Area = {
       method: 'GET',
       path: `${mergeRequest}/versions`,
       operation: listMergeRequestVersions,
+      parameters: orderedList,
       summary: 'List the states of the source branch since the merge request was created, newest first.',
       names,
       shape: versionShape,

@@ -11,6 +11,7 @@ import {
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
 import { changedMergeRequest, mergeRequestList, newMergeRequest, projectMergeRequestList } from './parameters/issues.ts'
+import { pageOfAll } from './parameters/lists.ts'
 import { mergeRequestShape, reviewerShape, shownMergeRequestShape } from './shapes/merge-request-shape.ts'
 import { trackingRoutes } from './tracking-routes.ts'
 
@@ -86,6 +87,7 @@ export const mergeRequestsArea: Area = {
       method: 'GET',
       path: `${one}/reviewers`,
       operation: listMergeRequestReviewers,
+      parameters: pageOfAll,
       names: inProject,
       shape: reviewerShape,
       isList: true,

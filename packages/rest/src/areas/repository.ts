@@ -27,6 +27,8 @@ import {
   updateFile,
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
+import { orderedList, pagedList, sortedList } from './parameters/lists.ts'
+import { newCommit, treeList } from './parameters/repository.ts'
 import { commitShape, singleCommitShape } from './shapes/commit-shape.ts'
 import {
   archiveContent,
@@ -64,6 +66,7 @@ export const repositoryArea: Area = {
       method: 'GET',
       path: `${repository}/commits`,
       operation: listCommits,
+      parameters: orderedList,
       summary: 'List the commits of a project, newest first.',
       names,
       shape: commitShape,
@@ -72,6 +75,7 @@ export const repositoryArea: Area = {
       method: 'POST',
       path: `${repository}/commits`,
       operation: createCommit,
+      parameters: newCommit,
       bodyLimitBytes: CONTENT_LIMIT_BYTES,
       summary: 'Create a commit with changes to several files.',
       names,
@@ -81,6 +85,7 @@ export const repositoryArea: Area = {
       method: 'GET',
       path: `${repository}/commits/:sha/diff`,
       operation: listCommitDiffs,
+      parameters: orderedList,
       summary: 'List the diffs of a commit.',
       names,
       shape: diffShape,
@@ -89,6 +94,7 @@ export const repositoryArea: Area = {
       method: 'GET',
       path: `${repository}/commits/:sha/refs`,
       operation: listCommitRefs,
+      parameters: orderedList,
       summary: 'List the branches and tags that contain a commit.',
       names,
       shape: commitRefShape,
@@ -107,6 +113,7 @@ export const repositoryArea: Area = {
       method: 'GET',
       path: `${repository}/branches`,
       operation: listBranches,
+      parameters: sortedList,
       summary: 'List the branches of a project.',
       names,
       shape: branchShape,
@@ -141,6 +148,7 @@ export const repositoryArea: Area = {
       method: 'GET',
       path: `${repository}/tags`,
       operation: listTags,
+      parameters: pagedList,
       summary: 'List the tags of a project.',
       names,
       shape: tagShape,
@@ -175,6 +183,7 @@ export const repositoryArea: Area = {
       method: 'GET',
       path: `${repository}/tree`,
       operation: listTree,
+      parameters: treeList,
       summary: 'List the files and directories of a commit.',
       names,
       shape: treeEntryShape,
@@ -199,6 +208,7 @@ export const repositoryArea: Area = {
       method: 'GET',
       path: `${repository}/contributors`,
       operation: listContributors,
+      parameters: pagedList,
       summary: 'List the authors of the commits of a branch.',
       names,
       shape: contributorShape,
