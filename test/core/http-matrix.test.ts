@@ -137,7 +137,7 @@ function differenceOf(row: MatrixRow, { name }: Column, reply: Response, text: s
   const type = reply.headers.get('content-type')
   if (shape === 'bytes') return type?.startsWith('application/') && text !== '' ? undefined : `${type} ${text}`
   if (shape === 'text') {
-    return type === 'text/plain' && (text !== '' || row.mayBeEmpty) ? undefined : `${type} ${text}`
+    return type !== 'application/json' && (text !== '' || row.mayBeEmpty) ? undefined : `${type} ${text}`
   }
   if (type !== 'application/json') return `of type ${type}`
   const body: unknown = JSON.parse(text)

@@ -6,6 +6,7 @@ import { membersArea } from './areas/members.ts'
 import { mergeRequestDiffsArea } from './areas/merge-request-diffs.ts'
 import { mergeRequestsArea } from './areas/merge-requests.ts'
 import { milestonesArea } from './areas/milestones.ts'
+import { namespacesArea } from './areas/namespaces.ts'
 import { pipelineChangesArea } from './areas/pipeline-changes.ts'
 import { pipelinesArea } from './areas/pipelines.ts'
 import { projectsArea } from './areas/projects.ts'
@@ -21,6 +22,7 @@ export const areas: readonly Area[] = [
   accessTokensArea,
   usersArea,
   groupsArea,
+  namespacesArea,
   projectsArea,
   membersArea,
   labelsArea,

@@ -80,7 +80,7 @@ describe('adding', () => {
   test('replaces an expired role', async () => {
     await world.member(tool, ivo, guest, '2026-01-01')
     const draft = { parent: tool.id, userId: ivo.id, accessLevel: developer }
-    expect((await world.perform(mira, projectMembers.add, draft)).level).toBe(developer)
+    expect((await world.perform(mira, projectMembers.add, draft)).members).toMatchObject([{ level: developer }])
   })
 
   test.each([
@@ -105,7 +105,8 @@ describe('adding', () => {
       world.perform(mira, projectMembers.add, { ...draft, parent: tool.id }).catch(failure),
     ])
       expect(await answer).toEqual({ code: 'invalid', fields })
-    expect((await world.perform(mira, groupMembers.add, { ...draft, parent: ops.id })).level).toBe(minimal)
+    const { members } = await world.perform(mira, groupMembers.add, { ...draft, parent: ops.id })
+    expect(members).toMatchObject([{ level: minimal }])
   })
 
   test('rejects a role below the inherited one', async () => {

@@ -3,7 +3,7 @@ import { getGroup } from '../groups/group-store.ts'
 import { never } from '../kit/conditions.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { type KeysetPage, mapKeysetPage, mapPage, type Page } from '../kit/page.ts'
-import { namespaceRef, unsupportedSwitch, withoutEffect } from '../kit/parameter-schemas.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { OperationContext } from '../operations/context.ts'
@@ -40,9 +40,6 @@ export const listGroupProjects = query(
     input: z.object({
       group: namespaceRef,
       includeSubgroups: z.boolean().default(false),
-      /** Projects cannot be shared with groups. */
-      withShared: withoutEffect,
-      withSecurityReports: unsupportedSwitch,
       ...projectListInput,
     }),
     permission: 'read_group',

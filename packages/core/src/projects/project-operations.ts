@@ -6,7 +6,7 @@ import { saveAvatar } from '../avatars/avatar-store.ts'
 import { getGroup } from '../groups/group-store.ts'
 import { validatePath } from '../groups/path-validation.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
-import { namespaceRef, withoutEffect } from '../kit/parameter-schemas.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { setMember } from '../members/member-store.ts'
 import { accessLevels } from '../model/access-level.ts'
@@ -51,11 +51,7 @@ export const showProject = query(
   {
     name: 'showProject',
     caller: 'anyone',
-    input: oneProject.extend({
-      license: withoutEffect,
-      statistics: withoutEffect,
-      withCustomAttributes: withoutEffect,
-    }),
+    input: oneProject,
     permission: 'read_project',
     subject,
   },

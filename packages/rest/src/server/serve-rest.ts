@@ -16,7 +16,9 @@ import { headerName } from '../routing/header-name.ts'
 import { restOpenApi } from '../routing/openapi.ts'
 import { RestError } from '../routing/rest-error.ts'
 import { API_PREFIX, type Area } from '../routing/route.ts'
+import { avatarRoute } from './avatar-route.ts'
 import { DocumentReader } from './document-reader.ts'
+import { healthRoutes } from './health-routes.ts'
 import { defaultRateLimits, type RateLimits, Throttle } from './rate-limit.ts'
 import { commonHeaders, corsHeaders, preflightReply, withEtag } from './response-headers.ts'
 import type { Authenticate } from './row-caller.ts'
@@ -82,7 +84,7 @@ export function restListener(options: RestOptions): RequestListener {
     documents: new DocumentReader(),
   }
   const rows = areas.flatMap(({ routes }) => routes.map((row) => servedRow(row, rowDeps)))
-  const extras = [...openApiRoute(areas, settings.serviceName), ...extraRoutes].map(
+  const extras = [...openApiRoute(areas, settings.serviceName), ...healthRoutes(core), ...extraRoutes].map(
     (route: ExtraRoute): ServedRoute => ({
       ...route,
       async admit(incoming) {
@@ -92,7 +94,7 @@ export function restListener(options: RestOptions): RequestListener {
     }),
   )
 
-  const app = serveRoutes([...rows, ...extras], {
+  const app = serveRoutes([...rows, avatarRoute(rowDeps), ...extras], {
     renderError,
     headers,
     bodyLimitBytes: BODY_LIMIT_BYTES,
@@ -121,6 +123,8 @@ export function restListener(options: RestOptions): RequestListener {
       response.writeHead(414, { ...headers, 'Content-Type': 'application/json' })
       return response.end('{"error":"414 URI Too Long"}')
     }
+    // Clients that join a base URL ending in a slash with a path send `//api/v4`.
+    request.url = request.url?.replace(/^\/{2,}/, '/')
     startTimes.set(request, performance.now())
     return app(request, response)
   }
