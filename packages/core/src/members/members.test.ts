@@ -68,13 +68,14 @@ describe('reading', () => {
 
 describe('adding', () => {
   test('adds a user by id or username', async () => {
-    const member = await world.perform(mira, groupMembers.add, {
+    const { members } = await world.perform(mira, groupMembers.add, {
       parent: ops.id,
       username: 'IVO',
       accessLevel: guest,
       expiresAt: '2026-03-01',
     })
-    expect(member).toMatchObject({ user: ivo, level: guest, expiresAt: '2026-03-01', createdBy: { id: mira.id } })
+    const createdBy = { id: mira.id }
+    expect(members).toMatchObject([{ user: ivo, level: guest, expiresAt: '2026-03-01', createdBy }])
   })
 
   test('replaces an expired role', async () => {
@@ -126,7 +127,7 @@ describe('permissions', () => {
     const add = (accessLevel: number) =>
       world.perform(ivo, projectMembers.add, { parent: tool.id, userId: lena.id, accessLevel }).catch(failure)
     expect(await add(owner)).toEqual({ code: 'forbidden' })
-    expect(await add(maintainer)).toMatchObject({ level: maintainer })
+    expect(await add(maintainer)).toMatchObject({ members: [{ level: maintainer }] })
     await world.member(tool, noor, owner)
     const theirs = { parent: tool.id, userId: noor.id }
     expect(await world.perform(ivo, projectMembers.remove, theirs).catch(failure)).toEqual({ code: 'forbidden' })

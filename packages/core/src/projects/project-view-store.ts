@@ -57,7 +57,7 @@ export async function viewsOf(
   })
 }
 
-/** Returns the numbers of open issues, without the projects whose issues the actor may not read. */
+/** Returns the numbers of open issues, without projects in which the actor may not read issues. */
 function openIssuesOf(context: ReadContext, projects: readonly Project[], standings: readonly Standing[]) {
   const allowing = (permission: Permission) =>
     projects.flatMap(({ id }, index) => (can(standings[index]!, permission) ? id : []))

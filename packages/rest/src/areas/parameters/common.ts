@@ -21,6 +21,6 @@ export const noReactions: Reasons = {
   'not[my_reaction_emoji]': 'there are no emoji reactions',
 }
 
-/** Returns the REST names of the rows of a field table whose columns have these names. */
+/** Returns the REST names of the rows of a field table, which are its columns. */
 export const columnsOf = (fields: Readonly<Record<string, { readonly column: string }>>): string[] =>
   Object.values(fields).map(({ column }) => column)
