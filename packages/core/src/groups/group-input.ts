@@ -51,6 +51,7 @@ export const groupDraftInput = z.object({
   path: text,
   parentId: z.int().nullish(),
   description: description.nullish(),
+  /** Default: that of the application settings. */
   visibility: z.enum(visibilities).optional(),
   requestAccessEnabled: z.boolean().default(true),
   ...attributes,

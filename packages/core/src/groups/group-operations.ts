@@ -80,8 +80,8 @@ export const createGroup = unscopedCommand(
   async (tx, input): Promise<Group> => {
     const { parentId, name, path, description, requestAccessEnabled, defaultBranch } = input
     const parent = parentId == null ? undefined : await getGroup(tx, parentId)
-    if (parent === undefined) await requireMayCreateGroups(tx)
-    if (parent !== undefined) await requirePermission(tx, parent, 'create_subgroup')
+    if (parent === undefined) await requireGroupCreator(tx)
+    else await requirePermission(tx, parent, 'create_subgroup')
     const wrongPath = await validatePath(tx, { path, within: parent?.fullPath })
     if (wrongPath !== undefined) throw invalid({ path: [wrongPath] })
     const visibility = await newVisibility(tx, input.visibility, { kind: 'group', within: parent?.visibility })
@@ -106,11 +106,12 @@ export const createGroup = unscopedCommand(
   },
 )
 
-/** Rejects callers who may not create top-level groups: bots, and users without that right. @throws DomainError `forbidden` */
-async function requireMayCreateGroups(tx: OperationContext & Tx): Promise<void> {
-  const { botHome, id } = tx.actor!
-  if (botHome !== undefined || !(await getUser(tx, id)).canCreateGroup) throw forbidden()
+/** Rejects bots, and users who may not create top-level groups. @throws DomainError `forbidden` */
+async function requireGroupCreator(tx: OperationContext & Tx): Promise<void> {
+  const { botHome, id, isAdministrator } = tx.actor!
+  if (botHome !== undefined) throw forbidden()
   await requireTopLevelGroups(tx)
+  if (!isAdministrator && !(await getUser(tx, id)).canCreateGroup) throw forbidden()
 }
 
 /** Updates a group. A new name or path also changes the full names and paths of everything below. */

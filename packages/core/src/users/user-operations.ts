@@ -77,10 +77,10 @@ export const createUser = unscopedSteps(
       await requireFreeEmail(tx, email)
       await requireFreeUsername(tx, username)
       const created = await insertUser(tx, { username, name, email, isAdministrator: admin === true })
-      const defaults = await settingsOf(core)
+      const settings = await settingsOf(core)
       const user = await updateUserRow(tx, created.id, {
-        canCreateGroup: defaults.can_create_group,
-        projectsLimit: defaults.default_projects_limit,
+        canCreateGroup: settings.can_create_group,
+        projectsLimit: settings.default_projects_limit,
         ...(await withStoredAvatar(tx, created.id, attributes)),
         ...(publicEmail && { publicEmail: publicEmail.toLowerCase() }),
       })
