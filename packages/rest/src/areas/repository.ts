@@ -17,6 +17,7 @@ import {
   listBranches,
   listCommitDiffs,
   listCommitRefs,
+  listCommitStatuses,
   listCommits,
   listContributors,
   listTags,
@@ -28,6 +29,7 @@ import {
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
 import { commitShape, singleCommitShape } from './shapes/commit-shape.ts'
+import { commitStatusShape } from './shapes/commit-status-shape.ts'
 import {
   archiveContent,
   archiveHeaders,
@@ -84,6 +86,14 @@ export const repositoryArea: Area = {
       summary: 'List the diffs of a commit.',
       names,
       shape: diffShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/commits/:sha/statuses`,
+      operation: listCommitStatuses,
+      summary: 'List the jobs of the recorded pipelines of a commit.',
+      names,
+      shape: commitStatusShape,
     }),
     route({
       method: 'GET',
