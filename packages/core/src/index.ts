@@ -24,6 +24,7 @@ export {
   type TaskCompletion,
   taskCompletionOf,
 } from './issues/issuable.ts'
+export type { TimeStats, WithSubscription } from './issues/issuable-operations.ts'
 export {
   type DescribedIssue,
   type Issue,
@@ -38,9 +39,8 @@ export * from './issues/issue-listings.ts'
 export * from './issues/issue-move.ts'
 export * from './issues/issue-operations.ts'
 export * from './issues/issue-statistics.ts'
-export { issueTracking, subscriptionsToIssues } from './issues/issue-tracking.ts'
-export type { TimeStats, WithSubscription } from './issues/issuable-operations.ts'
 export type {} from './issues/issue-store.ts'
+export { issueTracking, subscriptionsToIssues } from './issues/issue-tracking.ts'
 export * from './issues/milestone-issues.ts'
 export { type BurnupTotals, reportOfEachMilestone } from './issues/milestone-report.ts'
 export type {} from './issues/time-log-store.ts'
@@ -131,6 +131,7 @@ export { type ShownStanding, showStandings } from './operations/standings.ts'
 export * from './operations/watched-reads.ts'
 export { type Counted, type Limit, WindowCounter } from './operations/window-counter.ts'
 export { type CommitInProjectId, lastPipelineOfEach } from './pipelines/commit-pipeline-store.ts'
+export { type CommitStatus, listCommitStatuses } from './pipelines/commit-status-operations.ts'
 export { type CommitWithPipeline, getCommitWithPipeline } from './pipelines/commit-with-pipeline.ts'
 export {
   type ExportSettings,

@@ -1,4 +1,4 @@
-import { createCommit, createMergeRequest, listMergeRequestVersions } from '@penstock/core'
+import { createCommit, createMergeRequest, listMergeRequestVersions, putPipelineRecord } from '@penstock/core'
 import { withBranch } from '../http-matrix-repository-things.ts'
 import type { MatrixRow } from '../http-matrix-row.ts'
 import { commit, diff, listOf, mergeRequest, type Shape } from '../http-matrix-shapes.ts'
@@ -33,6 +33,24 @@ const blamedLines: Shape = {
       },
     },
     lines: { listOf: 'text' },
+  },
+}
+const commitStatus: Shape = {
+  exactly: {
+    id: 'int',
+    sha: 'text',
+    ref: 'text?',
+    status: 'text',
+    name: 'text?',
+    target_url: 'text',
+    description: { is: null },
+    created_at: 'time?',
+    started_at: 'time?',
+    finished_at: 'time?',
+    allow_failure: 'flag',
+    coverage: { is: null },
+    pipeline_id: 'int',
+    author: 'map?',
   },
 }
 const versionMembers = {
@@ -70,6 +88,13 @@ export const area: MatrixArea = {
     reads(`${repository}/archive`, 'bytes', { job: true, scopes }),
     reads(`${repository}/archive.:format`, 'bytes', { job: true, scopes, at: { format: 'zip' } }),
     reads(`${repository}/commits/:sha/refs`, listOf({ exactly: { type: 'text', name: 'text' } })),
+    {
+      call: `GET ${repository}/commits/:sha/statuses`,
+      may: { project: 10 },
+      visitors: 'anyone',
+      answer: [200, listOf(commitStatus)],
+      needs: ['commit with a pipeline'],
+    },
     reads(`${repository}/files/*file_path/blame`, listOf(blamedLines), { scopes, send: { ref: 'main' } }),
     reads(`${mergeRequests}/commits`, listOf(commit), { needs: ['changed merge request'] }),
     reads(`${mergeRequests}/diffs`, listOf(diff), { needs: ['changed merge request'] }),
@@ -85,7 +110,11 @@ export const area: MatrixArea = {
       { needs: ['changed merge request'] },
     ),
   ],
-  things: { 'changed branch': changedBranch, 'changed merge request': changedMergeRequest },
+  things: {
+    'commit with a pipeline': commitWithPipeline,
+    'changed branch': changedBranch,
+    'changed merge request': changedMergeRequest,
+  },
 }
 
 async function changedBranch({ server, parent }: ThingContext) {
@@ -93,6 +122,21 @@ async function changedBranch({ server, parent }: ThingContext) {
   const actions = [{ action: 'update', filePath: 'README.md', content: '# changed\n' }]
   const change = { project: parent!.id, branch: 'changed', commitMessage: 'Change', actions }
   await server.world.perform(server.root, createCommit, change)
+  return values
+}
+
+async function commitWithPipeline(context: ThingContext) {
+  const { world, root } = context.server
+  const values = await changedBranch(context)
+  const project = context.parent!.id
+  const id = 700_000 + project
+  await world.perform(root, putPipelineRecord, {
+    project,
+    pipelineId: id,
+    objectAttributes: { id, status: 'success', ref: 'main', sha: values.sha },
+    builds: [{ id, status: 'success', name: 'test', stage: 'test' }],
+    payload: '',
+  })
   return values
 }
 

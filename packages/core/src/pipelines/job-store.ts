@@ -77,6 +77,42 @@ export async function keysetPageOfProjectJobs(
   return { ...rows, items: await existingJobs(context, rows.items) }
 }
 
+export interface CommitJobFilter {
+  readonly sha: string
+  readonly ref?: string | null | undefined
+  readonly stage?: string | null | undefined
+  readonly name?: string | null | undefined
+  readonly pipelineId?: number | null | undefined
+  /** Includes jobs that a later attempt has superseded. */
+  readonly all?: boolean | null | undefined
+  readonly orderBy: 'id' | 'pipeline_id'
+  readonly sort: 'asc' | 'desc'
+}
+
+/** Returns a page of the builds of all pipelines of a commit. */
+export async function pageOfCommitJobs(
+  context: ReadContext,
+  { id }: Project,
+  { sha, ref, stage, name, pipelineId, all, orderBy, sort }: CommitJobFilter,
+  page: PageRequest,
+): Promise<Page<JobOfPipeline>> {
+  const pipelines = context.db
+    .selectFrom('pipelines')
+    .select('pipelines.id')
+    .where('pipelines.project_id', '=', id)
+    .where('pipelines.sha', '=', sha)
+    .$if(!!ref, (query) => query.where('pipelines.ref', '=', ref!))
+    .$if(!!pipelineId, (query) => query.where('pipelines.pipeline_id', '=', pipelineId!))
+  const query = jobQuery(context, { kind: 'build', name: name ?? undefined, ...(!all && { isRetried: false }) })
+    .where('pipeline_key', 'in', pipelines)
+    .$if(!!stage, (jobs) => jobs.where(detail('stage'), '=', stage!))
+    .$if(orderBy === 'pipeline_id', (jobs) => jobs.orderBy('pipeline_key', sort))
+    .orderBy('job_id', sort)
+    .orderBy('id', sort)
+  const rows = await pageOf(context, query, page)
+  return { ...rows, items: await existingJobs(context, rows.items) }
+}
+
 const existingJobs = async (context: ReadContext, rows: readonly JobRow[]): Promise<JobOfPipeline[]> =>
   (await jobsOf(context, rows)).filter((job) => job !== undefined)
 

@@ -1,7 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createBranch, createCommit, createMergeRequest, type Project, removeBranch, type User } from '@penstock/core'
+import {
+  createBranch,
+  createCommit,
+  createMergeRequest,
+  type Project,
+  putPipelineRecord,
+  removeBranch,
+  type User,
+} from '@penstock/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { RestServer } from '../server/rest-server.harness.ts'
 
@@ -181,4 +189,36 @@ test.each(['feature%2Fx.json', 'feature/x.json'])('finds and removes the branch 
   const path = `projects/${project.id}/repository/branches/${name}`
   expect(await server.call('DELETE', path, { token })).toMatchObject({ status: 204 })
   expect(await get(`repository/branches/${name}`)).toMatchObject({ status: 404 })
+})
+
+test('lists the jobs of the recorded pipelines of a commit', async () => {
+  const sha = await commit('main', { action: 'create', filePath: 'b', content: 'b' })
+  const record = (id: number, ref: string) => ({
+    project: project.id,
+    pipelineId: id,
+    objectAttributes: { id, status: 'success', ref, sha },
+    builds: [
+      { id: id * 10, status: 'failed', name: 'unit', stage: 'test', allowFailure: true },
+      { id: id * 10 + 1, status: 'success', name: 'pages', stage: 'deploy' },
+    ],
+    payload: '',
+  })
+  for (const [id, ref] of [
+    [7, 'main'],
+    [8, 'v1'],
+  ] as const)
+    await server.world.perform(mira, putPipelineRecord, record(id, ref))
+  const ids = async (query: string) =>
+    (await get(`repository/commits/${sha}/statuses?${query}`)).body.map((each: { id: number }) => each.id)
+  expect(await ids('')).toEqual([70, 71, 80, 81])
+  expect(await ids('ref=v1&stage=test')).toEqual([80])
+  expect(await ids('pipeline_id=7&name=pages')).toEqual([71])
+  expect(await ids('order_by=pipeline_id&sort=desc')).toEqual([81, 80, 71, 70])
+  expect((await get('repository/commits/main/statuses?name=unit&ref=main')).body).toMatchObject([
+    { id: 70, sha, ref: 'main', status: 'failed', name: 'unit', pipeline_id: 7, allow_failure: true, coverage: null },
+  ])
+  expect(await get('repository/commits/gone/statuses')).toMatchObject({
+    status: 404,
+    body: { message: '404 Commit Not Found' },
+  })
 })

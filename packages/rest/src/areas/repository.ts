@@ -17,6 +17,7 @@ import {
   listBranches,
   listCommitDiffs,
   listCommitRefs,
+  listCommitStatuses,
   listCommits,
   listContributors,
   listTags,
@@ -30,6 +31,7 @@ import { type Area, route } from '../routing/route.ts'
 import { orderedList, pagedList, sortedList } from './parameters/lists.ts'
 import { newCommit, treeList } from './parameters/repository.ts'
 import { commitShape, singleCommitShape } from './shapes/commit-shape.ts'
+import { commitStatusShape } from './shapes/commit-status-shape.ts'
 import {
   archiveContent,
   archiveHeaders,
@@ -89,6 +91,14 @@ export const repositoryArea: Area = {
       summary: 'List the diffs of a commit.',
       names,
       shape: diffShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/commits/:sha/statuses`,
+      operation: listCommitStatuses,
+      summary: 'List the jobs of the recorded pipelines of a commit.',
+      names,
+      shape: commitStatusShape,
     }),
     route({
       method: 'GET',

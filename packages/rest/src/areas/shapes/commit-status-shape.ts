@@ -1,0 +1,41 @@
+import type { CommitStatus } from '@penstock/core'
+import { z } from 'zod'
+import type { Shape } from '../../routing/route.ts'
+import { recordedUserShape, timeOf } from './pipeline-shape.ts'
+
+export const commitStatusShape: Shape<CommitStatus> = {
+  schema: z
+    .object({
+      id: z.int(),
+      sha: z.string(),
+      ref: z.string().nullable(),
+      status: z.string(),
+      name: z.string().nullable(),
+      target_url: z.string(),
+      description: z.null(),
+      created_at: z.string().nullable(),
+      started_at: z.string().nullable(),
+      finished_at: z.string().nullable(),
+      allow_failure: z.boolean(),
+      coverage: z.null(),
+      pipeline_id: z.int(),
+      author: recordedUserShape.schema,
+    })
+    .meta({ id: 'CommitStatus' }),
+  of: ({ sha, pipeline, user, ...job }, context) => ({
+    id: job.id,
+    sha,
+    ref: pipeline.ref ?? null,
+    status: job.status,
+    name: job.name ?? null,
+    target_url: `${context.externalUrl}/${pipeline.projectPath}/-/jobs/${job.id}`,
+    description: null,
+    created_at: timeOf(job.createdAtMs),
+    started_at: timeOf(job.startedAtMs),
+    finished_at: timeOf(job.finishedAtMs),
+    allow_failure: job.allowFailure,
+    coverage: null,
+    pipeline_id: pipeline.id,
+    author: recordedUserShape.of(user, context),
+  }),
+}
