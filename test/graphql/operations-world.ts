@@ -44,8 +44,12 @@ export async function operationsWorld(served: ServedWorld): Promise<OperationsWo
   const milestone = await post(`${at}/milestones`, { title: 'Spring', due_date: '2027-05-01' })
   const otherMilestone = await post(`/groups/${plant.id}/milestones`, { title: 'Summer', due_date: '2027-08-01' })
   const attributes = { labels: 'noise,urgent', milestone_id: milestone.id, assignee_ids: [mira.id] }
-  for (const title of ['Loud', 'Slow', 'Broken']) {
-    await post(`${at}/issues`, { title, description: 'Words', due_date: '2027-04-01', ...attributes })
+  for (const [title, type] of [
+    ['Loud', 'issue'],
+    ['Slow', 'issue'],
+    ['Broken', 'incident'],
+  ]) {
+    await post(`${at}/issues`, { title, issue_type: type, description: 'Words', due_date: '2027-04-01', ...attributes })
     await world.clock.advance(1_000)
   }
   await post(`${at}/merge_requests`, {

@@ -19,6 +19,7 @@ import { addMergeRequests } from './areas/merge-requests/merge-requests.ts'
 import { addAccessLevels } from './areas/namespaces/access-levels.ts'
 import { addAutocompleteUsers } from './areas/namespaces/autocomplete-users.ts'
 import { addFeatureLevels } from './areas/namespaces/feature-levels.ts'
+import { addGroupMutations } from './areas/namespaces/group-mutations.ts'
 import { addGroups } from './areas/namespaces/groups.ts'
 import { addMembers } from './areas/namespaces/members.ts'
 import { addNamespaces } from './areas/namespaces/namespaces.ts'
@@ -47,6 +48,7 @@ const areas: readonly ((kit: Kit) => void)[] = [
   addUsers,
   addNamespaces,
   addGroups,
+  addGroupMutations,
   addMembers,
   addProjects,
   addProjectPermissions,
