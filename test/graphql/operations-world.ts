@@ -45,7 +45,8 @@ export async function operationsWorld(served: ServedWorld): Promise<OperationsWo
   const otherMilestone = await post(`/groups/${plant.id}/milestones`, { title: 'Summer', due_date: '2027-08-01' })
   const attributes = { labels: 'noise,urgent', milestone_id: milestone.id, assignee_ids: [mira.id] }
   for (const title of ['Loud', 'Slow', 'Broken']) {
-    await post(`${at}/issues`, { title, description: 'Words', due_date: '2027-04-01', ...attributes })
+    const issue_type = title === 'Broken' ? 'incident' : 'issue'
+    await post(`${at}/issues`, { title, description: 'Words', due_date: '2027-04-01', issue_type, ...attributes })
     await world.clock.advance(1_000)
   }
   await post(`${at}/merge_requests`, {
