@@ -56,6 +56,7 @@ export type { CoreTables } from './kit/tables.ts'
 export { type DescribedLabel, describedLabelFields, type Label, labelFields, textColorOn } from './labels/label.ts'
 export * from './labels/label-lists.ts'
 export { groupLabels, projectLabels } from './labels/label-operations.ts'
+export * from './labels/label-subscriptions.ts'
 export type {} from './labels/label-store.ts'
 export { mayLeaveEach } from './members/may-leave.ts'
 export { type Member, roleNames } from './members/member.ts'
@@ -70,6 +71,7 @@ export {
   mergeBlocker,
   mergeRequestStates,
 } from './merge-requests/merge-request.ts'
+export * from './merge-requests/label-work.ts'
 export * from './merge-requests/merge-request-branches.ts'
 export type { ShownMergeRequest } from './merge-requests/merge-request-details.ts'
 export * from './merge-requests/merge-request-diff-operations.ts'

@@ -1,4 +1,4 @@
-import { groupLabels, projectLabels } from '@penstock/core'
+import { groupLabelSubscriptions, groupLabels, projectLabelSubscriptions, projectLabels } from '@penstock/core'
 import { leastOf, type MatrixRow, parentKinds } from '../http-matrix-row.ts'
 import { listOf, type Shape } from '../http-matrix-shapes.ts'
 import type { MatrixArea } from '../matrix-area.ts'
@@ -13,6 +13,11 @@ export const area: MatrixArea = {
       rule: 'everyone who sees the group or project',
       group: '--yyyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
       project: '---yyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
+    },
+    subscribe_label: {
+      rule: 'everyone who sees the group or project and is signed in',
+      group: '--yyyyyyyyy -yyyyyyyyyy nyyyyyyyyyy',
+      project: '---yyyyyyyy -yyyyyyyyyy nyyyyyyyyyy',
     },
     admin_label: {
       rule: 'Planners, Reporters and higher',
@@ -33,10 +38,31 @@ export const area: MatrixArea = {
       { call: `PUT ${all}`, ...writes, answer: [200, label], send: { name: 'blue', color: '#ff0000' } },
       { call: `DELETE ${all}/:label_id`, ...writes, answer: [204] },
       { call: `DELETE ${all}`, ...writes, answer: [204], send: { name: 'blue' } },
+      {
+        call: `POST ${all}/:label_id/subscribe`,
+        may: leastOf(kind, 10),
+        visitors: 'signed in',
+        answer: [201, label],
+        needs: ['label'],
+      },
+      {
+        call: `POST ${all}/:label_id/unsubscribe`,
+        may: leastOf(kind, 10),
+        visitors: 'signed in',
+        answer: [201, label],
+        needs: ['subscribed label'],
+      },
     ]
   }),
 
   things: {
+    'subscribed label': async ({ server: { world, root }, parent, caller }) => {
+      const [labels, { create }] =
+        parent!.kind === 'group' ? [groupLabels, groupLabelSubscriptions] : [projectLabels, projectLabelSubscriptions]
+      const { id } = await world.perform(root, labels.create, { parent: parent!.id, name: 'blue', color: '#0000ff' })
+      await world.perform(caller, create, { parent: parent!.id, labelId: id }).catch(() => {})
+      return { label_id: id }
+    },
     label: async ({ server: { world, root }, parent }) => {
       const { create } = parent!.kind === 'group' ? groupLabels : projectLabels
       const { id } = await world.perform(root, create, { parent: parent!.id, name: 'blue', color: '#0000ff' })

@@ -57,6 +57,7 @@ export const permissionTable = {
   push_code: { least: developer, endsWithArchiving: true, ...repository },
 
   read_label: { least: minimal, visitors: 'anyone', fromBelow: true, ...planning },
+  subscribe_label: { least: minimal, visitors: 'signed_in', fromBelow: true, ...planning },
   admin_label: { least: planner, endsWithArchiving: true, ...planning },
   read_issue: { least: guest, visitors: 'anyone', ...issues },
   read_confidential_issue: { least: planner, ...issues },

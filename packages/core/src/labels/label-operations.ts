@@ -17,17 +17,23 @@ import {
   removeLabelInput,
   updateLabelInput,
 } from './label.ts'
+import { labelScopeOf } from './label-scope.ts'
 import { deleteLabel, findLabel, insertLabel, pageOfLabels, updateLabel } from './label-store.ts'
+import { type ShownLabel, withSubscriptions } from './label-subscriptions.ts'
 
 export const { group: groupLabels, project: projectLabels } = onGroupsAndProjects(
   { noun: 'Label', readers: 'anyone', permissions: () => ({ read: 'read_label', write: 'admin_label' }) },
   (on) => ({
-    list: on.list(listLabelsInput, (context, input) => {
-      const { search, includeAncestorGroups: above } = input
-      return pageOfLabels(context, { parent: context.subject, above, search }, input)
-    }),
+    list: on.list(listLabelsInput, (context, input) =>
+      pageOfLabels(context, labelScopeOf(context.subject, input), input),
+    ),
 
-    get: on.get(labelInput, (context, input) => getLabel(context, input.labelId, input.includeAncestorGroups)),
+    get: on.get(labelInput, async (context, input): Promise<ShownLabel> => {
+      const [label] = await withSubscriptions(context, [
+        await getLabel(context, input.labelId, input.includeAncestorGroups),
+      ])
+      return label!
+    }),
 
     create: on.create(createLabelInput, async (tx, input) => {
       const draft = newObject(labelDraft, input)
@@ -40,7 +46,7 @@ export const { group: groupLabels, project: projectLabels } = onGroupsAndProject
       return label
     }),
 
-    update: on.update(updateLabelInput, async (tx, { newName: name, ...input }) => {
+    update: on.update(updateLabelInput, async (tx, { newName: name, ...input }): Promise<ShownLabel> => {
       const before = await getLabel(tx, refOf(input), false)
       const draft = withInput(labelDraft, before, { ...input, name })
       validate(labelDraft, draft)
@@ -49,7 +55,8 @@ export const { group: groupLabels, project: projectLabels } = onGroupsAndProject
       }
       const label = await updateLabel(tx, before.id, draft)
       await recordChange(tx, labelEvents, 'updated', { before, after: label, ...parentIds(tx.subject) })
-      return label
+      const [shown] = await withSubscriptions(tx, [label])
+      return shown!
     }),
 
     remove: on.remove(removeLabelInput, async (tx, input) => {

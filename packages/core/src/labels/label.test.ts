@@ -56,6 +56,7 @@ test('a label is found by id or name, changed and deleted', async () => {
     description: undefined,
     priority: undefined,
     createdAtMs: WORLD_BEGINS_MS,
+    isSubscribed: false,
   })
   expect(await world.perform(planner, projectLabels.get, { parent: tools.id, labelId: 'defect' })).toEqual(renamed)
   expect(await world.perform(planner, projectLabels.get, { parent: tools.id, labelId: id })).toEqual(renamed)

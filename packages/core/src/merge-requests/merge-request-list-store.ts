@@ -82,6 +82,22 @@ function mergeRequestQuery(context: ReadContext, actor: Actor, filter: MergeRequ
     .where(allowedInProject(context, actor, 'read_merge_request'))
 }
 
+/** Counts the open merge requests with each label that the actor may see, by the label's id. */
+export async function openMergeRequestsByLabel(
+  context: ReadContext,
+  actor: Actor,
+  labelIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await mergeRequestQuery(context, actor, { state: 'opened' })
+    .innerJoin('merge_request_labels', 'merge_request_labels.merge_request_id', 'merge_requests.id')
+    .where('merge_request_labels.label_id', 'in', [...labelIds])
+    .clearSelect()
+    .select(['merge_request_labels.label_id', ({ fn }) => fn.countAll<number>().as('count')])
+    .groupBy('merge_request_labels.label_id')
+    .execute()
+  return new Map(rows.map(({ label_id, count }) => [label_id, count]))
+}
+
 /** Returns the conditions of filters that only merge requests have. */
 function ownConditions(
   actor: Actor,

@@ -1,4 +1,15 @@
-import { type DescribedLabel, describedLabelFields, groupLabels, projectLabels, textColorOn } from '@penstock/core'
+import {
+  type DescribedLabel,
+  describedLabelFields,
+  groupLabelSubscriptions,
+  groupLabels,
+  type ListedLabel,
+  listGroupLabels,
+  listProjectLabels,
+  projectLabelSubscriptions,
+  projectLabels,
+  textColorOn,
+} from '@penstock/core'
 import { z } from 'zod'
 import { jsonShape, type Members, member, membersOf, pick } from '../routing/json-shape.ts'
 import { parentNames as names, type ParentKind, parentRoutes } from '../routing/parent-routes.ts'
@@ -7,22 +18,36 @@ import { orderedList } from './parameters/lists.ts'
 import { escapedHtml } from './shapes/escaped-html.ts'
 
 const plain = membersOf(describedLabelFields)
-const members: Members<DescribedLabel> = {
+/** A label, with what only some answers know of it. */
+type AnyLabel = DescribedLabel & Partial<ListedLabel>
+
+const count = (value: (counts: NonNullable<AnyLabel['counts']>) => number) =>
+  member<AnyLabel>(z.int().optional(), ({ counts }) => counts && value(counts))
+
+const members: Members<AnyLabel> = {
   ...pick(plain, 'id', 'name', 'description'),
   descriptionHtml: member(z.string(), ({ description = '' }) => escapedHtml(description)),
   textColor: member(z.string(), ({ color }) => textColorOn(color)),
   color: plain.color,
-  subscribed: member(z.boolean(), () => false),
+  // Only in lists with `with_counts`.
+  openIssuesCount: count(({ openIssues }) => openIssues),
+  closedIssuesCount: count(({ closedIssues }) => closedIssues),
+  openMergeRequestsCount: count(({ openMergeRequests }) => openMergeRequests),
+  subscribed: member(z.boolean(), ({ isSubscribed }) => isSubscribed === true),
   priority: plain.priority,
 }
 const shapes = {
-  project: jsonShape<DescribedLabel>('ProjectLabel', {
+  project: jsonShape<AnyLabel>('ProjectLabel', {
     ...members,
     isProjectLabel: member(z.boolean(), ({ projectId }) => projectId !== undefined),
   }),
   group: jsonShape('GroupLabel', members),
 }
-const operations = { project: projectLabels, group: groupLabels }
+const operations = {
+  project: { ...projectLabels, list: listProjectLabels },
+  group: { ...groupLabels, list: listGroupLabels },
+}
+const subscriptions = { project: projectLabelSubscriptions, group: groupLabelSubscriptions }
 
 /** Reports errors of `name` under `title`, as GitLab does for labels. */
 const invalid = ({ name, ...others }: Readonly<Record<string, readonly string[]>>) => ({
@@ -45,10 +70,24 @@ function unnamed(kind: ParentKind, { all: path }: { readonly all: string }) {
       summary: summary('Update'),
     }),
     route({ method: 'DELETE', path, operation: remove, names, summary: summary('Delete') }),
+    subscription(kind, `${path}/:label_id/subscribe`, 'create', 'Subscribe the caller to'),
+    subscription(kind, `${path}/:label_id/unsubscribe`, 'remove', 'Unsubscribe the caller from'),
   ]
 }
 
 const neverArchived = { archived: 'labels are not archived' }
+
+function subscription(kind: ParentKind, path: string, change: 'create' | 'remove', verb: string) {
+  return route({
+    method: 'POST',
+    path,
+    operation: subscriptions[kind][change],
+    names,
+    shape: shapes[kind],
+    isUnchanged: ({ isUnchanged }) => isUnchanged,
+    summary: `${verb} a label of a ${kind}. The status is 304 if nothing had to be changed.`,
+  })
+}
 
 export const labelsArea: Area = {
   tag: 'Labels',

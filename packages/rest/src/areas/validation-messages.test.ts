@@ -22,7 +22,7 @@ afterAll(() => server.close())
 test.each([
   [
     'POST groups/ops/labels',
-    { name: 'a,b', color: 'red' },
+    { name: 'a,b', color: 'reddish' },
     { title: ['is invalid'], color: ['must be a valid color code'] },
   ],
   [

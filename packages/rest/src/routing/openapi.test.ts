@@ -120,7 +120,7 @@ test('links from calls that create a resource to the calls for that resource', (
   const { paths } = restOpenApi(areas, 'svc') as unknown as { paths: typeof document.paths }
   const links = (path: string) =>
     (paths[`/api/v4${path}`]!.post!.responses as Record<string, { links?: Record<string, unknown> }>)['201']!.links
-  expect(links('/projects/{id}/issues')).toEqual({
+  expect(links('/projects/{id}/issues')).toMatchObject({
     getProjectIssue: {
       operationId: 'getProjectIssue',
       parameters: { id: '$request.path.id', issue_iid: '$response.body#/iid' },

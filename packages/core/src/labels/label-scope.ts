@@ -1,0 +1,18 @@
+import type { z } from 'zod'
+import type { Subject } from '../access/subject.ts'
+import type { listLabelsInput } from './label.ts'
+import type { LabelFilter } from './label-store.ts'
+
+/** Returns the labels that a list of a group or project shows. The parameters about what is below apply to groups. */
+export function labelScopeOf(
+  parent: Subject,
+  {
+    search,
+    includeAncestorGroups: above,
+    includeDescendantGroups: groupsBelow,
+    onlyGroupLabels,
+  }: z.output<typeof listLabelsInput>,
+): LabelFilter {
+  const projectsBelow = onlyGroupLabels ? undefined : groupsBelow ? 'all' : 'direct'
+  return { parent, above, search, ...(parent.kind === 'group' && { groupsBelow, projectsBelow }) }
+}
