@@ -75,7 +75,7 @@ export const changedMergeRequest = {
     allow_maintainer_to_push: sameProject,
     squash_on_merge: 'a field of the answer, which `squash` sets',
   },
-  refused: { approvals_before_merge: noApprovals, merge_after: 'merge requests are not merged here' },
+  refused: { approvals_before_merge: noApprovals },
 } satisfies RouteParameters
 
 export const newMergeRequest = {

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { areas, parameterMarks, type RestRoute } from '@penstock/rest'
+import { expect, test } from 'vitest'
+
+interface ClientParameters {
+  /** The clients that can send each parameter, by method and path with `:` for arguments. */
+  readonly endpoints: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+
+const collected = join(import.meta.dirname, '../../interop/parameters/client-parameters.json')
+const { endpoints }: ClientParameters = JSON.parse(readFileSync(collected, 'utf8'))
+
+const routes = areas.flatMap((area) => area.routes)
+const callOf = ({ method, path }: RestRoute) => `${method} ${path}`
+const sentTo = ({ method, path }: RestRoute) =>
+  Object.keys(endpoints[`${method} ${path.replaceAll(/:\w+/g, ':')}`] ?? {})
+const reasonsOf = ({ parameters: { noEffect, refused } = {} }: RestRoute) => Object.keys({ ...noEffect, ...refused })
+
+test('every parameter that a client can send to a route has exactly one mark', () => {
+  const wrong = routes.flatMap((row) =>
+    sentTo(row).flatMap((name) => {
+      const marks = parameterMarks(row, name).map(({ mark }) => mark)
+      return marks.length === 1 ? [] : [`${callOf(row)} ${name}: ${marks.join(' and ') || 'no mark'}`]
+    }),
+  )
+  expect(wrong).toEqual([])
+})
+
+test('every reason is for a parameter that a client can send to a route with that reason', () => {
+  const sent = new Set(routes.flatMap(sentTo))
+  // Some clients send any members of an object, such as `not`.
+  const isSent = (name: string) =>
+    sent.has(name) || sent.has(name.replace(/\[.*/, '')) || [...sent].some((each) => each.startsWith(`${name}[`))
+  const leftOver = routes.flatMap((row) =>
+    reasonsOf(row)
+      .filter((name) => !isSent(name))
+      .map((name) => `${callOf(row)} ${name}`),
+  )
+  expect(leftOver).toEqual([])
+})
+
+test('what is stored is an input of the operation', () => {
+  const wrong = routes.flatMap((row) =>
+    (row.parameters?.stored ?? [])
+      .filter((name) => parameterMarks(row, name).length !== 1)
+      .map((name) => `${callOf(row)} ${name}`),
+  )
+  expect(wrong).toEqual([])
+})
