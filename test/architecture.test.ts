@@ -55,6 +55,8 @@ const owners: Record<string, readonly string[]> = {
   dataloader: ['graphql'],
   'isomorphic-git': ['core'],
   jose: ['core'],
+  'tar-stream': ['core'],
+  yazl: ['core'],
   'rate-limiter-flexible': ['db'],
   argon2: ['core', 'gateway'],
   pino: ['runtime'],

@@ -31,6 +31,7 @@ import { areas, restOpenApi } from '../rest/dist/index.js'
 import { configurationPage } from './configuration-page.mjs'
 import { exportMetricsPage } from './export-metrics-page.mjs'
 import { restParametersPage } from './rest-parameters-page.mjs'
+import { settingsPage } from './settings-page.mjs'
 
 const cell = (text) => String(text).replaceAll('|', '\\|')
 const code = (text) => `\`${text}\``
@@ -229,6 +230,7 @@ A profile sets several: ${Object.entries(profiles)
 const pages = {
   'docs/telemetry.md': page,
   'docs/configuration.md': configurationPage(),
+  'docs/settings.md': settingsPage(),
   'docs/gateway-metrics.md': metricsPage(),
   'docs/export-metrics.md': exportMetricsPage(),
   'docs/openapi.json': `${JSON.stringify(managementOpenApi(PRODUCT_VERSION), null, 2)}\n`,

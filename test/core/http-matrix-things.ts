@@ -146,7 +146,7 @@ export async function valuesFor(
   const all: Values[] = []
   for (const thing of things) {
     const { parent, caller } = context
-    const key = `${thing} ${thing === 'own token' ? `user ${caller.id}` : `${parent?.kind} ${parent?.id}`}`
+    const key = `${thing} ${thing.startsWith('own ') ? `user ${caller.id}` : `${parent?.kind} ${parent?.id}`}`
     const values = (once ? known.get(key) : undefined) ?? allMakers[thing]!(context)
     if (once) known.set(key, values)
     all.push(await values)

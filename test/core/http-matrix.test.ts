@@ -109,7 +109,7 @@ function request(row: MatrixRow, values: Values, headers: Record<string, string>
   const [method, template] = routeOf(row).split(' ') as [string, string]
   const filled = (text: string) =>
     text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? expect.unreachable(name)))
-  const path = template.replaceAll(/:(\w+)/g, (_, name: string) => {
+  const path = template.replaceAll(/[:*](\w+)/g, (_, name: string) => {
     const value = row.at?.[name] === undefined ? values[name] : filled(row.at[name])
     return encodeURIComponent(value ?? expect.unreachable(name))
   })
@@ -119,20 +119,25 @@ function request(row: MatrixRow, values: Values, headers: Record<string, string>
     return [name, typeof value === 'string' ? filled(value) : JSON.parse(JSON.stringify(value, member))] as const
   })
   if (method === 'GET' || method === 'DELETE') {
-    const query = new URLSearchParams(sent.map(([name, value]): [string, string] => [name, String(value)]))
+    const query = new URLSearchParams(sent.flatMap(([name, value]) => queryPairs(name, value)))
     return server.fetch(`${path}${sent.length > 0 ? `?${query}` : ''}`, { method, headers })
   }
   const body = JSON.stringify(Object.fromEntries(sent))
   return server.fetch(path, { method, headers: { ...headers, 'Content-Type': 'application/json' }, body })
 }
 
+/** Returns the parameters for a value in a query; a list has one for each item. */
+const queryPairs = (name: string, value: unknown): [string, string][] =>
+  Array.isArray(value) ? value.map((item) => [`${name}[]`, String(item)]) : [[name, String(value)]]
+
 /** Returns how a successful answer differs from the expected one. */
 function differenceOf(row: MatrixRow, { name }: Column, reply: Response, text: string): string | undefined {
   const shape = row.answer[1]
   if (shape === undefined) return text === '' ? undefined : `body ${text}`
   const type = reply.headers.get('content-type')
+  if (shape === 'bytes') return type?.startsWith('application/') && text !== '' ? undefined : `${type} ${text}`
   if (shape === 'text') {
-    return type === 'text/plain' && (text !== '' || row.mayBeEmpty) ? undefined : `${type} ${text}`
+    return type !== 'application/json' && (text !== '' || row.mayBeEmpty) ? undefined : `${type} ${text}`
   }
   if (type !== 'application/json') return `of type ${type}`
   const body: unknown = JSON.parse(text)

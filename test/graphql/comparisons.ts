@@ -36,6 +36,7 @@ const one = (name: string, within: readonly string[], field: string, rest: strin
   ...more,
 })
 const byKey: Partial<Comparison> = { select: 'key', restValue: ({ key }) => key }
+const bySha: Partial<Comparison> = { select: 'sha', restValue: ({ id }) => id }
 /** Compares members by user, because REST has no membership ids. */
 const byUser: Partial<Comparison> = { select: 'user { id }', isUnordered: true }
 
@@ -81,6 +82,22 @@ export function projectComparisons(project: Place): Comparison[] {
     one('Repository.commit', [...within, 'repository'], 'commit(ref: "main")', `${rest}/repository/commits/main`, {
       select: 'sha',
     }),
+    list(
+      'Repository.commits',
+      [...within, 'repository'],
+      'commits',
+      'ref: "main"',
+      `${rest}/repository/commits`,
+      bySha,
+    ),
+    list(
+      'Tree.blobs',
+      [...within, 'repository', 'tree(path: "src")'],
+      'blobs',
+      '',
+      `${rest}/repository/tree?path=src`,
+      bySha,
+    ),
     ...[1, 2].map((iid) => one('Project.issue', within, `issue(iid: "${iid}")`, `${rest}/issues/${iid}`)),
     ...[1, 2].map((iid) =>
       one('Project.mergeRequest', within, `mergeRequest(iid: "${iid}")`, `${rest}/merge_requests/${iid}`),

@@ -42,7 +42,7 @@ const adaptations: Readonly<Record<string, (data: Json) => void>> = {
  */
 const unsupported: Readonly<Record<string, readonly string[]>> = {
   '19. Create a project snippet with two files': [
-    'Unknown type "CreateSnippetInput". Did you mean "CreateIssueInput"?',
+    'Unknown type "CreateSnippetInput". Did you mean "CreateBranchInput" or "CreateIssueInput"?',
     "Field 'createSnippet' doesn't exist on type 'Mutation' (Did you mean `createIssue`?)",
   ],
   '20. Failed snippet update': ["Field 'updateSnippet' doesn't exist on type 'Mutation' (Did you mean `updateIssue`?)"],

@@ -8,10 +8,11 @@ export type { DiffStats, FileDiff } from './git/commit-diff.ts'
 export type {} from './git/removed-repository-store.ts'
 export type {} from './git/repository-lock-store.ts'
 export type {} from './git/repository-size-store.ts'
+export * from './groups/group-details.ts'
 export * from './groups/group-listings.ts'
 export * from './groups/group-operations.ts'
 export { insertGroup } from './groups/group-store.ts'
-export { showNamespace } from './groups/namespace-operations.ts'
+export * from './groups/namespace-operations.ts'
 // Each of these adds its tables to CoreTables, so that code outside the core sees the types of all tables.
 export type {} from './groups/route-store.ts'
 export type { BurndownEvent } from './issues/burndown.ts'
@@ -59,7 +60,7 @@ export * from './labels/label-subscriptions.ts'
 export type {} from './labels/label-store.ts'
 export { mayLeaveEach } from './members/may-leave.ts'
 export { type Member, roleNames } from './members/member.ts'
-export { groupMembers, listMembershipsOfEach, projectMembers } from './members/member-operations.ts'
+export { type AddedMembers, groupMembers, listMembershipsOfEach, projectMembers } from './members/member-operations.ts'
 export { insertMember } from './members/member-store.ts'
 export { listProjectUsers } from './members/project-user-operations.ts'
 export {
@@ -73,6 +74,7 @@ export {
 export * from './merge-requests/label-work.ts'
 export * from './merge-requests/merge-request-branches.ts'
 export type { ShownMergeRequest } from './merge-requests/merge-request-details.ts'
+export * from './merge-requests/merge-request-diff-operations.ts'
 export * from './merge-requests/merge-request-listings.ts'
 export * from './merge-requests/merge-request-operations.ts'
 export * from './merge-requests/merge-request-pipelines.ts'
@@ -123,6 +125,7 @@ export type { CallKey, CallLimit } from './operations/call-limit.ts'
 export * from './operations/context.ts'
 export type { Described, SizedDescription } from './operations/description-store.ts'
 export type { DomainEvent } from './operations/event.ts'
+export { requireDatabase } from './operations/health-store.ts'
 export * from './operations/operation.ts'
 export * from './operations/perform.ts'
 export { noRequest, type RequestFacts, toRequestFacts } from './operations/request-facts.ts'
@@ -168,7 +171,6 @@ export * from './pipelines/trace-instance-store.ts'
 export { browseProjects } from './projects/project-listings.ts'
 export * from './projects/project-lists.ts'
 export * from './projects/project-operations.ts'
-export { type ProjectStatistics, statisticsOfProjects } from './projects/project-statistics.ts'
 export {
   groupsOfProjects,
   type NamespaceOwner,
@@ -177,9 +179,11 @@ export {
   viewsOfProjects,
 } from './projects/project-relations.ts'
 export { featureSwitches } from './projects/project-settings-input.ts'
+export { type ProjectStatistics, statisticsOfProjects } from './projects/project-statistics.ts'
 export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'
 export type { Namespace, ProjectView } from './projects/project-view.ts'
 export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/projects-of-parents.ts'
+export { type Archive, getArchive } from './repositories/archive-operations.ts'
 export { type Branch, createBranch, getBranch, listBranches, removeBranch } from './repositories/branch-operations.ts'
 export { type Commit, type ListedCommit, signatureTime, type Trailer, titleOf } from './repositories/commit.ts'
 export {
@@ -190,17 +194,22 @@ export {
   listCommits,
 } from './repositories/commit-operations.ts'
 export type { Committer } from './repositories/commit-to-branch.ts'
+export * from './repositories/comparison-operations.ts'
 export {
   type ChangedFile,
   createFile,
   getBlob,
   getFile,
+  getRawBlob,
+  getRawFile,
   listTree,
   type RepositoryFile,
   removeFile,
   updateFile,
 } from './repositories/file-operations.ts'
+export * from './repositories/history-operations.ts'
 export { type LanguageShare, languageOf } from './repositories/languages.ts'
+export type {} from './repositories/merge-request-version-store.ts'
 export { findProjectRepository } from './repositories/project-repository.ts'
 export type {
   CommitSummary,
@@ -230,9 +239,7 @@ export type { RepositoryTreeEntry } from './repositories/tree-entries.ts'
 export { loadSecretsKey } from './secrets/secrets-key.ts'
 export type { SignInAttempt } from './sessions/attempt-store.ts'
 export * from './sessions/session.ts'
-export type { Setting } from './settings/setting.ts'
 export { forgetSettings, settingOf, settingsOf } from './settings/setting-of.ts'
-export { type SettingName, type SettingValues, settingRows, settingTable } from './settings/setting-table.ts'
 export {
   getApplicationSettings,
   getCiApplicationSettings,
@@ -240,6 +247,8 @@ export {
 } from './settings/settings-operations.ts'
 export { type SettingsRecord, settingsRecordFields } from './settings/settings-record.ts'
 export type {} from './settings/settings-store.ts'
+export type { Setting } from './settings/table/setting.ts'
+export { type SettingName, type SettingValues, settingRows, settingTable } from './settings/table/setting-table.ts'
 export type {} from './spam/spam-log-store.ts'
 export { startSweeping } from './sweep.ts'
 export type { AccessToken, AccessTokenKind, IssuedAccessToken } from './tokens/access-token.ts'
@@ -263,7 +272,9 @@ export * from './tokens/scope.ts'
 export * from './tokens/sudo.ts'
 export type {} from './users/password-store.ts'
 export * from './users/user-listings.ts'
+export * from './users/user-lists.ts'
 export * from './users/user-operations.ts'
+export { profileOf } from './users/user-profile.ts'
 export { findUserByIdOrUsername, findUserByUsername, getUser, insertUser } from './users/user-store.ts'
 export type { VariableCircumstances } from './variables/effective-variables.ts'
 export {

@@ -63,9 +63,9 @@ test('deletes expired sessions, attempts, codes, tokens and spam logs although n
   await world.core.db.write(async (db) => {
     const tx = { db, nowMs: world.clock.nowMs() }
     const draft = { applicationId, userId: user.id, scopes: ['api'] }
-    await insertSession(tx, core, user.id)
+    await insertSession(tx, core, user.id, { idleMs: 7 * 86_400_000 })
     await insertSpamLog(tx, user, 'issue')
-    await insertAttempt(tx, { login: 'mira', password: 'x', address: '192.0.2.7' })
+    await insertAttempt(tx, { login: 'mira', password: 'x', address: '192.0.2.7' }, { periodMs: 600_000 })
     await insertCode(tx, core, { ...draft, redirectUri: 'https://x.example.test', challenge: undefined })
     await insertOAuthToken(tx, core, { ...draft, isRefreshable: false })
   })

@@ -12,6 +12,7 @@ import { deleteEventsBefore } from './operations/event.ts'
 import { measureRepositories } from './repositories/measure-repositories.ts'
 import { deleteExpiredAttempts } from './sessions/attempt-store.ts'
 import { deleteExpiredSessions } from './sessions/session-store.ts'
+import { attemptLimitOf } from './sessions/verify-sign-in.ts'
 import { deleteExpiredSpamLogs } from './spam/spam-log-store.ts'
 
 export interface Retention {
@@ -35,9 +36,10 @@ export function startSweeping(core: Core, retention: Retention, log: Log): Repea
 export async function sweep(core: Core, { eventDays }: Retention): Promise<void> {
   const write = <Result>(work: (tx: Pick<Tx, 'db' | 'nowMs'>) => Promise<Result>) =>
     core.db.write((db) => work({ db, nowMs: core.clock.nowMs() }))
+  const attempts = await attemptLimitOf(core)
   const deletions = [
     deleteExpiredSessions,
-    deleteExpiredAttempts,
+    (tx: Pick<Tx, 'db' | 'nowMs'>) => deleteExpiredAttempts(tx, attempts),
     deleteExpiredCodes,
     deleteExpiredOAuthTokens,
     deleteRetiredSigningKeys,

@@ -1,4 +1,5 @@
 export type { AddressPolicy } from './address-guard.ts'
+export { notGlobalReason } from './address-rules.ts'
 export { AllowedHostError, AllowedHosts } from './allowed-hosts.ts'
 export type { CircuitPolicy } from './circuit.ts'
 export { type DeliveryTables, deliveryMigrations } from './deliveries.ts'

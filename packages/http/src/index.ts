@@ -17,7 +17,7 @@ export { MalformedForm } from './malformed-form.ts'
 export { type ApiDescription, openApiDocument } from './openapi.ts'
 export type { FormRules } from './read-body.ts'
 export { defaultJsonLimits, parseJson, readBytes, requireUncompressed } from './read-json.ts'
-export type { FormEntry, UploadedFile } from './read-multipart.ts'
+export type { FormEntry, StoredFile, UploadedFile } from './read-multipart.ts'
 export { factsIn } from './request-facts.ts'
 export { type RequestErrorKind, RequestProblem } from './request-problem.ts'
 export {
@@ -25,6 +25,7 @@ export {
   guarded,
   type Incoming,
   type Method,
+  pathParametersOf,
   type Reply,
   type ResponseRow,
   type Route,
@@ -33,6 +34,8 @@ export {
   type RouteShape,
   type ServedRoute,
   unguarded,
+  withPathParameters,
 } from './route.ts'
 export { apiHeaders, type ServeOptions, serveRoutes, strictTransportHeaders } from './serve-routes.ts'
+export { TooManyUploads, UploadSpace } from './upload-space.ts'
 export { urlEncodedEntries } from './urlencoded.ts'

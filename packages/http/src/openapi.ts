@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ResponseRow, RouteShape } from './route.ts'
+import { type ResponseRow, type RouteShape, withPathParameters } from './route.ts'
 
 type Json = { readonly [key: string]: unknown }
 
@@ -30,7 +30,7 @@ export function openApiDocument<Access>(routes: readonly RouteShape<Access>[], a
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {
     if (route.documentation === undefined || route.method === '*') continue
-    const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
+    const path = withPathParameters(route.path, (name) => `{${name}}`)
     paths[path] = {
       ...paths[path],
       [route.method.toLowerCase()]: operationOf(route, api, { components, refine: api.refine }),
@@ -90,7 +90,12 @@ function parametersOf(
   }))
 }
 
-function responseOf({ description, body, headers, contentType, links }: ResponseRow, generation: Generation): Json {
+function responseOf(
+  { description, body, headers, contentType = 'application/json', otherBodies, links }: ResponseRow,
+  generation: Generation,
+): Json {
+  const bodies = Object.entries({ ...(body && { [contentType]: body }), ...otherBodies })
+  const content = bodies.map(([type, schema]) => [type, { schema: schemaOf(schema, 'output', generation) }])
   return {
     description,
     ...(headers && {
@@ -98,7 +103,7 @@ function responseOf({ description, body, headers, contentType, links }: Response
         Object.entries(headers).map(([name, meaning]) => [name, { description: meaning, schema: { type: 'string' } }]),
       ),
     }),
-    ...(body && { content: { [contentType ?? 'application/json']: { schema: schemaOf(body, 'output', generation) } } }),
+    ...(content.length > 0 && { content: Object.fromEntries(content) }),
     ...(links && { links }),
   }
 }

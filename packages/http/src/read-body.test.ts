@@ -18,7 +18,7 @@ const route = (method: 'POST' | 'DELETE'): Route<undefined, undefined> => ({
     status: 200,
     json: {
       body,
-      form: form?.map(([name, value]) => [name, typeof value === 'string' ? value : fileJson(value)]),
+      form: form?.map(([name, value]) => [name, typeof value === 'string' ? value : fileJson(value as UploadedFile)]),
     },
   }),
 })

@@ -9,12 +9,16 @@ import {
 } from './read-json.ts'
 import { type FormEntry, multipartEntries } from './read-multipart.ts'
 import { RequestProblem } from './request-problem.ts'
+import { streamMultipart } from './stream-multipart.ts'
+import type { UploadSpace } from './upload-space.ts'
 import { urlEncodedEntries, utf8Text } from './urlencoded.ts'
 
 /** The rules for the bodies of one route, which may be JSON or forms. */
 export interface FormRules extends Partial<JsonBodyLimits> {
   /** The maximum size of each file; files are held in memory. Default: 1 MiB. */
   readonly fileLimitBytes?: number
+  /** Set if files are written to the disk while they arrive, for a higher limit. Only routes with it get a `StoredFile`. */
+  readonly filesOnDisk?: true
   /** Set if the route accepts only JSON and parses the bytes itself. */
   readonly keepsBytes?: true
 }
@@ -26,6 +30,8 @@ export interface Body {
   readonly form?: readonly FormEntry[]
   /** The unparsed JSON, if the route has `keepsBytes`. It is within the limits on JSON, but may be malformed. */
   readonly bytes?: Buffer
+  /** Removes the files of the form that were not moved. To be called after the request has been handled. */
+  readonly dispose?: () => Promise<void>
 }
 
 /**
@@ -34,9 +40,14 @@ export interface Body {
  *
  * @param limits the application's limits, used if `rules` has none; the size limit of a form does not include its files
  * @throws RequestProblem: unsupported_media_type, then body_too_large or json_beyond_limit, then invalid_json;
- *   MalformedForm; ClientGone
+ *   MalformedForm; TooManyUploads; ClientGone
  */
-export async function readBody(request: IncomingMessage, limits: JsonBodyLimits, rules: FormRules): Promise<Body> {
+export async function readBody(
+  request: IncomingMessage,
+  limits: JsonBodyLimits,
+  rules: FormRules,
+  uploads?: UploadSpace,
+): Promise<Body> {
   if (isWithoutBody(request)) return { body: undefined }
   const { 'content-type': contentType = '' } = request.headers
   const type = contentType.split(';', 1)[0]!.trim().toLowerCase()
@@ -56,6 +67,15 @@ export async function readBody(request: IncomingMessage, limits: JsonBodyLimits,
       return formBody(urlEncodedEntries(utf8Text(await readBytes(request, limitBytes))))
     case 'multipart/form-data': {
       const { fileLimitBytes = DEFAULT_FILE_LIMIT_BYTES } = rules
+      if (rules.filesOnDisk && uploads) {
+        const { entries, dispose } = await streamMultipart(
+          request,
+          contentType,
+          { limitBytes, fileLimitBytes },
+          uploads,
+        )
+        return { ...formBody(entries), dispose }
+      }
       const bytes = await readBytes(request, limitBytes + fileLimitBytes)
       return formBody(bytes.length === 0 ? [] : await multipartEntries(bytes, contentType, fileLimitBytes))
     }

@@ -11,7 +11,14 @@ export interface UploadedFile {
   readonly bytes: Uint8Array
 }
 
-export type FormEntry = readonly [name: string, value: string | UploadedFile]
+/** A file in a form, written to the disk. It is removed after the request has been answered, unless it was moved. */
+export interface StoredFile extends Omit<UploadedFile, 'bytes'> {
+  readonly path: string
+  /** In bytes. */
+  readonly size: number
+}
+
+export type FormEntry = readonly [name: string, value: string | UploadedFile | StoredFile]
 
 const MAX_NAME_BYTES = 1_024
 const MAX_HEADERS_OF_PART = 20
@@ -28,7 +35,7 @@ export function multipartEntries(
   fileLimitBytes: number,
 ): Promise<readonly FormEntry[]> {
   return new Promise((resolve, reject) => {
-    const parser = parserOf(contentType, fileLimitBytes)
+    const parser = multipartParser(contentType, { fileLimitBytes })
     const entries: FormEntry[] = []
     const malformed = (why: string) => reject(new MalformedForm(why))
 
@@ -65,7 +72,11 @@ export function multipartEntries(
   })
 }
 
-function parserOf(contentType: string, fileLimitBytes: number): busboy.Busboy {
+/** @throws MalformedForm without a boundary */
+export function multipartParser(
+  contentType: string,
+  { fileLimitBytes, fieldLimitBytes = Number.POSITIVE_INFINITY }: { fileLimitBytes: number; fieldLimitBytes?: number },
+): busboy.Busboy {
   try {
     return busboy({
       headers: { 'content-type': contentType },
@@ -74,7 +85,7 @@ function parserOf(contentType: string, fileLimitBytes: number): busboy.Busboy {
       defParamCharset: 'latin1',
       limits: {
         fieldNameSize: MAX_NAME_BYTES,
-        fieldSize: Number.POSITIVE_INFINITY,
+        fieldSize: fieldLimitBytes,
         // One more than allowed, because the parser reports a limit when it is reached, not when it is exceeded.
         fileSize: fileLimitBytes + 1,
         parts: MAX_FORM_ENTRIES + 1,
@@ -95,6 +106,6 @@ function decodedEntry([name, value]: FormEntry): FormEntry {
  * Decodes the UTF-8 bytes of a Latin-1 string. If the part named another character set, the parser has already decoded
  * it; that shows by characters above 255.
  */
-function fromLatin1(text: string): string {
+export function fromLatin1(text: string): string {
   return /^[\0-\xff]*$/.test(text) ? utf8Text(Buffer.from(text, 'latin1')) : text
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import type { FormRules } from './read-body.ts'
 import type { FormEntry } from './read-multipart.ts'
@@ -42,7 +43,7 @@ export interface RouteRequest extends Incoming {
 /** A response: JSON, other content, or no body. */
 export type Reply = { readonly status: number; readonly headers?: Readonly<Record<string, string>> } & (
   | { readonly json?: unknown; readonly content?: never; readonly contentType?: never }
-  | { readonly json?: never; readonly content: string | Uint8Array; readonly contentType: string }
+  | { readonly json?: never; readonly content: string | Uint8Array | Readable; readonly contentType: string }
 )
 
 /** The description of one response in OpenAPI. */
@@ -52,6 +53,8 @@ export interface ResponseRow {
   readonly body?: z.ZodType
   /** Default: application/json. */
   readonly contentType?: string
+  /** Further bodies that the response may have instead, by content type. */
+  readonly otherBodies?: Readonly<Record<string, z.ZodType>>
   /** Descriptions by header name. */
   readonly headers?: Readonly<Record<string, string>>
   /** The operations that can follow, by link name, with runtime expressions of OpenAPI for their parameters. */
@@ -76,7 +79,10 @@ export interface RouteDocumentation {
 export interface RouteShape<Access> {
   /** `*` matches every method. */
   readonly method: Method | '*'
-  /** The path, such as `/tokens/:id`. A parameter matches one segment. */
+  /**
+   * The path, such as `/tokens/:id`. A parameter `:id` matches one segment, `*slug` one or more. If two routes match, the
+   * first one is used, so a route with a fixed end comes before one that ends in `*slug`.
+   */
   readonly path: string
   readonly access: Access
   readonly params?: z.ZodType
@@ -93,6 +99,16 @@ export interface RouteShape<Access> {
 export interface Route<Context, Access> extends RouteShape<Access> {
   handle(request: RouteRequest, context: Context): Promise<Reply> | Reply
 }
+
+/** The parameters of a route's path, in their order. */
+export const pathParametersOf = (path: string): { readonly name: string; readonly spansSegments: boolean }[] =>
+  [...path.matchAll(pathParameter)].map(([, sign, name]) => ({ name: name!, spansSegments: sign === '*' }))
+
+/** Returns the path with its parameters replaced. */
+export const withPathParameters = (path: string, replace: (name: string) => string): string =>
+  path.replaceAll(pathParameter, (_, _sign, name: string) => replace(name))
+
+const pathParameter = /([:*])(\w+)/g
 
 /** A route combined with its guard, so that routes with different guards can be served together. */
 export interface ServedRoute {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, METHODS, type RequestListener } from 'node:http'
+import type { Readable } from 'node:stream'
 import Router, { type RouterContext } from '@koa/router'
 import type { JsonLimits } from '@penstock/json'
 import { type Log, type TrustedProxies, unmapIpv4 } from '@penstock/runtime'
@@ -7,7 +8,15 @@ import Koa from 'koa'
 import { type Body, groupByName, readBody } from './read-body.ts'
 import { ClientGone, defaultJsonLimits, readJson } from './read-json.ts'
 import { type RequestErrorKind, RequestProblem } from './request-problem.ts'
-import type { Admitted, Incoming, Reply, RouteRequest, ServedRoute } from './route.ts'
+import {
+  type Admitted,
+  type Incoming,
+  pathParametersOf,
+  type Reply,
+  type RouteRequest,
+  type ServedRoute,
+} from './route.ts'
+import type { UploadSpace } from './upload-space.ts'
 
 export interface ServeOptions {
   /** Turns every error into a response in the API's format: `RequestProblem`, and what guards and handlers throw. */
@@ -27,6 +36,8 @@ export interface ServeOptions {
   readonly takesTrailingSlash?: boolean
   /** The proxies that are trusted to set X-Forwarded-For. */
   readonly trustedProxies?: TrustedProxies
+  /** The place of files that are being uploaded, for routes with `filesOnDisk`. */
+  readonly uploads?: UploadSpace
   /** Set if OPTIONS is answered with 204 and Allow on paths that have no route for it. */
   readonly answersOptions?: boolean
 }
@@ -72,7 +83,7 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
     const forms = admitted.forms ?? route.forms
     if (route.body === undefined) return { body: undefined }
     try {
-      if (forms !== undefined) return await readBody(request, limits, forms)
+      if (forms !== undefined) return await readBody(request, limits, forms, options.uploads)
       return { body: await readJson(request, limits, needsBody) }
     } catch (error) {
       const isBeyond = error instanceof RequestProblem && beyondLimit.has(error.problem.kind)
@@ -84,6 +95,7 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
 
   for (const route of routes) {
     const methods = route.method === '*' ? METHODS : route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]
+    const spanning = pathParametersOf(route.path).flatMap(({ name, spansSegments }) => (spansSegments ? [name] : []))
     const needsBody = route.body !== undefined && !route.body.safeParse(undefined).success
     router.register(route.path, methods, async (context: RouterContext) => {
       // The log gets the route's path and not the request's, because a client may put a secret in place of an id.
@@ -91,12 +103,14 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
       context.state.reshape = route.reshape
       const incoming: Incoming = context.state.incoming
       const admitted = await route.admit(incoming)
-      const body = await bodyOf(route, admitted, context.req, needsBody)
-      finish(
-        context,
-        incoming,
-        await admitted.handle({ ...incoming, params: context.params, query: queryOf(incoming.search), ...body }),
-      )
+      const { dispose, ...body } = await bodyOf(route, admitted, context.req, needsBody)
+      const params = withoutTrailingSlashes(context.params, spanning)
+      try {
+        const reply = await admitted.handle({ ...incoming, params, query: queryOf(incoming.search), ...body })
+        finish(context, incoming, reply)
+      } finally {
+        await dispose?.()
+      }
     })
   }
 
@@ -129,6 +143,13 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
     throw new RequestProblem({ kind: 'method_not_allowed' }, { Allow: allowed.join(', ') })
   })
   return app.callback()
+}
+
+/** Removes the slash at the end of the path from parameters that match several segments. */
+function withoutTrailingSlashes(params: RouteRequest['params'], spanning: readonly string[]): RouteRequest['params'] {
+  if (spanning.length === 0) return params
+  const trimmed = spanning.map((name) => [name, params[name]!.replace(/\/$/, '')])
+  return { ...params, ...Object.fromEntries(trimmed) }
 }
 
 function incomingOf(context: Koa.Context, proxies: TrustedProxies | undefined): Incoming {
@@ -164,12 +185,20 @@ function send(context: Koa.Context, reply: Reply): void {
   } else if (reply.content !== undefined) {
     // The type is set before the body, because koa would otherwise choose one.
     context.set('Content-Type', reply.contentType)
-    context.body = typeof reply.content === 'string' ? reply.content : bufferOver(reply.content)
+    context.body = bodyOfContent(reply.content, context)
   } else {
     context.body = null
     // koa sets 204 when the body becomes null, so the status is set again.
     context.status = reply.status
   }
+}
+
+function bodyOfContent(content: string | Uint8Array | Readable, { res }: Koa.Context): string | Buffer | Readable {
+  if (typeof content === 'string') return content
+  if (content instanceof Uint8Array) return bufferOver(content)
+  // The status is sent already, so a failure can only be shown by ending the connection.
+  content.once('error', () => res.destroy())
+  return content
 }
 
 /** Returns a Buffer over the same memory, so that content which many clients receive is stored only once. */

@@ -3,8 +3,10 @@ import { groupsArea } from './areas/groups.ts'
 import { issuesArea } from './areas/issues.ts'
 import { labelsArea } from './areas/labels.ts'
 import { membersArea } from './areas/members.ts'
+import { mergeRequestDiffsArea } from './areas/merge-request-diffs.ts'
 import { mergeRequestsArea } from './areas/merge-requests.ts'
 import { milestonesArea } from './areas/milestones.ts'
+import { namespacesArea } from './areas/namespaces.ts'
 import { pipelineChangesArea } from './areas/pipeline-changes.ts'
 import { pipelinesArea } from './areas/pipelines.ts'
 import { projectsArea } from './areas/projects.ts'
@@ -20,11 +22,13 @@ export const areas: readonly Area[] = [
   accessTokensArea,
   usersArea,
   groupsArea,
+  namespacesArea,
   projectsArea,
   membersArea,
   labelsArea,
   issuesArea,
   mergeRequestsArea,
+  mergeRequestDiffsArea,
   milestonesArea,
   versionArea,
   repositoryArea,

@@ -42,7 +42,10 @@ export class World {
     const directory = mkdtempSync(join(tmpdir(), 'penstock-world-'))
     const database = await temporaryCoreDatabase(directory)
     const db = openDatabase<CoreTables>(database.location)
-    return new World(await import('@penstock/core'), directory, database, db, settings)
+    const world = new World(await import('@penstock/core'), directory, database, db, settings)
+    // Otherwise the first operation that uses a setting would have one statement more than the next.
+    await world.#domain.settingsOf(world.core)
+    return world
   }
 
   private constructor(
@@ -67,15 +70,16 @@ export class World {
         secretsKey: randomBytes(32),
         projectStorageBytes: 0,
         impersonationEnabled: true,
-        personalAccessTokenPrefix: 'svcpat-',
-        oauthTokenLifetimeSeconds: 7_200,
-        adminMode: false,
-        ropcWithoutClientCredentials: true,
         settingsCacheSeconds: 60,
         pinnedSettings: {},
         ...settings,
       },
     }
+  }
+
+  /** The location of the database, to open it a second time as another process would. */
+  get location(): string {
+    return this.#database.location
   }
 
   user(username: string, { isAdministrator = false } = {}): Promise<User> {

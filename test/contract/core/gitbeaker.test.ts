@@ -359,3 +359,15 @@ test('members', async () => {
   await root.GroupMembers.remove(ops.id, mira.id)
   expect(await refusal(root.GroupMembers.show(ops.id, mira.id))).toEqual([404, '404 Not found'])
 })
+
+test('application settings are shown and changed', async () => {
+  const before = await root.ApplicationSettings.show()
+  expect(before).toMatchObject({ id: 1, default_projects_limit: 100_000, default_project_visibility: 'private' })
+  const changed = await root.ApplicationSettings.edit({ defaultProjectsLimit: 5, domainAllowlist: ['*.example.test'] })
+  expect(changed).toMatchObject({ default_projects_limit: 5, domain_allowlist: ['*.example.test'] })
+  expect(await root.ApplicationSettings.show()).toEqual(changed)
+  const mira = await newUser('mira')
+  const { token } = await root.PersonalAccessTokens.create(mira.id, 'laptop', ['api'])
+  const own = new Gitlab({ host: core.url, token: String(token) })
+  expect(await refusal(own.ApplicationSettings.show())).toEqual([403, '403 Forbidden'])
+})

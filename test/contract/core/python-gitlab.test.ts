@@ -215,6 +215,11 @@ const expected: Readonly<Record<string, unknown>> = {
     removed: [...notFound, '404 Not found'],
   },
   project_milestones: { changed: ['v2', '2026-04-01', 'active'], issues: ['Sow'], none: [] },
+  application_settings: {
+    before: [1, 100_000, 'private', []],
+    after: [5, ['*.example.test']],
+    refused: ['GitlabUpdateError', 400, { max_attachment_size: ['must be greater than 0'] }],
+  },
 }
 
 describeWithPython('python-gitlab', () => {

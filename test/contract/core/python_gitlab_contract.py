@@ -563,6 +563,25 @@ def project_milestones():
     return seen
 
 
+@step
+def application_settings():
+    settings = root.settings.get()
+    before = pick(settings, "id", "default_projects_limit", "default_project_visibility", "restricted_visibility_levels")
+    settings.default_projects_limit = 5
+    settings.domain_allowlist = ["*.example.test"]
+    # The client also sends each list that its user has read.
+    settings.asset_proxy_allowlist
+    settings.save()
+    seen = {"before": before, "after": pick(settings, "default_projects_limit", "domain_allowlist")}
+    settings.max_attachment_size = 0
+    seen["refused"] = refusal(settings.save)
+    other = root.settings.get()
+    other.default_projects_limit = 100000
+    other.domain_allowlist = []
+    other.save()
+    return seen
+
+
 def result_of(work):
     try:
         return work()

@@ -10,13 +10,15 @@ import {
   pendingCoreMigrations,
 } from '@penstock/core'
 import { type Db, openDatabase } from '@penstock/db'
+import { notGlobalReason } from '@penstock/delivery'
 import { type ExporterTables, exporterMigrations } from '@penstock/exporter'
 import type { Clock, Log } from '@penstock/runtime'
 import { prepareDataDirectory } from '../data-directory.ts'
 import { requireUsable } from '../database-error.ts'
 import { UsageError } from '../environment.ts'
-import type { Settings } from '../settings/setting-table.ts'
+import { pinnedSettings, type Settings } from '../settings/setting-table.ts'
 import { isSystemError, systemReason } from '../system-error.ts'
+import { type CaptchaCheck, captchaCheck } from './captcha-check.ts'
 
 export const CORE_FILE = 'core.db'
 const SECRETS_KEY_FILE = 'secrets.key'
@@ -70,10 +72,13 @@ export async function openCore(
       throw missingCoreError(name)
     }
     await requireUsable(name, migrates ? migrateCore(db, exporterMigrations) : requireTables(db, name))
+    const captcha = captchaOf(settings)
     const core: Core = {
       db,
       clock,
       randomBytes,
+      localAddressReason: notGlobalReason,
+      ...(captcha && { spamCheck: captcha.check }),
       settings: {
         serviceName: settings.serviceName,
         externalUrl,
@@ -81,19 +86,26 @@ export async function openCore(
         secretsKey: await loadKey(join(dataDir, SECRETS_KEY_FILE)),
         projectStorageBytes: settings['core.projectStorageBytes'],
         impersonationEnabled: settings['core.impersonationEnabled'],
-        personalAccessTokenPrefix: `${settings.serviceName}pat-`,
-        oauthTokenLifetimeSeconds: settings['core.oauthTokenLifetimeSeconds'],
-        adminMode: settings['core.adminMode'],
-        ropcWithoutClientCredentials: settings['core.ropcWithoutClientCredentials'],
         settingsCacheSeconds: settings['core.settingsCacheSeconds'],
-        pinnedSettings: {},
+        pinnedSettings: pinnedSettings(settings),
       },
     }
-    return { core, db, close: () => db.close() }
+    const close = async () => {
+      await captcha?.close()
+      await db.close()
+    }
+    return { core, db, close }
   } catch (error) {
     await db.close()
     throw error
   }
+}
+
+function captchaOf(settings: Settings): CaptchaCheck | undefined {
+  const { 'core.captchaSiteKey': siteKey, 'core.captchaSecret': secret, 'core.captchaUrl': url } = settings
+  if (siteKey !== undefined && secret !== undefined) return captchaCheck({ siteKey, secret, url })
+  if (siteKey === undefined && secret === undefined) return undefined
+  throw new UsageError('core.captchaSiteKey and core.captchaSecret are needed together')
 }
 
 const missingCoreError = (where: string): UsageError =>

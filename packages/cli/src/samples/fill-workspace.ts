@@ -46,7 +46,10 @@ export async function fillWorkspace({ core, nowMs, newIngestToken }: FillOptions
     const userId = actors.get(username)!.id
     await findOrCreate(
       () => perform(core, founder, groupMembers.show, { parent: of, userId }),
-      () => perform(core, founder, groupMembers.add, { parent: of, userId, accessLevel: accessLevels[role] }),
+      async () => {
+        const member = { parent: of, userId, accessLevel: accessLevels[role] }
+        return (await perform(core, founder, groupMembers.add, member)).members[0]!
+      },
     )
   }
   await setExport(core, founder, newIngestToken)

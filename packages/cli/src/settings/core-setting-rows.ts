@@ -1,5 +1,5 @@
 import { row } from './setting-row.ts'
-import { address, flag, integer, networks, url } from './setting-shapes.ts'
+import { address, flag, integer, networks, text, tokenPrefix, url } from './setting-shapes.ts'
 
 export const coreSettingRows = {
   'core.listen': row('PENSTOCK_CORE_LISTEN', address, '127.0.0.1:8080', 'REST API and sign-in pages of the core.'),
@@ -24,26 +24,62 @@ export const coreSettingRows = {
   'core.oauthTokenLifetimeSeconds': row(
     'PENSTOCK_OAUTH_TOKEN_LIFETIME_SECONDS',
     integer(60, 365 * 86_400),
-    '7200',
-    'The lifetime of an OAuth access token.',
+    undefined,
+    'The lifetime of an OAuth access token. Unset: the application setting `oauth_access_token_expires_in`.',
+    { pins: 'oauth_access_token_expires_in' },
   ),
   'core.adminMode': row(
     'PENSTOCK_ADMIN_MODE',
     flag,
-    'false',
-    'Whether administrators have administrator rights only with a token that has the scope `admin_mode`.',
+    undefined,
+    'Whether administrators have administrator rights only with a token that has the scope `admin_mode`. Unset: the application setting `admin_mode`.',
+    { pins: 'admin_mode' },
+  ),
+  'core.personalAccessTokenPrefix': row(
+    'PENSTOCK_PERSONAL_ACCESS_TOKEN_PREFIX',
+    tokenPrefix,
+    undefined,
+    'The prefix of new access tokens. Unset: the application setting `personal_access_token_prefix`.',
+    { pins: 'personal_access_token_prefix' },
+  ),
+  'core.disablePersonalAccessTokens': row(
+    'PENSTOCK_DISABLE_PERSONAL_ACCESS_TOKENS',
+    flag,
+    undefined,
+    'Whether personal access tokens cannot be created or used. Unset: the application setting `disable_personal_access_tokens`. `false` lets an administrator in who has only such a token.',
+    { pins: 'disable_personal_access_tokens' },
   ),
   'core.ropcWithoutClientCredentials': row(
     'PENSTOCK_ROPC_WITHOUT_CLIENT_CREDENTIALS',
     flag,
-    'true',
-    'Whether a user can exchange a password for an OAuth token without the credentials of an application.',
+    undefined,
+    'Whether a user can exchange a password for an OAuth token without the credentials of an application. Unset: the application setting `ropc_without_client_credentials`.',
+    { pins: 'ropc_without_client_credentials' },
   ),
   'core.settingsCacheSeconds': row(
     'PENSTOCK_SETTINGS_CACHE_SECONDS',
     integer(0, 86_400),
     '60',
     'How long a process uses application settings before it reads them again. A process sees its own changes at once. 0: it reads them for every use.',
+  ),
+  'core.captchaSiteKey': row(
+    'PENSTOCK_CAPTCHA_SITE_KEY',
+    text,
+    undefined,
+    'The site key of a CAPTCHA service. With the secret, issues that everyone can read are accepted only with a solved CAPTCHA, except those of bots. Unset: no check.',
+  ),
+  'core.captchaSecret': row(
+    'PENSTOCK_CAPTCHA_SECRET',
+    text,
+    undefined,
+    'The secret for the CAPTCHA service; needed together with `core.captchaSiteKey`.',
+    { secret: true },
+  ),
+  'core.captchaUrl': row(
+    'PENSTOCK_CAPTCHA_URL',
+    url('http', 'https'),
+    'https://www.google.com/recaptcha/api/siteverify',
+    'The URL that verifies a solution, with the interface of reCAPTCHA, hCaptcha and Turnstile. Without an answer of the service, such issues get 503.',
   ),
   'core.anonymousPerMinute': row(
     'PENSTOCK_ANONYMOUS_PER_MINUTE',

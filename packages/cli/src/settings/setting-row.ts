@@ -1,3 +1,4 @@
+import type { SettingName } from '@penstock/core'
 import type { Shape } from './setting-shapes.ts'
 
 export interface SettingRow<Value = unknown> {
@@ -8,6 +9,8 @@ export interface SettingRow<Value = unknown> {
   readonly about: string
   /** Whether the value is kept out of messages and generated pages. */
   readonly secret?: boolean
+  /** The application setting that this setting fixes if it is given. */
+  readonly pins?: SettingName
 }
 
 export function row<Value, Fallback extends string | undefined>(
@@ -15,7 +18,7 @@ export function row<Value, Fallback extends string | undefined>(
   shape: Shape<Value>,
   fallback: Fallback,
   about: string,
-  extra: { secret?: boolean } = {},
+  extra: Pick<SettingRow, 'secret' | 'pins'> = {},
 ): SettingRow<Value> & { readonly fallback: Fallback } {
   return { variable, shape, fallback, about, ...extra }
 }

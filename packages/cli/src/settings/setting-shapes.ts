@@ -21,6 +21,11 @@ export const rootToken: Shape<string> = {
   parse: (value) => (/^[\x21-\x7e]{20,256}$/.test(value) ? value : undefined),
 }
 
+export const tokenPrefix: Shape<string> = {
+  form: '1 to 20 letters, digits and _+=/@:.-',
+  parse: (value) => (/^[a-zA-Z0-9_+=/@:.-]{1,20}$/.test(value) ? value : undefined),
+}
+
 /** May contain a password, so error messages never show the value. */
 export const databaseUrl: Shape<string> = {
   form: 'a URL that starts with postgres:// or postgresql://',

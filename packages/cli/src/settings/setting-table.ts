@@ -1,7 +1,8 @@
+import type { SettingValues } from '@penstock/core'
 import { coreSettingRows } from './core-setting-rows.ts'
 import { exporterSettingRows } from './exporter-setting-rows.ts'
 import { gatewaySettingRows } from './gateway-setting-rows.ts'
-import { row } from './setting-row.ts'
+import { row, type SettingRow } from './setting-row.ts'
 import { address, adminKey, databaseUrl, integer, rootToken, serviceName, text, words } from './setting-shapes.ts'
 
 /**
@@ -91,6 +92,14 @@ export const settingTable = {
   ...exporterSettingRows,
   ...gatewaySettingRows,
 } as const
+
+/** Returns the application settings that the given settings fix. */
+export const pinnedSettings = (settings: Settings): Partial<SettingValues> =>
+  Object.fromEntries(
+    (Object.entries(settingTable) as [SettingName, SettingRow][]).flatMap(([name, { pins }]) =>
+      pins === undefined || settings[name] === undefined ? [] : [[pins, settings[name]]],
+    ),
+  )
 
 export type SettingName = keyof typeof settingTable
 

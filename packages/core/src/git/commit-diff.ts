@@ -5,7 +5,7 @@ import type { GitRepository } from './git-repository.ts'
 import { diffLines, linesOf, unifiedDiff } from './line-diff.ts'
 
 /** Further files are not shown. */
-const MAX_FILES = 1_000
+export const MAX_FILES = 1_000
 /** The limits for either side of a file. A larger file is listed without its diff. */
 const MAX_SHOWN_BYTES = 200 * 1024
 const MAX_SHOWN_LINES = 10_000
@@ -72,6 +72,39 @@ export async function diffOf(
     isTooLarge,
     diff: isTooLarge || before?.oid === after?.oid ? '' : textDiff(old, fresh, { oldPath, newPath }),
   }
+}
+
+/** The limit of the text of all diffs in one answer. Further files are listed without their diff. */
+const MAX_TEXT_LENGTH = 5 * 1024 * 1024
+
+/** Returns the diffs of files in their order, those beyond `MAX_TEXT_LENGTH` as too large. */
+export async function diffsOf(repository: GitRepository, changes: readonly Change[]): Promise<FileDiff[]> {
+  const diffs: FileDiff[] = []
+  let left = MAX_TEXT_LENGTH
+  for (const change of changes) {
+    const diff = left > 0 ? await diffOf(repository, change) : withoutText(change)
+    left -= diff.diff.length
+    diffs.push(left >= 0 ? diff : withoutText(change))
+  }
+  return diffs
+}
+
+const withoutText = ({ oldPath, newPath, before, after }: Change): FileDiff => ({
+  oldPath,
+  newPath,
+  oldMode: before?.mode,
+  newMode: after?.mode,
+  isRenamed: oldPath !== newPath,
+  isTooLarge: true,
+  diff: '',
+})
+
+/** Returns the diff with the two lines that name the files, as in a patch. */
+export function withFileNames(file: FileDiff): FileDiff {
+  if (!file.diff.startsWith('@@')) return file
+  const old = file.oldMode === undefined ? '/dev/null' : `a/${file.oldPath}`
+  const fresh = file.newMode === undefined ? '/dev/null' : `b/${file.newPath}`
+  return { ...file, diff: `--- ${old}\n+++ ${fresh}\n${file.diff}` }
 }
 
 /**

@@ -35,7 +35,8 @@ export interface GroupFilter {
 }
 
 export interface GroupOrder {
-  readonly by: 'id' | 'name' | 'path'
+  /** `similarity` is to the search text. */
+  readonly by: 'id' | 'name' | 'path' | 'similarity'
   readonly direction: 'asc' | 'desc'
 }
 
@@ -46,7 +47,8 @@ export async function pageOfGroups(
   page: PageRequest,
 ): Promise<Page<Group>> {
   const query = filtered(context, filter)
-  const ordered = by === 'id' ? query : query.orderBy(by, direction)
+  const own = by === 'similarity' ? nearnessTo(filter.search) : by === 'id' ? undefined : sql.ref(`groups.${by}`)
+  const ordered = own === undefined ? query : query.orderBy(own, direction)
   return mapPage(await pageOf(context, ordered.orderBy('id', direction), page), groupOf)
 }
 
@@ -86,7 +88,7 @@ export function groupListing(
   // Without a search text all groups are equally similar. A bare number cannot express that: in `order by`, databases take
   // it for the position of a column.
   const by = asked === 'similarity' && search === undefined ? 'id' : asked
-  const nearness = search === undefined ? sql<number>`0` : matchRank(['groups.name', 'groups.path'], search)
+  const nearness = nearnessTo(search) ?? sql<number>`0`
   const column = { created_at: 'created_at_ms', updated_at: 'created_at_ms', name: 'name', path: 'path' } as const
   const own: KeysetColumn<ListedRow>[] =
     by === 'id'
@@ -103,6 +105,9 @@ export function groupListing(
     },
   )
 }
+
+const nearnessTo = (search: string | undefined) =>
+  search === undefined ? undefined : matchRank(['groups.name', 'groups.path'], search)
 
 type ListedRow = Selectable<GroupsTable> & { readonly nearness: number }
 

@@ -1,18 +1,30 @@
 import { z } from 'zod'
 import { requirePermission } from '../access/subject.ts'
+import { avatarFrom } from '../avatars/avatar.ts'
+import { saveAvatar } from '../avatars/avatar-store.ts'
+import { never } from '../kit/conditions.ts'
 import { forbidden, invalid } from '../kit/domain-error.ts'
-import { keysetInput, pageInput } from '../kit/page.ts'
+import type { KeysetPage, Page } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { insertMember } from '../members/member-store.ts'
-import { accessLevels, visibilities } from '../model/access-level.ts'
-import { accessLevelInput } from '../model/access-level-input.ts'
+import { accessLevels } from '../model/access-level.ts'
 import { type Group, isMoreOpen } from '../model/group.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { command, query, unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
+import { newVisibility, requireTopLevelGroups, requireUnrestricted } from '../settings/visibility-settings.ts'
+import { getUser } from '../users/user-store.ts'
 import { groupEvents } from './group-events.ts'
+import {
+  type GroupListInput,
+  groupChangesInput,
+  groupDraftInput,
+  groupListInput,
+  newGroupSettings,
+  withGroupSettings,
+} from './group-input.ts'
 import { conditionsOfActor, type GroupFilter, keysetPageOfGroups, pageOfGroups } from './group-list-store.ts'
 import {
   deleteGroupRows,
@@ -25,39 +37,14 @@ import {
 import { validatePath } from './path-validation.ts'
 import { moveRoutes } from './route-store.ts'
 
-const text = z.string().min(1).max(255)
-/** Short, because lists include it. */
-const description = z.string().max(500)
-
-const listInput = {
-  skipGroups: z.array(z.int()).max(100).optional(),
-  allAvailable: z.boolean().optional(),
-  search: z.string().max(255).optional(),
-  visibility: z.enum(visibilities).optional(),
-  owned: z.boolean().optional(),
-  minAccessLevel: accessLevelInput.optional(),
-  orderBy: z.enum(['name', 'path', 'id']).default('name'),
-  sort: z.enum(['asc', 'desc']).default('asc'),
-  ...pageInput,
-}
-type ListInput = z.output<z.ZodObject<typeof listInput>>
-
 export const listGroups = unscopedQuery(
   {
     name: 'listGroups',
     caller: 'anyone',
-    input: z.object({
-      ...listInput,
-      topLevelOnly: z.boolean().optional(),
-      ...keysetInput,
-    }),
+    input: z.object({ ...groupListInput, topLevelOnly: z.boolean().optional() }),
   },
   async (context, input) => {
-    const filter = filterOf(context, input, { isTopLevel: input.topLevelOnly })
-    const order = { by: input.orderBy, direction: input.sort }
-    return input.pagination === 'keyset'
-      ? keysetPageOfGroups(context, filter, order, input)
-      : pageOfGroups(context, filter, order, input)
+    return pageOf(context, input, { isTopLevel: input.topLevelOnly })
   },
 )
 
@@ -66,7 +53,7 @@ const aboutGroup = {
   permission: 'read_group',
   subject: (context: ReadContext, { group }: { readonly group: number | string }) => getGroup(context, group),
 } as const
-const belowInput = z.object({ group: namespaceRef, ...listInput })
+const belowInput = z.object({ group: namespaceRef, ...groupListInput })
 
 /** Lists the groups directly in a group. */
 export const listSubgroups = query({ name: 'listSubgroups', input: belowInput, ...aboutGroup }, (context, input) =>
@@ -88,25 +75,27 @@ export const showGroup = query(
 export const createGroup = unscopedCommand(
   {
     name: 'createGroup',
-    input: z.object({
-      name: text,
-      path: text,
-      parentId: z.int().nullish(),
-      description: description.nullish(),
-      visibility: z.enum(visibilities).default('private'),
-      requestAccessEnabled: z.boolean().default(true),
-    }),
+    input: groupDraftInput,
   },
-  async (tx, { parentId, name, path, description, visibility, requestAccessEnabled }): Promise<Group> => {
+  async (tx, input): Promise<Group> => {
+    const { parentId, name, path, description, requestAccessEnabled, defaultBranch } = input
     const parent = parentId == null ? undefined : await getGroup(tx, parentId)
-    if (parent === undefined && tx.actor!.botHome !== undefined) throw forbidden()
-    if (parent !== undefined) await requirePermission(tx, parent, 'create_subgroup')
+    if (parent === undefined) await requireGroupCreator(tx)
+    else await requirePermission(tx, parent, 'create_subgroup')
     const wrongPath = await validatePath(tx, { path, within: parent?.fullPath })
     if (wrongPath !== undefined) throw invalid({ path: [wrongPath] })
+    const visibility = await newVisibility(tx, input.visibility, { kind: 'group', within: parent?.visibility })
     requireNotMoreOpen(visibility, parent)
     const draft = { parent, name, path, visibility, ...(description != null && { description }) }
+    const settings = newGroupSettings(input)
+    const avatar = avatarFrom(input.avatar)
     const created = await insertGroup(tx, draft)
-    const group = await updateGroupRow(tx, created.id, { requestAccessEnabled })
+    const group = await updateGroupRow(tx, created.id, {
+      requestAccessEnabled,
+      ...settings,
+      ...(defaultBranch != null && { defaultBranch }),
+      ...(avatar !== undefined && { avatar: await saveAvatar(tx, created, avatar) }),
+    })
     const { id, botHome } = tx.actor!
     // A bot keeps the role that its own group gave it, and gets no higher one.
     if (botHome === undefined) {
@@ -117,24 +106,28 @@ export const createGroup = unscopedCommand(
   },
 )
 
+/** Rejects bots, and users who may not create top-level groups. @throws DomainError `forbidden` */
+async function requireGroupCreator(tx: OperationContext & Tx): Promise<void> {
+  const { botHome, id, isAdministrator } = tx.actor!
+  if (botHome !== undefined) throw forbidden()
+  await requireTopLevelGroups(tx)
+  if (!isAdministrator && !(await getUser(tx, id)).canCreateGroup) throw forbidden()
+}
+
 /** Updates a group. A new name or path also changes the full names and paths of everything below. */
 export const updateGroup = command(
   {
     name: 'updateGroup',
-    input: z.object({
-      group: namespaceRef,
-      name: text.optional(),
-      path: text.optional(),
-      description: description.nullish(),
-      visibility: z.enum(visibilities).optional(),
-      requestAccessEnabled: z.boolean().optional(),
-    }),
+    input: groupChangesInput,
     permission: 'admin_group',
     subject: aboutGroup.subject,
   },
-  async (tx, { name, path, description, visibility, requestAccessEnabled }): Promise<Group> => {
+  async (tx, input): Promise<Group> => {
+    const { name, path, description, visibility, requestAccessEnabled, defaultBranch } = input
+    const avatar = avatarFrom(input.avatar)
     const { subject: group } = tx
     if (visibility !== undefined && visibility !== group.visibility) {
+      await requireUnrestricted(tx, visibility)
       requireNotMoreOpen(visibility, await parentOf(tx, group))
       await requireNotLessOpenThanBelow(tx, group, visibility)
     }
@@ -143,6 +136,9 @@ export const updateGroup = command(
       ...(description !== undefined && { description: description ?? '' }),
       ...(visibility !== undefined && { visibility }),
       ...(requestAccessEnabled !== undefined && { requestAccessEnabled }),
+      ...withGroupSettings(group, input),
+      ...(defaultBranch !== undefined && { defaultBranch: defaultBranch ?? undefined }),
+      ...(avatar !== undefined && { avatar: await saveAvatar(tx, group, avatar) }),
     })
     await recordChange(tx, groupEvents, 'updated', { before: group, after: updated, groupId: group.id })
     return updated
@@ -170,24 +166,45 @@ export const removeGroup = command(
 
 function groupsBelow(
   context: OperationContext & ReadContext & { readonly subject: Group },
-  input: ListInput,
+  input: GroupListInput,
   depth: 'direct' | 'any',
 ) {
-  const filter = filterOf(context, input, { within: { group: context.subject, depth } })
-  return pageOfGroups(context, filter, { by: input.orderBy, direction: input.sort }, input)
+  return pageOf(context, input, { within: { group: context.subject, depth } })
+}
+
+function pageOf(
+  context: OperationContext & ReadContext,
+  input: GroupListInput,
+  which: Pick<GroupFilter, 'within' | 'isTopLevel'>,
+): Promise<Page<Group> | KeysetPage<Group>> {
+  const filter = filterOf(context, input, which)
+  const order = { by: input.orderBy, direction: input.sort }
+  return input.pagination === 'keyset'
+    ? keysetPageOfGroups(context, filter, order, input)
+    : pageOfGroups(context, filter, order, input)
 }
 
 const filterOf = (
   context: OperationContext & ReadContext,
-  input: ListInput,
+  input: GroupListInput,
   which: Pick<GroupFilter, 'within' | 'isTopLevel'>,
 ): GroupFilter => ({
   ...which,
   search: input.search || undefined,
   visibility: input.visibility,
   without: input.skipGroups,
-  where: conditionsOfActor(context, context.actor, input),
+  where: [...conditionsOfActor(context, context.actor, input), ...(isEmpty(input) ? [never] : [])],
 })
+
+/** The name of the only storage of repositories. */
+const STORAGE = 'default'
+
+/** Tells whether a filter selects nothing: groups that are archived, inactive or stored elsewhere. */
+const isEmpty = ({ archived, active, markedForDeletionOn, repositoryStorage }: GroupListInput): boolean =>
+  archived === true ||
+  active === false ||
+  (markedForDeletionOn ?? '') !== '' ||
+  (repositoryStorage ?? STORAGE) !== STORAGE
 
 const parentOf = async (context: ReadContext, { parentId }: Group): Promise<Group | undefined> =>
   parentId === undefined ? undefined : getGroup(context, parentId)

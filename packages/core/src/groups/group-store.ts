@@ -60,6 +60,17 @@ export async function findGroup({ db }: ReadContext, ref: GroupRef): Promise<Gro
   return row && groupOf(row)
 }
 
+/** Returns the existing groups with these ids, by id. */
+export async function findGroups({ db }: ReadContext, ids: readonly number[]): Promise<Map<number, Group>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('groups')
+    .selectAll()
+    .where('id', 'in', [...new Set(ids)])
+    .execute()
+  return new Map(rows.map((row) => [row.id, groupOf(row)]))
+}
+
 export function groupOf(row: Selectable<GroupsTable>): Group {
   return {
     kind: 'group',

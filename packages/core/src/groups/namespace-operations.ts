@@ -1,10 +1,21 @@
 import { z } from 'zod'
-import { requirePermission } from '../access/subject.ts'
+import { canSee } from '../access/can.ts'
+import { requirePermission, standingOf } from '../access/subject.ts'
 import { notFound } from '../kit/domain-error.ts'
+import { mapPage, type Page, pageInput } from '../kit/page.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import { accessLevels } from '../model/access-level.ts'
+import { userOfNamespace } from '../model/user.ts'
+import type { OperationContext } from '../operations/context.ts'
 import { unscopedQuery } from '../operations/operation.ts'
 import type { NamespaceOwner } from '../projects/project-relations.ts'
-import { findUserByUsername } from '../users/user-store.ts'
-import { findGroup } from './group-store.ts'
+import type { Namespace } from '../projects/project-view.ts'
+import { namespaceOfGroup, namespaceOfUser } from '../projects/project-view-store.ts'
+import { findUser, findUserByUsername, findUsers } from '../users/user-store.ts'
+import { findGroup, findGroups } from './group-store.ts'
+import { memberCountWithin, pageOfNamespaces } from './namespace-list-store.ts'
+import { isNamespacePath, isPathInUse } from './route-store.ts'
 
 /** Returns the group or user that a path belongs to. */
 export const showNamespace = unscopedQuery(
@@ -20,3 +31,89 @@ export const showNamespace = unscopedQuery(
     return { user }
   },
 )
+
+/** A namespace, with the number of members for its owners. */
+export interface CountedNamespace extends Namespace {
+  /** The number of different users with a role in the group or below it. */
+  readonly membersWithin?: number | undefined
+}
+
+/** Lists the actor's namespace and the groups in which the actor has a role; all namespaces for an administrator. */
+export const listNamespaces = unscopedQuery(
+  {
+    name: 'listNamespaces',
+    input: z.object({
+      search: z.string().max(255).optional(),
+      ownedOnly: z.boolean().default(false),
+      topLevelOnly: z.boolean().default(false),
+      ...pageInput,
+    }),
+  },
+  async (context, { search, ownedOnly, topLevelOnly, ...page }): Promise<Page<CountedNamespace>> => {
+    const filter = { search: search || undefined, isOwned: ownedOnly, isTopLevel: topLevelOnly }
+    const keys = await pageOfNamespaces(context, context.actor!, filter, page)
+    const idsOf = (wanted: string) => keys.items.flatMap(({ kind, id }) => (kind === wanted ? id : []))
+    const groups = await findGroups(context, idsOf('group'))
+    const users = await findUsers(context, idsOf('user'))
+    return mapPage(keys, ({ kind, id }) =>
+      kind === 'group' ? namespaceOfGroup(groups.get(id)!) : namespaceOfUser(users.get(id)!),
+    )
+  },
+)
+
+/** Returns a namespace, given by id or path, to its members. */
+export const getNamespace = unscopedQuery(
+  { name: 'getNamespace', input: z.object({ namespace: namespaceRef }) },
+  async (context, { namespace: ref }): Promise<CountedNamespace> => {
+    const actor = context.actor!
+    const userId = typeof ref === 'number' ? userOfNamespace(ref) : undefined
+    const group = userId === undefined ? await findGroup(context, ref) : undefined
+    if (group !== undefined) {
+      const { level, isAdministrator } = await standingOf(context, actor, group)
+      if (level === 0 && !isAdministrator) throw notFound('Namespace')
+      const isOwner = isAdministrator || level >= accessLevels.owner
+      return {
+        ...namespaceOfGroup(group),
+        ...(isOwner && { membersWithin: await memberCountWithin(context, group) }),
+      }
+    }
+    const user = await findOwner(context, userId, ref)
+    // A bot has no namespace of its own.
+    if (user === undefined || user.isBot || (user.id !== actor.id && !actor.isAdministrator))
+      throw notFound('Namespace')
+    return { ...namespaceOfUser(user), ...(user.id === actor.id && { membersWithin: 1 }) }
+  },
+)
+
+async function findOwner(context: ReadContext, userId: number | undefined, ref: number | string) {
+  if (typeof ref === 'string') return findUserByUsername(context, ref)
+  return userId === undefined ? undefined : findUser(context, userId)
+}
+
+/** Tells whether a path is taken by a group or user, and suggests a free one if it is. */
+export const checkNamespacePath = unscopedQuery(
+  {
+    name: 'checkNamespacePath',
+    input: z.object({ path: z.string().min(1).max(255), parentId: z.int().optional() }),
+  },
+  async (context, { path, parentId }): Promise<{ readonly exists: boolean; readonly suggests: readonly string[] }> => {
+    const parent = parentId === undefined ? '' : await pathOfVisibleGroup(context, parentId)
+    if (parent === undefined || !(await isNamespacePath(context.db, parent + path)))
+      return { exists: false, suggests: [] }
+    for (let suffix = 1; suffix <= MAX_SUFFIX; suffix++) {
+      if (!(await isPathInUse(context.db, `${parent}${path}${suffix}`)))
+        return { exists: true, suggests: [`${path}${suffix}`] }
+    }
+    return { exists: true, suggests: [] }
+  },
+)
+
+/** The most attempts to find a free path. */
+const MAX_SUFFIX = 20
+
+/** Returns the beginning of paths in the group; `undefined` if the actor may not see the group. */
+async function pathOfVisibleGroup(context: OperationContext & ReadContext, id: number): Promise<string | undefined> {
+  const group = await findGroup(context, id)
+  if (group === undefined) return undefined
+  return canSee(await standingOf(context, context.actor, group)) ? `${group.fullPath}/` : undefined
+}

@@ -29,6 +29,18 @@ export async function isPathInUse(db: Kysely<CoreTables>, fullPath: string): Pro
   return row !== undefined
 }
 
+/** Tells whether a user or group has the path. */
+export async function isNamespacePath(db: Kysely<CoreTables>, fullPath: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('routes')
+    .select('path')
+    .where('path', '=', fullPath.toLowerCase())
+    .where('project_id', 'is', null)
+    .where('is_former', '=', 0)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Inserts a route; takes the path over if it is a former one. @throws the database's error if it is in use */
 export async function insertRoute(
   db: Transaction<CoreTables>,

@@ -18,6 +18,7 @@ import type { OperationContext } from '../operations/context.ts'
 import { command, query, steps, unscopedQuery } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
+import { rateOf } from '../settings/rate-of.ts'
 import { captchaInput, requireNoSpam } from '../spam/spam-check.ts'
 import { findUsersByUsername } from '../users/user-store.ts'
 import { issuableFields, issuableTitle, MAX_USERS, scopeOf } from './issuable.ts'
@@ -126,6 +127,7 @@ const labelsByEitherWay = { names: ['labels', 'labelIds'] }
 export const createIssue = steps(
   {
     name: 'createIssue',
+    limits: [{ name: 'issues_create', per: ['user'], periodSeconds: 60, count: rateOf('issues_create_limit') }],
     input: z
       .object({
         ...inProject,

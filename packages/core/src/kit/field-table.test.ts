@@ -10,11 +10,14 @@ import {
   fromRow,
   id,
   int,
+  list,
   matches,
   maxCharacters,
   maxLength,
   newObject,
   notBlank,
+  number,
+  object,
   oneOf,
   parametersOf,
   text,
@@ -59,6 +62,19 @@ test('converts rows to objects and back', () => {
   expect(columnsOf(fields)).toEqual(Object.keys(row))
   expect(fromRow(fields, row)).toEqual(thing)
   expect(toRow(fields, thing)).toEqual(row)
+})
+
+test('stores lists and objects as JSON, and numbers with their fraction', () => {
+  const rich = {
+    factor: number('factor').default(1),
+    tags: list('tags', z.string()),
+    rule: object('rule', z.object({ level: z.int() }), { level: 40 }),
+  }
+  expect(newObject(rich, {})).toEqual({ factor: 1, tags: [], rule: { level: 40 } })
+  const whole = { factor: 0.5, tags: ['a', 'b'], rule: { level: 30 } }
+  const stored = { factor: 0.5, tags: '["a","b"]', rule: '{"level":30}' }
+  expect(toRow(rich, whole)).toEqual(stored)
+  expect(fromRow(rich, stored)).toEqual(whole)
 })
 
 test('names fields for clients', () => {

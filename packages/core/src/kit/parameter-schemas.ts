@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { dayAt } from './day.ts'
-import { problem } from './parse-input.ts'
 
 /** A reference to a group or project: its id or its full path. */
 export const namespaceRef = z.union([z.int(), z.string()])
@@ -30,27 +29,6 @@ export const dayOrInstant = z.string().transform((text, context) => {
 /** A value that null or '' deletes. */
 export const clearable = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), z.union([z.null(), schema]).optional())
-
-/** A parameter of GitLab that would change the answer there and is not applied here: any value is refused, so that no caller gets wrong data. */
-export const unsupported = z
-  .unknown()
-  .superRefine((_, context) => {
-    context.addIssue(problem('unsupported'))
-  })
-  .optional()
-  .meta({ description: 'Not supported: a request with this parameter is refused.' })
-
-/** A switch of GitLab that is not supported here. Only its default, false, is accepted. */
-export const unsupportedSwitch = z
-  .boolean()
-  .superRefine((value, context) => {
-    if (value) context.addIssue(problem('unsupported'))
-  })
-  .optional()
-  .meta({ description: 'Not supported: a request that sets it is refused.' })
-
-/** A parameter of GitLab that changes nothing in the answers of this service. */
-export const withoutEffect = z.unknown().optional().meta({ description: 'Has no effect.' })
 
 const isoDateTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)\s*(Z|UTC|[+-]\d{2}:?\d{2})?)?$/i
 

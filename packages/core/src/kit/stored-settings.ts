@@ -30,7 +30,9 @@ export function settingsFrom<Fields extends FieldTable>(fields: Fields, text: st
 export function settingsText<Fields extends FieldTable>(fields: Fields, settings: ObjectOf<Fields>): string {
   const defaults = defaultSettings(fields)
   const changed = Object.entries(fields).flatMap(([key, { column }]) =>
-    settings[key] === defaults[key] ? [] : [[column, settings[key] ?? null]],
+    isSame(settings[key], defaults[key]) ? [] : [[column, settings[key] ?? null]],
   )
   return JSON.stringify(Object.fromEntries(changed))
 }
+
+const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)

@@ -34,6 +34,7 @@ import {
 
 /** The limit of members changed by one request. */
 const MAX_CHANGED = 100
+const MAX_NAMES_LENGTH = 4_096
 
 /** Parts of the names of operations. */
 const namesOfReach = { direct: 'Direct', inherited: 'Inherited' } as const satisfies Record<Reach, string>
@@ -85,7 +86,7 @@ function membersOf(
     show: show('direct'),
     showAll: show('inherited'),
 
-    /** Adds one user, named by id or username. */
+    /** Adds users, named by ids or by usernames: all of them, or none. */
     add: command(
       {
         name: `add${owner}Member`,
@@ -93,8 +94,9 @@ function membersOf(
           .object({
             parent: namespaceRef,
             accessLevel: accessLevelInput,
-            userId: z.int().optional(),
-            username: z.string().min(1).max(255).optional(),
+            userId: z.union([z.int(), z.array(z.int()).min(1).max(MAX_CHANGED)]).optional(),
+            /** One name, or several with commas between them. */
+            username: z.string().min(1).max(MAX_NAMES_LENGTH).optional(),
             expiresAt: clearable(day),
           })
           .superRefine(({ userId, username }, context) => {
@@ -105,22 +107,12 @@ function membersOf(
           }, acrossParameters),
         ...writes,
       },
-      async (tx, { userId, username, accessLevel: level, expiresAt }): Promise<Member> => {
-        const user = userId === undefined ? await findUserByUsername(tx, username!) : await getUser(tx, userId)
-        if (user === undefined) throw notFound('User')
+      async (tx, { userId, username, accessLevel: level, expiresAt }): Promise<AddedMembers> => {
+        const users = await namedUsers(tx, userId, username)
         requireNotAbove(await standingOf(tx, tx.actor, tx.subject), level)
-        if ((await findMember(tx, tx.subject, user.id, 'direct')) !== undefined)
-          throw new DomainError({ code: 'conflict', reason: 'Member already exists' })
-        await validateMembership(tx, tx.subject, user, level, expiresAt ?? undefined)
-        await setMember(tx, tx.subject, {
-          userId: user.id,
-          level,
-          createdById: tx.actor!.id,
-          ...(expiresAt != null && { expiresAt }),
-        })
-        const member = await getMember(tx, tx.subject, user.id, 'direct')
-        await recordMemberEvent(tx, tx.subject, 'added', { after: member, details: { level } })
-        return member
+        const members: Member[] = []
+        for (const user of users) members.push(await addMember(tx, user, level, expiresAt ?? undefined))
+        return { members }
       },
     ),
 
@@ -188,6 +180,43 @@ export const listMembershipsOfEach = unscopedBatchQuery(
   async (context, users: readonly User[], { where }) =>
     listedEach(membershipListing(context, context.actor, users, where), users.length),
 )
+
+/** The members that one request added. */
+export interface AddedMembers {
+  readonly members: readonly Member[]
+}
+
+/** Returns different users, given by ids or by names with commas between them. @throws DomainError `not_found` */
+async function namedUsers(
+  tx: Tx,
+  userId: number | readonly number[] | undefined,
+  usernames: string | undefined,
+): Promise<User[]> {
+  const refs = userId === undefined ? usernames!.split(',').map((name) => name.trim()) : [userId].flat()
+  const users = new Map<number, User>()
+  for (const ref of refs) {
+    const user = await (typeof ref === 'number' ? getUser(tx, ref) : findUserByUsername(tx, ref))
+    if (user === undefined) throw notFound('User')
+    users.set(user.id, user)
+  }
+  return [...users.values()]
+}
+
+async function addMember(
+  tx: OperationContext & Tx & { readonly subject: Subject },
+  user: User,
+  level: AccessLevel,
+  expiresAt: string | undefined,
+): Promise<Member> {
+  if ((await findMember(tx, tx.subject, user.id, 'direct')) !== undefined)
+    throw new DomainError({ code: 'conflict', reason: 'Member already exists' })
+  await validateMembership(tx, tx.subject, user, level, expiresAt)
+  const draft = { userId: user.id, level, createdById: tx.actor!.id, ...(expiresAt !== undefined && { expiresAt }) }
+  await setMember(tx, tx.subject, draft)
+  const member = await getMember(tx, tx.subject, user.id, 'direct')
+  await recordMemberEvent(tx, tx.subject, 'added', { after: member, details: { level } })
+  return member
+}
 
 async function updateMember(
   tx: OperationContext & Tx,

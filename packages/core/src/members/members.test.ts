@@ -68,19 +68,20 @@ describe('reading', () => {
 
 describe('adding', () => {
   test('adds a user by id or username', async () => {
-    const member = await world.perform(mira, groupMembers.add, {
+    const { members } = await world.perform(mira, groupMembers.add, {
       parent: ops.id,
       username: 'IVO',
       accessLevel: guest,
       expiresAt: '2026-03-01',
     })
-    expect(member).toMatchObject({ user: ivo, level: guest, expiresAt: '2026-03-01', createdBy: { id: mira.id } })
+    const createdBy = { id: mira.id }
+    expect(members).toMatchObject([{ user: ivo, level: guest, expiresAt: '2026-03-01', createdBy }])
   })
 
   test('replaces an expired role', async () => {
     await world.member(tool, ivo, guest, '2026-01-01')
     const draft = { parent: tool.id, userId: ivo.id, accessLevel: developer }
-    expect((await world.perform(mira, projectMembers.add, draft)).level).toBe(developer)
+    expect((await world.perform(mira, projectMembers.add, draft)).members).toMatchObject([{ level: developer }])
   })
 
   test.each([
@@ -105,7 +106,8 @@ describe('adding', () => {
       world.perform(mira, projectMembers.add, { ...draft, parent: tool.id }).catch(failure),
     ])
       expect(await answer).toEqual({ code: 'invalid', fields })
-    expect((await world.perform(mira, groupMembers.add, { ...draft, parent: ops.id })).level).toBe(minimal)
+    const { members } = await world.perform(mira, groupMembers.add, { ...draft, parent: ops.id })
+    expect(members).toMatchObject([{ level: minimal }])
   })
 
   test('rejects a role below the inherited one', async () => {
@@ -125,7 +127,7 @@ describe('permissions', () => {
     const add = (accessLevel: number) =>
       world.perform(ivo, projectMembers.add, { parent: tool.id, userId: lena.id, accessLevel }).catch(failure)
     expect(await add(owner)).toEqual({ code: 'forbidden' })
-    expect(await add(maintainer)).toMatchObject({ level: maintainer })
+    expect(await add(maintainer)).toMatchObject({ members: [{ level: maintainer }] })
     await world.member(tool, noor, owner)
     const theirs = { parent: tool.id, userId: noor.id }
     expect(await world.perform(ivo, projectMembers.remove, theirs).catch(failure)).toEqual({ code: 'forbidden' })

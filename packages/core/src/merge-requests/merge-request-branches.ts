@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { changesBetween, countFileStats, type DiffBudget, type FileStats } from '../git/commit-diff.ts'
+import { cachedCommitReader, rangeOf } from '../git/commit-range.ts'
 import { withCountingBudget } from '../git/commit-stats.ts'
 import type { GitRepository } from '../git/git-repository.ts'
 import type { Project } from '../model/project.ts'
@@ -9,7 +10,6 @@ import { type ListedCommit, listedCommitOf } from '../repositories/commit.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
 import type { MergeRequest } from './merge-request.ts'
 import { projectsAllowing } from './merge-request-projects.ts'
-import { cachedCommitReader, rangeOf } from './merge-request-range.ts'
 import { branchTipsOf, tipKey } from './merge-request-store.ts'
 
 /** The limit of commits read from the repositories for a batch of merge requests. */

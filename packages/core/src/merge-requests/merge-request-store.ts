@@ -4,6 +4,7 @@ import { nextIid } from '../kit/internal-id.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { Tx } from '../operations/context.ts'
+import { recordMergeRequestVersions } from '../repositories/merge-request-version-store.ts'
 import { type DescribedMergeRequest, isDraftTitle, type MergeRequest, type MergeRequestState } from './merge-request.ts'
 
 declare module '../kit/tables.ts' {
@@ -109,7 +110,7 @@ export async function insertMergeRequest(
   authorId: number,
   draft: MergeRequestDraft & Pick<MergeRequest, 'sourceBranch'>,
 ) {
-  return tx.db
+  const inserted = await tx.db
     .insertInto('merge_requests')
     .values({
       project_id: project.id,
@@ -127,6 +128,8 @@ export async function insertMergeRequest(
     })
     .returning(['id', 'iid'])
     .executeTakeFirstOrThrow()
+  await recordMergeRequestVersions(tx, { projectId: project.id, branch: draft.sourceBranch })
+  return inserted
 }
 
 export async function updateMergeRequestRow({ db, nowMs }: Tx, id: number, draft: MergeRequestDraft): Promise<void> {

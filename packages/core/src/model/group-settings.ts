@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { flag, int, type ObjectOf, oneOf } from '../kit/field-table.ts'
+import { flag, int, list, type ObjectOf, object, oneOf } from '../kit/field-table.ts'
+import { accessLevels } from './access-level.ts'
 
 const on = <Column extends string>(column: Column) => flag(column).default(true)
 const off = <Column extends string>(column: Column) => flag(column).default(false)
@@ -8,6 +9,16 @@ const bounded = <Column extends string>(column: Column, min: number, max: number
   int(column).parse(z.int().min(min).max(max))
 const minutes = <Column extends string>(column: Column) => bounded(column, 0, MAX_INT).optional()
 
+const accessLevelList = z.array(z.object({ access_level: z.int() })).max(10)
+/** The members have the names of REST, because a client gets the object as it sent it. */
+const branchProtection = z.object({
+  allowed_to_push: accessLevelList.default([{ access_level: accessLevels.maintainer }]),
+  allow_force_push: z.boolean().default(false),
+  allowed_to_merge: accessLevelList.default([{ access_level: accessLevels.maintainer }]),
+  developer_can_initial_push: z.boolean().default(false),
+  code_owner_approval_required: z.boolean().default(false),
+})
+
 /** The settings of a group that are stored and returned, and have no effect here. */
 export const groupSettings = {
   allowMergeOnSkippedPipeline: off('allow_merge_on_skipped_pipeline'),
@@ -15,6 +26,12 @@ export const groupSettings = {
   autoBanUserOnExcessiveProjectsDownload: off('auto_ban_user_on_excessive_projects_download'),
   autoDevopsEnabled: flag('auto_devops_enabled').optional(),
   defaultBranchProtection: bounded('default_branch_protection', 0, 4).default(2),
+  crmEnabled: on('crm_enabled'),
+  defaultBranchProtectionDefaults: object(
+    'default_branch_protection_defaults',
+    branchProtection,
+    branchProtection.parse({}),
+  ),
   duoAvailability: oneOf('duo_availability', ['default_on', 'default_off', 'never_on']).default('default_off'),
   duoFeaturesEnabled: off('duo_features_enabled'),
   emailsEnabled: on('emails_enabled'),
@@ -48,6 +65,12 @@ export const groupSettings = {
     0,
     10 * 86_400,
   ).default(0),
+  uniqueProjectDownloadLimitAllowlist: list('unique_project_download_limit_allowlist', z.string().max(255)).parse(
+    z.array(z.string().max(255)).max(100),
+  ),
+  uniqueProjectDownloadLimitAlertlist: list('unique_project_download_limit_alertlist', z.int()).parse(
+    z.array(z.int()).max(100),
+  ),
   webBasedCommitSigningEnabled: off('web_based_commit_signing_enabled'),
 }
 

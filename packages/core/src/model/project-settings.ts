@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flag, int, maxLength, type ObjectOf, oneOf, text } from '../kit/field-table.ts'
+import { flag, int, list, maxLength, type ObjectOf, oneOf, text } from '../kit/field-table.ts'
 import { featureLevels } from './feature-access.ts'
 
 const name = <Column extends string>(column: Column) => text(column).check(maxLength(255))
@@ -36,6 +36,7 @@ export const projectSettings = {
   securityAndComplianceAccessLevel: absent('security_and_compliance_access_level'),
   emailsEnabled: on('emails_enabled'),
   lfsEnabled: off('lfs_enabled'),
+  cicdCatalogEnabled: off('cicd_catalog_enabled'),
   packagesEnabled: off('packages_enabled'),
   serviceDeskEnabled: off('service_desk_enabled'),
   sharedRunnersEnabled: off('shared_runners_enabled'),
@@ -67,6 +68,11 @@ export const projectSettings = {
   preventMergeWithoutJiraIssue: off('prevent_merge_without_jira_issue'),
   autocloseReferencedIssues: on('autoclose_referenced_issues'),
   mrDefaultTargetSelf: off('mr_default_target_self'),
+  mergeRequestTitleRegex: name('merge_request_title_regex').optional(),
+  mergeRequestTitleRegexDescription: name('merge_request_title_regex_description').optional(),
+  mrDefaultTitleTemplate: template('mr_default_title_template'),
+  protectMergeRequestPipelines: off('protect_merge_request_pipelines'),
+  reviewerAssignmentStrategy: name('reviewer_assignment_strategy').optional(),
   mergePipelinesEnabled: off('merge_pipelines_enabled'),
   mergeTrainsEnabled: off('merge_trains_enabled'),
   mergeTrainsSkipTrainAllowed: off('merge_trains_skip_train_allowed'),
@@ -82,6 +88,10 @@ export const projectSettings = {
   ciConfigPath: name('ci_config_path').optional(),
   ciDefaultGitDepth: bounded('ci_default_git_depth', 0, 1_000).default(20),
   ciDeletePipelinesInSeconds: bounded('ci_delete_pipelines_in_seconds', 86_400, YEAR_SECONDS).optional(),
+  ciIdTokenSubClaimComponents: list('ci_id_token_sub_claim_components', z.string().max(255))
+    .parse(z.array(z.string().max(255)).max(10))
+    .default(['project_path', 'ref_type', 'ref']),
+  ciDisplayPipelineVariables: off('ci_display_pipeline_variables'),
   ciForwardDeploymentEnabled: on('ci_forward_deployment_enabled'),
   ciForwardDeploymentRollbackAllowed: on('ci_forward_deployment_rollback_allowed'),
   ciJobTokenScopeEnabled: off('ci_job_token_scope_enabled'),

@@ -67,6 +67,8 @@ export const actingUser = ({ id, username, isAdministrator, botHome, isExternal 
 export interface UserProfile {
   readonly user: User
   readonly isWhole: boolean
+  /** Whether it is shown to an administrator, who also sees the note. */
+  readonly isForAdministrator: boolean
 }
 
 /** Ids of user namespaces begin above this number, so that they differ from those of groups, which equal the group's id. */

@@ -3,6 +3,7 @@ import type { User } from '../model/user.ts'
 import type { Core } from '../operations/context.ts'
 import { readContextOf } from '../operations/context.ts'
 import { verifySignIn } from '../sessions/verify-sign-in.ts'
+import { settingOf } from '../settings/setting-of.ts'
 import { oauthScopes, scopesWithin } from '../tokens/scope.ts'
 import { isStillValid } from '../users/password-store.ts'
 import { findUser } from '../users/user-store.ts'
@@ -226,8 +227,8 @@ function required<Name extends keyof TokenRequest>(request: TokenRequest, name: 
  * @throws OAuthRefusal `invalid_client`
  */
 async function clientFor(core: Core, request: TokenRequest): Promise<Application | undefined> {
-  const { ropcWithoutClientCredentials } = core.settings
-  return (ropcWithoutClientCredentials ? authenticateClient : requireClient)(readContextOf(core), request)
+  const isOptional = await settingOf(core, 'ropc_without_client_credentials')
+  return (isOptional ? authenticateClient : requireClient)(readContextOf(core), request)
 }
 
 async function findActiveUser(context: ReadContext, userId: number | undefined): Promise<User | undefined> {

@@ -3,6 +3,7 @@ import { DAY_MS } from '../kit/day.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Core, Tx } from '../operations/context.ts'
+import { settingOf } from '../settings/setting-of.ts'
 import { scopesOf } from '../tokens/scope.ts'
 import { digestOf, digestOfPresented } from '../tokens/token-text.ts'
 import { OAuthRefusal } from './oauth-refusal.ts'
@@ -66,6 +67,8 @@ export interface IssuedToken {
   readonly createdAtMs: number
 }
 
+/** The lifetime of a token while the setting is null. */
+const DEFAULT_LIFETIME_SECONDS = 7_200
 /** How long a revoked token is stored, to recognize its use. */
 const RETENTION_MS = 30 * DAY_MS
 /** The limit of tokens of one user for one application; at the limit, expired and revoked ones are deleted. */
@@ -81,7 +84,7 @@ export async function insertOAuthToken(tx: Pick<Tx, 'db' | 'nowMs'>, core: Core,
   const { db, nowMs } = tx
   await deleteExpiredOAuthTokens(tx)
   await makeRoom(tx, draft)
-  const expiresInSeconds = core.settings.oauthTokenLifetimeSeconds
+  const expiresInSeconds = (await settingOf(core, 'oauth_access_token_expires_in')) ?? DEFAULT_LIFETIME_SECONDS
   const accessToken = newOpaqueSecret(core)
   const refreshToken = draft.isRefreshable ? newOpaqueSecret(core) : undefined
   await db

@@ -276,9 +276,12 @@ describe('password and client credentials', () => {
     expect(await grantToken(core, request).catch(code)).toBe('invalid_grant')
   })
 
-  test('with ropcWithoutClientCredentials off, the password grant and its refreshes require a client', async () => {
+  test('with ropc_without_client_credentials off, the password grant and its refreshes require a client', async () => {
     const { refreshToken } = await withPassword()
-    const core = { ...world.core, settings: { ...world.core.settings, ropcWithoutClientCredentials: false } }
+    const core = {
+      ...world.core,
+      settings: { ...world.core.settings, pinnedSettings: { ropc_without_client_credentials: false } },
+    }
     const ask = (request: Partial<TokenRequest>) =>
       grantToken(core, { address: '192.0.2.7', username: 'mira', password: 'correct horse', ...request })
     expect(await ask({ grantType: 'password' }).catch(code)).toBe('invalid_client')

@@ -5,7 +5,7 @@ import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../model/project.ts'
 import type { SpamCheck } from '../model/spam-check.ts'
 import type { Actor } from '../model/user.ts'
-import type { SettingValues } from '../settings/setting-table.ts'
+import type { SettingValues } from '../settings/table/setting-table.ts'
 import type { DomainEvent } from './event.ts'
 import type { RequestFacts } from './request-facts.ts'
 
@@ -36,13 +36,6 @@ export interface CoreSettings {
   /** The bytes that a project may store, in its repository and in pipeline records; 0 for no limit. */
   readonly projectStorageBytes: number
   readonly impersonationEnabled: boolean
-  /** The prefix of personal, project and group access tokens. */
-  readonly personalAccessTokenPrefix: string
-  readonly oauthTokenLifetimeSeconds: number
-  /** Whether administrators have their rights only if their token has the scope `admin_mode`. */
-  readonly adminMode: boolean
-  /** Whether the password grant works without client credentials. */
-  readonly ropcWithoutClientCredentials: boolean
   /** How long a process uses application settings before it reads them again; 0 for every use. */
   readonly settingsCacheSeconds: number
   /** Application settings that the configuration of the process fixes. */

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { PushedCommits } from '../git/pushed-commits.ts'
 import type { WriteContext } from '../kit/store-context.ts'
 
 declare module '../kit/tables.ts' {
@@ -30,10 +31,22 @@ export interface DomainEvent {
   readonly details?: Readonly<Record<string, unknown>>
   /** The values that changed. Listeners get them; they are not stored. */
   readonly changes?: Changes
+  /** The branch or tag that a push moved. Listeners get it; of it, only `details` are stored. */
+  readonly push?: PushedReference
   /** The request body that reported the event, unchanged. Listeners get it; it is not stored. */
   readonly payload?: string
   /** The results of `prepare` for a large payload, by listener. */
   readonly prepared?: PreparedPayloads
+}
+
+/** A branch or tag that a push created, moved or removed. */
+export interface PushedReference extends PushedCommits {
+  /** `refs/heads/main` */
+  readonly ref: string
+  /** The former commit; `undefined` if the push created the branch or tag. For an annotated tag, the id of the tag. */
+  readonly before: string | undefined
+  /** `undefined` if the push removed it. */
+  readonly after: string | undefined
 }
 
 /** Values before and after a change, by name in camelCase; null for a missing one. Secrets are not among them. */

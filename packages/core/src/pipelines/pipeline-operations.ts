@@ -9,6 +9,7 @@ import { command, query, unscopedSteps } from '../operations/operation.ts'
 import { isLargePayload, preparePayload } from '../operations/prepared-payload.ts'
 import { changesBetween, comparedMembers } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
+import { isSignedIn, rateOf } from '../settings/rate-of.ts'
 import { type ExportSettings, loadExportSettings } from './export-settings.ts'
 import { type BridgeWithCommit, type JobWithCommit, withCommits } from './job-commits.ts'
 import { getJobRow, keysetPageOfProjectJobs, pageOfPipelineJobs, pageOfProjectJobs } from './job-store.ts'
@@ -82,7 +83,19 @@ export const listPipelineBridges = query(
 )
 
 export const listProjectJobs = query(
-  { name: 'listProjectJobs', input: listProjectJobsInput, ...read },
+  {
+    name: 'listProjectJobs',
+    input: listProjectJobsInput,
+    ...read,
+    limits: [
+      {
+        name: 'jobs_index',
+        per: ['user'],
+        periodSeconds: 60,
+        count: rateOf('project_jobs_api_rate_limit', isSignedIn),
+      },
+    ],
+  },
   async (context, input): Promise<Page<JobWithCommit> | KeysetPage<JobWithCommit>> => {
     const { subject: project } = context
     if (input.pagination === 'keyset') {
@@ -170,7 +183,21 @@ async function store(
 }
 
 export const removePipeline = command(
-  { name: 'removePipeline', input: pipelineInput, permission: 'remove_pipeline', subject, isConditional: true },
+  {
+    name: 'removePipeline',
+    input: pipelineInput,
+    permission: 'remove_pipeline',
+    subject,
+    isConditional: true,
+    limits: [
+      {
+        name: 'pipeline_delete',
+        per: ['user', 'subject'],
+        periodSeconds: 60,
+        count: rateOf('pipeline_delete_limit_per_user_project'),
+      },
+    ],
+  },
   async (tx, { pipelineId }) => {
     const { key, status, projectId, updatedAtMs } = await getPipelineRow(tx, tx.subject, pipelineId)
     tx.requireUnmodified(updatedAtMs)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { avatarInput } from '../avatars/avatar.ts'
 import { keysetInput, pageInput } from '../kit/page.ts'
-import { instant, namespaceRef, unsupported, unsupportedSwitch, withoutEffect } from '../kit/parameter-schemas.ts'
+import { instant, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { visibilities } from '../model/access-level.ts'
 import { accessLevelInput } from '../model/access-level-input.ts'
@@ -47,15 +47,6 @@ export const projectListInput = {
   markedForDeletionOn: z.string().max(255).optional(),
   /** All repositories are in the storage `default`. */
   repositoryStorage: z.string().max(255).optional(),
-  withProgrammingLanguage: unsupported,
-  topicId: unsupported,
-  customAttributes: unsupported,
-  repositoryChecksumFailed: unsupportedSwitch,
-  wikiChecksumFailed: unsupportedSwitch,
-  includeHidden: withoutEffect,
-  includePendingDelete: withoutEffect,
-  statistics: withoutEffect,
-  withCustomAttributes: withoutEffect,
   ...keysetInput,
   ...pageInput,
 }
@@ -68,10 +59,6 @@ const attributes = {
   /** The former name of `topics`. */
   tagList: topicNames.optional(),
   avatar: avatarInput,
-  importUrl: unsupported,
-  containerExpirationPolicyAttributes: unsupported,
-  ciIdTokenSubClaimComponents: unsupported,
-  repositoryStorage: unsupported,
 }
 
 /**
@@ -83,17 +70,13 @@ export const projectDraftInput = z
     path: text.optional(),
     namespaceId: z.int().nullish(),
     description: description.nullish(),
-    visibility: z.enum(visibilities).default('private'),
+    visibility: z.enum(visibilities).optional(),
     /** The branch of the first commit; any later branch can become the default. */
     defaultBranch: branchName.nullish(),
     requestAccessEnabled: z.boolean().default(true),
     /** Creates the repository with a first commit. */
     initializeWithReadme: z.boolean().default(false),
     ...attributes,
-    templateName: unsupported,
-    templateProjectId: unsupported,
-    useCustomTemplate: unsupportedSwitch,
-    groupWithProjectTemplatesId: unsupported,
   })
   .superRefine(({ name, path }, context) => {
     if (name === undefined && path === undefined) context.addIssue(problem('at_least_one', { names: ['name', 'path'] }))

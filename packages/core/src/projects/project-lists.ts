@@ -3,11 +3,12 @@ import { getGroup } from '../groups/group-store.ts'
 import { never } from '../kit/conditions.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { type KeysetPage, mapKeysetPage, mapPage, type Page } from '../kit/page.ts'
-import { namespaceRef, unsupportedSwitch, withoutEffect } from '../kit/parameter-schemas.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { query, unscopedQuery } from '../operations/operation.ts'
+import { isAnonymous, rateOf } from '../settings/rate-of.ts'
 import { findUser, findUserByUsername } from '../users/user-store.ts'
 import { type ProjectListInput, projectListInput } from './project-input.ts'
 import { conditionsOfActor, enabledFeatures, listProjectRows, type ProjectFilter } from './project-list-store.ts'
@@ -16,7 +17,19 @@ import type { ProjectView } from './project-view.ts'
 import { viewsOf } from './project-view-store.ts'
 
 export const listProjects = unscopedQuery(
-  { name: 'listProjects', caller: 'anyone', input: z.object(projectListInput) },
+  {
+    name: 'listProjects',
+    caller: 'anyone',
+    input: z.object(projectListInput),
+    limits: [
+      {
+        name: 'projects_api_unauthenticated',
+        per: ['address'],
+        periodSeconds: 600,
+        count: rateOf('projects_api_rate_limit_unauthenticated', isAnonymous),
+      },
+    ],
+  },
   (context, input) => pageOfProjects(context, input, {}),
 )
 
@@ -27,9 +40,6 @@ export const listGroupProjects = query(
     input: z.object({
       group: namespaceRef,
       includeSubgroups: z.boolean().default(false),
-      /** Projects cannot be shared with groups. */
-      withShared: withoutEffect,
-      withSecurityReports: unsupportedSwitch,
       ...projectListInput,
     }),
     permission: 'read_group',

@@ -6,7 +6,7 @@ import { saveAvatar } from '../avatars/avatar-store.ts'
 import { getGroup } from '../groups/group-store.ts'
 import { validatePath } from '../groups/path-validation.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
-import { namespaceRef, withoutEffect } from '../kit/parameter-schemas.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { setMember } from '../members/member-store.ts'
 import { accessLevels } from '../model/access-level.ts'
@@ -19,6 +19,7 @@ import { recordChange } from '../operations/record-change.ts'
 import { requireCommitter } from '../repositories/commit-operations.ts'
 import { initializeRepository } from '../repositories/commit-to-branch.ts'
 import { requireDefaultBranch } from '../repositories/default-branch.ts'
+import { newVisibility, requireUnrestricted } from '../settings/visibility-settings.ts'
 import { pathOfName } from './path-of-name.ts'
 import { projectEvents } from './project-events.ts'
 import {
@@ -50,11 +51,7 @@ export const showProject = query(
   {
     name: 'showProject',
     caller: 'anyone',
-    input: oneProject.extend({
-      license: withoutEffect,
-      statistics: withoutEffect,
-      withCustomAttributes: withoutEffect,
-    }),
+    input: oneProject,
     permission: 'read_project',
     subject,
   },
@@ -107,8 +104,10 @@ async function applyChanges(
   const project = await getProject(tx, id)
   await requirePermission(tx, project, 'admin_project')
   const { visibility, name, description, defaultBranch, requestAccessEnabled } = changes
-  if (visibility !== undefined && visibility !== project.visibility)
+  if (visibility !== undefined && visibility !== project.visibility) {
     await requirePermission(tx, project, 'change_project_visibility')
+    await requireUnrestricted(tx, visibility)
+  }
   if (visibility !== undefined && project.groupId !== undefined)
     requireNotMoreOpen(visibility, await getGroup(tx, project.groupId))
   const avatar = avatarFrom(changes.avatar)
@@ -187,7 +186,7 @@ async function insertFromDraft(
   tx: OperationContext & Tx,
   {
     namespaceId,
-    visibility,
+    visibility: wantedVisibility,
     description,
     defaultBranch,
     requestAccessEnabled,
@@ -206,6 +205,8 @@ async function insertFromDraft(
   const settings = newSettings(draft)
   const wrong = await validatePath(tx, { path, within: fullPathOf(parent) })
   if (wrong !== undefined) throw invalid({ path: [wrong] })
+  const within = 'kind' in parent ? parent.visibility : undefined
+  const visibility = await newVisibility(tx, wantedVisibility, { kind: 'project', within })
   requireNotMoreOpen(visibility, parent)
   const created = await insertProject(tx, {
     parent,

@@ -4,7 +4,7 @@ import type { Permission } from '../access/permission-table.ts'
 import { standingsOf } from '../access/subject.ts'
 import { isVisibleGroup } from '../access/visible-store.ts'
 import { avatarPath } from '../avatars/avatar.ts'
-import { groupOf } from '../groups/group-store.ts'
+import { findGroups, groupOf } from '../groups/group-store.ts'
 import { openIssueCounts } from '../issues/open-issue-count-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { type AccessLevel, accessLevels } from '../model/access-level.ts'
@@ -23,7 +23,7 @@ export async function viewsOf(
   projects: readonly Project[],
 ): Promise<ProjectView[]> {
   if (projects.length === 0) return []
-  const groups = await groupsById(
+  const groups = await findGroups(
     context,
     projects.flatMap(({ groupId }) => groupId ?? []),
   )
@@ -57,7 +57,7 @@ export async function viewsOf(
   })
 }
 
-/** Returns the numbers of open issues, without the projects whose issues the actor may not read. */
+/** Returns the numbers of open issues, without projects in which the actor may not read issues. */
 function openIssuesOf(context: ReadContext, projects: readonly Project[], standings: readonly Standing[]) {
   const allowing = (permission: Permission) =>
     projects.flatMap(({ id }, index) => (can(standings[index]!, permission) ? id : []))
@@ -66,16 +66,6 @@ function openIssuesOf(context: ReadContext, projects: readonly Project[], standi
 
 export async function viewOf(context: ReadContext, actor: Actor, project: Project): Promise<ProjectView> {
   return (await viewsOf(context, actor, [project]))[0]!
-}
-
-async function groupsById({ db }: ReadContext, ids: readonly number[]): Promise<Map<number, Group>> {
-  if (ids.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('groups')
-    .selectAll()
-    .where('id', 'in', [...new Set(ids)])
-    .execute()
-  return new Map(rows.map((row) => [row.id, groupOf(row)]))
 }
 
 /** Returns the given groups that the actor may see, by id. */

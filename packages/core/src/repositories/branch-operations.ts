@@ -3,12 +3,15 @@ import { can } from '../access/can.ts'
 import { standingOf } from '../access/subject.ts'
 import { refused } from '../git/commit-actions.ts'
 import { findReference, type GitReference, headBranch, listReferences, moveReference } from '../git/git-reference.ts'
+import type { GitRepository } from '../git/git-repository.ts'
 import { ancestorsAmong } from '../git/history.ts'
+import { pushedCommits } from '../git/pushed-commits.ts'
 import { isRefName } from '../git/repository-path.ts'
 import { findRevision } from '../git/revision.ts'
 import { DomainError, notFound } from '../kit/domain-error.ts'
 import { type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
+import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor } from '../model/user.ts'
@@ -18,6 +21,7 @@ import { getProject } from '../projects/project-store.ts'
 import { changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
 import { pageOfArray, requireCommitter, revision } from './commit-operations.ts'
+import { namesMatching } from './name-pattern.ts'
 import { matchesSearch } from './name-search.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
 import { authoredAtMs, recordPush } from './repository-store.ts'
@@ -31,22 +35,35 @@ export interface Branch {
   readonly canPush: boolean
 }
 
+export const branchOrders = ['name_asc', 'updated_asc', 'updated_desc'] as const
+
 export const listBranches = query(
   {
     name: 'listBranches',
     caller: 'anyone',
-    input: z.object({ project: namespaceRef, search: z.string().max(255).nullish(), ...pageInput }),
+    input: z
+      .object({
+        project: namespaceRef,
+        search: z.string().max(255).nullish(),
+        regex: z.string().max(255).nullish(),
+        sort: z.enum(branchOrders).default('name_asc'),
+        ...pageInput,
+      })
+      .superRefine(({ search, regex }, context) => {
+        const names = ['search', 'regex']
+        if (search && regex) context.addIssue(problem('mutually_exclusive', { names }))
+      }, acrossParameters),
     subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
-  async (context, { search, page, perPage }): Promise<Page<Branch>> => {
+  async (context, { search, regex, sort, page, perPage }): Promise<Page<Branch>> => {
     const { core, subject } = context
     const repository = await findProjectRepository(core, subject)
     const all = repository === undefined ? [] : await listReferences(repository.git, 'heads')
-    const references = pageOfArray(
-      all.filter(({ name }) => matchesSearch(search, name)),
-      { page, perPage },
-    )
+    const found = all.filter(({ name }) => matchesSearch(search, name))
+    const matching = regex ? branchesMatching(regex, found) : found
+    const sorted = repository === undefined ? [] : await sortBranches(repository.git, matching, sort)
+    const references = pageOfArray(sorted, { page, perPage })
     return { ...references, items: repository ? await branchesOf(context, subject, repository, references.items) : [] }
   },
 )
@@ -87,8 +104,20 @@ export const createBranch = steps(
       const outcome = await moveReference(writable, 'heads', { name, from: undefined, to })
       if (outcome === 'not_as_expected') throw refused(`A branch called ${name} already exists`)
       if (outcome === 'name_in_use') throw refused(`The branch name ${name} conflicts with the name of another branch`)
+      const { defaultBranch } = repository
+      const from = defaultBranch && (await findReference(writable, 'heads', defaultBranch))
+      const pushed = await pushedCommits(writable, { before: from, after: to })
+      const push = {
+        projectId: subject.id,
+        actorId,
+        kind: 'heads',
+        name,
+        before: undefined,
+        after: to,
+        pushed,
+      } as const
       return async (tx) => {
-        await recordPush(tx, { projectId: subject.id, actorId, kind: 'heads', name, before: undefined, after: to })
+        await recordPush(tx, push)
         return to
       }
     })
@@ -123,6 +152,32 @@ export const removeBranch = steps(
     })
   },
 )
+
+/** @throws DomainError `parameters` for an invalid expression */
+function branchesMatching(regex: string, references: readonly GitReference[]): GitReference[] {
+  const names = namesMatching(
+    regex,
+    references.map(({ name }) => name),
+  )
+  if (names === undefined)
+    throw new DomainError({ code: 'parameters', problems: [{ path: ['regex'], problem: 'invalid' }] })
+  const matching = new Set(names)
+  return references.filter(({ name }) => matching.has(name))
+}
+
+/** Sorts references, which are in the order of their names, by the committer time of their commits. */
+async function sortBranches(
+  git: GitRepository,
+  references: readonly GitReference[],
+  order: (typeof branchOrders)[number],
+): Promise<readonly GitReference[]> {
+  if (order === 'name_asc') return references
+  const times = new Map<string, number>()
+  for (const { oid } of references)
+    if (!times.has(oid)) times.set(oid, (await git.commitHeader(oid)).committer.atSeconds)
+  const sign = order === 'updated_asc' ? 1 : -1
+  return references.toSorted((a, b) => sign * (times.get(a.oid)! - times.get(b.oid)!))
+}
 
 async function branchesOf(
   context: ReadContext & { readonly actor: Actor },

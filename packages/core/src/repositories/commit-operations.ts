@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { commitActions } from '../git/commit-actions.ts'
-import { changesOfCommit, type DiffStats, diffOf, type FileDiff } from '../git/commit-diff.ts'
+import { changesOfCommit, type DiffStats, diffOf, type FileDiff, withFileNames } from '../git/commit-diff.ts'
 import { statsOf } from '../git/commit-stats.ts'
 import { listReferences } from '../git/git-reference.ts'
 import type { GitRepository } from '../git/git-repository.ts'
@@ -89,6 +89,8 @@ export const listCommits = query(
       author: z.string().max(255).nullish(),
       all: z.boolean().nullish(),
       firstParent: z.boolean().nullish(),
+      /** The other order of GitLab, `topo`, is not supported. */
+      order: z.literal('default').optional(),
       withStats: z.boolean().nullish(),
       trailers: z.boolean().nullish(),
       ...pageInput,
@@ -157,18 +159,18 @@ export const listCommitDiffs = query(
   {
     name: 'listCommitDiffs',
     caller: 'anyone',
-    input: z.object({ project: namespaceRef, sha: revision, ...pageInput }),
+    input: z.object({ project: namespaceRef, sha: revision, unidiff: z.boolean().nullish(), ...pageInput }),
     subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
-  async ({ core, subject }, { sha, page, perPage }): Promise<Page<FileDiff>> => {
+  async ({ core, subject }, { sha, unidiff, page, perPage }): Promise<Page<FileDiff>> => {
     const repository = await findProjectRepository(core, subject)
     const oid = await repository?.findCommit(sha)
     if (repository === undefined || oid === undefined) throw notFound('Commit')
     const changes = pageOfArray(await changesOfCommit(repository.git, oid), { page, perPage })
     const items: FileDiff[] = []
     for (const change of changes.items) items.push(await diffOf(repository.git, change))
-    return { ...changes, items }
+    return { ...changes, items: unidiff ? items.map(withFileNames) : items }
   },
 )
 

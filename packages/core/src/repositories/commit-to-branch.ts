@@ -4,6 +4,7 @@ import type { CommitObject, Signature } from '../git/git-object.ts'
 import { findReference, headBranch, listReferences, moveReference, setHeadBranch } from '../git/git-reference.ts'
 import type { WritableRepository } from '../git/git-repository.ts'
 import { lastChange } from '../git/history.ts'
+import { pushedCommits } from '../git/pushed-commits.ts'
 import { isRefName } from '../git/repository-path.ts'
 import { findRevision } from '../git/revision.ts'
 import { DomainError } from '../kit/domain-error.ts'
@@ -58,6 +59,7 @@ export function commitToBranch(
       name: branch,
       before: tip,
       after: oid,
+      pushed: await pushedCommits(repository, { before: tip ?? (await defaultTip(repository, project)), after: oid }),
     } as const
     // The branch of HEAD after the change.
     const name = base === undefined ? branch : await headBranch(repository)
@@ -66,6 +68,12 @@ export function commitToBranch(
       return commitOfProject(project, { oid, ...commit })
     }
   })
+}
+
+/** Returns the head commit of the default branch, which a new branch usually starts from. */
+async function defaultTip(repository: WritableRepository, { defaultBranch }: Project): Promise<string | undefined> {
+  const name = defaultBranch ?? (await headBranch(repository))
+  return name === undefined ? undefined : findReference(repository, 'heads', name)
 }
 
 /**

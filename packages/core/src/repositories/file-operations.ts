@@ -5,11 +5,13 @@ import { modes } from '../git/git-object.ts'
 import { entryAt, lastChange } from '../git/history.ts'
 import { MAX_PATH_BYTES, segmentsOf } from '../git/repository-path.ts'
 import { notFound } from '../kit/domain-error.ts'
-import { type Page, pageInput } from '../kit/page.ts'
+import { invalidCursor, type KeysetPage, type KeysetRequest, keysetInput, type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { Project } from '../model/project.ts'
+import type { CallLimit } from '../operations/call-limit.ts'
 import { query, type StepsContext, steps } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
+import { isAnonymous, rateOf } from '../settings/rate-of.ts'
 import { commitInput, pageOfArray, requireCommitter, revision } from './commit-operations.ts'
 import { commitToBranch } from './commit-to-branch.ts'
 import { findProjectRepository } from './project-repository.ts'
@@ -122,20 +124,40 @@ export const listTree = query(
       path: z.string().max(MAX_PATH_BYTES).nullish(),
       ref: revision.nullish(),
       recursive: z.boolean().nullish(),
+      ...keysetInput,
+      /** The id of an entry, after which the next page begins. */
+      pageToken: z.string().max(MAX_PATH_BYTES).nullish(),
       ...pageInput,
     }),
     subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
-  async ({ core, subject }, { path, ref, recursive, page, perPage }): Promise<Page<RepositoryTreeEntry>> => {
+  async (
+    { core, subject },
+    { path, ref, recursive, pagination, cursor, pageToken, page, perPage },
+  ): Promise<Page<RepositoryTreeEntry> | KeysetPage<RepositoryTreeEntry>> => {
     const repository = await findProjectRepository(core, subject)
     const commit = await repository?.findCommit(ref ?? undefined)
     if (repository === undefined || commit === undefined) throw notFound('Tree')
     const entries = await treeEntriesAt(repository.git, commit, path ?? '', recursive === true)
     if (entries === undefined) throw notFound('Tree')
-    return pageOfArray(entries, { page, perPage })
+    if (pagination !== 'keyset') return pageOfArray(entries, { page, perPage })
+    return keysetPageOfEntries(entries, { perPage, cursor, pageToken: pageToken ?? undefined })
   },
 )
+
+/** Returns the entries after the one that the cursor names by its path, or the token by its id. */
+function keysetPageOfEntries(
+  entries: readonly RepositoryTreeEntry[],
+  { perPage, cursor, pageToken }: KeysetRequest & { readonly pageToken: string | undefined },
+): KeysetPage<RepositoryTreeEntry> {
+  const path = cursor && Buffer.from(cursor, 'base64url').toString()
+  const last = entries.findIndex((entry) => (path ? entry.path === path : entry.sha === pageToken))
+  if (last === -1 && (path || pageToken)) throw invalidCursor()
+  const items = entries.slice(last + 1, last + 1 + perPage)
+  const hasNext = entries.length > last + 1 + perPage
+  return { items, perPage, nextCursor: hasNext ? Buffer.from(items.at(-1)!.path).toString('base64url') : undefined }
+}
 
 export const getBlob = query(
   {
@@ -152,6 +174,27 @@ export const getBlob = query(
     return { sha: sha.toLowerCase(), bytes: found.bytes }
   },
 )
+
+/** The limits on requests for the content of a file, as the platform names them. */
+const rawLimits = <Input>(path: (input: Input) => string): readonly CallLimit<Input>[] => [
+  {
+    name: 'raw_blob',
+    per: ['subject', { of: path }],
+    periodSeconds: 60,
+    count: rateOf('raw_blob_request_limit'),
+  },
+  {
+    name: 'raw_blob_unauthenticated',
+    per: ['subject'],
+    periodSeconds: 60,
+    count: rateOf('raw_blob_request_limit_unauthenticated', isAnonymous),
+  },
+]
+
+/** `getFile` for requests that get the content alone. */
+export const getRawFile: typeof getFile = { ...getFile, limits: rawLimits(({ filePath }) => filePath) }
+/** `getBlob` for requests that get the content alone. */
+export const getRawBlob: typeof getBlob = { ...getBlob, limits: rawLimits(({ sha }) => sha) }
 
 type FileChange = z.output<z.ZodObject<typeof commitInput>> & CommitAction
 

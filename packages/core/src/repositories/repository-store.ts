@@ -1,9 +1,11 @@
 import { sql, type Transaction } from 'kysely'
 import type { CommitHeader } from '../git/git-object.ts'
 import type { RefKind } from '../git/git-reference.ts'
+import { noCommits, type PushedCommits } from '../git/pushed-commits.ts'
 import { notFound } from '../kit/domain-error.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Tx } from '../operations/context.ts'
+import { recordMergeRequestVersions } from './merge-request-version-store.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -20,6 +22,8 @@ export interface Push {
   /** `undefined` if the reference was created; `after` if it was removed. */
   readonly before: string | undefined
   readonly after: string | undefined
+  /** The commits that a branch got; none for a tag. */
+  readonly pushed?: PushedCommits
 }
 
 /**
@@ -48,13 +52,19 @@ export async function recordPush(
     .returning('id')
     .executeTakeFirst()
   if (updated === undefined) throw notFound('Project')
-  if (push.kind === 'heads') await setBranchTip(tx.db, push)
+  if (push.kind === 'heads') {
+    await setBranchTip(tx.db, push)
+    await recordMergeRequestVersions(tx, { projectId: push.projectId, branch: push.name })
+  }
+  const { before, after, pushed = noCommits } = push
+  const ref = `refs/${push.kind}/${push.name}`
   await tx.recordEvent({
     type: 'repository.pushed',
     objectId: push.projectId,
     projectId: push.projectId,
     actorId: push.actorId,
-    details: { ref: `refs/${push.kind}/${push.name}`, before: push.before ?? null, after: push.after ?? null },
+    details: { ref, before: before ?? null, after: after ?? null },
+    push: { ref, before, after, ...pushed },
   })
 }
 

@@ -26,36 +26,50 @@ export interface SignInAttempt {
   readonly address: string
 }
 
-export const MAX_ATTEMPTS = 10
-export const WINDOW_MS = 10 * 60_000
+/** The highest number of attempts in a period. */
+export interface AttemptLimit {
+  readonly count: number
+  readonly periodMs: number
+}
+
 /** The limit of rows in the table; beyond it the oldest are deleted. */
 const MAX_ROWS = 100_000
 
 /**
- * Returns two lists of times of the newest attempts in the window: those with the same login, and those from the same
- * address. Each has at most `MAX_ATTEMPTS` times, newest first.
+ * Returns the time at which the number of attempts in the period, with the same login or from the same address, is below the
+ * limit again; `undefined` if it is below it now.
  */
-export async function newestAttempts(
+export async function findFreeTimeMs(
   { db, nowMs }: ReadContext,
   attempt: SignInAttempt,
-): Promise<[ofLogin: number[], ofAddress: number[]]> {
-  const times = async (column: 'login_digest' | 'address_digest', digest: string): Promise<number[]> => {
-    const rows = await db
+  { count, periodMs }: AttemptLimit,
+): Promise<number | undefined> {
+  const { login_digest, address_digest } = digestsOf(attempt)
+  const latestOf = async (column: 'login_digest' | 'address_digest', digest: string) => {
+    const row = await db
       .selectFrom('password_attempts')
       .select('at_ms')
       .where(column, '=', digest)
-      .where('at_ms', '>', nowMs - WINDOW_MS)
+      .where('at_ms', '>', nowMs - periodMs)
       .orderBy('at_ms', 'desc')
       .orderBy('id', 'desc')
-      .limit(MAX_ATTEMPTS)
-      .execute()
-    return rows.map((row) => row.at_ms)
+      .offset(count - 1)
+      .limit(1)
+      .executeTakeFirst()
+    return row === undefined ? [] : [row.at_ms + periodMs]
   }
-  const { login_digest, address_digest } = digestsOf(attempt)
-  return [await times('login_digest', login_digest), await times('address_digest', address_digest)]
+  const times = [
+    ...(await latestOf('login_digest', login_digest)),
+    ...(await latestOf('address_digest', address_digest)),
+  ]
+  return times.length === 0 ? undefined : Math.max(...times)
 }
 
-export async function insertAttempt({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, attempt: SignInAttempt): Promise<number> {
+export async function insertAttempt(
+  { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
+  attempt: SignInAttempt,
+  { periodMs }: Pick<AttemptLimit, 'periodMs'>,
+): Promise<number> {
   const { id } = await db
     .insertInto('password_attempts')
     .values({ ...digestsOf(attempt), at_ms: nowMs })
@@ -63,16 +77,19 @@ export async function insertAttempt({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, att
     .executeTakeFirstOrThrow()
   await db
     .deleteFrom('password_attempts')
-    .where((eb) => eb.or([eb('at_ms', '<=', nowMs - WINDOW_MS), eb('id', '<=', id - MAX_ROWS)]))
+    .where((eb) => eb.or([eb('at_ms', '<=', nowMs - periodMs), eb('id', '<=', id - MAX_ROWS)]))
     .execute()
   return id
 }
 
-/** Deletes the attempts that are older than the window. */
-export async function deleteExpiredAttempts({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>): Promise<void> {
+/** Deletes the attempts before the period. */
+export async function deleteExpiredAttempts(
+  { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
+  { periodMs }: Pick<AttemptLimit, 'periodMs'>,
+): Promise<void> {
   await db
     .deleteFrom('password_attempts')
-    .where('at_ms', '<=', nowMs - WINDOW_MS)
+    .where('at_ms', '<=', nowMs - periodMs)
     .execute()
 }
 

@@ -27,21 +27,32 @@ export interface Session {
   readonly expiresAtMs: number
 }
 
+export interface SessionLifetime {
+  /** How long a session lasts without a request. */
+  readonly idleMs: number
+}
+
 type Writing = Pick<Tx, 'db' | 'nowMs'>
 
-/** How long a session lasts without a request. */
-const IDLE_LIFETIME_MS = 7 * DAY_MS
 /** How long a session lasts after signing in, however often it is used. */
 const ABSOLUTE_LIFETIME_MS = 30 * DAY_MS
 /** The limit of sessions of one user; beyond it the oldest is deleted. */
 const MAX_SESSIONS_PER_USER = 100
 
 /** Returns the time at which a session ends if its last use is at `nowMs`. */
-export const endOfSession = ({ createdAtMs }: Pick<Session, 'createdAtMs'>, nowMs: number): number =>
-  Math.min(nowMs + IDLE_LIFETIME_MS, createdAtMs + ABSOLUTE_LIFETIME_MS)
+export const endOfSession = (
+  { createdAtMs }: Pick<Session, 'createdAtMs'>,
+  nowMs: number,
+  { idleMs }: SessionLifetime,
+): number => Math.min(nowMs + idleMs, createdAtMs + ABSOLUTE_LIFETIME_MS)
 
 /** Starts a session. Returns the secret for the browser; only its digest is stored. */
-export async function insertSession({ db, nowMs }: Writing, core: Core, userId: number): Promise<string> {
+export async function insertSession(
+  { db, nowMs }: Writing,
+  core: Core,
+  userId: number,
+  lifetime: SessionLifetime,
+): Promise<string> {
   await deleteExpiredSessions({ db, nowMs })
   const secret = newOpaqueSecret(core)
   await db
@@ -50,7 +61,7 @@ export async function insertSession({ db, nowMs }: Writing, core: Core, userId: 
       session_digest: digestOf(secret),
       user_id: userId,
       created_at_ms: nowMs,
-      expires_at_ms: endOfSession({ createdAtMs: nowMs }, nowMs),
+      expires_at_ms: endOfSession({ createdAtMs: nowMs }, nowMs, lifetime),
     })
     .execute()
   const surplus = await db
@@ -87,10 +98,15 @@ export async function findLiveSession({ db, nowMs }: ReadContext, secret: string
   return row && { id: row.id, userId: row.user_id, createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms }
 }
 
-export async function extendSession({ db, nowMs }: Writing, session: Session): Promise<void> {
+/** Moves the end of a session that is used now. */
+export async function extendSession(
+  { db, nowMs }: Writing,
+  session: Session,
+  lifetime: SessionLifetime,
+): Promise<void> {
   await db
     .updateTable('sessions')
-    .set({ expires_at_ms: endOfSession(session, nowMs) })
+    .set({ expires_at_ms: endOfSession(session, nowMs, lifetime) })
     .where('id', '=', session.id)
     .execute()
 }

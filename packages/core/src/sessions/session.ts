@@ -3,11 +3,19 @@ import type { User } from '../model/user.ts'
 import { equalsInConstantTime, newOpaqueSecret } from '../oauth/opaque-secret.ts'
 import type { Core } from '../operations/context.ts'
 import { readContextOf } from '../operations/context.ts'
+import { settingOf } from '../settings/setting-of.ts'
 import type { Authenticated } from '../tokens/authenticated.ts'
 import { isStillValid } from '../users/password-store.ts'
 import { findUser } from '../users/user-store.ts'
 import type { SignInAttempt } from './attempt-store.ts'
-import { deleteSession, endOfSession, extendSession, findLiveSession, insertSession } from './session-store.ts'
+import {
+  deleteSession,
+  endOfSession,
+  extendSession,
+  findLiveSession,
+  insertSession,
+  type SessionLifetime,
+} from './session-store.ts'
 import { verifySignIn } from './verify-sign-in.ts'
 
 export type SignInOutcome =
@@ -15,9 +23,11 @@ export type SignInOutcome =
   | { readonly kind: 'wrong_login_or_password' }
   /** The password is right, but the user may not sign in. */
   | { readonly kind: 'not_active' }
+  /** The instance does not accept passwords. */
+  | { readonly kind: 'password_disabled' }
 
-/** The minimum time between two extensions of a session, which cost a write. */
-const EXTEND_AFTER_MS = 3_600_000
+/** The longest time between two extensions of a session in use, which cost a write. */
+const MAX_EXTEND_AFTER_MS = 3_600_000
 
 /**
  * Starts a session with a new secret, and ends the session of the secret that the browser had before, if there is one.
@@ -29,15 +39,17 @@ export async function signIn(
   attempt: SignInAttempt,
   formerSecret: string | undefined,
 ): Promise<SignInOutcome> {
+  if (!(await settingOf(core, 'password_authentication_enabled_for_web'))) return { kind: 'password_disabled' }
   const verified = await verifySignIn(core, attempt)
   if (verified === undefined) return { kind: 'wrong_login_or_password' }
   const { user } = verified
   if (user.state !== 'active') return { kind: 'not_active' }
+  const lifetime = await lifetimeOf(core)
   const sessionSecret = await core.db.write(async (db) => {
     const tx = { db, nowMs: core.clock.nowMs() }
     if (!(await isStillValid(tx, verified))) return undefined
     if (formerSecret !== undefined) await deleteSession(tx, formerSecret)
-    return insertSession(tx, core, user.id)
+    return insertSession(tx, core, user.id, lifetime)
   })
   if (sessionSecret === undefined) return { kind: 'wrong_login_or_password' }
   return { kind: 'signed_in', user, sessionSecret }
@@ -47,6 +59,10 @@ export async function signOut(core: Core, sessionSecret: string): Promise<void> 
   await core.db.write((db) => deleteSession({ db }, sessionSecret))
 }
 
+const lifetimeOf = async (core: Core): Promise<SessionLifetime> => ({
+  idleMs: (await settingOf(core, 'session_expire_delay')) * 60_000,
+})
+
 /** Finds a session and extends it; `undefined` if it has expired or its user is not active. */
 export async function findSession(core: Core, sessionSecret: string): Promise<Authenticated | undefined> {
   const context = readContextOf(core)
@@ -54,8 +70,11 @@ export async function findSession(core: Core, sessionSecret: string): Promise<Au
   if (session === undefined) return undefined
   const user = await findUser(context, session.userId)
   if (user?.state !== 'active') return undefined
-  if (endOfSession(session, context.nowMs) - session.expiresAtMs > EXTEND_AFTER_MS) {
-    await core.db.write((db) => extendSession({ db, nowMs: core.clock.nowMs() }, session))
+  const lifetime = await lifetimeOf(core)
+  // A session that began with a longer lifetime is shortened.
+  const moveMs = Math.abs(endOfSession(session, context.nowMs, lifetime) - session.expiresAtMs)
+  if (moveMs > Math.min(MAX_EXTEND_AFTER_MS, lifetime.idleMs / 10)) {
+    await core.db.write((db) => extendSession({ db, nowMs: core.clock.nowMs() }, session, lifetime))
   }
   return { kind: 'session', state: 'valid', id: undefined, user, scopes: ['api'], signedInAtMs: session.createdAtMs }
 }

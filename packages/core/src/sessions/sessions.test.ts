@@ -142,7 +142,7 @@ describe('sessions', () => {
     const first = await signedIn()
     await world.core.db.write(async (db) => {
       for (let count = 0; count < 100; count += 1) {
-        await insertSession({ db, nowMs: world.clock.nowMs() }, world.core, mira.id)
+        await insertSession({ db, nowMs: world.clock.nowMs() }, world.core, mira.id, { idleMs: 60_000 })
       }
     })
     expect(await findSession(world.core, first)).toBeUndefined()

@@ -1,21 +1,16 @@
 import { DomainError } from '../kit/domain-error.ts'
 import type { Core } from '../operations/context.ts'
 import { readContextOf } from '../operations/context.ts'
+import { settingsOf } from '../settings/setting-of.ts'
 import { type VerifiedPassword, verifyPassword } from '../users/password-store.ts'
-import {
-  deleteAttempt,
-  insertAttempt,
-  MAX_ATTEMPTS,
-  newestAttempts,
-  type SignInAttempt,
-  WINDOW_MS,
-} from './attempt-store.ts'
+import { type AttemptLimit, deleteAttempt, findFreeTimeMs, insertAttempt, type SignInAttempt } from './attempt-store.ts'
 
 /**
  * Verifies a password, for sessions and OAuth tokens alike. Returns the user, in whatever state, or `undefined` if login or
  * password is wrong.
  *
- * After 10 failures in 10 minutes for one login or from one address, right passwords are rejected too. Unknown logins count
+ * After some failures in a period (10 in 10 minutes, unless settings differ) for one login or from one address, right
+ * passwords are rejected too. Unknown logins count
  * like known ones. An attempt counts from its beginning, so that concurrent attempts cannot exceed the limit.
  *
  * @throws DomainError `too_often`
@@ -30,13 +25,25 @@ export async function verifySignIn(core: Core, attempt: SignInAttempt): Promise<
   return verified
 }
 
+const DEFAULT_COUNT = 10
+const DEFAULT_MINUTES = 10
+
+/** Returns the limit of attempts in force. */
+export async function attemptLimitOf(core: Core): Promise<AttemptLimit> {
+  const settings = await settingsOf(core)
+  return {
+    count: settings.max_login_attempts ?? DEFAULT_COUNT,
+    periodMs: (settings.failed_login_attempts_unlock_period_in_minutes ?? DEFAULT_MINUTES) * 60_000,
+  }
+}
+
 async function beginAttempt(core: Core, attempt: SignInAttempt): Promise<number> {
+  const limit = await attemptLimitOf(core)
   const begun = await core.db.write(async (db) => {
     const tx = { db, nowMs: core.clock.nowMs() }
-    const times = await newestAttempts(tx, attempt)
-    const freeAtMs = Math.max(...times.map((list) => (list[MAX_ATTEMPTS - 1] ?? Number.NEGATIVE_INFINITY) + WINDOW_MS))
-    if (freeAtMs > tx.nowMs) return { waitMs: freeAtMs - tx.nowMs }
-    return { id: await insertAttempt(tx, attempt) }
+    const freeAtMs = await findFreeTimeMs(tx, attempt, limit)
+    if (freeAtMs !== undefined) return { waitMs: freeAtMs - tx.nowMs }
+    return { id: await insertAttempt(tx, attempt, limit) }
   })
   if (begun.id === undefined) {
     throw new DomainError({ code: 'too_often', retryAfterSeconds: Math.max(1, Math.ceil(begun.waitMs / 1_000)) })

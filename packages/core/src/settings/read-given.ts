@@ -1,5 +1,5 @@
 import type { FieldType } from '../kit/field-table.ts'
-import type { Setting } from './setting.ts'
+import type { Setting } from './table/setting.ts'
 
 /** A value to store, or the message for a value that the setting cannot have. */
 export type Given = { readonly value: unknown } | { readonly error: string }

@@ -1,6 +1,6 @@
 import type { Core } from '../operations/context.ts'
-import type { SettingName, SettingValues } from './setting-table.ts'
 import { readSettings } from './settings-store.ts'
+import type { SettingName, SettingValues } from './table/setting-table.ts'
 
 interface Reading {
   readonly startedAtMs: number

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
-import type { Setting } from './setting.ts'
-import { type SettingName, settingRows } from './setting-table.ts'
+import type { Setting } from './table/setting.ts'
+import { type SettingName, settingRows } from './table/setting-table.ts'
 
 /** The parameters, by name, as a request has sent them. */
 export type SettingsInput = Readonly<Record<string, unknown>>

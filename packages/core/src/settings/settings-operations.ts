@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { findGroup } from '../groups/group-store.ts'
 import { invalid } from '../kit/domain-error.ts'
 import { brokenRules } from '../kit/field-table.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { unscopedCommand, unscopedQuery, unscopedSteps } from '../operations/operation.ts'
 import { type Given, readGiven } from './read-given.ts'
-import type { Setting } from './setting.ts'
 import { forgetSettings } from './setting-of.ts'
-import { type SettingName, type SettingValues, settingRows, settingTable } from './setting-table.ts'
 import { namesOf, type SettingsInput, updateSettingsInput } from './settings-input.ts'
 import { aiSwitchesFor, MASK, recordOf, type SettingsRecord } from './settings-record.ts'
 import { rulesAcross } from './settings-rules.ts'
 import {
   ensureSettingsRecord,
+  findGroupId,
   findSettingsTimes,
   readSettings,
   SETTINGS_ID,
   type SettingsTimes,
   writeSettings,
 } from './settings-store.ts'
+import type { Setting } from './table/setting.ts'
+import { type SettingName, type SettingValues, settingRows, settingTable } from './table/setting-table.ts'
 
 /** Returns all settings from the database. The record is created when it is first needed. */
 export const getApplicationSettings = unscopedSteps(
@@ -109,7 +109,7 @@ async function readParameter(
   before: SettingValues,
 ): Promise<Given> {
   if (name === 'performance_bar_allowed_group_id' && isPath(parameter)) {
-    return { value: (await findGroup(tx, parameter))?.id }
+    return { value: await findGroupId(tx, parameter) }
   }
   const read = readGiven(setting, parameter)
   if ('error' in read || read.value === undefined || setting.normalize === undefined) return read
@@ -152,6 +152,6 @@ const MAX_AUDITED_CHARACTERS = 1_000
 
 function auditedChange(name: SettingName, before: SettingValues, after: SettingValues): object {
   if ((settingTable[name] as Setting).secret !== undefined) return {}
-  const change = { from: before[name] ?? null, to: after[name] ?? null }
+  const change = { previous: before[name] ?? null, current: after[name] ?? null }
   return JSON.stringify(change).length > MAX_AUDITED_CHARACTERS ? {} : change
 }

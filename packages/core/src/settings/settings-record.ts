@@ -1,7 +1,7 @@
 import { id, type ObjectOf, oneOf, time } from '../kit/field-table.ts'
-import type { Setting } from './setting.ts'
-import { type SettingName, type SettingValues, settingRows, settingTable } from './setting-table.ts'
 import { SETTINGS_ID, type SettingsTimes } from './settings-store.ts'
+import type { Setting } from './table/setting.ts'
+import { type SettingName, type SettingValues, settingRows, settingTable } from './table/setting-table.ts'
 
 /** Shown instead of a secret. A client that sends it back changes nothing. */
 export const MASK = '********'

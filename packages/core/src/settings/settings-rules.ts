@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import type { Core } from '../operations/context.ts'
-import { isAddressOrNetwork } from './network-list.ts'
-import type { SettingValues } from './setting-table.ts'
+import { isAddressOrNetwork } from './table/network-list.ts'
+import type { SettingValues } from './table/setting-table.ts'
 
 interface Rule {
   /** The name in the error; `base` for the whole record. */

@@ -1,8 +1,8 @@
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Core, CoreSettings, Tx } from '../operations/context.ts'
 import { newNonce, sealText, unsealText } from '../secrets/sealed-text.ts'
-import type { Setting } from './setting.ts'
-import { type SettingName, type SettingValues, settingRows, settingTable } from './setting-table.ts'
+import type { Setting } from './table/setting.ts'
+import { type SettingName, type SettingValues, settingRows, settingTable } from './table/setting-table.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -87,3 +87,14 @@ function decoded(name: string, { secret }: Setting, value: string, { secretsKey 
 }
 
 const placeOf = (name: string): readonly string[] => ['application_setting', name]
+
+/** Returns the id of the group with this path. It reads the table itself, because the area of groups uses settings. */
+export async function findGroupId({ db }: Pick<ReadContext, 'db'>, path: string): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('routes')
+    .select('group_id')
+    .where('path', '=', path.trim().toLowerCase())
+    .where('is_former', '=', 0)
+    .executeTakeFirst()
+  return row?.group_id ?? undefined
+}

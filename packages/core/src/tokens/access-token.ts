@@ -103,7 +103,7 @@ export function expiryOf(wanted: string | null | undefined, nowMs: number): stri
 }
 
 export const expiryOfRotated = (wanted: string | null | undefined, nowMs: number): string =>
-  expiryOf(wanted ?? dateAfterDays(nowMs, ROTATED_DAYS), nowMs)
+  wanted ?? dateAfterDays(nowMs, ROTATED_DAYS)
 
 export const dateAfterDays = (nowMs: number, days: number): string => dayAt(nowMs + days * DAY_MS)
 

@@ -17,7 +17,6 @@ import { getProject } from '../projects/project-store.ts'
 import { insertUser } from '../users/user-store.ts'
 import {
   type AccessToken,
-  expiryOf,
   type IssuedAccessToken,
   scopesFrom,
   type TokenFilter,
@@ -153,7 +152,7 @@ async function create(
     kind: subject.kind,
     userId: bot.id,
     level: accessLevel,
-    expiresAt: expiryOf(expiresAt, tx.nowMs),
+    expiresAt,
   })
 }
 

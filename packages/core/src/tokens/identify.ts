@@ -4,6 +4,7 @@ import type { Core } from '../operations/context.ts'
 import { readContextOf } from '../operations/context.ts'
 import { inTransaction, serviceContext } from '../operations/transaction.ts'
 import { findSession, isFromOurPage, type PageProof } from '../sessions/session.ts'
+import { settingOf } from '../settings/setting-of.ts'
 import { findByAccessTokenText, findLiveSuccessorIds, updateAsRevoked } from './access-token-store.ts'
 import { type Authenticated, accessTokenIdOf } from './authenticated.ts'
 import { findByJobTokenText } from './job-token.ts'
@@ -36,9 +37,10 @@ export async function identify(core: Core, presented: Presented): Promise<Authen
 }
 
 /** Removes administrator rights in admin mode, unless the credential has the scope `admin_mode`. */
-function withoutInactiveAdminRights({ settings }: Core, found: Authenticated): Authenticated {
+async function withoutInactiveAdminRights(core: Core, found: Authenticated): Promise<Authenticated> {
   const { user, scopes } = found
-  if (!settings.adminMode || user?.isAdministrator !== true || scopes.includes('admin_mode')) return found
+  if (user?.isAdministrator !== true || scopes.includes('admin_mode')) return found
+  if (!(await settingOf(core, 'admin_mode'))) return found
   return { ...found, user: { ...user, isAdministrator: false } }
 }
 
@@ -82,20 +84,21 @@ export async function admit(
   authenticated: Authenticated,
   accepted: readonly string[] | undefined,
 ): Promise<Refusal | undefined> {
-  const refusal = refusalOf(core, authenticated, accepted)
+  const refusal = await refusalOf(core, authenticated, accepted)
   if (authenticated.state !== 'valid') await revokeSuccessors(core, authenticated)
   if (refusal === undefined) markUse(core, authenticated)
   return refusal
 }
 
-function refusalOf(
-  { settings }: Core,
+async function refusalOf(
+  core: Core,
   { kind, state, scopes, user }: Authenticated,
   accepted: readonly string[] | undefined,
-): Refusal | undefined {
+): Promise<Refusal | undefined> {
   if (state !== 'valid') return state
+  if (kind === 'personal' && (await settingOf(core, 'disable_personal_access_tokens'))) return 'unauthenticated'
   if (accepted !== undefined && !scopes.some((scope) => accepted.includes(scope))) return 'insufficient_scope'
-  if (kind === 'impersonation' && !settings.impersonationEnabled) return 'impersonation_disabled'
+  if (kind === 'impersonation' && !core.settings.impersonationEnabled) return 'impersonation_disabled'
   if (user === undefined) return 'unauthenticated'
   return user.state === 'active' ? undefined : user.state
 }

@@ -7,7 +7,6 @@ import { unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { findUser } from '../users/user-store.ts'
 import {
   type AccessToken,
-  expiryOf,
   scopesFrom,
   tokenDescription,
   tokenExpiry,
@@ -54,7 +53,7 @@ export const createImpersonationToken = unscopedCommand(
   async (tx, { userId, expiresAt, ...fields }) => {
     if (!tx.core.settings.impersonationEnabled) throw forbidden()
     validateScopes(await getUser(tx, userId), fields.scopes)
-    return issueToken(tx, { ...fields, kind: 'impersonation', userId, expiresAt: expiryOf(expiresAt, tx.nowMs) })
+    return issueToken(tx, { ...fields, kind: 'impersonation', userId, expiresAt })
   },
 )
 

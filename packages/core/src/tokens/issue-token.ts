@@ -1,19 +1,38 @@
-import { DomainError } from '../kit/domain-error.ts'
+import { DomainError, forbidden } from '../kit/domain-error.ts'
 import type { Core, Tx } from '../operations/context.ts'
-import { type AccessToken, expiryOfRotated, type IssuedAccessToken } from './access-token.ts'
+import { settingOf, settingsOf } from '../settings/setting-of.ts'
+import { type AccessToken, expiryOf, expiryOfRotated, type IssuedAccessToken } from './access-token.ts'
 import { type AccessTokenDraft, insertAccessToken, updateAsRevoked } from './access-token-store.ts'
 import { newTokenText } from './token-text.ts'
 
 type Issuing = Tx & { readonly core: Core; readonly actor: { readonly id: number } | undefined }
 
-/** Issues a token. Its value is in the result and stored nowhere. */
-export async function issueToken(
-  tx: Issuing,
-  draft: Omit<AccessTokenDraft, 'value' | 'createdById'>,
-): Promise<IssuedAccessToken> {
-  const { personalAccessTokenPrefix } = tx.core.settings
-  const value = newTokenText(personalAccessTokenPrefix, tx.core.randomBytes)
-  const token = await insertAccessToken(tx, { ...draft, createdById: tx.actor?.id, value })
+type Draft = Omit<AccessTokenDraft, 'value' | 'createdById' | 'expiresAt'> & {
+  /** The expiry date that the caller wants. */
+  readonly expiresAt: string | null | undefined
+}
+
+/** Returns the value of a new token, with the prefix in force. */
+export const newAccessTokenText = async (core: Core): Promise<string> =>
+  newTokenText((await settingOf(core, 'personal_access_token_prefix')) ?? '', core.randomBytes)
+
+/**
+ * Issues a token. Its value is in the result and stored nowhere.
+ *
+ * @throws DomainError `invalid` for an expiry date in the past or beyond the maximum lifetime
+ */
+export async function issueToken(tx: Issuing, { expiresAt, ...draft }: Draft): Promise<IssuedAccessToken> {
+  const { require_personal_access_token_expiry: mustExpire, ...settings } = await settingsOf(tx.core)
+  if (draft.kind === 'personal' && settings.disable_personal_access_tokens) {
+    throw forbidden('Personal access tokens are disabled')
+  }
+  const isEndless = (expiresAt === undefined || expiresAt === null) && !mustExpire
+  const token = await insertAccessToken(tx, {
+    ...draft,
+    expiresAt: isEndless ? undefined : expiryOf(expiresAt, tx.nowMs),
+    createdById: tx.actor?.id,
+    value: await newAccessTokenText(tx.core),
+  })
   await tx.recordEvent({ type: 'access_token.created', objectId: token.id, ...placeOf(token) })
   return token
 }

@@ -7,7 +7,6 @@ import { unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { findUser } from '../users/user-store.ts'
 import {
   type AccessToken,
-  expiryOf,
   scopesFrom,
   tokenDescription,
   tokenExpiry,
@@ -36,7 +35,7 @@ export const createPersonalToken = unscopedCommand(
     const user = await findUser(tx, userId)
     if (user === undefined) throw notFound('User')
     validateScopes(user, fields.scopes)
-    return issueToken(tx, { ...fields, kind: 'personal', userId, expiresAt: expiryOf(expiresAt, tx.nowMs) })
+    return issueToken(tx, { ...fields, kind: 'personal', userId, expiresAt })
   },
 )
 

@@ -5,7 +5,7 @@ import { inTransaction, serviceContext } from '../operations/transaction.ts'
 import { userEvents } from '../users/user-events.ts'
 import { insertUser } from '../users/user-store.ts'
 import { insertAccessToken } from './access-token-store.ts'
-import { newTokenText } from './token-text.ts'
+import { newAccessTokenText } from './issue-token.ts'
 
 /** The format of tokens that a header can carry unchanged. */
 const chosenTokenFormat = /^[\x21-\x7e]{20,256}$/
@@ -25,7 +25,7 @@ export async function ensureRootToken(core: Core, chosenToken?: string): Promise
       message: 'The token of the first administrator must be 20 to 256 printable characters without spaces',
     })
   }
-  const value = chosenToken ?? newTokenText(core.settings.personalAccessTokenPrefix, core.randomBytes)
+  const value = chosenToken ?? (await newAccessTokenText(core))
   const isNew = await inTransaction(serviceContext(core), async (tx) => {
     const { db } = tx
     const administrator = await db

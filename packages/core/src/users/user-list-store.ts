@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import { isGivenIn, isInForce } from '../access/membership.ts'
 import { isVisibleGroup, isVisibleProject } from '../access/visible-store.ts'
 import { isOneOf } from '../kit/conditions.ts'
@@ -30,6 +30,13 @@ export interface UserFilter {
   readonly isBlocked?: boolean | undefined
   readonly isAdministrator?: boolean | undefined
   readonly isBot?: boolean | undefined
+  readonly isExternal?: boolean | undefined
+  readonly excludeActive?: boolean | undefined
+  readonly excludeExternal?: boolean | undefined
+  /** Selects users without a role in any project, direct or inherited. */
+  readonly withoutProjects?: boolean | undefined
+  /** Compared without letter case. */
+  readonly publicEmail?: string | undefined
   readonly createdAfterMs?: number | undefined
   readonly createdBeforeMs?: number | undefined
   readonly idAfter?: number | undefined
@@ -43,11 +50,19 @@ export interface UserFilter {
 }
 
 export interface UserOrder {
-  readonly by: 'id' | 'name' | 'username' | 'created_at'
+  readonly by: (typeof userOrders)[number]
   readonly direction: 'asc' | 'desc'
 }
 
-const orderColumns = { id: 'id', name: 'name', username: 'username', created_at: 'created_at_ms' } as const
+export const userOrders = ['id', 'name', 'username', 'created_at', 'updated_at'] as const
+
+const orderColumns = {
+  id: 'id',
+  name: 'name',
+  username: 'username',
+  created_at: 'created_at_ms',
+  updated_at: 'updated_at_ms',
+} as const
 
 export async function pageOfUsers(
   context: ReadContext,
@@ -112,12 +127,37 @@ function wantedUsers(context: ReadContext, filter: UserFilter) {
   if (filter.isBlocked) query = query.where('state', '=', 'blocked')
   if (filter.isAdministrator) query = query.where('is_admin', '=', 1)
   if (filter.isBot !== undefined) query = query.where('is_bot', '=', filter.isBot ? 1 : 0)
+  if (filter.isExternal) query = query.where('is_external', '=', 1)
+  if (filter.excludeExternal) query = query.where('is_external', '=', 0)
+  if (filter.excludeActive) query = query.where('state', '!=', 'active')
+  if (filter.publicEmail !== undefined) query = query.where('public_email', '=', filter.publicEmail.toLowerCase())
+  if (filter.withoutProjects) query = query.where((eb) => eb.not(eb.exists(projectsOfUser(context))))
   if (filter.createdAfterMs !== undefined) query = query.where('created_at_ms', '>=', filter.createdAfterMs)
   if (filter.createdBeforeMs !== undefined) query = query.where('created_at_ms', '<=', filter.createdBeforeMs)
   if (filter.idAfter !== undefined) query = query.where('id', '>', filter.idAfter)
   if (filter.idBefore !== undefined) query = query.where('id', '<', filter.idBefore)
   return query
 }
+
+/** Selects a row for each project in which the user of the outer query has a role. */
+const projectsOfUser = (context: ReadContext) =>
+  context.db
+    .selectFrom('members')
+    .leftJoin('groups', 'groups.id', 'members.group_id')
+    .select('members.id')
+    .where(isInForce(context))
+    .whereRef('members.user_id', '=', sql.ref('users.id'))
+    .where((eb) =>
+      eb.or([
+        eb('members.project_id', 'is not', null),
+        eb.exists(
+          eb
+            .selectFrom('projects')
+            .select('projects.id')
+            .where(sql<SqlBool>`${sql.ref('projects.lineage')} like ${sql.ref('groups.lineage')} || '%'`),
+        ),
+      ]),
+    )
 
 /** Returns the ids of the given users who are members of a group or project that the actor may see. */
 export async function membersOfVisibleSubjects(

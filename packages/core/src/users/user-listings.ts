@@ -17,7 +17,7 @@ import { type BatchQuery, type InputSchema, unscopedBatchQuery, unscopedQuery } 
 import { projectListing } from '../projects/project-list-store.ts'
 import { mayListUsers } from './known-users.ts'
 import { membersOfVisibleSubjects, userListing } from './user-list-store.ts'
-import { profileOf } from './user-operations.ts'
+import { profileOf } from './user-profile.ts'
 import { findUserByUsername } from './user-store.ts'
 
 export const findUserProfile = unscopedQuery(

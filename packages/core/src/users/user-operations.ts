@@ -2,28 +2,31 @@ import { z } from 'zod'
 import { PATH_TAKEN, validatePath } from '../groups/path-validation.ts'
 import { moveRoutes } from '../groups/route-store.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
-import { keysetInput, mapKeysetPage, mapPage, pageInput } from '../kit/page.ts'
-import { clearable, instant } from '../kit/parameter-schemas.ts'
+import { clearable } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
+import { defaultSettings } from '../kit/stored-settings.ts'
 import { isSoleOwnerOfTopGroup } from '../members/member-store.ts'
-import type { Actor, User, UserProfile, UserState } from '../model/user.ts'
+import type { User, UserProfile, UserState } from '../model/user.ts'
+import { userSettings } from '../model/user-settings.ts'
 import type { Tx } from '../operations/context.ts'
 import { unscopedCommand, unscopedQuery, unscopedSteps } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
 import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
-import { isKnownTo, mayListUsers } from './known-users.ts'
+import { settingsOf } from '../settings/setting-of.ts'
+import { isKnownTo } from './known-users.ts'
 import { hashPassword, savePasswordHash } from './password-store.ts'
+import { attributeChanges, userAttributes, withStoredAvatar } from './user-attributes.ts'
 import { userEvents } from './user-events.ts'
 import { validateEmail, validatePassword } from './user-input.ts'
-import { pageOfUsers } from './user-list-store.ts'
+import { profileOf } from './user-profile.ts'
 import { deleteUserRow, findUserByEmail, getUser, insertUser, type UserChanges, updateUserRow } from './user-store.ts'
 
 const text = z.string().min(1).max(255)
 
 export const getCurrentUser = unscopedQuery(
   { name: 'getCurrentUser', input: z.object({}) },
-  async (context): Promise<UserProfile> => ({ user: await getUser(context, context.actor!.id), isWhole: true }),
+  async (context): Promise<UserProfile> => profileOf(await getUser(context, context.actor!.id), context.actor),
 )
 
 /** Lists the e-mail addresses of the actor. Every user has exactly one. */
@@ -38,52 +41,6 @@ export const getUserProfile = unscopedQuery(
     const user = await getUser(context, id)
     if (!(await isKnownTo(context, context.actor, user))) throw notFound('User')
     return profileOf(user, context.actor)
-  },
-)
-
-export const listUsers = unscopedQuery(
-  {
-    name: 'listUsers',
-    caller: 'anyone',
-    input: z.object({
-      username: z.string().max(255).optional(),
-      search: z.string().max(255).optional(),
-      active: z.boolean().optional(),
-      blocked: z.boolean().optional(),
-      admins: z.boolean().optional(),
-      humans: z.boolean().optional(),
-      withoutProjectBots: z.boolean().optional(),
-      createdAfter: instant.optional(),
-      createdBefore: instant.optional(),
-      orderBy: z.enum(['id', 'name', 'username', 'created_at']).default('id'),
-      sort: z.enum(['asc', 'desc']).default('desc'),
-      idAfter: z.int().optional(),
-      idBefore: z.int().optional(),
-      ...keysetInput,
-      ...pageInput,
-    }),
-  },
-  async (context, input) => {
-    const { actor } = context
-    // Callers without a sign-in, and bots, can check whether a user exists, but cannot list users.
-    if (!mayListUsers(actor) && !input.username) throw forbidden()
-    const isAdministrator = actor?.isAdministrator === true
-    const filter = {
-      ...input,
-      username: input.username || undefined,
-      search: input.search || undefined,
-      allEmails: isAdministrator,
-      isActive: input.active,
-      isBlocked: input.blocked,
-      isAdministrator: isAdministrator && input.admins,
-      isBot: input.humans || input.withoutProjectBots ? false : undefined,
-      createdAfterMs: input.createdAfter,
-      createdBeforeMs: input.createdBefore,
-    }
-    const order = { by: input.orderBy, direction: input.sort }
-    const page = await pageOfUsers(context, filter, order, input, input.pagination === 'keyset')
-    const profile = (user: User) => profileOf(user, actor)
-    return 'nextCursor' in page ? mapKeysetPage(page, profile) : mapPage(page, profile)
   },
 )
 
@@ -105,25 +62,31 @@ export const createUser = unscopedSteps(
         forceRandomPassword: z.boolean().optional(),
         admin: z.boolean().optional(),
         publicEmail: clearable(z.string()),
+        ...userAttributes,
       })
       .superRefine(({ password, resetPassword, forceRandomPassword }, context) => {
         if (password === undefined && !resetPassword && !forceRandomPassword)
           context.addIssue(problem('at_least_one', { names: ['password', 'resetPassword', 'forceRandomPassword'] }))
       }, acrossParameters),
   },
-  async ({ core, write }, { email, username, name, password, admin, publicEmail }): Promise<UserProfile> => {
+  async ({ core, write }, { email, username, name, password, admin, publicEmail, ...input }): Promise<UserProfile> => {
+    const attributes = attributeChanges({ email, settings: defaultSettings(userSettings), isExternal: false }, input)
     validateUserFields({ email, publicEmail, password })
     const passwordHash = password === undefined ? undefined : await hashPassword(core, password)
     return write(async (tx) => {
       await requireFreeEmail(tx, email)
       await requireFreeUsername(tx, username)
       const created = await insertUser(tx, { username, name, email, isAdministrator: admin === true })
-      const user = publicEmail
-        ? await updateUserRow(tx, created.id, { publicEmail: publicEmail.toLowerCase() })
-        : created
+      const settings = await settingsOf(core)
+      const user = await updateUserRow(tx, created.id, {
+        canCreateGroup: settings.can_create_group,
+        projectsLimit: settings.default_projects_limit,
+        ...(await withStoredAvatar(tx, created.id, attributes)),
+        ...(publicEmail && { publicEmail: publicEmail.toLowerCase() }),
+      })
       if (passwordHash !== undefined) await savePasswordHash(tx, user.id, passwordHash)
       await recordChange(tx, userEvents, 'created', { after: user })
-      return { user, isWhole: true }
+      return profileOf(user, tx.actor)
     })
   },
 )
@@ -140,6 +103,7 @@ export const updateUser = unscopedSteps(
       password: z.string().min(1).optional(),
       admin: z.boolean().optional(),
       publicEmail: clearable(z.string()),
+      ...userAttributes,
     }),
   },
   async ({ core, write, ...context }, { user: id, password, ...input }): Promise<UserProfile> => {
@@ -155,14 +119,18 @@ export const updateUser = unscopedSteps(
       if (username !== undefined && username !== before.username) await moveNamespace(tx, before, username)
       // An instance without an administrator could not appoint one.
       if (admin === false && id === tx.actor?.id) throw forbidden()
-      const user = await updateUserRow(tx, id, changesOf(input))
+      const attributes = attributeChanges({ ...before, ...(email !== undefined && { email }) }, input)
+      const user = await updateUserRow(tx, id, {
+        ...(await withStoredAvatar(tx, id, attributes)),
+        ...changesOf(input),
+      })
       if (passwordHash !== undefined) {
         await savePasswordHash(tx, id, passwordHash)
         // Someone who knew the former password may be signed in with it.
         await signOutEverywhere(tx, id)
       }
       await recordChange(tx, userEvents, 'updated', { before, after: user })
-      return { user, isWhole: true }
+      return profileOf(user, tx.actor)
     })
   },
 )
@@ -212,11 +180,6 @@ function stateChange(name: string, { to, from }: { to: UserState; from: readonly
     return true as const
   })
 }
-
-export const profileOf = (user: User, actor: Actor): UserProfile => ({
-  user,
-  isWhole: actor !== undefined && (actor.isAdministrator || actor.id === user.id),
-})
 
 async function moveNamespace(tx: Tx, { username }: User, to: string): Promise<void> {
   await requireFreeUsername(tx, to, username)

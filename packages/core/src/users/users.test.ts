@@ -5,6 +5,7 @@ import type { User } from '../model/user.ts'
 import { showProject } from '../projects/project-operations.ts'
 import { findFormerProject } from '../projects/project-store.ts'
 import { verifyPassword } from './password-store.ts'
+import { listUsers } from './user-lists.ts'
 import {
   activateUser,
   blockUser,
@@ -12,7 +13,6 @@ import {
   deactivateUser,
   getCurrentUser,
   getUserProfile,
-  listUsers,
   removeUser,
   unblockUser,
   updateUser,

@@ -1,4 +1,5 @@
-import { serviceVersion } from '@penstock/core'
+import { getCiApplicationSettings, serviceVersion } from '@penstock/core'
+import { readOrNull } from '../request/request-context.ts'
 import type { Kit } from '../schema/kit.ts'
 import { mutation } from '../schema/mutation.ts'
 
@@ -12,6 +13,7 @@ declare module '../schema/schema-types.ts' {
   interface ObjectSources {
     QueryComplexity: { readonly score: number; readonly limit: number }
     Metadata: InstanceFacts
+    CiApplicationSettings: { readonly keepLatestArtifact: boolean }
   }
 }
 
@@ -31,7 +33,16 @@ export function addInstance(kit: Kit): void {
     }),
   })
 
+  builder.objectType('CiApplicationSettings', {
+    description: 'CI part of the instance application settings; readable by administrators',
+    fields: (t) => ({ keepLatestArtifact: t.exposeBoolean('keepLatestArtifact') }),
+  })
+
   builder.queryFields((t) => ({
+    ciApplicationSettings: t.field({
+      type: 'CiApplicationSettings',
+      resolve: (_root, _args, context) => readOrNull(context, getCiApplicationSettings, {}),
+    }),
     queryComplexity: t.field({
       type: 'QueryComplexity',
       description: 'Complexity score of this operation, and its limit',

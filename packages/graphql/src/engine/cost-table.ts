@@ -52,5 +52,6 @@ export const costTable: Readonly<Record<string, Cost>> = {
   'Repository.tree': repository,
   'Repository.paginatedTree': { resolver: true, repository: true },
   'Tree.lastCommit': repository,
+  'RepositoryBlob.blame': repository,
   'Commit.latestPipeline': repository,
 }

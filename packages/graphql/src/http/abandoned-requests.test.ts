@@ -32,7 +32,7 @@ let heldWrite: Hold | undefined
 let ended: Gate
 
 beforeEach(async () => {
-  world = await World.open()
+  world = await World.open({ settingsCacheSeconds: 3_600 })
   alice = await world.user('alice')
   const group = await world.group('acme')
   await world.project('app', group)

@@ -28,7 +28,7 @@ import {
 } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, route, type Shape } from '../routing/route.ts'
-import { orderedList, pagedList } from './parameters/lists.ts'
+import { orderedList, sortedList } from './parameters/lists.ts'
 
 const tokenSchema = z.object({
   id: z.int(),
@@ -78,14 +78,12 @@ const rotated = { shape: issuedShape, status: 200 } as const
 /** A token with the scope `self_rotate` may revoke and rotate itself. */
 const selfRotate = { scopes: ['self_rotate'] } as const
 
-const sortedTokens = { noEffect: { ...pagedList.noEffect, order_by: 'the order follows `sort`' } }
-
 const personalTokenRoutes = [
   route({
     method: 'GET',
     path: '/personal_access_tokens',
     operation: listPersonalTokens,
-    parameters: sortedTokens,
+    parameters: sortedList,
     summary: 'List personal access tokens: those of the caller, or those of all users for administrators.',
     shape: tokenShape,
   }),
@@ -179,7 +177,7 @@ const projectTokenRoutes = [
     method: 'GET',
     path: '/projects/:id/access_tokens',
     operation: listProjectTokens,
-    parameters: sortedTokens,
+    parameters: sortedList,
     summary: 'List the access tokens of a project.',
     shape: tokenShape,
     ...ofProject,
@@ -231,7 +229,7 @@ const groupTokenRoutes = [
     method: 'GET',
     path: '/groups/:id/access_tokens',
     operation: listGroupTokens,
-    parameters: sortedTokens,
+    parameters: sortedList,
     summary: 'List the access tokens of a group.',
     shape: tokenShape,
     ...ofGroup,

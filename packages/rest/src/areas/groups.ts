@@ -1,58 +1,24 @@
 import {
   createGroup,
-  type Group,
   listDescendantGroups,
   listGroupProjects,
   listGroups,
+  listSharedProjects,
   listSubgroups,
   removeGroup,
-  showGroup,
+  showGroupAvatar,
+  showGroupDetails,
   updateGroup,
-  visibilities,
 } from '@penstock/core'
-import { z } from 'zod'
 import { fieldErrorText } from '../routing/field-error-text.ts'
-import { type Area, route, type Shape } from '../routing/route.ts'
+import { type Area, route } from '../routing/route.ts'
 import { immediateDeletion } from './parameters/common.ts'
-import { groupList, subgroupList } from './parameters/groups.ts'
-import { groupProjectList } from './parameters/projects.ts'
+import { changedGroup, groupList, oneGroup, subgroupList } from './parameters/groups.ts'
+import { groupProjectList, sharedProjectList } from './parameters/projects.ts'
 import { acceptedShape } from './shapes/accepted-shape.ts'
-import { listedProjectShape } from './shapes/project-shape.ts'
-
-const groupShape: Shape<Group> = {
-  schema: z
-    .object({
-      id: z.int(),
-      web_url: z.string(),
-      name: z.string(),
-      path: z.string(),
-      description: z.string(),
-      visibility: z.enum(visibilities),
-      request_access_enabled: z.boolean(),
-      avatar_url: z.string().nullable(),
-      full_name: z.string(),
-      full_path: z.string(),
-      created_at: z.string(),
-      parent_id: z.int().nullable(),
-      shared_with_groups: z.array(z.unknown()),
-    })
-    .meta({ id: 'Group' }),
-  of: (group, { externalUrl }) => ({
-    id: group.id,
-    web_url: `${externalUrl}/groups/${group.fullPath}`,
-    name: group.name,
-    path: group.path,
-    description: group.description,
-    visibility: group.visibility,
-    request_access_enabled: group.requestAccessEnabled,
-    avatar_url: null,
-    full_name: group.fullName,
-    full_path: group.fullPath,
-    created_at: new Date(group.createdAtMs).toISOString(),
-    parent_id: group.parentId ?? null,
-    shared_with_groups: [],
-  }),
-}
+import { avatarContent } from './shapes/avatar-url.ts'
+import { groupDetailsShape, groupShape } from './shapes/group-shape.ts'
+import { listedProjectShape, projectShape } from './shapes/project-shape.ts'
 
 const names = { group: 'id' } as const
 const shape = groupShape
@@ -64,9 +30,9 @@ export const groupsArea: Area = {
       method: 'GET',
       path: '/groups',
       operation: listGroups,
-      parameters: groupList,
       summary: 'List groups.',
       shape,
+      parameters: groupList,
     }),
     route({
       method: 'POST',
@@ -75,16 +41,33 @@ export const groupsArea: Area = {
       summary: 'Create a group, or a subgroup if parent_id is set.',
       shape,
       invalid: fieldErrorText('Failed to save group'),
+      parameters: changedGroup,
     }),
-    route({ method: 'GET', path: '/groups/:id', operation: showGroup, summary: 'Get a group.', names, shape }),
-    route({ method: 'PUT', path: '/groups/:id', operation: updateGroup, summary: 'Update a group.', names, shape }),
+    route({
+      method: 'GET',
+      path: '/groups/:id',
+      operation: showGroupDetails,
+      summary: 'Get a group with its projects.',
+      names,
+      shape: groupDetailsShape,
+      parameters: oneGroup,
+    }),
+    route({
+      method: 'PUT',
+      path: '/groups/:id',
+      operation: updateGroup,
+      summary: 'Update a group.',
+      names,
+      shape,
+      parameters: changedGroup,
+    }),
     route({
       method: 'DELETE',
       path: '/groups/:id',
       operation: removeGroup,
-      parameters: { noEffect: immediateDeletion },
       summary: 'Delete a group and everything in it.',
       names,
+      parameters: { noEffect: immediateDeletion },
       status: 202,
       shape: acceptedShape,
     }),
@@ -92,28 +75,45 @@ export const groupsArea: Area = {
       method: 'GET',
       path: '/groups/:id/subgroups',
       operation: listSubgroups,
-      parameters: subgroupList,
       summary: 'List the direct subgroups of a group.',
       names,
       shape,
+      parameters: subgroupList,
     }),
     route({
       method: 'GET',
       path: '/groups/:id/descendant_groups',
       operation: listDescendantGroups,
-      parameters: subgroupList,
       summary: 'List all descendant groups of a group.',
       names,
       shape,
+      parameters: subgroupList,
     }),
     route({
       method: 'GET',
       path: '/groups/:id/projects',
       operation: listGroupProjects,
-      parameters: groupProjectList,
       summary: 'List the projects of a group.',
       names,
       shape: listedProjectShape,
+      parameters: groupProjectList,
+    }),
+    route({
+      method: 'GET',
+      path: '/groups/:id/projects/shared',
+      operation: listSharedProjects,
+      summary: 'List the projects that are shared with a group.',
+      names,
+      shape: projectShape,
+      parameters: sharedProjectList,
+    }),
+    route({
+      method: 'GET',
+      path: '/groups/:id/avatar',
+      operation: showGroupAvatar,
+      summary: 'Get the picture of a group.',
+      names: { parent: 'id' },
+      content: avatarContent,
     }),
   ],
 }

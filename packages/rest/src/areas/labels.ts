@@ -87,6 +87,8 @@ function subscription(kind: ParentKind, path: string, change: 'create' | 'remove
   })
 }
 
+const neverArchived = { archived: 'labels are not archived' }
+
 export const labelsArea: Area = {
   tag: 'Labels',
   routes: parentRoutes({
@@ -95,7 +97,11 @@ export const labelsArea: Area = {
     operations,
     shape: shapes,
     foundBy: 'by its id or name',
-    parameters: { list: orderedList },
+    parameters: {
+      list: { ...orderedList, refused: neverArchived },
+      create: { refused: neverArchived },
+      update: { refused: neverArchived },
+    },
     endsInName: true,
     invalid: () => invalid,
     others: unnamed,

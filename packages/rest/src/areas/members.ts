@@ -1,7 +1,7 @@
-import { groupMembers, type Member, projectMembers } from '@penstock/core'
+import { type AddedMembers, groupMembers, type Member, projectMembers } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, type RestRoute, route, type Shape } from '../routing/route.ts'
-import { changedMember, memberList, newGroupMember, newMember } from './parameters/groups.ts'
+import { changedMember, memberList, newGroupMember, newMember, removedMember } from './parameters/groups.ts'
 import { projectUsersRoute } from './project-users.ts'
 import { basicUserShape } from './shapes/basic-user.ts'
 
@@ -26,6 +26,12 @@ const memberShape: Shape<Member> = {
   }),
 }
 
+/** One added member; a client that adds several learns only that they were added. */
+const addedShape: Shape<AddedMembers> = {
+  schema: z.union([memberShape.schema, z.object({ status: z.literal('success') }).meta({ id: 'MembersAdded' })]),
+  of: ({ members }, context) => (members.length === 1 ? memberShape.of(members[0]!, context) : { status: 'success' }),
+}
+
 export const membersArea: Area = {
   tag: 'Members',
   routes: [...rows('groups', 'group', groupMembers), ...rows('projects', 'project', projectMembers), projectUsersRoute],
@@ -45,10 +51,10 @@ function rows(
       method: 'GET',
       path: `${all}/all`,
       operation: operations.listAll,
-      parameters: memberList,
       summary: `List the members of a ${noun}, including members inherited from parent groups.`,
       names,
       shape,
+      parameters: memberList,
     }),
     route({
       method: 'GET',
@@ -62,19 +68,19 @@ function rows(
       method: 'GET',
       path: all,
       operation: operations.list,
-      parameters: memberList,
       summary: `List the members of a ${noun}.`,
       names,
       shape,
+      parameters: memberList,
     }),
     route({
       method: 'POST',
       path: all,
       operation: operations.add,
-      parameters: noun === 'group' ? newGroupMember : newMember,
-      summary: `Add a member to a ${noun}.`,
+      summary: `Add members to a ${noun}.`,
       names,
-      shape,
+      shape: addedShape,
+      parameters: noun === 'group' ? newGroupMember : newMember,
     }),
     route({
       method: 'GET',
@@ -88,10 +94,10 @@ function rows(
       method: 'PUT',
       path: `${all}/:user_id`,
       operation: operations.update,
-      parameters: changedMember,
       summary: `Update a member of a ${noun}.`,
       names,
       shape,
+      parameters: changedMember,
     }),
     route({
       method: 'DELETE',
@@ -99,6 +105,7 @@ function rows(
       operation: operations.remove,
       summary: `Remove a member from a ${noun}.`,
       names,
+      parameters: removedMember,
     }),
   ]
 }

@@ -10,7 +10,8 @@ import {
   updateMergeRequest,
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
-import { changedMergeRequest, mergeRequestList, newMergeRequest } from './parameters/issues.ts'
+import { changedMergeRequest, mergeRequestList, newMergeRequest, projectMergeRequestList } from './parameters/issues.ts'
+import { pageOfAll } from './parameters/lists.ts'
 import { mergeRequestShape, reviewerShape, shownMergeRequestShape } from './shapes/merge-request-shape.ts'
 import { trackingRoutes } from './tracking-routes.ts'
 
@@ -42,7 +43,7 @@ export const mergeRequestsArea: Area = {
       method: 'GET',
       path: list,
       operation: listProjectMergeRequests,
-      parameters: mergeRequestList,
+      parameters: projectMergeRequestList,
       names: inProject,
       shape: mergeRequestShape,
       takesJobTokens: true,
@@ -86,6 +87,7 @@ export const mergeRequestsArea: Area = {
       method: 'GET',
       path: `${one}/reviewers`,
       operation: listMergeRequestReviewers,
+      parameters: pageOfAll,
       names: inProject,
       shape: reviewerShape,
       isList: true,

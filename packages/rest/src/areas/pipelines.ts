@@ -22,8 +22,8 @@ import {
 import { recordJsonLimits } from '@penstock/json'
 import { z } from 'zod'
 import { type Area, route, type Shape } from '../routing/route.ts'
-import { orderedList, pagedList } from './parameters/lists.ts'
-import { pipelineVariableList, projectJobList } from './parameters/pipelines.ts'
+import { orderedList, pagedList, pageOfAll } from './parameters/lists.ts'
+import { projectJobList } from './parameters/pipelines.ts'
 import { bridgeShape, jobShape } from './shapes/job-shape.ts'
 import { listedPipelineShape, pipelineShape } from './shapes/pipeline-shape.ts'
 import { testReportShape, testReportSummaryShape } from './shapes/test-report-shape.ts'
@@ -112,7 +112,7 @@ export const pipelinesArea: Area = {
       method: 'GET',
       path: `${one}/variables`,
       operation: listPipelineVariables,
-      parameters: pipelineVariableList,
+      parameters: pageOfAll,
       names,
       shape: variableShape,
       isList: true,

@@ -4,6 +4,7 @@ import {
   listProjects,
   removeProject,
   showProject,
+  showProjectAvatar,
   transferProject,
   unarchiveProject,
   updateProject,
@@ -12,6 +13,7 @@ import { type Area, route } from '../routing/route.ts'
 import { immediateDeletion } from './parameters/common.ts'
 import { changedProject, newProject, oneProject, projectList } from './parameters/projects.ts'
 import { acceptedShape } from './shapes/accepted-shape.ts'
+import { avatarContent } from './shapes/avatar-url.ts'
 import { listedProjectShape, projectShape } from './shapes/project-shape.ts'
 
 const names = { project: 'id' } as const
@@ -24,45 +26,53 @@ export const projectsArea: Area = {
       method: 'GET',
       path: '/projects',
       operation: listProjects,
-      parameters: projectList,
       summary: 'List projects.',
       shape: listedProjectShape,
+      parameters: projectList,
     }),
     route({
       method: 'POST',
       path: '/projects',
       operation: createProject,
-      parameters: newProject,
       summary: 'Create a project.',
       shape,
+      parameters: newProject,
     }),
     route({
       method: 'GET',
       path: '/projects/:id',
       operation: showProject,
-      parameters: oneProject,
       summary: 'Get a project.',
       names,
       shape,
+      parameters: oneProject,
     }),
     route({
       method: 'PUT',
       path: '/projects/:id',
       operation: updateProject,
-      parameters: changedProject,
       summary: 'Update a project.',
       names,
       shape,
+      parameters: changedProject,
     }),
     route({
       method: 'DELETE',
       path: '/projects/:id',
       operation: removeProject,
-      parameters: { noEffect: immediateDeletion },
       summary: 'Delete a project.',
       names,
+      parameters: { noEffect: immediateDeletion },
       status: 202,
       shape: acceptedShape,
+    }),
+    route({
+      method: 'GET',
+      path: '/projects/:id/avatar',
+      operation: showProjectAvatar,
+      summary: 'Get the picture of a project.',
+      names: { parent: 'id' },
+      content: avatarContent,
     }),
     route({
       method: 'POST',

@@ -1,16 +1,24 @@
 import {
+  blameFile,
+  compareRevisions,
   createBranch,
   createCommit,
   createFile,
   createTag,
+  findMergeBase,
+  getArchive,
   getBlob,
   getBranch,
   getCommitWithPipeline,
   getFile,
+  getRawBlob,
+  getRawFile,
   getTag,
   listBranches,
   listCommitDiffs,
+  listCommitRefs,
   listCommits,
+  listContributors,
   listTags,
   listTree,
   removeBranch,
@@ -19,7 +27,17 @@ import {
   updateFile,
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
+import { orderedList, pagedList, sortedList } from './parameters/lists.ts'
+import { newCommit, treeList } from './parameters/repository.ts'
 import { commitShape, singleCommitShape } from './shapes/commit-shape.ts'
+import {
+  archiveContent,
+  archiveHeaders,
+  blameShape,
+  commitRefShape,
+  comparisonShape,
+  contributorShape,
+} from './shapes/history-shapes.ts'
 import {
   blobShape,
   branchShape,
@@ -39,7 +57,7 @@ const names = { project: 'id' }
 const readsCode = { scopes: ['read_repository'] }
 const endsInName = true
 const repository = '/projects/:id/repository'
-const file = `${repository}/files/:file_path`
+const file = `${repository}/files/*file_path`
 
 export const repositoryArea: Area = {
   tag: 'Repositories',
@@ -48,6 +66,7 @@ export const repositoryArea: Area = {
       method: 'GET',
       path: `${repository}/commits`,
       operation: listCommits,
+      parameters: orderedList,
       summary: 'List the commits of a project, newest first.',
       names,
       shape: commitShape,
@@ -56,6 +75,7 @@ export const repositoryArea: Area = {
       method: 'POST',
       path: `${repository}/commits`,
       operation: createCommit,
+      parameters: newCommit,
       bodyLimitBytes: CONTENT_LIMIT_BYTES,
       summary: 'Create a commit with changes to several files.',
       names,
@@ -65,9 +85,19 @@ export const repositoryArea: Area = {
       method: 'GET',
       path: `${repository}/commits/:sha/diff`,
       operation: listCommitDiffs,
+      parameters: orderedList,
       summary: 'List the diffs of a commit.',
       names,
       shape: diffShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/commits/:sha/refs`,
+      operation: listCommitRefs,
+      parameters: orderedList,
+      summary: 'List the branches and tags that contain a commit.',
+      names,
+      shape: commitRefShape,
     }),
     route({
       method: 'GET',
@@ -83,6 +113,7 @@ export const repositoryArea: Area = {
       method: 'GET',
       path: `${repository}/branches`,
       operation: listBranches,
+      parameters: sortedList,
       summary: 'List the branches of a project.',
       names,
       shape: branchShape,
@@ -98,7 +129,7 @@ export const repositoryArea: Area = {
     }),
     route({
       method: 'GET',
-      path: `${repository}/branches/:branch`,
+      path: `${repository}/branches/*branch`,
       operation: getBranch,
       summary: 'Get a branch.',
       names,
@@ -107,7 +138,7 @@ export const repositoryArea: Area = {
     }),
     route({
       method: 'DELETE',
-      path: `${repository}/branches/:branch`,
+      path: `${repository}/branches/*branch`,
       operation: removeBranch,
       summary: 'Delete a branch.',
       names,
@@ -117,6 +148,7 @@ export const repositoryArea: Area = {
       method: 'GET',
       path: `${repository}/tags`,
       operation: listTags,
+      parameters: pagedList,
       summary: 'List the tags of a project.',
       names,
       shape: tagShape,
@@ -132,7 +164,7 @@ export const repositoryArea: Area = {
     }),
     route({
       method: 'GET',
-      path: `${repository}/tags/:tag_name`,
+      path: `${repository}/tags/*tag_name`,
       operation: getTag,
       summary: 'Get a tag.',
       names,
@@ -141,7 +173,7 @@ export const repositoryArea: Area = {
     }),
     route({
       method: 'DELETE',
-      path: `${repository}/tags/:tag_name`,
+      path: `${repository}/tags/*tag_name`,
       operation: removeTag,
       summary: 'Delete a tag.',
       names,
@@ -151,9 +183,58 @@ export const repositoryArea: Area = {
       method: 'GET',
       path: `${repository}/tree`,
       operation: listTree,
+      parameters: treeList,
       summary: 'List the files and directories of a commit.',
       names,
       shape: treeEntryShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/compare`,
+      operation: compareRevisions,
+      summary: 'List the commits and diffs between two branches, tags or commits.',
+      names,
+      shape: comparisonShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/merge_base`,
+      operation: findMergeBase,
+      summary: 'Get the newest commit that branches, tags or commits have in common.',
+      names,
+      shape: commitShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/contributors`,
+      operation: listContributors,
+      parameters: pagedList,
+      summary: 'List the authors of the commits of a branch.',
+      names,
+      shape: contributorShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/archive`,
+      operation: getArchive,
+      summary: 'Get the files of a commit as an archive, a tar.gz unless `format` names another format.',
+      names,
+      content: archiveContent,
+      headers: archiveHeaders,
+      takesJobTokens: true,
+      ...readsCode,
+    }),
+    route({
+      method: 'GET',
+      path: `${repository}/archive.:format`,
+      operation: getArchive,
+      summary: 'Get the files of a commit as an archive.',
+      names,
+      content: archiveContent,
+      headers: archiveHeaders,
+      takesJobTokens: true,
+      endsInName,
+      ...readsCode,
     }),
     route({
       method: 'GET',
@@ -166,15 +247,25 @@ export const repositoryArea: Area = {
     route({
       method: 'GET',
       path: `${repository}/blobs/:sha/raw`,
-      operation: getBlob,
+      operation: getRawBlob,
       summary: 'Get the raw content of a blob.',
       names,
       content: rawContent,
     }),
     route({
       method: 'GET',
+      path: `${file}/blame`,
+      operation: blameFile,
+      summary: 'List the lines of a file with the commit that last changed them.',
+      names,
+      shape: blameShape,
+      isList: true,
+      ...readsCode,
+    }),
+    route({
+      method: 'GET',
       path: `${file}/raw`,
-      operation: getFile,
+      operation: getRawFile,
       summary: 'Get the raw content of a file.',
       names,
       content: rawContent,

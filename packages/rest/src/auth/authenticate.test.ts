@@ -399,7 +399,7 @@ describe('sudo', () => {
 describe('with admin mode', () => {
   /** Tells whether the actor has the rights of an administrator. */
   async function isAdministrator(headers: Record<string, string>, parameters: Record<string, string> = {}) {
-    const core = { ...world.core, settings: { ...world.core.settings, adminMode: true } }
+    const core = { ...world.core, settings: { ...world.core.settings, pinnedSettings: { admin_mode: true } } }
     const request = { method: 'GET', headers: filled(headers) as Record<string, string>, parameters, source: '::1' }
     const access = { scopes: [], takesJobTokens: true, authenticates: true }
     const answer = await authenticate(core, request, access).catch((error: RestError) => error)

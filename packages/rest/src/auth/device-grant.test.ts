@@ -70,7 +70,9 @@ test('gives tokens once, after the user has entered the code and allowed the req
       interval: 5,
     },
   ])
-  expect(await errorOf(body.device_code!)).toEqual([400, 'authorization_pending'])
+  const pending = await poll(body.device_code!)
+  expect([pending.status, pending.body.error]).toEqual([400, 'authorization_pending'])
+  expect(pending.headers.get('www-authenticate')).toBeNull()
   const path = `${PAGE}?user_code=${body.user_code}`
   const { location } = await browser.get(path)
   expect(location).toBe(`${HOME}/users/sign_in?${new URLSearchParams({ return_to: path })}`)

@@ -30,13 +30,18 @@ const invalidTokenTexts = { invalid: 'is invalid', expired: 'expired', revoked: 
 export const invalidTokenReply = (why: keyof typeof invalidTokenTexts): Reply =>
   refusalReply('invalid_token', `The access token ${invalidTokenTexts[why]}`, 401)
 
+/** The errors after which a device goes on polling. Some clients give up if they come with a challenge. */
+const withoutChallenge: readonly string[] = ['authorization_pending', 'slow_down'] satisfies OAuthRefusalCode[]
+
 export function refusalReply(error: string, description: string, status: number): Reply {
   return {
     status,
     headers: {
       'Cache-Control': 'no-store',
       Pragma: 'no-cache',
-      'WWW-Authenticate': `Bearer realm="Doorkeeper", error="${error}", error_description="${description}"`,
+      ...(!withoutChallenge.includes(error) && {
+        'WWW-Authenticate': `Bearer realm="Doorkeeper", error="${error}", error_description="${description}"`,
+      }),
     },
     json: { error, error_description: description },
   }

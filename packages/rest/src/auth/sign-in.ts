@@ -1,4 +1,13 @@
-import { type Core, DomainError, findSession, newVisitorSecret, signIn, signOut, type User } from '@penstock/core'
+import {
+  type Core,
+  DomainError,
+  findSession,
+  newVisitorSecret,
+  settingOf,
+  signIn,
+  signOut,
+  type User,
+} from '@penstock/core'
 import {
   type Html,
   html,
@@ -115,9 +124,11 @@ async function handleSignIn(core: Core, request: RouteRequest): Promise<Reply> {
           setSessionCookie(outcome.sessionSecret, core.settings),
         )
       case 'not_active':
-        return formPage(core, request, { status: 403, returnTo, problem: 'Your account is not active.' })
+        return await formPage(core, request, { status: 403, returnTo, problem: 'Your account is not active.' })
+      case 'password_disabled':
+        return await formPage(core, request, { status: 403, returnTo })
       case 'wrong_login_or_password':
-        return formPage(core, request, { status: 422, returnTo, problem: 'Invalid login or password.' })
+        return await formPage(core, request, { status: 422, returnTo, problem: 'Invalid login or password.' })
     }
   } catch (error) {
     if (!(error instanceof DomainError && error.failure.code === 'too_often')) throw error
@@ -146,7 +157,15 @@ interface FormState {
  * Returns the sign-in page. It sets a cookie for new visitors, to which the form's CSRF token is bound. Otherwise, another
  * site could make a browser sign in as a different user.
  */
-function formPage(core: Core, request: Incoming, { status, returnTo, problem, headers }: FormState): Reply {
+async function formPage(
+  core: Core,
+  request: Incoming,
+  { status, returnTo, problem, headers }: FormState,
+): Promise<Reply> {
+  if (!(await settingOf(core, 'password_authentication_enabled_for_web'))) {
+    const body = html`<p role="alert">Signing in with a password is disabled.</p>`
+    return pageReply({ status, title: 'Sign in', body })
+  }
   const known = sessionSecretIn(request.raw.headers, core.settings.serviceName)
   const secret = known ?? newVisitorSecret(core)
   const action = core.settings.externalUrl + SIGN_IN_PATH

@@ -1,6 +1,13 @@
 import type { Failure, ParameterProblem } from '@penstock/core'
 import { asFailure, DomainError, describeStorageFull } from '@penstock/core'
-import { type Incoming, MalformedForm, type Reply, type RequestErrorKind, RequestProblem } from '@penstock/http'
+import {
+  type Incoming,
+  MalformedForm,
+  type Reply,
+  type RequestErrorKind,
+  RequestProblem,
+  TooManyUploads,
+} from '@penstock/http'
 import { jsonExcess } from '@penstock/json'
 import { restName, restPath } from './parameter-names.ts'
 import { badRequest } from './request-parameters.ts'
@@ -93,6 +100,10 @@ export function renderError(thrown: unknown, incoming: Incoming): Reply {
   if (error instanceof DomainError) return toReply(toRestError(error))
   if (error instanceof RequestProblem) return toReply(requestError(error, incoming))
   if (error instanceof MalformedForm) return toReply(badRequest())
+  if (error instanceof TooManyUploads) {
+    const headers = { 'Retry-After': String(error.retryAfterSeconds) }
+    return toReply(new RestError(503, { message: '503 Service Unavailable' }, headers))
+  }
   return toReply(new RestError(500, { message: '500 Internal Server Error' }))
 }
 
@@ -141,7 +152,6 @@ const texts = {
   invalid: 'is invalid',
   unknown_value: 'does not have a valid value',
   value_not_allowed: 'has a value not allowed',
-  unsupported: 'is not supported',
   mismatch: 'must be the same as in the path',
   mutually_exclusive: 'are mutually exclusive',
   exactly_one: 'are missing, exactly one parameter must be provided',

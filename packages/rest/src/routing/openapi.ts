@@ -1,4 +1,4 @@
-import { openApiDocument, type ResponseRow, type RouteShape } from '@penstock/http'
+import { openApiDocument, pathParametersOf, type ResponseRow, type RouteShape } from '@penstock/http'
 import { z } from 'zod'
 import { withLinks } from './openapi-links.ts'
 import { parametersOf, snakeCase } from './parameter-names.ts'
@@ -60,7 +60,7 @@ export function restOpenApi(areas: readonly Area[], serviceName: string): Json {
 const wireName = (name: string): string => (/^[A-Z]/.test(name) ? name : snakeCase(name))
 
 function routeShape(tag: string, row: RestRoute): RouteShape<RestRoute> {
-  const inPath = new Set([...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name!))
+  const inPath = new Set(pathParametersOf(row.path).map(({ name }) => name))
   const parameters = parametersOf(row.operation.input, row.names).filter(({ key }) => key !== row.bodyTextAs)
   const place = (wanted: (name: string) => boolean) => {
     const entries = parameters
@@ -165,6 +165,7 @@ function responsesOf(
       description: 'Too many requests',
       body: z.string(),
       contentType: 'text/plain',
+      ...(row.operation.limits.length > 0 && { otherBodies: { 'application/json': messageBody } }),
       headers: { 'Retry-After': 'Seconds until the next request can succeed' },
     },
     503: {

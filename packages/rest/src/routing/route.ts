@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { InputSchema, KeysetPage, Operation, Page } from '@penstock/core'
 import type { JsonLimits } from '@penstock/json'
 import type { z } from 'zod'
@@ -43,7 +44,10 @@ export interface RouteParameters {
 /** One call of the REST API as data. The operation implements it; the row describes its HTTP interface. */
 export interface RouteRow<Input extends InputSchema, Result> {
   readonly method: Method
-  /** The path below `/api/v4`, such as `/groups/:id/milestones`. */
+  /**
+   * The path below `/api/v4`, such as `/groups/:id/milestones`. A parameter `:id` matches one segment, in which slashes are
+   * encoded; `*slug` also matches plain slashes. Routes that end in a word come before those that end in `*slug`.
+   */
   readonly path: string
   readonly operation: Operation<Input, Result>
   /** The summary in OpenAPI, one sentence. */
@@ -72,7 +76,7 @@ export interface RouteRow<Input extends InputSchema, Result> {
   /** Set if the result is an array without pages. Only OpenAPI uses it. */
   readonly isList?: true
   /** Returns the response body if it is not JSON; replaces `shape`. */
-  readonly content?: (result: Result) => { readonly type: string; readonly body: string | Uint8Array }
+  readonly content?: (result: Result) => { readonly type: string; readonly body: string | Uint8Array | Readable }
   /** Returns additional response headers. */
   readonly headers?: (result: Result) => Readonly<Record<string, string>>
   /** The accepted scopes besides `api`, and besides `read_api` for GET. */
@@ -85,8 +89,13 @@ export interface RouteRow<Input extends InputSchema, Result> {
   readonly bodyLimitBytes?: number
   /** The limits on containers, values and depth of a JSON body. Default: 10,000, 20,000 and 64. */
   readonly jsonLimits?: JsonLimits
-  /** The maximum size of an uploaded file, which is held in memory. Default: 1 MiB. */
+  /** The maximum size of an uploaded file, which is held in memory unless `filesOnDisk` is set. Default: 1 MiB. */
   readonly fileLimitBytes?: number
+  /**
+   * Set if uploaded files are written to the disk. The operation gets their path and size instead of their bytes, and moves
+   * those that it keeps.
+   */
+  readonly filesOnDisk?: true
   /**
    * The parameter that receives the text of the body. Set it if the body is a JSON document: its members are passed on
    * without conversion, the only other parameters are those of the path, and credentials in it are ignored.
@@ -94,6 +103,8 @@ export interface RouteRow<Input extends InputSchema, Result> {
   readonly bodyTextAs?: keyof z.input<Input> & string
   /** The REST names of parameters that GitLab reports as both missing and empty if they are missing. */
   readonly emptyWhenMissing?: readonly string[]
+  /** The REST names of parameters in the path that clients may encode twice. */
+  readonly encodedTwice?: readonly string[]
   /** Set if the last segment is a name that may end with `.json`. Otherwise that suffix is ignored. */
   readonly endsInName?: true
   /**

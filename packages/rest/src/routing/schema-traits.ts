@@ -60,8 +60,11 @@ export const isDateOrTime = (schema: z.core.$ZodType): boolean => dateOrTimeDefi
 /** Tells whether a schema accepts an uploaded file, which it recognises by its members. */
 export function isFile(schema: z.core.$ZodType): boolean {
   const { def } = (schema as z.core.$ZodTypes)._zod
-  return def.type === 'object' && Object.keys(def.shape).toSorted().join() === 'bytes,contentType,fileName'
+  return def.type === 'object' && fileMembers.has(Object.keys(def.shape).toSorted().join())
 }
+
+/** The members of a file in memory, and of a file on the disk. */
+const fileMembers = new Set(['bytes,contentType,fileName', 'contentType,fileName,path,size'])
 
 function collect(schema: z.core.$ZodType, traits: Traits): void {
   if (isDateOrTime(schema)) {

@@ -25,10 +25,13 @@ export class Throttle {
   readonly #anonymous: WindowCounter
   readonly #authenticated: WindowCounter
   readonly #failures: WindowCounter
+  readonly #refusalText: () => Promise<string | undefined>
   readonly #headers = new WeakMap<IncomingMessage, Record<string, string>>()
 
-  constructor(limits: RateLimits, clock: Clock) {
+  /** @param refusalText returns the body of a 429 response; `undefined` for the usual one */
+  constructor(limits: RateLimits, clock: Clock, refusalText: () => Promise<string | undefined>) {
     this.#limits = limits
+    this.#refusalText = refusalText
     this.#anonymous = new WindowCounter(limits.anonymous.periodSeconds, clock)
     this.#authenticated = new WindowCounter(limits.authenticated.periodSeconds, clock)
     this.#failures = new WindowCounter(limits.anonymous.periodSeconds, clock)
@@ -38,8 +41,8 @@ export class Throttle {
   async count({ raw, source }: CountedRequest, userId?: number): Promise<void> {
     const headers =
       userId === undefined
-        ? this.#requireWithinLimit('anonymous', this.#anonymous.count(subscriberOf(source)))
-        : this.#requireWithinLimit('authenticated', this.#authenticated.count(String(userId)))
+        ? await this.#requireWithinLimit('anonymous', this.#anonymous.count(subscriberOf(source)))
+        : await this.#requireWithinLimit('authenticated', this.#authenticated.count(String(userId)))
     this.#headers.set(raw, headers)
   }
 
@@ -61,7 +64,7 @@ export class Throttle {
    * @throws RestError 429
    */
   async requireFailureAllowance({ source }: CountedRequest): Promise<void> {
-    this.#requireWithinLimit('anonymous', this.#failures.peek(subscriberOf(source)))
+    await this.#requireWithinLimit('anonymous', this.#failures.peek(subscriberOf(source)))
   }
 
   /** Counts an unknown credential. */
@@ -70,7 +73,10 @@ export class Throttle {
   }
 
   /** Returns the rate limit headers. @throws RestError 429 above the limit */
-  #requireWithinLimit(kind: keyof RateLimits, { observed, endsAtMs, secondsLeft }: Counted): Record<string, string> {
+  async #requireWithinLimit(
+    kind: keyof RateLimits,
+    { observed, endsAtMs, secondsLeft }: Counted,
+  ): Promise<Record<string, string>> {
     const { count, periodSeconds } = this.#limits[kind]
     const headers = {
       'RateLimit-Name': throttleNames[kind],
@@ -80,7 +86,7 @@ export class Throttle {
       'RateLimit-Reset': String(endsAtMs / 1_000),
     }
     if (observed <= count) return headers
-    throw new RestError(429, 'Retry later\n', {
+    throw new RestError(429, `${(await this.#refusalText()) || 'Retry later'}\n`, {
       ...headers,
       'RateLimit-ResetTime': new Date(endsAtMs).toUTCString(),
       'Retry-After': String(secondsLeft),

@@ -88,6 +88,19 @@ test('a conditional operation that makes no check fails, with the header and wit
   expect((await remove412('forgotten/1'))[0]).toBe(500)
 })
 
+test('OpenAPI names the JSON of 429 where the operation has a limit of its own', () => {
+  const limited = {
+    ...removeAnyway,
+    limits: [{ name: 'removals', per: ['user'], periodSeconds: 60, count: 1 }],
+  } as const
+  const area: Area = { tag: 'things', routes: [remove('things', removeThing), remove('others', limited)] }
+  const { paths } = restOpenApi([area], 'svc') as {
+    paths: Record<string, { delete: { responses: Record<number, { content: object }> } }>
+  }
+  const types = Object.values(paths).map((path) => Object.keys(path.delete.responses[429]!.content))
+  expect(types).toEqual([['text/plain'], ['text/plain', 'application/json']])
+})
+
 test('OpenAPI names the header and the status only where they apply', () => {
   const { paths } = restOpenApi([things], 'svc') as {
     paths: Record<string, { delete: { parameters: { in: string; name: string }[]; responses: object } }>

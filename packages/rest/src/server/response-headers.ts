@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import type { Incoming, Reply } from '@penstock/http'
 import { discoveryPaths } from '../auth/openid-discovery.ts'
 import { headerName } from '../routing/header-name.ts'
@@ -88,7 +89,8 @@ export function withEtag(reply: Reply, { method, raw }: Incoming): Reply {
   const isRead = method === 'GET' || method === 'HEAD'
   if (!isRead || reply.status !== 200 || reply.headers?.['Cache-Control'] !== undefined) return reply
   const { content } = reply
-  if (content === undefined) return reply
+  // A stream is not read twice to compute its hash.
+  if (content === undefined || content instanceof Readable) return reply
   const etag = `W/"${createHash('sha256').update(content).digest('hex').slice(0, 32)}"`
   const headers = { ...reply.headers, ETag: etag }
   if (!matches(raw.headers['if-none-match'], etag)) return { ...reply, headers }

@@ -103,14 +103,15 @@ const anonymousFormLimits: FormRules = { limitBytes: 64 * 1024, fileLimitBytes: 
  * needs. A longer body gets the error for missing authentication.
  */
 export function bodyRulesFor(
-  { operation }: RestRoute,
+  { operation, filesOnDisk }: RestRoute,
   { caller, refusal }: EarlyCaller,
 ): Pick<Admitted, 'forms' | 'beyondLimit'> {
-  if (refusal !== undefined) return { forms: anonymousFormLimits, beyondLimit: refusal }
+  const forms = { ...anonymousFormLimits, ...(filesOnDisk && { filesOnDisk }) }
+  if (refusal !== undefined) return { forms, beyondLimit: refusal }
   try {
     requireCaller(caller?.actor, operation.caller)
   } catch (beyondLimit) {
-    return { forms: anonymousFormLimits, beyondLimit }
+    return { forms, beyondLimit }
   }
-  return caller?.actor === undefined ? { forms: anonymousFormLimits } : {}
+  return caller?.actor === undefined ? { forms } : {}
 }

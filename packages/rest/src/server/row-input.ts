@@ -20,9 +20,27 @@ export const queryParameters = (incoming: Incoming): RequestParameters['values']
 
 /** Returns the parameters of a request with its body. If the body is a document, only the path has parameters. */
 export function requestParameters(row: RestRoute, request: RouteRequest): RequestParameters {
-  const { form, body, params } = request
+  const { form, body } = request
+  const params = decodedTwice(request.params, row.encodedTwice)
   if (row.bodyTextAs !== undefined) return mergeParameters({ query: [], path: params })
   return mergeParameters({ query: queryOf(request), form, body, path: params })
+}
+
+/** Decodes parameters again that are still encoded. */
+function decodedTwice(params: RouteRequest['params'], names: readonly string[] = []): RouteRequest['params'] {
+  const again = names.filter((name) => /%[0-9a-f]{2}/i.test(params[name] ?? ''))
+  return again.length === 0
+    ? params
+    : { ...params, ...Object.fromEntries(again.map((name) => [name, decoded(params[name]!)])) }
+}
+
+/** Returns the decoded text, or the text itself if it is not the UTF-8 of any text. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 const queryOf = ({ search }: Incoming) => urlEncodedEntries(search.slice(1))

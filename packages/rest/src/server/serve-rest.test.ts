@@ -128,6 +128,15 @@ const things: Area = {
       content: text,
       endsInName: true,
     }),
+    route({
+      method: 'GET',
+      path: '/pages/*slug',
+      operation: readText,
+      summary: 'Page',
+      content: text,
+      endsInName: true,
+      encodedTwice: ['slug'],
+    }),
   ],
 }
 
@@ -251,6 +260,13 @@ describe('responses', () => {
     })
     expect([removed.status, removed.text, removed.headers.get('content-type')]).toEqual([204, '', null])
   })
+
+  test.each(['guides/set-up.json', 'guides%2Fset-up.json', 'guides%252Fset-up.json'])(
+    'passes the name %s on decoded, with its slashes',
+    async (path) => {
+      expect((await call(`/api/v4/pages/${path}`)).text).toBe('guides/set-up.json')
+    },
+  )
 
   test('keeps .json at the end of a name, and ignores it and a trailing slash on other paths', async () => {
     const slug = await call('/api/v4/texts/a%2Fb.json?format=markdown')

@@ -1,12 +1,14 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
+import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
-import type { Core } from '@penstock/core'
+import { type Core, settingOf } from '@penstock/core'
 import {
   type Incoming,
   type Reply,
   type ServedRoute,
   serveRoutes,
   strictTransportHeaders,
+  UploadSpace,
   unguarded,
 } from '@penstock/http'
 import type { Log, TrustedProxies } from '@penstock/runtime'
@@ -16,7 +18,9 @@ import { headerName } from '../routing/header-name.ts'
 import { restOpenApi } from '../routing/openapi.ts'
 import { RestError } from '../routing/rest-error.ts'
 import { API_PREFIX, type Area } from '../routing/route.ts'
+import { avatarRoute } from './avatar-route.ts'
 import { DocumentReader } from './document-reader.ts'
+import { healthRoutes } from './health-routes.ts'
 import { defaultRateLimits, type RateLimits, Throttle } from './rate-limit.ts'
 import { commonHeaders, corsHeaders, preflightReply, withEtag } from './response-headers.ts'
 import type { Authenticate } from './row-caller.ts'
@@ -63,7 +67,10 @@ const API_V3_GONE = 'API V3 is no longer supported. Use API V4 instead.'
 export function restListener(options: RestOptions): RequestListener {
   const { core, areas, log, rateLimits = defaultRateLimits, extraRoutes = [] } = options
   const { settings, clock } = core
-  const throttle = rateLimits === 'off' ? undefined : new Throttle(rateLimits, clock)
+  const throttle =
+    rateLimits === 'off'
+      ? undefined
+      : new Throttle(rateLimits, clock, () => settingOf(core, 'rate_limiting_response_text'))
   const startTimes = new WeakMap<IncomingMessage, number>()
   const isHttps = settings.externalUrl.startsWith('https://')
   const headers = {
@@ -79,7 +86,7 @@ export function restListener(options: RestOptions): RequestListener {
     documents: new DocumentReader(),
   }
   const rows = areas.flatMap(({ routes }) => routes.map((row) => servedRow(row, rowDeps)))
-  const extras = [...openApiRoute(areas, settings.serviceName), ...extraRoutes].map(
+  const extras = [...openApiRoute(areas, settings.serviceName), ...healthRoutes(core), ...extraRoutes].map(
     (route: ExtraRoute): ServedRoute => ({
       ...route,
       async admit(incoming) {
@@ -89,13 +96,15 @@ export function restListener(options: RestOptions): RequestListener {
     }),
   )
 
-  const app = serveRoutes([...rows, ...extras], {
+  const app = serveRoutes([...rows, avatarRoute(rowDeps), ...extras], {
     renderError,
     headers,
     bodyLimitBytes: BODY_LIMIT_BYTES,
     log,
     ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
     takesTrailingSlash: true,
+    // Beside the repositories, so that a file is kept by renaming it.
+    uploads: new UploadSpace(join(dirname(settings.repositoriesDir), 'uploads-in-progress')),
     answersOptions: true,
     async unmatched(incoming) {
       await throttle?.count(incoming)
@@ -118,6 +127,8 @@ export function restListener(options: RestOptions): RequestListener {
       response.writeHead(414, { ...headers, 'Content-Type': 'application/json' })
       return response.end('{"error":"414 URI Too Long"}')
     }
+    // Clients that join a base URL ending in a slash with a path send `//api/v4`.
+    request.url = request.url?.replace(/^\/{2,}/, '/')
     startTimes.set(request, performance.now())
     return app(request, response)
   }

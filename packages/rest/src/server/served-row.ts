@@ -30,6 +30,7 @@ export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
       ...(row.bodyLimitBytes !== undefined && { limitBytes: row.bodyLimitBytes }),
       ...(row.jsonLimits !== undefined && { jsonLimits: row.jsonLimits }),
       ...(row.fileLimitBytes !== undefined && { fileLimitBytes: row.fileLimitBytes }),
+      ...(row.filesOnDisk && { filesOnDisk: true }),
       ...(row.bodyTextAs !== undefined && { keepsBytes: true }),
     },
     async admit(incoming) {

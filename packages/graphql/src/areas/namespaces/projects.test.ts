@@ -122,6 +122,51 @@ test('denies changes in an archived project, also to administrators', async () =
   })
 })
 
+test('shows null for disabled features, also to administrators, and the stored settings', async () => {
+  const features = {
+    issuesEnabled: false,
+    mergeRequestsEnabled: false,
+    jobsEnabled: false,
+    repositoryAccessLevel: 'disabled',
+  }
+  const settings = { mergeMethod: 'ff', squashOption: 'always', mergeCommitTemplate: '%{title}', topics: ['ci', 'go'] }
+  await server.world.perform(root, updateProject, { project: app.id, ...features, ...settings })
+  const query = `{ project(fullPath: "acme/app") {
+    issuesEnabled mergeRequestsEnabled jobsEnabled snippetsEnabled openIssuesCount openMergeRequestsCount
+    issues { nodes { id } } mergeRequests { nodes { id } } pipelines { nodes { id } } labels { nodes { id } }
+    userPermissions { createIssue createMergeRequestIn downloadCode pushCode adminProject }
+    mergeRequestsFfOnlyEnabled squashReadOnly mergeCommitTemplate topics
+  } }`
+  for (const as of [root, alice]) {
+    const { body } = await server.ask(query, { as })
+    expect(body.data.project).toEqual({
+      issuesEnabled: false,
+      mergeRequestsEnabled: false,
+      jobsEnabled: false,
+      snippetsEnabled: true,
+      openIssuesCount: null,
+      openMergeRequestsCount: null,
+      issues: null,
+      mergeRequests: null,
+      pipelines: null,
+      labels: null,
+      userPermissions: {
+        createIssue: false,
+        createMergeRequestIn: false,
+        downloadCode: false,
+        pushCode: false,
+        adminProject: as === root,
+      },
+      mergeRequestsFfOnlyEnabled: true,
+      squashReadOnly: true,
+      mergeCommitTemplate: '%{title}',
+      topics: ['ci', 'go'],
+    })
+  }
+  expect(await pathsOf('topics: ["GO"]', alice)).toEqual(['acme/app'])
+  expect(await pathsOf('withIssuesEnabled: true', alice)).toEqual(['acme/site'])
+})
+
 test('counts the open issues that the caller may see', async () => {
   const { world } = server
   const bob = await world.user('bob')

@@ -17,7 +17,7 @@ declare module '../../schema/schema-types.ts' {
   }
 }
 
-/** What projects do not store here, or store without counting it apart. */
+/** Sizes of features without stored bytes of their own. */
 const alwaysZero = ['buildArtifactsSize', 'lfsObjectsSize', 'packagesSize'] as const
 const alwaysZeroOrNull = [
   'containerRegistrySize',

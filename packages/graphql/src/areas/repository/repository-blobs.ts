@@ -5,6 +5,7 @@ import type { Kit } from '../../schema/kit.ts'
 import type { FieldsOf } from '../../schema/schema-types.ts'
 import { encodedPath } from '../../schema/web-address.ts'
 import { standingIn } from '../namespaces/access-levels.ts'
+import { addBlame } from './blame.ts'
 import { plainTextIn, textIn } from './blob-text.ts'
 import { addBlobViewers, richViewerOf, simpleViewerOf } from './blob-viewers.ts'
 import { openRepository } from './open-repository.ts'
@@ -18,6 +19,7 @@ declare module '../../schema/schema-types.ts' {
 export function addRepositoryBlobs(kit: Kit): void {
   const { builder, globalIds, web } = kit
   addBlobViewers(kit)
+  addBlame(kit)
   builder.objectType('RepositoryBlob', {
     description: 'A file of a repository',
     fields: (t) => ({

@@ -1,4 +1,4 @@
-import { type Branch, createBranch, createCommit, locateProject, perform } from '@penstock/core'
+import { type Branch, createBranch, createCommit, locateProject } from '@penstock/core'
 import { performIn, type RequestContext } from '../../request/request-context.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { mutation } from '../../schema/mutation.ts'
@@ -90,7 +90,7 @@ export function addRepositoryMutations(kit: Kit): void {
 async function inProject(
   commit: Omit<CommitOfProject, 'inProject'>,
   project: string,
-  { core, actor }: RequestContext,
+  context: RequestContext,
 ): Promise<CommitOfProject> {
-  return { ...commit, inProject: await perform(core, actor, locateProject, { project }) }
+  return { ...commit, inProject: await performIn(context, locateProject, { project }) }
 }

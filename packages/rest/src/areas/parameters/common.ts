@@ -14,10 +14,13 @@ export const immediateDeletion: Reasons = {
   permanently_remove: 'a deletion is immediate and permanent',
 }
 
-export const noDelayedDeletion: Reasons = { marked_for_deletion_on: 'a deletion is immediate' }
 export const noStorages: Reasons = { repository_storage: 'there is one storage' }
 export const noCustomRoles: Reasons = { member_role_id: 'there are no custom roles' }
 export const noReactions: Reasons = {
   my_reaction_emoji: 'there are no emoji reactions',
   'not[my_reaction_emoji]': 'there are no emoji reactions',
 }
+
+/** Returns the REST names of the rows of a field table, which are its columns. */
+export const columnsOf = (fields: Readonly<Record<string, { readonly column: string }>>): string[] =>
+  Object.values(fields).map(({ column }) => column)

@@ -1,17 +1,42 @@
+import { groupSettings } from '@penstock/core'
 import type { RouteParameters } from '../../routing/route.ts'
-import { attributesAndStatistics, customAttributes, noCustomRoles, noDelayedDeletion, noStorages } from './common.ts'
-import { cursorList, orderedList, pagedList } from './lists.ts'
-
-const absent = { ...customAttributes, ...noDelayedDeletion, ...noStorages }
+import { attributesAndStatistics, columnsOf, customAttributes, noCustomRoles } from './common.ts'
+import { cursorList, orderedList } from './lists.ts'
 
 export const groupList = {
   noEffect: { ...cursorList.noEffect, ...attributesAndStatistics },
-  refused: absent,
+  refused: customAttributes,
 } satisfies RouteParameters
 
 export const subgroupList = {
-  noEffect: { ...pagedList.noEffect, ...attributesAndStatistics },
-  refused: absent,
+  noEffect: groupList.noEffect,
+  refused: { ...customAttributes, top_level_only: 'no group below another is at the top' },
+} satisfies RouteParameters
+
+const onePage = 'one group has no pages'
+
+export const oneGroup = {
+  noEffect: {
+    with_custom_attributes: attributesAndStatistics.with_custom_attributes!,
+    order_by: onePage,
+    sort: onePage,
+    page: onePage,
+    per_page: onePage,
+    pagination: onePage,
+    page_token: onePage,
+  },
+} satisfies RouteParameters
+
+/** Stored without an effect, some of the refused settings would suggest that access is limited. */
+export const changedGroup = {
+  stored: columnsOf(groupSettings),
+  refused: {
+    organization_id: 'there are no organizations',
+    require_two_factor_authentication: 'there is no second factor',
+    step_up_auth_required_oauth_provider: 'there is no second factor',
+    ip_restriction_ranges: 'access is not limited by address',
+    allowed_email_domains_list: 'members are not limited by domain',
+  },
 } satisfies RouteParameters
 
 export const memberList = {
@@ -34,3 +59,7 @@ export const newGroupMember = {
 } satisfies RouteParameters
 
 export const changedMember = { refused: noCustomRoles } satisfies RouteParameters
+
+export const removedMember = {
+  refused: { unassign_issuables: 'issues and merge requests keep their assignees' },
+} satisfies RouteParameters

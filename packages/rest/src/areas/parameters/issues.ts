@@ -25,8 +25,11 @@ const absentInIssueLists = {
 export const issueList = { noEffect: pagedList.noEffect, refused: absentInIssueLists } satisfies RouteParameters
 /** Counts have no order and show no items. */
 export const issueStatistics = { refused: absentInIssueLists } satisfies RouteParameters
+
+const oneProject = 'the list belongs to one project'
+
 export const projectIssueList = {
-  noEffect: cursorList.noEffect,
+  noEffect: { ...cursorList.noEffect, non_archived: oneProject },
   refused: absentInIssueLists,
 } satisfies RouteParameters
 
@@ -59,14 +62,27 @@ export const mergeRequestList = {
   },
 } satisfies RouteParameters
 
+export const projectMergeRequestList = {
+  noEffect: { ...mergeRequestList.noEffect, non_archived: oneProject },
+  refused: mergeRequestList.refused,
+} satisfies RouteParameters
+
 const sameProject = 'both branches are in one project; its members may push to them'
 
 export const changedMergeRequest = {
-  noEffect: { allow_collaboration: sameProject, allow_maintainer_to_push: sameProject },
+  noEffect: {
+    allow_collaboration: sameProject,
+    allow_maintainer_to_push: sameProject,
+    squash_on_merge: 'a field of the answer, which `squash` sets',
+  },
   refused: { approvals_before_merge: noApprovals, merge_after: 'merge requests are not merged here' },
 } satisfies RouteParameters
 
 export const newMergeRequest = {
-  noEffect: { ...changedMergeRequest.noEffect, commits: 'a field of the answer that gitbeaker lets callers send' },
+  noEffect: {
+    allow_collaboration: sameProject,
+    allow_maintainer_to_push: sameProject,
+    commits: 'a field of the answer that gitbeaker lets callers send',
+  },
   refused: changedMergeRequest.refused,
 } satisfies RouteParameters

@@ -12,12 +12,20 @@ export const pagedList = {
   noEffect: { ...cursorList.noEffect, pagination: 'the list has numbered pages; clients follow its links' },
 } satisfies RouteParameters
 
+/** A list with an order of its own, which `sort` selects. */
+export const sortedList = {
+  noEffect: { ...pagedList.noEffect, order_by: 'the order follows `sort`' },
+} satisfies RouteParameters
+
 /** A list with numbered pages and one order. */
 export const orderedList = {
   noEffect: { ...pagedList.noEffect, order_by: oneOrder, sort: oneOrder },
 } satisfies RouteParameters
 
 /** A list that is returned as a whole. */
-export const wholeList = {
-  noEffect: { ...orderedList.noEffect, page: 'the list is complete', per_page: 'the list is complete' },
+export const pageOfAll = {
+  noEffect: { page: 'the list is complete', per_page: 'the list is complete' },
 } satisfies RouteParameters
+
+/** A list that is returned as a whole, to a client that names an order for every list. */
+export const wholeList = { noEffect: { ...orderedList.noEffect, ...pageOfAll.noEffect } } satisfies RouteParameters

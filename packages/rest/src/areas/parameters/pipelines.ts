@@ -1,5 +1,5 @@
 import type { RouteParameters } from '../../routing/route.ts'
-import { cursorList, wholeList } from './lists.ts'
+import { cursorList } from './lists.ts'
 
 const sameRefusal = 'pipelines and jobs run elsewhere, so the call has the same answer with any parameters'
 
@@ -10,10 +10,6 @@ export const projectJobList = {
     order_by: 'the newest job is first',
     sort: 'the newest job is first',
   },
-} satisfies RouteParameters
-
-export const pipelineVariableList = {
-  noEffect: { page: wholeList.noEffect.page, per_page: wholeList.noEffect.per_page },
 } satisfies RouteParameters
 
 export const startedPipeline = {

@@ -1,10 +1,9 @@
+import { projectSettings } from '@penstock/core'
 import type { RouteParameters } from '../../routing/route.ts'
-import { attributesAndStatistics, customAttributes, noDelayedDeletion, noStorages } from './common.ts'
+import { attributesAndStatistics, columnsOf, customAttributes, noStorages } from './common.ts'
 import { cursorList } from './lists.ts'
 
 const noChecksums = 'there are no checksums'
-const noImport = 'projects are not imported'
-const noMirrors = 'there are no mirrors'
 const noTemplates = 'there are no project templates'
 
 /** The lists of projects. */
@@ -17,17 +16,16 @@ export const projectList = {
   },
   refused: {
     ...customAttributes,
-    ...noDelayedDeletion,
-    ...noStorages,
-    imported: noImport,
+    with_programming_language: 'lists do not know the languages of repositories',
+    topic_id: 'topics have names only',
     repository_checksum_failed: noChecksums,
     wiki_checksum_failed: noChecksums,
   },
 } satisfies RouteParameters
 
 export const groupProjectList = {
-  noEffect: { ...projectList.noEffect },
-  refused: { with_security_reports: 'there are no security reports' },
+  noEffect: { ...projectList.noEffect, with_shared: 'projects cannot be shared with groups' },
+  refused: { ...projectList.refused, with_security_reports: 'there are no security reports' },
 } satisfies RouteParameters
 
 export const oneProject = {
@@ -38,33 +36,27 @@ export const oneProject = {
   },
 } satisfies RouteParameters
 
-/** The settings of a project that belong to features that do not exist, and would change what the project does. */
-export const projectSettings = {
+export const sharedProjectList = {
+  ...groupProjectList,
+  noEffect: { ...groupProjectList.noEffect, pagination: 'the list is empty' },
+} satisfies RouteParameters
+
+export const changedProject = {
+  stored: columnsOf(projectSettings),
   refused: {
     ...noStorages,
-    approvals_before_merge: 'there are no approvals',
-    import_url: noImport,
-    mirror: noMirrors,
-    mirror_trigger_builds: noMirrors,
+    import_url: 'projects are not imported',
+    container_expiration_policy_attributes: 'there is no container registry',
   },
 } satisfies RouteParameters
 
 export const newProject = {
+  ...changedProject,
   refused: {
-    ...projectSettings.refused,
+    ...changedProject.refused,
     group_with_project_templates_id: noTemplates,
     template_name: noTemplates,
     template_project_id: noTemplates,
     use_custom_template: noTemplates,
-  },
-} satisfies RouteParameters
-
-export const changedProject = {
-  refused: {
-    ...projectSettings.refused,
-    mirror_branch_regex: noMirrors,
-    mirror_overwrites_diverged_branches: noMirrors,
-    mirror_user_id: noMirrors,
-    only_mirror_protected_branches: noMirrors,
   },
 } satisfies RouteParameters

@@ -13,7 +13,6 @@ export const constantProjectMembers: Members<ProjectView> = {
   descriptionHtml: of(z.string(), ({ project }) => html`${project.description ?? ''}`.text),
   sharedWithGroups: none,
   complianceFrameworks: none,
-  ciIdTokenSubClaimComponents: of(z.array(z.string()), () => ['project_path', 'ref_type', 'ref']),
   ciOptInJwt: no,
   importUrl: nothing,
   importType: nothing,

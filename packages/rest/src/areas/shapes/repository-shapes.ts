@@ -168,10 +168,13 @@ const headerText = (text: string): string => text.replace(/[^\x20-\x7e]+/gu, (pa
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
 const encodePath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
-/** Returns the Content-Disposition for a file that browsers display. @see RFC 6266 */
-export function inlineDisposition(fileName: string): string {
+/** Returns the Content-Disposition for a file that browsers display. */
+export const inlineDisposition = (fileName: string): string => disposition('inline', fileName)
+
+/** @see RFC 6266 */
+export function disposition(kind: 'inline' | 'attachment', fileName: string): string {
   const plain = fileName.replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  return `inline; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(fileName).replace(/['()*]/g, escapeByte)}`
+  return `${kind}; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(fileName).replace(/['()*]/g, escapeByte)}`
 }
 const escapeByte = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 

@@ -1,4 +1,4 @@
-import { matches } from '../kit/field-table.ts'
+import { matches } from '../../kit/field-table.ts'
 import { networkList } from './network-list.ts'
 import { inForce, stored, typed, untyped } from './setting.ts'
 import { line, lineOrNull, url, urlOrNull } from './setting-fields.ts'
@@ -18,7 +18,7 @@ export const textSettings = {
     stored('The CI/CD configuration file of new projects.', { allowed: 'no leading slash, no `..`' }),
   ),
   terms: untyped(lineOrNull(MAX_TERMS), stored('The terms of service, as Markdown.')),
-  diagram_a_url: typed(urlOrNull(), stored('The server of renderer A.')),
+  diagram_a_url: typed(lineOrNull(2_048), stored('The server of renderer A.')),
   diagram_b_url: typed(url('https://embed.diagrams.net'), stored('The server of renderer B.')),
   diagram_c_url: typed(urlOrNull(), stored('The server of renderer C.')),
   asset_proxy_url: typed(urlOrNull(), stored('The proxy for images.')),

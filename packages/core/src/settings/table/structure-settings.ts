@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { list, object } from '../kit/field-table.ts'
-import { type Visibility, visibilities } from '../model/access-level.ts'
+import { list, object } from '../../kit/field-table.ts'
+import { type Visibility, visibilities } from '../../model/access-level.ts'
 import { inForce, stored, typed, untyped, VALUE } from './setting.ts'
-import { texts } from './setting-fields.ts'
+import { listed, texts } from './setting-fields.ts'
 
 const MAX_DOMAINS = 1_000
 const MAX_ALLOWED_HOSTS = 1_000
@@ -36,7 +36,7 @@ const allBoolean = (value: object) => !Object.values(value).every((each) => type
 
 const knownStorages = (weights: object) => {
   const unknown = Object.keys(weights).filter((name) => !storages.includes(name))
-  return unknown.length > 0 && `can't include: ${unknown.join(', ')}`
+  return unknown.length > 0 && `can't include: ${listed(unknown)}`
 }
 const inRange = (weights: object) => {
   const wrong = Object.entries(weights).find(([, weight]) => !Number.isInteger(weight) || weight < 0 || weight > 100)

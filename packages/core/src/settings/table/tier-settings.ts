@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { list } from '../kit/field-table.ts'
+import { list } from '../../kit/field-table.ts'
 import { networkList } from './network-list.ts'
 import { inForce, stored, typed, untyped, VALUE } from './setting.ts'
-import { from, idOrNull, line, off, on, positive, texts } from './setting-fields.ts'
+import { from, idOrNull, line, listed, off, on, positive, texts } from './setting-fields.ts'
 
 /** The integrations that a list of allowed ones can name. */
 const integrations = [
@@ -16,7 +16,7 @@ const integrations = [
 
 const knownIntegrations = (names: readonly string[]) => {
   const unknown = names.filter((name) => !integrations.includes(name))
-  return unknown.length > 0 && `contains unknown integrations: ${unknown.join(', ')}`
+  return unknown.length > 0 && `contains unknown integrations: ${listed(unknown)}`
 }
 
 const SCANS = 'Transfers of dependency scans.'

@@ -5,7 +5,10 @@ const NO_LIMIT = '0: no limit.'
 
 /** Integer settings about accounts, sizes, times and imports. */
 export const amountSettings = {
-  default_projects_limit: typed(from(0, 100_000), inForce('Projects that a user may create in their own namespace.')),
+  default_projects_limit: typed(
+    from(0, 100_000),
+    inForce('Projects that a new user may create in their own namespace.'),
+  ),
   deletion_adjourned_period: untyped(from(1, 30, 90), stored('Days until a deleted group or project is removed.')),
   failed_login_attempts_unlock_period_in_minutes: untyped(
     positiveOrNull(),
@@ -44,7 +47,7 @@ export const amountSettings = {
   ),
   performance_bar_allowed_group_id: untyped(
     idOrNull(),
-    stored('The group whose members may see the performance bar.', { allowed: 'the id or path of a group' }),
+    stored('The group of the users who may see the performance bar.', { allowed: 'the id or path of a group' }),
   ),
   local_markdown_version: typed(
     from(0, 0, 65_535).optional().default(0),

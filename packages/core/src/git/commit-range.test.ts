@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { HistoryHeader } from '../git/history.ts'
-import { cachedCommitReader, rangeOf } from './merge-request-range.ts'
+import { cachedCommitReader, rangeOf } from './commit-range.ts'
+import type { HistoryHeader } from './history.ts'
 
 /** Creates a history from `id: parents`, with one second between commits. */
 function historyOf(commits: Readonly<Record<string, readonly string[]>>, atSeconds = (index: number) => index) {
@@ -55,6 +55,13 @@ test.each([
 
 test('handles commits that are older than their parents', async () => {
   const { range } = historyOf(linear, (index) => 100 - index)
+  expect(await range('e', 'c')).toEqual([['e', 'd'], 'b'])
+})
+
+test('finds the ancestor of a commit that was made in the same second', async () => {
+  const { range } = historyOf(linear, () => 100)
+  expect(await range('b', 'e')).toEqual([[], 'b'])
+  expect(await range('e', 'b')).toEqual([['e', 'd'], 'b'])
   expect(await range('e', 'c')).toEqual([['e', 'd'], 'b'])
 })
 

@@ -36,10 +36,7 @@ export const choiceSettings = {
       allowed: 'above 0 and at most 10 while the service is enabled',
     }),
   ),
-  default_preferred_language: untyped(
-    line(255, 'en').check(isOneOf(languages)),
-    stored('The language of new users.', { allowed: languages.join(', ') }),
-  ),
+  default_preferred_language: untyped(line(255, 'en').check(isOneOf(languages)), stored('The language of new users.')),
   default_snippet_visibility: typed(visibility(), stored('The visibility of new snippets.')),
   default_project_visibility: typed(
     visibility(),

@@ -1,5 +1,5 @@
-import type { GitRepository } from '../git/git-repository.ts'
-import type { HistoryHeader } from '../git/history.ts'
+import type { GitRepository } from './git-repository.ts'
+import type { HistoryHeader } from './history.ts'
 
 /** The commits of a branch that another branch does not have. */
 export interface CommitRange {
@@ -24,21 +24,30 @@ const SHARED = FROM_HEAD | FROM_START
 
 /**
  * Returns the commits that only the head branch has, or `undefined` if the budget is used up. Walks the histories of both
- * branches together, the commit with the latest committer time first, until every queued commit is known to be
- * reachable from the other branch.
+ * branches together, the commit with the latest committer time first, until no queued commit can belong to the head branch
+ * alone, or descend from one that seems to.
+ *
+ * @param otherShas the tips of further branches, which count as merged into the other branch
  */
 export async function rangeOf(
   read: ReturnType<typeof cachedCommitReader>,
-  { headSha, startSha }: { readonly headSha: string; readonly startSha: string },
+  {
+    headSha,
+    startSha,
+    otherShas = [],
+  }: { readonly headSha: string; readonly startSha: string; readonly otherShas?: readonly string[] },
 ): Promise<CommitRange | undefined> {
   const found = new Map<string, { readonly commit: HistoryHeader; from: number }>()
   const waiting: HistoryHeader[] = []
+  /** The earliest time of the commits that only the head branch seems to have; `undefined` if it has to be computed. */
+  let oldestSeconds: number | undefined
   /** Marks a commit as reachable and queues it; returns false if the budget is used up. */
   const visit = async (oid: string, from: number): Promise<boolean> => {
     const known = found.get(oid)
     if (known !== undefined && (known.from | from) === known.from) return true
     const commit = known?.commit ?? (await read(oid))
     if (commit === undefined) return false
+    if (known?.from === FROM_HEAD) oldestSeconds = undefined
     found.set(oid, { commit, from: (known?.from ?? 0) | from })
     if (waiting.includes(commit)) return true
     const at = waiting.findLastIndex((other) => other.committer.atSeconds >= commit.committer.atSeconds)
@@ -46,11 +55,24 @@ export async function rangeOf(
     return true
   }
   const fromOf = ({ oid }: HistoryHeader) => found.get(oid)!.from
-  if (!(await visit(headSha, FROM_HEAD)) || !(await visit(startSha, FROM_START))) return undefined
+  if (!(await visit(headSha, FROM_HEAD))) return undefined
+  for (const sha of [startSha, ...otherShas]) if (!(await visit(sha, FROM_START))) return undefined
   const passed: HistoryHeader[] = []
-  while (waiting.some((commit) => fromOf(commit) === FROM_HEAD)) {
+  const oldestOfHead = () =>
+    passed.reduce(
+      (oldest, commit) => (fromOf(commit) === FROM_HEAD ? Math.min(oldest, commit.committer.atSeconds) : oldest),
+      Number.POSITIVE_INFINITY,
+    )
+  /** Returns whether a queued commit can still change which commits only the head branch has. */
+  const isOpen = (): boolean => {
+    if (waiting.some((commit) => fromOf(commit) === FROM_HEAD)) return true
+    oldestSeconds ??= oldestOfHead()
+    return waiting.some(({ committer }) => committer.atSeconds >= oldestSeconds!)
+  }
+  while (isOpen()) {
     const commit = waiting.shift()!
     passed.push(commit)
+    if (fromOf(commit) === FROM_HEAD) oldestSeconds = undefined
     for (const parent of commit.parents) if (!(await visit(parent, fromOf(commit)))) return undefined
   }
   return {

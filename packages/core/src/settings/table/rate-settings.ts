@@ -45,7 +45,7 @@ export const rateSettings = {
   job_play_limit_per_user_project: typed(rate(0), stored(`Jobs that a user plays in a project. ${NO_LIMIT}`)),
   pipeline_delete_limit_per_user_project: typed(
     rate(0),
-    stored(`Pipelines that a user deletes in a project. ${NO_LIMIT}`),
+    inForce(`Pipelines that a user deletes in a project. ${NO_LIMIT}`),
   ),
   job_erase_limit_per_user_project: untyped(rate(0), stored(`Jobs that a user erases in a project. ${NO_LIMIT}`)),
 }

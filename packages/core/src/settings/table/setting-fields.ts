@@ -1,16 +1,26 @@
 import { z } from 'zod'
-import { flag, int, list, maxCharacters, number, oneOf, text } from '../kit/field-table.ts'
-import { visibilities } from '../model/access-level.ts'
+import { flag, int, list, maxCharacters, number, oneOf, text } from '../../kit/field-table.ts'
+import { visibilities } from '../../model/access-level.ts'
 import { VALUE } from './setting.ts'
 
 /** The largest integer, as in the columns of GitLab. */
 const MAX_INTEGER = 2_147_483_647
 
-export const atLeast = (min: number) => (value: number) => value < min && `must be greater than or equal to ${min}`
-export const above = (bound: number) => (value: number) => value <= bound && `must be greater than ${bound}`
-export const atMost = (max: number) => (value: number) => value > max && `must be less than or equal to ${max}`
-export const isOneOf = (values: readonly unknown[]) => (value: unknown) =>
-  !values.includes(value) && 'is not included in the list'
+/** A rule with a description of the values that it allows, for the documentation. */
+const allows = <Check extends object>(allowed: string, check: Check): Check & { readonly allowed: string } =>
+  Object.assign(check, { allowed })
+
+export const atLeast = (min: number) =>
+  allows(`at least ${min}`, (value: number) => value < min && `must be greater than or equal to ${min}`)
+export const above = (bound: number) =>
+  allows(`above ${bound}`, (value: number) => value <= bound && `must be greater than ${bound}`)
+export const atMost = (max: number) => {
+  const check = (value: number) => value > max && `must be less than or equal to ${max}`
+  return max === MAX_INTEGER ? check : allows(`at most ${max}`, check)
+}
+export const isOneOf = (values: readonly unknown[]) =>
+  allows(values.join(', '), (value: unknown) => !values.includes(value) && 'is not included in the list')
+const charactersUpTo = (max: number) => allows(`at most ${max} characters`, maxCharacters(max))
 
 export const whole = (fallback: number) => int(VALUE).default(fallback)
 /** An integer of at least `min`. */
@@ -37,21 +47,30 @@ export const off = () => flag(VALUE).default(false)
 
 export const visibility = () => oneOf(VALUE, visibilities).default('private')
 /** A text of at most `max` characters. */
-export const line = (max: number, fallback = '') => text(VALUE).default(fallback).check(maxCharacters(max))
+export const line = (max: number, fallback = '') => text(VALUE).default(fallback).check(charactersUpTo(max))
 /** A text of at most `max` characters, or null. */
-export const lineOrNull = (max: number) => text(VALUE).check(maxCharacters(max)).optional()
+export const lineOrNull = (max: number) => text(VALUE).check(charactersUpTo(max)).optional()
 
 const MAX_URL = 2_048
 const URL_MESSAGE = 'must be a valid URL'
-const isUrl = (value: string) => !(URL.canParse(value) && /^https?:\/\/[^\s<>]+$/i.test(value)) && URL_MESSAGE
+const isUrl = allows(
+  'a URL',
+  (value: string) => !(URL.canParse(value) && /^https?:\/\/[^\s<>]+$/i.test(value)) && URL_MESSAGE,
+)
 export const url = (fallback: string) => line(MAX_URL, fallback).check(isUrl)
 export const urlOrNull = (max = MAX_URL) => lineOrNull(max).check(isUrl)
 
 /** A list of texts. */
 export const texts = (maxEntries: number, maxEntryCharacters = 255) =>
   list(VALUE, z.string()).check(
-    (entries) => entries.length > maxEntries && `is too long (maximum is ${maxEntries} entries)`,
+    allows(
+      `at most ${maxEntries} entries of ${maxEntryCharacters} characters`,
+      (entries: readonly string[]) => entries.length > maxEntries && `is too long (maximum is ${maxEntries} entries)`,
+    ),
     (entries) =>
       entries.some((entry) => entry.length > maxEntryCharacters) &&
       `entries cannot be larger than ${maxEntryCharacters} characters`,
   )
+
+/** Returns names for a message, which is limited because a request may contain thousands of them. */
+export const listed = (names: readonly string[]): string => names.slice(0, 10).join(', ').slice(0, 1_000)

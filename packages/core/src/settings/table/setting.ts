@@ -1,5 +1,10 @@
-import type { AnyField, Field } from '../kit/field-table.ts'
-import type { CoreSettings } from '../operations/context.ts'
+import type { AnyField, Field } from '../../kit/field-table.ts'
+
+/** The facts about the instance on which defaults depend. */
+export interface Instance {
+  readonly serviceName: string
+  readonly externalUrl: string
+}
 
 /** The facts about a setting that its field does not tell. */
 export interface SettingFacts<Value> {
@@ -16,9 +21,9 @@ export interface SettingFacts<Value> {
   /** A secret is encrypted in the database. The record shows a mask or does not have it. */
   readonly secret?: 'masked' | 'never_shown'
   /** Returns the default, if it depends on the instance. */
-  readonly defaultOf?: (instance: CoreSettings) => Value
+  readonly defaultOf?: (instance: Instance) => Value
   /** Returns the value to store for a valid one. */
-  readonly normalize?: (value: Value, context: { readonly instance: CoreSettings; readonly before: Value }) => Value
+  readonly normalize?: (value: Value, context: { readonly instance: Instance; readonly before: Value }) => Value
   /** Describes the allowed values in the documentation, if the rules cannot. */
   readonly allowed?: string
 }

@@ -56,7 +56,10 @@ export const switchSettings = {
   silent_mode_enabled: untyped(off(), stored('Whether mail and hooks are suppressed.')),
   package_registry_allow_anyone_to_pull_option: untyped(on(), stored('Whether projects may open their packages.')),
   silent_admin_exports_enabled: untyped(off(), stored('Whether exports of administrators are silent.')),
-  top_level_group_creation_enabled: untyped(on(), inForce('Whether users may create top-level groups.')),
+  top_level_group_creation_enabled: untyped(
+    on(),
+    inForce('Whether users, not only administrators, may create top-level groups.'),
+  ),
   disable_invite_members: untyped(off(), stored('Whether only administrators invite members.')),
   enforce_pipl_compliance: untyped(on(), stored('Whether accounts in certain regions are restricted.')),
   model_prompt_cache_enabled: untyped(on(), stored('Whether prompts of the assistant are cached.')),
@@ -66,7 +69,7 @@ export const switchSettings = {
     off(),
     stored('Whether another service authorizes access to projects.'),
   ),
-  can_create_group: untyped(on(), inForce('Whether users may create top-level groups.')),
+  can_create_group: untyped(on(), inForce('Whether new users may create top-level groups.')),
   user_defaults_to_private_profile: untyped(off(), stored('Whether profiles of new users are private.')),
   dns_rebinding_protection_enabled: untyped(
     on(),

@@ -1,0 +1,36 @@
+import { type GitReference, listReferences, type RefKind } from './git-reference.ts'
+import type { GitRepository } from './git-repository.ts'
+import { MAX_SEARCHED } from './history.ts'
+
+/**
+ * Returns the references of a kind that contain a commit, by name. Parents of commits that are older than the commit are
+ * not visited, because they cannot descend from it.
+ *
+ * @returns `undefined` if more than `MAX_SEARCHED` commits would have to be visited
+ */
+export async function referencesContaining(
+  repository: GitRepository,
+  kind: RefKind,
+  oid: string,
+): Promise<GitReference[] | undefined> {
+  const { committer } = await repository.commitHeader(oid)
+  const references = await listReferences(repository, kind)
+  const tips: (string | undefined)[] = []
+  for (const reference of references) tips.push(await repository.commitNamedBy(reference.oid))
+  const visited = new Set(tips.filter((tip) => tip !== undefined))
+  const childrenOf = new Map<string, string[]>()
+  // The set grows during the iteration, which visits the added commits too.
+  for (const at of visited) {
+    if (visited.size > MAX_SEARCHED) return undefined
+    if (at === oid) continue
+    const header = await repository.commitHeader(at)
+    if (header.committer.atSeconds < committer.atSeconds) continue
+    for (const parent of header.parents) {
+      visited.add(parent)
+      childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), at])
+    }
+  }
+  const containing = new Set([oid])
+  for (const at of containing) for (const child of childrenOf.get(at) ?? []) containing.add(child)
+  return references.filter((_, index) => tips[index] !== undefined && containing.has(tips[index]!))
+}

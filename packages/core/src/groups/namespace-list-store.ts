@@ -1,0 +1,66 @@
+import { sql } from 'kysely'
+import { hasLevelInGroup } from '../access/visible-store.ts'
+import { containsText } from '../kit/contains-text.ts'
+import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import { accessLevels } from '../model/access-level.ts'
+import type { ActingUser } from '../model/user.ts'
+import { lineageOf } from './group-store.ts'
+
+export interface NamespaceFilter {
+  /** A part of the name or path. */
+  readonly search: string | undefined
+  readonly isOwned: boolean
+  readonly isTopLevel: boolean
+}
+
+/** A group, or the user to whom a namespace belongs. */
+export interface NamespaceKey {
+  readonly kind: 'group' | 'user'
+  readonly id: number
+}
+
+/** Returns a page of the actor's namespace and the groups in which they have a role, or of all for an administrator. */
+export async function pageOfNamespaces(
+  context: ReadContext,
+  actor: ActingUser,
+  { search, isOwned, isTopLevel }: NamespaceFilter,
+  page: PageRequest,
+): Promise<Page<NamespaceKey>> {
+  const { db } = context
+  let groups = db.selectFrom('groups').select(['groups.id', sql<NamespaceKey['kind']>`'group'`.as('kind')])
+  let users = db
+    .selectFrom('users')
+    .select(['users.id', sql<NamespaceKey['kind']>`'user'`.as('kind')])
+    .where('users.is_bot', '=', 0)
+  if (isOwned || !actor.isAdministrator) {
+    const least = isOwned ? accessLevels.owner : accessLevels.minimal
+    groups = groups.where(hasLevelInGroup(context, actor.id, least))
+    users = users.where('users.id', '=', actor.id)
+  }
+  if (isTopLevel) groups = groups.where('groups.parent_id', 'is', null)
+  if (search !== undefined) {
+    groups = groups.where(containsText(['groups.name', 'groups.path'], search))
+    users = users.where(containsText(['users.name', 'users.username'], search))
+  }
+  const all = db.selectFrom(groups.unionAll(users).as('namespaces')).selectAll().orderBy('kind').orderBy('id')
+  // Kysely cannot type a query on a union as one on a table.
+  const rows = await pageOf<'groups', NamespaceKey>(context, all as never, page)
+  return mapPage(rows, (row) => row)
+}
+
+/** Returns the number of different users with a role in the group or below it. */
+export async function memberCountWithin(
+  { db }: ReadContext,
+  { groupIds }: { readonly groupIds: readonly number[] },
+): Promise<number> {
+  const lineage = `${lineageOf(groupIds)}%`
+  const { count } = await db
+    .selectFrom('members')
+    .leftJoin('groups', 'groups.id', 'members.group_id')
+    .leftJoin('projects', 'projects.id', 'members.project_id')
+    .select(({ fn }) => fn.count<number>('members.user_id').distinct().as('count'))
+    .where((eb) => eb.or([eb('groups.lineage', 'like', lineage), eb('projects.lineage', 'like', lineage)]))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}

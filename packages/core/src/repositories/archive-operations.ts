@@ -1,0 +1,132 @@
+import { basename } from 'node:path'
+import type { Readable } from 'node:stream'
+import { z } from 'zod'
+import { type ArchiveEntry, archiveFormats, archiveStream } from '../git/archive.ts'
+import { refused } from '../git/commit-actions.ts'
+import { modes } from '../git/git-object.ts'
+import type { GitRepository } from '../git/git-repository.ts'
+import { entryAt } from '../git/history.ts'
+import { MAX_PATH_BYTES, segmentsOf } from '../git/repository-path.ts'
+import { DomainError, notFound } from '../kit/domain-error.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
+import { query } from '../operations/operation.ts'
+import { getProject } from '../projects/project-store.ts'
+import { revision } from './commit-operations.ts'
+import { findProjectRepository } from './project-repository.ts'
+import { type RepositoryTreeEntry, treeEntriesAt } from './tree-entries.ts'
+
+/** The limit of the files of an archive together, before compression. */
+const MAX_ARCHIVE_BYTES = 2 * 1024 * 1024 * 1024
+/** The limit of archives that one process sends at a time. */
+const MAX_RUNNING = 8
+const RETRY_AFTER_SECONDS = 10
+const MAX_EXCLUDED = 100
+
+export interface Archive {
+  readonly fileName: string
+  readonly contentType: string
+  readonly stream: Readable
+}
+
+let running = 0
+
+/** Returns the files of a commit, or of one of its directories, as an archive. */
+export const getArchive = query(
+  {
+    name: 'getArchive',
+    caller: 'anyone',
+    input: z.object({
+      project: namespaceRef,
+      format: z.enum(archiveFormats).default('tar.gz'),
+      sha: revision.nullish(),
+      path: z.string().max(MAX_PATH_BYTES).nullish(),
+      excludePaths: z.array(z.string().max(MAX_PATH_BYTES)).max(MAX_EXCLUDED).nullish(),
+      /** Without effect, because repositories hold no LFS objects. */
+      includeLfsBlobs: z.boolean().nullish(),
+    }),
+    subject: (context, { project }) => getProject(context, project),
+    permission: 'read_repository',
+  },
+  async ({ core, subject }, { format, sha, path, excludePaths }): Promise<Archive> => {
+    const repository = await findProjectRepository(core, subject)
+    const oid = await repository?.findCommit(sha ?? undefined)
+    if (repository === undefined || oid === undefined) throw notFound('File')
+    const { git } = repository
+    const within = (path ?? '').replace(/^\/+|\/+$/g, '')
+    const found = await entriesWithin(git, oid, within)
+    if (found === undefined) throw notFound('File')
+    const excluded = (excludePaths ?? []).map((each) => each.replace(/^\/+|\/+$/g, ''))
+    const isExcluded = (each: string) => excluded.some((other) => each === other || each.startsWith(`${other}/`))
+    const ref = sha ?? repository.defaultBranch ?? 'HEAD'
+    const name = [basename(subject.fullPath), ref, oid, ...(within === '' ? [] : [within])]
+      .join('-')
+      .replaceAll('/', '-')
+    const entries = await archiveEntries(
+      git,
+      name,
+      found.filter((entry) => !isExcluded(entry.path)),
+    )
+    if (running >= MAX_RUNNING) throw new DomainError({ code: 'too_often', retryAfterSeconds: RETRY_AFTER_SECONDS })
+    const { committer } = await git.commitHeader(oid)
+    const stream = archiveStream(format, entries, new Date(committer.atSeconds * 1_000))
+    running += 1
+    stream.once('close', () => {
+      running -= 1
+    })
+    return { fileName: `${name}.${format}`, contentType: contentTypes[format], stream }
+  },
+)
+
+const contentTypes = {
+  'tar.gz': 'application/gzip',
+  tgz: 'application/gzip',
+  gz: 'application/gzip',
+  tar: 'application/x-tar',
+  zip: 'application/zip',
+} as const satisfies Record<(typeof archiveFormats)[number], string>
+
+/** Returns the entries at and below a path with the directories above it, or `undefined` if there is nothing. */
+async function entriesWithin(
+  git: GitRepository,
+  commit: string,
+  path: string,
+): Promise<RepositoryTreeEntry[] | undefined> {
+  if (path === '') return treeEntriesAt(git, commit, '', true)
+  const segments = segmentsOf(path)
+  const entry = segments && (await entryAt(git, (await git.commitHeader(commit)).tree, segments))
+  if (segments === undefined || entry === undefined) return undefined
+  const above = segments.slice(0, -1).map((name, depth): RepositoryTreeEntry => {
+    const directory = segments.slice(0, depth + 1).join('/')
+    return { sha: '', name, type: 'tree', path: directory, mode: modes.tree }
+  })
+  const { name, mode, oid: sha } = entry
+  if (mode !== modes.tree) return [...above, { sha, name, type: 'blob', path: segments.join('/'), mode }]
+  const below = (await treeEntriesAt(git, commit, path, true)) ?? []
+  return [...above, { sha, name, type: 'tree', path: segments.join('/'), mode }, ...below]
+}
+
+/** @throws DomainError `refused` if the files are too large together */
+async function archiveEntries(
+  git: GitRepository,
+  prefix: string,
+  found: readonly RepositoryTreeEntry[],
+): Promise<ArchiveEntry[]> {
+  const sizes = new Map<string, number>()
+  let total = 0
+  const none = async () => new Uint8Array()
+  const entries: ArchiveEntry[] = [{ path: `${prefix}/`, type: 'directory', size: 0, read: none }]
+  for (const { path, type, mode, sha } of found) {
+    // A submodule is an empty directory, as in Git's own archives.
+    if (type !== 'blob') {
+      entries.push({ path: `${prefix}/${path}/`, type: 'directory', size: 0, read: none })
+      continue
+    }
+    const size = sizes.get(sha) ?? (await git.blobSize(sha))
+    sizes.set(sha, size)
+    total += size
+    if (total > MAX_ARCHIVE_BYTES) throw refused(`The files are larger than ${MAX_ARCHIVE_BYTES} bytes together`)
+    const kind = mode === modes.link ? 'link' : mode === modes.executable ? 'executable' : 'file'
+    entries.push({ path: `${prefix}/${path}`, type: kind, size, read: () => git.blob(sha) })
+  }
+  return entries.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
+}

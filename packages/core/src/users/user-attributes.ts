@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { type Avatar, avatarFrom, avatarInput } from '../avatars/avatar.ts'
+import { saveAvatar } from '../avatars/avatar-store.ts'
+import { invalid } from '../kit/domain-error.ts'
+import { changesOf, validate, withInput } from '../kit/field-table.ts'
+import { clearable } from '../kit/parameter-schemas.ts'
+import type { User } from '../model/user.ts'
+import { userSettings } from '../model/user-settings.ts'
+import type { Tx } from '../operations/context.ts'
+import type { UserChanges } from './user-store.ts'
+
+const MAX_INT = 2_147_483_647
+
+/** The parameters for the rights, the profile and the preferences of a user. */
+export const userAttributes = {
+  ...changesOf(userSettings),
+  external: z.boolean().optional(),
+  canCreateGroup: z.boolean().optional(),
+  projectsLimit: z.int().min(0).max(MAX_INT).optional(),
+  /** The address of commits, which can only be the address of the user. */
+  commitEmail: clearable(z.string().max(255)),
+  avatar: avatarInput,
+}
+type UserAttributes = z.output<z.ZodObject<typeof userAttributes>>
+
+/** Valid changes to a user; `avatar` is a picture that is not stored yet. */
+export interface AttributeChanges extends Omit<UserChanges, 'avatar'> {
+  readonly avatar?: Avatar | null
+}
+
+/** Returns the changes that the input makes to a user. @throws DomainError `invalid` */
+export function attributeChanges(
+  before: Pick<User, 'email' | 'settings' | 'isExternal'>,
+  { external, canCreateGroup, projectsLimit, commitEmail, avatar, ...input }: UserAttributes,
+): AttributeChanges {
+  const settings = withInput(userSettings, before.settings, input)
+  validate(userSettings, settings)
+  if (commitEmail && commitEmail.toLowerCase() !== before.email.toLowerCase())
+    throw invalid({ commitEmail: ['is not an email you own'] })
+  const picture = avatarFrom(avatar)
+  return {
+    settings,
+    ...(canCreateGroup !== undefined && { canCreateGroup }),
+    ...(projectsLimit !== undefined && { projectsLimit }),
+    ...(external !== undefined && { isExternal: external }),
+    // As on GitLab, whatever the other parameters say.
+    ...((external ?? before.isExternal) && { canCreateGroup: false, projectsLimit: 0 }),
+    ...(picture !== undefined && { avatar: picture }),
+  }
+}
+
+/** Stores the picture of the changes, and returns the changes to the row. */
+export async function withStoredAvatar(tx: Tx, id: number, changes: AttributeChanges): Promise<UserChanges> {
+  const { avatar, ...others } = changes
+  if (avatar === undefined) return others
+  return { ...others, avatar: await saveAvatar(tx, { kind: 'user', id }, avatar) }
+}

@@ -1,0 +1,107 @@
+import { createCommit, createMergeRequest, listMergeRequestVersions } from '@penstock/core'
+import { withBranch } from '../http-matrix-repository-things.ts'
+import type { MatrixRow } from '../http-matrix-row.ts'
+import { commit, diff, listOf, mergeRequest, type Shape } from '../http-matrix-shapes.ts'
+import type { MatrixArea, ThingContext } from '../matrix-area.ts'
+
+const comparison: Shape = {
+  exactly: {
+    commit,
+    commits: listOf(commit),
+    diffs: listOf(diff),
+    compare_timeout: 'flag',
+    compare_same_ref: 'flag',
+    web_url: 'text',
+  },
+}
+const contributor: Shape = {
+  exactly: { name: 'text', email: 'text', commits: 'int', additions: 'int', deletions: 'int' },
+}
+const blamedLines: Shape = {
+  exactly: {
+    commit: {
+      exactly: {
+        id: 'text',
+        parent_ids: { listOf: 'text' },
+        message: 'text',
+        authored_date: 'time',
+        author_name: 'text',
+        author_email: 'text',
+        committed_date: 'time',
+        committer_name: 'text',
+        committer_email: 'text',
+      },
+    },
+    lines: { listOf: 'text' },
+  },
+}
+const versionMembers = {
+  id: 'int',
+  head_commit_sha: 'text',
+  base_commit_sha: 'text?',
+  start_commit_sha: 'text?',
+  created_at: 'time',
+  merge_request_id: 'int',
+  state: 'text',
+  real_size: 'text',
+  patch_id_sha: 'text?',
+} as const
+
+const repository = '/projects/:id/repository'
+const mergeRequests = '/projects/:id/merge_requests/:merge_request_iid'
+const scopes = ['read_repository']
+
+/** Reading code of a private project needs the Reporter role. */
+const reads = (path: string, shape: Shape | 'text' | 'bytes', more: Partial<MatrixRow> = {}): MatrixRow => ({
+  call: `GET ${path}`,
+  may: { project: 20 },
+  visitors: 'anyone',
+  answer: [200, shape],
+  needs: ['changed branch'],
+  ...more,
+})
+
+export const area: MatrixArea = {
+  access: {},
+  rows: [
+    reads(`${repository}/compare`, comparison, { send: { from: 'main', to: 'changed' } }),
+    reads(`${repository}/merge_base`, commit, { send: { refs: ['main', 'changed'] } }),
+    reads(`${repository}/contributors`, listOf(contributor)),
+    reads(`${repository}/archive`, 'bytes', { job: true, scopes }),
+    reads(`${repository}/archive.:format`, 'bytes', { job: true, scopes, at: { format: 'zip' } }),
+    reads(`${repository}/commits/:sha/refs`, listOf({ exactly: { type: 'text', name: 'text' } })),
+    reads(`${repository}/files/*file_path/blame`, listOf(blamedLines), { scopes, send: { ref: 'main' } }),
+    reads(`${mergeRequests}/commits`, listOf(commit), { needs: ['changed merge request'] }),
+    reads(`${mergeRequests}/diffs`, listOf(diff), { needs: ['changed merge request'] }),
+    reads(
+      `${mergeRequests}/changes`,
+      { has: { ...(mergeRequest as { has: Record<string, Shape> }).has, changes: listOf(diff), overflow: 'flag' } },
+      { needs: ['changed merge request'] },
+    ),
+    reads(`${mergeRequests}/versions`, listOf({ exactly: versionMembers }), { needs: ['changed merge request'] }),
+    reads(
+      `${mergeRequests}/versions/:version_id`,
+      { exactly: { ...versionMembers, commits: listOf(commit), diffs: listOf(diff) } },
+      { needs: ['changed merge request'] },
+    ),
+  ],
+  things: { 'changed branch': changedBranch, 'changed merge request': changedMergeRequest },
+}
+
+async function changedBranch({ server, parent }: ThingContext) {
+  const values = await withBranch(server, parent!, 'changed')
+  const actions = [{ action: 'update', filePath: 'README.md', content: '# changed\n' }]
+  const change = { project: parent!.id, branch: 'changed', commitMessage: 'Change', actions }
+  await server.world.perform(server.root, createCommit, change)
+  return values
+}
+
+async function changedMergeRequest(context: ThingContext) {
+  const { world, root } = context.server
+  const values = await changedBranch(context)
+  const project = context.parent!.id
+  const draft = { project, title: 'Change', sourceBranch: 'changed', targetBranch: 'main' }
+  const { iid } = await world.perform(root, createMergeRequest, draft)
+  const { items } = await world.perform(root, listMergeRequestVersions, { project, mergeRequestIid: iid })
+  return { ...values, merge_request_iid: iid, version_id: items[0]!.id }
+}
