@@ -65,7 +65,7 @@ export const listLabelsInput = z.object({
   ...parentInput,
   search: z.string().max(255).optional(),
   ...withInherited,
-  /** Of a group: the labels of groups below, and, unless `onlyGroupLabels`, those of projects. */
+  /** Includes the labels of groups below a group and, unless `onlyGroupLabels` is set, those of projects. */
   includeDescendantGroups: z.boolean().default(false),
   onlyGroupLabels: z.boolean().default(true),
   ...pageInput,

@@ -75,8 +75,6 @@ function unnamed(kind: ParentKind, { all: path }: { readonly all: string }) {
   ]
 }
 
-const neverArchived = { archived: 'labels are not archived' }
-
 function subscription(kind: ParentKind, path: string, change: 'create' | 'remove', verb: string) {
   return route({
     method: 'POST',
@@ -88,6 +86,8 @@ function subscription(kind: ParentKind, path: string, change: 'create' | 'remove
     summary: `${verb} a label of a ${kind}. The status is 304 if nothing had to be changed.`,
   })
 }
+
+const neverArchived = { archived: 'labels are not archived' }
 
 export const labelsArea: Area = {
   tag: 'Labels',

@@ -1,11 +1,4 @@
-import {
-  type BatchQuery,
-  DomainError,
-  durationText,
-  type InputSchema,
-  type Issuable,
-  type ParameterProblem,
-} from '@penstock/core'
+import { type BatchQuery, DomainError, durationText, type InputSchema, type Issuable } from '@penstock/core'
 import type { FieldRef } from '@pothos/core'
 import { loadBatched } from '../../request/request-context.ts'
 import type { AnyFieldsOf, FieldsOf, Types } from '../../schema/schema-types.ts'
@@ -31,16 +24,14 @@ export function trackingFields<Source extends Issuable>(
 /**
  * Returns the arguments without those that need a feature that does not exist here.
  *
- * @throws DomainError `parameters` if one of them has a value
+ * @throws DomainError `refused` if one of them has a value
  */
 export function withoutAbsent<Args extends object, Absent extends readonly (keyof Args & string)[]>(
   args: Args,
   ...absent: Absent
 ): Omit<Args, Absent[number]> {
-  const problems = absent
-    .filter((name) => args[name] != null)
-    .map((name): ParameterProblem => ({ path: [name], problem: 'unsupported' }))
-  if (problems.length > 0) throw new DomainError({ code: 'parameters', problems })
+  const present = absent.find((name) => args[name] != null)
+  if (present !== undefined) throw new DomainError({ code: 'refused', message: `${present} is not supported` })
   const names: readonly string[] = absent
   return Object.fromEntries(Object.entries(args).filter(([name]) => !names.includes(name))) as never
 }

@@ -88,9 +88,9 @@ test('moves an issue to another project', async () => {
 
 test('refuses arguments that it does not apply', async () => {
   const create = 'createIssue(input: { projectPath: "acme/app", title: "A", discussionToResolve: "x" }) { errors }'
-  expect(await mutate(create)).toEqual({ createIssue: { errors: ['Discussion to resolve is not supported'] } })
+  expect(await mutate(create)).toEqual({ createIssue: { errors: ['discussionToResolve is not supported'] } })
   const later = `mergeRequestUpdate(input: { ${refs}, mergeAfter: "2026-03-01T00:00:00Z" }) { errors }`
-  expect(await mutate(later)).toEqual({ mergeRequestUpdate: { errors: ['Merge after is not supported'] } })
+  expect(await mutate(later)).toEqual({ mergeRequestUpdate: { errors: ['mergeAfter is not supported'] } })
   for (const list of [
     'issues(myReactionEmoji: "star") { count }',
     'issues(not: { releaseTag: ["v1"] }) { count }',
