@@ -1,7 +1,6 @@
 export { type Permission, permissionTable } from './access/permission-table.ts'
 export { requirePermission, type Subject, standingOf } from './access/subject.ts'
 export { avatarPath } from './avatars/avatar.ts'
-export * from './avatars/avatar-operations.ts'
 export type {} from './avatars/avatar-store.ts'
 export type {} from './git/change-intent-store.ts'
 export type { DiffStats, FileDiff } from './git/commit-diff.ts'
@@ -56,13 +55,14 @@ export type { CoreTables } from './kit/tables.ts'
 export { type DescribedLabel, describedLabelFields, type Label, labelFields, textColorOn } from './labels/label.ts'
 export * from './labels/label-lists.ts'
 export { groupLabels, projectLabels } from './labels/label-operations.ts'
-export * from './labels/label-subscriptions.ts'
 export type {} from './labels/label-store.ts'
+export * from './labels/label-subscriptions.ts'
 export { mayLeaveEach } from './members/may-leave.ts'
 export { type Member, roleNames } from './members/member.ts'
 export { type AddedMembers, groupMembers, listMembershipsOfEach, projectMembers } from './members/member-operations.ts'
 export { insertMember } from './members/member-store.ts'
 export { listProjectUsers } from './members/project-user-operations.ts'
+export * from './merge-requests/label-work.ts'
 export {
   type DescribedMergeRequest,
   type ListedMergeRequest,
@@ -71,7 +71,6 @@ export {
   mergeBlocker,
   mergeRequestStates,
 } from './merge-requests/merge-request.ts'
-export * from './merge-requests/label-work.ts'
 export * from './merge-requests/merge-request-branches.ts'
 export type { ShownMergeRequest } from './merge-requests/merge-request-details.ts'
 export * from './merge-requests/merge-request-diff-operations.ts'
@@ -271,6 +270,7 @@ export {
 export { ensureRootToken } from './tokens/root-token.ts'
 export * from './tokens/scope.ts'
 export * from './tokens/sudo.ts'
+export * from './uploads/avatar-operations.ts'
 export type {} from './users/password-store.ts'
 export * from './users/user-listings.ts'
 export * from './users/user-lists.ts'

@@ -24,6 +24,8 @@ export function sharedCounter(table: string, run: RunStatement): SharedCounter {
     keyPrefix: '',
     // The callers compare the counts with their limits, which may change.
     points: Number.MAX_SAFE_INTEGER,
+    // Each count has a duration of its own.
+    duration: 1,
   })
   return {
     async count(key, seconds) {

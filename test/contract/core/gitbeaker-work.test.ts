@@ -243,9 +243,11 @@ test('pipelines, their jobs and bridges', async () => {
   const from = { pipeline_id: 31, job_id: 381, project: home }
   expect((await put(32, { object_attributes: child, project: home, source_pipeline: from })).status).toBe(201)
 
-  expect((await root.Pipelines.all(project)).map(({ id }) => id)).toEqual([32, 31])
+  expect((await root.Pipelines.all(project)).map(({ id }) => id)).toEqual([31])
+  const children = await root.Pipelines.all(project, { source: 'parent_pipeline' })
+  expect(children.map(({ id }) => id)).toEqual([32])
   expect((await root.Pipelines.all(project, { scope: 'finished' })).map(({ id }) => id)).toEqual([31])
-  expect((await root.Pipelines.all(project, { perPage: 1 })).map(({ id }) => id)).toEqual([32, 31])
+  expect((await root.Pipelines.all(project, { perPage: 1 })).map(({ id }) => id)).toEqual([31])
   const shown = await root.Pipelines.show(project, 31)
   expect(shown).toMatchObject({
     ...run,
@@ -256,7 +258,7 @@ test('pipelines, their jobs and bridges', async () => {
     detailed_status: { text: 'Failed', label: 'failed', group: 'failed', icon: 'status_failed' },
     web_url: `${core.url}/ops/tools/-/pipelines/31`,
   })
-  expect(await root.Pipelines.show(project, 'latest', { ref: 'main' })).toMatchObject({ id: 32 })
+  expect(await root.Pipelines.show(project, 'latest', { ref: 'main' })).toMatchObject({ id: 31 })
 
   expect((await root.Jobs.all(project, { pipelineId: 31 })).map(({ name }) => name)).toEqual(['unit', 'compile'])
   expect((await root.Jobs.all(project, { scope: 'failed' })).map(({ id }) => id)).toEqual([382])

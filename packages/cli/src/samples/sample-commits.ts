@@ -29,7 +29,7 @@ export const HOUR_MS = 3_600_000
 /** The time between a commit and the pipeline that it starts. */
 const PUSH_MS = 40_000
 
-/** Returns a core whose time is `nowMs`. Only timestamps follow it: locks and waits use the monotonic clock. */
+/** Returns a core with the time `nowMs`. Only timestamps follow it: locks and waits use the monotonic clock. */
 export const coreAt = (core: Core, nowMs: number): Core => {
   const { clock } = core
   return {

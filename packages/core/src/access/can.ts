@@ -16,9 +16,9 @@ export interface Standing {
   readonly isArchived?: boolean
   /** The features of the group or project that are restricted. Default: none. */
   readonly features?: FeatureAccess
-  /** Who has permissions for which the group names others than the permission does. */
+  /** The levels of the group that replace those of the permission table, by permission. */
   readonly creation?: Readonly<Partial<Record<Permission, CreationLevel>>>
-  /** Whether it is a user to whom `internal` gives nothing. */
+  /** Whether the user sees no internal groups and projects without a role in them. */
   readonly isExternal?: boolean
 }
 

@@ -14,7 +14,7 @@ export interface NamespaceFilter {
   readonly isTopLevel: boolean
 }
 
-/** A group, or the user to whom a namespace belongs. */
+/** A group, or the user that owns a namespace. */
 export interface NamespaceKey {
   readonly kind: 'group' | 'user'
   readonly id: number

@@ -184,7 +184,7 @@ interface Codec {
 
 const json: Codec = { read: (stored: string) => JSON.parse(stored), write: JSON.stringify }
 
-/** The types whose values differ from what the database stores. */
+/** How types are read from the database and written to it, if the stored value is another one. */
 const codecs: { readonly [Type in FieldType]?: Codec } = {
   flag: { read: (stored: number) => stored === 1, write: Number },
   list: json,

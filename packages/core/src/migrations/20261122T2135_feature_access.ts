@@ -15,7 +15,7 @@ const features = {
   groups: ['wiki'],
 }
 
-/** Who may use each feature of a project or group: nobody, members, or everyone who sees it. */
+/** The access level of each feature of a project or group: disabled, members only, or everyone who sees it. */
 export const migration: Migration = {
   async up(db) {
     for (const [table, names] of Object.entries(features))

@@ -17,7 +17,7 @@ const YEAR_SECONDS = 365 * 86_400
 const MAX_INT = 2_147_483_647
 
 /**
- * The settings of a project that are stored and returned. A setting whose feature exists here is read by that feature; all
+ * The settings of a project that are stored and returned. If the feature of a setting exists here, it reads the setting; all
  * others have no effect. Switches of features that this service does not have are off, unless GitLab's default says how
  * something else behaves.
  */

@@ -49,7 +49,8 @@ const isAscii = (entries: readonly string[]) =>
 const noTags = (entries: readonly string[]) =>
   entries.some((entry) => /<[^>]*>/.test(entry)) && 'entries cannot contain HTML tags'
 
-const hostOf = (url: string) => new URL(url).hostname
+/** Returns the host of the service, or nothing for commands that run without an external URL. */
+const ownHost = (url: string): string[] => (URL.canParse(url) ? [new URL(url).hostname] : [])
 const domains = () => texts(MAX_DOMAINS)
 
 /** The settings that are lists and objects. */
@@ -77,8 +78,8 @@ export const structureSettings = {
       "Hosts with images that do not load through the proxy. The instance's own host is added.",
       {
         oldNames: ['asset_proxy_whitelist'],
-        defaultOf: ({ externalUrl }) => [hostOf(externalUrl)],
-        normalize: (hosts, { instance: { externalUrl } }) => [...new Set([...hosts, hostOf(externalUrl)])],
+        defaultOf: ({ externalUrl }) => ownHost(externalUrl),
+        normalize: (hosts, { instance: { externalUrl } }) => [...new Set([...hosts, ...ownHost(externalUrl)])],
       },
     ),
   ),

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { requirePermission } from '../access/subject.ts'
+import { getAvatar } from '../avatars/avatar-store.ts'
 import { getGroup } from '../groups/group-store.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { query, unscopedQuery } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
 import { getUser } from '../users/user-store.ts'
-import { getAvatar } from './avatar-store.ts'
 
 const input = z.object({ parent: namespaceRef })
 
