@@ -50,8 +50,8 @@ describeWithProgram('ansible', ['ansibleIsComplete', 'ansibleCollections'], () =
     expect(await host.api('GET', '/groups/platform/members')).toContainEqual(member('una', 30))
     expect(await host.api('GET', `${project}/members`)).toContainEqual(member('una', 40))
     expect(await host.api('GET', '/groups/platform/variables')).toMatchObject([
-      { key: 'ACCESS_KEY', value: 'a-secret-value', masked: true, protected: true, environment_scope: 'production' },
       { key: 'REGION', value: 'north' },
+      { key: 'ACCESS_KEY', value: 'a-secret-value', masked: true, protected: true, environment_scope: 'production' },
     ])
     expect(await host.api('GET', `${project}/variables`)).toMatchObject([{ key: 'LEVEL', value: '3', raw: true }])
     expect(await host.api('GET', `${project}/labels`)).toMatchObject([
@@ -76,7 +76,6 @@ describeWithProgram('ansible', ['ansibleIsComplete', 'ansibleCollections'], () =
   })
 
   test('no request was refused', () => {
-    // The module looks for a group, and then for a project, that the task does not name.
     expect(host.unserved()).toEqual([])
   })
 })

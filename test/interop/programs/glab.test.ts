@@ -27,7 +27,7 @@ describeWithProgram('glab', ['glab'], () => {
   })
 
   test('repo create, list and view', async () => {
-    const options = ['--description', 'Of use', '--readme', '--internal', '--tag', 'boxes', '--defaultBranch', 'main']
+    const options = ['--description', 'Of use', '--readme', '--internal', '--tag', 'boxes']
     expect(await glab.said('repo', 'create', 'ops/tools', ...options)).toContain('Created repository Ops / tools')
     const held = (await host.api('GET', project)) as Record<string, unknown>
     expect(held).toMatchObject({ description: 'Of use', visibility: 'internal', default_branch: 'main' })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { avatarInput } from '../avatars/avatar.ts'
 import { keysetInput, pageInput } from '../kit/page.ts'
-import { instant, namespaceRef } from '../kit/parameter-schemas.ts'
+import { clearable, instant, namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { visibilities } from '../model/access-level.ts'
 import { accessLevelInput } from '../model/access-level-input.ts'
@@ -72,7 +72,7 @@ export const projectDraftInput = z
     description: description.nullish(),
     visibility: z.enum(visibilities).optional(),
     /** The branch of the first commit; any later branch can become the default. */
-    defaultBranch: branchName.nullish(),
+    defaultBranch: clearable(branchName),
     requestAccessEnabled: z.boolean().default(true),
     /** Creates the repository with a first commit. */
     initializeWithReadme: z.boolean().default(false),
