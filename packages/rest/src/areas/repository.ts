@@ -96,6 +96,7 @@ export const repositoryArea: Area = {
       method: 'GET',
       path: `${repository}/commits/:sha/statuses`,
       operation: listCommitStatuses,
+      parameters: pagedList,
       summary: 'List the jobs of the recorded pipelines of a commit.',
       names,
       shape: commitStatusShape,
