@@ -1,4 +1,5 @@
 /* Installs the programs that Python's requirements do not describe. Each function returns the reason of a failure. */
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -16,7 +17,7 @@ export function installGlab(home, run) {
   const [lists, cache, sources] = [join(work, 'lists'), join(work, 'cache'), join(work, 'sources.list')]
   mkdirSync(join(lists, 'partial'), { recursive: true })
   mkdirSync(join(cache, 'archives', 'partial'), { recursive: true })
-  writeFileSync(sources, 'deb http://deb.debian.org/debian trixie main\n')
+  writeFileSync(sources, `deb ${debianMirror()} trixie main\n`)
   const settings = {
     'Dir::Etc::sourcelist': sources,
     'Dir::Etc::sourceparts': '/dev/null',
@@ -34,6 +35,14 @@ export function installGlab(home, run) {
     moveInto(unpacked, home, run)
   rmSync(work, { recursive: true, force: true })
   return failure
+}
+
+/** Returns the mirror from which this machine gets its own release of Debian. */
+function debianMirror() {
+  const targets = execFileSync('apt-get', ['indextargets', '--format', '$(REPO_URI)', 'Component: main'], {
+    encoding: 'utf8',
+  })
+  return targets.split('\n').find((uri) => !uri.includes('security'))
 }
 
 const packageIn = (directory) =>
