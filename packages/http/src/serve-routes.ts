@@ -148,7 +148,7 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
 /** Removes the slash at the end of the path from parameters that match several segments. */
 function withoutTrailingSlashes(params: RouteRequest['params'], spanning: readonly string[]): RouteRequest['params'] {
   if (spanning.length === 0) return params
-  const trimmed = spanning.map((name) => [name, params[name]!.replace(/\/$/, '')])
+  const trimmed = spanning.map((name) => [name, params[name]?.replace(/\/$/, '')])
   return { ...params, ...Object.fromEntries(trimmed) }
 }
 

@@ -68,6 +68,15 @@ export const area: MatrixArea = {
     { call: 'GET /groups/:id/issues_statistics', may: { group: 10 }, ...everyone, answer: [200, statistics] },
     { call: 'GET /projects/:id/issues_statistics', may: { project: 10 }, ...everyone, answer: [200, statistics] },
     ...tracking('/projects/:id/issues/:issue_iid', 'issue', issue, 10, 15),
+    {
+      // To its own project, which is refused to everyone who can read the issue.
+      call: 'POST /projects/:id/issues/:issue_iid/move',
+      may: { project: 10 },
+      visitors: 'signed in',
+      answer: [400, { exactly: { message: 'text' } }],
+      needs: ['issue'],
+      send: { to_project_id: '{id}' },
+    },
     ...tracking('/projects/:id/merge_requests/:merge_request_iid', 'merge request', mergeRequest, 20, 30),
     {
       call: 'GET /projects/:id/merge_requests/:merge_request_iid/reviewers',

@@ -3,8 +3,10 @@ import { leastOf, type MatrixRow, parentKinds } from '../http-matrix-row.ts'
 import { listOf, type Shape } from '../http-matrix-shapes.ts'
 import type { MatrixArea } from '../matrix-area.ts'
 
-const label: Shape = {
-  has: { id: 'int', name: 'text', color: 'text', text_color: 'text', description: 'text?', priority: 'int?' },
+const members = { id: 'int', name: 'text', color: 'text', text_color: 'text', description: 'text?' } as const
+const labels: Record<'group' | 'project', Shape> = {
+  group: { has: members },
+  project: { has: { ...members, priority: 'int?', is_project_label: 'flag' } },
 }
 
 export const area: MatrixArea = {
@@ -28,6 +30,7 @@ export const area: MatrixArea = {
 
   rows: parentKinds.flatMap((kind): MatrixRow[] => {
     const all = `/${kind}s/:id/labels`
+    const label = labels[kind]
     const reads = { may: leastOf(kind, 10), visitors: 'anyone', needs: ['label'] } as const
     const writes = { may: leastOf(kind, 15), needs: ['label'] } as const
     return [

@@ -142,7 +142,7 @@ test('burndown returns 100,000 changes, and rejects the request if there are mor
   const refused = world.perform(guest, listGroupMilestoneBurndownEvents, one())
   await expect(refused.catch(({ failure }) => failure)).resolves.toEqual({
     code: 'refused',
-    message: 'The issues of the milestone have changed more than 100000 times',
+    message: 'The issues of the milestones have changed more than 100000 times',
   })
 })
 

@@ -18,7 +18,8 @@ export const labelDraft = {
   color: text('color')
     .parse(z.string().trim().max(255).transform(colorCodeOf))
     .check(matches(/^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i, 'must be a valid color code')),
-  description: text('description').parse(z.string().max(1_048_576)).optional(),
+  /** An empty text is kept, as on GitLab. */
+  description: text('description').optional().parse(z.string().max(1_048_576).nullish()),
   /** A lower number is more urgent; a missing one sorts last. Limited to what a column of 32 bits can store. */
   priority: int('priority').parse(z.int().min(0).max(2_147_483_647)).optional(),
 }

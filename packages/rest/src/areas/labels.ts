@@ -34,11 +34,11 @@ const members: Members<AnyLabel> = {
   closedIssuesCount: count(({ closedIssues }) => closedIssues),
   openMergeRequestsCount: count(({ openMergeRequests }) => openMergeRequests),
   subscribed: member(z.boolean(), ({ isSubscribed }) => isSubscribed === true),
-  priority: plain.priority,
 }
 const shapes = {
   project: jsonShape<AnyLabel>('ProjectLabel', {
     ...members,
+    priority: plain.priority,
     isProjectLabel: member(z.boolean(), ({ projectId }) => projectId !== undefined),
   }),
   group: jsonShape('GroupLabel', members),
