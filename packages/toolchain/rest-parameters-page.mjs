@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { areas, parameterMarks } from '../rest/dist/index.js'
+import { areas, callPattern, parameterMarks } from '../rest/dist/index.js'
 
 const collected = fileURLToPath(new URL('../../test/interop/parameters/client-parameters.json', import.meta.url))
 const marks = ['acted on', 'stored and returned', 'no effect', 'refused']
@@ -8,16 +8,13 @@ const marks = ['acted on', 'stored and returned', 'no effect', 'refused']
 const code = (text) => `\`${text}\``
 const row = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 const table = (head, rows) => [head, head.map(() => '---'), ...rows].map(row).join('\n')
-/** Returns the name of a call in the collected data, where arguments are colons. */
-const callOf = ({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, ':')}`
-
 /** Returns docs/rest-parameters.md: the mark of each parameter that client libraries can send. */
 export function restParametersPage() {
   const { clients, endpoints } = JSON.parse(readFileSync(collected, 'utf8'))
   const routes = areas.flatMap((area) => area.routes)
-  const served = routes.filter((route) => Object.keys(endpoints[callOf(route)] ?? {}).length > 0)
+  const served = routes.filter((route) => Object.keys(endpoints[callPattern(route)] ?? {}).length > 0)
   const parameters = served.flatMap((route) =>
-    Object.keys(endpoints[callOf(route)]).flatMap((name) =>
+    Object.keys(endpoints[callPattern(route)]).flatMap((name) =>
       parameterMarks(route, name).map(({ mark, reason }) => ({ route, name, mark, reason })),
     ),
   )

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { areas, parameterMarks, type RestRoute } from '@penstock/rest'
+import { areas, callPattern, parameterMarks, type RestRoute } from '@penstock/rest'
 import { expect, test } from 'vitest'
 
 interface ClientParameters {
@@ -13,8 +13,7 @@ const { endpoints }: ClientParameters = JSON.parse(readFileSync(collected, 'utf8
 
 const routes = areas.flatMap((area) => area.routes)
 const callOf = ({ method, path }: RestRoute) => `${method} ${path}`
-const sentTo = ({ method, path }: RestRoute) =>
-  Object.keys(endpoints[`${method} ${path.replaceAll(/:\w+/g, ':')}`] ?? {})
+const sentTo = (row: RestRoute) => Object.keys(endpoints[callPattern(row)] ?? {})
 const reasonsOf = ({ parameters: { noEffect, refused } = {} }: RestRoute) => Object.keys({ ...noEffect, ...refused })
 
 test('every parameter that a client can send to a route has exactly one mark', () => {

@@ -96,7 +96,12 @@ function membersOf(
             accessLevel: accessLevelInput,
             userId: z.union([z.int(), z.array(z.int()).min(1).max(MAX_CHANGED)]).optional(),
             /** One name, or several with commas between them. */
-            username: z.string().min(1).max(MAX_NAMES_LENGTH).optional(),
+            username: z
+              .string()
+              .min(1)
+              .max(MAX_NAMES_LENGTH)
+              .refine((names) => names.split(',').length <= MAX_CHANGED)
+              .optional(),
             expiresAt: clearable(day),
           })
           .superRefine(({ userId, username }, context) => {
@@ -194,7 +199,7 @@ async function namedUsers(
 ): Promise<User[]> {
   const refs = userId === undefined ? usernames!.split(',').map((name) => name.trim()) : [userId].flat()
   const users = new Map<number, User>()
-  for (const ref of refs) {
+  for (const ref of new Set<number | string>(refs)) {
     const user = await (typeof ref === 'number' ? getUser(tx, ref) : findUserByUsername(tx, ref))
     if (user === undefined) throw notFound('User')
     users.set(user.id, user)

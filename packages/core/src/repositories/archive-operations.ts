@@ -12,7 +12,7 @@ import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { query } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
 import { revision } from './commit-operations.ts'
-import { findProjectRepository } from './project-repository.ts'
+import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
 import { type RepositoryTreeEntry, treeEntriesAt } from './tree-entries.ts'
 
 /** The limit of the files of an archive together, before compression. */
@@ -51,31 +51,59 @@ export const getArchive = query(
     const repository = await findProjectRepository(core, subject)
     const oid = await repository?.findCommit(sha ?? undefined)
     if (repository === undefined || oid === undefined) throw notFound('File')
-    const { git } = repository
-    const within = (path ?? '').replace(/^\/+|\/+$/g, '')
-    const found = await entriesWithin(git, oid, within)
-    if (found === undefined) throw notFound('File')
-    const excluded = (excludePaths ?? []).map((each) => each.replace(/^\/+|\/+$/g, ''))
-    const isExcluded = (each: string) => excluded.some((other) => each === other || each.startsWith(`${other}/`))
-    const ref = sha ?? repository.defaultBranch ?? 'HEAD'
-    const name = [basename(subject.fullPath), ref, oid, ...(within === '' ? [] : [within])]
-      .join('-')
-      .replaceAll('/', '-')
-    const entries = await archiveEntries(
-      git,
-      name,
-      found.filter((entry) => !isExcluded(entry.path)),
-    )
     if (running >= MAX_RUNNING) throw new DomainError({ code: 'too_often', retryAfterSeconds: RETRY_AFTER_SECONDS })
-    const { committer } = await git.commitHeader(oid)
-    const stream = archiveStream(format, entries, new Date(committer.atSeconds * 1_000))
     running += 1
-    stream.once('close', () => {
+    try {
+      const archive = await archiveOf(repository, oid, {
+        name: basename(subject.fullPath),
+        format,
+        sha,
+        path,
+        excludePaths,
+      })
+      archive.stream.once('close', () => {
+        running -= 1
+      })
+      return archive
+    } catch (error) {
       running -= 1
-    })
-    return { fileName: `${name}.${format}`, contentType: contentTypes[format], stream }
+      throw error
+    }
   },
 )
+
+interface ArchiveRequest {
+  /** The name of the project in the name of the file. */
+  readonly name: string
+  readonly format: (typeof archiveFormats)[number]
+  readonly sha?: string | null | undefined
+  readonly path?: string | null | undefined
+  readonly excludePaths?: readonly string[] | null | undefined
+}
+
+/** @throws DomainError `not_found` for a path that does not exist */
+async function archiveOf(
+  repository: ProjectRepository,
+  oid: string,
+  { name: projectName, format, sha, path, excludePaths }: ArchiveRequest,
+): Promise<Archive> {
+  const { git } = repository
+  const within = (path ?? '').replace(/^\/+|\/+$/g, '')
+  const found = await entriesWithin(git, oid, within)
+  if (found === undefined) throw notFound('File')
+  const excluded = (excludePaths ?? []).map((each) => each.replace(/^\/+|\/+$/g, ''))
+  const isExcluded = (each: string) => excluded.some((other) => each === other || each.startsWith(`${other}/`))
+  const ref = sha ?? repository.defaultBranch ?? 'HEAD'
+  const name = [projectName, ref, oid, ...(within === '' ? [] : [within])].join('-').replaceAll('/', '-')
+  const entries = await archiveEntries(
+    git,
+    name,
+    found.filter((entry) => !isExcluded(entry.path)),
+  )
+  const { committer } = await git.commitHeader(oid)
+  const stream = archiveStream(format, entries, new Date(committer.atSeconds * 1_000))
+  return { fileName: `${name}.${format}`, contentType: contentTypes[format], stream }
+}
 
 const contentTypes = {
   'tar.gz': 'application/gzip',

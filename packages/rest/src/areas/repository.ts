@@ -277,6 +277,7 @@ export const repositoryArea: Area = {
       method: 'GET',
       path: `${file}/raw`,
       operation: getRawFile,
+      parameters: { noEffect: { lfs: 'repositories hold no LFS objects' } },
       summary: 'Get the raw content of a file.',
       names,
       content: rawContent,

@@ -1,3 +1,4 @@
+import { pathParametersOf, withPathParameters } from '@penstock/http'
 import { parametersOf, snakeCase } from './parameter-names.ts'
 import { callerNames } from './request-parameters.ts'
 import { RestError } from './rest-error.ts'
@@ -7,6 +8,10 @@ import { traitsOf } from './schema-traits.ts'
 export type ParameterMark =
   | { readonly mark: 'acted on' | 'stored and returned' }
   | { readonly mark: 'no effect' | 'refused'; readonly reason: string }
+
+/** Returns the method and path of a route, with a colon for each path parameter. */
+export const callPattern = ({ method, path }: Pick<RestRoute, 'method' | 'path'>): string =>
+  `${method} ${withPathParameters(path, () => ':')}`
 
 /** Returns every mark that a route gives to a parameter. A route that is declared correctly gives one, or none if it ignores it. */
 export function parameterMarks(row: RestRoute, name: string): ParameterMark[] {
@@ -32,7 +37,8 @@ export function isInputOf(row: RestRoute, name: string): boolean {
   const [first, ...rest] = keysOf(name)
   const parameter = parametersOf(row.operation.input, row.names).find((each) => each.name === first)
   if (parameter === undefined) {
-    return rest.length === 0 && (row.path.split('/').includes(`:${first}`) || callerNames.includes(first!))
+    const isInPath = pathParametersOf(row.path).some((each) => each.name === first)
+    return rest.length === 0 && (isInPath || callerNames.includes(first!))
   }
   let schema = parameter.schema
   for (const key of rest) {
