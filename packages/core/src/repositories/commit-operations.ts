@@ -205,7 +205,7 @@ async function pageOfHistory(
 }
 
 /**
- * @throws DomainError `not_found` for an unknown ref; without one, a missing default branch results in an empty list
+ * Returns the commit of the ref or, without a ref, of the default branch; `undefined` without commits. @throws DomainError `not_found` for an unknown ref
  */
 async function tipOf(repository: ProjectRepository, refName: string | undefined): Promise<string | undefined> {
   const oid = await repository.findCommit(refName)

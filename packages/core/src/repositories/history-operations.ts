@@ -17,7 +17,7 @@ import { pageOfArray, revision } from './commit-operations.ts'
 import { findProjectRepository } from './project-repository.ts'
 import { typeOfEntry } from './tree-entries.ts'
 
-/** The limit of a file with lines to attribute. */
+/** The largest file for which blame is computed, which names the last commit of each line. */
 const MAX_BLAMED_BYTES = 1024 * 1024
 
 /** An author of commits, identified by the e-mail address. */

@@ -7,7 +7,7 @@ export interface CoalesceSettings {
   /** The highest number of joined bodies. Default 64. */
   readonly maxBodies: number
   /**
-   * The longest body that is joined, on the wire and inflated; copying a longer one costs more than its own request.
+   * The longest body that is joined with others, as it was received and inflated. Copying a longer body costs more than sending it alone.
    * Default 16 KiB.
    */
   readonly maxBodyBytes: number

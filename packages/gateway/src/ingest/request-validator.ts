@@ -12,7 +12,7 @@ import type { Reply } from './reply.ts'
 /** How a version of HTTP delimits requests. */
 export interface Framing {
   readonly requiresHost: boolean
-  /** A request with neither Content-Length nor Transfer-Encoding has no body. */
+  /** Whether a request with neither Content-Length nor Transfer-Encoding has no body; false for HTTP/2. */
   readonly declaresLength: boolean
 }
 

@@ -18,7 +18,7 @@ declare module '../../schema/schema-types.ts' {
   }
 }
 
-/** Returns the role and permissions of the caller in a group or project. Loaded together with those of other parents. */
+/** Returns the role and permissions of the caller in a group or project. One request loads those of all its groups and projects together. */
 export const standingIn = (subject: Subject, context: RequestContext): Promise<ShownStanding> =>
   loadBatched(context, showStandings, subject)
 

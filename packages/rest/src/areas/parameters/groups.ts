@@ -27,7 +27,7 @@ export const oneGroup = {
   },
 } satisfies RouteParameters
 
-/** Stored without an effect, some of the refused settings would suggest that access is limited. */
+/** Some settings are refused because they would suggest that access is limited, although they have no effect. */
 export const changedGroup = {
   stored: columnsOf(groupSettings),
   refused: {
