@@ -1,10 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { changesBetween, MAX_FILES } from './commit-diff.ts'
 import type { GitRepository } from './git-repository.ts'
 import { entryAt, type HistoryHeader, MAX_SEARCHED } from './history.ts'
 import { type DiffLine, diffLines, linesOf } from './line-diff.ts'
 
-/** The limit of versions of the file that are compared. */
+/** The limit of versions of the file that are compared, and of the lines of all of them. */
 const MAX_COMPARED = 5_000
+const MAX_COMPARED_LINES = 2_000_000
 /** The limit of versions that are kept in memory. */
 const MAX_TEXTS = 4
 
@@ -37,6 +39,7 @@ export async function blame(
   const waiting = new SuspectQueue()
   waiting.add({ commit, segments, blob, lines: new Map(Array.from({ length: count }, (_, line) => [line, line])) })
   let compared = 0
+  let linesLeft = MAX_COMPARED_LINES
   for (let searched = 0; ; searched += 1) {
     const suspect = waiting.takeNewest()
     if (suspect === undefined) return result
@@ -50,7 +53,11 @@ export async function blame(
     for (const version of versions) {
       if (suspect.lines.size === 0) break
       compared += 1
-      const kept = keptLines(await texts(version.blob), await texts(suspect.blob))
+      const [before, after] = [await texts(version.blob), await texts(suspect.blob)]
+      linesLeft -= before.length + after.length
+      if (linesLeft < 0) return undefined
+      await nextTurn()
+      const kept = keptLines(before, after)
       const moved = new Map<number, number>()
       for (const [line, original] of suspect.lines) {
         const before = kept.get(line)

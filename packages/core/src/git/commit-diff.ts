@@ -60,6 +60,8 @@ export async function diffOf(
   repository: GitRepository,
   { oldPath, newPath, before, after }: Change,
 ): Promise<FileDiff> {
+  const isReadable = Math.max(await sizeOf(repository, before), await sizeOf(repository, after)) <= MAX_SHOWN_BYTES
+  if (!isReadable) return withoutText({ oldPath, newPath, before, after })
   const [old, fresh] = [await bytesOf(repository, before), await bytesOf(repository, after)]
   await nextTurn()
   const isTooLarge = !isSmallEnough(old, fresh) || Math.max(countLines(old), countLines(fresh)) > MAX_SHOWN_LINES
@@ -182,6 +184,10 @@ const textLines = (bytes: Uint8Array): string[] => linesOf(Buffer.from(bytes).to
 
 /** Detects binary content as Git does: by a null byte at the beginning. */
 const isBinary = (bytes: Uint8Array): boolean => bytes.subarray(0, 8_000).includes(0)
+
+async function sizeOf(repository: GitRepository, entry: TreeEntry | undefined): Promise<number> {
+  return entry === undefined || entry.mode === modes.submodule ? 0 : repository.blobSize(entry.oid)
+}
 
 async function bytesOf(repository: GitRepository, entry: TreeEntry | undefined): Promise<Uint8Array> {
   if (entry === undefined) return new Uint8Array()

@@ -15,6 +15,7 @@ export async function referencesContaining(
 ): Promise<GitReference[] | undefined> {
   const { committer } = await repository.commitHeader(oid)
   const references = await listReferences(repository, kind)
+  if (references.length > MAX_SEARCHED) return undefined
   const tips: (string | undefined)[] = []
   for (const reference of references) tips.push(await repository.commitNamedBy(reference.oid))
   const visited = new Set(tips.filter((tip) => tip !== undefined))
@@ -27,7 +28,9 @@ export async function referencesContaining(
     if (header.committer.atSeconds < committer.atSeconds) continue
     for (const parent of header.parents) {
       visited.add(parent)
-      childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), at])
+      const children = childrenOf.get(parent)
+      if (children === undefined) childrenOf.set(parent, [at])
+      else children.push(at)
     }
   }
   const containing = new Set([oid])

@@ -148,8 +148,11 @@ const negatedIssueFilterOf = ({ issueType, ...not }: NonNullable<NegatedRestInpu
 type NegatedRestInput = z.output<(typeof restIssueFilterInput)['not']>
 
 /** Parameters that create an issue and that only administrators and owners may set. */
+/** The largest number that a new issue can be given. Later issues get higher ones, which a column of 32 bits must hold. */
+const MAX_CHOSEN_IID = 1_000_000_000
+
 export const ownerFields = {
-  iid: z.int().min(1).max(2_147_483_647).optional(),
+  iid: z.int().min(1).max(MAX_CHOSEN_IID).optional(),
   createdAt: instant.optional(),
 }
 const { scope: _scope, sort, ...sharedFilterInput } = issuableFilterInput

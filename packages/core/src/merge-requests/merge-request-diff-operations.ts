@@ -10,8 +10,9 @@ import type { Project } from '../model/project.ts'
 import type { CallContext } from '../operations/context.ts'
 import { query } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
-import { type Commit, commitOfProject } from '../repositories/commit.ts'
+import type { Commit } from '../repositories/commit.ts'
 import { pageOfArray } from '../repositories/commit-operations.ts'
+import { comparedCommits } from '../repositories/compared-commits.ts'
 import { findProjectRepository, type ProjectRepository } from '../repositories/project-repository.ts'
 import { getMergeRequest } from './merge-request-changes.ts'
 import { type ShownMergeRequest, shownMergeRequest } from './merge-request-details.ts'
@@ -37,7 +38,10 @@ export const listMergeRequestCommits = query(
   async (context, { mergeRequestIid, ...page }): Promise<Page<Commit>> => {
     const { range, repository } = await rangeOfMergeRequest(context, mergeRequestIid)
     const commits = pageOfArray(range?.commits ?? [], page)
-    return { ...commits, items: await commitsOf(context.subject, repository, commits.items) }
+    return {
+      ...commits,
+      items: repository === undefined ? [] : await comparedCommits(context.subject, repository.git, commits.items),
+    }
   },
 )
 
@@ -142,7 +146,7 @@ export const getMergeRequestVersion = query(
       ...version,
       baseSha: range?.base?.oid,
       fileCount: changes.length,
-      commits: await commitsOf(context.subject, repository, range?.commits ?? []),
+      commits: await comparedCommits(context.subject, repository.git, range?.commits ?? []),
       diffs: unidiff ? diffs.map(withFileNames) : diffs,
     }
   },
@@ -187,13 +191,3 @@ const changesOf = async (repository: ProjectRepository | undefined, range: Commi
   repository === undefined || range === undefined
     ? []
     : changesBetween(repository.git, { before: range.base?.tree, after: range.head.tree }, MAX_FILES + 1)
-
-async function commitsOf(
-  project: Project,
-  repository: ProjectRepository | undefined,
-  headers: readonly { readonly oid: string }[],
-): Promise<Commit[]> {
-  const commits: Commit[] = []
-  for (const { oid } of headers) commits.push(commitOfProject(project, { oid, ...(await repository!.git.commit(oid)) }))
-  return commits
-}

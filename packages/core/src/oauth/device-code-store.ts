@@ -102,11 +102,15 @@ function newUserCode({ randomBytes }: Core): string {
   return code
 }
 
-/** Tells whether at least this many codes are stored. */
-export async function hasDeviceCodes({ db }: Pick<ReadContext, 'db'>, count: number): Promise<boolean> {
+/** Tells whether at least this many codes have not expired. */
+export async function hasDeviceCodes(
+  { db, nowMs }: Pick<ReadContext, 'db' | 'nowMs'>,
+  count: number,
+): Promise<boolean> {
   const last = await db
     .selectFrom('oauth_device_codes')
     .select('id')
+    .where('expires_at_ms', '>', nowMs)
     .limit(1)
     .offset(count - 1)
     .executeTakeFirst()

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { can } from '../access/can.ts'
+import { standingOf } from '../access/subject.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
@@ -41,7 +43,9 @@ export const listCommitStatuses = query(
     const repository = await findProjectRepository(context.core, context.subject)
     // A recorded pipeline may be of a commit that was never pushed to this repository.
     const recorded = /^[0-9a-f]{40}$/i.test(revisionOfCommit) ? revisionOfCommit.toLowerCase() : undefined
-    const sha = (await repository?.findCommit(revisionOfCommit)) ?? recorded
+    // Callers that may not read the repository must not find out which revisions exist.
+    const mayResolve = can(await standingOf(context, context.actor, context.subject), 'read_repository')
+    const sha = (mayResolve ? await repository?.findCommit(revisionOfCommit) : undefined) ?? recorded
     if (sha === undefined) throw notFound('Commit')
     const jobs = await pageOfCommitJobs(context, context.subject, { sha, ...filter }, filter)
     return { ...jobs, items: jobs.items.map((job) => ({ ...job, sha })) }

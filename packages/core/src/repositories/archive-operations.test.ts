@@ -121,10 +121,18 @@ test('an archive can be limited to a path, and can leave out paths', async () =>
   expect(await archive({ format: 'tar.bz2' }).catch(failure)).toMatchObject({ code: 'parameters' })
 })
 
-test('a process sends a limited number of archives at a time, and counts those that clients abort', async () => {
-  const open = () => world.perform(mira, getArchive, { project: project.id })
-  const started = await Promise.all(Array.from({ length: 8 }, open))
-  expect(await open().catch((error) => error.failure)).toEqual({ code: 'too_often', retryAfterSeconds: 10 })
+test('a process sends a limited number of archives at a time, two to one user, until they end or are aborted', async () => {
+  const others = await Promise.all(['noor', 'ivo', 'kai', 'lena'].map((name) => world.user(name)))
+  for (const user of others) await world.member(project, user, 40)
+  const open = (user: User) => world.perform(user, getArchive, { project: project.id })
+  const refused = { code: 'too_often', retryAfterSeconds: 10 }
+  const failureOf = (user: User) => open(user).catch((error) => error.failure)
+  const started = [await open(mira)]
+  const [second, third] = await Promise.all([open(mira), failureOf(mira)])
+  started.push(second)
+  expect(third).toEqual(refused)
+  for (const user of others.slice(0, 3)) started.push(await open(user), await open(user))
+  expect(await failureOf(others[3]!)).toEqual(refused)
   for (const { stream } of started) stream.destroy()
   await Promise.all(
     started.map(({ stream }) => stream.closed || new Promise((resolve) => stream.once('close', resolve))),

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
-import type { Readable } from 'node:stream'
+import { addAbortSignal, type Readable } from 'node:stream'
+import { subscriberOf } from '@penstock/runtime'
 import { z } from 'zod'
 import { type ArchiveEntry, archiveFormats, archiveStream } from '../git/archive.ts'
 import { refused } from '../git/commit-actions.ts'
@@ -28,7 +29,27 @@ export interface Archive {
   readonly stream: Readable
 }
 
-let running = 0
+/** The limits of archives that one caller gets at a time, and of the time that sending one may take. */
+const MAX_RUNNING_OF_CALLER = 2
+const MAX_SENDING_MS = 10 * 60_000
+
+/** The number of archives that are being sent, by caller. */
+const running = new Map<string, number>()
+
+/** Counts an archive of a caller, and returns what ends that. @throws DomainError `too_often` */
+function reserveArchive(caller: string): () => void {
+  const own = running.get(caller) ?? 0
+  const all = [...running.values()].reduce((sum, count) => sum + count, 0)
+  if (own >= MAX_RUNNING_OF_CALLER || all >= MAX_RUNNING) {
+    throw new DomainError({ code: 'too_often', retryAfterSeconds: RETRY_AFTER_SECONDS })
+  }
+  running.set(caller, own + 1)
+  return () => {
+    const count = running.get(caller)! - 1
+    if (count > 0) running.set(caller, count)
+    else running.delete(caller)
+  }
+}
 
 /** Returns the files of a commit, or of one of its directories, as an archive. */
 export const getArchive = query(
@@ -47,12 +68,13 @@ export const getArchive = query(
     subject: (context, { project }) => getProject(context, project),
     permission: 'read_repository',
   },
-  async ({ core, subject }, { format, sha, path, excludePaths }): Promise<Archive> => {
+  async ({ core, subject, actor, request }, { format, sha, path, excludePaths }): Promise<Archive> => {
     const repository = await findProjectRepository(core, subject)
     const oid = await repository?.findCommit(sha ?? undefined)
     if (repository === undefined || oid === undefined) throw notFound('File')
-    if (running >= MAX_RUNNING) throw new DomainError({ code: 'too_often', retryAfterSeconds: RETRY_AFTER_SECONDS })
-    running += 1
+    const release = reserveArchive(
+      actor === undefined ? `address ${subscriberOf(request.address ?? '')}` : `user ${actor.id}`,
+    )
     try {
       const archive = await archiveOf(repository, oid, {
         name: basename(subject.fullPath),
@@ -61,12 +83,11 @@ export const getArchive = query(
         path,
         excludePaths,
       })
-      archive.stream.once('close', () => {
-        running -= 1
-      })
+      archive.stream.once('close', release)
+      addAbortSignal(AbortSignal.timeout(MAX_SENDING_MS), archive.stream)
       return archive
     } catch (error) {
-      running -= 1
+      release()
       throw error
     }
   },

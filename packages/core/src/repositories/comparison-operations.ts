@@ -10,11 +10,11 @@ import { query } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
 import { type Commit, commitOfProject } from './commit.ts'
 import { revision } from './commit-operations.ts'
+import { comparedCommits } from './compared-commits.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
 
-/** The limits of commits that a comparison reads, and that it shows. */
+/** The limit of commits that a comparison reads. */
 const MAX_COMMITS_READ = 20_000
-const MAX_COMMITS_SHOWN = 5_000
 const MAX_REFS = 20
 
 /** The commits of one revision that another does not have, and the changed files. */
@@ -55,13 +55,10 @@ export const compareRevisions = query(
     if (repository === undefined || startSha === undefined || headSha === undefined) throw notFound('Ref')
     const { git } = repository
     const range = await requireRange(git, { startSha, headSha })
-    if (range.commits.length > MAX_COMMITS_SHOWN) throw refused('There are too many commits to compare')
+    const commits = await comparedCommits(subject, git, range.commits.toReversed())
     const before = straight ? (await git.commitHeader(startSha)).tree : range.base?.tree
     const changes = await changesBetween(git, { before, after: range.head.tree }, MAX_FILES + 1)
     const diffs = await diffsOf(git, changes.slice(0, MAX_FILES))
-    const commits: Commit[] = []
-    for (const { oid } of range.commits.toReversed())
-      commits.push(commitOfProject(subject, { oid, ...(await git.commit(oid)) }))
     return {
       project: subject,
       from,

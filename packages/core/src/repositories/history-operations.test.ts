@@ -98,6 +98,19 @@ describe('blame', () => {
     expect(await blame('a.txt', { ref: 'gone' }).catch(failure)).toEqual({ code: 'not_found', what: 'Commit' })
     expect(await blame('a.txt', { range: { start: 2, end: 1 } }).catch(failure)).toMatchObject({ code: 'parameters' })
   })
+
+  test('rejects a file with too many lines, and a history with too many lines together', async () => {
+    history.commit({ 'a.txt': 'x\n'.repeat(50_001) })
+    expect(await blame('a.txt').catch(failure)).toEqual({
+      code: 'refused',
+      message: 'The file is too large to blame',
+    })
+    for (let version = 0; version < 25; version += 1) history.commit({ 'a.txt': `${version}\n${'x\n'.repeat(45_000)}` })
+    expect(await blame('a.txt').catch(failure)).toEqual({
+      code: 'refused',
+      message: 'The history of the file is too long to blame',
+    })
+  })
 })
 
 /** Creates two branches that have diverged, each with two commits, and a third one without common commits. */
@@ -141,6 +154,14 @@ test('rejects unknown revisions and other projects', async () => {
   expect(await compare({ from: 'main', to: 'gone' }).catch(failure)).toEqual({ code: 'not_found', what: 'Ref' })
   const other = { from: 'main', to: 'side', fromProjectId: project.id + 1 }
   expect(await compare(other).catch(failure)).toEqual({ code: 'not_found', what: 'Project' })
+})
+
+test('cuts long messages of the compared commits', async () => {
+  diverge()
+  history.git('checkout', '--quiet', 'side')
+  history.commit({}, 'm'.repeat(20_000))
+  const { commits } = await compare({ from: 'main', to: 'side' })
+  expect(commits.at(-1)).toMatchObject({ message: 'm'.repeat(10_000) })
 })
 
 test('finds the merge base of two and more revisions as Git does', async () => {

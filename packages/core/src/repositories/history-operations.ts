@@ -19,6 +19,7 @@ import { typeOfEntry } from './tree-entries.ts'
 
 /** The largest file for which blame is computed, which names the last commit of each line. */
 const MAX_BLAMED_BYTES = 1024 * 1024
+const MAX_BLAMED_LINES = 50_000
 
 /** An author of commits, identified by the e-mail address. */
 export interface Contributor {
@@ -101,9 +102,10 @@ export const blameFile = query(
     const entry = segments && (await entryAt(git, (await git.commitHeader(tip)).tree, segments))
     if (segments === undefined || entry === undefined || typeOfEntry(entry) !== 'blob') throw notFound('File')
     if ((await git.blobSize(entry.oid)) > MAX_BLAMED_BYTES) throw refused('The file is too large to blame')
+    const lines = linesOf(Buffer.from(await git.blob(entry.oid)).toString())
+    if (lines.length > MAX_BLAMED_LINES) throw refused('The file is too large to blame')
     const commits = await blame(git, tip, segments)
     if (commits === undefined) throw refused('The history of the file is too long to blame')
-    const lines = linesOf(Buffer.from(await git.blob(entry.oid)).toString())
     const groups: { oid: string; lines: string[] }[] = []
     for (let at = (range?.start ?? 1) - 1; at < Math.min(range?.end ?? lines.length, lines.length); at += 1) {
       const [{ oid }, line] = [commits[at]!, lines[at]!.replace(/\n$/, '')]

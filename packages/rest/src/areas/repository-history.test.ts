@@ -217,8 +217,23 @@ test('lists the jobs of the recorded pipelines of a commit', async () => {
   expect((await get('repository/commits/main/statuses?name=unit&ref=main')).body).toMatchObject([
     { id: 70, sha, ref: 'main', status: 'failed', name: 'unit', pipeline_id: 7, allow_failure: true, coverage: null },
   ])
-  expect(await get('repository/commits/gone/statuses')).toMatchObject({
-    status: 404,
-    body: { message: '404 Commit Not Found' },
+  const notFound = { status: 404, body: { message: '404 Commit Not Found' } }
+  expect(await get('repository/commits/gone/statuses')).toMatchObject(notFound)
+  await server.call('PUT', `projects/${project.id}`, {
+    token,
+    json: {
+      repository_access_level: 'private',
+      merge_requests_access_level: 'private',
+      builds_access_level: 'private',
+    },
   })
+  const guest = await server.world.user('guest')
+  await server.world.member(project, guest, 10)
+  const guestToken = await server.tokenOf(guest)
+  const asGuest = (revision: string) =>
+    server.call('GET', `projects/${project.id}/repository/commits/${revision}/statuses`, { token: guestToken })
+  // A guest learns nothing about revisions, and gets the jobs of a commit that is named completely.
+  expect(await asGuest('main')).toMatchObject(notFound)
+  expect(await asGuest(sha.slice(0, 8))).toMatchObject(notFound)
+  expect((await asGuest(sha)).status).toBe(200)
 })

@@ -82,8 +82,10 @@ const OLDEST = 9
 const DAY_MS = 86_400_000
 
 function toBlame(file: FileOfRepository, firstLine: number, groups: readonly BlamedLines[]): Blame {
-  const times = groups.map(({ commit }) => commit.committer.atSeconds * 1_000)
-  const startMs = Math.min(file.project.createdAtMs, ...times)
+  const startMs = groups.reduce(
+    (first, { commit }) => Math.min(first, commit.committer.atSeconds * 1_000),
+    file.project.createdAtMs,
+  )
   let next = firstLine
   return {
     file,
