@@ -76,6 +76,13 @@ export const area: MatrixArea = {
       answer: [400, { exactly: { message: 'text' } }],
       needs: ['issue'],
       send: { to_project_id: '{id}' },
+      // A bot can read an issue of another public project, like everyone.
+      except: {
+        'bot of another project, public': {
+          status: 400,
+          body: { message: 'Cannot move issue to project it originates from!' },
+        },
+      },
     },
     ...tracking('/projects/:id/merge_requests/:merge_request_iid', 'merge request', mergeRequest, 20, 30),
     {
