@@ -14,7 +14,7 @@ testWithCurl(
     const firstSteps = shellBlocks('docs/core.md', '## First steps', '## Calling the API')
     const record = shellBlocks('docs/core.md', '## Pipelines', '### What a record contains')
     const [first = '', json = '', changes = ''] = shellBlocks('docs/graphql.md', '## Ten minutes', '## The endpoint')
-    expect([tour.length, firstSteps.length, record.length]).toEqual([2, 3, 1])
+    expect([tour.length, firstSteps.length, record.length]).toEqual([2, 4, 1])
     await using directory = await temporaryDirectory()
     const dataDir = join(directory.path, 'data')
     await using core = await CoreProcess.start(dataDir)
