@@ -106,7 +106,7 @@ testWithCurl('README.md, docs/graphql.md: the sample workspace is as they descri
     'mossgate/shop',
   ])
   expect(pipelines).toHaveLength(3)
-  expect(failed.map(({ source }: { source: string }) => source).toSorted()).toEqual(['parent_pipeline', 'push'])
+  expect(failed.map(({ source }: { source: string }) => source).toSorted()).toEqual(['push'])
   expect(settings).toEqual({ signals: ['traces', 'metrics', 'logs'], token_set: true, warnings: [] })
   expect(refused).toEqual({ message: '403 Forbidden' })
   const found = others.pop()
