@@ -45,7 +45,7 @@ export class ResponseBudget {
   }
 }
 
-/** The size of a row beside its texts, in an answer or in memory. */
+/** The size of a row without its texts, in an answer or in memory. */
 const ROW_BYTES = 50
 
 const lengthOf = (row: object): number =>

@@ -131,7 +131,7 @@ const logRecord = message<LogRecord>('LogRecord', {
   eventName: scalar(12, 'string'),
 })
 
-/** Returns the oneof of NumberDataPoint and Exemplar, which differ in the number of `asDouble`. */
+/** Returns the oneof `value`, which NumberDataPoint and Exemplar both have. Only the field number of `asDouble` differs. */
 function numberValue(numbers: { asDouble: number; asInt: number }): Field<NumberValue | undefined> {
   return scalarOneof<NumberValue>(
     { type: 'double', number: numbers.asDouble, kind: 'double', json: 'asDouble' },

@@ -5,7 +5,7 @@ export interface RestJob extends JsonObject {
   readonly pipeline: JsonObject
 }
 
-/** A REST bundle made from jobs, and the index of its first job. */
+/** A REST bundle made from jobs, and the index that the first of them has in the list that was grouped. */
 export interface GroupedJobs {
   readonly firstIndex: number
   readonly body: JsonObject

@@ -1,6 +1,6 @@
 import type { Migration } from 'kysely'
 
-/** Stores how often callers have called limited operations, for all processes. */
+/** Counts the calls of operations that have a call limit, for all processes together. */
 export const migration: Migration = {
   async up(db) {
     await db.schema

@@ -146,7 +146,7 @@ export const listTree = query(
   },
 )
 
-/** Returns the entries after the one that the cursor names by its path, or the token by its id. */
+/** Returns the entries after a given one, which `cursor` names by its path or `pageToken` by its object id. */
 function keysetPageOfEntries(
   entries: readonly RepositoryTreeEntry[],
   { perPage, cursor, pageToken }: KeysetRequest & { readonly pageToken: string | undefined },

@@ -10,15 +10,15 @@ import { EndpointError, signalUrls } from '../endpoint-url.ts'
 export interface Source {
   readonly name: string
   readonly credentials: Credentials
-  /** The OTLP/HTTP base URL; undefined: the endpoint of the instance. */
+  /** The OTLP/HTTP base URL. Default: `exporter.endpoint`, or the gateway if that is not set. */
   readonly endpoint: string | undefined
   /** Sent to the endpoint as a bearer token. */
   readonly token: string | undefined
-  /** Undefined: the encoding of the instance. */
+  /** Default: `exporter.encoding`. */
   readonly encoding: Encoding | undefined
   /** At least one, in listing order. */
   readonly signals: readonly Signal[]
-  /** Options that override those of the instance. */
+  /** Options that override those in `exporter.options`. */
   readonly options: ConvertOptionsInput
 }
 

@@ -10,7 +10,7 @@ const MAX_LANES = 4_096
 export class Lanes {
   readonly #maxBytes: number
   readonly #byUpstream = new Map<Upstream, Map<string, Lane>>()
-  /** The last lane of each token: most calls of a token are alike. */
+  /** The lane that each token used last. It is tried first, because most calls of a token are alike. */
   readonly #lastOfToken = new WeakMap<TokenRecord, Lane>()
 
   constructor(maxBytes: number) {

@@ -56,8 +56,8 @@ function depthOf(context: NestingContext, operation: OperationDefinitionNode): n
 }
 
 /**
- * Finds a field name that is nested in itself too often. Each fragment is visited once per combination of open names, so that
- * fragments that spread each other do not multiply the work.
+ * Finds a field name that is nested in itself too often. Each fragment is visited once per combination of counted field
+ * names around it (`OpenNames`), so that fragments that spread each other do not multiply the work.
  */
 function recursionIn(context: NestingContext, operation: OperationDefinitionNode): Recursion | undefined {
   const seen = new Set<string>()

@@ -127,7 +127,7 @@ const humanized = (name: string): string =>
     .replace(/^./, (letter) => letter.toUpperCase())
 
 /**
- * Returns the errors to report for the fields of an operation that failed. Omits errors about objects that the caller may not
+ * Returns the errors to report for the failed fields of an operation. Omits errors about objects that the caller may not
  * know of, and errors that another field has reported.
  *
  * @throws the error that fails the whole request: a bug, or a dependency that is unavailable

@@ -219,7 +219,7 @@ function supportedInput({
   })
 }
 
-/** The description of arguments about reviews, approvals, reactions and releases, which do not exist. */
+/** The description of arguments that filter by reviews, approvals, reactions or releases. This service has none of these. */
 const absent = 'Not supported: a value is refused'
 
 const negatedInput = ({
