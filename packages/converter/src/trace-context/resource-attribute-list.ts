@@ -1,4 +1,4 @@
-/** The longest list that is read. One environment variable may have 128 KiB on Linux. */
+/** The longest list that is read, in bytes: half of what Linux allows for one environment variable. */
 const maxListBytes = 65_536
 
 /** A new value of `OTEL_RESOURCE_ATTRIBUTES`. */

@@ -33,7 +33,8 @@ export interface GrpcReply {
  * How an exchange ended:
  * - `unprocessed`: upstream has declared, with REFUSED_STREAM or GOAWAY, that it has not processed the request
  * - `broken_off`: the stream ended without a status, so the outcome is unknown
- * - `late`, `abandoned`: aborted by the gateway
+ * - `late`: aborted by the gateway at the deadline
+ * - `abandoned`: aborted by the gateway because the client has gone, or its body failed
  */
 export type GrpcExchangeEnd = GrpcReply | { readonly kind: 'unprocessed' | 'broken_off' | 'late' | 'abandoned' }
 

@@ -26,7 +26,7 @@ const memberShape: Shape<Member> = {
   }),
 }
 
-/** One added member; a client that adds several learns only that they were added. */
+/** The answer to adding members: the member if one was added. If several were added, only that it succeeded. */
 const addedShape: Shape<AddedMembers> = {
   schema: z.union([memberShape.schema, z.object({ status: z.literal('success') }).meta({ id: 'MembersAdded' })]),
   of: ({ members }, context) => (members.length === 1 ? memberShape.of(members[0]!, context) : { status: 'success' }),
