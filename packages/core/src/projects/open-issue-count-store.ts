@@ -18,7 +18,7 @@ export async function openIssueCounts(
     select 1 from issues where issues.project_id = projects.id and issues.state = 'opened'
     and (issues.is_confidential = 0 or ${isOneOf(sql.ref('projects.id'), withConfidential)})
     limit ${sql.lit(MAX_COUNTED + 1)}
-  ) as some)`
+  ) as counted)`
   const rows = await db
     .selectFrom('projects')
     .select(['projects.id', open.as('open')])
