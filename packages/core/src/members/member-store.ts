@@ -61,7 +61,8 @@ export async function pageOfMembers(
       .innerJoin('users', 'users.id', 'members.user_id')
       .where(containsText(['users.name', 'users.username'], search)) as typeof query
   if (userIds !== undefined) query = query.where('members.user_id', 'in', [...userIds])
-  if (exceptUserIds !== undefined) query = query.where('members.user_id', 'not in', [...exceptUserIds])
+  if (exceptUserIds !== undefined && exceptUserIds.length > 0)
+    query = query.where('members.user_id', 'not in', [...exceptUserIds])
   const rows = await pageOf(context, query.orderBy('members.id'), page)
   const members = await membersOfRows(context, rows.items)
   const memberById = new Map(rows.items.map((row, index) => [row.id, members[index]!]))

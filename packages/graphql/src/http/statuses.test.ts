@@ -11,15 +11,29 @@ let root: User
 let logged: string
 /** Runs before the result of each database statement is returned. */
 let beforeResult: () => Promise<void>
+/** Ends the statements that never return a result, because they hold connections. */
+let release: () => void
 
 beforeEach(async () => {
   world = await World.open()
   root = await world.user('root', { isAdministrator: true })
   await world.project('app', root, 'public')
   beforeResult = async () => {}
+  release = () => {}
   logged = ''
 })
-afterEach(() => server.close())
+afterEach(() => {
+  release()
+  return server.close()
+})
+
+/** Lets statements return no result until the end of the test. */
+function blockResults(): void {
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  beforeResult = () => released
+}
 
 async function start(options: Parameters<typeof GraphqlServer.start>[0] = {}): Promise<void> {
   const read = world.core.db.read.withPlugin({
@@ -109,7 +123,7 @@ test('answers 500 to a batch if one operation fails unexpectedly', async () => {
 
 test('answers after 30 s with the fields resolved so far and an error for each other field', async () => {
   await start()
-  beforeResult = () => new Promise(() => {})
+  blockResults()
   const response = server.ask(PROJECT)
   await world.clock.untilSleeping()
   expect(world.clock.wakeTimesMs[0]! - world.clock.nowMs()).toBe(30_000)
@@ -126,7 +140,7 @@ test('answers after 30 s with the fields resolved so far and an error for each o
 
 test('applies the configured time limit to all operations of a batch together', async () => {
   await start({ timeoutMs: 2_000 })
-  beforeResult = () => new Promise(() => {})
+  blockResults()
   const body = JSON.stringify([{ query: PROJECT }, { query: '{ e: echo(text: "b") }' }, { query: '{ __typename }' }])
   const response = server.send({ method: 'POST', body, headers: { 'content-type': 'application/json' } })
   await world.clock.untilSleeping()
