@@ -141,7 +141,8 @@ function responsesOf(
       403: { description: 'The caller lacks the permission, or the token lacks a scope', body: eitherBody },
     }),
     ...(caller === 'administrator' && { 403: { description: 'The caller is not an administrator', body: eitherBody } }),
-    ...(hasParameters && {
+    // A job token can name the job of the request.
+    ...((hasParameters || row.takesJobTokens) && {
       404: { description: 'The resource does not exist, or the caller may not see it', body: eitherBody },
     }),
     405: { description: 'The method is not supported, or the resource does not allow the change', body: eitherBody },
@@ -190,7 +191,11 @@ const moved: ResponseRow = {
 }
 
 function successOf(row: RestRoute, isPage: boolean): ResponseRow {
-  if (row.content !== undefined) return { description: 'The content', body: z.string(), contentType: 'text/plain' }
+  if (row.content !== undefined) {
+    const archive = z.string()
+    const otherBodies = { 'application/gzip': archive, 'application/x-tar': archive, 'application/zip': archive }
+    return { description: 'The content', body: z.string(), contentType: 'text/plain', otherBodies }
+  }
   if (row.shape === undefined) return { description: 'Done' }
   if (!isPage && !row.isList) return { description: 'Done', body: row.shape.schema }
   return {
