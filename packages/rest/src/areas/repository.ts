@@ -61,6 +61,8 @@ const endsInName = true
 const repository = '/projects/:id/repository'
 const file = `${repository}/files/*file_path`
 
+const archiveTypes = ['application/gzip', 'application/x-tar', 'application/zip']
+
 export const repositoryArea: Area = {
   tag: 'Repositories',
   routes: [
@@ -231,6 +233,7 @@ export const repositoryArea: Area = {
       summary: 'Get the files of a commit as an archive, a tar.gz unless `format` names another format.',
       names,
       content: archiveContent,
+      contentTypes: archiveTypes,
       headers: archiveHeaders,
       takesJobTokens: true,
       ...readsCode,
@@ -242,6 +245,7 @@ export const repositoryArea: Area = {
       summary: 'Get the files of a commit as an archive.',
       names,
       content: archiveContent,
+      contentTypes: archiveTypes,
       headers: archiveHeaders,
       takesJobTokens: true,
       endsInName,

@@ -192,9 +192,13 @@ const moved: ResponseRow = {
 
 function successOf(row: RestRoute, isPage: boolean): ResponseRow {
   if (row.content !== undefined) {
-    const archive = z.string()
-    const otherBodies = { 'application/gzip': archive, 'application/x-tar': archive, 'application/zip': archive }
-    return { description: 'The content', body: z.string(), contentType: 'text/plain', otherBodies }
+    const otherBodies = Object.fromEntries((row.contentTypes ?? []).map((type) => [type, z.string()]))
+    return {
+      description: 'The content',
+      body: z.string(),
+      contentType: 'text/plain',
+      ...(row.contentTypes && { otherBodies }),
+    }
   }
   if (row.shape === undefined) return { description: 'Done' }
   if (!isPage && !row.isList) return { description: 'Done', body: row.shape.schema }

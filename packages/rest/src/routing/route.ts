@@ -77,6 +77,8 @@ export interface RouteRow<Input extends InputSchema, Result> {
   readonly isList?: true
   /** Returns the response body if it is not JSON; replaces `shape`. */
   readonly content?: (result: Result) => { readonly type: string; readonly body: string | Uint8Array | Readable }
+  /** The types of `content`, if it is not always plain text. */
+  readonly contentTypes?: readonly string[]
   /** Returns additional response headers. */
   readonly headers?: (result: Result) => Readonly<Record<string, string>>
   /** The accepted scopes besides `api`, and besides `read_api` for GET. */
