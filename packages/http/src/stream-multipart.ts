@@ -1,5 +1,4 @@
-import { createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -114,6 +113,8 @@ class MultipartStream {
 
   async #write(stream: Readable): Promise<{ readonly path: string; readonly size: number }> {
     const path = await this.#space.newPath()
+    // A stream that opens the file itself may create it after `dispose` has removed it.
+    const handle = await open(path, 'wx', 0o600)
     this.#paths.push(path)
     let size = 0
     const counter = new Transform({
@@ -129,7 +130,7 @@ class MultipartStream {
         }
       },
     })
-    await pipeline(stream, counter, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+    await pipeline(stream, counter, handle.createWriteStream())
     return { path, size }
   }
 }

@@ -33,7 +33,13 @@ export class UploadSpace {
   /** Returns the path of a new file. The first call creates the directory, and removes old files in it. */
   async newPath(): Promise<string> {
     this.#ready ??= this.#prepare()
-    await this.#ready
+    try {
+      await this.#ready
+    } catch (error) {
+      // The next upload tries again.
+      this.#ready = undefined
+      throw error
+    }
     return join(this.#directory, randomUUID())
   }
 
