@@ -119,6 +119,11 @@ function records(sha: string, workSha: string): PipelineRecord[] {
       { source: 'parent_pipeline' },
       { source_pipeline: parent, builds: [job(601, 'fold', 'build', 'success')] },
     ),
-    record(312, 3, { ref: 'work', sha: workSha, status: 'failed' }, { builds: [job(701, 'mend', 'build', 'failed')] }),
+    record(
+      312,
+      3,
+      { ref: 'work', sha: workSha, status: 'failed' },
+      { builds: [job(701, 'repair', 'build', 'failed')] },
+    ),
   ]
 }

@@ -9,7 +9,7 @@ export const avatarInput = z
   .union([
     z.null(),
     z.literal(''),
-    z.object({ fileName: z.string(), contentType: z.string(), bytes: z.instanceof(Uint8Array) }),
+    z.object({ fileName: z.string().max(1_024), contentType: z.string(), bytes: z.instanceof(Uint8Array) }),
   ])
   .optional()
 type AvatarInput = z.output<typeof avatarInput>

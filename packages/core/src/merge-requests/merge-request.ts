@@ -95,7 +95,7 @@ export const restMergeRequestFilterInput = {
   scope: z.enum([...scopes, 'reviews_for_me']).optional(),
   orderBy: z.enum([...issuableOrders, 'merged_at']).default('created_at'),
   /** `simple` for the short form of each merge request. */
-  view: z.string().max(255).optional(),
+  view: z.enum(['simple']).optional(),
   mergeUserId: z.int().optional(),
   mergeUserUsername: z.string().max(255).optional(),
   mergedAfter: instant.optional(),

@@ -54,7 +54,7 @@ export const updateApplicationSettings = unscopedCommand(
   },
 )
 
-/** Returns what the CI/CD pages of the platform show of the settings; `undefined` for anyone but administrators. */
+/** Returns the settings that CI/CD pages show. Only administrators may read them. */
 export const getCiApplicationSettings = unscopedQuery(
   { name: 'getCiApplicationSettings', caller: 'administrator', input: z.object({}) },
   async (context) => {

@@ -280,7 +280,6 @@ export async function updateUserRow(
   return userOf(row)
 }
 
-/** Deletes a user with the route of its namespace and its memberships. */
 /** Records that the user was active today. */
 export async function updateLastActivity({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, id: number): Promise<void> {
   await db
@@ -290,6 +289,7 @@ export async function updateLastActivity({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>
     .execute()
 }
 
+/** Deletes a user with the route of its namespace and its memberships. */
 export async function deleteUserRow({ db }: Pick<Tx, 'db'>, id: number): Promise<void> {
   await db.deleteFrom('users').where('id', '=', id).execute()
 }

@@ -12,7 +12,7 @@ import {
 } from '@penstock/core'
 import { fieldErrorText } from '../routing/field-error-text.ts'
 import { type Area, route } from '../routing/route.ts'
-import { immediateDeletion } from './parameters/common.ts'
+import { immediateDeletion } from './parameters/absent-features.ts'
 import { changedGroup, groupList, oneGroup, subgroupList } from './parameters/groups.ts'
 import { groupProjectList, sharedProjectList } from './parameters/projects.ts'
 import { acceptedShape } from './shapes/accepted-shape.ts'

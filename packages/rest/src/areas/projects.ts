@@ -10,7 +10,7 @@ import {
   updateProject,
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
-import { immediateDeletion } from './parameters/common.ts'
+import { immediateDeletion } from './parameters/absent-features.ts'
 import { changedProject, newProject, oneProject, projectList } from './parameters/projects.ts'
 import { acceptedShape } from './shapes/accepted-shape.ts'
 import { avatarContent } from './shapes/avatar-url.ts'

@@ -1,7 +1,8 @@
 import { groupSettings } from '@penstock/core'
 import type { RouteParameters } from '../../routing/route.ts'
-import { attributesAndStatistics, columnsOf, customAttributes, noCustomRoles } from './common.ts'
+import { attributesAndStatistics, customAttributes, noCustomRoles } from './absent-features.ts'
 import { cursorList, orderedList } from './lists.ts'
+import { settingNames } from './stored-settings.ts'
 
 export const groupList = {
   noEffect: { ...cursorList.noEffect, ...attributesAndStatistics },
@@ -29,7 +30,7 @@ export const oneGroup = {
 
 /** Some settings are refused because they would suggest that access is limited, although they have no effect. */
 export const changedGroup = {
-  stored: columnsOf(groupSettings),
+  stored: settingNames(groupSettings),
   refused: {
     organization_id: 'there are no organizations',
     require_two_factor_authentication: 'there is no second factor',

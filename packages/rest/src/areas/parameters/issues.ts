@@ -1,5 +1,5 @@
 import type { RouteParameters } from '../../routing/route.ts'
-import { noReactions } from './common.ts'
+import { noReactions } from './absent-features.ts'
 import { cursorList, pagedList } from './lists.ts'
 
 const noApprovals = 'there are no approvals'

@@ -1,7 +1,8 @@
 import { projectSettings } from '@penstock/core'
 import type { RouteParameters } from '../../routing/route.ts'
-import { attributesAndStatistics, columnsOf, customAttributes, noStorages } from './common.ts'
+import { attributesAndStatistics, customAttributes, noStorages } from './absent-features.ts'
 import { cursorList } from './lists.ts'
+import { settingNames } from './stored-settings.ts'
 
 const noChecksums = 'there are no checksums'
 const noTemplates = 'there are no project templates'
@@ -42,7 +43,7 @@ export const sharedProjectList = {
 } satisfies RouteParameters
 
 export const changedProject = {
-  stored: columnsOf(projectSettings),
+  stored: settingNames(projectSettings),
   refused: {
     ...noStorages,
     import_url: 'projects are not imported',

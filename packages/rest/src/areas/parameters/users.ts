@@ -1,7 +1,8 @@
 import { userSettings } from '@penstock/core'
 import type { RouteParameters } from '../../routing/route.ts'
-import { columnsOf, customAttributes } from './common.ts'
+import { customAttributes } from './absent-features.ts'
 import { cursorList, wholeList } from './lists.ts'
+import { settingNames } from './stored-settings.ts'
 
 const onlyInClient = 'selects a type of gitbeaker'
 const noIdentities = 'users have no identities of other providers'
@@ -29,7 +30,7 @@ export const userList = {
 export const ownEmails = wholeList
 
 export const newUser = {
-  stored: columnsOf(userSettings).filter((name) => name !== 'private_profile'),
+  stored: settingNames(userSettings).filter((name) => name !== 'private_profile'),
   noEffect: {
     skip_confirmation: 'addresses are confirmed at once',
     skip_reconfirmation: 'addresses are confirmed at once',

@@ -20,7 +20,3 @@ export const noReactions: Reasons = {
   my_reaction_emoji: 'there are no emoji reactions',
   'not[my_reaction_emoji]': 'there are no emoji reactions',
 }
-
-/** Returns the REST names of the rows of a field table, which are its columns. */
-export const columnsOf = (fields: Readonly<Record<string, { readonly column: string }>>): string[] =>
-  Object.values(fields).map(({ column }) => column)
