@@ -102,8 +102,8 @@ different projects, and the ${onlyOurs(theirs, ours).length} keys that are liste
 
 ## Attributes of the receiver
 
-The table covers the ${pairs.length} hooks that both export. *Same* counts the receiver's values, without blank ones, that are equal as
-text to Penstock's value of the key beside it, for the same run or job.
+The table covers the ${pairs.length} hooks that both export. *Same* compares, for each run or job, the receiver's value with
+Penstock's value of the key in the same row, as text. Blank values of the receiver are not counted.
 
 ${theirAttributes(pairs)}
 
@@ -165,8 +165,8 @@ function times(pairs: readonly Pair[]): string {
   const ours = allSpans(pairs, 'ours').filter((span) => span.endTimeUnixNano < span.startTimeUnixNano)
   const beyond = allSpans(pairs, 'theirs').filter((span) => span.endTimeUnixNano > 2n ** 63n)
   return `Of ${matched.length} pipeline and job spans that both export, ${same.length} have the same start and end to the nanosecond. The receiver
-exports ${backwards.length} spans that end before they start (Penstock ${ours.length}), and ${beyond.length} in the year 2339: some relays write the year 1 for a
-missing time, which does not fit into 64 bits of nanoseconds.`
+exports ${backwards.length} spans that end before they start (Penstock ${ours.length}), and ${beyond.length} in the year 2339. The latter comes from relays that write
+the year 1 for a missing time: in nanoseconds, that year does not fit into 64 bits.`
 }
 
 /** Returns the table of the cases that test only the format of a time. */
@@ -230,8 +230,8 @@ function values(pairs: readonly Pair[]): string {
   const namesOf = (side: 'theirs' | 'ours') => [...codes(side)].map((code) => named[code]).join(' and ')
   return `The semantic conventions define a few values for \`cicd.pipeline.result\`; the receiver sends the raw status (${resultsOf('theirs')};
 Penstock ${resultsOf('ours')}). Its run and worker ids are integers; Penstock's are strings, as the conventions
-require. Its missing values are empty strings (${blank} of ${sum(uses.map((use) => use.values))} values; Penstock ${ourBlank}), 0 or false: ${noWorker.length} jobs without a runner have the worker
-0. Canceled runs and jobs have the status ${namesOf('theirs')}; with Penstock it is ${namesOf('ours')} (option \`canceledAsError\`).`
+require. For missing values it sends empty strings (${blank} of ${sum(uses.map((use) => use.values))} values; Penstock ${ourBlank}), the number 0 or false. For example, ${noWorker.length} jobs without a runner have
+the worker 0. Canceled runs and jobs have the status ${namesOf('theirs')}; with Penstock it is ${namesOf('ours')} (option \`canceledAsError\`).`
 }
 
 const isCanceled = ({ attributes }: SpanView): boolean =>
