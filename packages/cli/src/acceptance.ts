@@ -1,10 +1,16 @@
 import { perSignal, type Signal } from '@penstock/otlp'
 import type { Outstanding } from './record-stream.ts'
 
-/** Records which signals of one record have been accepted completely. Chunks are still being made while the first are being sent. */
+/**
+ * Records which signals of one record have been accepted completely. The first chunks are sent while later ones are
+ * still being created.
+ */
 export class Acceptance {
   readonly #outstanding: Outstanding
-  /** The chunks that are not delivered yet. A failed chunk stays here, so its signal is never accepted. */
+  /**
+   * The number of chunks of each signal that are not delivered yet. It includes failed chunks, so their signal is never
+   * accepted.
+   */
   readonly #open = perSignal(() => 0)
   #allMade = false
 
@@ -21,7 +27,10 @@ export class Acceptance {
     if (this.#allMade && this.#open[signal] === 0) this.#outstanding.accepted(signal)
   }
 
-  /** Ends the list of chunks, and reports each signal that is accepted by then. A signal without chunks counts as accepted. */
+  /**
+   * Called when all chunks have been created. Reports each signal that is already accepted. A signal without chunks
+   * counts as accepted.
+   */
   allMade(): void {
     this.#allMade = true
     for (const signal of this.#outstanding.signals) {

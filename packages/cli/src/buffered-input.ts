@@ -3,8 +3,8 @@ import type { InputFile } from './input-files.ts'
 
 /**
  * Returns an input that can be read twice: a stream, such as standard input or a pipe, is read to its end and held in
- * memory. A stream longer than `maxBytes` is returned as one that can be read once, from its beginning. Nothing is written
- * to disk, as records may contain secrets.
+ * memory. A stream longer than `maxBytes` can only be read once, but still from its beginning. Nothing is written to
+ * disk, as records may contain secrets.
  */
 export async function rereadableInput(file: InputFile, maxBytes: number): Promise<InputFile> {
   if (file.rereadable) return file
@@ -38,8 +38,8 @@ type Settled =
   | { readonly failed: { readonly isAbort: boolean; readonly rethrow: () => never } }
 
 /**
- * Returns the result of a read, or its error as a value: it is thrown when the buffered input is read, because a reader
- * knows how to report it.
+ * Returns the result of a read, or its error as a value. The error is thrown later, when the buffered input is read,
+ * because that reader knows how to report it.
  */
 async function settled(step: Promise<IteratorResult<Uint8Array>>): Promise<Settled> {
   try {

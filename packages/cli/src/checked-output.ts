@@ -30,7 +30,10 @@ const headings: Readonly<Record<GapPart, string>> = {
   point: 'data points of all metrics',
 }
 
-/** Returns the lines about one record. Reasons repeat no texts of the payload; control characters in file names are escaped. */
+/**
+ * Returns the lines about one record. Reasons contain no text from the payload; control characters in file names are
+ * escaped.
+ */
 export function checkedAsText(checked: Checked): string {
   const { place, result } = checked
   const [first, ...rest] = textOf(checked)

@@ -25,7 +25,7 @@ interface SignalChoice {
   readonly variable: string
   /** The signals in the order of `signalNames`. If there are none, the export is off. */
   readonly signals: readonly Signal[]
-  /** The words that are not signals. */
+  /** The words in the variable that are not names of signals. */
   readonly unknownWords: readonly string[]
 }
 

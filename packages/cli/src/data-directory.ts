@@ -5,7 +5,10 @@ import type { Log } from '@penstock/runtime'
 import { UsageError } from './environment.ts'
 import { isSystemError, systemReason } from './system-error.ts'
 
-/** The entries that penstock keeps in the data directory. A `tree` is a directory that is closed together with its contents. */
+/**
+ * The entries that penstock keeps in the data directory. "Closing" an entry removes the access of other users to it; a
+ * `tree` is closed together with its contents.
+ */
 const entryKinds = [
   { kind: 'key', name: /^(?:pepper|pepper-salt|secrets\.key)$/ },
   { kind: 'file', name: /^(?:core|gateway|observe)\.db(?:-wal|-shm|-journal)?$/ },
@@ -30,13 +33,14 @@ const ALL = 0o007
 /** Permissions of the group and of all others to create, rename and delete entries. */
 const WRITE_BY_GROUP = 0o020
 const WRITE_BY_ALL = 0o002
-/** Leaves files to their owners, as in /tmp. */
+/** The sticky bit of a directory: users can rename and delete only their own files in it, as in /tmp. */
 const STICKY = 0o1000
-/** Other files that the log names. */
+/** The maximum number of other files that the log names. */
 const MAX_NAMES = 5
 /**
- * The access that users other than the owner have to the data directory itself. A `closable` one is closed by the next start. An
- * `open` one keeps its mode, and others can only list it. In a `writable` one, they can replace files.
+ * The access that users other than the owner have to the data directory itself. A `closable` directory is closed by the
+ * next start. An `open` directory keeps its mode, and other users can only list it. In a `writable` directory, other
+ * users can replace files.
  */
 export type DirectoryAccess =
   | { readonly kind: 'closed' | 'closable' }
@@ -48,8 +52,8 @@ const ignoredNames = new Set(['lost+found'])
 const hasModes = process.platform !== 'win32'
 
 /**
- * Creates the data directory if it is missing, and closes it and the entries that penstock keeps in it to other users.
- * Files that this process creates later are open to their owner only, with any initial umask.
+ * Creates the data directory if it is missing. Closes the directory, and the entries that penstock keeps in it, to
+ * other users. Files that this process creates later are open to their owner only, with any initial umask.
  *
  * The directory itself keeps its mode if it holds other entries too, or if another user owns it, as with a mounted
  * volume; the log says so.
@@ -76,7 +80,7 @@ export function prepareDataDirectory(dataDir: string, log: Log): void {
   )
 }
 
-/** Returns what other users can do with the data directory, which must exist. On Windows it counts as closed. */
+/** Returns what other users can do with the data directory, which must exist. On Windows, it is always `closed`. */
 export function directoryAccess(dataDir: string): DirectoryAccess {
   const { mode, uid } = statSync(dataDir)
   if (!hasModes || (mode & OTHERS) === 0) return { kind: 'closed' }
@@ -137,7 +141,10 @@ function closeOwn(dataDir: string): boolean {
   return true
 }
 
-/** Closes an entry. A directory comes after its contents: a start that is killed in between finds it open again. */
+/**
+ * Closes an entry, and a directory only after its contents. If a start is killed in between, the directory is still
+ * open, so the next start closes the rest.
+ */
 function close(path: string, kind: EntryKind): void {
   const stats = statIfThere(path)
   if (stats === undefined) return

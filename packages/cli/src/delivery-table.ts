@@ -18,8 +18,9 @@ const columns: readonly Column[] = [
 /**
  * Returns a table with one line per signal, followed by the messages of the receiver.
  *
- * Bytes are compressed bytes, counting each request once. `rejected` are items that the receiver refused in accepted
- * requests, in its own unit (data points if items are metrics); `failed` are items that were not accepted or not sent.
+ * Bytes are compressed, and each request is counted once. `rejected` is the number of items that the receiver refused
+ * in accepted requests; for metrics, it counts data points. `failed` is the number of items that were not accepted or
+ * not sent.
  */
 export function deliveryTable(
   totals: Readonly<Record<Signal, SignalTotals>>,

@@ -43,7 +43,7 @@ const RETRY_NOTICES = 20
 interface ExportParts {
   readonly endpoint: OtlpEndpoint
   readonly run: RecordRun
-  /** Stops the export, and also the reading of `run`. */
+  /** Stops the export, and also makes `run` stop reading. */
   readonly stops: DeliveryStops
 }
 

@@ -19,8 +19,8 @@ const brace = 0x7b
 const bracket = 0x5b
 
 /**
- * The encodings, in the order in which they are tried: a longer signature precedes a shorter one that it begins with.
- * PowerShell writes UTF-16 with a byte order mark; text without a mark is recognised by the NUL beside its first
+ * The encodings, in the order in which they are tried: if one signature begins with another, the longer one comes
+ * first. PowerShell writes UTF-16 with a byte order mark; text without a mark is recognised by the NUL beside its first
  * bracket.
  */
 const encodings: readonly Encoding[] = [

@@ -45,7 +45,7 @@ function intake(options: ConvertOptionsInput = {}) {
   const under = new Intake(resolveOptions(options), undefined, () => nowNs)
   return {
     admit: (body: unknown) => under.admit(body),
-    /** Admits and exports. */
+    /** Admits a body, and remembers it as exported if it is admitted. */
     export(body: unknown): Admission {
       const admission = under.admit(body)
       if (admission.kind === 'export') under.remember(admission)

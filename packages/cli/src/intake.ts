@@ -28,19 +28,19 @@ import { RecentMap } from './recent-map.ts'
 export type Admission = Admitted | Skipped
 
 export interface Admitted extends AdmittedRecord {
-  /** The root of the trace it belongs to. */
+  /** The root pipeline of the record's trace. */
   readonly rootId: bigint
 }
 
-/** A body that is not exported, or not yet, or not again. This is not a failure. */
+/** A body that is never exported, cannot be exported yet, or has been exported before. This is not a failure. */
 interface Skipped {
   readonly kind: 'skip'
   readonly reason: string
 }
 
 /**
- * The highest number of pipelines with a stored root and export; the oldest are evicted. A redelivery of an evicted pipeline is
- * exported again with the same ids.
+ * The maximum number of pipelines for which the root and the export are remembered. The oldest are evicted. If an
+ * evicted pipeline is delivered again, it is exported again with the same ids.
  */
 export const rememberedPipelines = 100_000
 /**
@@ -48,7 +48,7 @@ export const rememberedPipelines = 100_000
  * exported least recently are evicted with their jobs.
  */
 export const rememberedExportedJobs = 1_000_000
-/** The highest number of jobs with a stored hook that waits for its pipeline. */
+/** The maximum number of jobs with a hook that waits for the hook of its pipeline. */
 const rememberedJobs = 100_000
 
 /**
@@ -72,7 +72,7 @@ export class Intake {
   readonly #jobEvents = new JobEvents(rememberedJobs)
   readonly #pendingPipelines = new PendingPipelines(rememberedPipelines)
 
-  /** `nowNs` is the receipt time of records without any time. */
+  /** `nowNs` returns the receipt time for records that contain no time. */
   constructor(options: ConvertOptions, receivedAtNs: bigint | undefined, nowNs: () => bigint) {
     this.#options = options
     this.#receivedAtNs = receivedAtNs

@@ -33,11 +33,11 @@ interface WindowOptions {
 }
 
 /**
- * Exports metrics under `windowed` and `cumulative`: the points of several pipelines are merged per stream and exported
- * when a window is full, and at the end.
+ * Exports metrics in the modes `windowed` and `cumulative`. The points of several pipelines are merged per stream, and
+ * exported when a window is full and at the end.
  *
- * The state advances with each accepted chunk; a window has at least one chunk per project. A chunk that is not accepted
- * is lost and not added to any total.
+ * The state advances with each accepted chunk; a window has at least one chunk per project. A chunk that is not
+ * accepted is lost and not added to any total.
  */
 export class MetricWindows {
   readonly #options: WindowOptions
@@ -85,7 +85,10 @@ export class MetricWindows {
   }
 }
 
-/** Returns `next` for the delivered streams and `state` for the others, in the accumulator's order of last export. */
+/**
+ * Returns the state with the delivered streams from `next` and all others from `state`, in the accumulator's order of
+ * last export.
+ */
 function advanced(state: AccumulatorState, next: AccumulatorState, delivered: ReadonlySet<string>): AccumulatorState {
   const streams = new Map<string, StreamState>()
   for (const [key, stream] of state.streams) {

@@ -34,7 +34,7 @@ export function addConversionFlags(command: Command, names?: readonly OptionName
   return command
 }
 
-/** Restricts `--metrics-mode` for commands that make one point per pipeline. */
+/** Restricts `--metrics-mode` to `per-run`, for commands that create one point per pipeline. */
 export function allowPerRunOnly(command: Command): void {
   const flag = `--${flagName('metricsMode')}`
   command.options.find(({ long }) => long === flag)!.choices(['per-run'])
@@ -63,7 +63,10 @@ export function conversionOptions(flags: OptionValues, serviceName: string): Con
   }
 }
 
-/** Returns the flags of an option. A boolean gets both forms, because a profile may have set it; help shows the form that changes the default. */
+/**
+ * Returns the flags of an option. A boolean option has two flags, `--name` and `--no-name`, because a profile may have
+ * set it. The help shows only the one that changes the default.
+ */
 function flagsOf(name: OptionName, row: OptionRow): Option[] {
   const flag = flagName(name)
   if (row.shape.kind !== 'boolean') return [valueFlag(flag, row)]

@@ -12,7 +12,7 @@ function recordOf(id: number, more: object = {}): PipelineRecord {
   return input.record
 }
 
-/** A bridge of a REST API that has started the pipeline `id`. */
+/** Returns a bridge, as in a REST API, that has started the pipeline `id`. */
 const bridge = (bridgeId: number, id: number, more: object = {}) => ({
   id: bridgeId,
   status: 'success',

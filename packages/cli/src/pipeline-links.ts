@@ -14,7 +14,7 @@ import { RecentMap } from './recent-map.ts'
 /** The facts that are known about one pipeline. */
 interface KnownPipeline {
   readonly id: bigint
-  /** The pipeline's own record has been read. */
+  /** Whether the pipeline's own record has been read. */
   readonly isRead: boolean
   /** A record of the pipeline that is to be exported has been read, so all of its exported bridges are known. */
   readonly isExported: boolean
@@ -25,9 +25,9 @@ interface KnownPipeline {
 /**
  * Collects from records and job hooks which pipeline started which.
  *
- * Hooks name the upstream pipeline in the downstream one; a REST API names the downstream pipeline in the bridges of
- * the upstream one. At most `capacity` pipelines and as many bridges are stored; the least recently mentioned are evicted
- * first.
+ * The hook of a downstream pipeline names the upstream pipeline. In a REST API, the bridges of an upstream pipeline
+ * name the downstream pipelines. At most `capacity` pipelines and as many bridges are stored; the least recently
+ * mentioned are evicted first.
  */
 export class PipelineLinks {
   readonly #options: ConvertOptions
@@ -60,7 +60,10 @@ export class PipelineLinks {
     this.#learn(recordInstance(event, this.#options), known)
   }
 
-  /** Yields one step towards the root for each pipeline, by `rootKey`: its root, its parent, or itself if it has none. */
+  /**
+   * Yields the `rootKey` of each pipeline with the id that leads towards its root: the root's if it is known, else the
+   * parent's, else its own.
+   */
   *roots(): Generator<[key: string, id: bigint]> {
     for (const [key, { id, isRead, rootPipelineId, upstream }] of this.#pipelines) {
       if (rootPipelineId !== undefined) yield [key, rootPipelineId]
@@ -123,7 +126,10 @@ export class PipelineLinks {
   }
 }
 
-/** Merges what two sources contain about the upstream pipeline: the first one, with the bridge of the second if the first has none. */
+/**
+ * Merges two descriptions of the upstream pipeline: returns the first, with the bridge of the second if the first has
+ * none.
+ */
 function mergedUpstream(
   one: UpstreamPipeline | undefined,
   other: UpstreamPipeline | undefined,

@@ -74,7 +74,7 @@ export class RecordRun {
     return new RecordRun(settings, environment, sources, totalBytes(files))
   }
 
-  /** `bytes` is the length of all sources, if it is known. */
+  /** `bytes` is the total length of all sources, if it is known. */
   constructor(
     settings: RunSettings,
     environment: Environment,
@@ -114,7 +114,7 @@ export class RecordRun {
     }
   }
 
-  /** Returns the result of `work`; `undefined` if the record turns out to be unusable, which is reported. */
+  /** Returns the result of `work`. If the record turns out to be unusable, reports that and returns `undefined`. */
   refusing<T>(place: Place, work: () => T): T | undefined {
     try {
       return work()

@@ -16,7 +16,7 @@ export interface Place {
   readonly index: number | undefined
 }
 
-/** A parsed body, or the error if there is none. */
+/** A parsed body, or the reason why it could not be read. */
 export type Reading =
   | {
       readonly kind: 'body'

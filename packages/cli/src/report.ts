@@ -8,7 +8,7 @@ const remarksPerFile = 20
 
 type Remark = 'skipped' | 'warning'
 
-/** The number of other events that are counted by name. Further events are counted together. */
+/** The number of names of other events that are counted separately. Events with further names are counted together. */
 const namedEvents = 10
 
 /** Prints a line for each record that is skipped or refused, and counts all records. */

@@ -23,7 +23,7 @@ export interface SpanRow {
   readonly executed: boolean
 }
 
-/** The identity of a job: jobs of one `name` below one span are attempts of one job. */
+/** The identity of a job. Jobs with the same `name` below the same span are attempts of one job. */
 interface JobIdentity {
   readonly id: bigint
   readonly name: string

@@ -14,7 +14,7 @@ export interface TreeRow {
 
 type DescribedNode = SpanNode & Pick<TreeRow, 'row' | 'isReplaced'>
 
-/** Returns the rows of a trace from top to bottom, attempts of a job numbered and next to each other. */
+/** Returns the rows of a trace from top to bottom. The attempts of a job are numbered, and are next to each other. */
 export function treeRows(roots: readonly SpanNode[], extensions: boolean): TreeRow[] {
   const rows: TreeRow[] = []
   const visit = ({ span, children, row, isReplaced }: DescribedNode, branch: string, below: string) => {
@@ -40,7 +40,10 @@ function describedInOrder(nodes: readonly SpanNode[], extensions: boolean): Desc
   return [...jobs.filter(ran), ...jobs.filter((attempts) => !ran(attempts))].flatMap(numberAttempts)
 }
 
-/** Returns the attempts of each job, in order of the job's first span; a span that is no job forms a group alone. */
+/**
+ * Returns the spans in groups, one group with all attempts of each job, in the order of their first spans. A span that
+ * is not a job forms a group of its own.
+ */
 function groupAttempts(nodes: readonly DescribedNode[]): DescribedNode[][] {
   const groups = new Map<unknown, DescribedNode[]>()
   for (const node of nodes) {
@@ -52,7 +55,10 @@ function groupAttempts(nodes: readonly DescribedNode[]): DescribedNode[][] {
   return [...groups.values()]
 }
 
-/** Numbers the attempts of a job by id if the source does not, because ids grow. */
+/**
+ * Numbers the attempts of a job in order of their ids, if the source does not number them. Later attempts have higher
+ * ids.
+ */
 function numberAttempts(attempts: readonly DescribedNode[]): DescribedNode[] {
   const idOf = ({ row }: DescribedNode) => row.job?.id ?? 0n
   return attempts

@@ -7,7 +7,10 @@ export interface SpanNode {
 
 export interface Trace {
   readonly traceId: string
-  /** The spans without a parent or with a missing one, and one span of each cycle of parents. */
+  /**
+   * The spans that have no parent, the spans with a parent that is missing from the trace, and one span of each cycle
+   * of parents.
+   */
   readonly roots: readonly SpanNode[]
   readonly startNs: bigint
   readonly endNs: bigint

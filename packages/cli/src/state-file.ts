@@ -18,8 +18,8 @@ interface StateDocument {
 /**
  * Reads the running totals of earlier runs; returns new ones if there is no file yet.
  *
- * @throws {UsageError} if the file has another format, because only the user may decide to start from zero, or if its
- * directory is not writable
+ * @throws {UsageError} if its directory is not writable, or if the file has another format: only the user may decide to
+ *   start from zero
  */
 export async function loadState(path: string, nowNs: bigint): Promise<AccumulatorState> {
   await orUsageError(`cannot write to ${dirname(path)}`, access(dirname(path), constants.W_OK))

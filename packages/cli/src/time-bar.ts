@@ -6,7 +6,7 @@ export interface Axis {
 }
 
 const EIGHTHS = 8
-/** The characters that are filled from the left by eighths. */
+/** The block characters that are filled from the left, in steps of an eighth of a cell. */
 const leftBlocks = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█']
 
 /** Returns the distance of a time from the left edge of the axis in eighths of a cell. */
@@ -41,7 +41,10 @@ export function barOf(axis: Axis, startNs: bigint, endNs: bigint): Bar {
   return { offset, blocks }
 }
 
-/** Returns the nearest block character. Unicode has only a half and an eighth of a cell filled from the right. */
+/**
+ * Returns the nearest block character. Unicode has only two characters that are filled from the right: a half and an
+ * eighth of a cell.
+ */
 function blockOf(begin: number, end: number): string {
   if (begin <= 1) return leftBlocks[end] ?? ''
   if (end < EIGHTHS) return leftBlocks[Math.max(end - begin, 1)] ?? ''

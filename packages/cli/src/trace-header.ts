@@ -14,7 +14,7 @@ interface HeaderLine {
   readonly label: string
   readonly text: string
   readonly style?: Style
-  /** Whether the text is not truncated, so that a terminal can open a URL. */
+  /** Whether the text must not be truncated, so that a terminal can open a URL in it. */
   readonly whole?: true
 }
 
@@ -62,7 +62,7 @@ function failureLines(rows: readonly TreeRow[], pipeline: Texts): HeaderLine[] {
   return failures.map((text, at) => ({ label: at === 0 ? 'failed' : '', text, style: marks.failed.style }))
 }
 
-/** The error type that semantic conventions use without a known reason. It is not printed. */
+/** The error type that semantic conventions use for failures without a known reason. It is not printed. */
 const unknownReason = '_OTHER'
 const reasonText = (reason: string): string => (reason === '' || reason === unknownReason ? '' : `: ${reason}`)
 

@@ -106,8 +106,8 @@ function rowLine(tree: TreeRow, layout: Layout, drawing: Drawing): string {
 }
 
 /**
- * Returns the text of a row. If there is too little room, the number is kept before the name, and the name before the
- * failure.
+ * Returns the text of a row. If there is too little room, the failure is truncated first, then the name. The number is
+ * always complete.
  */
 function label({ branch, row }: TreeRow, width: number, palette: Palette): string {
   const room = width - branch.length - '✓ '.length - suffixWidth(row.number)
@@ -121,7 +121,7 @@ function label({ branch, row }: TreeRow, width: number, palette: Palette): strin
   return `${palette('dim', branch)}${palette(row.mark.style, row.mark.sign)} ${styledName}${number}${suffix}${rest}`
 }
 
-/** Returns the bar of a row. The wait for a runner is drawn before it if it fills whole cells. */
+/** Returns the bar of a row. If the wait for a runner fills whole cells, it is drawn before the bar. */
 function bar({ span, row }: TreeRow, axis: Axis, { palette, barMarks }: Drawing): string {
   const { startTimeUnixNano: startNs, endTimeUnixNano: endNs } = span
   if (!row.executed) {

@@ -11,8 +11,8 @@ interface ValueByType {
 export type AttributeType = keyof ValueByType
 
 /**
- * One source value and the keys that carry it, legacy key first. The declared type picks the OTLP variant, whatever the
- * value looks like, so that a key has one type everywhere.
+ * One source value and the keys that carry it, legacy key first. The declared type alone decides the OTLP variant, so
+ * that a key has the same type everywhere, independently of the value.
  *
  * The attribute is left out if the value is `undefined`, blank text, an empty list or a non-finite number.
  */
@@ -35,7 +35,7 @@ export type AttributeRow<Context> = {
      * on the state of the run, which every payload contains.
      */
     readonly needs?: readonly [string, ...string[]]
-    /** Tells whether the run can have the attribute at all. Without it, every run can. */
+    /** Tells whether the run can have the attribute at all. Without this function, every run can. */
     readonly applies?: (context: Context) => boolean
     /** The condition under which the attribute is missing. It is printed in `docs/telemetry.md`. */
     readonly absent: string

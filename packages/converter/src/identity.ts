@@ -23,8 +23,9 @@ const HASHED_FLAGS = 0x03
 const NATIVE_FLAGS = 0x01
 
 /**
- * Returns the first digits of the hash of `tuple`, which has the kind, the instance and the ids on one line each. The
- * tag `svc-ci` and the version of the scheme precede it. They are constants that no setting changes.
+ * Returns the first digits of the hash of `tuple`, which contains the kind, the instance and the ids, each on its own
+ * line. The hash also covers two lines before it, the tag `svc-ci` and the version of the scheme, which no setting
+ * changes.
  */
 function hashedId(digits: number, tuple: string): string {
   const id = sha256(`svc-ci\n1\n${tuple}`).slice(0, digits)
@@ -79,9 +80,9 @@ export function instanceOf(webUrl: string | undefined): string {
 export const projectInstancePrefix = 'project '
 
 /**
- * Returns the stand-in for the instance of a project without any URL; '' if it has no id and no path either. Different
- * projects must not share ids, because they may belong to different instances. A path is hashed, because it may have
- * any length.
+ * Returns the text that replaces the instance for a project without any URL; '' if the project has no id and no path
+ * either. It is different for each project: without a URL, they may belong to different instances, and must not share
+ * ids. A path is hashed, because it may have any length.
  */
 export function projectInstance({
   id,

@@ -46,17 +46,20 @@ export interface PipelineRecord {
   readonly user: UserRecord | undefined
   readonly commit: CommitRecord | undefined
   readonly project: ProjectRecord
-  /** Jobs and bridges, unique by id, every known attempt; sorted by creation time, then id. */
+  /** All known attempts of jobs and bridges, unique by id, sorted by creation time and then by id. */
   readonly jobs: readonly JobRecord[]
   /** Set if the list of jobs is unreadable, so that their number is unknown. */
   readonly jobsUnreadable?: true | undefined
-  /** Whether the source lists bridges. If not, a child pipeline has the parent pipeline as its parent, not a bridge. */
+  /**
+   * Whether the source lists bridges. If not, the parent span of a child pipeline is the span of the parent pipeline
+   * instead of the bridge's span.
+   */
   readonly bridgesListed: boolean
   /** The time of receipt, set by the intake. Without it, the pipeline's end is used. */
   readonly receivedAtNs: bigint | undefined
   /**
-   * The instance that ids are hashed with instead of the option `instanceId` and the host of the project's URL. It is
-   * set if another project of the same host has recorded a pipeline of the same id. Ids are then hashed even under
+   * The instance that ids are hashed with. It replaces the option `instanceId` and the host of the project's URL. It is
+   * set if another project on the same host has recorded a pipeline with the same id. Ids are then hashed even under
    * `idScheme: native`.
    */
   readonly instance?: string | undefined
@@ -81,11 +84,14 @@ export interface ProjectRecord {
 /** The pipeline that started this one through a bridge job. */
 export interface UpstreamPipeline {
   readonly pipelineId: bigint
-  /** The root of its tree, if the caller's root map contains it. */
+  /** The root of the upstream pipeline's tree, if the caller's root map contains it. */
   readonly rootPipelineId?: bigint
   /** `bridge_id ?? job_id`: the bridge with the span that is the parent or link target. */
   readonly bridgeId: bigint | undefined
-  /** True if it belongs to another project. Its downstream then has its own trace, unless `multiProject` joins them. */
+  /**
+   * True if the upstream pipeline belongs to another project. The downstream pipeline then has its own trace, unless
+   * `multiProject` joins the two.
+   */
   readonly otherProject: boolean
   readonly projectWebUrl: string | undefined
   readonly projectId?: bigint | undefined

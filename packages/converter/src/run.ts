@@ -10,7 +10,7 @@ import { type JobTimes, jobTimes, pipelineTimes, type SpanTimes } from './traces
 export interface RunSettings {
   readonly options: ConvertOptions
   readonly ids: IdScheme
-  /** Tells whether the attribute for refs contains the ref as it is. */
+  /** Tells whether the ref attribute of metrics contains this ref unchanged, instead of a common replacement. */
   readonly keepsRef: (ref: string) => boolean
 }
 
@@ -52,8 +52,8 @@ export interface IdSpace {
 }
 
 /**
- * Returns the id space of records with an instance of their own. They are always hashed: the scheme `native` ignores
- * the instance.
+ * Returns the id space of records with an instance of their own. Its ids are always hashed, because the scheme `native`
+ * ignores the instance.
  */
 export const ownSpace = (instance: string): IdSpace => ({ ids: hashedIds, instance })
 
@@ -150,7 +150,7 @@ export function recordInstance(
   return instanceId ?? (instanceOf(project.webUrl ?? url) || projectInstance(project))
 }
 
-/** Returns the instance of the upstream pipeline of a pipeline in `instance`. */
+/** Returns the instance of an upstream pipeline. `instance` is the instance of the downstream pipeline. */
 export function upstreamInstance(
   upstream: UpstreamPipeline,
   instance: string,
@@ -179,7 +179,10 @@ function traceRoot(record: PipelineRecord, options: ConvertOptions): { id: bigin
   return parentId === undefined ? { id: record.id, resolved: true } : { id: parentId, resolved: false }
 }
 
-/** Returns the instance of the trace. A pipeline in the trace of another project has the instance of that project there. */
+/**
+ * Returns the instance of the trace. If the pipeline is part of another project's trace, this is the instance of that
+ * project.
+ */
 function traceInstance(record: PipelineRecord, options: ConvertOptions): string {
   const instance = recordInstance(record, options)
   const upstream = joinedUpstream(record, options)

@@ -4,7 +4,10 @@ export const MAX_VALUE_BYTES = 4_096
 export const MAX_NAME_BYTES = 1_024
 export const MAX_ARRAY_ELEMENTS = 128
 
-/** The maximum number of UTF-8 bytes per UTF-16 code unit. Texts that fit with this factor need no counting. */
+/**
+ * The maximum number of UTF-8 bytes per UTF-16 code unit. If a text fits even with this many bytes per unit, its bytes
+ * need not be counted.
+ */
 const BYTES_PER_UNIT = 3
 
 /** The number of values that the conversion changed. It is the only indication that output and input differ. */

@@ -3,11 +3,11 @@ import type { LookupFunction } from 'node:net'
 import { notGlobalReason } from './address-rules.ts'
 import type { AllowedHosts } from './allowed-hosts.ts'
 
-/** The rules for URLs that users of the service have typed: which addresses they may lead to. */
+/** The rules for URLs that users of the service have typed. They decide which addresses such a URL may lead to. */
 export interface AddressPolicy {
   /** Allows loopback, private and all other addresses that are not globally reachable. */
   readonly allowsLocal: boolean
-  /** Only allowed hosts may be called. */
+  /** Whether only allowed hosts may be called. */
   readonly deniesOthers: boolean
   /** Excepted from both. */
   readonly allowed: AllowedHosts
@@ -17,7 +17,7 @@ export interface AddressPolicy {
 
 interface Destination {
   readonly url: URL
-  /** Everything its host resolves to. */
+  /** All addresses that the host of the URL resolves to. */
   readonly addresses: readonly string[]
 }
 
@@ -50,7 +50,8 @@ export function findBlockReason(policy: AddressPolicy, { url, addresses }: Desti
 
 /**
  * Returns a lookup that resolves names for one connection and passes on only addresses that the policy allows. The
- * connection is made to these addresses, so a name that resolves to another address a moment later gains nothing.
+ * connection is made to one of these addresses, so an attacker gains nothing if the name resolves to another address a
+ * moment later.
  */
 export function guardedLookup(policy: AddressPolicy, url: URL, resolve: typeof lookup = lookup): LookupFunction {
   return (hostname, options, done) => {

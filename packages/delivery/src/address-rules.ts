@@ -56,7 +56,10 @@ const addressRules: readonly AddressRule[] = [
   },
 ]
 
-/** Returns why an address, or one that it stands for, is not globally reachable unicast; `undefined` if it is. */
+/**
+ * Returns why an address is not globally reachable unicast; `undefined` if it is. An IPv6 address that stands for IPv4
+ * addresses is judged by these.
+ */
 export function notGlobalReason(address: string): string | undefined {
   const reached = reachedAddresses(address)
   if (reached.length === 0) return 'Hostname or IP address invalid'

@@ -20,7 +20,7 @@ export class AllowedHosts {
     for (const entry of entries) this.#add(entry)
   }
 
-  /** Tells whether the name is allowed, or every one of the addresses. */
+  /** Tells whether the host name of the URL is allowed, or all of its addresses are. */
   has(url: URL, addresses: readonly string[]): boolean {
     const host = hostOf(url)
     const port = url.port || (url.protocol === 'https:' ? '443' : '80')
@@ -38,7 +38,7 @@ export class AllowedHosts {
   }
 }
 
-/** Tells whether an address is allowed as it is written, or by the addresses that it stands for. */
+/** Tells whether the address is allowed as written, or all IPv4 addresses that it stands for are allowed. */
 function isAllowed(address: string, ranges: readonly Range[]): boolean {
   const isInOne = (each: ipaddr.IPv4 | ipaddr.IPv6) => ranges.some((range) => isInRange(each, range))
   const written = parseAddress(address)
@@ -57,7 +57,10 @@ function entryParts(entry: string): { host: string; port: string } {
   return /^\d{0,5}$/.test(port) ? { host, port } : { host: '', port: '' }
 }
 
-/** Returns the address or range that a text stands for, else `undefined`. IPv4 written as IPv6 is IPv4. */
+/**
+ * Returns the address or range that a text describes, else `undefined`. An IPv4 address that is written as IPv6 is
+ * returned as IPv4.
+ */
 function rangeOf(text: string): Range | undefined {
   const [start = '', written, more] = text.split('/')
   const address = parseAddress(start)

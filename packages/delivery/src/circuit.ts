@@ -1,6 +1,6 @@
 import type { Outcome } from './outcome.ts'
 
-/** When a failing lane is paused, and for how long. */
+/** The policy that decides when a failing lane is paused, and for how long. */
 export interface CircuitPolicy {
   /** The number of consecutive failures caused by the receiver after which the circuit opens. */
   readonly failuresToOpen: number

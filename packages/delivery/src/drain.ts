@@ -48,7 +48,7 @@ export interface Settled {
   readonly delivery: ClaimedDelivery
   readonly settlement: Settlement
   readonly outcome: Outcome | undefined
-  /** Whether the lease had run out: another claim has the delivery and sends it again. */
+  /** Whether the lease had run out, so that another claim owns the delivery and sends it again. */
   readonly isLost: boolean
 }
 
@@ -133,7 +133,7 @@ export class Drain {
     }
   }
 
-  /** Starts as many batches of a lane as are due and fit. */
+  /** Starts batches of a lane until no delivery is due or there is no room for another batch. */
   async #startLane(lane: string, signal: AbortSignal): Promise<void> {
     const { queue, clock, newClaim, leaseMs, batchSize, laneConcurrency, circuit } = this.#options
     const state = this.#lanes.getOrCreate(lane)
@@ -150,8 +150,8 @@ export class Drain {
   }
 
   /**
-   * Starts one poison delivery; only one at a time across all lanes, so that a crash abandons
-   * no other suspect along with it.
+   * Starts one poison delivery. Only one is sent at a time across all lanes, so that a crash does not also abandon
+   * another suspect.
    */
   async #startPoison(signal: AbortSignal): Promise<void> {
     const { queue, clock, newClaim, leaseMs, circuit, serves } = this.#options
@@ -216,7 +216,10 @@ export class Drain {
     }
   }
 
-  /** Tells whether a poison delivery is past its deadline; no process survived its last attempt to settle it. */
+  /**
+   * Tells whether a poison delivery is past its deadline. No process has survived its last attempt, so that attempt was
+   * never settled.
+   */
   #isPoisonPastDeadline({ abandoned, enqueuedAtMs }: ClaimedDelivery): boolean {
     return (
       abandoned >= POISON_AFTER_ABANDONED &&

@@ -72,7 +72,10 @@ export class GuardedConnections {
   }
 }
 
-/** The prototype with the handler's methods, which its types leave out because they are inherited from the interface. */
+/**
+ * The methods of `DecoratorHandler`, with the type of the interface that declares them. The type of the class leaves
+ * them out.
+ */
 const decorated = DecoratorHandler.prototype as Dispatcher.DispatchHandler
 
 class PolicyHandler extends DecoratorHandler {

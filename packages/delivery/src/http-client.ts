@@ -25,7 +25,7 @@ export interface HttpReply {
   readonly truncated: boolean
 }
 
-/** A request without a status line in reply. The receiver may or may not have acted on it. */
+/** The failure of a request that got no status line in reply. The receiver may or may not have acted on it. */
 export interface NetworkFailure {
   readonly kind: 'failure'
   /** The code from Node (`ECONNREFUSED`), undici (`UND_ERR_SOCKET`), its parser (`HPE_…`), OpenSSL, or `ownReasons`. */
@@ -110,7 +110,10 @@ export class HttpClient {
     return this.#agent.close()
   }
 
-  /** Returns why the policy forbids a URL with an IP address as host, because such a host is not looked up. */
+  /**
+   * Returns why the policy forbids a URL with an IP address as host. The guarded lookup does not check such a URL,
+   * because its host is not looked up.
+   */
   #blockedLiteral(url: URL): string | undefined {
     const host = hostOf(url)
     if (this.#addressPolicy === undefined || isIP(host) === 0) return undefined

@@ -5,7 +5,10 @@ import { DeliveryQueue, type NewDelivery } from './queue.ts'
 
 const LEASE_MS = 1_000
 
-/** Tests that the queue passes on every database. `newPlace` returns an empty database that several can open. */
+/**
+ * Defines the tests that the queue must pass on every database. `newPlace` returns an empty database that can be opened
+ * several times.
+ */
 export function describeQueue(
   name: string,
   newPlace: () => Promise<{ location: string; remove(): Promise<void> }>,

@@ -5,7 +5,10 @@ import { type DeliveriesTable, type DeliveryTables, POISON_AFTER_ABANDONED } fro
 /** A delivery to enqueue. A second one with the same `key` is ignored. */
 export interface NewDelivery {
   readonly key: string
-  /** Groups deliveries to one receiver with one credential, which are sent, wait and fail together. */
+  /**
+   * The lane of the delivery. Deliveries to one receiver with one credential share a lane: they are sent, wait and fail
+   * together.
+   */
   readonly lane: string
   /** Identifies the content for the sender, which reads the content itself when the delivery is sent. */
   readonly subject: string
@@ -88,7 +91,7 @@ const insertDeliveries = new RowInsertion<DeliveryTables, NewRow>(
       .onConflict((conflict) => conflict.columns(['queue', 'key']).doNothing()),
 )
 
-/** Keeps statements within the parameter limits of PostgreSQL and SQLite. */
+/** The maximum number of rows per statement, within the parameter limits of PostgreSQL and SQLite. */
 const MAX_ROWS = 1_000
 const MAX_COUNT = 100_000
 
@@ -132,9 +135,9 @@ export class DeliveryQueue {
   }
 
   /**
-   * Lists lanes with open deliveries in the order of their names, `limit` of those after `after`, and when the first delivery of
-   * each falls due, leases included. The query steps from lane to lane over the index, so its cost does not depend on the
-   * number of deliveries in a lane.
+   * Lists up to `limit` lanes with open deliveries, in the order of their names, beginning after the lane `after`. Each
+   * has the time when its first delivery falls due; a claimed delivery falls due at the end of its lease. The query
+   * steps from lane to lane over the index, so its cost does not depend on the number of deliveries in a lane.
    */
   async listOpenLanes({ limit, after = '' }: { readonly limit: number; readonly after?: string }): Promise<OpenLane[]> {
     const first = (column: RawBuilder<unknown>, condition: RawBuilder<unknown>) =>
@@ -166,7 +169,10 @@ export class DeliveryQueue {
     return [...new Set(rows.map(({ lane }) => lane))]
   }
 
-  /** Claims the `limit` deliveries of a lane that have been due longest, either of the poison ones or of the others. */
+  /**
+   * Claims up to `limit` deliveries of a lane, those that have been due longest: either only poison deliveries, or only
+   * others.
+   */
   async claim(
     lane: string,
     { claim, limit, leaseMs, poison = false }: ClaimOptions,

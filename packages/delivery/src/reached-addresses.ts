@@ -13,7 +13,7 @@ const inLastBytes = (bytes: readonly number[]) => [bytes.slice(12)]
 
 /**
  * Returns the readings of a translated address with an unknown prefix length (RFC 6052, 2.2). The unused bits of a
- * layout are zero, so layouts that contradict the address are left out.
+ * layout must be zero, so layouts for which the address has other bits set there are left out.
  */
 function readTranslated(bytes: readonly number[]): readonly (readonly number[])[] {
   return [

@@ -42,7 +42,10 @@ export interface Admitted {
   readonly warnings: Warnings
 }
 
-/** The record is valid, but there is nothing to export, or not yet, or not again. */
+/**
+ * The record is valid, but is not exported: it has nothing to export, cannot be exported yet, or has been exported
+ * before.
+ */
 export interface Skipped {
   readonly kind: 'skip'
   readonly code: SkipCause
@@ -123,7 +126,10 @@ const isAfter = (one: bigint | undefined, other: bigint | undefined): boolean =>
 
 const previousExport = ({ jobIds }: EarlierExport): PreviousExport => ({ jobIds: new Set(jobIds) })
 
-/** One empty array, shared by all pipelines without remembered jobs to save memory: there can be many of them. */
+/**
+ * An empty array that all pipelines without remembered jobs share. This saves memory, because there can be many such
+ * pipelines.
+ */
 const noJobs = new BigInt64Array()
 
 function sentJobs({ jobs, previousExport }: PipelineRecord): BigInt64Array {

@@ -3,7 +3,9 @@ import { signalOfLane } from './export-key.ts'
 import type { DeadClass } from './export-metrics.ts'
 
 const LINE_EVERY_MS = 3_600_000
-/** The highest number of lanes with a remembered last line; at this limit all are forgotten. */
+/**
+ * The maximum number of lanes for which the last log line is remembered. When the limit is reached, all are forgotten.
+ */
 const MAX_LANES = 10_000
 /** The highest number of scopes in one line. */
 const MAX_SCOPES = 5

@@ -5,7 +5,10 @@ import type { ChunkDelivery, OtlpEndpoint, SendOptions } from './otlp-endpoint.t
 import { isComplete, noTotals, type SignalTotals, withChunk } from './signal-totals.ts'
 
 export interface DeliverAllOptions {
-  /** The number of chunks sent at the same time. Default 4; more than the client has connections gains nothing. */
+  /**
+   * The number of chunks sent at the same time. Default 4. A number above that of the client's connections has no
+   * further effect.
+   */
   readonly concurrency?: number
   readonly signal?: AbortSignal | undefined
   /**

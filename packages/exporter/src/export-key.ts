@@ -30,7 +30,7 @@ export const laneOf = (signal: Signal, destination: string): string => `${signal
 
 export const signalOfLane = (lane: string): string => lane.slice(0, lane.indexOf(' '))
 
-/** Returns the destination that the plan of the export named. */
+/** Returns the destination of a lane, as it was when the export was planned. */
 export const destinationOfLane = (lane: string): string => lane.slice(lane.indexOf(' ') + 1)
 
 /** The parts of a delivery key. */

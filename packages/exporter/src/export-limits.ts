@@ -28,8 +28,8 @@ export interface ExportLimits {
   /** The number of cached endpoints, one per URL and token. */
   readonly maxEndpoints: number
   /**
-   * The limit on the JSON of records that stay parsed until their other signals are sent; in memory
-   * they are several times as large.
+   * The limit on the total JSON length of records that stay parsed in memory until their other signals are sent. Parsed
+   * records are several times as large as their JSON.
    */
   readonly maxCachedCharacters: number
   /** How long delivered exports and their records are kept, so that they can be listed. */

@@ -33,7 +33,10 @@ export interface ExportRecordsTable {
 export interface ExportPipelinesTable {
   key: string
   root_id: string
-  /** The number of exports. This and the next columns describe the latest export; without one they are 0, null or ''. */
+  /**
+   * The number of exports. This and the next columns describe the latest export. If there was none, they are 0, null or
+   * ''.
+   */
   exports: number
   exported_root_id: string | null
   finished_at_ns: string | null

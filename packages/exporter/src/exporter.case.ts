@@ -13,7 +13,7 @@ const unauthorized: ScriptedReply = { play: 'reply', status: 401 }
 const HOUR_MS = 3_600_000
 const key = 'source:forge ci.example.com 1'
 
-/** Tests that the exporter passes on every database. */
+/** Defines the tests that the exporter must pass on every database. */
 export function describeExporter(name: string, newPlace: NewPlace): void {
   describe(name, () => {
     let place: { location: string; remove(): Promise<void> }

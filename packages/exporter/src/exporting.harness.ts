@@ -78,7 +78,7 @@ interface Change {
   readonly resolveDestination?: (scope: string) => Promise<Destination | string>
 }
 
-/** An exporter with a database, which several of them can share. */
+/** An exporter with a database. Several exporters can share one database. */
 export class ExportingWorld {
   readonly db: Db<ExporterTables>
   readonly clock: ManualClock

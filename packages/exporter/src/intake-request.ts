@@ -10,7 +10,10 @@ export interface ExportPlan {
   readonly identity?: ExportIdentity | undefined
 }
 
-/** The parts of a pipeline's identity that are missing from its record, as in `PipelineRecord` and its `upstream`. */
+/**
+ * The parts of a pipeline's identity that its record does not contain. They have the same meaning as in
+ * `PipelineRecord` and its `upstream`.
+ */
 export interface ExportIdentity extends Pick<PipelineRecord, 'instance'> {
   readonly upstream?: Pick<UpstreamPipeline, 'instance' | 'standing'> | undefined
 }
@@ -31,5 +34,8 @@ export type NotEnqueuedReason = (typeof notEnqueuedReasons)[number]
 
 export type IntakeResult =
   | { readonly kind: 'enqueued'; readonly signals: readonly Signal[]; readonly warnings: Warnings }
-  /** The request was accepted, but there is nothing to export, or not yet, or not again. */
+  /**
+   * The request was accepted, but nothing was enqueued: there is nothing to export, it cannot be exported yet, or it
+   * was exported before.
+   */
   | { readonly kind: 'kept'; readonly code: NotEnqueuedReason; readonly reason: string; readonly warnings: Warnings }

@@ -50,7 +50,9 @@ type JsonObject = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Replaces the project of a body, and that of the source pipeline if both named the same project. */
+/**
+ * Replaces the project of a body. The project of the source pipeline is replaced too, if both named the same project.
+ */
 function withProject(body: JsonObject, project: HookProject): JsonObject {
   const { source_pipeline: source, project: named } = body
   if (!isObject(source) || !isObject(named) || !isSameProject(source.project, named)) return { ...body, project }
@@ -105,7 +107,10 @@ function serializeWithoutVariables(body: unknown, text: string): string {
   }
 }
 
-/** The fields that can contain variables beside the body itself: of a hook, and of a REST API response. */
+/**
+ * The fields that can contain variables, in addition to the top level of the body: `object_attributes` in hooks,
+ * `pipeline` in REST API responses.
+ */
 const variableHolders = ['object_attributes', 'pipeline']
 
 function withoutVariables(body: unknown): unknown {
@@ -121,8 +126,9 @@ function withoutVariables(body: unknown): unknown {
 }
 
 /**
- * Serializes a value with bigints, which `JSON.stringify` does not support: they are written as strings with a marker, and
- * the marker is removed afterwards. The marker has more U+0000 than any run of them in the text, so no other string has it.
+ * Serializes a value with bigints, which `JSON.stringify` does not support: they are written as strings with a marker,
+ * and the marker is removed afterwards. The marker is a run of U+0000 that is longer than any such run in the text, so
+ * no other string contains it.
  */
 function withLongIntegers(value: unknown, text: string): string {
   const marker = '\0'.repeat(1 + longestNulRun(text))

@@ -11,7 +11,7 @@ const exportsOf = (record: string) => signalNames.map((signal) => `${record} ${s
 const later = '2026-02-11 10:00:00 UTC'
 const reasonOf = (result: IntakeResult) => (result.kind === 'kept' ? result.reason : result.kind)
 
-/** Tests that the intake passes on every database. */
+/** Defines the tests that the intake must pass on every database. */
 export function describeRecordIntake(name: string, newPlace: NewPlace): void {
   describe(name, () => {
     let place: { location: string; remove(): Promise<void> }

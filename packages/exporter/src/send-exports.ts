@@ -22,8 +22,8 @@ export interface SendExportsOptions {
   readonly saveProgress: (delivery: ClaimedDelivery, progress: string) => Promise<boolean>
   readonly clock: Clock
   /**
-   * The time after the claim during which requests may be started; deliveries without a
-   * request are returned to the queue.
+   * The time after the claim during which requests may be started; if no request of a delivery was started by then, it
+   * is returned to the queue.
    */
   readonly budgetMs: number
   /** The size limit of a request that several exports share, before compression. */
@@ -46,9 +46,9 @@ interface SmallExport {
 }
 
 /**
- * Converts and sends the exports of a batch. Exports of one chunk to the same endpoint share requests; if such a request is
- * refused, it is halved until the export at fault is found. Larger exports are sent chunk by chunk, and accepted chunks are
- * not sent again.
+ * Converts and sends the exports of a batch. Exports that consist of a single chunk share requests to the same
+ * endpoint. If such a request is refused, it is halved until the export at fault is found. Larger exports are sent
+ * chunk by chunk, and accepted chunks are not sent again.
  */
 export function sendExports(options: SendExportsOptions): Send {
   return async (batch, signal) => {
@@ -134,8 +134,8 @@ class BatchRun {
   }
 
   /**
-   * Adds an export to the shared request of its endpoint, and sends that first if it is full. JSON exports share no requests,
-   * because JSON bodies cannot be joined without parsing them.
+   * Adds an export to the shared request of its endpoint. If the request is full, it is sent first. JSON exports share
+   * no requests, because JSON bodies cannot be joined without parsing them.
    */
   async #addSmall(endpoint: PlannedExport['endpoint'], small: SmallExport): Promise<void> {
     const group = this.#groups.get(endpoint) ?? []

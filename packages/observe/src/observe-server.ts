@@ -187,7 +187,10 @@ class Intake {
     }
   }
 
-  /** Reads a body and counts its bytes until the reply: its memory moves to another thread, but stays in the process. */
+  /**
+   * Reads a body, and counts its bytes as waiting until the reply. The memory moves to another thread in the meantime,
+   * but still belongs to this process.
+   */
   async #withBody<Result>(
     request: IncomingMessage,
     use: (wire: Uint8Array<ArrayBuffer>) => Promise<Result>,

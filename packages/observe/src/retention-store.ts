@@ -34,8 +34,9 @@ export async function findOldestSlice(db: Kysely<ObserveTables>) {
 }
 
 /**
- * Deletes some of the oldest rows up to and including a slice. When no row of those slices is left, it also deletes shared rows
- * that have not been used since: rows that refer to a shared row are never newer than its last use.
+ * Deletes some of the oldest rows, up to and including a slice. When no row of these slices is left, it also deletes
+ * the shared rows that were last used in them. No row refers to these any more, because a reference is never newer than
+ * the last use.
  *
  * @returns whether nothing is left to delete up to this slice
  */

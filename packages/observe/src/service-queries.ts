@@ -5,7 +5,7 @@ import type { ObserveTables } from './tables.ts'
 
 export interface ServiceSummary {
   readonly name: string
-  /** The signals that the store has data of. */
+  /** The signals for which the store has data of this service. */
   readonly signals: readonly Signal[]
   /** Accurate to the minute. */
   readonly last_seen_at: string

@@ -20,7 +20,7 @@ export type StoreQuery =
 
 export interface StoreResponse {
   readonly json: Uint8Array<ArrayBuffer>
-  /** The store has more than fits into the answer. */
+  /** Whether the store has more than fits into the answer. */
   readonly isTruncated: boolean
 }
 

@@ -14,7 +14,7 @@ interface StoreThreadOptions {
 }
 
 /**
- * The error for a request that has no answer: the thread ended first, there is none at the moment, or its database
+ * The error for a request that has no answer: the thread ended first, there is no thread at the moment, or its database
  * cannot be used. The request may be sent again.
  */
 export class ThreadUnavailable extends Error {

@@ -34,7 +34,10 @@ export interface ServiceTable {
   used_slice_id: number
 }
 
-/** The distinct resources and scopes: OTLP/JSON of the group around the items, without its list. */
+/**
+ * The distinct resources and scopes. Each is stored as the OTLP/JSON of the group around the items, without the list of
+ * items.
+ */
 export interface DocumentTable {
   id: Generated<number>
   /** A hash of the content that ignores the order of attributes. */

@@ -6,7 +6,7 @@ import type { ObserveTables } from './tables.ts'
 import { exactText, rangeEnds, type TimeRange } from './time-range.ts'
 
 export interface TraceQuery extends TimeRange {
-  /** Only traces in which this service has a span; the range then applies to the service's first span. */
+  /** Selects only traces in which this service has a span. The range then applies to the first span of the service. */
   readonly service?: string | undefined
   readonly limit: number
 }

@@ -11,7 +11,9 @@ export interface KeyBlocks {
   readonly key: Block
   /** The last value of this key: a text, an integer, or a list, which is compared by identity because values never change. */
   value: unknown
-  /** The whole KeyValue with that value, preceded by its length. It is stored when the value occurs a second time. */
+  /**
+   * The whole KeyValue with the last value, preceded by its length. It is stored when that value occurs a second time.
+   */
   pair: Block | undefined
   /** The key that was looked up after this one the last time. */
   next: KeyBlocks | undefined
@@ -50,7 +52,7 @@ export class AttributeBlocks {
     return found
   }
 
-  /** Stores a key. `encoded` is at most `MAX_BLOCK_BYTES` long, here and below. */
+  /** Stores a key. `encoded` is at most `MAX_BLOCK_BYTES` long, in this method and in the next ones. */
   storeKey(key: string, encoded: Uint8Array): void {
     const block = this.#store(encoded)
     this.#byKey.set(key, { name: key, key: block, value: undefined, pair: undefined, next: undefined })

@@ -17,14 +17,14 @@ export interface DecodeLimits {
 export const defaultDecodeLimits: DecodeLimits = { maxBytes: 64 * 1024 * 1024, maxDepth: 32, maxElements: 1_000_000 }
 
 /**
- * The highest average number of containers and values per list element of a request: an attribute has 2 containers and
- * up to 4 values, a span with a few attributes 2.5 containers and 5 values for each of its elements.
+ * The highest allowed averages of containers and of values per list element of a request. An attribute has 2 containers
+ * and up to 4 values. A span with a few attributes has 2.5 containers and 5 values for each of its elements.
  */
 const CONTAINERS_PER_ELEMENT = 3
 const VALUES_PER_ELEMENT = 8
 /**
- * The lists and objects around one element: an array or a map within an AnyValue takes 4, an exemplar's attribute is 15
- * levels deep.
+ * The number of lists and objects around one element. Each array or map within an AnyValue takes 4, and an exemplar's
+ * attribute is 15 levels deep.
  */
 const CONTAINERS_PER_LEVEL = 4
 const CONTAINERS_AROUND_A_VALUE = 16
@@ -32,8 +32,8 @@ const CONTAINERS_AROUND_A_VALUE = 16
 const SMALL_REQUEST = 1_000
 
 /**
- * Returns the limits on a JSON text for which `JSON.parse` takes about as much memory as the decoded model. Unknown
- * members count too, because they are parsed before they are ignored.
+ * Returns the limits on a JSON text. Within these limits, `JSON.parse` takes about as much memory as the decoded model.
+ * Unknown members count too, because they are parsed before they are ignored.
  */
 export function jsonLimits({ maxDepth, maxElements }: Pick<DecodeLimits, 'maxDepth' | 'maxElements'>): JsonLimits {
   return {

@@ -4,8 +4,8 @@ import type { AnyValue, KeyValue } from './types.ts'
 /**
  * The forms that a field of an OTLP message can have in `schema.ts`.
  *
- * A field has its number in protobuf. Its name in JSON is `json`, or the name of its property if `json` is missing. Both
- * encodings, in both directions, are derived from these descriptions.
+ * A field has its number in protobuf. Its name in JSON is `json`, or the name of its property if `json` is missing. The
+ * encoders and decoders of both encodings are derived from these descriptions.
  */
 export type FieldForm =
   | { readonly form: 'scalar'; readonly number: number; readonly kind: ScalarKindName }

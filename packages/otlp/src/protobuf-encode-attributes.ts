@@ -120,7 +120,10 @@ function writePair(writer: ProtobufWriter, tag: number, pair: Block): void {
   writer.buffer[--writer.start] = tag
 }
 
-/** Stores the pair, which is the newest `bytes`, if the value occurred a second time: it is then likely to occur again. */
+/**
+ * Stores the pair if the value has occurred a second time, because it is then likely to occur again. The pair is in the
+ * newest `bytes` of the buffer.
+ */
 function rememberPair(writer: ProtobufWriter, known: KeyBlocks | undefined, value: unknown, bytes: number): void {
   if (known === undefined || bytes > MAX_BLOCK_BYTES) return
   if (known.value === value) {

@@ -5,7 +5,10 @@ import type { KeyValue } from './types.ts'
 const MAX_BYTES = 64 * 1024
 /** The length of the shortest run of equal elements that is copied. Encoding fewer elements is faster. */
 const MIN_RUN = 2
-/** The size of a copied word. Short runs are copied from their end, so the bytes before a run must exist. */
+/**
+ * The size of a copied word. Short runs are copied word by word from their end. The last word may reach into the bytes
+ * before the run, so these must exist.
+ */
 const WORD_BYTES = 4
 /** The number of bytes from which a native copy is faster than a loop. */
 const NATIVE_COPY_FROM = 160
@@ -138,7 +141,10 @@ function sameAtEnd(list: readonly KeyValue[], end: number, other: readonly KeyVa
   return count
 }
 
-/** Returns the end of the list without `key`, which may be followed by one other key; the same end if it is not there. */
+/**
+ * Returns the end of the list before the element with `key`, which is looked for in the last two elements. Returns
+ * `end` if it is neither of them.
+ */
 function endBefore(list: readonly KeyValue[], end: number, key: string): number {
   if (end > 0 && list[end - 1]!.key === key) return end - 1
   return end > 1 && list[end - 2]!.key === key ? end - 2 : end

@@ -24,7 +24,10 @@ export interface FieldViolation {
 const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo'
 const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest'
 
-/** A status with details. A google.protobuf.Any is a type and bytes in protobuf, and a type and the keys of the message in JSON. */
+/**
+ * A status with details. A google.protobuf.Any consists of a type and bytes in protobuf, and of a type and the
+ * message's own keys in JSON.
+ */
 interface StatusWith<Detail> {
   readonly code: number
   readonly message: string

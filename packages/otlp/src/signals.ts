@@ -33,7 +33,7 @@ export const signals = {
   },
 } as const satisfies Record<Signal, SignalRow>
 
-/** The signals in the order of all lists and outputs. */
+/** The signals, in the order that all lists and outputs use. */
 export const signalNames = Object.keys(signals) as Signal[]
 
 /** Returns an object with one value per signal, made in the order of `signalNames`. */

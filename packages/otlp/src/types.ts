@@ -149,7 +149,7 @@ export interface HistogramDataPoint {
   readonly timeUnixNano: bigint
   readonly count: bigint
   readonly sum: number | undefined
-  /** One more than `explicitBounds`, or none. */
+  /** Contains one element more than `explicitBounds`, or is empty. */
   readonly bucketCounts: readonly bigint[]
   /** Inclusive upper bounds, ascending. */
   readonly explicitBounds: readonly number[]

@@ -133,7 +133,10 @@ async function play(reply: ScriptedReply, response: ServerResponse): Promise<voi
 
 const DECLARED_BYTES = '1000000'
 
-/** Declares a longer body than it sends, so that the client can detect the incomplete reply. */
+/**
+ * Sends the beginning of a reply. It declares a longer body than it sends, so that the client can detect that the reply
+ * is incomplete.
+ */
 function startOfReply(
   response: ServerResponse,
   status: number,

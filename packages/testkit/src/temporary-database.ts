@@ -16,7 +16,9 @@ export async function temporaryDatabase(directory: string): Promise<TemporaryDat
   return { location: join(directory, 'core.db'), remove: async () => {} }
 }
 
-/** Creates a schema. The location makes it the only schema in the search path of its connections. */
+/**
+ * Creates a schema on the server. For connections to the returned `location`, it is the only schema in the search path.
+ */
 export async function temporarySchema(serverUrl: string): Promise<TemporaryDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
   const server = openPostgres<object>(serverUrl)

@@ -26,7 +26,10 @@ import type { TemporaryDatabase } from './temporary-database.ts'
 /** 2026-02-03T04:05:06.789Z */
 export const WORLD_BEGINS_MS = Date.UTC(2026, 1, 3, 4, 5, 6, 789)
 
-/** The core, which is imported with the first world: it is large, and most tests with this package do not need it. */
+/**
+ * The type of the core's module. The module is imported when the first world is created, because it is large and most
+ * tests with this package do not need it.
+ */
 type Domain = typeof import('@penstock/core')
 
 /** A core with a temporary database and a manual clock, and short methods that create users, groups, projects and members. */
@@ -127,7 +130,10 @@ export class World {
     return rows.map(({ name }) => name)
   }
 
-  /** Creates a merge request. Branches that do not exist are recorded meanwhile, as if they were deleted afterwards. */
+  /**
+   * Creates a merge request. Branches that do not exist are recorded while it is created, and removed again afterwards,
+   * as if they had been deleted.
+   */
   async mergeRequest(
     actor: Actor,
     draft: {

@@ -20,10 +20,13 @@ const advice: Readonly<Record<number, string>> = {
 }
 
 const tokenless = 'no access token was given (--private-token or PENSTOCK_FORGE_TOKEN)'
-/** The advice without a token. Forges answer 404 for private projects in that case. */
+/** The advice if no token was given. Without one, forges answer 404 for private projects. */
 const adviceWithoutToken: typeof advice = { 401: tokenless, 403: tokenless, 404: tokenless }
 
-/** A longer answer is not an error of the forge, but for example an HTML page of a proxy. */
+/**
+ * The maximum length of a body that is quoted. A longer one is not the forge's error, but for example an HTML page of a
+ * proxy.
+ */
 const MAX_MESSAGE_BYTES = 65_536
 const MAX_MESSAGE_CHARACTERS = 300
 
@@ -40,7 +43,7 @@ export function refusal(
   return new ForgeError(why === undefined ? line : `${line}: ${why}`, status)
 }
 
-/** Returns one line from the forge's JSON. If it contains the token, the token is removed. */
+/** Returns the message in the forge's JSON as one line. If it contains the token, the token is removed. */
 function quotedMessage(body: Uint8Array, token: string | undefined): string | undefined {
   if (body.length > MAX_MESSAGE_BYTES) return undefined
   const answer = parsed(Buffer.from(body).toString())

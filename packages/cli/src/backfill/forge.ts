@@ -7,7 +7,7 @@ import { ForgeError, refusal } from './forge-error.ts'
 import { rateLimitWaitMs } from './rate-limit.ts'
 
 export interface ForgeOptions {
-  /** The result of `apiUrl`. */
+  /** The URL of the API, as returned by `apiUrl`. */
   readonly url: URL
   readonly token: string | undefined
   /** The HTTP client, which reads at most `maxReplyBytes` of a reply. */
@@ -110,7 +110,7 @@ export class Forge {
     this.#notBeforeMs = nowMs + waitMs
   }
 
-  /** Returns any answer except a server error, after which the request is retried. */
+  /** Sends a request and returns the answer. The request is retried after server errors. */
   async #answer(path: string, url: URL): Promise<HttpReply> {
     const { client, clock, random, retryForMs, signal, notify } = this.#options
     const request = { method: 'GET', url, headers: this.#headers, body: NO_BODY } as const
@@ -176,7 +176,10 @@ export function apiUrl(text: string): URL {
   return url
 }
 
-/** Tells whether there is a next page, by `X-Next-Page` or `Link`. If a forge sends neither, an empty page is the last one. */
+/**
+ * Tells whether there is a next page, according to `X-Next-Page` or `Link`. If a forge sends neither, an empty page is
+ * the last one.
+ */
 function hasNext({ 'x-next-page': next, link }: HttpReply['headers']): boolean {
   if (next !== undefined) return next.trim() !== ''
   return link === undefined || /\brel="?next"?/.test(link)
@@ -200,7 +203,7 @@ function itemOf(path: string, value: unknown): Item {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns an id; `undefined` if the value is not a positive integer that was read without loss. */
+/** Returns an id; `undefined` if the value is not a positive integer, or if it lost precision when it was parsed. */
 export function idOf(value: unknown): bigint | undefined {
   const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value)
   const id = isInteger ? BigInt(value as bigint | number) : 0n

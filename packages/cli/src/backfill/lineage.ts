@@ -18,8 +18,8 @@ interface Upstream {
 const MAX_DEPTH = 10
 
 /**
- * Stores which pipeline started which. REST lists downstream pipelines in the bridges of the upstream pipeline, but a
- * record needs the upstream pipeline of a downstream one.
+ * Stores which pipeline started which. In REST, the bridges of an upstream pipeline name the downstream pipelines. The
+ * record of a downstream pipeline, however, has to name the upstream one.
  */
 export class Lineage {
   readonly #upstream = new Map<string, Upstream>()
@@ -47,7 +47,10 @@ export class Lineage {
     return { pipeline: child, source_pipeline: source }
   }
 
-  /** Returns the root of a pipeline's own tree, which ends at another project; `undefined` if the parents form a cycle or are too many. */
+  /**
+   * Returns the root of a pipeline within its own project: parents in other projects are not followed. `undefined` if
+   * the parents form a cycle or are too many.
+   */
   #rootOf(id: string): bigint | undefined {
     let rootId = id
     for (let depth = 0; depth <= MAX_DEPTH; depth++) {

@@ -4,7 +4,7 @@ import type { Page } from './forge.ts'
 import { ForgeError } from './forge-error.ts'
 import { listAll, listAscending } from './listing.ts'
 
-/** A list that changes between requests; `before(n)` is called before the n-th, from 0. */
+/** A list that changes between requests. `before(n)` is called before request number `n`, counted from 0. */
 class ChangingList {
   requests = 0
   ids: readonly number[]

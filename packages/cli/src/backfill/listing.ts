@@ -4,14 +4,17 @@ import { ForgeError } from './forge-error.ts'
 
 type Query = Parameters<Forge['page']>[1]
 
-/** The number of consecutive pages with only known items. Insertions can shift items by at most one page. */
+/**
+ * The number of consecutive pages without any new item after which the list counts as endless. Insertions can shift
+ * items by at most one page.
+ */
 const MAX_STALE_PAGES = 3
 
 interface ListOptions {
   readonly forge: Pick<Forge, 'page'>
   readonly path: string
   readonly query: Query
-  /** The maximum number of items; more are an error. */
+  /** The maximum number of items. A longer list is an error. */
   readonly maxItems: number
 }
 
@@ -91,7 +94,7 @@ class Collection {
     }
   }
 
-  /** Called after every page except the last one. */
+  /** Checks that the list makes progress. Called after every page except the last one. */
   refuseStale(): void {
     this.#stalePages = this.#seen.size === this.#seenBefore ? this.#stalePages + 1 : 0
     this.#seenBefore = this.#seen.size

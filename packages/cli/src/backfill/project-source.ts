@@ -30,7 +30,7 @@ export interface ProjectSourceOptions {
   readonly signals: readonly Signal[]
   readonly convertOptions: ConvertOptions
   readonly perPage: number
-  /** The length limit of one pipeline with its jobs. */
+  /** The maximum length of one pipeline, including its jobs. */
   readonly maxBytes: number
   readonly notify: (line: string) => void
 }
@@ -52,7 +52,10 @@ interface Loaded {
   readonly downstream: readonly Downstream[]
 }
 
-/** The finished pipelines of one project that have not been accepted yet, oldest first, each followed by the pipelines it started. */
+/**
+ * The finished pipelines of one project that have not been accepted yet, oldest first. Each is followed by the
+ * pipelines that it started.
+ */
 export class ProjectSource implements RecordSource {
   readonly name: string
   readonly #options: ProjectSourceOptions
@@ -124,7 +127,7 @@ export class ProjectSource implements RecordSource {
   }
 
   /**
-   * Reads a pipeline. An unfinished one will be skipped, so it is returned as the list has it: that is enough for the
+   * Reads a pipeline. An unfinished pipeline will be skipped, so its list entry is returned, which is enough for the
    * message.
    */
   async #loadOrTake(item: Item): Promise<Loaded> {
@@ -216,7 +219,7 @@ export class ProjectSource implements RecordSource {
   }
 }
 
-/** Tells whether a listed pipeline may be exported. Unknown facts count as yes. */
+/** Tells whether a listed pipeline may be exported. Returns true if that cannot be decided from the list. */
 function mayBeExported(listed: JsonObject, options: ConvertOptions): boolean {
   try {
     const input = readInput({ pipeline: listed }, { receivedAtNs: undefined })

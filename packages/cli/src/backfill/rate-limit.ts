@@ -1,6 +1,6 @@
 import { MAX_RETRY_AFTER_MS, retryAfterMs } from '@penstock/delivery'
 
-/** The wait after a refusal without a time. GitLab counts requests per minute. */
+/** The wait after a refusal that does not say how long to wait. GitLab counts requests per minute. */
 const UNNAMED_WAIT_MS = 60_000
 /** The shortest wait, so that a refusal with a time of 0 does not cause a busy loop. */
 const SHORTEST_WAIT_MS = 1_000

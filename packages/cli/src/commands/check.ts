@@ -59,7 +59,9 @@ async function checkRecords(inputs: readonly string[], flags: OptionValues, envi
   return exitCode
 }
 
-/** Tells whether a body is refused. A hook about another event is not: every command skips it. */
+/**
+ * Tells whether a body is refused. A hook about another event is not refused, because every command skips such hooks.
+ */
 const isRefusal = (result: Checked['result']): boolean =>
   result instanceof RecordError && !(result instanceof OtherHookError)
 

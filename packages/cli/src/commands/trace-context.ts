@@ -72,8 +72,8 @@ function orUsage<T>(work: () => T): T {
 type PrintedVariables = Readonly<Record<string, string>>
 
 /**
- * Returns the variables to print. An existing `TRACESTATE` belongs to another `TRACEPARENT`, so it is emptied if the
- * context has none.
+ * Returns the variables to print. If the context has no `TRACESTATE` but the environment does, an empty one is printed,
+ * because the existing one belongs to another `TRACEPARENT`.
  */
 function variablesOf(context: JobTraceContext, attributeList: string, env: Environment['env']): PrintedVariables {
   return {

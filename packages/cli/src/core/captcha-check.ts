@@ -20,8 +20,8 @@ const TIMEOUT_MS = 5_000
 const RETRY_AFTER_SECONDS = 30
 
 /**
- * Returns a spam check that accepts a text which everyone can read only with the solution of a CAPTCHA. Bots cannot solve
- * one, so their texts are accepted.
+ * Returns a spam check that requires the solution of a CAPTCHA for every public text. Texts of bots are accepted
+ * without one, because bots cannot solve CAPTCHAs.
  */
 export function captchaCheck({ siteKey, secret, url }: CaptchaService): CaptchaCheck {
   const client = new HttpClient()

@@ -129,7 +129,7 @@ function queueOf({ read, close }: Pick<Db<CoreDatabaseTables>, 'read' | 'close'>
   return new DeliveryQueue({ read, close, write }, EXPORT_QUEUE)
 }
 
-/** Reports sources with waiting exports that are missing from the settings; every process skips such exports. */
+/** Reports sources that have waiting exports but are missing from the settings. Every process skips their exports. */
 async function unconfiguredSourceFindings(queue: DeliveryQueue, settings: Settings): Promise<Finding[]> {
   const sources = configuredSources(settings)
   if (sources === undefined) return []

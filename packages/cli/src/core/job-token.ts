@@ -43,7 +43,10 @@ async function create(flags: OptionValues, environment: Environment): Promise<vo
   await write(environment.stdout, `${token.value}\n`)
 }
 
-/** Ids of jobs may be longer than those of the core: they come from the forge that runs them. */
+/**
+ * Returns the id of a job. It may be longer than the ids of the core, because it comes from the forge that runs the
+ * job.
+ */
 function jobIdOf(text: string): number {
   const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0
   if (!Number.isSafeInteger(id) || id === 0) throw new UsageError('--job must be the id of a job')

@@ -33,7 +33,7 @@ export function coreDatabase({ databaseUrl, dataDir }: Settings): { location: st
     : { location: databaseUrl, name: 'the database of PENSTOCK_DATABASE_URL' }
 }
 
-/** The tables of the core and of the exporter, in one database so that one transaction writes both. */
+/** The tables of the core and of the exporter. They are in one database, so that one transaction can write to both. */
 export type CoreDatabaseTables = CoreTables & ExporterTables
 
 export interface OpenCore {
@@ -111,7 +111,10 @@ function captchaOf(settings: Settings): CaptchaCheck | undefined {
 const missingCoreError = (where: string): UsageError =>
   new UsageError(`there is no core in ${where}: start penstock serve core (or all) on it first`)
 
-/** Requires the files of an existing core. A new key could not decrypt the values that the core has stored. */
+/**
+ * Requires that the database file and the key of an existing core are there. A new key could not decrypt the stored
+ * values.
+ */
 function requireFiles({ dataDir, databaseUrl }: Settings): void {
   if (databaseUrl === undefined && !existsSync(join(dataDir, CORE_FILE))) {
     throw missingCoreError(dataDir)

@@ -26,13 +26,13 @@ import {
 import { WorkersBusyError } from '@penstock/runtime'
 import { projectScope } from './project-scope.ts'
 
-/** Enough characters to distinguish tokens. */
+/** The length of a digest. It is sufficient to distinguish tokens. */
 const DIGEST_CHARACTERS = 16
 
 /**
- * Returns the listener that enqueues each pipeline in the transaction that records it in the core. A pipeline is exported
- * under the project that it was recorded in, whatever project the record names, and in a trace that no other project writes
- * to (docs/decisions/0014-ids-of-projects.md).
+ * Returns the listener that enqueues each pipeline in the transaction that records it in the core. A pipeline is
+ * exported under the project in which it was recorded, even if the record names another one. Its trace is one that no
+ * other project writes to (docs/decisions/0014-ids-of-projects.md).
  */
 export function coreExportListener(exporter: Pick<Exporter, 'bodies' | 'intake' | 'wake'>): EventListener {
   const listener: EventListener = {
@@ -73,7 +73,7 @@ export function coreExportListener(exporter: Pick<Exporter, 'bodies' | 'intake' 
   return listener
 }
 
-/** A body that was read with these names of the project. */
+/** A body, and the project data with which it was read. */
 interface PreparedBody {
   readonly project: HookProject
   readonly body: ReceivedBody
@@ -118,7 +118,7 @@ async function namedUpstream(tx: ListenerContext, { upstream }: PipelineRecord):
   return isOnThisHost && ref !== undefined ? findNamedUpstream(tx, ref, pipelineId) : undefined
 }
 
-/** Returns the parts of the identity that do not follow from the record alone. */
+/** Returns the parts of the export's identity that cannot be derived from the record alone. */
 async function identityOf(
   tx: ListenerContext,
   project: Project,
@@ -149,8 +149,8 @@ async function upstreamIdentity(
 const refused = (message: string): DomainError => new DomainError({ code: 'refused', message })
 
 /**
- * Returns an id that is equal for projects with the same token, so that they share
- * requests. It does not reveal the token.
+ * Returns a destination id. Projects with the same token have the same id, so that they share requests. It does not
+ * reveal the token.
  */
 function destinationId({ settings }: Core, token: string | undefined): string {
   if (token === undefined) return 'core'
@@ -177,7 +177,10 @@ export async function findExportToken(
   }
 }
 
-/** Returns the environments and the protection that decide which variables of the project apply. */
+/**
+ * Returns the environments of the jobs and whether the ref is protected. They decide which variables of the project
+ * apply.
+ */
 function toVariableCircumstances({ jobs, protectedRef }: PipelineRecord): VariableCircumstances {
   const environments = new Set(jobs.flatMap(({ environment }) => environment?.name ?? []))
   return { environments: [...environments], isProtectedRef: protectedRef ?? false }

@@ -7,7 +7,8 @@ import type { Settings } from '../settings/setting-table.ts'
 import { projectIdOf } from './project-scope.ts'
 
 /**
- * Returns the endpoint of a delivery under these settings, its trace, and the instance from which its ids are derived.
+ * Returns the trace of a delivery, the instance from which its ids are derived, and the endpoint that these settings
+ * give it.
  */
 export async function deliveryFacts(
   db: Pick<Db<ExporterTables>, 'read'>,

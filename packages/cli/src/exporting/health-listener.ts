@@ -32,7 +32,7 @@ export function listenForHealth(
   return listen(app, address, { probePaths, log })
 }
 
-/** Returns a listener for the probes on the address of the API, without its rate limit. */
+/** Returns a listener that answers probes on the address of the API. The rate limit of the API does not apply to it. */
 export function probeListener(exporting: Health, log: Log): RequestListener {
   return serveRoutes(unguarded(probePages(exporting)), { headers: apiHeaders, log, renderError })
 }

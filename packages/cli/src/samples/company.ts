@@ -3,7 +3,7 @@ import type { accessLevels, Visibility } from '@penstock/core'
 interface Person {
   readonly username: string
   readonly name: string
-  /** The role in the group `of` and in all its subgroups. */
+  /** The role of the user in the group named by `of`, and in all its subgroups. */
   readonly role: keyof typeof accessLevels
   readonly of: string
 }

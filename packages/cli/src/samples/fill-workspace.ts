@@ -21,7 +21,9 @@ import { addCommits, coreAt, HOUR_MS } from './sample-commits.ts'
 import { sampleRecords } from './sample-hooks.ts'
 import { addWork } from './work.ts'
 
-/** The time before the end of the sample pipelines at which the projects are created: before the first pipeline. */
+/**
+ * How long before the end of the sample pipelines the projects are created. This is earlier than the first pipeline.
+ */
 const BEGINS_MS = 48 * HOUR_MS
 
 export interface FillOptions {
@@ -35,7 +37,7 @@ export interface FillOptions {
 /**
  * Creates the sample workspace in the core with ordinary operations. Existing parts are not changed.
  *
- * @returns the number of its pipelines
+ * @returns the number of pipelines in the workspace
  * @throws DomainError
  */
 export async function fillWorkspace({ core, nowMs, newIngestToken }: FillOptions): Promise<number> {
@@ -120,7 +122,10 @@ async function placeOf(core: Core, founder: Actor, fullPath: string) {
   return { path, parentId: parent.id }
 }
 
-/** Exports all signals of all projects with a token, so that they are accepted even if the gateway requires one. */
+/**
+ * Creates the variables with which all projects export all signals. One of them contains a token, in case the gateway
+ * requires one.
+ */
 async function setExport(core: Core, founder: Actor, newIngestToken: () => Promise<string>): Promise<void> {
   const keys = exportVariableKeys(core.settings.serviceName)
   const values = [

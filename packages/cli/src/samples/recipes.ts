@@ -1,4 +1,4 @@
-/** A job of a recipe, as it runs without a special fate. */
+/** A job of a recipe, as it is planned. A `Fate` makes it deviate from this plan. */
 export interface PlannedJob {
   readonly name: string
   readonly stage: string

@@ -29,7 +29,10 @@ export const HOUR_MS = 3_600_000
 /** The time between a commit and the pipeline that it starts. */
 const PUSH_MS = 40_000
 
-/** Returns a core with the time `nowMs`. Only timestamps follow it: locks and waits use the monotonic clock. */
+/**
+ * Returns the core with `nowMs` as its current time. This changes only timestamps, because locks and waits use the
+ * monotonic clock.
+ */
 export const coreAt = (core: Core, nowMs: number): Core => {
   const { clock } = core
   return {
@@ -38,7 +41,10 @@ export const coreAt = (core: Core, nowMs: number): Core => {
   }
 }
 
-/** Creates the commits, branches and tags for which the sample pipelines run, with the time at which each would be pushed. */
+/**
+ * Creates the commits, branches and tags for which the sample pipelines run. Each has the time at which it would have
+ * been pushed.
+ */
 export async function addCommits(
   core: Core,
   actors: ReadonlyMap<string, NonNullable<Actor>>,

@@ -5,7 +5,7 @@ import { type Attempt, type Schedule, scheduleRun } from './run-schedule.ts'
 import { type Run, runs } from './runs.ts'
 import { HOUR_MS, historyKey, type SampleCommit, type SampleHistories } from './sample-commits.ts'
 
-/** The facts that the sample tables do not contain. */
+/** The values that the sample pipelines contain in addition to the sample tables. */
 export interface SampleWorld {
   /** The end of the two days in which the pipelines ran. */
   readonly nowMs: number
@@ -165,8 +165,8 @@ function hookOf(
 }
 
 /**
- * Returns the commit of a run: the one with its title, or the newest of the branch at that time if the pipeline was
- * started from another project.
+ * Returns the commit of a run: the commit with the run's title. If the pipeline was started from another project, it is
+ * the newest commit of the branch at that time.
  */
 function commitFor(
   { histories }: SampleWorld,

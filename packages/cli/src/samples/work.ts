@@ -14,7 +14,7 @@ import { phoneMap } from './runs.ts'
 
 const LABEL = 'small screens'
 
-/** Creates a label, an issue and a merge request of a branch with pipelines, which must exist. */
+/** Creates a label, an issue, and a merge request for a branch that has pipelines. The branch must already exist. */
 export async function addWork(core: Core, actors: ReadonlyMap<string, NonNullable<Actor>>): Promise<void> {
   const [planner, developer] = [actors.get('bram'), actors.get('priya')]
   const project = SHOWN_PROJECT

@@ -27,7 +27,7 @@ interface ServedExports {
   readonly ownGateway: string
 }
 
-/** Writes errors of the listener in the form that the API uses for requests without a route. */
+/** The form of errors that the listener itself sends. It equals the API's errors for requests without a route. */
 const refusalForm: RefusalForm = {
   contentType: 'application/json',
   body: ({ status, message }) => JSON.stringify({ error: `${status} ${message}` }),

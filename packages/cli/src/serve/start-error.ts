@@ -5,8 +5,9 @@ import { isSystemError, systemReason } from '../system-error.ts'
 import { WorkerFailed } from './workers.ts'
 
 /**
- * Returns the usage error, in one line for the operator, for an error that prevents the start; `undefined` for a bug, which is
- * shown with its stack instead. If `settings` are given, the error about a busy port names the variable.
+ * Returns a usage error with a one-line message for the operator if a known problem prevents the start. Returns
+ * `undefined` for a bug, which is shown with its stack instead. If `settings` are given, the message about a busy port
+ * names the variable that sets the port.
  */
 export function startErrorOf(error: unknown, settings?: Settings): UsageError | undefined {
   if (error instanceof UsageError) return error

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type IngestPlane, RemotePlane, servePlane } from '@penstock/gateway'
 import type { Clock, Log } from '@penstock/runtime'
 
-/** A worker that ends is replaced after this long, and after twice as long each time its replacement cannot start. */
+/** The wait before an ended worker is replaced. It doubles each time the replacement cannot start. */
 const RESTART_MS = 1_000
 const MAX_RESTART_MS = 30_000
 /** How long a worker may take to end beyond its own deadlines before it is killed. */

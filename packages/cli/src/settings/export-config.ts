@@ -53,7 +53,7 @@ export function exportConfig(settings: Settings): ExportConfig {
   }
 }
 
-/** Returns the options with a setting of their own, and those that are the same for the whole installation. */
+/** Returns the conversion options that have settings of their own instead of being part of `exporter.options`. */
 const fixedOptions = (settings: Settings) => ({
   resourceServiceName: settings['exporter.resourceServiceName'] ?? `${settings.serviceName}-ci`,
   environment: settings['exporter.environment'],
@@ -89,7 +89,7 @@ function resolved(input: ConvertOptionsInput): DurableOptions {
   }
 }
 
-/** The setting with its variable, because it is not known here which of the two was used. */
+/** The names of the setting and of its variable, because it is not known here which of the two was used. */
 const SOURCES_SETTING = `exporter.sources (${settingTable['exporter.sources'].variable})`
 
 /**

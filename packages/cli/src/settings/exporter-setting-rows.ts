@@ -4,7 +4,7 @@ import { choice, integer, jsonObject, text, url } from './setting-shapes.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** The limits of the exporter, which are the defaults here. */
+/** The exporter's default limits, which are also the defaults of these settings. */
 const limits = defaultExportLimits
 
 export const exporterSettingRows = {

@@ -16,7 +16,7 @@ import {
 
 const minute = 60_000
 const hour = 60 * minute
-/** The defaults of the gateway, which are the defaults here. */
+/** The gateway's default configuration, which is also the default of these settings. */
 const defaults = defaultGatewayConfig
 const rules = defaultManagementRules
 const [http, grpc] = defaults.listeners

@@ -43,7 +43,10 @@ export function gatewayConfig(settings: Settings, upstream: UpstreamConfig): Gat
   }
 }
 
-/** The settings that require `gateway.upstream`: the embedded store has a credential of its own. */
+/**
+ * The settings that are valid only with `gateway.upstream`. They do not apply to the embedded store, which has a
+ * credential of its own.
+ */
 const upstreamSettings = [
   'gateway.upstreamAuthorization',
   'gateway.upstreamAuthorizationFile',

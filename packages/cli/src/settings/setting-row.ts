@@ -4,7 +4,7 @@ import type { Shape } from './setting-shapes.ts'
 export interface SettingRow<Value = unknown> {
   readonly variable: string
   readonly shape: Shape<Value>
-  /** The default in the form in which it is typed; `undefined`: unset, and `about` says what that means. */
+  /** The default, as a user would type it. `undefined` if there is none; `about` then says what happens. */
   readonly fallback: string | undefined
   readonly about: string
   /** Whether the value is kept out of messages and generated pages. */

@@ -141,8 +141,8 @@ export function mapOf<Value>(inner: Shape<Value>): Shape<Readonly<Record<string,
 }
 
 /**
- * A map from tenant to upstream: a URL, or an object with its credential too. Nothing is
- * inherited from the default upstream.
+ * A map from tenant to upstream: either a URL, or an object with a URL and a credential. Nothing is inherited from the
+ * default upstream.
  */
 export function upstreamsByTenant(...schemes: readonly string[]): Shape<Readonly<Record<string, UpstreamConfig>>> {
   const address = url(...schemes)

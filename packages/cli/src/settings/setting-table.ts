@@ -93,7 +93,7 @@ export const settingTable = {
   ...gatewaySettingRows,
 } as const
 
-/** Returns the application settings that the given settings fix. */
+/** Returns the application settings that have a fixed value because of `settings`. */
 export const pinnedSettings = (settings: Settings): Partial<SettingValues> =>
   Object.fromEntries(
     (Object.entries(settingTable) as [SettingName, SettingRow][]).flatMap(([name, { pins }]) =>

@@ -75,7 +75,10 @@ function checked(body: unknown, options: ConvertOptionsInput = {}) {
   return result
 }
 
-/** Returns the names of gaps. A metric may have the name of an attribute, and data points have attributes of spans. */
+/**
+ * Returns the names of gaps. Those of metrics and data points get a prefix, because spans may have attributes with the
+ * same names.
+ */
 const gapNames = (body: unknown) =>
   checked(body).gaps.flatMap(({ part, names }) =>
     names.map((name) => (part === 'metric' || part === 'point' ? `${part} ${name}` : name)),

@@ -33,10 +33,10 @@ export type GapPart = 'resource' | 'pipeline' | 'job' | 'metric' | 'point'
 
 export interface Gap {
   readonly part: GapPart
-  /** Attribute keys that carry one value, or the name of a metric. */
+  /** The attribute keys that would carry the missing value, or the name of the missing metric. */
   readonly names: readonly string[]
   readonly reason: string
-  /** The fields of the payload that would fill it; one of them is enough. */
+  /** The payload fields from which the value could be read; one of them is enough. */
   readonly needs: readonly string[]
   /** How many jobs lack the field; for job attributes only. */
   readonly jobsWithout?: number
@@ -103,7 +103,7 @@ function payloadOf(body: JsonObject): Payload {
 
 type Context = PipelineRun | JobRun | PointContext
 
-/** Returns the rows of a table that at least one of the contexts has no value for. */
+/** Returns the rows of a table that have no value in at least one of the contexts. */
 function rowsOf<C extends Context>(
   part: Exclude<GapPart, 'metric'>,
   table: CompiledTable<C>,
@@ -141,7 +141,10 @@ function metricRows(run: PipelineRun, payload: Payload): (Gap | Inapplicable)[] 
   })
 }
 
-/** Returns why a metric has no value. Jobs count together: one that has the field would be enough. */
+/**
+ * Returns why a metric has no value. If the metric is measured from fields of jobs, a single job with such a field is
+ * enough.
+ */
 function metricReason(needs: readonly string[], payload: Payload, { jobs }: PipelineRecord): string | undefined {
   if (!needs.some(isJobField)) return reasonFor(needs, payload, undefined)
   const bodies = jobs.map(({ id }) => payload.jobs.get(String(id)))
@@ -151,7 +154,10 @@ function metricReason(needs: readonly string[], payload: Payload, { jobs }: Pipe
     : undefined
 }
 
-/** Returns why none of the fields fills a row; `undefined` if one of them has a value that cannot be used. */
+/**
+ * Returns why none of the fields provides a value. `undefined` if one of them is not empty, but its value cannot be
+ * used.
+ */
 function reasonFor(needs: readonly string[], { form, body }: Payload, job: JsonObject | undefined): string | undefined {
   const empty: EmptyField[] = []
   for (const path of needs) {
@@ -163,7 +169,7 @@ function reasonFor(needs: readonly string[], { form, body }: Payload, job: JsonO
   return empty.map(({ path, is }) => `${path} is ${is}`).join(', ')
 }
 
-/** Returns reasons with counts, such as `3 of 12 jobs: runner is null`, one for each different reason. */
+/** Returns each different reason with its number of jobs, such as `3 of 12 jobs: runner is null`. */
 function countedReasons(reasons: readonly string[], jobs: number): string {
   const countByReason = new Map<string, number>()
   for (const reason of reasons) countByReason.set(reason, (countByReason.get(reason) ?? 0) + 1)

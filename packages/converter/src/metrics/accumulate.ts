@@ -32,7 +32,10 @@ export interface StreamState {
 }
 
 export interface AccumulatorLimits {
-  /** The number of streams to keep. The least recently exported are evicted: a new window begins later, a total restarts at zero. */
+  /**
+   * The number of streams to keep. The least recently exported ones are evicted. If such a stream returns, its window
+   * begins later, or its total restarts at zero.
+   */
   readonly maxStreams: number
 }
 
@@ -91,7 +94,9 @@ function cumulative(state: AccumulatorState, known: StreamState | undefined, { m
   return { startNs: known.startNs, total: mergedPoints(metric, known.total, point) }
 }
 
-/** @returns the start of the windows of new streams: not before the last export of an evicted stream */
+/**
+ * @returns the time at which windows of new streams begin, which is not before the last export of any evicted stream
+ */
 function evictOldest(streams: Map<string, StreamState>, maxStreams: number, startNs: bigint): bigint {
   let begin = startNs
   for (const [key, { lastNs }] of streams) {

@@ -32,7 +32,7 @@ export interface MetricRow {
   readonly measure: Measure
   /**
    * Whether a later completion of the same pipeline sends the metric again. It is false for counts and durations of
-   * runs, which would count one run twice.
+   * runs, because one run would be counted twice.
    */
   readonly onReexport: boolean
   /** The fields of a pipeline hook that the metric is measured from; one of them is enough. */
@@ -177,7 +177,10 @@ function jobCount({ record }: PipelineRun): Measurement[] {
   return [{ dimensions: {}, samples: [record.jobs.filter((job) => job.effective).length] }]
 }
 
-/** Returns the durations of all attempts that ran, by stage: declared stages in order, then all others, including no stage. */
+/**
+ * Returns the durations of all attempts that ran, by stage: first the declared stages in order, then all other stages,
+ * including jobs without a stage.
+ */
 function jobDurations(run: PipelineRun): Measurement[] {
   const { record } = run
   const byStage = new Map<string | undefined, { samples: number[]; slowest: JobRecord; slowestSeconds: number }>()

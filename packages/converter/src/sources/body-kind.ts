@@ -58,7 +58,7 @@ interface NearMiss {
 
 const bundle = '{ project, pipeline, jobs, bridges }'
 
-/** The reason why the answer of `GET …/pipelines/N/jobs` is refused in place of one record. */
+/** The error message for an answer of `GET …/pipelines/N/jobs` that was given where a single record is expected. */
 export const restJobsAdvice = `is a list of jobs of the REST API, not a pipeline: give it to penstock convert, or as ${bundle}`
 
 const has = (values: JsonObject, ...keys: readonly string[]): boolean => keys.every((key) => key in values)

@@ -54,7 +54,7 @@ function endOfDigits(text: string, from: number): number {
   return at
 }
 
-/** Returns the fraction that ends at `end` in nanoseconds. */
+/** Returns the fraction of a second that ends at offset `end`, converted to nanoseconds. */
 function readFraction(text: string, end: number): number {
   if (end === afterSeconds) return 0
   const digits = end - afterSeconds - 1

@@ -17,7 +17,7 @@ export interface Intake {
   readonly receivedAtNs: bigint | undefined
 }
 
-/** The number of nested objects and lists above which a body gets a warning. */
+/** The nesting depth of objects and lists above which a body gets a warning. */
 export const nestingLimit = 512
 
 /**

@@ -83,8 +83,8 @@ function readDownstream(job: Fields): DownstreamPipeline | undefined {
 }
 
 /**
- * Returns jobs and bridges as a record has them: unique by id, in order of creation, with numbered attempts. The order
- * in `listed` does not affect the result.
+ * Returns jobs and bridges in the form of a record: unique by id, in order of creation, with numbered attempts. The
+ * order in `listed` does not affect the result.
  */
 export function arrangeJobs(listed: readonly JobRecord[]): readonly JobRecord[] {
   return numberAttempts(uniqueById(listed).sort(byCreation))
@@ -106,7 +106,10 @@ function uniqueById(listed: readonly JobRecord[]): JobRecord[] {
   return [...jobs.values()]
 }
 
-/** Returns which of two jobs with one id to keep: the bridge, the later end, the higher attempt, else the greater JSON text. */
+/**
+ * Returns which of two jobs with the same id to keep. It prefers a bridge, then the later end, then the higher attempt,
+ * and finally the greater JSON text.
+ */
 function betterOf(one: JobRecord, other: JobRecord): JobRecord {
   if (one.bridge !== other.bridge) return one.bridge ? one : other
   const [endA, endB] = [one.finishedAtNs ?? 0n, other.finishedAtNs ?? 0n]
@@ -120,7 +123,10 @@ function asText(job: JobRecord): string {
   return JSON.stringify(job, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
 }
 
-/** Numbers the attempts of each job. Jobs of one name, stage and kind are attempts; the one with the highest id is effective. */
+/**
+ * Numbers the attempts of each job. Jobs with the same name, stage and kind are attempts of one job. The attempt with
+ * the highest id is the effective one.
+ */
 function numberAttempts(jobs: readonly JobRecord[]): readonly JobRecord[] {
   const numbered = new Map<bigint, JobRecord>()
   for (const attempts of groupAttempts(jobs)) {

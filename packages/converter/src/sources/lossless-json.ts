@@ -3,11 +3,14 @@ import { RecordError } from './record-error.ts'
 
 const byteOrderMark = '\ufeff'
 
-/** The number of digits from which integers may be inexact as numbers. */
+/** The number of digits of the shortest integers that may lose precision as numbers. */
 const LONG_DIGITS = 16
 /** Matches an integer of 16 or more digits between characters that may surround a number. The match may lie within a string. */
 const longInteger = /(?:^|[\s:,[-])[1-9]\d{15,999}(?=[\s,\]}]|$)/g
-/** Matches the colon after a key. A number as a key is invalid JSON, and quoting it would make it valid. */
+/**
+ * Matches the colon after a key. An integer in the place of a key is invalid JSON. It is not quoted, because quotes
+ * would make it valid.
+ */
 const keySeparator = /\s*:/y
 
 /**
@@ -16,8 +19,8 @@ const keySeparator = /\s*:/y
  * recurses.
  *
  * Long integers are put in quotes behind a marker, parsed as strings and restored. The marker is a run of U+0000. JSON
- * can write that character only as `\u0000`, so a run longer than every run at the start of a string in the text is
- * unambiguous.
+ * can write that character only as `\u0000`. The marker is longer than every such run at the start of a string in the
+ * text, so no other string begins with it.
  *
  * @throws {RecordError} with line and column if the text is not valid JSON
  */

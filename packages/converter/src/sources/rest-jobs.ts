@@ -5,7 +5,7 @@ export interface RestJob extends JsonObject {
   readonly pipeline: JsonObject
 }
 
-/** A REST bundle made from jobs, and the index that the first of them has in the list that was grouped. */
+/** A REST bundle made from jobs, and the index of the first of these jobs in the original list. */
 export interface GroupedJobs {
   readonly firstIndex: number
   readonly body: JsonObject
@@ -43,8 +43,8 @@ export function groupRestJobs(jobs: readonly RestJob[]): readonly GroupedJobs[] 
 }
 
 /**
- * Returns the project, which jobs of a runner contain. Old versions leave out the pipeline's URL; the job's URL then begins
- * with that of the project.
+ * Returns the project of a job. Jobs of a runner contain it. Old versions leave out the pipeline's URL. In that case,
+ * the project's URL is read from the start of the job's URL.
  */
 function projectOf({ web_url, project_id }: JsonObject, job: RestJob): { readonly project?: JsonObject } {
   const named = isObject(job.project) ? job.project : undefined
@@ -60,8 +60,8 @@ function pipelineKey({ pipeline: { id, project_id, web_url } }: RestJob): string
 }
 
 /**
- * Returns the time of a pipeline's state. Jobs fetched while the pipeline was running contain older states. The dates
- * of one API compare as texts.
+ * Returns the time of a pipeline's state. Jobs fetched while the pipeline was running contain older states. Dates from
+ * the same API can be compared as texts.
  */
 function updatedAt({ updated_at }: JsonObject): string {
   return typeof updated_at === 'string' ? updated_at : ''

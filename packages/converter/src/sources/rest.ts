@@ -23,7 +23,8 @@ import { pipelineUrl, url } from './web-url.ts'
  *     { project, pipeline, jobs, bridges, commit, merge_request, source_pipeline }
  *
  * `pipeline` is required. `builds` is read if `jobs` is missing. If `bridges` is missing, the bridges were not fetched.
- * The last three have the same shape as in hooks, because REST spreads them over other answers.
+ * `commit`, `merge_request` and `source_pipeline` have the same shape as in hooks, because REST has no single answer
+ * for each of them.
  */
 export function readRestBundle(bundle: Fields, receivedAtNs: bigint | undefined): PipelineRecord {
   const run = requiredSection(bundle, 'pipeline')

@@ -54,8 +54,9 @@ export function rootOf(run: PipelineRecord | JobEvent, roots: ReadonlyMap<string
 }
 
 /**
- * Returns the record with the root from `rootOf`. A root from `parent` is not set: the converter then uses the parent
- * and marks the root as unresolved. A member of a cycle loses its upstream and becomes a root.
+ * Returns the record with the root from `rootOf`. A root that comes from `parent` is not set in the record: without a
+ * root, the converter uses the parent and marks the root as unresolved. A member of a cycle loses its upstream and
+ * becomes a root.
  */
 export function withRoot(record: PipelineRecord, root: Root): PipelineRecord {
   switch (root.from) {

@@ -16,7 +16,10 @@ export function projectUrl(given: string | undefined): string | undefined {
   return address === '' ? undefined : address
 }
 
-/** Returns the URL of the project that the URL of its pipeline contains; versions before 12 leave out the `-`. */
+/**
+ * Returns the URL of a project, read from the URL of its pipeline. Versions before 12 write `/pipelines/` instead of
+ * `/-/pipelines/`.
+ */
 export function projectUrlIn(pipelineUrl: string | undefined): string | undefined {
   if (pipelineUrl === undefined) return undefined
   const marked = pipelineUrl.lastIndexOf('/-/pipelines/')

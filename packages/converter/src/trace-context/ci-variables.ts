@@ -50,7 +50,8 @@ const maxVariableBytes = 4_096
 const anyTimeNs = 1n
 
 /**
- * Returns the pipeline that a job runs in, with that job alone, as the pipeline's hook will describe it after its end.
+ * Returns the pipeline of a running job, as the hook after the pipeline's end will describe it, but without its other
+ * jobs.
  *
  * The variables are arranged as a hook and read by the reader of hooks, so that both are normalised in the same way.
  *

@@ -11,13 +11,13 @@ import { TraceContextError } from './trace-context-error.ts'
 /** The position of a job in its pipeline's trace, for the tools that the job runs. */
 export interface JobTraceContext {
   readonly traceId: string
-  /** The job's span, which the tools' spans have as parent. */
+  /** The id of the job's span, which is the parent of the tools' spans. */
   readonly spanId: string
   readonly pipelineSpanId: string
-  /** W3C trace context: the values of `TRACEPARENT` and `TRACESTATE`, the latter '' under hashed ids. */
+  /** The W3C trace context: the values of `TRACEPARENT` and `TRACESTATE`. With hashed ids, `TRACESTATE` is ''. */
   readonly traceparent: string
   readonly tracestate: string
-  /** False if the root pipeline is only assumed to be the direct parent. */
+  /** False if the root pipeline is unknown, so that the direct parent is assumed to be the root. */
   readonly rootResolved: boolean
   /** The attributes that the exported pipeline and job will have too, with the same values. */
   readonly resourceAttributes: ReadonlyMap<string, string>
@@ -33,7 +33,7 @@ export interface JobTraceContextRequest {
   readonly rootPipelineId?: string | undefined
 }
 
-/** The variable in which the trigger job of a parent pipeline passes the id of the root down. */
+/** The variable with which the trigger job of a parent pipeline passes the id of the root to the child pipeline. */
 export const rootVariable = 'PENSTOCK_ROOT_PIPELINE_ID'
 
 /**
@@ -52,7 +52,7 @@ const TRACEPARENT_FLAGS = '01'
  * Returns the trace context that the export will give to the job that the predefined variables describe. The ids are
  * computed by the conversion itself, so they are the same.
  *
- * @throws {TraceContextError} if the variables are not those of a job, or do not say which trace it belongs to
+ * @throws {TraceContextError} if the variables are not those of a job, or do not say which trace the job belongs to
  */
 export function jobTraceContext({ variables, options, rootPipelineId }: JobTraceContextRequest): JobTraceContext {
   const plan = planOf(options)
@@ -97,7 +97,10 @@ function knownInJob<Context>({ rows }: CompiledTable<Context>): CompiledTable<Co
   }
 }
 
-/** The sources of pipelines that another pipeline has started: in the same project, and in another one. */
+/**
+ * The source of a pipeline that another pipeline has started: `CHILD` in the same project, `MULTI_PROJECT` in another
+ * project.
+ */
 const CHILD = 'parent_pipeline'
 const MULTI_PROJECT = 'pipeline'
 

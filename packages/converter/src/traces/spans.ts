@@ -47,7 +47,10 @@ export function jobSpan(task: PlannedJob, attributes: readonly KeyValue[]): Span
   })
 }
 
-/** Returns one span per stage with jobs, from their earliest start to their latest end; none without the option `stageSpans`. */
+/**
+ * Returns one span for each stage that has jobs, from the earliest start of its jobs to their latest end. Returns none
+ * without the option `stageSpans`.
+ */
 export function stageSpans(run: PlannedRun): Span[] {
   if (!run.options.stageSpans) return []
   const failedStages = new Set(failedJobs(run.record).map((job) => job.stage))

@@ -72,5 +72,5 @@ function signatureHeaders(headers: IncomingHttpHeaders): { id: string; timestamp
   }
 }
 
-/** Returns the bytes of a header, of which Node decodes each as one character. */
+/** Returns the bytes of a header value. Node has decoded each byte as one character. */
 const headerBytes = (value: string): Buffer => Buffer.from(value, 'latin1')

@@ -182,7 +182,10 @@ async function receiveHook(
   return replyTo(await intake.enqueueShared({ scope, body, receivedAtNs, plan }))
 }
 
-/** The reply to other events: a webhook may have other triggers too, and the forge would disable it after refusals. */
+/**
+ * The reply to hooks about other events. They are not refused, because a webhook may have other triggers too, and the
+ * forge would disable it after refusals.
+ */
 const ignored: Reply = {
   status: 202,
   json: { result: 'ignored', reason: 'only pipeline and job hooks are kept' },

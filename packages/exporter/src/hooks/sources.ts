@@ -94,7 +94,9 @@ const convertOptions = z.record(z.string(), z.unknown()).transform((given, conte
   return problems.length === 0 ? given : z.NEVER
 })
 
-/** Returns the problem of one option; options do not depend on each other. */
+/**
+ * Returns the problem with one option. Each option can be checked alone, because options do not depend on each other.
+ */
 function validateOption(name: string, value: unknown): string | undefined {
   if (installationOptions.includes(name)) return `option ${name}: can be set for the whole installation only`
   if (name.length > MAX_NAME_LENGTH) return `option ${name.slice(0, MAX_NAME_LENGTH)}…: no such option`

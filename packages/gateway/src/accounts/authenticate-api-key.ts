@@ -33,7 +33,8 @@ interface KeyStore {
 /**
  * Returns the owner of the key that the header `OBS-API-KEY` contains, or `undefined` if the key is not valid (401).
  *
- * The key is looked up by its keyed hash: timing the lookup reveals only hashes under a pepper that the caller does not have.
+ * The key is looked up by its keyed hash. The duration of the lookup can only reveal hashes, which are useless to a
+ * caller without the pepper.
  */
 export async function authenticateApiKey(
   { db, peppers, log }: KeyStore,

@@ -19,8 +19,8 @@ const BASE = '/forward-auth'
  *     /forward-auth/v1/traces     the original path and query follow (Envoy)
  *     /forward-auth?proxy=envoy/v1/traces   the same, for a path prefix that ends in the query
  *
- * For each proxy only its own way is accepted. Proxies pass on headers that they do not know, so a client could otherwise
- * choose the signal that it is checked for with another proxy's header.
+ * Each proxy kind may use only its own form. Proxies pass on headers that they do not know. If every form were
+ * accepted, a client could send the header of another proxy and so choose the signal that it is checked for.
  */
 export function checkTarget(url: string, headers: FlatHeaders): CheckTarget | undefined {
   if (!url.startsWith(BASE)) return undefined
@@ -35,7 +35,10 @@ export function checkTarget(url: string, headers: FlatHeaders): CheckTarget | un
   return { proxy: 'generic', original: singleHeader(headers, 'x-forwarded-uri') }
 }
 
-/** Returns the value of a header, or `undefined` if it is absent or repeated: one of two values would be the client's. */
+/**
+ * Returns the value of a header, or `undefined` if it is absent or repeated. If it is repeated, one of the values comes
+ * from the client.
+ */
 export function singleHeader(headers: FlatHeaders, name: string): string | undefined {
   let found: string | undefined
   for (let at = 0; at < headers.length; at += 2) {

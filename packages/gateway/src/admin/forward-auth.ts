@@ -27,7 +27,10 @@ export interface ForwardAuthParts {
   readonly credentialSources: readonly CredentialSource[]
   readonly extraPaths: Readonly<Record<string, IngestSignal>>
   readonly tenantHeader: boolean
-  /** Called for each check that is admitted with a token, to count its use. Bytes are as declared, or 0. */
+  /**
+   * Called for each check that is admitted with a token, to count its use. `bytes` is the declared length of the body,
+   * or 0.
+   */
   readonly onAdmitted?: (admitted: Admitted, signal: IngestSignal, bytes: number) => void
   readonly nowMs: () => number
   readonly random: Random
@@ -118,7 +121,10 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
     return allowed(admission, proxy)
   }
 
-  /** Answers a check of a path that carries no signal, which no token can open. Only enforcement refuses it (F-2). */
+  /**
+   * Answers a check of a path that does not belong to a signal, so that no token can give access to it. It is refused
+   * only under enforcement (F-2).
+   */
   function answerOtherPath(proxy: ProxyKind, form: BodyForm): CheckAnswer {
     const mode = parts.mode()
     if (mode === 'enforce') {
@@ -150,8 +156,8 @@ export function forwardAuth(parts: ForwardAuthParts): ForwardAuth {
   }
 
   /**
-   * Envoy sets the headers that the answer contains, and removes only those that the answer lists. Both the token (X-9) and
-   * headers with reserved names that the client sent (X-10) must be removed.
+   * Returns the headers of an answer. For Envoy, they include the list of request headers to remove, because Envoy
+   * removes no others: the token (X-9), and the reserved names that the client may have sent (X-10).
    */
   function withRemovals(headers: Record<string, string>, proxy: ProxyKind): Record<string, string> {
     if (proxy !== 'envoy') return headers

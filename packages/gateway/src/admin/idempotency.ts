@@ -31,9 +31,9 @@ class AlreadyCreated extends Error {
 }
 
 /**
- * Runs `create`, unless this caller has created something with the same `Idempotency-Key` in the last 24 h. Then it returns
- * the id of that (A-8). The key is stored in the transaction of the creation, so that neither a crash nor concurrent requests
- * can create twice.
+ * Runs `create`, unless this caller has created something with the same `Idempotency-Key` in the last 24 h. In that
+ * case, returns the id of what was created (A-8). The key is stored in the transaction of the creation, so that neither
+ * a crash nor concurrent requests can create twice.
  *
  * @throws ApiError invalid_field
  */

@@ -4,7 +4,7 @@ import { JsonCursor } from '../wire/json-cursor.ts'
 import { ByteSink } from './byte-sink.ts'
 import { TOKEN_ID_KEY, TOKEN_NAME_KEY } from './owner-attributes.ts'
 
-/** The Collector accepts both spellings. */
+/** The names of the list of groups in a request. The Collector accepts both spellings. */
 const groupKeys: Readonly<Record<Signal, readonly [string, string]>> = {
   traces: ['resourceSpans', 'resource_spans'],
   metrics: ['resourceMetrics', 'resource_metrics'],

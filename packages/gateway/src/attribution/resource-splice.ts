@@ -4,8 +4,8 @@ import { ByteSink, varintBytes } from './byte-sink.ts'
 import { TOKEN_ID_KEY, TOKEN_NAME_KEY } from './owner-attributes.ts'
 
 /**
- * The field number of the ResourceSpans in a request, of the Resource in a ResourceSpans, of `attributes` in a Resource
- * and of `key` in a KeyValue; the same for metrics and logs.
+ * The field number that four fields share: the ResourceSpans in a request, the Resource in a ResourceSpans,
+ * `attributes` in a Resource, and `key` in a KeyValue. Metrics and logs use the same number.
  */
 const FIRST = 1
 const TAG = new Uint8Array([FIRST * 8 + LENGTH_DELIMITED])

@@ -26,8 +26,8 @@ const refusedActions = {
 } satisfies Record<RefusedCause, (answer: Refused, nowMs: number) => BatchAction>
 
 /**
- * Maps the answer to a batch to an action. A body is sent again only if the answer means that nothing of the batch was
- * accepted, and a final refusal is passed on only if it answered a single body.
+ * Returns the action that follows the answer to a batch. A body is sent again only if the answer means that nothing of
+ * the batch was accepted. A final refusal is passed on only if it answered a single body.
  */
 export function batchAction(answer: Answer, nowMs: number): BatchAction {
   if (answer.kind === 'refused') return refusedActions[answer.cause](answer, nowMs)

@@ -50,7 +50,10 @@ export class Coalescer {
   readonly #random: Random
   readonly #metrics: CoalesceMetrics
   readonly #lanes: Lanes
-  /** Separate alarms: windows are short and deadlines long, so each would keep rescheduling the other. */
+  /**
+   * The alarm for the end of windows. Deadlines have their own alarm: windows are short and deadlines are long, so the
+   * two would keep rescheduling a shared one.
+   */
   readonly #windowAlarm: Alarm
   readonly #deadlineAlarm: Alarm
   /** Lanes that have waiting bodies. */
@@ -303,7 +306,10 @@ export class Coalescer {
     this.#deadlineAlarm.off()
   }
 
-  /** Adds up to two seconds to the wait, so that clients do not all return at once (P-13). Does not change a date. */
+  /**
+   * Adds up to two seconds to the wait, so that clients do not all return at once (P-13). A wait that is given as a
+   * date is not changed.
+   */
   #withJitter(answer: Refused): Refused {
     const { retryAfter } = answer
     if (typeof retryAfter !== 'number') return answer

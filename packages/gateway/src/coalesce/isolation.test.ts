@@ -27,7 +27,7 @@ interface Draft {
 type Damage = { readonly kind: keyof typeof damages; readonly at: number }
 type Packing = keyof typeof packings
 
-/** Turn a valid body into one that a hostile or broken client would send. */
+/** Functions that turn a valid body into one that a hostile or broken client would send. */
 const damages = {
   none: (body: Buffer) => body,
   empty: () => Buffer.alloc(0),

@@ -69,7 +69,7 @@ export class Lane {
     this.#lowered = { bytes: halved, untilMs: nowMs + LOWERED_CAP_TTL_MS }
   }
 
-  /** Returns whether the lane has no state that would be lost with it. */
+  /** Returns whether the lane can be dropped without losing any state. */
   isIdle(nowMs: number): boolean {
     const isQuiet = this.inFlight === 0 && this.waiting.length === 0
     return (

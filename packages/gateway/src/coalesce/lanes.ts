@@ -44,7 +44,8 @@ export class Lanes {
 }
 
 /**
- * Drops idle lanes among the oldest half, so that it is rarely called. Returns whether there is room for a new lane.
+ * Drops all idle lanes among the oldest half. Because it usually drops many, it is rarely called. Returns whether there
+ * is room for a new lane.
  */
 function dropIdle(lanes: Map<string, Lane>, nowMs: number): boolean {
   let left = MAX_LANES / 2

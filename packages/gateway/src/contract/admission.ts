@@ -4,7 +4,7 @@ import type { IngestSignal } from './signals.ts'
 import type { TokenRecord } from './token-record.ts'
 import type { Transport } from './transport.ts'
 
-/** Why a credential is rejected; the label `reason` of metrics (E-1). */
+/** The reasons why a credential is rejected. They are the values of the label `reason` of metrics (E-1). */
 export const reasons = [
   'missing',
   'malformed',

@@ -7,8 +7,8 @@ export interface CoalesceSettings {
   /** The highest number of joined bodies. Default 64. */
   readonly maxBodies: number
   /**
-   * The longest body that is joined with others, as it was received and inflated. Copying a longer body costs more than sending it alone.
-   * Default 16 KiB.
+   * The longest body that is joined with others. It applies to the length as received and to the inflated length.
+   * Copying a longer body costs more than sending it alone. Default 16 KiB.
    */
   readonly maxBodyBytes: number
   /**

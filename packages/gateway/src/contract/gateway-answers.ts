@@ -7,7 +7,7 @@ import { retryAfterSeconds } from './retry-after.ts'
 /** Full success without a warning (P-6). */
 export const allAccepted: Accepted = { kind: 'accepted', partialSuccess: undefined, body: undefined }
 
-/** For rows of the table that state no wait. */
+/** Replaces the random source for rows of the table that state no wait, which need no random number. */
 const noRandom: Random = () => 0
 
 /**
@@ -43,7 +43,7 @@ function statusOf(refusal: Refusal, code: number, encoding: Encoding): Refused['
 }
 
 /**
- * Ends a call after its client has gone, so that its reservation is released. The metrics of upstream compare answers
- * with this object and do not count such calls (X-5).
+ * The answer that ends a call after its client has gone, so that its reservation is released. The metrics of upstream
+ * compare answers with this object and do not count such calls (X-5).
  */
 export const clientGone: Refused = gatewayRefusal({ kind: 'upstream_broke', message: 'the client has gone' }, 'unknown')

@@ -36,7 +36,7 @@ export interface GatewayConfig {
   /** Maps a tenant to its upstream. `unknownTenant` decides about tenants that are not listed (X-12). */
   readonly tenantUpstreams: Readonly<Record<string, UpstreamConfig>>
   readonly unknownTenant: 'default-upstream' | 'forbidden'
-  /** Sends the token's tenant upstream as `x-scope-orgid` (X-10). */
+  /** Whether the token's tenant is sent to upstream as `x-scope-orgid` (X-10). */
   readonly tenantHeader: boolean
   /** Forwards the client's `Authorization` header upstream (X-9). */
   readonly passCredentialThrough: boolean

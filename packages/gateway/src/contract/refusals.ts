@@ -3,8 +3,8 @@ import { type FieldViolation, GrpcCode } from '@penstock/otlp'
 /**
  * The refusals that the gateway makes itself.
  *
- * Clients drop a batch if the refusal is not retryable, so such a row may be used only if it is certain for this
- * request. Rows with `retry` send Retry-After over HTTP and RetryInfo over gRPC.
+ * Clients drop a batch if its refusal is not retryable. A row that is not retryable may therefore be used only if it is
+ * certain that it applies to this request. Rows with `retry` send Retry-After over HTTP and RetryInfo over gRPC.
  */
 export const refusalTable = {
   unauthenticated: { http: 401, grpc: GrpcCode.UNAUTHENTICATED, retry: false },
@@ -41,7 +41,8 @@ export interface Refusal {
 }
 
 /**
- * Returns the detail for the log: the exceeded limit of a body that is too large. Its wire length would not explain it.
+ * Returns the detail for the log: for a body that is too large, the limit that it exceeds, because its wire length
+ * alone would not explain the refusal. `undefined` for other refusals.
  */
 export function detailOf({ kind, message }: Refusal): string | undefined {
   return kind === 'body_too_large' ? message : undefined

@@ -20,9 +20,15 @@ export interface TokenRecord {
   readonly pepperId: string
   readonly signals: ReadonlySet<IngestSignal>
   readonly tenant: string | undefined
-  /** Empty: any origin, or none. */
+  /**
+   * The origins from which the token may be used. If the list is empty, any origin is allowed, and so is a request
+   * without one.
+   */
   readonly allowedOrigins: readonly string[]
-  /** Subject alternative names of client certificates. Empty: any certificate, or none. */
+  /**
+   * Subject alternative names of client certificates. If the list is empty, any certificate is allowed, and so is a
+   * client without one.
+   */
   readonly certificateNames: readonly string[]
   /** The token may also be sent in the query of a URL (T-9). */
   readonly allowQuery: boolean

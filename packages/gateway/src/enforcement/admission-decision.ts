@@ -161,7 +161,10 @@ function challengeParameters(error: Exclude<RefusalText['error'], 'none'>, messa
   }
 }
 
-/** Precomputed refusals, so that a flood of bad credentials allocates nothing. Only a scope depends on the request. */
+/**
+ * Precomputed refusals, so that a flood of bad credentials allocates nothing. Refusals because of a missing scope are
+ * not among them, because they depend on the request.
+ */
 const anonymousRefusals: ReadonlyMap<RefusalText, Refusal> = new Map(
   [malformedCredential, ...Object.values(refusalTexts)]
     .filter(({ error }) => error !== 'insufficient_scope')

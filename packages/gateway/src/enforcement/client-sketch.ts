@@ -11,14 +11,17 @@ import { serviceNameIn } from './service-name.ts'
 const MAX_CLIENTS = 1_000
 const MAX_USER_AGENT_LENGTH = 64
 const MAX_SAMPLE_BYTES = 64 * 1024
-/** The maximum of bodies read per second, for all clients together, so that a flood of clients cannot cause work per request. */
+/**
+ * The maximum number of bodies that are read per second, for all clients together. The limit prevents a flood of
+ * clients from causing work for every request.
+ */
 const SAMPLES_PER_SECOND = 10
 
 /**
- * The clients that enforcement would refuse, in fixed memory, as a space-saving sketch of 1,000 clients.
+ * Tracks the clients that enforcement would refuse. Uses fixed memory: a space-saving sketch of 1,000 clients.
  *
- * A client that makes more than a thousandth of such requests is always in the sketch. A new client displaces the one with
- * the smallest weight and inherits that weight but not its count, so counts are never too high.
+ * A client that makes more than a thousandth of such requests is always in the sketch. A new client displaces the one
+ * with the smallest weight and inherits that weight but not its count, so counts are never too high.
  */
 export class ClientSketch {
   readonly #minutes = new MinuteRing()

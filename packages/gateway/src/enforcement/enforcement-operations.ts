@@ -58,8 +58,9 @@ export async function getState(context: OperationContext): Promise<StateJson> {
 }
 
 /**
- * Sets the mode, without a restart. `enabled` without `mode` keeps the current mode if it agrees with it, and otherwise
- * means off or enforce. A request that changes nothing keeps the epoch. Throws `not_ready` and `precondition_failed`.
+ * Sets the mode, without a restart. If only `enabled` is given and agrees with the current mode, the mode is kept. If
+ * it disagrees, the mode becomes `enforce` or `off`. A request that changes nothing keeps the epoch. Throws `not_ready`
+ * and `precondition_failed`.
  */
 export async function setState(context: OperationContext, request: SetStateRequest): Promise<StateJson> {
   requireRole(context.actor, 'setState')

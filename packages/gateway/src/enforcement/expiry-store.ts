@@ -3,7 +3,9 @@ import type { GatewayTables } from '../store/tables.ts'
 import type { ExpiringToken, ExpiryNotice } from './expiry-warnings.ts'
 import { ENDED, LONGEST_STEP_MS } from './expiry-warnings.ts'
 
-/** Lists tokens that may need an expiry notice, earliest expiry first: a page of those after `after`. */
+/**
+ * Lists up to `limit` tokens that may need an expiry notice, earliest expiry first, beginning after the token `after`.
+ */
 export async function listExpiringTokens(
   db: Kysely<GatewayTables>,
   nowMs: number,

@@ -5,10 +5,13 @@ const DAY_MS = 24 * HOUR_MS
 export const warningStepsMs: readonly number[] = [14 * DAY_MS, 7 * DAY_MS, 3 * DAY_MS, DAY_MS, HOUR_MS]
 export const LONGEST_STEP_MS = 14 * DAY_MS
 
-/** The step of the last notice, that a token has expired. It is also stored in the column `expiry_warned_ms`. */
+/**
+ * The step of a token's last notice, which says that the token has expired. It is also stored in the column
+ * `expiry_warned_ms`.
+ */
 export const ENDED = -1
 
-/** A token with an expiry that is not revoked. */
+/** A token that has an expiry and is not revoked. */
 export interface ExpiringToken {
   readonly id: string
   readonly name: string
@@ -28,8 +31,9 @@ export interface ExpiryNotice {
 }
 
 /**
- * Returns the notices that are due, at most one per token: if several steps have passed, the most urgent one (O-9). A
- * disabled token, and a step longer than the token's lifetime, give no notice before the expiry, but the expiry itself does.
+ * Returns the notices that are due, at most one per token: if several steps have passed, the most urgent one (O-9).
+ * There is no notice before the expiry if the token is disabled or if the step is longer than the token's lifetime. The
+ * expiry itself always gives a notice.
  *
  * `lastEndMs` is when the last valid token expires: `undefined` if one never expires, 0 if none is valid (A-5).
  */

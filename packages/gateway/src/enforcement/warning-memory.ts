@@ -14,7 +14,7 @@ export class WarningMemory {
     this.#capacity = capacity
   }
 
-  /** Returns whether `source` may be warned now, and if so, not again for an hour. */
+  /** Returns whether `source` may be warned now. If it may, it is not warned again for an hour. */
   take(source: string, nowMs: number): boolean {
     this.#removeUntil(nowMs - HOUR_MS)
     if (this.#warnedAtMs.size >= this.#capacity || this.#warnedAtMs.has(source)) return false

@@ -125,7 +125,7 @@ function hasDetails({ retryDelayMs, fieldViolations }: GrpcError): boolean {
   return retryDelayMs !== undefined || fieldViolations !== undefined
 }
 
-/** Receivers must accept padded and unpadded base64, but some old ones accept only unpadded. */
+/** Returns base64 without padding. Receivers must accept both forms, but some old ones accept only the unpadded one. */
 function unpaddedBase64(bytes: Uint8Array): string {
   const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0

@@ -53,8 +53,8 @@ const exportOf = Symbol('export')
 type ExportStream = ServerHttp2Stream & { [exportOf]: GrpcExport }
 
 /**
- * Serves OTLP/gRPC on streams of node:http2. Decides about a call on its headers, before any of its message is read
- * (E-2); a later change of its token does not affect the call (E-3). The only methods are the unary Export and the
+ * Serves OTLP/gRPC on streams of node:http2. Decides about a call by its headers alone, before its message is read
+ * (E-2). A later change of the token does not affect the call (E-3). The only methods are the unary Export and the
  * health service, so no call needs a second check.
  */
 export class GrpcFront implements Pick<Front, 'onHttp2'> {

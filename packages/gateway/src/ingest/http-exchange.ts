@@ -39,7 +39,10 @@ export abstract class HttpExchange implements BodySink, BodyOwner {
   #isAnswered = false
   #isBodyOver = false
   #isGone = false
-  /** The client may skip its body, so it is not known whether a body or the next request follows the head. */
+  /**
+   * Whether it is unknown where the request ends. A client that waits for `100 Continue` may skip the body, so either
+   * the body or the next request follows the head.
+   */
   #awaitsContinue = false
   #discardedBytes = 0
   #encoding: Encoding = 'json'

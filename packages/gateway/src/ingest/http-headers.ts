@@ -58,7 +58,10 @@ const uses: Readonly<Record<string, Use>> = {
 }
 const RESERVED_PREFIX = 'x-ingest-'
 
-/** The cache of header names. Unauthenticated clients choose them, so their number and length are bounded. */
+/**
+ * The maximum number of header names in the cache. Unauthenticated clients choose the names, so their number and length
+ * are bounded.
+ */
 const MAX_CACHED = 512
 const MAX_CACHED_CHARS = 64
 

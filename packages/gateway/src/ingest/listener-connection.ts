@@ -99,7 +99,7 @@ export class Connection implements Peer, SchedulableConnection {
     Object.defineProperty(socket, key, { value: this })
   }
 
-  /** Adds the connection to `cell`, the number of open connections with its protocol. */
+  /** Counts the connection in `cell`, which contains the number of open connections with the same protocol. */
   opened(cell: Cell, session?: ServerHttp2Session): void {
     this.#cell = cell
     this.#session = session

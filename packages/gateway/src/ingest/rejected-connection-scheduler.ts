@@ -6,7 +6,10 @@ export interface SchedulableConnection {
   resumeReading(): void
 }
 
-/** Takes about a quarter of a millisecond of one turn of the event loop. */
+/**
+ * The number of rejected requests after which no further connection is resumed in the same turn of the event loop. That
+ * many take about a quarter of a millisecond.
+ */
 const REJECTIONS_PER_TURN = 8
 const COMPACT_AT = 1_024
 

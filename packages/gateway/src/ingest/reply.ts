@@ -84,7 +84,10 @@ function success(encoding: Encoding, body: Uint8Array): Reply {
   return { status: 200, headers: headersOf(encoding, body.length), body }
 }
 
-/** Profiles use the same message, except for the JSON name of the count, which a warning does not have. */
+/**
+ * Encodes a partial success. The message for profiles differs only in the JSON name of the count, which a warning does
+ * not contain.
+ */
 function encodedPartialSuccess(signal: IngestSignal, partialSuccess: PartialSuccess, encoding: Encoding): Uint8Array {
   return encodeExportResponse(signal === 'profiles' ? 'traces' : signal, partialSuccess, encoding)
 }

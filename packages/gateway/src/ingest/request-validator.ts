@@ -12,7 +12,7 @@ import type { Reply } from './reply.ts'
 /** How a version of HTTP delimits requests. */
 export interface Framing {
   readonly requiresHost: boolean
-  /** Whether a request with neither Content-Length nor Transfer-Encoding has no body; false for HTTP/2. */
+  /** Whether the absence of both Content-Length and Transfer-Encoding means that there is no body. False for HTTP/2. */
   readonly declaresLength: boolean
 }
 
@@ -42,7 +42,7 @@ export interface RequestValidatorRules {
   readonly ingest: Ingest
   readonly cors: Cors
   readonly maxBodyBytes: number
-  /** The gateway reads bodies, so it must support their content encoding (P-7). */
+  /** Whether the gateway reads bodies, so that it must support their content encoding (P-7). */
   readonly inspects: boolean
   readonly isReady: () => boolean
 }

@@ -92,7 +92,10 @@ export class Limiter {
     }
   }
 
-  /** Returns the exceeded limit with the longest wait, if any. A body of unknown length must fit at least one byte. */
+  /**
+   * Returns the exceeded limit with the longest wait, if any. For a body of unknown length, there must be room for at
+   * least one byte.
+   */
   #overLimit(
     state: TokenLimitState,
     signal: IngestSignal,

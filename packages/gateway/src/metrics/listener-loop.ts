@@ -29,8 +29,8 @@ loopback.addAddress('::1', 'ipv6')
 const anyAddresses = new Set(['0.0.0.0', '::', ''])
 
 /**
- * Returns the listener that a URL would reach, if it is one of these. The gateway's own telemetry sent there would create
- * more telemetry endlessly (O-15). A loop through another host cannot be detected here.
+ * Returns the one of these listeners that a URL would reach, if any. If the gateway sent its own telemetry there, this
+ * would create more telemetry endlessly (O-15). A loop through another host cannot be detected here.
  */
 export async function findListenerReachedBy(
   url: URL,

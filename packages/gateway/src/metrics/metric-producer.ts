@@ -30,8 +30,8 @@ interface Series {
 /**
  * Returns the gateway's series for the OpenTelemetry SDK, cumulative.
  *
- * The start time of a series is the collection before the one that first saw it. If its total has fallen, because a process
- * ended or a token was renamed, it starts again at the previous collection.
+ * The start time of a series is the time of the last collection before the series appeared. If its total has fallen,
+ * because a process ended or a token was renamed, the series starts again at the time of the previous collection.
  *
  * @see OTLP metrics.proto, start_time_unix_nano
  */

@@ -40,7 +40,7 @@ export interface OwnTelemetry {
   close(): Promise<void>
 }
 
-/** The error that the URL leads to one of the gateway's own listeners. */
+/** The error for a URL that leads to one of the gateway's own listeners. */
 export class TelemetryLoopError extends ConfigError {
   override readonly name = 'TelemetryLoopError'
 }
@@ -48,9 +48,9 @@ export class TelemetryLoopError extends ConfigError {
 /**
  * Pushes the gateway's own metrics over OTLP/HTTP once a minute: the same series that Prometheus can scrape.
  *
- * Rejects with `TelemetryLoopError` if `url` leads to one of `listeners` (O-15). An unreachable receiver is only logged,
- * when it fails first and when it recovers. Headers for the receiver are read by the exporter from the standard variable
- * OTEL_EXPORTER_OTLP_HEADERS.
+ * Rejects with `TelemetryLoopError` if `url` leads to one of `listeners` (O-15). An unreachable receiver is not an
+ * error: its first failure and its recovery are logged. Headers for the receiver are read by the exporter from the
+ * standard variable OTEL_EXPORTER_OTLP_HEADERS.
  */
 export async function startOwnTelemetry(settings: OwnTelemetrySettings): Promise<OwnTelemetry> {
   const url = new URL(settings.url)

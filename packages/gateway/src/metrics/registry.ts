@@ -58,7 +58,7 @@ export class MetricRegistry {
     }
   }
 
-  /** Removes the series of something that no longer exists. Cells of it that are still referenced no longer count. */
+  /** Removes the series of something that no longer exists. A cell that is still referenced is no longer reported. */
   remove(name: InstrumentName, labels: Labels): void {
     this.#cells.get(name)?.delete(JSON.stringify(labels))
   }

@@ -5,7 +5,10 @@ import type { Labels } from './registry.ts'
 
 const modeNumber = { off: 0, report: 1, warn: 2, enforce: 3 } satisfies Record<EnforcementMode, number>
 
-/** Updates the gauges that describe the current snapshot before each report (O-6 to O-8). Without a snapshot there are none. */
+/**
+ * Registers the gauges that describe the current snapshot (O-6 to O-8). They are updated before each report. Without a
+ * snapshot, they have no series.
+ */
 export function registerSnapshotGauges(
   metrics: GateMetrics,
   snapshot: () => Snapshot | undefined,

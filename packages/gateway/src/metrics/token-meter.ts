@@ -20,7 +20,10 @@ const signalIndex = Object.fromEntries(ingestSignalNames.map((signal, index) => 
   number
 >
 
-/** The counts of one token and one signal: the cells for Prometheus, and what has not been taken for the store yet. */
+/**
+ * The counts of one token and one signal: the cells for Prometheus, and the counts that have not been taken for the
+ * store yet.
+ */
 interface Meter {
   readonly tokenId: string
   readonly signal: IngestSignal

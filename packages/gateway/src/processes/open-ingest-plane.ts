@@ -53,7 +53,10 @@ export interface OpenPlane extends IngestPlane {
   close(): Promise<void>
 }
 
-/** The id prefix of processes that share the limits. A process that only checks for other proxies does not. */
+/**
+ * The id prefix of processes that share the limits. A process that only checks requests for other proxies has another
+ * prefix.
+ */
 const GATE_ID_PREFIX = 'gate-'
 /** The intervals at which usage is stored (T-17) and the limits are divided among the processes. */
 const USAGE_INTERVAL_MS = 10_000

@@ -57,7 +57,10 @@ export class RemotePlane implements IngestPlane {
     return this.#call('report', REPLY_TIMEOUT_MS) as ReturnType<IngestPlane['report']>
   }
 
-  /** Drains without a timeout. The worker has its own deadline; a caller that cannot rely on it needs another. */
+  /**
+   * Drains without a timeout. The worker has its own deadline; a caller that cannot rely on that deadline needs one of
+   * its own.
+   */
   async drain(delayMs: number): Promise<void> {
     await this.#call('drain', undefined, delayMs)
   }

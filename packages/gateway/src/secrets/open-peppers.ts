@@ -12,7 +12,10 @@ export interface PepperSettings {
   readonly configured?: readonly string[] | undefined
   /** A passphrase of at least 12 characters, from which a key is derived at every start. */
   readonly passphrase?: string | undefined
-  /** The directory of the pepper file, which is written if neither is configured, and of the passphrase's salt. */
+  /**
+   * The directory of the pepper file and of the passphrase's salt. The pepper file is written if neither peppers nor a
+   * passphrase are configured.
+   */
   readonly dataDir: string
   readonly randomBytes: RandomBytes
 }
@@ -28,7 +31,7 @@ const MIN_PASSPHRASE_LENGTH = 12
 const FINGERPRINT_LENGTH = 8
 const MAX_PEPPERS = 16
 
-/** Takes 64 MiB and about 0.2 s, once per start. */
+/** The parameters of Argon2. Deriving the key takes 64 MiB and about 0.2 s, once per start. */
 const argon2Options = {
   type: argon2.argon2id,
   memoryCost: 65_536,

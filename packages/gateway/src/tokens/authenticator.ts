@@ -19,7 +19,7 @@ const malformed = refused('malformed')
 const unknown = refused('unknown')
 const badSecret = refused('bad_secret')
 
-/** The hash that is compared for an unknown id, so that it takes as long to refuse as a wrong secret (T-7). */
+/** The hash that is compared for an unknown id, so that refusing it takes as long as refusing a wrong secret (T-7). */
 const dummyMac = new Uint8Array(32)
 
 /**
@@ -72,7 +72,10 @@ export class Authenticator {
     return equal ? verdictOn(token, nowMs) : badSecret
   }
 
-  /** Looks a token up by its keyed hash. Timing the lookup reveals only hashes under a pepper that the client does not have. */
+  /**
+   * Looks a token up by its keyed hash. The duration of the lookup can only reveal hashes, which are useless to a
+   * client without the pepper.
+   */
   #identifyImported(value: string, snapshot: Snapshot, nowMs: number): Verdict {
     if (value.length < importedLength.min || value.length > importedLength.max) return malformed
     if (snapshot.byMac.size === 0 || !visibleAscii.test(value)) return unknown

@@ -33,8 +33,9 @@ type Row = Pick<TokenRow, (typeof columns)[number]>
 /**
  * Loads everything that admissions depend on from the store (T-10).
  *
- * The epoch is read before the tokens. A change in between may already be in the snapshot, but nothing that the epoch
- * implies is missing, and the next poll sees a newer epoch and loads again.
+ * The epoch is read before the tokens. If a change is committed in between, the snapshot may already contain it. In
+ * that case, the next poll sees a newer epoch and loads again. The snapshot never lacks a change that belongs to its
+ * epoch.
  */
 export async function loadSnapshot(db: GatewayDb, nowMs: number): Promise<Snapshot> {
   const state = await db.read

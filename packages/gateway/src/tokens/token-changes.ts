@@ -154,8 +154,8 @@ export async function revokeToken(context: OperationContext, { id }: { readonly 
 /**
  * Returns the error, and audits the attempt, if this token is the last valid one under enforcement.
  *
- * Call it in the transaction that revokes or disables the token, so that two concurrent calls cannot take the last two
- * (A-2). The error is returned instead of thrown because a throw would roll the audit event back.
+ * Call it in the transaction that revokes or disables the token, so that two concurrent calls cannot end the last two
+ * valid tokens (A-2). The error is returned instead of thrown because a throw would roll the audit event back.
  */
 async function lastValidTokenError(
   tx: Tx,

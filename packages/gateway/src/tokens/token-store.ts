@@ -76,7 +76,7 @@ export async function isNameInUse(db: Read, name: string): Promise<boolean> {
 
 export interface ValidTokens {
   readonly count: number
-  /** The earliest expiry among them, or `null` if none of them expires. */
+  /** The earliest expiry of these tokens, or `null` if none of them expires. */
   readonly nextExpiryMs: number | null
 }
 

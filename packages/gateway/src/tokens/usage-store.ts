@@ -24,7 +24,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const RETENTION_MS = 2 * DAY_MS
 const ROWS_PER_TRANSACTION = 2_000
-/** For more ids, selecting all tokens costs less than listing each. */
+/** The maximum number of ids that a query lists. For more ids, selecting all tokens costs less. */
 const MAX_LISTED_IDS = 200
 
 /** Adds the rows to the store. Each counts for the hour of its `lastUsedAtMs`. */

@@ -35,7 +35,7 @@ export async function verifyToken(context: OperationContext, body: unknown): Pro
   }
 }
 
-/** Loads a snapshot of the only token that the value can be. */
+/** Loads a snapshot that contains only the token to which the value may belong. */
 async function loadSnapshotFor({ db, peppers }: OperationContext, value: string, nowMs: number): Promise<Snapshot> {
   const parsed = parseSecretText('ingest', value)
   const row = parsed

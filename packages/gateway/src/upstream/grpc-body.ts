@@ -14,7 +14,10 @@ export interface MessageBody {
 }
 
 export interface BodyLimits {
-  /** The highest size of a body that is buffered because of its unknown length or for conversion, also inflated. */
+  /**
+   * The maximum size of a body that is buffered because its length is unknown or because it is converted. It also
+   * limits the inflated size.
+   */
   readonly maxBufferedBytes: number
 }
 

@@ -68,7 +68,10 @@ export class GrpcSessions {
     this.#limits = limits
   }
 
-  /** Returns the open connection with the fewest streams; without any, a promise that rejects if none can be opened. */
+  /**
+   * Returns the open connection with the fewest streams. If none is open, returns a promise of a new one, which rejects
+   * if none can be opened.
+   */
   acquire(): GrpcSession | Promise<GrpcSession> {
     let best: GrpcSession | undefined
     for (const session of this.#open) {

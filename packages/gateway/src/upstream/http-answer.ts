@@ -16,7 +16,7 @@ import { type CredentialOwner, meaningOfGrpcCode, meaningOfHttpStatus, type Stat
 
 export interface HttpReply {
   readonly status: number
-  /** '' if the reply does not have the header; the same for the two below. */
+  /** The value of the header; '' if the reply does not have it. The same applies to the two headers below. */
   readonly contentType: string
   readonly contentEncoding: string
   readonly retryAfter: string

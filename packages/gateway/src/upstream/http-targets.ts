@@ -3,7 +3,10 @@ import { type Address, Addresses, type Resolve } from './addresses.ts'
 import type { WatchedFile } from './watched-file.ts'
 
 const CONNECT_TIMEOUT_MS = 2_000
-/** Less than the 60 s of a Collector: if the peer closes a connection during a request, the outcome is unknown. */
+/**
+ * How long an idle connection is kept. This is shorter than the 60 s of a Collector: if the peer closed the connection
+ * just as a request is sent, the outcome would be unknown.
+ */
 const IDLE_CLOSE_MS = 30_000
 
 /** One address of an upstream and its connection pool. */

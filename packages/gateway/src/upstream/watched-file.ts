@@ -55,8 +55,8 @@ export class WatchedFile<Value> {
   }
 
   /**
-   * Checks whether the file has changed, and reads it then; `undefined` if the last check is recent. The promise never
-   * rejects.
+   * Checks whether the file has changed, and if so, reads it. Returns `undefined` if the last check is recent. The
+   * promise never rejects.
    */
   refresh(): Promise<void> | undefined {
     if (this.#reloading !== undefined) return this.#reloading

@@ -49,7 +49,10 @@ function whole(result: InputType, body: Uint8Array): GunzipResult {
   return engine.bytesWritten === body.length ? buffer : 'invalid'
 }
 
-/** Maps an error of zlib; `undefined` if the body is not its cause. zlib's own codes begin with `Z_`. */
+/**
+ * Returns the result for an error of zlib; `undefined` if the body did not cause the error. zlib's own codes begin with
+ * `Z_`.
+ */
 function failureOf({ code }: NodeJS.ErrnoException): 'invalid' | 'too_large' | undefined {
   if (code === 'ERR_BUFFER_TOO_LARGE') return 'too_large'
   return code?.startsWith('Z_') ? 'invalid' : undefined

@@ -2,7 +2,10 @@ import { malformed } from './body-refused.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-/** Each level of an AnyValue takes four levels of JSON. OTLP decoders accept far fewer levels than this. */
+/**
+ * The maximum nesting depth of JSON. Each level of an AnyValue takes four levels of JSON, and OTLP decoders accept far
+ * fewer levels than this.
+ */
 const MAX_DEPTH = 512
 
 /**
