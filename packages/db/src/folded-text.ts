@@ -16,7 +16,10 @@ export const foldedSql = (text: RawBuilder<unknown>): RawBuilder<string> => sql<
 /** The collations that handle every alphabet, in order of preference: from ICU, or built in since PostgreSQL 17. */
 const collations = ['und-x-icu', 'pg_c_utf8']
 
-/** Creates the SQL function `folded` in PostgreSQL; call it in a migration. Without these collations, it uses the locale's. */
+/**
+ * Creates the SQL function `folded` in PostgreSQL; call it in a migration. If none of `collations` exists, it uses that
+ * of the locale.
+ */
 export async function addFolded(db: Kysely<unknown>): Promise<void> {
   if (!(db.getExecutor().adapter instanceof PostgresAdapter)) return
   const { rows } = await sql<{ name: string }>`

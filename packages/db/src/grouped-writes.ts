@@ -142,7 +142,10 @@ export class GroupedWrites<Tables> {
     for (const { settle } of outcomes) settle()
   }
 
-  /** Runs one write. A failure, too, is reported only after the commit, because the row it conflicts with may be in the group. */
+  /**
+   * Runs one write. Failures, too, are reported only after the commit, because the cause may be a row that another
+   * write of the group has stored.
+   */
   async #run(write: Write<Tables>): Promise<Outcome<Tables>> {
     try {
       const result = await this.#writer.transaction().execute((tx) => this.#withinLimit(write.work(tx), write.limitMs))

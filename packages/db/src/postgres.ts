@@ -211,7 +211,10 @@ class Connection implements PostgresPoolClient {
   }
 }
 
-/** Returns errors of the server and errors about values that cannot be sent unchanged; others become a ConnectionError. */
+/**
+ * Returns the error itself if it comes from the server or is about a value that cannot be sent, otherwise a
+ * ConnectionError.
+ */
 function classifyError(error: unknown): unknown {
   if (error instanceof pg.DatabaseError || error instanceof TypeError || error instanceof RangeError) return error
   return new ConnectionError('The database cannot be reached', { cause: error })

@@ -1,6 +1,6 @@
 import { RateLimiterPostgres } from 'rate-limiter-flexible'
 
-/** Counts by key that all processes of a database share. */
+/** Counters by key, which all processes that use one database share. */
 export interface SharedCounter {
   /** Adds one to the count of a key, and returns it. It begins again `seconds` after its first one. */
   count(key: string, seconds: number): Promise<number>

@@ -104,7 +104,7 @@ function decodedEntry([name, value]: FormEntry): FormEntry {
 
 /**
  * Decodes the UTF-8 bytes of a Latin-1 string. If the part named another character set, the parser has already decoded
- * it; that shows by characters above 255.
+ * the text, which then contains characters above 255.
  */
 export function fromLatin1(text: string): string {
   return /^[\0-\xff]*$/.test(text) ? utf8Text(Buffer.from(text, 'latin1')) : text

@@ -15,7 +15,7 @@ export interface StreamedForm {
 }
 
 interface Limits {
-  /** The limit of the fields together. */
+  /** The maximum size of all fields together. */
   readonly limitBytes: number
   /** The limit of the files together. */
   readonly fileLimitBytes: number

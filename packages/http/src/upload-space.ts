@@ -4,10 +4,10 @@ import { join } from 'node:path'
 
 const DEFAULT_MAX_BYTES = 1024 * 1024 * 1024
 const RETRY_AFTER_SECONDS = 10
-/** Files of processes that ended during an upload; no upload takes longer. */
+/** Older files are removed, because their processes ended during the upload. No upload takes this long. */
 const STALE_MS = 24 * 60 * 60 * 1_000
 
-/** The error for an upload that would exceed the limit of all uploads of the process at a time. */
+/** The error for an upload that would exceed the limit for all simultaneous uploads of the process. */
 export class TooManyUploads extends Error {
   override readonly name = 'TooManyUploads'
   readonly retryAfterSeconds = RETRY_AFTER_SECONDS
@@ -20,7 +20,7 @@ export class UploadSpace {
   #usedBytes = 0
   #ready: Promise<unknown> | undefined
 
-  /** @param maxBytes the limit of the uploads of this process at a time */
+  /** @param maxBytes the maximum size of all simultaneous uploads of this process together */
   constructor(directory: string, maxBytes = DEFAULT_MAX_BYTES) {
     this.#directory = directory
     this.#maxBytes = maxBytes

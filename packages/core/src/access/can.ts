@@ -18,7 +18,7 @@ export interface Standing {
   readonly features?: FeatureAccess
   /** The levels of the group that replace those of the permission table, by permission. */
   readonly creation?: Readonly<Partial<Record<Permission, CreationLevel>>>
-  /** Whether the user sees no internal groups and projects without a role in them. */
+  /** Whether internal groups and projects are hidden from the user, except those in which the user has a role. */
   readonly isExternal?: boolean
 }
 
@@ -36,7 +36,7 @@ export const can = (standing: Standing, permission: Permission): boolean =>
 /**
  * Tells whether a row of the permission table gives the actor its permission.
  *
- * @param creation replaces the roles of the row
+ * @param creation if given, the creation level that decides which roles are sufficient, instead of the row
  */
 export function allows(row: PermissionRow, standing: Standing, creation?: CreationLevel): boolean {
   const { visitors, fromBelow, endsWithArchiving, features } = row

@@ -27,8 +27,8 @@ export interface MembersTable {
 }
 
 /**
- * Returns the highest role that is in force for the user in the group or project, given there or in a group above; 0 if
- * there is none. Minimal access counts in its own group only, and is not inherited.
+ * Returns the user's highest role in force in the group or project, including roles given in the groups above it; 0 if
+ * there is none. Minimal access is not inherited: it counts only in the group where it was given.
  */
 export async function levelIn(
   context: ReadContext,

@@ -6,13 +6,16 @@ const { minimal, guest, planner, reporter, developer, maintainer, owner } = acce
 /** The roles that have a permission. Only the highest role of a user counts. Administrators have all permissions. */
 export type RoleRule =
   | { /** The lowest role; higher ones have the permission too. */ readonly least: AccessLevel; readonly roles?: never }
-  /** All roles, where a higher one has less than a lower one: Planners edit wikis, Reporters do not. */
+  /** The full list of roles, for a permission that a higher role lacks: Planners edit wikis, Reporters do not. */
   | { readonly roles: readonly AccessLevel[]; readonly least?: never }
 
 export type PermissionRow = RoleRule & PermissionDetails
 
 interface PermissionDetails {
-  /** Who has the permission without a role, if the visibility of the group or project lets them see it. */
+  /**
+   * The callers who have the permission without a role, provided that the visibility of the group or project lets them
+   * see it.
+   */
   readonly visitors?: 'anyone' | 'signed_in'
   /** Whether the permission on a group includes users that only have a role in something below it. */
   readonly fromBelow?: true
@@ -26,7 +29,7 @@ const repository = { features: ['repository'] } as const
 const issues = { features: ['issues'] } as const
 const mergeRequests = { features: ['mergeRequests'] } as const
 const builds = { features: ['builds'] } as const
-/** Labels and milestones are of use while there are issues or merge requests. */
+/** Labels and milestones are available while issues or merge requests are enabled. */
 const planning = { features: ['issues', 'mergeRequests'] } as const
 
 /** The permissions on groups and projects. */
@@ -65,7 +68,7 @@ export const permissionTable = {
   create_issue: { least: guest, visitors: 'signed_in', endsWithArchiving: true, ...issues },
   update_issue: { least: planner, endsWithArchiving: true, ...issues },
   update_own_issue: { least: guest, visitors: 'signed_in', endsWithArchiving: true, ...issues },
-  /** To choose the iid and the times of an issue. */
+  /** Allows choosing the iid and the times of an issue. */
   set_issue_numbers: { least: owner, endsWithArchiving: true, ...issues },
   remove_issue: { least: owner, endsWithArchiving: true, ...issues },
   read_merge_request: { least: reporter, visitors: 'anyone', ...mergeRequests },

@@ -26,7 +26,10 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Returns the answers of the check of one subject and of the conditions in queries: group, subgroup, project. */
+/**
+ * Returns whether the row gives the user the permission in the group, the subgroup and the project: once according to
+ * `allows`, and once according to the conditions in queries.
+ */
 async function answersFor(user: User, row: PermissionRow) {
   const context = { db: world.core.db.read, nowMs: world.clock.nowMs() }
   const subjects = [group, below, project]

@@ -59,8 +59,8 @@ const creationOf = ({ creation }: Group) => ({
 })
 
 /**
- * Returns the actor if it acts as itself on this subject; `undefined` if it may only do what callers without a sign-in
- * may do.
+ * Returns the actor if its own rights count in this subject. Returns `undefined` if it only has the rights of callers
+ * without a sign-in there.
  */
 function actorIn(actor: Actor, { kind, id, groupIds }: Subject): Actor {
   const { jobProjectId, botHome } = actor ?? {}

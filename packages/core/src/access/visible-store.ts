@@ -65,8 +65,8 @@ export function projectsAllowedBy(row: PermissionRow, context: AtInstant, actor:
 }
 
 /**
- * Returns the condition for what the actor sees. A job or a bot sees the projects that it reaches as its user, and all
- * others like a caller without a sign-in.
+ * Returns the condition with the actor as the viewer. A job or a bot has the rights of its user in its own project or
+ * below its own group. Elsewhere it has those of a caller without a sign-in.
  */
 export function asSeenBy(actor: Actor, condition: (viewer: Actor) => Condition): Condition {
   if (actor === undefined) return condition(actor)
@@ -88,7 +88,7 @@ function isHomeOf({ projectId, groupId }: BotHome, table: 'groups' | 'projects')
   return homes.length === 0 ? never : anyOf(homes)
 }
 
-/** Selects the groups in which, or in something below which, the user has a role. */
+/** Selects the groups where the user has a role in the group itself or in a group or project below it. */
 export const hasRoleInOrBelowGroup = (context: AtInstant, userId: number): Condition =>
   anyOf([hasLevelInGroup(context, userId, accessLevels.minimal), hasRoleBelowGroup(context, userId)])
 
@@ -102,7 +102,7 @@ export const hasLevelInGroup = (
     rolesInGroup(context, userId).where('members.access_level', '>=', least),
   )
 
-/** Selects the groups in which the rule includes the highest role of the user, given there or inherited. */
+/** Selects the groups in which the user's highest role, direct or inherited, is one of the roles of the rule. */
 function hasRoleInGroup(context: AtInstant, userId: number, { least, roles: admitted }: RoleRule): Condition {
   if (admitted === undefined) return hasLevelInGroup(context, userId, least)
   return isOneOf(sql`${rolesInGroup(context, userId).clearSelect().select(highestLevel)}`, admitted)
@@ -149,7 +149,7 @@ export const hasLevelInProject = (context: AtInstant, userId: number, least: Acc
     rolesInProject(context, userId).where('members.access_level', '>=', Math.max(least, accessLevels.guest)),
   )
 
-/** Selects the projects in which the rule includes the highest role of the user, given there or inherited. */
+/** Selects the projects in which the user's highest role, direct or inherited, is one of the roles of the rule. */
 function hasRoleInProject(context: AtInstant, userId: number, { least, roles: admitted }: RoleRule): Condition {
   if (admitted === undefined) return hasLevelInProject(context, userId, least)
   const counting = rolesInProject(context, userId).where('members.access_level', '>=', accessLevels.guest)
@@ -166,7 +166,10 @@ const rolesInProject = (context: AtInstant, userId: number) =>
       ]),
     )
 
-/** Selects groups with a role of the user below them or in them; a role in the group itself allows at least as much. */
+/**
+ * Selects the groups where the user has a role in a group or project below, or in the group itself. The latter is
+ * harmless, because a role in the group allows at least as much as one below it.
+ */
 function hasRoleBelowGroup(context: AtInstant, userId: number): Condition {
   const eb = expressionBuilder<CoreTables, 'groups'>()
   return eb.exists(
@@ -179,7 +182,7 @@ function hasRoleBelowGroup(context: AtInstant, userId: number): Condition {
   )
 }
 
-/** Returns the ids of the given groups in which, or below which, the actor has a role. */
+/** Returns the ids of the given groups where the actor has a role in the group itself or below it. */
 export async function groupsWithRoleBelow(
   context: ReadContext,
   actor: Actor,
@@ -205,7 +208,9 @@ const roles = (context: AtInstant, userId: number) =>
 
 const highestLevel = sql<number>`max(${sql.ref('members.access_level')})`.as('level')
 
-/** Both arguments name columns. The lineage of a group begins with the lineages of the groups above it. */
+/**
+ * Both arguments are names of columns. A group or project lies in a group if its lineage begins with that of the group.
+ */
 const liesIn = (lineage: string, above: string) => sql<SqlBool>`${sql.ref(lineage)} like ${sql.ref(above)} || '%'`
 
 const always = sql<SqlBool>`1 = 1`
@@ -219,7 +224,10 @@ const anyOf = (conditions: readonly Condition[]): Condition => sql<SqlBool>`(${s
 
 const featureFields = { groups: groupFeatureFields, projects: projectFeatureFields } as const
 
-/** Returns the condition that one of the row's features has one of the levels; none if the table has no such feature. */
+/**
+ * Returns the condition that one of the row's features has one of the levels. Returns no condition if the row has no
+ * features, or if the table lacks a column for one of them.
+ */
 function featureConditions(
   { features = [] }: PermissionRow,
   table: 'groups' | 'projects',

@@ -9,7 +9,7 @@ declare module '../kit/tables.ts' {
   }
 }
 
-/** The pictures. Exactly one of the ids is set; the row of the owner has the file name. */
+/** One row for each picture. Exactly one of the ids is set. The file name is stored in the row of the owner. */
 interface AvatarsTable {
   user_id: number | null
   group_id: number | null

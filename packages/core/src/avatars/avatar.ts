@@ -69,7 +69,7 @@ export function avatarFrom(input: AvatarInput): Avatar | null | undefined {
 
 const MAX_NAME = 100
 
-/** Returns a name that needs no escapes in URLs, with an ending of the format. */
+/** Returns a file name that needs no escaping in URLs, with an extension of the format. */
 function fileNameOf(name: string, { endings }: ImageFormat): string {
   const safe = name.replaceAll(/[^A-Za-z0-9._-]/g, '_')
   const [, stem = safe, ending = ''] = /^(.*)\.([^.]*)$/.exec(safe) ?? []

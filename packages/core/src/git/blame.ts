@@ -4,7 +4,7 @@ import type { GitRepository } from './git-repository.ts'
 import { entryAt, type HistoryHeader, MAX_SEARCHED } from './history.ts'
 import { type DiffLine, diffLines, linesOf } from './line-diff.ts'
 
-/** The limit of versions of the file that are compared, and of the lines of all of them. */
+/** The maximum number of versions of the file that are compared, and of lines in all of them together. */
 const MAX_COMPARED = 5_000
 const MAX_COMPARED_LINES = 2_000_000
 /** The limit of versions that are kept in memory. */
@@ -15,14 +15,14 @@ interface Suspect {
   readonly commit: HistoryHeader
   readonly segments: readonly string[]
   readonly blob: string
-  /** The line in the blamed file, by line in this version. */
+  /** Maps each line of this version to its line in the blamed file. */
   readonly lines: Map<number, number>
 }
 
 /**
- * Returns the commit that last changed each line of a file, as `git blame` does: lines move to the parents that have
- * them, and those that no parent has belong to the commit. A file with another name is followed if its content is the
- * same.
+ * Returns the commit that last changed each line of a file, as `git blame` does: a line that a parent has too is
+ * searched for in that parent, and a line that no parent has is attributed to the commit. A renamed file is followed if
+ * its content is the same.
  *
  * @returns `undefined` if the history of the file is too long
  */
@@ -71,7 +71,7 @@ export async function blame(
   }
 }
 
-/** The versions that wait for their turn. One that is reached in two ways collects the lines of both. */
+/** The versions that are still to be examined. A version that is added twice gets the lines of both additions. */
 class SuspectQueue {
   readonly #waiting: Suspect[] = []
 
@@ -112,7 +112,7 @@ async function versionsInParents(
   return versions
 }
 
-/** Returns the line before the change, by line after it, of the lines that the change keeps. */
+/** Returns a map of the lines that the change keeps, from their position after the change to that before it. */
 function keptLines(before: readonly string[], after: readonly string[]): Map<number, number> {
   const kept = new Map<number, number>()
   let [old, fresh] = [0, 0]
@@ -125,8 +125,8 @@ function keptLines(before: readonly string[], after: readonly string[]): Map<num
 }
 
 /**
- * Moves each group of added lines down as far as the lines allow, as Git does: of two equal blocks of which one was
- * added, the second counts as added.
+ * Moves each group of added lines down as far as the lines allow, as Git does. If one of two equal blocks was added,
+ * the second one counts as the added one.
  */
 function withAdditionsMovedDown(lines: readonly DiffLine[]): DiffLine[] {
   const moved = [...lines]

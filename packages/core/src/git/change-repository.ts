@@ -24,7 +24,7 @@ interface ChangeTx {
 export interface ChangeSettings<Tx extends ChangeTx> {
   /** Runs `work` in a transaction. */
   write<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
-  /** Opens the storage limit of the repository, after its directory was created. */
+  /** Returns the storage limit of the repository for this change. Called once its directory exists. */
   openStorage(gitdir: string): Promise<RepositoryStorage>
 }
 

@@ -3,7 +3,9 @@ import { MAX_SEARCHED } from './history.ts'
 
 const MAX_CACHED = 10_000
 
-/** Counts by the id of the newest commit, which never change. The oldest entry is evicted first. */
+/**
+ * Maps the id of the newest commit to the number of commits, which never changes. The oldest entry is evicted first.
+ */
 const cache = new Map<string, Promise<number>>()
 
 /** Counts the commits of a history, up to `MAX_SEARCHED`. */

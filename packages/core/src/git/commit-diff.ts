@@ -13,7 +13,7 @@ const MAX_SHOWN_LINES = 10_000
 export interface FileDiff {
   readonly oldPath: string
   readonly newPath: string
-  /** `undefined` if the file did not exist before; `newMode` if it does not exist afterwards. */
+  /** `undefined` if the file did not exist before. `newMode` is `undefined` if the file does not exist afterwards. */
   readonly oldMode: string | undefined
   readonly newMode: string | undefined
   readonly isRenamed: boolean
@@ -76,10 +76,10 @@ export async function diffOf(
   }
 }
 
-/** The limit of the text of all diffs in one answer. Further files are listed without their diff. */
+/** The maximum length of the diffs of one answer together. Further files are listed without their diff. */
 const MAX_TEXT_LENGTH = 5 * 1024 * 1024
 
-/** Returns the diffs of files in their order, those beyond `MAX_TEXT_LENGTH` as too large. */
+/** Returns the diff of each file, in input order. Files beyond `MAX_TEXT_LENGTH` are marked as too large. */
 export async function diffsOf(repository: GitRepository, changes: readonly Change[]): Promise<FileDiff[]> {
   const diffs: FileDiff[] = []
   let left = MAX_TEXT_LENGTH
@@ -128,7 +128,7 @@ export interface FileStats extends DiffStats {
   readonly path: string
 }
 
-/** Counts like `countStats` by file; a file too large to be shown has 0 of each. */
+/** Works like `countStats`, but counts for each file. A file too large to be shown has 0 added and removed lines. */
 export async function countFileStats(
   repository: GitRepository,
   changes: readonly Change[],

@@ -5,14 +5,17 @@ import type { HistoryHeader } from './history.ts'
 export interface CommitRange {
   /** The commits of the branch, newest first. */
   readonly commits: readonly HistoryHeader[]
-  /** The newest commit of both branches, or `undefined` if they have no common history. */
+  /** The newest commit that both branches have, or `undefined` if they have no common history. */
   readonly base: HistoryHeader | undefined
   readonly head: HistoryHeader
   /** The tip of the other branch. */
   readonly startSha: string
 }
 
-/** The remaining budget: commits read from the repository, and steps, one for each commit that a range visits. */
+/**
+ * The remaining budget. `commits` limits the commits that are read from the repository, `steps` those that ranges
+ * visit.
+ */
 export interface RangeBudget {
   commits: number
   steps: number
@@ -23,9 +26,9 @@ const FROM_START = 2
 const SHARED = FROM_HEAD | FROM_START
 
 /**
- * Returns the commits that only the head branch has, or `undefined` if the budget is used up. Walks the histories of both
- * branches together, the commit with the latest committer time first, until no queued commit can belong to the head branch
- * alone, or descend from one that seems to.
+ * Returns the commits that only the head branch has, or `undefined` if the budget is used up. Walks the histories of
+ * both branches together, the commit with the latest committer time first. Ends when no queued commit can belong to the
+ * head branch alone, and none can still turn out to descend from a commit that seems to belong to it alone.
  *
  * @param otherShas the tips of further branches, which count as merged into the other branch
  */
@@ -63,7 +66,7 @@ export async function rangeOf(
       (oldest, commit) => (fromOf(commit) === FROM_HEAD ? Math.min(oldest, commit.committer.atSeconds) : oldest),
       Number.POSITIVE_INFINITY,
     )
-  /** Returns whether a queued commit can still change which commits only the head branch has. */
+  /** Returns whether a queued commit can still change the result, the commits that only the head branch has. */
   const isOpen = (): boolean => {
     if (waiting.some((commit) => fromOf(commit) === FROM_HEAD)) return true
     oldestSeconds ??= oldestOfHead()

@@ -3,15 +3,19 @@ import { FifoLock } from './fifo-lock.ts'
 import type { GitRepository } from './git-repository.ts'
 import type { RepositoryContext } from './repository-context.ts'
 
-/** The limit for the commits of one request: twice the files of the largest commit, and some seconds of reading. */
+/**
+ * The limit for all commits of one request: twice the number of files that one commit may have, and as many bytes as
+ * can be read in some seconds.
+ */
 const BUDGET: DiffBudget = { files: 2_000, bytes: 20 * 1024 * 1024 }
 const MAX_CACHED = 10_000
-/** The limits of requests that wait for their turn to count, and of the time that each waits. */
+/** The maximum number of requests that wait until they may count, and how long each of them waits. */
 const MAX_WAITING = 50
 const MAX_WAIT_MS = 10_000
 
 /**
- * Stats by commit id, with `undefined` for a commit too large to count. They never change; the oldest is evicted first.
+ * Stats by commit id, with `undefined` for a commit too large to count. Stats never change. The oldest entry is evicted
+ * first.
  */
 const cache = new Map<string, DiffStats | undefined>()
 /** Only one request of a process counts at a time, so that other requests are answered between two files. */

@@ -3,8 +3,8 @@ import type { GitRepository } from './git-repository.ts'
 import { MAX_SEARCHED } from './history.ts'
 
 /**
- * Returns the references of a kind that contain a commit, by name. Parents of commits that are older than the commit are
- * not visited, because they cannot descend from it.
+ * Returns the references of a kind that contain a commit, ordered by name. The parents of a commit older than the given
+ * one are not visited, because they cannot descend from it.
  *
  * @returns `undefined` if more than `MAX_SEARCHED` commits would have to be visited
  */

@@ -18,8 +18,8 @@ export class FifoLock {
   }
 
   /**
-   * Returns true when the lock is acquired, which must then be released, or false if it is not acquired within
-   * `waitMs`.
+   * Returns true once the lock is acquired; the caller must then release it. Returns false if the lock is not acquired
+   * within `waitMs`.
    */
   async acquire(waitMs: number): Promise<boolean> {
     if (!this.#isHeld) {

@@ -13,8 +13,8 @@ export const readOnlyFiles = {
 }
 
 /**
- * The file system for a change to a repository. A file is written completely or not at all if the process is killed at
- * any time, and after `flush` also if the power fails.
+ * The file system for a change to a repository. If the process is killed, each file has been written either completely
+ * or not at all. After `flush` this also holds if the power fails.
  *
  * New files are written to `<gitdir>/tmp/<token>`, which Git ignores, and renamed to their place; removed files are
  * moved there. The next holder of the lock deletes that directory, so that a former holder that has lost the lock

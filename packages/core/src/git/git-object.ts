@@ -95,7 +95,10 @@ export function tagOf(bytes: Uint8Array): TagObject {
   }
 }
 
-/** Encodes entries in Git's order: by the bytes of the name, with a slash appended to that of a directory. */
+/**
+ * Encodes entries in Git's order: by the bytes of the names, where the name of a directory counts as ending with a
+ * slash.
+ */
 export function treeBytes(entries: readonly TreeEntry[]): Buffer {
   const sorted = entries
     .map((entry) => ({ entry, key: Buffer.from(entry.mode === modes.tree ? `${entry.name}/` : entry.name) }))

@@ -44,7 +44,7 @@ export async function headBranch({ gitdir }: GitRepository): Promise<string | un
   return /^ref: refs\/heads\/([^\n]+)\n?$/.exec(await readFile(join(gitdir, 'HEAD'), 'utf8'))?.[1]
 }
 
-/** Plans to make a branch that of `HEAD`. */
+/** Plans to point `HEAD` to a branch. */
 export async function setHeadBranch(repository: WritableRepository, name: string): Promise<void> {
   const former = await headBranch(repository)
   if (former === name) return

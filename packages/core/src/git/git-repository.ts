@@ -76,7 +76,7 @@ export class GitRepository {
     return tagOf(await this.#get(oid, 'tag'))
   }
 
-  /** Returns the commit that an object is, or that it refers to through tags; `undefined` if there is none. */
+  /** Returns the id of the commit that an object is or, if it is a tag, refers to; `undefined` if there is none. */
   async commitNamedBy(oid: string): Promise<string | undefined> {
     for (let at = oid, hops = 0; hops < 10; hops += 1) {
       const found = await this.find(at)
@@ -87,7 +87,7 @@ export class GitRepository {
     return undefined
   }
 
-  /** Returns the id with this prefix, or `undefined` if there is none or more than one. */
+  /** Returns the only object id that begins with the prefix; `undefined` if there is none or more than one. */
   async expand(prefix: string): Promise<string | undefined> {
     try {
       return await git.expandOid({ fs: readOnlyFiles, gitdir: this.gitdir, cache: this.#cache, oid: prefix })
@@ -127,7 +127,8 @@ export class WritableRepository extends GitRepository {
   }
 
   /**
-   * Counts the new objects and references in the transaction that makes them part of the repository.
+   * Adds the space of the new objects and references to the storage of the repository. Called in the transaction that
+   * makes them part of it.
    *
    * @throws DomainError `storage_full`
    */

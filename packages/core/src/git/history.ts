@@ -24,8 +24,8 @@ export interface HistoryFilter {
 }
 
 /**
- * Yields the commits reachable from `tips`, newest first by committer time, and never a commit before a visited commit
- * that descends from it. Ends after visiting `MAX_SEARCHED` commits.
+ * Yields the commits reachable from `tips`, newest first by committer time. A commit never comes before a visited
+ * commit that descends from it. Ends after visiting `MAX_SEARCHED` commits.
  */
 export async function* history(
   repository: GitRepository,

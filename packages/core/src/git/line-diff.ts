@@ -42,7 +42,9 @@ export function leastEdits(before: readonly string[], after: readonly string[]):
   return furthest && furthest.length - 1
 }
 
-/** Returns the lines without the `start` and `end` lines that both sides share. */
+/**
+ * Returns the lines without those that both sides share: `start` lines at the beginning, and `end` lines at the end.
+ */
 function middleOf(before: readonly string[], after: readonly string[]) {
   const shorter = Math.min(before.length, after.length)
   let start = 0
@@ -91,12 +93,15 @@ const range = (first: number, count: number): string =>
 const formatLine = ({ kind, text }: DiffLine): string =>
   text.endsWith('\n') ? `${kind}${text}` : `${kind}${text}\n\\ No newline at end of file\n`
 
-/** The furthest old line reached with `d` edits, on the diagonal k (old place - new place) at index `(k + d) / 2`. */
+/**
+ * The furthest old lines that can be reached with `d` edits, one for each diagonal. The diagonal `k` (position in the
+ * old text minus position in the new text) has the index `(k + d) / 2`.
+ */
 type Reached = Int32Array
 
 /**
- * Returns the furthest lines for each number of edits up to the smallest sufficient one, or `undefined` beyond the
- * limits.
+ * Returns the furthest lines for each number of edits, up to the smallest number that turns one text into the other;
+ * `undefined` if a limit is exceeded.
  */
 function search(before: readonly string[], after: readonly string[]): Reached[] | undefined {
   if (Math.max(before.length, after.length) > MAX_SEARCHED_LINES) return undefined

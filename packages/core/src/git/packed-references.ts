@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Returns the references written by `git pack-refs`: the object by full name. */
+/** Returns the references written by `git pack-refs`, as a map from full name to object id. */
 export async function packedReferences(gitdir: string): Promise<Map<string, string>> {
   const text = await readFile(join(gitdir, 'packed-refs'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error

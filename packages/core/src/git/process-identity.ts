@@ -8,7 +8,7 @@ export const thisProcess: string = identityOf('self') ?? ''
 
 /**
  * Returns whether the process with this identity is known to have ended. This is known only for processes of the same
- * process id namespace, because a process id from another machine or container means another process here.
+ * process id namespace, because process ids of another machine or container stand for different processes here.
  */
 export function hasEnded(identity: string): boolean {
   const [space, pid] = partsOf(identity)
@@ -16,7 +16,7 @@ export function hasEnded(identity: string): boolean {
   return identityOf(pid) !== identity
 }
 
-/** Returns `boot/namespace` and `pid`. */
+/** Returns the parts of an identity: `<boot id>/<process id namespace>`, `<pid>` and `<clock ticks>`. */
 const partsOf = (identity: string) => identity.split(' ')
 
 /** Returns `<boot id>/<process id namespace> <pid> <clock ticks from boot to its start>`. @see proc(5) */

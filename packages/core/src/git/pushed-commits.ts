@@ -6,7 +6,7 @@ import { type HistoryCommit, history } from './history.ts'
 export interface PushedCommits {
   /** The newest `MAX_LISTED` of them, the oldest first. */
   readonly commits: readonly HistoryCommit[]
-  /** The number of all, counted to `MAX_COUNTED`. */
+  /** The number of all commits of the push, counted up to `MAX_COUNTED`. */
   readonly total: number
 }
 
@@ -16,7 +16,7 @@ const MAX_LISTED = 20
 export const MAX_COUNTED = 10_001
 
 /**
- * Returns the commits of `after` that `before` does not have. Commits that were removed by force do not count.
+ * Returns the commits of `after` that `before` does not have. Commits that a forced push removes are not included.
  *
  * @param before the former tip; for a new branch, that of the default branch; `undefined` if there is neither
  */

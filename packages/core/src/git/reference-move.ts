@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { DurableFiles } from './git-files.ts'
 import { packedReferences, packedText } from './packed-references.ts'
 
-/** A change of a reference, or of the branch of `HEAD`, that a change to a repository plans. */
+/** A planned change of one reference, or of the branch that `HEAD` points to. */
 export interface ReferenceMove {
   /** The path in the repository: `refs/heads/main`, `HEAD`. */
   readonly file: string

@@ -51,7 +51,10 @@ export async function listUnsweptRepositories(
   return rows.map((row) => row.repository)
 }
 
-/** Marks a removed repository as swept, deletes what else is known of it, and deletes the rows of swept repositories removed before `deleteBeforeMs`. */
+/**
+ * Marks a removed repository as swept, and deletes its rows in other tables. Also deletes the rows of all swept
+ * repositories that were removed before `deleteBeforeMs`.
+ */
 export async function setSwept(
   { db }: Pick<RepositoryContext, 'db'>,
   repository: string,

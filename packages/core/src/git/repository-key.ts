@@ -2,8 +2,8 @@ import { nextIid } from '../kit/internal-id.ts'
 import type { RepositoryContext } from './repository-context.ts'
 
 /**
- * The directories of the repositories of each kind, below the directory of all repositories. Numbers of different kinds
- * never collide, because every kind but that of projects has a directory of its own.
+ * The directory for the repositories of each kind, relative to the directory of all repositories. Equal ids of
+ * different kinds do not collide, because every kind except `project` has a directory of its own.
  */
 const directories = {
   project: '',

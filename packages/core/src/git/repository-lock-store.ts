@@ -69,7 +69,7 @@ export async function findLockHolder(
     .executeTakeFirst()
 }
 
-/** Returns whether this holder still has the lock, which stays so until the end of the transaction. */
+/** Returns whether this holder still has the lock. If so, no other process can take it until the transaction ends. */
 export async function confirmLock({ db }: { readonly db: Transaction<CoreTables> }, token: string): Promise<boolean> {
   const held = await db
     .updateTable('repository_locks')

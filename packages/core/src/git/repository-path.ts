@@ -30,8 +30,8 @@ const isSegment = (segment: string): boolean =>
   !isWindowsTraversal(segment)
 
 /**
- * Returns whether a name leads out of its directory on systems where `\` separates names. They drop dots and blanks at
- * the end of a name, and an empty name at the beginning is a root.
+ * Returns whether a name leads out of its directory on systems where `\` separates names. Such systems drop dots and
+ * blanks at the end of a name, and take an empty name at the beginning of a path for a root.
  */
 function isWindowsTraversal(segment: string): boolean {
   const names = segment.split('\\')

@@ -8,7 +8,7 @@ declare module '../kit/tables.ts' {
   }
 }
 
-/** The space of repositories that are not counted for a project. */
+/** The disk space of the repositories that do not count towards the storage of a project. */
 interface RepositorySizesTable {
   repository: string
   bytes: number
@@ -24,7 +24,7 @@ export async function findRepositoryBytes(
   return (await query.executeTakeFirst())?.bytes
 }
 
-/** Adds to the counted bytes of a repository, and returns their sum. */
+/** Adds to the counted bytes of a repository, and returns the new total. */
 export async function addRepositoryBytes(
   db: Transaction<CoreTables>,
   repository: string,
@@ -53,7 +53,7 @@ export async function setMeasuredBytes(
     .execute()
 }
 
-/** Returns repositories that have not been measured since then, the oldest measurement first. */
+/** Returns repositories that were last measured at `beforeMs` or earlier, the oldest measurement first. */
 export async function repositoriesToMeasure(
   { db }: Pick<RepositoryContext, 'db'>,
   { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },

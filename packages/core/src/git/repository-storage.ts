@@ -4,7 +4,7 @@ import type { Transaction } from 'kysely'
 import type { CoreTables } from '../kit/tables.ts'
 import { fileSpace } from './file-space.ts'
 
-/** The storage limit of a repository for the length of one change. */
+/** The storage limit of a repository during one change. */
 export interface RepositoryStorage {
   /**
    * Checks the limit before an object is written, so that a full project does not fill the disk with objects that are
@@ -33,7 +33,9 @@ async function objectSpace(directory: string): Promise<number> {
   return bytes
 }
 
-/** Sums the space of references and their directories, because a removed branch leaves the directories of its name. */
+/**
+ * Sums the space of references and directories. Directories count because those in the name of a removed branch stay.
+ */
 async function referencesSpace(gitdir: string): Promise<number> {
   const kinds = await readdir(join(gitdir, 'refs'))
   const entries = await Promise.all(kinds.map((kind) => readdir(join(gitdir, 'refs', kind), { recursive: true })))

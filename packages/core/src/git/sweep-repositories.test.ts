@@ -39,7 +39,10 @@ const commit = ({ id: project }: Project) =>
     commitMessage: 'x',
     actions: [{ action: 'create', filePath: 'a', content: 'a' }],
   })
-/** Runs `work` while the repository of `tools` is locked, as a change that changes nothing. */
+/**
+ * Runs `work` as a change of the repository of `tools` that changes nothing, so that the repository is locked
+ * meanwhile.
+ */
 const changeTools = (work: () => Promise<void>) =>
   inSteps(world.core, undefined, (context) =>
     changeProjectRepository(context, tools, async () => {

@@ -39,7 +39,10 @@ export async function undoChange(
   })
 }
 
-/** Undoes what processes that ended have left unfinished. A repository that is being changed is left to the next sweep. */
+/**
+ * Undoes the unfinished changes of processes that have ended. A repository that is being changed is left to the next
+ * sweep.
+ */
 export async function undoUnfinishedChanges(context: RepositoryContext): Promise<void> {
   const failures: unknown[] = []
   for (let last = ''; ; ) {
@@ -56,7 +59,7 @@ export async function undoUnfinishedChanges(context: RepositoryContext): Promise
   throw new Error(message, { cause: failures[0] })
 }
 
-/** Removes a repository at once for readers, and then its files. */
+/** Moves a repository away, so that readers no longer find it, and then deletes its files. */
 async function discardRepository(gitdir: string, token: string): Promise<void> {
   const unfinished = unfinishedDir(gitdir)
   await rm(unfinished, { recursive: true, force: true, maxRetries: 3 })

@@ -35,7 +35,7 @@ export interface GroupFilter {
 }
 
 export interface GroupOrder {
-  /** `similarity` is to the search text. */
+  /** `similarity` orders by the similarity to the search text. */
   readonly by: 'id' | 'name' | 'path' | 'similarity'
   readonly direction: 'asc' | 'desc'
 }

@@ -199,7 +199,10 @@ const filterOf = (
 /** The name of the only storage of repositories. */
 const STORAGE = 'default'
 
-/** Tells whether a filter selects nothing: groups that are archived, inactive or stored elsewhere. */
+/**
+ * Tells whether no group can match a filter, because it requires that groups are archived, inactive or stored
+ * elsewhere.
+ */
 const isEmpty = ({ archived, active, markedForDeletionOn, repositoryStorage }: GroupListInput): boolean =>
   archived === true ||
   active === false ||

@@ -195,7 +195,8 @@ export async function renameGroupRows(
 }
 
 /**
- * Deletes a group and all groups below it, with their routes and members, and returns them. Delete their projects before.
+ * Deletes a group and all groups below it, with their routes and members, and returns the groups. Their projects must
+ * be deleted first.
  */
 export async function deleteGroupRows({ db }: Pick<Tx, 'db'>, { groupIds }: Group): Promise<Group[]> {
   const rows = await db

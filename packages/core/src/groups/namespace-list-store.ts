@@ -20,7 +20,10 @@ export interface NamespaceKey {
   readonly id: number
 }
 
-/** Returns a page of the actor's namespace and the groups in which they have a role, or of all for an administrator. */
+/**
+ * Returns a page of the actor's own namespace and of the groups in which the actor has a role. For an administrator,
+ * returns a page of all namespaces.
+ */
 export async function pageOfNamespaces(
   context: ReadContext,
   actor: ActingUser,

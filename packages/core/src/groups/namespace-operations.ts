@@ -32,7 +32,7 @@ export const showNamespace = unscopedQuery(
   },
 )
 
-/** A namespace, with the number of members for its owners. */
+/** A namespace, with the number of its members if the actor is one of its owners. */
 export interface CountedNamespace extends Namespace {
   /** The number of different users with a role in the group or below it. */
   readonly membersWithin?: number | undefined
@@ -111,7 +111,7 @@ export const checkNamespacePath = unscopedQuery(
 /** The most attempts to find a free path. */
 const MAX_SUFFIX = 20
 
-/** Returns the beginning of paths in the group; `undefined` if the actor may not see the group. */
+/** Returns the prefix that all paths in the group have; `undefined` if the actor may not see the group. */
 async function pathOfVisibleGroup(context: OperationContext & ReadContext, id: number): Promise<string | undefined> {
   const group = await findGroup(context, id)
   if (group === undefined) return undefined

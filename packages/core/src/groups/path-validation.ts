@@ -6,7 +6,7 @@ import { isPathInUse } from './route-store.ts'
  * Returns why a user, group or project may not have a path; `undefined` if it may.
  *
  * @param within the full path of the namespace above; `undefined` at the top level
- * @param formerly the current full path, which may be replaced by another letter case of it
+ * @param formerly the current full path; a new path that differs from it only in letter case is allowed
  */
 export async function validatePath(
   { db }: Pick<Tx, 'db'>,

@@ -14,7 +14,7 @@ export interface RoutesTable {
   user_id: number | null
   group_id: number | null
   project_id: number | null
-  /** Whether it is an earlier path of a project that has moved. */
+  /** 1 if this is an earlier path of a project that has moved. */
   is_former: number
 }
 

@@ -6,7 +6,7 @@ import type { BurndownIssue } from './burndown.ts'
 import type { IssueFilter } from './issue.ts'
 import { issueQuery } from './issue-store.ts'
 
-/** The limit of changes of all issues together. An issue without changes counts as one. */
+/** The maximum number of changes of all issues together. An issue without changes counts as one change. */
 const MAX_CHANGES = 100_000
 
 /**
@@ -23,7 +23,7 @@ export async function burndownIssues(
 }
 
 /**
- * Returns the issues of each milestone that the actor may see, by the milestone's id, oldest first.
+ * Returns the issues that the actor may see, oldest first, in a map by the id of their milestone.
  *
  * @throws DomainError `refused` if they have more changes than one response may contain
  */

@@ -17,8 +17,8 @@ export interface BurndownIssue {
 }
 
 /**
- * Returns the events of a milestone's issues until the end of its due date or until now, whichever is earlier: grouped
- * by issue, each group starting with the issue's creation.
+ * Returns the events of a milestone's issues until the end of its due date or until now, whichever is earlier. Events
+ * are grouped by issue, and each group starts with the issue's creation.
  */
 export function burndownEvents(
   { startDate, dueDate }: { readonly [Date in 'startDate' | 'dueDate']: NonNullable<Milestone[Date]> },

@@ -28,7 +28,7 @@ const periods: Readonly<
 
 const plusDays = (day: string, days: number): string => dayAt(Date.parse(day) + days * DAY_MS)
 
-/** Returns the last day of the month that is `months` after the one of `day`. */
+/** Returns the last day of a month, given as the number of months after the month of `day`. */
 function lastOfMonth(day: string, months: number): string {
   const date = new Date(day)
   return dayAt(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months + 1, 0))

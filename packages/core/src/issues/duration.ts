@@ -16,7 +16,7 @@ const units = [
 
 const secondsOf = new Map<string, number>(units.flatMap(({ words, seconds }) => words.map((word) => [word, seconds])))
 
-/** The most that can be estimated or spent: what a 32-bit column of GitLab holds. */
+/** The maximum time that can be estimated or spent: the largest value of GitLab's 32-bit column. */
 export const MAX_DURATION_SECONDS = 2_147_483_647
 export const ESTIMATE_INVALID = 'must have a valid format and be greater than or equal to zero.'
 

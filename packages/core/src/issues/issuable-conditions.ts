@@ -69,7 +69,8 @@ export function conditionsOf(
 }
 
 /**
- * Returns the conditions of `not`. An item without an author or a milestone passes a filter that excludes certain ones.
+ * Returns the conditions of `not`. A filter that excludes certain authors or milestones does not exclude items without
+ * any.
  */
 function notConditions(
   tables: IssuableTables,
@@ -116,7 +117,7 @@ function orConditions(tables: IssuableTables, { labels, authorUsernames, assigne
   ].flatMap((some) => (!some || some.length === 0 ? [] : sql<SqlBool>`(${sql.join(some, sql` or `)})`))
 }
 
-/** Returns the condition that a column has another value, or none. */
+/** Returns the condition that a column has a different value, or is null. */
 export const isNot = (column: RawBuilder<unknown>, value: number): RawBuilder<SqlBool> =>
   sql<SqlBool>`(${column} is null or ${column} <> ${value})`
 

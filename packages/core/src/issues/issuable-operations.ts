@@ -21,22 +21,24 @@ import { insertTimeLog, setTimeEstimate } from './time-log-store.ts'
 interface IssuableKind<Key extends string, Item extends DescribedIssuable & Subscribable, Shown> {
   /** `Issue` for `subscribeToIssue`. */
   readonly noun: string
-  /** The parameter that names one. */
+  /** The parameter that identifies an item within its project. */
   readonly key: Key
   readonly tables: IssuableTables
   readonly read: 'read_issue' | 'read_merge_request'
   readonly subscribe: 'subscribe_issue' | 'subscribe_merge_request'
-  /** To track time. */
+  /** The permission that is required to track time. */
   readonly change: 'update_issue' | 'update_merge_request'
   get(context: ReadContext, actor: Actor, project: Project, iid: number): Promise<Item>
-  /** Returns the item by itself, as the actor sees it; called outside of transactions. */
+  /** Returns the item in the form that a request for a single item gets. Called outside of transactions. */
   show(context: ReadContext & OperationContext, project: Project, item: Item): Promise<Shown>
   readonly events: RecordedKind<Item>
 }
 
 export type TimeStats = Pick<Issuable, 'timeEstimateSeconds' | 'timeSpentSeconds'>
 
-/** An item after a change of the actor's subscription, which may have been as wanted before. */
+/**
+ * An item after a request to change the actor's subscription. `isUnchanged`: the subscription already was as requested.
+ */
 export type WithSubscription<Shown> = Shown & { readonly isUnchanged: boolean }
 
 /** Returns the operations on participants, subscriptions and time of issues or of merge requests. */

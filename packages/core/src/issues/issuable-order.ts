@@ -9,8 +9,8 @@ type Direction = KeysetColumn<unknown>['direction']
 export interface IssuableOrder {
   readonly by: readonly OrderTerm[]
   /**
-   * How items with equal terms are ordered: an item's own columns continue by id in the list's direction; values of
-   * related rows (labels, milestone) continue with the newest item first, in both directions.
+   * How items with equal terms are ordered. For columns of the item itself, by id in the direction of the list. For
+   * values of related rows (labels, milestone), the newest item first in both directions.
    */
   readonly tieBreak: 'same_direction' | 'newest_first'
 }
@@ -24,7 +24,7 @@ type FilledColumn = {
 
 type Last = Readonly<Record<Direction, string | number>>
 
-/** Substitutes for a missing value, which put it last in either direction. */
+/** The values that stand for a missing value, so that it comes last in either direction. */
 export const lastTime: Last = { asc: Number.MAX_SAFE_INTEGER, desc: -1 }
 export const lastDay: Last = { asc: '9999-99-99', desc: '' }
 

@@ -26,7 +26,7 @@ export interface IssuableRow {
 }
 
 /**
- * Loads the fields that issues and merge requests share for the rows of a page. The number of queries is constant.
+ * Loads, for the rows of a page, the fields that issues and merge requests share. The number of queries is constant.
  *
  * @param otherIds the ids of further users to load
  */

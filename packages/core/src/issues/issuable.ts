@@ -42,7 +42,7 @@ export type ListedIssuable<Item extends DescribedIssuable> = Item & {
   readonly labelDetails?: readonly DescribedLabel[] | undefined
 }
 
-/** An issuable by itself, as one user sees it. */
+/** A single issuable, as one user sees it. */
 export type ShownIssuable<Item extends DescribedIssuable> = Item & {
   /** Whether the actor gets notifications about it. */
   readonly isSubscribed: boolean

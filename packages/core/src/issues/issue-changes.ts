@@ -132,7 +132,7 @@ export async function getIssue(
   return issue
 }
 
-/** Returns the issue as the actor sees it by itself. */
+/** Returns the issue in the form that a request for a single issue gets, with the actor's subscription. */
 export async function shownIssue(
   context: ReadContext & { readonly actor: Actor },
   issue: DescribedIssue,

@@ -54,7 +54,7 @@ export async function keysetPageOfIssues(
 const describedIssues = (context: ReadContext, actor: Actor, filter: IssueFilter) =>
   issueQuery(context, actor, filter).select('issues.description')
 
-/** Lists the issues of several filters, all of which must have the same order. */
+/** Returns one list of issues for each filter. All filters must have the same order. */
 export function issueListing(
   context: ReadContext,
   actor: Actor,
@@ -73,7 +73,7 @@ export function issueListing(
   )
 }
 
-/** Counts by state the issues of each project that the actor may see and that match the filter. */
+/** Counts the issues that the actor may see and that match the filter, by project and state. */
 export async function issueCountsByProject(
   context: ReadContext,
   actor: Actor,
@@ -83,7 +83,7 @@ export async function issueCountsByProject(
   return issueCountsBy(context, actor, 'project_id', projectIds, filter)
 }
 
-/** Counts by state the issues of each milestone that the actor may see. */
+/** Counts the issues that the actor may see, by milestone and state. */
 export async function issueCountsByMilestone(
   context: ReadContext,
   actor: Actor,
@@ -104,7 +104,7 @@ export async function countIssues(context: ReadContext, actor: Actor, filter: Is
 
 export type IssueCounts = Readonly<Record<IssueState, number>>
 
-/** Returns the counts by the id in the column, without ids that have no issues. */
+/** Returns the counts in a map by the id in the column. Ids without issues are missing from it. */
 async function issueCountsBy(
   context: ReadContext,
   actor: Actor,

@@ -5,10 +5,13 @@ import { setPairs } from './issuable-pair-store.ts'
 import type { Issue } from './issue.ts'
 import { issueTables } from './issue-store.ts'
 
-/** An id that no group has, because SQL allows no empty list. */
+/** An id that no group has. It is added to lists of groups, because SQL does not allow an empty list. */
 const NO_GROUP = 0
 
-/** Copies what belongs to an issue to its successor in another project; labels and milestone by their names there. */
+/**
+ * Copies the details of an issue to its successor in another project. The successor gets the labels and the milestone
+ * that have the same names there.
+ */
 export async function copyIssueDetails(
   tx: Tx,
   before: Issue,

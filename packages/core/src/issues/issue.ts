@@ -117,7 +117,7 @@ export const restIssueFilterInput = {
   ...issueFilterInput,
   ...restIssuableFilterInput,
   issueType: z.enum(storedIssueTypes).optional(),
-  /** `0` for issues without one. */
+  /** `0` selects issues without a due date. */
   dueDate: z.enum(dueDates).optional(),
   not: z
     .object({
@@ -147,7 +147,7 @@ const negatedIssueFilterOf = ({ issueType, ...not }: NonNullable<NegatedRestInpu
 })
 type NegatedRestInput = z.output<(typeof restIssueFilterInput)['not']>
 
-/** Parameters that create an issue and that only administrators and owners may set. */
+/** Parameters for new issues that only administrators and owners may set. */
 /** The largest number that a new issue can be given. Later issues get higher ones, which a column of 32 bits must hold. */
 const MAX_CHOSEN_IID = 1_000_000_000
 

@@ -31,7 +31,7 @@ export const { group: listGroupMilestoneBurndownEvents, project: listProjectMile
     }),
   )
 
-/** Counts by state the issues of each milestone that the actor may see. */
+/** Counts the issues that the actor may see, by milestone and state. */
 export const countIssuesOfEachMilestone = unscopedBatchQuery(
   { name: 'countIssuesOfEachMilestone', input: z.object({}) },
   async (context, milestones: readonly Milestone[]): Promise<IssueCounts[]> => {

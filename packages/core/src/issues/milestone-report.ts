@@ -23,8 +23,8 @@ export interface BurnupTotals {
 }
 
 /**
- * Returns for each milestone the totals of each day on which they changed, oldest first; `undefined` without a start and a
- * due date. Changes from before the start count for the start date.
+ * Returns for each milestone the totals of the days on which they changed, oldest first. Changes from before the start
+ * date count on the start date. Returns `undefined` for a milestone that lacks a start date or a due date.
  */
 export const reportOfEachMilestone = unscopedBatchQuery(
   { name: 'reportOfEachMilestone', input: z.object({ fullPath: z.string().max(1_024).optional() }) },

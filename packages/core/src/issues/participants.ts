@@ -13,7 +13,10 @@ export function participantsOf({ author, assignees, reviewers = [] }: Subscribab
   return [...new Map(all.map((user) => [user.id, user])).values()]
 }
 
-/** Returns the ids of the items to which the actor is subscribed. Participants are, unless they have unsubscribed. */
+/**
+ * Returns the ids of the items to which the actor is subscribed. Participants are subscribed unless they have
+ * unsubscribed.
+ */
 export async function subscribedItems(
   context: ReadContext,
   tables: IssuableTables,

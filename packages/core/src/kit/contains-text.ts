@@ -3,7 +3,8 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { never } from './conditions.ts'
 
 /**
- * Returns a condition: one of the columns contains the text, in any letter case. `%` and `_` in the text are literal.
+ * Returns the condition that one of the columns contains the text, in any letter case. `%` and `_` in the text are
+ * literal.
  *
  * @param columns may name their table: `users.name`. The condition is false if there is no column.
  */
@@ -14,7 +15,10 @@ export function containsText(columns: readonly string[], text: string): RawBuild
   return sql<SqlBool>`(${sql.join(hits, sql` or `)})`
 }
 
-/** Returns one condition for each word of the text: one of the columns contains it. Order and letter case are ignored. */
+/**
+ * Returns, for each word of the text, the condition that one of the columns contains the word. Order and letter case
+ * are ignored.
+ */
 export function containsWords(columns: readonly string[], text: string | undefined): RawBuilder<SqlBool>[] {
   const words = text?.split(/\s+/).filter((word) => word !== '') ?? []
   return words.map((word) => containsText(columns, word))

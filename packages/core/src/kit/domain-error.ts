@@ -33,11 +33,16 @@ export type Failure =
   | { readonly code: 'refused'; readonly message: string }
   | { readonly code: 'unauthenticated' }
   | { readonly code: 'forbidden'; readonly reason?: string }
-  /** `what`: `Group`; missing if the record belongs to something that was found. */
+  /**
+   * `what` names the kind of the record, such as `Group`. It is missing if the record is part of another one, which was
+   * found.
+   */
   | { readonly code: 'not_found'; readonly what?: string }
   /** The request is not allowed for this record, whatever the role of the caller: the default branch cannot be removed. */
   | { readonly code: 'protected'; readonly message: string }
-  /** The page number is beyond the limit of pages by number for things of that kind. */
+  /**
+   * The page number is too high for lists of `what`, of which only the first `maxItems` can be reached by page number.
+   */
   | { readonly code: 'page_too_far'; readonly what: string; readonly maxItems: number }
   /** Keyset pagination was requested in an order that does not support it. */
   | { readonly code: 'no_keyset_in_order' }

@@ -18,9 +18,9 @@ import { clearable, day as daySchema } from './parameter-schemas.ts'
  * interface BookmarksTable extends ColumnsOf<typeof bookmarkFields> {}
  * ```
  *
- * From the table come the types above, the conversion of rows, the schemas of parameters, the validation, and in the adapters
- * the JSON members and GraphQL fields. The order of its rows is the order in which errors are reported. A value that needs
- * more than a row can say stays code beside the table.
+ * The types above, the conversion of rows, the schemas of parameters and the validation are derived from the table, and
+ * so are the JSON members and GraphQL fields of the adapters. Errors are reported in the order of its rows. A value
+ * that a row cannot describe is handled by code beside the table.
  */
 export type FieldTable = Readonly<Record<string, AnyField>>
 export type AnyField = Pick<Field<unknown, string, string | undefined>, 'value' | 'name' | 'column' | 'details'>
@@ -40,10 +40,13 @@ interface FieldDetails<Value> {
   readonly values?: readonly string[]
   readonly isOptional?: boolean
   readonly name?: string | undefined
-  /** The value of a new object without the parameter: '', 0, false, the first of several, an empty list, missing, or the default. */
+  /**
+   * The value that a new object gets if the parameter is absent: the default if one is set, else '', 0, false, the
+   * first of several texts, an empty list or `undefined`.
+   */
   readonly fallback: Value
   readonly hasDefault?: boolean
-  /** Whether events must not have the value. */
+  /** Whether the value must not appear in events. */
   readonly isSecret?: boolean
   readonly rules: readonly Rule<never>[]
 }
@@ -73,7 +76,10 @@ export class Field<Value, Column extends string, Name extends string | undefined
     return new Field(this.column, { ...this.details, name })
   }
 
-  /** Replaces the schema of the parameter. It has no default, because every update without the parameter would set that. */
+  /**
+   * Replaces the schema of the parameter. The schema must not have a default, because every update without the
+   * parameter would then set the default.
+   */
   parse(schema: z.ZodType<ParameterOf<Value>>): Field<Value, Column, Name> {
     if (schema.safeParse(undefined).data !== undefined) {
       throw new TypeError(`The schema of ${this.column} has a default: set it with default()`)
@@ -81,7 +87,7 @@ export class Field<Value, Column extends string, Name extends string | undefined
     return new Field(this.column, { ...this.details, schema })
   }
 
-  /** Sets the value that a new object has without the parameter, which may then be absent. */
+  /** Makes the parameter optional for a new object, and sets the value that the object gets without it. */
   default(fallback: Value): Field<Value, Column, Name> {
     return new Field(this.column, { ...this.details, fallback, hasDefault: true })
   }
@@ -184,7 +190,7 @@ interface Codec {
 
 const json: Codec = { read: (stored: string) => JSON.parse(stored), write: JSON.stringify }
 
-/** How types are read from the database and written to it, if the stored value is another one. */
+/** How values are read from the database and written to it. Types without a row are stored as they are. */
 const codecs: { readonly [Type in FieldType]?: Codec } = {
   flag: { read: (stored: number) => stored === 1, write: Number },
   list: json,

@@ -74,7 +74,10 @@ const LISTS_PER_STATEMENT = 200
  * than its length, so several shorter statements are quicker.
  */
 const VALUES_PER_STATEMENT = 2_500
-/** The number of rows read by one statement, which are all in memory together, and block other requests meanwhile. */
+/**
+ * The number of rows read by one statement. They are in memory at the same time, and reading them blocks other
+ * requests.
+ */
 const ROWS_PER_STATEMENT = 6_000
 /** The number of rows of all lists together. It is more than any answer shows; beyond it the request is refused. */
 const MAX_ROWS = 100_000
@@ -232,7 +235,10 @@ export async function rowsOfEach<Row>(
 const tooMany = (): DomainError =>
   new DomainError({ code: 'impossible', message: 'Too many items: ask for fewer lists at once, or shorter ones' })
 
-/** Returns how many of the queries fit into one statement. All are alike, so the first one gives the number of values. */
+/**
+ * Returns how many of the queries fit into one statement. All have the same form, so the values of the first one are
+ * counted.
+ */
 function listsPerStatement([query]: readonly RowsQuery<unknown>[]): number {
   const values = query?.compile().parameters.length ?? 0
   return Math.max(1, Math.min(LISTS_PER_STATEMENT, Math.floor(VALUES_PER_STATEMENT / Math.max(values, 1))))

@@ -130,7 +130,8 @@ export interface KeysetColumn<Row> {
 }
 
 /**
- * Returns the page behind a cursor. Rows that are added or deleted meanwhile shift nothing, and every page costs the same.
+ * Returns the page after a cursor. Rows that are added or deleted meanwhile do not shift the following pages, and every
+ * page costs the same.
  *
  * ```ts
  * keysetPageOf(query, input, [
@@ -176,7 +177,7 @@ export function requireReachableOffset({ page, perPage }: PageRequest, what: str
 /** Returns the error for keyset pagination in an order that does not support it. */
 export const noKeysetInThisOrder = (): DomainError => new DomainError({ code: 'no_keyset_in_order' })
 
-/** Returns an ascending order by columns with the names of their keys. */
+/** Returns an ascending order by the columns with these names, which are also the keys in the rows. */
 export const ascending = <Key extends string>(
   ...keys: readonly Key[]
 ): KeysetColumn<Readonly<Record<Key, unknown>>>[] => keys.map((key) => ({ column: key, key, direction: 'asc' }))
@@ -239,7 +240,7 @@ function cursorValues<Row>(cursor: string, order: readonly KeysetColumn<Row>[]):
 const nameOf = <Row>({ name, key, direction }: KeysetColumn<Row>): string => `${name ?? key} ${direction}`
 
 /**
- * Awaits a query that uses a cursor. Values that the database rejects are possible in a cursor that a client made up.
+ * Awaits a query that uses a cursor. A cursor that a client made up may contain values that the database rejects.
  *
  * @throws DomainError `parameters`
  */

@@ -7,7 +7,10 @@ export const namespaceRef = z.union([z.int(), z.string()])
 /** The ids or iids that filter a list. */
 export const iidList = z.array(z.int()).max(1_000)
 
-/** An ISO 8601 date-time as milliseconds since 1970. A date alone means its beginning, a time without a zone is UTC. */
+/**
+ * An ISO 8601 date-time as milliseconds since 1970. A date alone means the beginning of that day, and a time without a
+ * zone is in UTC.
+ */
 export const instant = z.string().transform((text, context) => {
   const ms = instantMs(text.trim())
   if (ms !== undefined) return ms
@@ -18,7 +21,7 @@ export const instant = z.string().transform((text, context) => {
 /** A date `YYYY-MM-DD` that exists. */
 export const day = z.string().refine((text) => dayOf(text) === text)
 
-/** The date in a date or date-time, as written, whatever the zone. */
+/** The date in a date or date-time, as it is written. The time zone is ignored. */
 export const dayOrInstant = z.string().transform((text, context) => {
   const written = text.trim()
   if (instantMs(written) !== undefined) return written.slice(0, 'YYYY-MM-DD'.length)
@@ -26,7 +29,7 @@ export const dayOrInstant = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** A value that null or '' deletes. */
+/** A value that can be deleted with null or ''. */
 export const clearable = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), z.union([z.null(), schema]).optional())
 

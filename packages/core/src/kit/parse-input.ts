@@ -4,8 +4,8 @@ import { DomainError, type ParameterProblem } from './domain-error.ts'
 /**
  * Parses an input with its schema.
  *
- * @throws DomainError `parameters`, with all problems in the order of the schema's keys; problems of several parameters
- * together come last
+ * @throws DomainError `parameters`, with all problems in the order of the schema's keys; problems that concern several
+ *   parameters come last
  */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const parsed = schema.safeParse(input, { reportInput: true })
@@ -16,7 +16,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
   throw new DomainError({ code: 'parameters', problems })
 }
 
-/** Returns the keys of an object schema, also where its output is transformed. */
+/** Returns the keys of an object schema, even if its output is transformed. */
 function keysOf(schema: z.ZodType): string[] {
   const object: object = 'in' in schema ? (schema.in as object) : schema
   return 'shape' in object ? Object.keys(object.shape as object) : []
@@ -31,8 +31,8 @@ export function problem(
 }
 
 /**
- * The second argument of an object's `superRefine`, for a rule about which parameters are present together. With it the rule
- * runs even if one of them is invalid, so the rule must not rely on the types of the values.
+ * The second argument of an object's `superRefine`, for a rule about which parameters are present together. The rule
+ * then runs even if one of the parameters is invalid, so it must not rely on the types of the values.
  */
 export const acrossParameters = {
   when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,

@@ -12,7 +12,9 @@ interface Writes {
   readonly db: Kysely<CoreTables>
 }
 
-/** Kysely cannot type a statement on any of the tables. The signatures below check the columns. */
+/**
+ * Kysely cannot type a statement when the table is a type parameter. The signatures below check the columns instead.
+ */
 const untyped = ({ db }: Writes) => db as unknown as Kysely<Record<string, Record<string, unknown>>>
 
 /** Inserts a row and returns it with its id. @throws the database's error if the row violates a constraint */

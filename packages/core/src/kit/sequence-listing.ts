@@ -2,7 +2,10 @@ import { cursorOfPlace, type Listing, type ListingPage, type ListingRequest, pla
 
 type Sequence<Item> = () => AsyncIterable<Item>
 
-/** Returns lists that are read from their beginning, as far as a page needs them. A cursor is the position of an item. */
+/**
+ * Returns the sequences as lists. Each page reads its sequence from the beginning, only as far as necessary. A cursor
+ * is the position of an item.
+ */
 export function listingOfSequences<Item>(sequences: readonly Sequence<Item>[]): Listing<Item> {
   return {
     async pages(request) {

@@ -3,12 +3,12 @@ import { type FieldTable, newObject, type ObjectOf } from './field-table.ts'
 // Settings are the fields that no query selects by. One column stores all of them as JSON: only values that differ from the
 // default, so that most rows store `{}`. The columns of such a field table are the names in the JSON.
 
-/** The text of an object in which each field has its default. */
+/** The stored text of an object that has the default value for every setting. */
 export const noSettings = '{}'
 
 const defaultsCache = new WeakMap<FieldTable, unknown>()
 
-/** Returns the settings of an object that stores none. */
+/** Returns the settings of an object that has none stored: the default values. */
 export function defaultSettings<Fields extends FieldTable>(fields: Fields): ObjectOf<Fields> {
   const defaults = (defaultsCache.get(fields) ?? newObject(fields, {})) as ObjectOf<Fields>
   defaultsCache.set(fields, defaults)

@@ -150,7 +150,7 @@ const namedColors: Readonly<Record<string, string>> = {
   yellowgreen: '#9acd32',
 }
 
-/** Returns the hexadecimal code of a named color; other texts as they are. */
+/** Returns the hexadecimal code of a named color, and any other text unchanged. */
 export const colorCodeOf = (color: string): string => {
   const name = color.toLowerCase()
   return Object.hasOwn(namedColors, name) ? namedColors[name]! : color

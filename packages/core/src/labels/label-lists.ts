@@ -5,7 +5,10 @@ import { batchQuery } from '../operations/operation.ts'
 import { type Label, labelOfEachInput, labelsOfEachInput } from './label.ts'
 import { labelListing, labelOfEach } from './label-store.ts'
 
-/** Lists the labels of each group or project. The parameters about what is below apply to groups only. */
+/**
+ * Lists the labels of each group or project. The parameters for labels of subgroups and projects below apply to groups
+ * only.
+ */
 export const listLabelsOfEach = batchQuery(
   { name: 'listLabelsOfEach', input: labelsOfEachInput, permission: 'read_label' },
   async (context, parents: readonly Subject[], input) => {
@@ -16,7 +19,7 @@ export const listLabelsOfEach = batchQuery(
   },
 )
 
-/** Finds the label with a name that can be used in each group or project. */
+/** Finds, for each group or project, the label with the given name that can be used there. */
 export const findLabelOfEach = batchQuery(
   { name: 'findLabelOfEach', input: labelOfEachInput, permission: 'read_label' },
   (context, subjects: readonly Subject[], { title }) => labelOfEach(context, subjects, title),

@@ -3,7 +3,10 @@ import type { Subject } from '../access/subject.ts'
 import type { listLabelsInput } from './label.ts'
 import type { LabelFilter } from './label-store.ts'
 
-/** Returns the labels that a list of a group or project shows. The parameters about what is below apply to groups. */
+/**
+ * Returns the labels that a list of a group or project shows. The parameters for labels of subgroups and projects below
+ * apply to groups only.
+ */
 export function labelScopeOf(
   parent: Subject,
   {

@@ -31,10 +31,12 @@ export async function withSubscriptions(
   return labels.map((label) => ({ ...label, isSubscribed: subscribed?.get(label.id) === true }))
 }
 
-/** A label after a change of the actor's subscription, which may have been as wanted before. */
+/**
+ * A label after a request to change the actor's subscription. `isUnchanged`: the subscription already was as requested.
+ */
 export type LabelWithSubscription = ShownLabel & { readonly isUnchanged: boolean }
 
-/** Subscribes the actor to a label, also one of a group above, or unsubscribes them. */
+/** Subscribes the actor to a label, or unsubscribes them. The label may belong to a group above. */
 export const { group: groupLabelSubscriptions, project: projectLabelSubscriptions } = onGroupsAndProjects(
   { noun: 'LabelSubscription', permissions: () => ({ read: 'read_label', write: 'subscribe_label' }) },
   (on) => ({

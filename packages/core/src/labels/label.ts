@@ -46,7 +46,7 @@ export const DEFAULT_COLOR = '#6699cc'
 /** A reference to a label: its id or its name. */
 const labelRef = z.union([z.int(), z.string().max(255)])
 
-/** Names of labels: a list, in which a text can contain several names, separated by commas. */
+/** A list of label names. Each text in it can contain several names, separated by commas. */
 export const labelNames = z
   .array(z.string().max(25_600))
   .max(100)

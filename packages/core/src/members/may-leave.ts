@@ -4,7 +4,10 @@ import { accessLevels } from '../model/access-level.ts'
 import { unscopedBatchQuery } from '../operations/operation.ts'
 import { directLevels, groupsWithOtherOwner } from './member-store.ts'
 
-/** Tells for each subject whether the actor could give up the role given directly in it, as removing a member requires. */
+/**
+ * Tells for each subject whether the actor has a direct role in it and may give it up, according to the rules for
+ * removing members.
+ */
 export const mayLeaveEach = unscopedBatchQuery(
   { name: 'mayLeaveEach', input: z.object({}) },
   async (context, subjects: readonly Subject[]): Promise<boolean[]> => {

@@ -91,7 +91,7 @@ const conditionOf: Readonly<
 > = {
   direct: (_context, _actor, subject) => isGivenIn(subject, 'direct'),
   inherited: (_context, _actor, subject) => isGivenAbove(subject),
-  /** Selects members of the groups below, as far as the actor may see the members of those groups. */
+  /** Selects members of the groups below, except groups in which the actor may not see members. */
   below: (context, actor, subject) => (eb) =>
     subject.kind === 'project'
       ? never
@@ -108,8 +108,8 @@ const conditionOf: Readonly<
 }
 
 /**
- * Returns the memberships of each user in groups or in projects, as far as the actor may see their members; the latest
- * first.
+ * Returns the memberships of each user, either in groups or in projects, the latest first. Groups and projects in which
+ * the actor may not see members are left out.
  */
 export function membershipListing(
   context: ReadContext,

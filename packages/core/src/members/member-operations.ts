@@ -179,7 +179,9 @@ function membersOf(
   }
 }
 
-/** Lists the memberships of users in groups or in projects, as far as the actor may see the members there. */
+/**
+ * Lists the memberships of users, either in groups or in projects, except those in which the actor may not see members.
+ */
 export const listMembershipsOfEach = unscopedBatchQuery(
   { name: 'listMembershipsOfEach', input: z.object({ where: z.enum(['groups', 'projects']) }) },
   async (context, users: readonly User[], { where }) =>
@@ -191,7 +193,10 @@ export interface AddedMembers {
   readonly members: readonly Member[]
 }
 
-/** Returns different users, given by ids or by names with commas between them. @throws DomainError `not_found` */
+/**
+ * Returns users without duplicates, given by ids or by names that are separated by commas.
+ * @throws DomainError `not_found`
+ */
 async function namedUsers(
   tx: Tx,
   userId: number | readonly number[] | undefined,
@@ -254,7 +259,8 @@ function requireNotAbove({ isAdministrator, level: own }: Standing, level: Acces
 }
 
 /**
- * Rejects the removal of the last owner of a group without an expiry date, and of the user who owns the project's namespace.
+ * Rejects the removal of a group's last owner, where owners with an expiry date do not count, and of the user who owns
+ * the project's namespace.
  */
 async function requireNotLastOwner(context: ReadContext, subject: Subject, { user, level }: Member): Promise<void> {
   if (subject.kind === 'project') {

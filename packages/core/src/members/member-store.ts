@@ -166,8 +166,8 @@ export async function deleteMembersBelow({ db }: Pick<Tx, 'db'>, { groupIds }: G
 }
 
 /**
- * Tells whether the group has an owner without expiry date, here or in a group above, other than by the user's role in this
- * group.
+ * Tells whether the group has an owner without the user's role in it: an owner of this group or of a group above, and
+ * without an expiry date.
  */
 export async function hasOtherOwner(context: ReadContext, group: Group, userId: number): Promise<boolean> {
   return (await groupsWithOtherOwner(context, [group], userId)).has(group.id)
@@ -197,7 +197,10 @@ export async function groupsWithOtherOwner(
   return new Set(groups.filter(isOwned).map(({ id }) => id))
 }
 
-/** Returns the roles that the user was directly given in the subjects, by `group:16` or `project:5`. */
+/**
+ * Returns the roles that the user was directly given in the subjects, in a map with keys such as `group:16` and
+ * `project:5`.
+ */
 export async function directLevels(
   context: ReadContext,
   userId: number,

@@ -16,7 +16,7 @@ export interface LabelCounts {
   readonly openMergeRequests: number
 }
 
-/** A label in a list, as one user sees it. `counts` are those of issues and merge requests that the user may see. */
+/** A label in a list, as one user sees it. `counts` includes only issues and merge requests that the user may see. */
 export type ListedLabel = ShownLabel & { readonly counts?: LabelCounts }
 
 /** Lists labels with the subscription of the actor and, on request, with the counts of their issues and merge requests. */

@@ -91,7 +91,7 @@ export async function changeMergeRequest(
   return mergeRequest
 }
 
-/** Returns the state after the event, or `undefined` if it does not change: a merged one stays merged. */
+/** Returns the state after the event, or `undefined` if it does not change. A merged merge request stays merged. */
 function stateAfter({ state }: MergeRequest, event: 'close' | 'reopen' | undefined) {
   if (event === 'close' && state === 'opened') return 'closed'
   if (event === 'reopen' && state === 'closed') return 'opened'

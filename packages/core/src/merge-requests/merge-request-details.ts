@@ -13,7 +13,7 @@ import { divergedCommitsOf, findRangeOfEachMergeRequest, type MergeRequestRange 
 import { headPipelineOfEachMergeRequest } from './merge-request-pipelines.ts'
 import { mergeRequestTables } from './merge-request-store.ts'
 
-/** A merge request by itself, as one user sees it. */
+/** A single merge request, as one user sees it. */
 export type ShownMergeRequest = ShownIssuable<DescribedMergeRequest> & {
   /** Whether the actor may push to the target branch. */
   readonly canMerge: boolean

@@ -90,7 +90,7 @@ export const getMergeRequestChanges = query(
   },
 )
 
-/** A version with what its commits have changed. */
+/** A version with the base of its commits, and the number of files that they changed. */
 export interface DescribedVersion extends MergeRequestVersion {
   /** The newest commit of both branches, or `undefined` if they have no common history. */
   readonly baseSha: string | undefined
@@ -153,8 +153,8 @@ export const getMergeRequestVersion = query(
 )
 
 /**
- * Returns the range between the branches of an open merge request, otherwise that of its last version, which remains
- * when a branch is deleted.
+ * Returns the range between the branches of an open merge request. If it is not open, or a branch has been deleted,
+ * returns the range of its last version.
  */
 async function rangeOfMergeRequest(
   context: CallContext & ReadContext & { readonly subject: Project },
@@ -186,7 +186,7 @@ async function requireRange(
   return range
 }
 
-/** Returns the changed files, one more than are shown at most. */
+/** Returns the changed files, at most one more than are shown. */
 const changesOf = async (repository: ProjectRepository | undefined, range: CommitRange | undefined) =>
   repository === undefined || range === undefined
     ? []

@@ -65,7 +65,8 @@ export async function findMergeRequestsById(
 }
 
 /**
- * Returns the query over `merge_requests` and `projects` for those that the actor may see and that match the filter.
+ * Returns the query over `merge_requests` and `projects` for the merge requests that the actor may see and that match
+ * the filter.
  */
 function mergeRequestQuery(context: ReadContext, actor: Actor, filter: MergeRequestFilter) {
   return context.db
@@ -82,7 +83,7 @@ function mergeRequestQuery(context: ReadContext, actor: Actor, filter: MergeRequ
     .where(allowedInProject(context, actor, 'read_merge_request'))
 }
 
-/** Counts the open merge requests with each label that the actor may see, by the label's id. */
+/** Returns, by label id, the number of open merge requests that the actor may see. */
 export async function openMergeRequestsByLabel(
   context: ReadContext,
   actor: Actor,
@@ -163,7 +164,10 @@ const mergeRequestOrderTable: Readonly<Record<MergeRequestOrder, IssuableOrder>>
 const mergeRequestOrder = ({ orderBy = 'created_at', sort }: MergeRequestFilter) =>
   orderOf(mergeRequestTables, mergeRequestOrderTable, { orderBy, sort })
 
-/** Lists the merge requests of several filters, all of which must have the same order. Sums only merged ones. */
+/**
+ * Returns one list of merge requests for each filter. All filters must have the same order. Sums include only merged
+ * merge requests.
+ */
 export function mergeRequestListing(
   context: ReadContext,
   actor: Actor,

@@ -53,7 +53,10 @@ export const listMergeRequestsOfEachGroup = batchQuery(
   },
 )
 
-/** Lists what each user authored, is assigned to or reviews, in all projects or in the one with this full path. */
+/**
+ * Lists the merge requests that each user authored, is assigned to or reviews, in all projects or in the one with this
+ * full path.
+ */
 export const listMergeRequestsOfEachUser = unscopedBatchQuery(
   {
     name: 'listMergeRequestsOfEachUser',

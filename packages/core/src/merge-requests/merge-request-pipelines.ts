@@ -20,7 +20,10 @@ export const listPipelinesOfEachMergeRequest = unscopedBatchQuery(
   },
 )
 
-/** Returns the newest pipeline of each source branch: of its head commit, if the branch exists. */
+/**
+ * Returns the newest pipeline of each source branch. If the branch still exists, only pipelines of its head commit
+ * count.
+ */
 export const headPipelineOfEachMergeRequest = unscopedBatchQuery(
   { name: 'headPipelineOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(Pipeline | undefined)[]> => {

@@ -14,7 +14,7 @@ export async function projectsOf(context: ReadContext, mergeRequests: readonly W
   return [...(await findProjects(context, ids)).values()]
 }
 
-/** Returns, by id, the projects of the merge requests in which the actor has the permission. */
+/** Returns the projects of the merge requests in a map by id, without those in which the actor lacks the permission. */
 export async function projectsAllowing(
   context: OperationContext & ReadContext,
   mergeRequests: readonly WithProjectId[],

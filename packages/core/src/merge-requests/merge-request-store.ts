@@ -169,7 +169,7 @@ const columnsOf = (draft: MergeRequestDraft) => ({
   removes_source_branch: draft.removesSourceBranch === undefined ? null : Number(draft.removesSourceBranch),
 })
 
-/** Returns those of the names that are branches of the project. */
+/** Returns the given names for which the project has a branch. */
 export async function existingBranches(
   { db }: ReadContext,
   projectId: number,

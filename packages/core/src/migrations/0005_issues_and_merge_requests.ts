@@ -83,7 +83,7 @@ export const migration: Migration = {
   },
 }
 
-/** Creates a table of unique pairs of references, which are deleted with either side. */
+/** Creates a table of unique pairs of references. A pair is deleted with either of the rows to which it refers. */
 async function pairs(
   db: Kysely<unknown>,
   name: string,

@@ -1,6 +1,9 @@
 import type { Migration } from 'kysely'
 
-/** The changes that are being made to repositories, and the sizes of repositories that are not counted for a project. */
+/**
+ * The changes that are being made to repositories, and the sizes of repositories that do not count towards the
+ * storage of a project.
+ */
 export const migration: Migration = {
   async up(db) {
     await db.schema

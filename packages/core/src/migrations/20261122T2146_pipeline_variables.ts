@@ -1,8 +1,8 @@
 import type { Migration } from 'kysely'
 
 /**
- * The variables of pipelines, apart from the pipelines because only their own list shows them, and the jobs that job
- * tokens name.
+ * Adds the variables of pipelines, and the jobs that job tokens name. Variables are not stored with their pipelines,
+ * because only a list of their own shows them.
  */
 export const migration: Migration = {
   async up(db) {

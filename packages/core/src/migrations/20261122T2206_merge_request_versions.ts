@@ -1,7 +1,10 @@
 import { tableWithId } from '@penstock/db'
 import { type Migration, sql } from 'kysely'
 
-/** The states of the source branches of merge requests. Those that exist get their present state as the first one. */
+/**
+ * The states of the source branches of merge requests. Existing merge requests get the present state as their first
+ * one.
+ */
 export const migration: Migration = {
   async up(db) {
     await tableWithId(db, 'merge_request_versions')

@@ -16,7 +16,10 @@ type ListInput = z.output<typeof listMilestonesInput>
 export type MilestoneFilter = Omit<Partial<ListInput>, 'state'> &
   Pick<ListInput, 'state'> & { readonly ids?: readonly number[] | undefined }
 
-/** Returns a page of milestones by due date, those without one last, and the newest first among equals. */
+/**
+ * Returns a page of milestones, ordered by due date. Milestones without one come last, and of milestones with the same
+ * date the newest comes first.
+ */
 export function pageOfMilestones(
   context: ReadContext,
   scope: MilestoneScope,

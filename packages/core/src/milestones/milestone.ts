@@ -73,7 +73,7 @@ export type MilestoneDraft = ObjectOf<typeof milestoneDraft>
 const one = { ...parentInput, milestoneId: z.int() }
 export const milestoneInput = z.object(one)
 export const pageOfMilestoneInput = z.object({ ...one, ...pageInput })
-/** Accepts a string too, which answers `not_found` instead of a parameter error. */
+/** A string is accepted too, so that it leads to `not_found` instead of a parameter error. */
 export const removeMilestoneInput = z.object({ ...parentInput, milestoneId: z.union([z.int(), z.string()]) })
 export const createMilestoneInput = z.object({ ...parentInput, ...parametersOf(milestoneDraft) })
 export const updateMilestoneInput = z.object({
@@ -97,7 +97,10 @@ export const listMilestonesInput = z
     includeDescendants: z.boolean().optional(),
     updatedBefore: instant.optional(),
     updatedAfter: instant.optional(),
-    /** Milestones without the date that this or the next two are compared with are left out. */
+    /**
+     * This parameter and the next two are compared with dates of the milestone. Milestones without such a date are left
+     * out.
+     */
     containingDate: dayOrInstant.optional(),
     startDate: dayOrInstant.optional(),
     endDate: dayOrInstant.optional(),

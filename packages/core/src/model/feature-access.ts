@@ -30,14 +30,14 @@ export type FeatureColumns<Fields extends FieldTable> = {
   [Column in keyof ColumnsOf<Fields>]: Generated<ColumnsOf<Fields>[Column]>
 }
 
-/** The levels of a group or project. A feature that it does not have is not restricted. */
+/** The levels of the features of a group or project. A feature that is missing here is not restricted. */
 export type FeatureAccess = Readonly<Partial<Record<Feature, FeatureLevel>>>
 
 const ranks: Readonly<Record<FeatureLevel, number>> = { disabled: 0, private: 1, enabled: 2 }
 
 export const isMoreAccessible = (a: FeatureLevel, b: FeatureLevel): boolean => ranks[a] > ranks[b]
 
-/** Returns the highest level of the features, for what needs only one of them. */
+/** Returns the highest level of the features, for permissions that need only one of them. */
 export const highestLevel = (access: FeatureAccess, features: readonly Feature[]): FeatureLevel =>
   features
     .map((feature) => access[feature] ?? 'enabled')

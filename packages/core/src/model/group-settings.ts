@@ -10,7 +10,7 @@ const bounded = <Column extends string>(column: Column, min: number, max: number
 const minutes = <Column extends string>(column: Column) => bounded(column, 0, MAX_INT).optional()
 
 const accessLevelList = z.array(z.object({ access_level: z.int() })).max(10)
-/** The members have the names of REST, because a client gets the object as it sent it. */
+/** The members have the names of the REST API, because clients get the object back as they sent it. */
 const branchProtection = z.object({
   allowed_to_push: accessLevelList.default([{ access_level: accessLevels.maintainer }]),
   allow_force_push: z.boolean().default(false),

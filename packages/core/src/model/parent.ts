@@ -7,7 +7,7 @@ import type { Project } from './project.ts'
 /** Identifies the group or project that something belongs to. */
 export type ParentRef = Pick<Group, 'kind' | 'id'> | Pick<Project, 'kind' | 'id'>
 
-/** The same, with the path that URLs contain. */
+/** A `ParentRef` with the path that URLs contain. */
 export type ParentWithPath = Pick<Group, 'kind' | 'id' | 'fullPath'> | Pick<Project, 'kind' | 'id' | 'fullPath'>
 
 /** The columns of a table with rows that belong to a group or project. Exactly one of the two is set. */
@@ -16,7 +16,7 @@ export interface ParentColumns {
   project_id: number | null
 }
 
-/** The same as rows of a field table. */
+/** The columns of `ParentColumns` as rows of a field table. */
 export const parentFields = { groupId: int('group_id').optional(), projectId: int('project_id').optional() }
 
 /** The tables with rows that belong to a group or project. */
@@ -34,7 +34,7 @@ export const parentColumns = ({ kind, id }: ParentRef): ParentColumns => ({
 export const parentColumn = ({ kind }: ParentRef): 'group_id' | 'project_id' =>
   kind === 'group' ? 'group_id' : 'project_id'
 
-/** Returns a condition for `where`: the row belongs to the parent. */
+/** Returns the condition, for `where`, that the row belongs to the parent. */
 export const belongsTo =
   (parent: ParentRef) =>
   (eb: ExpressionBuilder<CoreTables, TableOfParents>): Expression<SqlBool> =>
@@ -44,7 +44,7 @@ export const belongsTo =
 export const parentOfRow = ({ group_id, project_id }: ParentColumns): ParentRef =>
   group_id === null ? { kind: 'project', id: project_id! } : { kind: 'group', id: group_id }
 
-/** Returns the parent as events, internal ids and tokens store it. */
+/** Returns the parent in the form in which events, internal ids and tokens store it. */
 export const parentIds = ({ kind, id }: ParentRef): { readonly groupId: number } | { readonly projectId: number } =>
   kind === 'group' ? { groupId: id } : { projectId: id }
 

@@ -17,9 +17,9 @@ const YEAR_SECONDS = 365 * 86_400
 const MAX_INT = 2_147_483_647
 
 /**
- * The settings of a project that are stored and returned. If the feature of a setting exists here, it reads the setting; all
- * others have no effect. Switches of features that this service does not have are off, unless GitLab's default says how
- * something else behaves.
+ * The settings of a project that are stored and returned. Settings of features that exist here are used by these
+ * features; all others have no effect. Switches of features that this service does not have are off by default, except
+ * where GitLab's default describes how something else behaves.
  */
 export const projectSettings = {
   analyticsAccessLevel: absent('analytics_access_level'),

@@ -15,7 +15,7 @@ export interface SpamSuspect {
 export type SpamVerdict =
   | { readonly kind: 'ok' }
   | { readonly kind: 'spam' }
-  /** The text is accepted with the solution of a CAPTCHA with this site key. */
+  /** The text is accepted once the caller has solved a CAPTCHA with this site key. */
   | { readonly kind: 'captcha'; readonly siteKey: string }
 
 /** Classifies a text. It must time out by itself; an error fails the change. */

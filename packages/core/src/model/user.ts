@@ -13,7 +13,10 @@ export interface User {
   readonly isBot: boolean
   /** The home of a bot; `undefined` for a person. */
   readonly botHome: BotHome | undefined
-  /** An external user sees internal groups and projects only as a member, and creates none in a namespace of its own. */
+  /**
+   * An external user sees internal groups and projects only as a member, and cannot create top-level groups or projects
+   * in the user's own namespace.
+   */
   readonly isExternal: boolean
   readonly canCreateGroup: boolean
   /** The most projects in the user's namespace. */
@@ -32,7 +35,7 @@ export const userKinds = ['human', 'project_bot'] as const
 export type UserKind = (typeof userKinds)[number]
 
 /**
- * The project or group with the access token that the bot belongs to; neither, if it has been removed. The bot acts
+ * The project or group of the bot's access token. Neither is set if the project or group has been removed. The bot acts
  * there, and in everything below the group. Elsewhere it may only do what callers without a sign-in may do.
  */
 export interface BotHome {
@@ -63,15 +66,18 @@ export const actingUser = ({ id, username, isAdministrator, botHome, isExternal 
   ...(isExternal && { isExternal }),
 })
 
-/** A user and whether the actor may see all of it: only administrators and the user may. */
+/** A user, and whether the actor may see all fields. Only administrators and the user may. */
 export interface UserProfile {
   readonly user: User
   readonly isWhole: boolean
-  /** Whether it is shown to an administrator, who also sees the note. */
+  /** Whether the profile is shown to an administrator, who also sees the note. */
   readonly isForAdministrator: boolean
 }
 
-/** Ids of user namespaces begin above this number, so that they differ from those of groups, which equal the group's id. */
+/**
+ * Ids of user namespaces begin above this number, so that they differ from the ids of group namespaces, which are the
+ * ids of the groups.
+ */
 const USER_NAMESPACES = 1_000_000_000
 
 export const userNamespaceId = (userId: number): number => USER_NAMESPACES + userId

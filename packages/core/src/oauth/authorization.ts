@@ -32,13 +32,14 @@ export interface Authorization {
 
 export type CheckedAuthorization =
   | { readonly kind: 'consent_needed'; readonly authorization: Authorization }
-  /** The redirect URI is registered, so the application gets the refusal there. */
+  /** The request is refused. The redirect URI is registered, so the refusal is sent there. */
   | { readonly kind: 'refused'; readonly refusal: OAuthRefusal; readonly redirectUri: string }
 
 /**
  * Validates an authorization request. Public applications must send a challenge (PKCE).
  *
- * @param user the user who is asked, which excludes scopes that they do not have; `undefined` before sign-in
+ * @param user the user who is asked for consent: scopes that this user does not have are refused; `undefined` before
+ *   sign-in
  * @throws OAuthRefusal `invalid_client`, `invalid_request`, if there is no redirect URI that can be trusted
  * @see RFC 6749 4.1.1, 4.1.2.1; RFC 9700 2.1.1
  */

@@ -39,7 +39,7 @@ export interface AuthorizationCode {
   readonly redirectUri: string
   readonly scopes: readonly string[]
   readonly challenge: Challenge | undefined
-  /** The text of the request that the ID token repeats. */
+  /** The `nonce` of the authorization request, which the ID token repeats. */
   readonly nonce: string | undefined
   /** When the user signed in, if that is known. */
   readonly authTimeMs: number | undefined

@@ -29,7 +29,7 @@ const MAX_CODES = 10_000
 const MAX_TRIES = 5
 
 const startLimit: CallLimit = { name: 'oauth_device_start', per: ['address'], periodSeconds: 60, count: 30 }
-/** A user code has 20^8 values, of which a user can try few. */
+/** Limits how many of the 20^8 possible user codes can be tried. */
 const guessLimits: readonly CallLimit[] = [
   { name: 'oauth_device_guess', per: ['user'], periodSeconds: 600, count: 10 },
   { name: 'oauth_device_guess_from', per: ['address'], periodSeconds: 600, count: 100 },
@@ -77,7 +77,7 @@ export interface DeviceConsent {
   readonly scopes: readonly string[]
 }
 
-/** A user at the page for user codes. */
+/** A user who enters a user code in the browser. */
 export interface DeviceUser {
   readonly user: NonNullable<Actor>
   readonly signedInAtMs: number

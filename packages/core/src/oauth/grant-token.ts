@@ -41,7 +41,7 @@ export interface TokenRequest extends ClientCredentials {
 /** The name of the grant for devices. @see RFC 8628, section 3.4 */
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 
-/** The tokens of a grant, with what an ID token says. */
+/** The tokens of a grant, and the facts that an ID token states. */
 type Granted = IssuedToken & SignInFacts
 
 /** The tokens for an application, and an ID token if it asked for one. */
@@ -158,7 +158,7 @@ async function forClient(core: Core, request: TokenRequest): Promise<Granted> {
   )
 }
 
-/** How much longer a device has to wait between its polls after one that came too early. */
+/** How many seconds are added to the least time between two polls when a device polls too early. */
 const SLOWER_SECONDS = 5
 
 /** Exchanges a device code, as soon as a user has allowed the request. Each code gives tokens once. */

@@ -8,7 +8,7 @@ import { currentSigningKey, SIGNING_ALGORITHM } from './signing-key-store.ts'
 
 const LIFETIME_SECONDS = 120
 
-/** The sign-in that an ID token tells an application about. */
+/** The facts about a sign-in that an ID token contains. */
 export interface SignInFacts {
   readonly applicationId: number | undefined
   readonly userId: number | undefined

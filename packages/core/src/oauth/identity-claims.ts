@@ -72,7 +72,7 @@ const claims: readonly Claim[] = [
 /** The names of all claims, without those of the protocol itself. */
 export const claimNames: readonly string[] = claims.map(({ name }) => name)
 
-/** The scopes of which a token needs one to read claims. */
+/** A token needs one of these scopes to read claims. */
 export const userinfoScopes: readonly string[] = identityScopes
 
 const emailOf = ({ user, scopes }: Identity): string | undefined =>

@@ -79,7 +79,10 @@ type Draft = Pick<OAuthToken, 'applicationId' | 'userId' | 'scopes'> &
     readonly isRefreshable: boolean
   }
 
-/** Inserts a token. @throws OAuthRefusal `too_many_tokens` if the limit of valid tokens is reached and this replaces none */
+/**
+ * Inserts a token.
+ * @throws OAuthRefusal `too_many_tokens` if the limit of valid tokens is reached and the new token replaces none
+ */
 export async function insertOAuthToken(tx: Pick<Tx, 'db' | 'nowMs'>, core: Core, draft: Draft): Promise<IssuedToken> {
   const { db, nowMs } = tx
   await deleteExpiredOAuthTokens(tx)
@@ -142,8 +145,9 @@ export async function revokeOAuthTokensOf({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'
 }
 
 /**
- * Handles the first use of a token that came from a refresh: the client has received it. Revokes the token that it replaces
- * and the results of other refreshes with the same refresh token; keeps the tokens that were refreshed from this one.
+ * Handles the first use of a token that came from a refresh, which shows that the client has received it. Revokes the
+ * token that it replaces and the results of other refreshes with the same refresh token; keeps the tokens that were
+ * refreshed from this one.
  */
 export async function revokeReplacedBy({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, token: OAuthToken): Promise<void> {
   const alive = await db
@@ -176,8 +180,9 @@ export async function deleteExpiredOAuthTokens({ db, nowMs }: Pick<Tx, 'db' | 'n
 }
 
 /**
- * At the limit, deletes expired and revoked tokens. Valid tokens stay. A refresh deletes the results of other refreshes
- * with the same refresh token, which the first use of any of them would revoke; any other request is rejected.
+ * At the limit, deletes expired and revoked tokens. Valid tokens stay. A refresh also deletes the tokens that came from
+ * other refreshes with the same refresh token; the first use of any of them would revoke these anyway. Any other
+ * request is rejected if there is still no room.
  */
 async function makeRoom({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft: Draft): Promise<void> {
   const { applicationId, userId, previousId } = draft

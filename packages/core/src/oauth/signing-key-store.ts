@@ -24,7 +24,10 @@ interface SigningKeysTable {
 
 export const SIGNING_ALGORITHM = 'RS256'
 const MODULUS_BITS = 2_048
-/** How long a retired key is published: longer than the tokens that it has signed are valid, and clients cache keys. */
+/**
+ * How long a retired key is published. This is longer than the lifetime of the tokens that it has signed, and longer
+ * than clients cache keys.
+ */
 const PUBLISHED_AFTER_MS = DAY_MS
 
 /** A key that signs ID tokens. */
@@ -38,7 +41,7 @@ const placeOf = (kid: string): string[] => ['oauth_signing_keys', kid]
 /**
  * Returns the key that signs, and creates it if there is none.
  *
- * @throws UnsealError if the secrets key is not the one with which it was encrypted; a rotation replaces it
+ * @throws UnsealError if the signing key was encrypted with another secrets key; `rotateSigningKey` replaces it
  */
 export async function currentSigningKey(core: Core): Promise<SigningKey> {
   const { kid, sealed_private_jwk } = (await findCurrent({ db: core.db.read })) ?? (await createFirst(core))
@@ -90,7 +93,7 @@ const findCurrent = ({ db }: Pick<ReadContext, 'db'>): Promise<Row | undefined> 
     .limit(1)
     .executeTakeFirst()
 
-/** Two processes may both make a key; the one that writes second takes that of the first. */
+/** Two processes may create a key at the same time. The one that writes second uses the key of the first. */
 async function createFirst(core: Core): Promise<Row> {
   const key = await newKey(core)
   return core.db.write(async (db) => {

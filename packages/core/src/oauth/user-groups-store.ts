@@ -6,7 +6,7 @@ import { type AccessLevel, accessLevels } from '../model/access-level.ts'
 /** The limit of groups in one claim. */
 const MAX_GROUPS = 2_000
 
-/** Returns the full paths of the groups in which the user has a role, given there or inherited, in their order. */
+/** Returns the full paths of the groups in which the user has a direct or inherited role, ordered by path. */
 export async function groupPathsOf(context: ReadContext, userId: number): Promise<string[]> {
   const rows = await context.db
     .selectFrom('groups')

@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 const request = { address: '192.0.2.7' }
-/** The clock begins 6.789 s after a minute. */
+/** The failure of a call above the limit. The clock begins 6.789 s after a full minute. */
 const tooOften = { code: 'too_often', retryAfterSeconds: 54 }
 const failure = (error: DomainError) => error.failure
 

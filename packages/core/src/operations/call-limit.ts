@@ -35,7 +35,7 @@ interface InputKey<Input> {
   of(input: Input): string
 }
 
-/** The length up to which keys are stored as they are; of longer ones, the hash is stored. */
+/** The maximum length of keys that are stored as they are. Longer keys are stored as a hash. */
 const MAX_KEY_CHARACTERS = 200
 
 /** Counts calls. There is one for each database that a process has open. */

@@ -36,7 +36,7 @@ function run<Input extends InputSchema, Result>(
   return world.perform(mira, operation, { project: project.id, ...input }, request)
 }
 
-/** Tries to remove something unless it changed after one of the times. */
+/** Tries a removal once for each time, as a caller who knows the state at that time. Returns the outcomes. */
 async function outcomes<Input extends InputSchema>(
   operation: Operation<Input, unknown>,
   input: object,

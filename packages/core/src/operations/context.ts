@@ -36,7 +36,7 @@ export interface CoreSettings {
   /** The bytes that a project may store, in its repository and in pipeline records; 0 for no limit. */
   readonly projectStorageBytes: number
   readonly impersonationEnabled: boolean
-  /** How long a process uses application settings before it reads them again; 0 for every use. */
+  /** How long a process uses application settings before it reads them again; 0 to read them at every use. */
   readonly settingsCacheSeconds: number
   /** Application settings that the configuration of the process fixes. */
   readonly pinnedSettings: Partial<SettingValues>

@@ -28,7 +28,10 @@ export interface Operation<Input extends InputSchema = InputSchema, Result = unk
   /** Whether the caller may set a time after which the object must not have changed (`If-Unmodified-Since`). */
   readonly isConditional: boolean
   readonly limits: readonly CallLimit<z.output<Input>>[]
-  /** Returns the group or project of the operation. Missing if it has none. @throws DomainError without the permission */
+  /**
+   * Returns the group or project of the operation. Missing if the operation has none.
+   * @throws DomainError if the actor lacks the permission
+   */
   authorize?(context: CallContext & ReadContext, input: z.output<Input>): Promise<Subject>
   readonly work: Work<z.output<Input>, Result>
 }
@@ -113,7 +116,10 @@ export function steps<Input extends InputSchema, S extends Subject, Result>(
   }
 }
 
-/** A read for many parents together, for adapters that have already found the parents, as far as the actor may see them. */
+/**
+ * A query for many parents at once. It is for adapters that have already found the parents, and have left out those
+ * that the actor may not see.
+ */
 export interface BatchQuery<Input extends InputSchema = InputSchema, Parent = unknown, Result = unknown> {
   readonly name: string
   readonly input: Input
@@ -165,7 +171,7 @@ export function unscopedBatchQuery<Input extends InputSchema, Parent, Result>(
   return { ...head, run }
 }
 
-/** Defines a query that is about no single group or project; `run` checks permissions itself. */
+/** Defines a query that is not about a single group or project; `run` checks permissions itself. */
 export function unscopedQuery<Input extends InputSchema, Result>(
   head: OperationHead<Input>,
   run: (context: CallContext & ReadContext, input: z.output<Input>) => Promise<Result>,

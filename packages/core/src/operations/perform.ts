@@ -10,7 +10,10 @@ import { noRequest, type RequestFacts, UnmodifiedCheck } from './request-facts.t
 import { inTransaction } from './transaction.ts'
 import type { Reads } from './watched-reads.ts'
 
-/** The queue of writers, a frequent reason, is usually empty by then. */
+/**
+ * The time after which clients should retry an `unavailable` operation. A frequent reason is a full queue of writers,
+ * which is usually empty by then.
+ */
 const RETRY_AFTER_SECONDS = 5
 
 /** The validated input of an operation, for adapters that validate large inputs in a worker thread. */

@@ -3,7 +3,7 @@ import { clientNameOf, type FieldTable, type ObjectOf } from '../kit/field-table
 import type { Tx } from './context.ts'
 import type { Changes, DomainEvent } from './event.ts'
 
-/** Returns the values that events compare, by name in camelCase. A missing value is `undefined`. */
+/** Functions that return the values that events compare, by name in camelCase. A missing value is `undefined`. */
 export type Compared<Thing> = Readonly<Record<string, (thing: Thing) => unknown>>
 
 /** Describes the events of one kind of thing. */
@@ -17,8 +17,8 @@ export interface RecordedKind<Thing extends { readonly id: number }> {
 }
 
 /**
- * A thing before and after a change, with its project or group. It was created if `before` is missing, and removed if `after`
- * is. `details` replace those of its kind.
+ * A thing before and after a change, with its project or group. If `before` is missing, the thing was created. If
+ * `after` is missing, it was removed. `details` replaces the details that its `RecordedKind` would give.
  */
 type Change<Thing> = Pick<DomainEvent, 'projectId' | 'groupId' | 'details'> &
   ({ readonly before: Thing; readonly after?: Thing } | { readonly before?: undefined; readonly after: Thing })
@@ -76,7 +76,7 @@ export const comparedMembers =
   <Name extends keyof Thing & string>(...names: readonly Name[]): Compared<Thing> =>
     Object.fromEntries(names.map((name) => [name, (thing: Thing) => thing[name]]))
 
-/** Returns the comparison of the object in a member. */
+/** Returns the comparison of an object that is a member of the compared thing. */
 export const comparedWithin = <Thing, Key extends keyof Thing>(
   key: Key,
   compared: Compared<Thing[Key]>,

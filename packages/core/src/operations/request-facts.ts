@@ -50,8 +50,8 @@ function timeIn(text: string): number | undefined {
 }
 
 /**
- * The check of `If-Unmodified-Since` in one call of an operation. The operation decides where the check happens: after the
- * permission, when it has read the object.
+ * The check of `If-Unmodified-Since` in one call of an operation. The operation decides when to make the check: after
+ * that of the permission, once it has read the object.
  */
 export class UnmodifiedCheck {
   readonly #operation: string

@@ -9,7 +9,10 @@ export interface SubscriptionTable {
   readonly itemId: string
 }
 
-/** Returns whether a user has subscribed to each thing or unsubscribed from it, by id; without those that they did neither. */
+/**
+ * Returns a map from the id of each thing to true if the user has subscribed to it, and false if they have
+ * unsubscribed. Things for which they did neither are missing.
+ */
 export async function explicitSubscriptions(
   { db }: ReadContext,
   { subscriptions, itemId }: SubscriptionTable,

@@ -11,7 +11,7 @@ export interface ReadWatch {
   countCharacters(characters: number): void
 }
 
-/** Returns a connection with watched reads, to stop them when the client disconnects or exceeds a limit. */
+/** Returns a connection with reads that `watch` can stop, when the client disconnects or exceeds a limit. */
 export const watchedReads = ({ db }: Pick<Core, 'db'>, watch: ReadWatch): Reads =>
   db.read.withPlugin({
     transformQuery({ node }) {

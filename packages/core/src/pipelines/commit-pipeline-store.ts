@@ -6,13 +6,13 @@ import { newestOfEach, pipelineQuery } from './pipeline-store.ts'
 /** A commit of a project. */
 export interface CommitInProjectId {
   readonly projectId: number
-  /** `undefined` if the commit is unknown, for which no pipeline is found. */
+  /** `undefined` if the commit is unknown. No pipeline is found then. */
   readonly sha: string | undefined
 }
 
 /**
- * Returns the pipeline with the highest id of each commit, among those without a parent; `undefined` if there is none, or
- * the actor may not see the pipelines of the project.
+ * Returns for each commit the pipeline with the highest id. Child pipelines do not count. Returns `undefined` if there
+ * is none, or the actor may not see the pipelines of the project.
  */
 export async function lastPipelineOfEach(
   context: ActorContext,

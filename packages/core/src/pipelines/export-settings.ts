@@ -5,7 +5,7 @@ import { effectiveVariables, type VariableCircumstances } from '../variables/eff
 import type { Variable } from '../variables/variable.ts'
 import { type SealedVariable, unsealVariable, variableLevelsOf } from '../variables/variable-store.ts'
 
-/** The OTLP signals that can be exported, as the variable names them. */
+/** The OTLP signals that can be exported, in the spelling that the variable uses. */
 export const exportSignals = ['traces', 'metrics', 'logs'] as const
 export type ExportSignal = (typeof exportSignals)[number]
 
@@ -21,7 +21,7 @@ export interface ExportSettings {
 
 type ExportVariable = Pick<Variable, 'key' | 'value' | 'type' | 'isMasked' | 'isHidden'>
 
-/** Returns the settings from the variables that apply to a pipeline, of which each key may occur once. */
+/** Returns the settings from the variables that apply to a pipeline. Each key may occur only once among them. */
 export function parseExportSettings(variables: readonly ExportVariable[], serviceName: string): ExportSettings {
   const keys = exportVariableKeys(serviceName)
   const find = (key: string) => variables.find((variable) => variable.key === key)

@@ -30,8 +30,9 @@ type NumbersTable = 'pipeline_numbers' | 'job_numbers'
 export const FIRST_ASSIGNED_NUMBER = 2 ** 52
 
 /**
- * Returns the Global ID number of each id of a project, by id, and creates those that do not exist yet. The first
- * project that asks for an id gets the id itself. Writers take turns, so two projects cannot both be the first.
+ * Returns a map from ids of a project's pipelines or jobs to the numbers in their Global IDs. Creates the numbers that
+ * do not exist yet. The first project that asks for an id gets the id itself. Writers take turns, so two projects
+ * cannot both be the first.
  */
 export async function claimGlobalNumbers(
   tx: Tx,
@@ -100,7 +101,7 @@ export async function assignGlobalNumbers(
   return numbers
 }
 
-/** Returns the owning project of each number, by number. */
+/** Returns a map from each number to the id of the project that owns it. */
 async function ownersOf(
   db: ReadContext['db'],
   table: NumbersTable,

@@ -184,7 +184,7 @@ export async function jobOfEachPipeline(
   return lists.map(([row], index) => row && { ...jobOf(row), pipeline: wanted[index]!.pipeline })
 }
 
-/** Returns the job with this Global ID number, for the project that owns it. */
+/** Returns for each project the job with this Global ID number, or `undefined` if the job is not in the project. */
 export async function jobOfEachProject(
   context: ReadContext,
   projects: readonly Project[],
@@ -222,10 +222,13 @@ export async function findReadableJob(
   return (await jobsOf(context, [row]))[0]
 }
 
-/** The number of most recent jobs in which runners are searched. */
+/** The number of most recent jobs that are searched for runners. */
 const RECENT_JOBS = 10_000
 
-/** Returns the latest data about each runner, by id, from those of the most recent jobs that the actor may see. */
+/**
+ * Returns the latest data about each runner, in a map by id. The data come from the most recent jobs, without those
+ * that the actor may not see.
+ */
 export async function findReadableRunners(
   context: ReadContext,
   actor: Actor,

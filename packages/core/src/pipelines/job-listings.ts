@@ -50,7 +50,7 @@ export const findJobOfEachProject = batchQuery(
   (context, projects: readonly Project[], { globalNumber }) => jobOfEachProject(context, projects, globalNumber),
 )
 
-/** Returns the job of each pipeline by its Global ID number, or the current one of that name. */
+/** Returns one job of each pipeline: the one with the Global ID number, or the current one with the name. */
 export const findJobOfEachPipeline = unscopedBatchQuery(
   {
     name: 'findJobOfEachPipeline',
@@ -63,7 +63,10 @@ export const findJobOfEachPipeline = unscopedBatchQuery(
     ),
 )
 
-/** Returns the bridge job that started each pipeline, from the upstream pipeline that it names. */
+/**
+ * Returns the bridge job that started each pipeline. It belongs to the upstream pipeline that the record of the
+ * pipeline names.
+ */
 export const sourceJobsOfPipelines = unscopedBatchQuery(
   { name: 'sourceJobsOfPipelines', input: z.object({}) },
   async (context, pipelines: readonly Pipeline[]): Promise<(JobOfPipeline | undefined)[]> => {

@@ -2,7 +2,10 @@ import { sql } from 'kysely'
 import type { ReadContext } from '../kit/store-context.ts'
 import { type JobRow, jobQuery } from './job-store.ts'
 
-/** Details longer than this are not read with the row, because one job may have more than all others together. */
+/**
+ * Details longer than this are not read with the row, because those of one job may be longer than those of all others
+ * together.
+ */
 const SHORT_BYTES = 4 * 1024
 /** The limit of details read by one statement, unless one job alone has more. */
 const BYTES_PER_STATEMENT = 4 * 1024 * 1024

@@ -12,7 +12,10 @@ import { nextStageOrder } from './stage-order.ts'
 /** The number of rows written before the event loop gets a turn. Writing them takes a few milliseconds. */
 const ROWS_PER_TURN = 256
 
-/** The statuses before and after a record, by job id, of the jobs that it adds and of those that get another status. */
+/**
+ * The statuses before and after a record, by job id. They include only jobs that the record adds and jobs that get
+ * another status.
+ */
 export interface JobStatusChange {
   readonly previous: Readonly<Record<number, string>>
   readonly current: Readonly<Record<number, string>>

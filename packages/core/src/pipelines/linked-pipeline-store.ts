@@ -41,7 +41,10 @@ export const downstreamListing = (
     pipelines.map((pipeline) => downstreams(context, actor, pipeline)),
   )
 
-/** Returns the upstream pipeline that each record names: one of the project that it names, or else of its own. */
+/**
+ * Returns the upstream pipeline that the record of each pipeline names. If the record also names another project, the
+ * upstream pipeline belongs to that project, otherwise to the project of the pipeline itself.
+ */
 export async function upstreamOfEach(
   context: ReadContext,
   actor: Actor,

@@ -15,7 +15,7 @@ import { pipelineVariables } from './pipeline-variable-store.ts'
 const subject = (context: ReadContext, { project }: { readonly project: ProjectRef }) => getProject(context, project)
 const read = { caller: 'anyone', permission: 'read_pipeline', subject } as const
 
-/** Lists the variables that the record of a pipeline contains. They may be secrets, as those of the project may be. */
+/** Lists the variables that the record of a pipeline contains. Like the variables of a project, they may be secrets. */
 export const listPipelineVariables = query(
   { name: 'listPipelineVariables', input: pipelineInput, permission: 'admin_variables', subject },
   async (context, { pipelineId }): Promise<RecordedVariable[]> =>
@@ -35,7 +35,7 @@ export const getJobTrace = query({ name: 'getJobTrace', input: jobInput, ...read
 
 const MAX_NAME_LENGTH = 255
 
-/** Names a pipeline. The name lasts until a record has another one. */
+/** Sets the name of a pipeline. It is kept until a record contains another name. */
 export const renamePipeline = command(
   { name: 'renamePipeline', input: pipelineMetadataInput, permission: 'create_pipeline_record', subject },
   async (tx, { pipelineId, name }): Promise<Pipeline> => {

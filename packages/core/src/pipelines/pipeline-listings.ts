@@ -69,8 +69,8 @@ async function readableProjects(context: OperationContext & ReadContext, commits
 }
 
 /**
- * Finds a pipeline of each project by its Global ID number, by its iid, or as the newest of a commit; without any of
- * them, the one of the default branch that REST shows.
+ * Finds a pipeline of each project by its Global ID number, by its iid, or as the newest of a commit. If none of these
+ * is given, finds the pipeline of the default branch that the REST API shows.
  */
 export const findPipelineOfEach = batchQuery(
   {

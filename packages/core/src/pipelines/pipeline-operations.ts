@@ -122,7 +122,7 @@ export interface RecordedPipeline {
   readonly isNew: boolean
 }
 
-/** Stores a record of a pipeline. A record that changes nothing is answered alike, but nothing is written. */
+/** Stores a record of a pipeline. A record that changes nothing gets the same response, but is not written. */
 export const putPipelineRecord = unscopedSteps(
   { name: 'putPipelineRecord', input: preparedRecordInput },
   async (context, record): Promise<RecordedPipeline> => {
@@ -139,7 +139,7 @@ const RECORDED_FIRST = 'pipeline.created'
 const RECORDED_AGAIN = 'pipeline.updated'
 
 /**
- * Returns the project to record in.
+ * Returns the project in which the pipeline is recorded.
  * @throws DomainError if the project does not exist, or the actor may not record pipelines in it
  */
 async function projectToRecordIn(context: OperationContext & ReadContext, record: PreparedRecord): Promise<Project> {

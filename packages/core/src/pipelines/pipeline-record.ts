@@ -189,7 +189,10 @@ export function asOf({ status: word, jobs: all, ...run }: PipelineDraft): number
   return times.reduce((latest, time) => (time === undefined || time < (latest ?? 0) ? latest : time), undefined)
 }
 
-/** Returns the jobs ordered by id. For a repeated id a bridge wins, then the later end, then the later in the list. */
+/**
+ * Returns the jobs ordered by id. If several have the same id, a bridge is preferred, then the one with the later end,
+ * then the one later in the list.
+ */
 function jobsOf({ builds = [], bridges = [] }: PutRecord): Job[] {
   const byId = new Map<number, Job>()
   for (const one of [...builds.map((build) => jobOf(build, false)), ...bridges.map((bridge) => jobOf(bridge, true))]) {
@@ -248,7 +251,7 @@ function jobOf(input: z.output<typeof job>, isListedAsBridge: boolean): Job {
   }
 }
 
-/** Returns the artifacts. Some versions report a size of 0 without a name for a job without artifacts. */
+/** Returns the artifacts. For a job without artifacts, some versions of GitLab report a size of 0 without a name. */
 const artifactsOf = (file: z.output<typeof job>['artifactsFile']): Job['artifacts'] =>
   file?.filename === undefined && !file?.size ? undefined : file
 

@@ -28,7 +28,7 @@ export async function pageOfPipelines(
   return mapPage(await pageOf(context, ordered(pipelineQuery(context, projectId, filter), filter), page), pipelineOf)
 }
 
-/** Returns the pipeline with the highest id of a ref, among those without a parent. */
+/** Returns the pipeline of a ref with the highest id. Child pipelines do not count. */
 export async function findLatestPipeline(
   context: ReadContext,
   { id }: Project,
@@ -200,7 +200,7 @@ const statusesOfScope = {
 /** The source of child pipelines: those that a pipeline of the same project started. */
 const CHILD_SOURCE = 'parent_pipeline'
 
-/** Matches the pipelines that are not children, with the table under its own name or an alias. */
+/** Matches pipelines that are not child pipelines. `source` names the column, because the table may have an alias. */
 const isNoChild = (source: 'pipelines.source' | 'latest.source') =>
   sql<SqlBool>`coalesce(${sql.ref(source)}, '') <> ${sql.lit(CHILD_SOURCE)}`
 

@@ -24,8 +24,8 @@ export interface PreparedPipeline {
 }
 
 /**
- * A record that is ready to be stored. All work in proportion to the number of jobs has been done, so that a large
- * record can be prepared in a worker thread; it is plain data.
+ * A record that is ready to be stored. It is plain data, and all work that grows with the number of jobs has been done,
+ * so that a large record can be prepared in a worker thread.
  */
 export interface PreparedRecord {
   readonly project: PutRecord['project']
@@ -72,7 +72,7 @@ function prepareRecord(input: PutRecord): PreparedRecord {
   }
 }
 
-/** Returns the pipeline to store in the project of these names. */
+/** Returns the pipeline to store if the record belongs to the project with these names. */
 export function pipelineFor(
   { upstreamNames, withinProject, acrossProjects }: PreparedRecord,
   own: ProjectNames,

@@ -24,7 +24,8 @@ interface StoredPipeline {
 }
 
 /**
- * Adds the size of a record that was just written to its project's usage, and subtracts that of the replaced record.
+ * Adds the size of a newly stored record to the usage of its project, and subtracts that of the record that it
+ * replaces.
  *
  * @throws DomainError `storage_full`; the caller must roll the transaction back
  */

@@ -6,8 +6,9 @@ const MAX_CHARACTERS = 1_000_000
 
 /**
  * Returns the order that numbers the stages of a pipeline after a record has changed its jobs. Existing stages keep
- * their places and new ones are appended, so that the Global ID of a stage never becomes that of another. `undefined`
- * while it is the order of the jobs. Both lists are in the order of the stages' first jobs.
+ * their places and new ones are appended, so that the Global ID of a stage never becomes that of another. Returns
+ * `undefined` as long as this is the order of the jobs. `formerNames` and `names` are in the order of the stages' first
+ * jobs.
  *
  * @throws DomainError `refused` if the pipeline has had too many stages
  */

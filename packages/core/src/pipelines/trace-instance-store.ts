@@ -22,10 +22,10 @@ interface TraceInstancesTable {
 }
 
 /**
- * Returns the instance name that is hashed into the ids of a root pipeline's trace. It is `undefined`, which stands for
- * the host of the core, if the project was the first to record that id or to name it as a root; otherwise it is a text
- * that only this project has. So each trace is written by one project. The result never changes, even if the project is
- * renamed or moved.
+ * Returns the instance name that is hashed into the ids of a root pipeline's trace, so that each trace is written by
+ * only one project. The first project that recorded the id, or named it as a root, gets `undefined`, which stands for
+ * the host of the core. Every other project gets a text that no other project has. The result never changes, even if
+ * the project is renamed or moved.
  */
 export async function claimTraceInstance(tx: CoreTx, project: Project, rootId: bigint): Promise<string | undefined> {
   const id = Number(rootId)
@@ -35,7 +35,7 @@ export async function claimTraceInstance(tx: CoreTx, project: Project, rootId: b
   return numbers.get(id) === id ? undefined : ownInstance(tx, project)
 }
 
-/** Returns the current result of `claimTraceInstance` for the project, without making it the first. */
+/** Returns the current result of `claimTraceInstance` for the project, but does not make the project the first one. */
 export async function findTraceInstance(tx: CoreTx, project: Project, rootId: bigint): Promise<string | undefined> {
   const id = Number(rootId)
   const isOwn = !Number.isSafeInteger(id) || (await isClaimedByOtherProject(tx, 'pipeline_numbers', project.id, id))

@@ -1,4 +1,4 @@
-/** Letters that have no base letter with a mark. */
+/** Letters that cannot be decomposed into a base letter and a mark. */
 const transliterations: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',

@@ -43,7 +43,7 @@ export const projectListInput = {
   simple: z.boolean().optional(),
   /** No project is imported. */
   imported: z.boolean().optional(),
-  /** No project is marked for deletion, on any day. */
+  /** Any value matches nothing, because no project is ever marked for deletion. */
   markedForDeletionOn: z.string().max(255).optional(),
   /** All repositories are in the storage `default`. */
   repositoryStorage: z.string().max(255).optional(),

@@ -77,8 +77,8 @@ export async function listProjectRows(
 }
 
 /**
- * Returns the conditions that the actor may see a project and has the membership; the latter is ignored for anonymous
- * users.
+ * Returns the conditions that the actor may see a project and has the required membership in it. The membership is
+ * ignored for anonymous users.
  */
 export function conditionsOfActor(
   context: ReadContext,
@@ -113,7 +113,7 @@ interface MembershipFilter {
   readonly minAccessLevel?: AccessLevel | undefined
 }
 
-/** Returns what an order compares before the ids; `undefined` if that is equal in all projects. */
+/** Returns the value that an order compares before the ids; `undefined` if all projects have the same value. */
 function columnOf(by: Exclude<RestProjectOrder, 'similarity'>) {
   switch (by) {
     case 'id':

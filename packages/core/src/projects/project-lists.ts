@@ -101,7 +101,7 @@ async function pageOfProjects(
 /** The name of the only storage of repositories. */
 const STORAGE = 'default'
 
-/** The last change counts as activity, so that both pairs of parameters limit the same time. */
+/** The last activity of a project is its last change, so both pairs of parameters limit the same time. */
 const later = (a: number | undefined, b: number | undefined) => limitOf(Math.max, a, b)
 const earlier = (a: number | undefined, b: number | undefined) => limitOf(Math.min, a, b)
 function limitOf(choose: (...values: number[]) => number, ...values: (number | undefined)[]): number | undefined {

@@ -11,7 +11,10 @@ import type { OperationContext, Tx } from '../operations/context.ts'
 import { findUser, findUserByUsername } from '../users/user-store.ts'
 import { countProjectsOfUser, type ProjectChanges } from './project-store.ts'
 
-/** Returns the namespace of a new project. As on GitLab, a forbidden one is answered like a missing one. */
+/**
+ * Returns the namespace of a new project. As on GitLab, the error for a namespace that the actor may not use is the
+ * same as for a missing one.
+ */
 export async function getTargetNamespace(tx: OperationContext & Tx, namespaceId: number): Promise<Group | User> {
   const notValid = invalid({ namespace: ['is not valid'] })
   const parent = await namespaceOf(tx, namespaceId)

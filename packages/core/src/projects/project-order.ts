@@ -1,4 +1,4 @@
-/** The columns by the names that clients have for them. */
+/** The columns, by the names that clients use for the orders. */
 export const orderColumns = {
   id: 'id',
   name: 'name',
@@ -13,14 +13,14 @@ export const projectOrders = Object.keys(orderColumns) as [keyof typeof orderCol
 /** Orders by stored bytes, for administrators. Packages and wikis store none. */
 export const sizeOrders = ['repository_size', 'storage_size', 'packages_size', 'wiki_size'] as const
 
-/** `similarity` is to the search text. */
+/** `similarity` orders by the similarity to the search text. */
 export const restProjectOrders = [...projectOrders, 'star_count', 'similarity', ...sizeOrders] as const
 export type RestProjectOrder = (typeof restProjectOrders)[number]
 
 export const projectListingOrders = [...projectOrders, 'full_path', 'similarity', 'storage_size'] as const
 
 export interface ProjectListingOrder {
-  /** `similarity` is to the search text. `storage_size` is accepted, but orders by id. */
+  /** `similarity` orders by the similarity to the search text. `storage_size` is accepted, but orders by id. */
   readonly by: (typeof projectListingOrders)[number]
   readonly direction: 'asc' | 'desc'
 }

@@ -4,7 +4,7 @@ import { isMoreAccessible, type ProjectFeatures, projectFeatureFields } from '..
 import type { Project } from '../model/project.ts'
 import { projectSettings } from '../model/project-settings.ts'
 
-/** The older switches of features, each a view of an access level. */
+/** The older switches of features. Each of them stands for the access level of a feature. */
 export const featureSwitches = {
   issuesEnabled: 'issues',
   mergeRequestsEnabled: 'mergeRequests',
@@ -63,7 +63,7 @@ function aliased({ publicBuilds, emailsDisabled, containerRegistryEnabled }: Set
   }
 }
 
-/** Merge requests and jobs need the repository, so that they cannot be open to more people. */
+/** Merge requests and jobs need the repository, so they cannot be open to more people than the repository is. */
 function hierarchyErrors(features: ProjectFeatures) {
   const wrong = ['cannot have higher visibility level than repository access level']
   const isAbove = (feature: 'mergeRequests' | 'builds') => isMoreAccessible(features[feature], features.repository)

@@ -16,7 +16,10 @@ import { openIssueCounts } from './open-issue-count-store.ts'
 import type { Namespace, ProjectView } from './project-view.ts'
 import { topicsOf } from './topic-store.ts'
 
-/** Returns the projects with their related data in input order, with the same number of queries for any number of them. */
+/**
+ * Returns the projects with their related data, in input order. The number of queries does not depend on the number of
+ * projects.
+ */
 export async function viewsOf(
   context: ReadContext,
   actor: Actor,
@@ -57,7 +60,7 @@ export async function viewsOf(
   })
 }
 
-/** Returns the numbers of open issues, without projects in which the actor may not read issues. */
+/** Returns the number of open issues of each project. Projects in which the actor may not read issues are left out. */
 function openIssuesOf(context: ReadContext, projects: readonly Project[], standings: readonly Standing[]) {
   const allowing = (permission: Permission) =>
     projects.flatMap(({ id }, index) => (can(standings[index]!, permission) ? id : []))

@@ -12,7 +12,7 @@ export interface ProjectView {
   /** The number of open issues; `undefined` if the actor may not read them. */
   readonly openIssuesCount: number | undefined
   readonly canCreateMergeRequest: boolean
-  /** Set if the caller asked for the fields only that identify and locate the project. */
+  /** Set if the caller asked only for the fields that identify and locate the project. */
   readonly isSimple?: true
   /** The names from the root group to the project, joined with ` / `. */
   readonly nameWithNamespace: string
@@ -20,7 +20,9 @@ export interface ProjectView {
   readonly roles: { readonly project: AccessLevel; readonly group: AccessLevel } | undefined
 }
 
-/** The namespace of a project: that of a group, with the group's id, or that of a user. */
+/**
+ * The namespace of a project, which is that of a group or of a user. The namespace of a group has the id of the group.
+ */
 export interface Namespace {
   readonly id: number
   readonly kind: 'group' | 'user'

@@ -104,7 +104,7 @@ export async function setRepositoryBytes(
 }
 
 /**
- * Returns projects with a repository that has not been measured since then; those that were never measured come first.
+ * Returns projects with a repository that was not measured after `beforeMs`. Those that were never measured come first.
  */
 export async function projectsToMeasure(
   { db }: Pick<ReadContext, 'db'>,

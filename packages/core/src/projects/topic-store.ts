@@ -35,7 +35,7 @@ export async function saveTopics({ db }: Pick<Tx, 'db'>, projectId: number, name
   await db.insertInto('project_topics').values(rows).execute()
 }
 
-/** Returns the topics of projects by project, each list in its order. */
+/** Returns the topics of each project, in a map by project. Each list has the order in which the project stores it. */
 export async function topicsOf(
   { db }: ReadContext,
   projectIds: readonly number[],

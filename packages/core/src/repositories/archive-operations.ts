@@ -16,7 +16,7 @@ import { revision } from './commit-operations.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
 import { type RepositoryTreeEntry, treeEntriesAt } from './tree-entries.ts'
 
-/** The limit of the files of an archive together, before compression. */
+/** The maximum size of all files of an archive together, before compression. */
 const MAX_ARCHIVE_BYTES = 2 * 1024 * 1024 * 1024
 /** The limit of archives that one process sends at a time. */
 const MAX_RUNNING = 8
@@ -29,14 +29,17 @@ export interface Archive {
   readonly stream: Readable
 }
 
-/** The limits of archives that one caller gets at a time, and of the time that sending one may take. */
+/** The maximum number of archives that one caller gets at a time, and the maximum time for sending one. */
 const MAX_RUNNING_OF_CALLER = 2
 const MAX_SENDING_MS = 10 * 60_000
 
 /** The number of archives that are being sent, by caller. */
 const running = new Map<string, number>()
 
-/** Counts an archive of a caller, and returns what ends that. @throws DomainError `too_often` */
+/**
+ * Counts a running archive of the caller, and returns the function that removes it from the count.
+ * @throws DomainError `too_often`
+ */
 function reserveArchive(caller: string): () => void {
   const own = running.get(caller) ?? 0
   const all = [...running.values()].reduce((sum, count) => sum + count, 0)
@@ -94,7 +97,7 @@ export const getArchive = query(
 )
 
 interface ArchiveRequest {
-  /** The name of the project in the name of the file. */
+  /** The name of the project, which the name of the archive contains. */
   readonly name: string
   readonly format: (typeof archiveFormats)[number]
   readonly sha?: string | null | undefined

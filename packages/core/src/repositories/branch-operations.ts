@@ -30,7 +30,10 @@ export interface Branch {
   readonly name: string
   readonly commit: Commit
   readonly isDefault: boolean
-  /** Whether the default branch contains all its commits and at least one more; false for the default branch itself. */
+  /**
+   * Whether the default branch contains all commits of this branch and at least one more. False for the default branch
+   * itself.
+   */
   readonly isMerged: boolean
   readonly canPush: boolean
 }

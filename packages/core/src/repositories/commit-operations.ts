@@ -205,7 +205,8 @@ async function pageOfHistory(
 }
 
 /**
- * Returns the commit of the ref or, without a ref, of the default branch; `undefined` without commits. @throws DomainError `not_found` for an unknown ref
+ * Returns the commit of the ref or, without a ref, of the default branch. Returns `undefined` if there are no commits.
+ * @throws DomainError `not_found` for an unknown ref
  */
 async function tipOf(repository: ProjectRepository, refName: string | undefined): Promise<string | undefined> {
   const oid = await repository.findCommit(refName)

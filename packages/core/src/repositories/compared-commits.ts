@@ -4,7 +4,7 @@ import type { Project } from '../model/project.ts'
 import { type Commit, commitOfProject } from './commit.ts'
 
 const MAX_COMMITS = 5_000
-/** The limits of the messages: a longer one is cut, and more text than that together is refused. */
+/** A longer message is cut. If all messages together are longer than `MAX_TEXT_LENGTH`, the comparison is refused. */
 const MAX_MESSAGE_LENGTH = 10_000
 const MAX_TEXT_LENGTH = 8 * 1024 * 1024
 

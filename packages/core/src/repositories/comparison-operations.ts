@@ -31,7 +31,10 @@ export interface Comparison {
   readonly isSameCommit: boolean
 }
 
-/** Compares a revision with the newest commit that both have, or with the other revision itself if it is `straight`. */
+/**
+ * Compares the revision `to` with the newest commit that it shares with `from`, or with `from` itself if `straight` is
+ * set.
+ */
 export const compareRevisions = query(
   {
     name: 'compareRevisions',

@@ -146,7 +146,10 @@ export const listTree = query(
   },
 )
 
-/** Returns the entries after a given one, which `cursor` names by its path or `pageToken` by its object id. */
+/**
+ * Returns the entries after a given one. Either `cursor` identifies that entry by its path, or `pageToken` by its
+ * object id.
+ */
 function keysetPageOfEntries(
   entries: readonly RepositoryTreeEntry[],
   { perPage, cursor, pageToken }: KeysetRequest & { readonly pageToken: string | undefined },
@@ -175,7 +178,7 @@ export const getBlob = query(
   },
 )
 
-/** The limits on requests for the content of a file, as the platform names them. */
+/** The limits on requests for the content of a file. They have the names that GitLab gives them. */
 const rawLimits = <Input>(path: (input: Input) => string): readonly CallLimit<Input>[] => [
   {
     name: 'raw_blob',

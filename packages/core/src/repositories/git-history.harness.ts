@@ -41,7 +41,7 @@ export class GitHistory {
   /** The author of the next commits. */
   author = 'Mira'
 
-  /** Commits files by path, of which null removes one, and returns the id of the commit. */
+  /** Commits the contents of files, given by path, and returns the id of the commit. Null removes a file. */
   commit(files: Readonly<Record<string, string | null>>, message = 'Change'): string {
     for (const [path, content] of Object.entries(files)) {
       const file = join(this.#workTree, path)

@@ -17,7 +17,7 @@ import { pageOfArray, revision } from './commit-operations.ts'
 import { findProjectRepository } from './project-repository.ts'
 import { typeOfEntry } from './tree-entries.ts'
 
-/** The largest file for which blame is computed, which names the last commit of each line. */
+/** The size of the largest file for which blame, the last commit of each line, is computed. */
 const MAX_BLAMED_BYTES = 1024 * 1024
 const MAX_BLAMED_LINES = 50_000
 
@@ -28,7 +28,7 @@ export interface Contributor {
   readonly commits: number
 }
 
-/** Lists the authors of commits that are no merges. */
+/** Lists the authors of commits, except merge commits. */
 export const listContributors = query(
   {
     name: 'listContributors',
@@ -73,7 +73,7 @@ export interface BlamedLines {
   readonly lines: readonly string[]
 }
 
-/** Returns the lines of a file in groups by the commit that last changed them. */
+/** Returns the lines of a file, grouped by the commit that last changed them. */
 export const blameFile = query(
   {
     name: 'blameFile',

@@ -18,8 +18,8 @@ export interface MergeRequestVersionsTable {
 }
 
 /**
- * Stores a version for each open merge request of a source branch, unless its last version has the same head. It is part
- * of the push, and of the creation of a merge request.
+ * Stores a version for each open merge request of a source branch, unless its last version has the same head. Called in
+ * the transaction of a push, and in that of the creation of a merge request.
  */
 export async function recordMergeRequestVersions(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,

@@ -1,7 +1,7 @@
 import { createContext, Script } from 'node:vm'
 import { refused } from '../git/commit-actions.ts'
 
-/** The time for all names of a request; other requests wait meanwhile. */
+/** The maximum time for matching all names of a request, because other requests have to wait meanwhile. */
 const MAX_MATCH_MS = 20
 
 const script = new Script('names.filter((name) => expression.test(name))')

@@ -10,7 +10,10 @@ export function matchesSearch(search: string | null | undefined, name: string): 
   return isSuffix ? lower.endsWith(text) : lower.includes(text)
 }
 
-/** Returns whether a name matches a pattern in which `*` stands for any characters; every other character is itself. */
+/**
+ * Returns whether a name matches a pattern in which `*` stands for any characters; every other character stands for
+ * itself.
+ */
 export function matchesWildcard(pattern: string, name: string): boolean {
   const [first, ...rest] = pattern.split('*')
   if (rest.length === 0) return name === pattern

@@ -121,7 +121,7 @@ export class RepositoryReader {
     return commit && listedCommitOf(this.project, commit)
   }
 
-  /** Returns the files in the order of the paths, without paths at which there is no file. */
+  /** Returns the files at the given paths, in the order of the paths. Paths without a file are left out. */
   async filesAt({
     paths,
     ...selector
@@ -165,7 +165,10 @@ export class RepositoryReader {
     }
   }
 
-  /** Returns names of branches in their order, of those that match a pattern in which `*` stands for any characters. */
+  /**
+   * Returns the names of the branches that match a pattern, in their order. `*` in the pattern stands for any
+   * characters.
+   */
   async branchNames(pattern: string, offset: number, limit: number): Promise<string[]> {
     const all = this.#repository === undefined ? [] : await listReferences(this.#repository.git, 'heads')
     return all
@@ -174,7 +177,10 @@ export class RepositoryReader {
       .slice(offset, offset + limit)
   }
 
-  /** Returns the languages of the default branch; of a larger tree, those of its first `MAX_MEASURED_FILES` source files. */
+  /**
+   * Returns the languages of the default branch; in a larger tree, only the first `MAX_MEASURED_FILES` source files
+   * count.
+   */
   async languages(): Promise<LanguageShare[]> {
     const { entries = [] } = (await this.tree({ recursive: true })) ?? {}
     const files = entries.filter(({ name, mode }) => isRegular(mode) && languageOf(name) !== undefined)
@@ -259,7 +265,7 @@ export class RepositoryReader {
   }
 }
 
-/** Each of them is opened to read its size. */
+/** The maximum number of files that are measured. Each of them is opened to read its size. */
 const MAX_MEASURED_FILES = 1_000
 
 /** Returns whether the mode is that of a file, not of a symbolic link. */

@@ -101,7 +101,7 @@ export const branchNamesOf = unscopedBatchQuery(
     mapInSequence(readers, (reader) => reader.branchNames(searchPattern, offset, limit)),
 )
 
-/** Lists the commits of a ref, newest first, as far as a history is searched. */
+/** Lists the commits of a ref, newest first. The list ends after the number of commits that a search visits. */
 export const commitsOfRepositories = unscopedBatchQuery(
   {
     name: 'commitsOfRepositories',
@@ -177,8 +177,8 @@ export const summariesOfCommits = unscopedBatchQuery(
 )
 
 /**
- * Returns the user with each commit's author address. Users are found by their public address; administrators find them
- * by any address, and users find themselves by any of their own.
+ * Returns for each commit the user with the e-mail address of its author. Users are found by their public address;
+ * administrators find them by any address, and users find themselves by any of their own.
  */
 export const authorsOfCommits = unscopedBatchQuery(
   { name: 'authorsOfCommits', input: z.object({}) },

@@ -31,7 +31,10 @@ export async function measureProjectRepository(core: Core, projectId: number, gi
   return bytes
 }
 
-/** Opens the storage of a repository with a limit of its own: those of snippets and wikis. Only for the holder of its lock. */
+/**
+ * Opens the storage of a repository that has a limit of its own, as those of snippets and wikis have. Only for the
+ * holder of the repository's lock.
+ */
 export async function openOwnStorage(
   core: Core,
   key: RepositoryKey,
@@ -58,7 +61,10 @@ export async function openOwnStorage(
   }
 }
 
-/** Measures a repository that is not counted for a project, and stores the result. Only for the holder of its lock. */
+/**
+ * Measures a repository that does not count towards the storage of a project, and stores the result. Only for the
+ * holder of its lock.
+ */
 export async function measureOwnRepository(core: Core, name: string, gitdir: string): Promise<number> {
   const bytes = await measureSpace(gitdir)
   await core.db.write((db) => setMeasuredBytes({ db, nowMs: core.clock.nowMs() }, name, bytes))

@@ -68,7 +68,10 @@ export async function recordPush(
   })
 }
 
-/** Returns the time of a commit that counts as the last change of the branch or tag that names it. */
+/**
+ * Returns the author time of a commit. It counts as the time of the last change of a branch or tag that refers to the
+ * commit.
+ */
 export const authoredAtMs = ({ author }: Pick<CommitHeader, 'author'>): number => author.atSeconds * 1_000
 
 async function setBranchTip(

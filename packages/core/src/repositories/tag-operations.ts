@@ -168,7 +168,10 @@ function annotate(
   return repository.writeTag({ target: commit, name, tagger, message })
 }
 
-/** Returns the tags of references, without tags of trees and blobs, which only Git itself can create. */
+/**
+ * Returns the tags to which the references refer. Tags of trees and blobs, which only Git itself can create, are left
+ * out.
+ */
 async function tagsOf(
   git: GitRepository | undefined,
   project: Project,

@@ -36,8 +36,8 @@ export interface AttemptLimit {
 const MAX_ROWS = 100_000
 
 /**
- * Returns the time at which the number of attempts in the period, with the same login or from the same address, is below the
- * limit again; `undefined` if it is below it now.
+ * Returns the time from which a further attempt is allowed; `undefined` if it is allowed now. It is allowed if the
+ * attempts in the period are below the limit, both those with the same login and those from the same address.
  */
 export async function findFreeTimeMs(
   { db, nowMs }: ReadContext,
@@ -82,7 +82,7 @@ export async function insertAttempt(
   return id
 }
 
-/** Deletes the attempts before the period. */
+/** Deletes the attempts that are older than the period. */
 export async function deleteExpiredAttempts(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
   { periodMs }: Pick<AttemptLimit, 'periodMs'>,

@@ -98,7 +98,7 @@ export async function findLiveSession({ db, nowMs }: ReadContext, secret: string
   return row && { id: row.id, userId: row.user_id, createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms }
 }
 
-/** Moves the end of a session that is used now. */
+/** Extends a session, because it is used now. */
 export async function extendSession(
   { db, nowMs }: Writing,
   session: Session,

@@ -26,11 +26,11 @@ export type SignInOutcome =
   /** The instance does not accept passwords. */
   | { readonly kind: 'password_disabled' }
 
-/** The longest time between two extensions of a session in use, which cost a write. */
+/** The longest time between two extensions of a session in use. Each extension costs a write. */
 const MAX_EXTEND_AFTER_MS = 3_600_000
 
 /**
- * Starts a session with a new secret, and ends the session of the secret that the browser had before, if there is one.
+ * Starts a session with a new secret, and ends the session that the browser had before, if there is one.
  *
  * @throws DomainError `too_often`
  */
@@ -84,7 +84,10 @@ export async function findSession(core: Core, sessionSecret: string): Promise<Au
  */
 export const newVisitorSecret = (core: Core): string => newOpaqueSecret(core)
 
-/** Returns the token that forms and scripts send along as proof that they could read a page given to this browser. */
+/**
+ * Returns the token that forms and scripts send with a request. It proves that they could read a page that this service
+ * sent to the browser.
+ */
 export const csrfTokenOf = (sessionSecret: string): string =>
   createHmac('sha256', sessionSecret).update('csrf').digest('hex')
 

@@ -37,7 +37,10 @@ const nullErrors: Readonly<Record<FieldType, string>> = {
 
 const notThis = (error: string) => (): Given => ({ error })
 
-/** The conversions of parameters of any type, as columns of GitLab's database convert them. */
+/**
+ * The conversion of a parameter of any type to each field type. Columns of GitLab's database convert values in the same
+ * way.
+ */
 const conversions: Readonly<Record<FieldType, (given: unknown) => Given>> = {
   int: (given) => {
     const read = readNumber(given)

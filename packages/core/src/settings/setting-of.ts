@@ -7,7 +7,10 @@ interface Reading {
   readonly values: Promise<SettingValues>
 }
 
-/** The latest reading of each core, by its process settings, which are the same object in cores with other listeners. */
+/**
+ * The latest values that were read, by the process settings of the core. Copies of a core with other listeners share
+ * these settings, and so the values.
+ */
 const readings = new WeakMap<Core['settings'], Reading>()
 
 /**

@@ -31,7 +31,7 @@ export const getApplicationSettings = unscopedSteps(
   },
 )
 
-/** Changes settings. All errors are reported together, and then nothing is changed. */
+/** Changes settings. If there are errors, all of them are reported together, and nothing is changed. */
 export const updateApplicationSettings = unscopedCommand(
   { name: 'updateApplicationSettings', caller: 'administrator', input: updateSettingsInput },
   async (tx, input: SettingsInput): Promise<SettingsRecord> => {
@@ -70,7 +70,7 @@ async function ensuredTimes(tx: Tx): Promise<SettingsTimes> {
 
 interface GivenValues {
   readonly values: Partial<SettingValues>
-  /** Messages for parameters that have no valid type. */
+  /** Messages for parameters of an invalid type. */
   readonly errors: Readonly<Record<string, readonly string[]>>
 }
 
@@ -147,7 +147,7 @@ const PINNED = 'is set by the configuration of the service and cannot be changed
 const pick = <Values extends object, Name extends keyof Values>(values: Values, names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, values[name]])) as Pick<Values, Name>
 
-/** Events keep short values only, and none of secrets. */
+/** Events contain only short values, and no values of secrets. */
 const MAX_AUDITED_CHARACTERS = 1_000
 
 function auditedChange(name: SettingName, before: SettingValues, after: SettingValues): object {

@@ -69,14 +69,14 @@ const rules: readonly Rule[] = [
 
 const keyTypes = ['rsa', 'dsa', 'ecdsa', 'ed25519', 'ecdsa_sk', 'ed25519_sk'] as const
 
-/** The URLs to which the service would send requests. */
+/** The settings with URLs to which the service would send requests. */
 const calledUrls = [
   'external_pipeline_validation_service_url',
   'external_authorization_service_url',
   'tracker_connect_proxy_url',
   'tracker_connect_additional_audience_url',
 ] as const
-/** Those of them that must be public. */
+/** The settings of `calledUrls` that must contain public URLs. */
 const publicUrls: readonly string[] = ['tracker_connect_proxy_url', 'tracker_connect_additional_audience_url']
 
 /** Returns the broken rules about several settings, as names with messages. */
@@ -102,14 +102,20 @@ function blockedReason(name: (typeof calledUrls)[number], values: SettingValues,
   return publicUrls.includes(name) ? localReason(url, core) : undefined
 }
 
-/** Host names are not resolved here, because they may resolve to another address when a request is sent. */
+/**
+ * Returns why a URL is not public, or `undefined` if it is. Host names are not resolved here, because they may resolve
+ * to another address when a request is sent.
+ */
 function localReason({ hostname }: URL, { localAddressReason }: Core): string | undefined {
   if (/^(?:.+\.)?localhost\.?$/.test(hostname)) return 'Requests to localhost are not allowed'
   const address = bareAddress(hostname)
   return isIP(address) === 0 ? undefined : localAddressReason?.(address)
 }
 
-/** Tells whether a list of hosts, addresses and networks, each with or without a port, has the host of a URL. */
+/**
+ * Tells whether a list contains the host of a URL. Entries are hosts, addresses and networks, each with or without a
+ * port.
+ */
 function isListed({ hostname, port, protocol }: URL, entries: readonly string[]): boolean {
   const address = bareAddress(hostname)
   const family = isIP(address)

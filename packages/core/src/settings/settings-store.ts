@@ -88,7 +88,10 @@ function decoded(name: string, { secret }: Setting, value: string, { secretsKey 
 
 const placeOf = (name: string): readonly string[] => ['application_setting', name]
 
-/** Returns the id of the group with this path. It reads the table itself, because the area of groups uses settings. */
+/**
+ * Returns the id of the group with this path. It queries the table of groups directly, because the code for groups
+ * depends on settings.
+ */
 export async function findGroupId({ db }: Pick<ReadContext, 'db'>, path: string): Promise<number | undefined> {
   const row = await db
     .selectFrom('routes')

@@ -5,8 +5,8 @@ import type { OperationContext } from '../operations/context.ts'
 import { settingOf } from './setting-of.ts'
 
 /**
- * Returns the visibility of a new group or project: the wanted one, or else the default of the instance, but no more than
- * that of the group around it.
+ * Returns the visibility of a new group or project: the requested one, or else the default of the instance. The default
+ * is reduced to the visibility of the group that contains the new one.
  *
  * @throws DomainError `invalid` if the actor may not give that visibility
  */

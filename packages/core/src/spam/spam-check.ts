@@ -6,7 +6,7 @@ import { consumeSpamLog, insertSpamLog } from './spam-log-store.ts'
 
 const MAX_RESPONSE_CHARACTERS = 16_384
 
-/** The input of checked operations: the solution of the challenge of an earlier request. */
+/** Parameters of all operations that check for spam: the solution of the challenge that an earlier request got. */
 export const captchaInput = z
   .object({ response: z.string().min(1).max(MAX_RESPONSE_CHARACTERS), spamLogId: z.int() })
   .optional()

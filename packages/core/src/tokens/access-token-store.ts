@@ -27,7 +27,7 @@ export interface AccessTokensTable {
   id: Generated<number>
   kind: AccessTokenKind
   user_id: number
-  /** For a project or group token, one of the two ids, and the role that it was created with. */
+  /** Set for project and group tokens: one of the two ids, and the role with which the token was created. */
   project_id: number | null
   group_id: number | null
   access_level: number | null
@@ -237,7 +237,8 @@ export async function updateAsRevoked({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, i
 }
 
 /**
- * Deletes the membership of the bot of a project or group token if its last token was revoked: it is a member only for them.
+ * Deletes the membership of the bot in the project or group of the token, if all tokens of the bot have been revoked.
+ * The bot is a member only because of its tokens.
  */
 export async function deleteUnneededMembership({ db }: Pick<Tx, 'db'>, token: AccessToken): Promise<void> {
   await db

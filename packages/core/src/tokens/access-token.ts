@@ -107,7 +107,7 @@ export const expiryOfRotated = (wanted: string | null | undefined, nowMs: number
 
 export const dateAfterDays = (nowMs: number, days: number): string => dayAt(nowMs + days * DAY_MS)
 
-/** Rejects scopes of administrators for other users. @throws DomainError `invalid` */
+/** Rejects scopes that are only for administrators if the user is not one. @throws DomainError `invalid` */
 export function validateScopes(user: Pick<User, 'isAdministrator'>, scopes: readonly string[]): void {
   if (!user.isAdministrator && scopes.some(isAdministratorScope)) {
     throw invalid({ scopes: ['can only contain available scopes'] })

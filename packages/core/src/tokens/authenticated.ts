@@ -17,7 +17,7 @@ export interface Authenticated {
   readonly id: number | undefined
   /** `undefined` for an OAuth token of an application that acts for itself. */
   readonly user: User | undefined
-  /** Job tokens and sessions have `api`, because nothing narrower limits them. */
+  /** Job tokens and sessions have `api`, because no scope limits them. */
   readonly scopes: readonly string[]
   /** For a job token, the only project in which it acts as its user. */
   readonly projectId?: number

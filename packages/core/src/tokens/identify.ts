@@ -15,7 +15,7 @@ export interface Presented {
   /** The bearer token: an OAuth token, a personal token or a job token. */
   readonly bearer?: string | undefined
   readonly privateToken?: string | undefined
-  /** The job token outside of `bearer`, in requests that accept job tokens. */
+  /** A job token that was sent in another place than `bearer`, in requests that accept job tokens. */
   readonly jobToken?: string | undefined
   readonly takesJobTokens: boolean
   /**

@@ -6,7 +6,10 @@ import { type Authenticated, accessTokenIdOf } from './authenticated.ts'
 
 const LAST_USE_INTERVAL_MS = 60_000
 
-/** Records in the background that a credential was used, at most once a minute, and its user, at most once a day. */
+/**
+ * Records in the background that a credential was used and that its user was active: the former at most once a minute,
+ * the latter at most once a day.
+ */
 export function markUse(core: Core, authenticated: Authenticated): void {
   const nowMs = core.clock.nowMs()
   const { user, lastUsedAtMs = Number.NEGATIVE_INFINITY } = authenticated

@@ -5,7 +5,7 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const FIRST_BIASED_BYTE = 248
 /** 62^43 is just above 2^256. */
 const SECRET_LETTERS = 43
-/** Longer than any valid token. Longer values are unknown, and are not hashed. */
+/** The maximum length of a value that may be a token. Longer values are rejected without hashing them. */
 const MAX_LENGTH = 256
 
 /** Returns a new token: a prefix and 256 random bits in base62. */

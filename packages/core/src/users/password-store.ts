@@ -10,7 +10,10 @@ import { findUserByLogin } from './user-store.ts'
  */
 const cost = { type: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
 const SALT_BYTES = 16
-/** A hash of no password, with the same cost as real ones, so that an unknown name takes as long as a known one. */
+/**
+ * A hash that no password matches. Verifying it costs as much as verifying a real one, so that an unknown name takes as
+ * long as a known one.
+ */
 const dummyHash = '$argon2id$v=19$m=19456,p=1,t=2$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
 
 /** Returns the hash of a password in PHC format. Takes tens of milliseconds, so never call it inside a transaction. */
@@ -49,9 +52,9 @@ export async function verifyPassword(
 }
 
 /**
- * Tells whether the verified password is still the user's, and the user active. Call it in the transaction that creates a
- * session or token for the password: either may have changed during the verification, and that change has revoked only
- * what existed then.
+ * Tells whether the verified password is still that of the user, and whether the user is active. Call it in the
+ * transaction that creates a session or token for the password: either may have changed during the verification, and
+ * that change has revoked only what existed then.
  */
 export async function isStillValid({ db }: Pick<Tx, 'db'>, { user, passwordHash }: VerifiedPassword): Promise<boolean> {
   const row = await db

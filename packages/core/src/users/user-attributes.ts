@@ -17,7 +17,7 @@ export const userAttributes = {
   external: z.boolean().optional(),
   canCreateGroup: z.boolean().optional(),
   projectsLimit: z.int().min(0).max(MAX_INT).optional(),
-  /** The address of commits, which can only be the address of the user. */
+  /** The e-mail address for commits. Only the user's own address is accepted. */
   commitEmail: clearable(z.string().max(255)),
   avatar: avatarInput,
 }
@@ -49,7 +49,7 @@ export function attributeChanges(
   }
 }
 
-/** Stores the picture of the changes, and returns the changes to the row. */
+/** Stores or removes the picture if the changes include one, and returns the changes to the user's row. */
 export async function withStoredAvatar(tx: Tx, id: number, changes: AttributeChanges): Promise<UserChanges> {
   const { avatar, ...others } = changes
   if (avatar === undefined) return others

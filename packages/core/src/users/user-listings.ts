@@ -72,8 +72,8 @@ export const browseUsers = unscopedQuery(
 )
 
 /**
- * Defines a batch query on users. `run` gets the users that the actor may see whole; the result of all others is
- * `undefined`.
+ * Defines a batch query on users. `run` gets the users of which the actor may see all fields; the result of all others
+ * is `undefined`.
  */
 function ofWholeUsers<Input extends InputSchema, Result>(
   head: { readonly name: string; readonly input: Input },

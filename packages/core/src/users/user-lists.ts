@@ -22,7 +22,7 @@ export const listUsers = unscopedQuery(
       withoutProjectBots: z.boolean().optional(),
       createdAfter: instant.optional(),
       createdBefore: instant.optional(),
-      /** For administrators, as the next two. */
+      /** Only for administrators, like the next two parameters. */
       external: z.boolean().optional(),
       withoutProjects: z.boolean().optional(),
       twoFactor: z.enum(['enabled', 'disabled']).optional(),
@@ -30,7 +30,10 @@ export const listUsers = unscopedQuery(
       excludeExternal: z.boolean().optional(),
       excludeHumans: z.boolean().optional(),
       publicEmail: z.string().max(255).optional(),
-      /** No user has an account of another service, or is an auditor. */
+      /**
+       * A value matches no user, as with the next three parameters: no user has an account of another service, or is an
+       * auditor.
+       */
       externUid: z.string().max(255).optional(),
       provider: z.string().max(255).optional(),
       samlProviderId: z.int().optional(),

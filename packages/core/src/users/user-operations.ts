@@ -165,8 +165,8 @@ export const activateUser = stateChange('activateUser', { to: 'active', from: ['
 export const deactivateUser = stateChange('deactivateUser', { to: 'deactivated', from: ['active'] })
 
 /**
- * Defines a change of state. It succeeds if the user already has the state; it is forbidden from a state not in `from`, and
- * for oneself.
+ * Defines a change of state. It succeeds if the user already has the state. It is forbidden if the present state is not
+ * in `from`, and for the actor's own user.
  */
 function stateChange(name: string, { to, from }: { to: UserState; from: readonly UserState[] }) {
   return unscopedCommand({ name, caller: 'administrator', input: z.object({ user: z.int() }) }, async (tx, input) => {

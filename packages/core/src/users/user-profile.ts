@@ -1,6 +1,6 @@
 import type { Actor, User, UserProfile } from '../model/user.ts'
 
-/** Returns a user with what the actor may see of it. */
+/** Returns a user, and how much of the profile the actor may see. */
 export const profileOf = (user: User, actor: Actor): UserProfile => ({
   user,
   isWhole: actor !== undefined && (actor.isAdministrator || actor.id === user.id),

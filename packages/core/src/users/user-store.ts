@@ -143,8 +143,8 @@ export async function findUserByEmail({ db }: ReadContext, email: string): Promi
 }
 
 /**
- * Returns users by e-mail address, in lower case. Public addresses match for everyone, private ones only for administrators
- * and for the user's own.
+ * Returns users in a map by e-mail address, in lower case. Every actor can find users by public addresses. By private
+ * addresses, administrators find all users, and others only themselves.
  */
 export async function findUsersByEmail(
   { db }: ReadContext,

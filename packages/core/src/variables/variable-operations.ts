@@ -96,7 +96,7 @@ async function getOne(context: OnParent<ReadContext>, input: z.output<typeof var
   throw new DomainError({ code: 'ambiguous', what: 'variables', distinguishedBy: ['filter', 'environmentScope'] })
 }
 
-/** Rejects an invalid draft, and a key and scope that another variable has. @throws DomainError `invalid` */
+/** Rejects a draft that is invalid, or that has the key and scope of another variable. @throws DomainError `invalid` */
 async function validateVariable(tx: OnParent<Tx>, draft: VariableDraft & { readonly id?: number }): Promise<void> {
   const namesakes = await findVariables(tx, tx.subject, draft)
   const isTaken = namesakes.some(({ id }) => id !== draft.id)

@@ -29,7 +29,7 @@ declare module '../kit/tables.ts' {
 interface CiVariablesTable extends ParentColumns, ColumnsOf<typeof variableFields> {}
 type Row = Selectable<CiVariablesTable>
 
-/** The core has the key that encrypts values. */
+/** A context that also has the core, which contains the key that encrypts values. */
 type WithCore<Context> = Context & Pick<OperationContext, 'core'>
 
 const variablesOf = ({ db }: ReadContext, parent: ParentRef) =>

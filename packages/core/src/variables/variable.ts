@@ -53,7 +53,10 @@ export const variableDraft = {
 }
 export const variableFields = { id: id(), ...variableDraft }
 
-/** A CI/CD variable of a project or group. One key may have several, each with its environment scope. */
+/**
+ * A CI/CD variable of a project or group. Several variables may have the same key, each with a different environment
+ * scope.
+ */
 export interface Variable extends ObjectOf<typeof variableFields> {}
 export type VariableDraft = ObjectOf<typeof variableDraft>
 
@@ -90,6 +93,9 @@ export interface ShownVariable extends Omit<Variable, 'value'> {
 export const shownVariable = (variable: Variable): ShownVariable =>
   variable.isHidden ? { ...variable, value: undefined } : variable
 
-/** Tells whether a log can mask the value: it has the characters of Base64, tokens and URLs; if `isRaw`, no spaces. */
+/**
+ * Tells whether a log can mask the value: it has at least 8 characters, and only those of Base64, tokens and URLs. A
+ * raw value may have all characters except spaces.
+ */
 export const isMaskable = ({ value, isRaw }: Pick<Variable, 'value' | 'isRaw'>): boolean =>
   (isRaw ? /^\S{8,}$/ : /^[A-Za-z0-9_+=/@:.~-]{8,}$/).test(value)

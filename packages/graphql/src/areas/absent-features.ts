@@ -14,8 +14,8 @@ declare module '../schema/schema-types.ts' {
 }
 
 /**
- * Adds the fields of features that this service does not have. Each has the value that GitLab shows where the feature is not used:
- * one unknown field would refuse the whole document of a client.
+ * Adds the fields of features that this service does not have. Each has the value that GitLab shows where the feature
+ * is not used: if a field were unknown, the whole document of a client would be rejected.
  */
 export function addAbsentFeatures(kit: Kit): void {
   const { builder, globalIds } = kit

@@ -25,7 +25,10 @@ export interface OperationRequest {
   readonly operationName: string | undefined
 }
 
-/** A request with a document that is syntactically correct, and the operation to execute. It has not been validated yet. */
+/**
+ * A request with a document that is syntactically correct, and the operation to execute. The document has not been
+ * validated yet.
+ */
 export interface ParsedOperation {
   readonly document: DocumentNode
   readonly operation: OperationDefinitionNode

@@ -19,7 +19,7 @@ type ServerOptions = Partial<GraphqlOptions & Pick<RestOptions, 'log' | 'rateLim
 export class GraphqlServer {
   readonly world: World
   readonly url: string
-  /** Resolves for each connection, in order, when the server has seen it close. */
+  /** One promise for each connection, in order. It resolves when the server has seen the connection close. */
   readonly closedConnections: readonly Promise<unknown>[]
   readonly #close: () => Promise<void>
   readonly #tokens = new Map<string, string>()

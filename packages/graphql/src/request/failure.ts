@@ -20,7 +20,10 @@ export class RequestLimitExceeded extends Error {
 /** Returns the error for an object that does not exist or that the caller may not change. It does not say which of the two. */
 export const notAvailable = (): GraphQLError => new GraphQLError(NOT_AVAILABLE)
 
-/** The message of a field if the caller has performed its operation too often, and of a request with 429. */
+/**
+ * The message for a field if the caller has performed its operation too often, and for a request that is rejected with
+ * 429.
+ */
 export const TOO_OFTEN = 'This endpoint has been requested too many times. Try again later.'
 
 /** Returns whether an error fails the whole request, regardless of the field in which it occurred. */

@@ -24,7 +24,10 @@ export class ItemBudget {
     this.#limitError = new OncePerOperationError(`The lists of one request may hold at most ${maxItems} items together`)
   }
 
-  /** Takes `count` items, and returns whether they are within the limit. After the first list beyond it, none is. */
+  /**
+   * Takes `count` items, and returns whether they are within the limit. After the first list that exceeds it, all
+   * further lists exceed it too.
+   */
   take(count: number): Promise<boolean> {
     return this.#queue.run(() => this.#takeNext(count))
   }

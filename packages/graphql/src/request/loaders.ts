@@ -79,7 +79,7 @@ export class Loaders {
     if (this.#waiting.length === 1 && this.#pending === 0) this.#startRoundSoon()
   }
 
-  /** Starts the next round after every resolver that has its data has run. */
+  /** Starts the next round when all resolvers that do not wait for data have run. */
   #startRoundSoon(): void {
     setImmediate(() => {
       if (this.#pending > 0) return

@@ -27,7 +27,7 @@ export class TextBudget {
   }
 
   /**
-   * Returns `count` descriptions. From the first one that exceeds the limit on, they are `undefined`.
+   * Returns `count` descriptions. The first one that exceeds the limit and all later ones are `undefined`.
    *
    * @param read returns the first descriptions that are at most `maxBytes` long together, and `undefined` for the rest
    */

@@ -16,7 +16,7 @@ const pagingArguments = (t: ArgumentsMaker) => ({
 
 interface ConnectionFieldOptions<Parent, Name extends NodeName, Args extends InputFieldMap> {
   readonly description?: string
-  /** The cost besides the fields below it. Default: 1. */
+  /** The cost of the field without the fields below it. Default: 1. */
   readonly cost?: Cost
   readonly args?: Args
   /** Default 100. */

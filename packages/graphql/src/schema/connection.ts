@@ -22,8 +22,8 @@ export const MAX_PAGE_SIZE = 100
 export const MAX_COUNTED = 100_000
 
 /**
- * A page of a list, with values that concern the whole list. Each is fetched on first use, together with those of other
- * parents.
+ * A page of a list, and values that concern the whole list. Each value is fetched on first use, together with the same
+ * value for the lists of other parents.
  */
 export class Connection<Node, Sum extends string = never> {
   readonly #listed: Listed<Node, Sum>

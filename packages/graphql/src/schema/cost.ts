@@ -1,5 +1,5 @@
 /**
- * The cost of a field besides the fields below it, if it is not 1.
+ * The cost of a field without the fields below it, if it is not 1.
  *
  * - `resolver`: the field has its own lookup. Its arguments count, and its page size if it is a connection.
  * - `repository`: adds 1, because the field reads from a repository.

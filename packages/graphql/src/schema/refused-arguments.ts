@@ -1,15 +1,16 @@
 import { defaultFieldResolver, GraphQLError, type GraphQLField, type GraphQLSchema, isObjectType } from 'graphql'
 
 /**
- * Returns the options of an argument for a feature that does not exist yet. Clients send such arguments in every request, as null
- * unless a person uses the feature; any other value fails the field, because ignoring it would return wrong data.
+ * Returns the options of an argument for a feature that does not exist yet. Clients send such arguments in every
+ * request, with the value null unless a person uses the feature. With any other value the field fails, because ignoring
+ * the value would return wrong data.
  */
 export const refusedArgument = (because: string) => ({
   description: `Not supported, because ${because}; only null is accepted`,
   extensions: { refusedBecause: because },
 })
 
-/** Adds the refusal to every field with such an argument. */
+/** Adds the check to every field that has a refused argument. */
 export function refuseArguments(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue

@@ -14,7 +14,7 @@ import type {
   User,
 } from '@penstock/core'
 
-/** A user in their part in a merge request: author, assignee, reviewer or participant. */
+/** A user with one role in a merge request: author, assignee, reviewer or participant. */
 export interface PersonOfMergeRequest extends User {
   readonly mergeRequest: MergeRequest
 }

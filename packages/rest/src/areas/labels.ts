@@ -18,7 +18,7 @@ import { orderedList } from './parameters/lists.ts'
 import { escapedHtml } from './shapes/escaped-html.ts'
 
 const plain = membersOf(describedLabelFields)
-/** A label, with what only some answers know of it. */
+/** A label, with the fields that only some responses contain. */
 type AnyLabel = DescribedLabel & Partial<ListedLabel>
 
 const count = (value: (counts: NonNullable<AnyLabel['counts']>) => number) =>
@@ -55,7 +55,7 @@ const invalid = ({ name, ...others }: Readonly<Record<string, readonly string[]>
   ...others,
 })
 
-/** The routes without a label in their path: the parameter `name` or `label_id` names it. */
+/** The routes without a label in their path. The parameter `name` or `label_id` identifies the label. */
 function unnamed(kind: ParentKind, { all: path }: { readonly all: string }) {
   const { update, remove } = operations[kind]
   const summary = (verb: string) => `${verb} a label of a ${kind}. A parameter names the label.`

@@ -26,7 +26,10 @@ const memberShape: Shape<Member> = {
   }),
 }
 
-/** The answer to adding members: the member if one was added. If several were added, only that it succeeded. */
+/**
+ * The response to adding members. If one was added, it is the member; if several were added, it says only that the
+ * request succeeded.
+ */
 const addedShape: Shape<AddedMembers> = {
   schema: z.union([memberShape.schema, z.object({ status: z.literal('success') }).meta({ id: 'MembersAdded' })]),
   of: ({ members }, context) => (members.length === 1 ? memberShape.of(members[0]!, context) : { status: 'success' }),

@@ -38,7 +38,10 @@ const jobChange = (action: string, operation: Operation<InputSchema, never>): Re
     summary: `Answers 422, because recorded jobs run elsewhere, where a client can ${action} them.`,
   })
 
-/** The requests that would start or change pipelines and jobs, which run elsewhere: each gets the reason. */
+/**
+ * The requests that would start or change pipelines and jobs. These run elsewhere, so each request is rejected with
+ * that reason.
+ */
 export const pipelineChangesArea: Area = {
   tag: 'Pipelines',
   routes: [

@@ -82,7 +82,7 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
   }
 }
 
-/** Returns the credentials of each kind, each from the first place that has one. */
+/** Returns one credential of each kind, from the first place in the request that has one. */
 const tokensIn = ({ headers, parameters }: CredentialRequest, { takesJobTokens }: EndpointAccess) => ({
   bearer: oauthTokenIn(headers.authorization, parameters),
   privateToken: singleParameter(parameters, 'private_token') ?? parameterText(headers['private-token']),

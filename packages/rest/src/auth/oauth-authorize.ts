@@ -64,7 +64,10 @@ async function showConsent(core: Core, request: RouteRequest): Promise<Reply> {
   })
 }
 
-/** The reasons why a request that must not show a page cannot succeed: users are always asked for consent. */
+/**
+ * The errors for a request that must not show a page. Such a request never succeeds, because users are always asked for
+ * consent.
+ */
 const silentRefusals = {
   login_required: 'The authorization server requires end-user authentication',
   consent_required: 'The authorization server requires end-user consent',

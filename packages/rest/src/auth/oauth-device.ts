@@ -22,7 +22,10 @@ export function deviceRoutes(core: Core): ServedRoute[] {
   ])
 }
 
-/** Shows the form. A code in the address is only filled in: its user must see it on the device and confirm it. */
+/**
+ * Shows the form. A code in the URL is only filled in. The user must compare it with the code on the device, and
+ * confirm it.
+ */
 async function showCodeForm(core: Core, request: RouteRequest): Promise<Reply> {
   const signedIn = await signedInUser(core, request)
   if (signedIn === undefined) return redirectReply(signInUrl(core, DEVICE_PATH + request.search))

@@ -30,7 +30,10 @@ const invalidTokenTexts = { invalid: 'is invalid', expired: 'expired', revoked: 
 export const invalidTokenReply = (why: keyof typeof invalidTokenTexts): Reply =>
   refusalReply('invalid_token', `The access token ${invalidTokenTexts[why]}`, 401)
 
-/** The errors after which a device goes on polling. Some clients give up if they come with a challenge. */
+/**
+ * The errors after which a device goes on polling. Their responses have no `WWW-Authenticate` header, because some
+ * clients give up when they get one.
+ */
 const withoutChallenge: readonly string[] = ['authorization_pending', 'slow_down'] satisfies OAuthRefusalCode[]
 
 export function refusalReply(error: string, description: string, status: number): Reply {

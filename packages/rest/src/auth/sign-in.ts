@@ -71,8 +71,8 @@ export async function signedInUser(core: Core, request: Incoming): Promise<Signe
 }
 
 /**
- * Returns the URL of the sign-in page, which redirects to `returnTo`, a path of this service with its query. With `again`,
- * users have to sign in even if they have done so.
+ * Returns the URL of the sign-in page, which redirects to `returnTo`, a path of this service with its query. With
+ * `again`, users have to sign in even if they are signed in already.
  */
 export function signInUrl(core: Core, returnTo: string, { again = false } = {}): string {
   const query = new URLSearchParams({ return_to: returnTo, ...(again && { again: '1' }) })

@@ -42,8 +42,8 @@ export function keysetHeaders({ nextCursor }: KeysetPage<unknown>, request: List
 }
 
 /**
- * Returns a function that builds a link to another page. Like GitLab's, a link has every parameter of the list, including
- * those of the path and those with their default.
+ * Returns a function that builds a link to another page. As on GitLab, a link contains every parameter of the list,
+ * including parameters of the path and those that have their default.
  */
 function linksTo({ url, input, names, values }: ListRequest) {
   const parts = parametersOf(input, names)

@@ -26,13 +26,16 @@ export function parameterMarks(row: RestRoute, name: string): ParameterMark[] {
   ]
 }
 
-/** A reason for `custom_attributes` is one for `custom_attributes[key]` too, unless the input has that. */
+/**
+ * Returns the reasons for a parameter. A reason for `custom_attributes` also applies to `custom_attributes[key]`,
+ * unless the latter is part of the input.
+ */
 const reasonsFor = (reasons: Reasons, name: string, isInput: boolean): string[] =>
   [name, ...(isInput ? [] : [firstKey(name)])]
     .filter((each, index, names) => names.indexOf(each) === index && Object.hasOwn(reasons, each))
     .map((each) => reasons[each]!)
 
-/** Tells whether the operation of a route takes a parameter, the path has it, or it identifies the caller. */
+/** Tells whether a parameter is used: by the operation of the route, in its path, or to identify the caller. */
 export function isInputOf(row: RestRoute, name: string): boolean {
   const [first, ...rest] = keysOf(name)
   const parameter = parametersOf(row.operation.input, row.names).find((each) => each.name === first)
@@ -72,8 +75,8 @@ function keysOfNames(reasons: Reasons): readonly NameAndKeys[] {
 }
 
 /**
- * Tells whether a request asks for something by a parameter. An empty value and false ask for nothing: clients send them for
- * what they do not use.
+ * Tells whether the value of a parameter requests anything. An empty value and false do not: clients send them for
+ * features that they do not use.
  */
 function isAsked(value: unknown, [key, ...rest]: readonly string[]): boolean {
   if (Array.isArray(value)) return value.some((each) => isAsked(each, key === undefined ? [] : [key, ...rest]))

@@ -28,7 +28,10 @@ type Item<Result> = Result extends Page<infer One> | KeysetPage<infer One>
     ? One
     : NonNullable<Result>
 
-/** Names of parameters with the reason. A name within another one is written `not[labels]`, within a list `actions[][path]`. */
+/**
+ * Reasons by the name of a parameter. A name within another one is written `not[labels]`, within a list
+ * `actions[][path]`.
+ */
 export type Reasons = Readonly<Record<string, string>>
 
 /** The declaration of parameters that clients of GitLab's API send, beyond the input of the operation. */

@@ -57,7 +57,7 @@ const dateOrTimeDefinitions = new Set<unknown>([instant, day, dayOrInstant].map(
 export const isDay = (schema: z.core.$ZodType): boolean => schema._zod.def === (day._zod.def as unknown)
 export const isDateOrTime = (schema: z.core.$ZodType): boolean => dateOrTimeDefinitions.has(schema._zod.def)
 
-/** Tells whether a schema accepts an uploaded file, which it recognises by its members. */
+/** Tells whether a schema accepts an uploaded file. Such a schema is recognised by its members. */
 export function isFile(schema: z.core.$ZodType): boolean {
   const { def } = (schema as z.core.$ZodTypes)._zod
   return def.type === 'object' && fileMembers.has(Object.keys(def.shape).toSorted().join())

@@ -4,7 +4,7 @@ import { avatarContent } from '../areas/shapes/avatar-url.ts'
 import { route } from '../routing/route.ts'
 import { type RowDeps, servedRow } from './served-row.ts'
 
-/** Returns the route of the pictures that an `avatar_url` names, which is not below the path of the API. */
+/** Returns the route of the pictures to which `avatar_url` fields refer. It is not below the path of the API. */
 export function avatarRoute(deps: RowDeps): ServedRoute {
   const row = route({
     method: 'GET',

@@ -13,7 +13,7 @@ let server: Listening
 /** The facts that the operations got, in the order of the calls. */
 let heard: OperationContext['request'][]
 
-/** 2026-02-03T04:05:06.789Z, with the resolution that HTTP dates do not have. */
+/** 2026-02-03T04:05:06.789Z. HTTP dates cannot express the milliseconds. */
 const changedAtMs = Date.UTC(2026, 1, 3, 4, 5, 6, 789)
 const input = z.object({ thingId: z.int() })
 const removeThing = unscopedCommand(

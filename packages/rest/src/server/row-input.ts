@@ -26,7 +26,7 @@ export function requestParameters(row: RestRoute, request: RouteRequest): Reques
   return mergeParameters({ query: queryOf(request), form, body, path: params })
 }
 
-/** Decodes parameters again that are still encoded. */
+/** Decodes the given parameters a second time if they are still encoded. */
 function decodedTwice(params: RouteRequest['params'], names: readonly string[] = []): RouteRequest['params'] {
   const again = names.filter((name) => /%[0-9a-f]{2}/i.test(params[name] ?? ''))
   return again.length === 0
@@ -34,7 +34,7 @@ function decodedTwice(params: RouteRequest['params'], names: readonly string[] =
     : { ...params, ...Object.fromEntries(again.map((name) => [name, decoded(params[name]!)])) }
 }
 
-/** Returns the decoded text, or the text itself if it is not the UTF-8 of any text. */
+/** Returns the decoded text, or the text itself if the decoded bytes are not valid UTF-8. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -1,12 +1,12 @@
 import type { AnyField, Field } from '../../kit/field-table.ts'
 
-/** The facts about the instance on which defaults depend. */
+/** The facts about the instance that the defaults of settings depend on. */
 export interface Instance {
   readonly serviceName: string
   readonly externalUrl: string
 }
 
-/** The facts about a setting that its field does not tell. */
+/** The facts about a setting that its field does not contain. */
 export interface SettingFacts<Value> {
   /** The description for the documentation: it tells what the setting governs. */
   readonly about: string
@@ -18,11 +18,11 @@ export interface SettingFacts<Value> {
   readonly oldNames?: readonly string[]
   /** Former names, which are accepted but not returned. */
   readonly oldParameters?: readonly string[]
-  /** A secret is encrypted in the database. The record shows a mask or does not have it. */
+  /** A secret is encrypted in the database. The record shows a mask instead of it, or leaves it out. */
   readonly secret?: 'masked' | 'never_shown'
   /** Returns the default, if it depends on the instance. */
   readonly defaultOf?: (instance: Instance) => Value
-  /** Returns the value to store for a valid one. */
+  /** Returns the value to store for a valid value. */
   readonly normalize?: (value: Value, context: { readonly instance: Instance; readonly before: Value }) => Value
   /** Describes the allowed values in the documentation, if the rules cannot. */
   readonly allowed?: string

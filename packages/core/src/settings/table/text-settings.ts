@@ -9,7 +9,7 @@ const NETWORKS = 'addresses and networks, separated by commas'
 const ciConfigPath = (path: string) =>
   /^\/|(?:^|\/)\.\.(?:\/|$)/.test(path) && 'cannot include leading slash or directory traversal.'
 
-/** The settings that are texts, and not one of a few. */
+/** The settings that are texts without a list of allowed values. */
 export const textSettings = {
   after_sign_out_path: untyped(urlOrNull(), stored('Where browsers go after signing out.')),
   home_page_url: untyped(urlOrNull(), stored('The page for visitors.')),

@@ -4,7 +4,7 @@ import { networkList } from './network-list.ts'
 import { inForce, stored, typed, untyped, VALUE } from './setting.ts'
 import { from, idOrNull, line, listed, off, on, positive, texts } from './setting-fields.ts'
 
-/** The integrations that a list of allowed ones can name. */
+/** The integrations that the list of allowed integrations can contain. */
 const integrations = [
   'apple_app_store asana assembla bamboo beyond_identity bugzilla buildkite campfire clickup confluence',
   'custom_issue_tracker datadog diffblue_cover discord drone_ci emails_on_push ewm external_wiki',

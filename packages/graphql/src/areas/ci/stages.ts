@@ -101,7 +101,7 @@ export function addStages(kit: Kit): void {
   )
 }
 
-/** Loads a stage, together with those of other pipelines. Lists of stages only have the names. */
+/** Loads a stage, together with the requested stages of other pipelines. Lists of stages contain only their names. */
 async function stageAt({ pipeline, name }: StageOfPipeline, context: RequestContext): Promise<Stage> {
   const stages = await loadBatched(context, stagesOfPipelines, pipeline)
   return stages.find((stage) => stage.name === name)!

@@ -18,7 +18,10 @@ declare module '../../schema/schema-types.ts' {
   }
 }
 
-/** Returns the role and permissions of the caller in a group or project. One request loads those of all its groups and projects together. */
+/**
+ * Returns the role and permissions of the caller in a group or project. All groups and projects of a request are loaded
+ * together.
+ */
 export const standingIn = (subject: Subject, context: RequestContext): Promise<ShownStanding> =>
   loadBatched(context, showStandings, subject)
 

@@ -11,7 +11,7 @@ declare module '../../schema/schema-types.ts' {
 
 const numbers: Readonly<Record<FeatureLevel, number>> = { disabled: 0, private: 10, enabled: 20 }
 
-/** The features by the fields that show who can use them. */
+/** The features, by the names of the fields that show who can use them. */
 const features = {
   issuesAccessLevel: 'issues',
   mergeRequestsAccessLevel: 'mergeRequests',

@@ -13,7 +13,7 @@ interface Blame {
 interface BlameGroup extends BlamedLines {
   readonly file: FileOfRepository
   readonly firstLine: number
-  /** The time of the oldest commit of all groups, or of the project if it is older. */
+  /** The time of the oldest commit of all groups, or the time at which the project was created, if that is earlier. */
   readonly startMs: number
 }
 
@@ -76,7 +76,7 @@ export function addBlame(kit: Kit): void {
   )
 }
 
-/** More lines than a file has. */
+/** A line number that is higher than that of any line. */
 const LAST_LINE = 2_147_483_647
 const OLDEST = 9
 const DAY_MS = 86_400_000
@@ -97,7 +97,10 @@ function toBlame(file: FileOfRepository, firstLine: number, groups: readonly Bla
   }
 }
 
-/** Returns the age of a group's commit in tenths of the age of the oldest, as GitLab's client draws it. */
+/**
+ * Returns the age of a group's commit in tenths of the age of the oldest commit, the unit in which GitLab's client
+ * shows it.
+ */
 function ageOf({ commit, startMs }: BlameGroup, nowMs: number): number {
   const daysSince = (ms: number) => Math.floor((nowMs - ms) / DAY_MS)
   const oldest = daysSince(startMs)

@@ -18,7 +18,7 @@ declare module '../../schema/schema-types.ts' {
   }
 }
 
-/** The sizes up to which GitLab's client shows a text at once, and at all. */
+/** GitLab's client shows a text collapsed above the first size, and does not show it above the second. */
 const COLLAPSED_ABOVE_BYTES = 1024 * 1024
 const SHOWN_UP_TO_BYTES = 5 * 1024 * 1024
 
@@ -67,7 +67,10 @@ export async function simpleViewerOf(file: FileOfRepository, context: RequestCon
   return { ...viewer, fileType: isBinary(await file.bytes()) ? 'download' : 'text' }
 }
 
-/** Returns the viewer for the content in its form, such as an image; Markdown has none, because it is not rendered here. */
+/**
+ * Returns the viewer that shows the content in another form than as text, such as an image. Markdown has none, because
+ * it is not rendered here.
+ */
 export function richViewerOf({ name }: FileOfRepository): BlobViewer | undefined {
   const [, ending = ''] = /\.(\w+)$/.exec(name.toLowerCase()) ?? []
   const fileType = Object.hasOwn(richTypes, ending) ? richTypes[ending] : undefined

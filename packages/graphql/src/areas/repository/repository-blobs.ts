@@ -74,7 +74,7 @@ export function addRepositoryBlobs(kit: Kit): void {
   })
 }
 
-/** Pages of a file by the fields that name them. */
+/** The pages of a file, by the names of the fields that contain their paths. */
 const views = {
   blamePath: 'blame',
   editBlobPath: 'edit',

@@ -5,7 +5,7 @@ import { mutation } from '../../schema/mutation.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
 import type { CommitOfProject } from '../../schema/sources.ts'
 
-/** A branch with its project, in which the page of its commit is. */
+/** A branch with its project, which is part of the address of its commit's page. */
 interface BranchOfProject extends Pick<Branch, 'name'> {
   readonly commit: CommitOfProject
 }

@@ -172,7 +172,7 @@ function pagesOf(source: TreeSource): TreeSource[] {
 
 const segments = (path: string): string[] => (path === '' ? [] : [encodedPath(path.replace(/^\/+|\/+$/g, ''))])
 
-/** Returns a commit with its project, in which its page is. */
+/** Returns a commit with its project, which is part of the address of the commit's page. */
 export const commitIn = (
   { project }: RepositoryReader,
   commit: ListedCommit | undefined,

@@ -1,6 +1,9 @@
 import type { Reasons } from '../../routing/route.ts'
 
-/** Additions to answers of features that do not exist, so that there is nothing to add. */
+/**
+ * Parameters that ask for additional data in responses. The data belong to features that do not exist, so there is
+ * nothing to add.
+ */
 export const attributesAndStatistics: Reasons = {
   with_custom_attributes: 'there are no custom attributes to add',
   statistics: 'the statistics are not part of the answer',
@@ -8,7 +11,7 @@ export const attributesAndStatistics: Reasons = {
 
 export const customAttributes: Reasons = { custom_attributes: 'there are no custom attributes' }
 
-/** Things that are removed are removed at once. */
+/** Parameters for delayed removal. Here, everything is removed at once. */
 export const immediateDeletion: Reasons = {
   full_path: 'confirms the deletion of what is already marked for it; a deletion is immediate',
   permanently_remove: 'a deletion is immediate and permanent',

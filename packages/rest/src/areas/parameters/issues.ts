@@ -23,7 +23,7 @@ const absentInIssueLists = {
 }
 
 export const issueList = { noEffect: pagedList.noEffect, refused: absentInIssueLists } satisfies RouteParameters
-/** Counts have no order and show no items. */
+/** The parameters of issue counts, which have no order and show no items. */
 export const issueStatistics = { refused: absentInIssueLists } satisfies RouteParameters
 
 const oneProject = 'the list belongs to one project'

@@ -63,7 +63,7 @@ export const commitShape: Shape<CommitWithStats> = {
   of: (commit, context) => ({ ...commitJson(commit, context), ...statsJson(commit) }),
 }
 
-/** A commit by itself. A commit that was just created has no pipeline yet. */
+/** A commit as a single resource. A commit that was just created has no pipeline yet. */
 export const singleCommitShape: Shape<CommitWithStats & Partial<Pick<CommitWithPipeline, 'lastPipeline'>>> = {
   schema: z
     .object({

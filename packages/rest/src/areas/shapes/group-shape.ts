@@ -16,7 +16,7 @@ import { projectShape } from './project-shape.ts'
 const of = (schema: z.ZodType, value: Member<Group>['of']) => member<Group>(schema, value)
 const nothing = of(z.null(), () => null)
 
-/** Returns members of a part of the group as members of the group. */
+/** Converts JSON members of one part of a group, such as its settings, to JSON members of the group itself. */
 const inner = <Key extends 'features' | 'settings' | 'creation'>(
   key: Key,
   members: Readonly<Record<string, Member<Group[Key]>>>,

@@ -49,7 +49,7 @@ export const issueShape = {
       }),
       references: same.references,
       severity: z.enum(issueSeverities.map((severity) => severity.toUpperCase())),
-      /** Only of an issue by itself. */
+      /** Only if the issue is a single resource, not in a list. */
       subscribed: z.boolean().optional(),
       moved_to_id: z.int().nullable(),
       imported: same.imported,

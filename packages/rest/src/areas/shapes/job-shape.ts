@@ -4,7 +4,7 @@ import type { JsonContext, Shape } from '../../routing/route.ts'
 import { commitJson, commitSchema } from './commit-shape.ts'
 import { pipelineSummaryShape, recordedUserShape, timeOf } from './pipeline-shape.ts'
 
-/** The commit of a job: from the repository, or else as far as the record describes it. */
+/** The commit of a job. If it is not in the repository, it has only the fields that the record contains. */
 const jobCommitSchema = z
   .object(Object.fromEntries(Object.entries(commitSchema.shape).map(([name, schema]) => [name, schema.nullable()])))
   .meta({ id: 'JobCommit' })

@@ -161,7 +161,7 @@ export const mergeRequestShape = {
   },
 } satisfies Shape<ListedMergeRequest>
 
-/** A merge request by itself, which has further fields. */
+/** A merge request as a single resource, which has further fields. */
 export const shownMergeRequestShape = {
   schema: z
     .object({

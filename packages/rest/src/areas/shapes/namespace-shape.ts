@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { jsonShape, member } from '../../routing/json-shape.ts'
 import { avatarUrl } from './avatar-url.ts'
 
-/** The members of a namespace, which other resources embed. */
+/** The JSON members that describe a namespace, for resources in which it is embedded. */
 export const namespaceMembers = {
   id: member<Namespace>(z.int(), ({ id }) => id),
   name: member<Namespace>(z.string(), ({ name }) => name),

@@ -126,7 +126,10 @@ function detailedStatus(pipeline: Pipeline, context: JsonContext) {
   }
 }
 
-/** Clients in typed languages read whole seconds, as GitLab sends them for pipelines, but not for jobs. */
+/**
+ * Rounds a duration of a pipeline. GitLab sends whole seconds for pipelines, but not for jobs, and clients in typed
+ * languages rely on that.
+ */
 const wholeSeconds = (seconds: number | undefined): number | null =>
   seconds === undefined ? null : Math.round(seconds)
 

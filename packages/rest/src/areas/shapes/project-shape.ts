@@ -55,7 +55,7 @@ const simpleMembers = {
   namespace: of(namespaceShape.schema, ({ namespace }, context) => namespaceShape.of(namespace, context)),
 }
 
-/** The parts of the API that hold what belongs to the project. A disabled feature has no link. */
+/** The paths of the API resources that belong to the project. A disabled feature has no link. */
 const links: Readonly<Record<string, (view: ProjectView) => string | undefined>> = {
   self: () => '',
   issues: ({ project }) => (project.features.issues === 'disabled' ? undefined : '/issues'),
@@ -82,7 +82,7 @@ const switchMembers = Object.fromEntries(
   ]),
 )
 
-/** Returns members of the project's part with this key as members of the view. */
+/** Converts JSON members of one part of a project, such as its settings, to JSON members of the project view itself. */
 const inner = <Key extends 'features' | 'settings'>(
   key: Key,
   members: Readonly<Record<string, Member<ProjectView['project'][Key]>>>,
