@@ -48,6 +48,11 @@ export interface MatrixRow {
   readonly endsCredential?: true
 }
 
+export const forbidden: Answer = { status: 403, body: { message: '403 Forbidden' } }
+
+/** The exceptions of rows that bots may not call in any role. */
+export const notByBots = { 'project token': forbidden, 'group token': forbidden }
+
 /** The kinds of parents, for rows that are the same for both. */
 export const parentKinds = ['project', 'group'] as const
 

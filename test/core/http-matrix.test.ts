@@ -1,12 +1,13 @@
 import { areas } from '@penstock/rest'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { matrix } from './http-matrix.ts'
 import { type Column, columnsOf, isRead } from './http-matrix-columns.ts'
 import { type MatrixRow, routeOf } from './http-matrix-row.ts'
 import { MatrixServer, parentOf } from './http-matrix-server.ts'
 import { differenceFrom } from './http-matrix-shapes.ts'
 import { allMakers, valuesFor } from './http-matrix-things.ts'
-import type { Values } from './matrix-area.ts'
+import { matrixAreas, type Values } from './matrix-area.ts'
+
+const matrix: readonly MatrixRow[] = (await matrixAreas()).flatMap(({ rows }) => rows)
 
 let server: MatrixServer
 
