@@ -1,7 +1,7 @@
 import { convert, type PipelineRecord, readInput, resolveOptions } from '@penstock/converter'
 import type { Span } from '@penstock/otlp'
 import { describe, expect, test } from 'vitest'
-import { plain } from './palette.ts'
+import { plain } from '../text/palette.ts'
 import { type SpanNode, tracesOf } from './span-tree.ts'
 import { waterfall } from './waterfall.ts'
 

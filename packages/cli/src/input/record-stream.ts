@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { capturedBody, parseLossless, RecordError } from '@penstock/converter'
 import type { Signal } from '@penstock/otlp'
+import { isSystemError, systemReason } from '../process/system-error.ts'
+import { formatCount } from '../text/wording.ts'
 import { decodedBytes } from './input-decoding.ts'
 import type { InputFile } from './input-files.ts'
 import { type Line, LineReader } from './line-reader.ts'
-import { isSystemError, systemReason } from './system-error.ts'
-import { formatCount } from './wording.ts'
 
 /** The place of a body in the input. */
 export interface Place {

@@ -9,7 +9,7 @@ import {
   resolveOptions,
 } from '@penstock/converter'
 import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
-import { UsageError } from './environment.ts'
+import { UsageError } from '../process/environment.ts'
 
 type OptionName = keyof ConvertOptions
 

@@ -1,6 +1,6 @@
 import { type KeyValue, type Span, StatusCode } from '@penstock/otlp'
-import type { Style } from './palette.ts'
-import { printable } from './wording.ts'
+import type { Style } from '../text/palette.ts'
+import { printable } from '../text/wording.ts'
 
 /** The parts of a span that a waterfall shows beside its times. */
 export interface SpanRow {

@@ -1,5 +1,5 @@
 import { type Signal, signalNames } from '@penstock/otlp'
-import { type Environment, UsageError } from './environment.ts'
+import { type Environment, UsageError } from '../process/environment.ts'
 
 type Variables = Environment['env']
 

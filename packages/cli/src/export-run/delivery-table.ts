@@ -1,8 +1,8 @@
 import type { SignalTotals } from '@penstock/exporter'
 import type { Signal } from '@penstock/otlp'
+import { type Column, textTable } from '../text/text-table.ts'
+import { counted, formatBytes, formatCount, printable } from '../text/wording.ts'
 import { itemNouns } from './signal-items.ts'
-import { type Column, textTable } from './text-table.ts'
-import { counted, formatBytes, formatCount, printable } from './wording.ts'
 
 const columns: readonly Column[] = [
   { title: 'signal', align: 'left' },

@@ -17,12 +17,12 @@ import {
   RequestEncoder,
   type Signal,
 } from '@penstock/otlp'
+import type { InputSettings } from '../input/input-flags.ts'
+import { type Environment, exitCodes } from '../process/environment.ts'
+import type { PlacedRecord, RecordRun } from '../records/record-run.ts'
 import { Acceptance } from './acceptance.ts'
 import { deliveryTable } from './delivery-table.ts'
-import { type Environment, exitCodes } from './environment.ts'
-import type { InputSettings } from './input-flags.ts'
 import { MetricWindows } from './metric-windows.ts'
-import type { PlacedRecord, RecordRun } from './record-run.ts'
 import { refusalAdvice } from './refusal-advice.ts'
 import { loadState, saveState } from './state-file.ts'
 

@@ -1,13 +1,13 @@
 import type { Span } from '@penstock/otlp'
-import { displayWidth, fitted, paddedEnd } from './display-width.ts'
-import { formatDuration } from './duration.ts'
-import type { Palette } from './palette.ts'
+import { displayWidth, fitted, paddedEnd } from '../text/display-width.ts'
+import { formatDuration } from '../text/duration.ts'
+import type { Palette } from '../text/palette.ts'
+import { counted } from '../text/wording.ts'
 import type { Mark } from './span-row.ts'
 import { type TreeRow, treeRows } from './span-rows.ts'
 import { type Trace, tracesOf } from './span-tree.ts'
 import { type Axis, barOf, cellOf, tickLabels } from './time-bar.ts'
 import { traceHeader } from './trace-header.ts'
-import { counted } from './wording.ts'
 
 interface WaterfallOptions {
   /** The columns of the terminal. */

@@ -1,13 +1,13 @@
 import { type ConvertOptions, OtherHookError, RecordError, type Tally } from '@penstock/converter'
-import { rereadableInput } from './buffered-input.ts'
-import type { Environment } from './environment.ts'
-import { findInputFiles, type InputFile } from './input-files.ts'
+import { rereadableInput } from '../input/buffered-input.ts'
+import { findInputFiles, type InputFile } from '../input/input-files.ts'
+import { readRecords } from '../input/read-records.ts'
+import type { Outstanding, Place, Reading } from '../input/record-stream.ts'
+import type { Environment } from '../process/environment.ts'
+import { counted, formatCount } from '../text/wording.ts'
 import { type Admission, type Admitted, Intake } from './intake.ts'
 import { Progress } from './progress.ts'
-import { readRecords } from './read-records.ts'
-import type { Outstanding, Place, Reading } from './record-stream.ts'
 import { Report } from './report.ts'
-import { counted, formatCount } from './wording.ts'
 
 /** A source of records. */
 export interface RecordSource {

@@ -1,9 +1,9 @@
-import { fitted } from './display-width.ts'
-import { formatTime } from './duration.ts'
-import type { Palette, Style } from './palette.ts'
+import { fitted } from '../text/display-width.ts'
+import { formatTime } from '../text/duration.ts'
+import type { Palette, Style } from '../text/palette.ts'
+import { counted, printable } from '../text/wording.ts'
 import { marks } from './span-row.ts'
 import type { TreeRow } from './span-rows.ts'
-import { counted, printable } from './wording.ts'
 
 /** The number of failed jobs that are named. The others are counted. */
 const failuresNamed = 5

@@ -6,8 +6,8 @@ import {
   OtherHookError,
   RecordError,
 } from '@penstock/converter'
-import type { Place } from './record-stream.ts'
-import { counted, printable } from './wording.ts'
+import type { Place } from '../input/record-stream.ts'
+import { counted, printable } from '../text/wording.ts'
 
 /** A record, its place in the input, and what `checkBody` reports about it. */
 export interface Checked {

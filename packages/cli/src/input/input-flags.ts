@@ -2,9 +2,9 @@ import { constants } from 'node:buffer'
 import { type ConvertOptions, parseDate } from '@penstock/converter'
 import { type Encoding, type Signal, signalNames } from '@penstock/otlp'
 import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
-import { serviceNameOf } from './command-variables.ts'
-import type { Environment } from './environment.ts'
-import { addConversionFlags, conversionOptions } from './option-flags.ts'
+import { serviceNameOf } from '../flags/command-variables.ts'
+import { addConversionFlags, conversionOptions } from '../flags/option-flags.ts'
+import type { Environment } from '../process/environment.ts'
 import { defaultMaxDocumentBytes } from './record-stream.ts'
 
 export interface InputSettings {

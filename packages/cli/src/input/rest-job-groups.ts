@@ -1,6 +1,6 @@
 import { groupRestJobs, isRestJob, RecordError, type RestJob } from '@penstock/converter'
+import { formatCount } from '../text/wording.ts'
 import type { Place, Reading } from './record-stream.ts'
-import { formatCount } from './wording.ts'
 
 /** A series of consecutive REST jobs. */
 interface Series {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { accumulate, convert, newAccumulator, parseLossless, readInput, resolveOptions } from '@penstock/converter'
 import { expect, onTestFinished, test } from 'vitest'
-import { OutputError, UsageError } from './environment.ts'
+import { OutputError, UsageError } from '../process/environment.ts'
 import { loadState, saveState } from './state-file.ts'
 
 async function directory(): Promise<string> {

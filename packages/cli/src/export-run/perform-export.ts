@@ -1,10 +1,10 @@
 import { PRODUCT_VERSION } from '@penstock/converter'
 import { defaultHttpClientLimits, HttpClient } from '@penstock/delivery'
 import { DeliveryStops, defaultExportRetry, OtlpEndpoint } from '@penstock/exporter'
-import { type Environment, exitCodes, OutputClosed } from './environment.ts'
+import { type Environment, exitCodes, OutputClosed } from '../process/environment.ts'
+import { write } from '../process/output.ts'
+import type { RecordRun } from '../records/record-run.ts'
 import { ExportRun, type ExportSettings } from './export-run.ts'
-import { write } from './output.ts'
-import type { RecordRun } from './record-run.ts'
 
 /**
  * Delivers the records of the run that `open` creates, and prints the result.

@@ -1,5 +1,5 @@
 import type { Command, OptionValues } from 'commander'
-import type { Environment } from './environment.ts'
+import type { Environment } from '../process/environment.ts'
 
 /** A command with its arguments and flags. */
 export interface CommandDefinition {

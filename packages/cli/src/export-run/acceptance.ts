@@ -1,5 +1,5 @@
 import { perSignal, type Signal } from '@penstock/otlp'
-import type { Outstanding } from './record-stream.ts'
+import type { Outstanding } from '../input/record-stream.ts'
 
 /** Records which signals of one record have been accepted completely. Chunks are still being made while the first are being sent. */
 export class Acceptance {

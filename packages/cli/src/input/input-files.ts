@@ -2,8 +2,8 @@ import { constants, createReadStream, type Stats } from 'node:fs'
 import { access, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { type Environment, UsageError } from './environment.ts'
-import { orUsageError } from './system-error.ts'
+import { type Environment, UsageError } from '../process/environment.ts'
+import { orUsageError } from '../process/system-error.ts'
 
 /** One input, not opened yet. */
 export interface InputFile {

@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Encoding, Signal } from '@penstock/otlp'
-import type { OutputStream } from './environment.ts'
+import type { OutputStream } from '../process/environment.ts'
+import { write } from '../process/output.ts'
+import { orOutputError, orUsageError } from '../process/system-error.ts'
 import { rememberedPipelines } from './intake.ts'
-import { write } from './output.ts'
 import { RecentMap } from './recent-map.ts'
-import { orOutputError, orUsageError } from './system-error.ts'
 
 /** The destination of converted requests. */
 export interface RequestOutput {

@@ -1,6 +1,6 @@
 import type { Clock } from '@penstock/runtime'
-import type { OutputStream } from './environment.ts'
-import { counted, formatBytes, formatCount } from './wording.ts'
+import type { OutputStream } from '../process/environment.ts'
+import { counted, formatBytes, formatCount } from '../text/wording.ts'
 
 /** The form of the progress: a redrawn bar on a terminal, a line every few seconds otherwise. */
 type ProgressMode = 'bar' | 'lines' | 'none'

@@ -1,7 +1,7 @@
 import { optionTable, resolveOptions } from '@penstock/converter'
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { flagName, flagsOf, variants } from '../../../test/fixtures.ts'
+import { flagName, flagsOf, variants } from '../../../../test/fixtures.ts'
 import { addConversionFlags, conversionOptions } from './option-flags.ts'
 
 function optionsOf(args: readonly string[], serviceName = 'svc') {

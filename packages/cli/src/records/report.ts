@@ -1,7 +1,7 @@
 import type { RecordError, Warnings } from '@penstock/converter'
-import { exitCodes } from './environment.ts'
-import type { Place } from './record-stream.ts'
-import { counted, formatCount, printable } from './wording.ts'
+import type { Place } from '../input/record-stream.ts'
+import { exitCodes } from '../process/environment.ts'
+import { counted, formatCount, printable } from '../text/wording.ts'
 
 /** The number of printed remarks of each kind per file, so that they do not hide refusals. Refusals are always printed. */
 const remarksPerFile = 20

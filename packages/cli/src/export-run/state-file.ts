@@ -2,8 +2,8 @@ import { constants } from 'node:fs'
 import { access, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type AccumulatorState, newAccumulator, type StreamState } from '@penstock/converter'
-import { UsageError } from './environment.ts'
-import { isSystemError, orOutputError, orUsageError } from './system-error.ts'
+import { UsageError } from '../process/environment.ts'
+import { isSystemError, orOutputError, orUsageError } from '../process/system-error.ts'
 
 /** The name and version of the file format. */
 const format = 'penstock cumulative metrics 1'

@@ -1,11 +1,11 @@
 import { DEFAULT_ATTEMPT_TIMEOUT_MS, defaultExportRetry } from '@penstock/exporter'
 import { type Signal, signalNames } from '@penstock/otlp'
 import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
-import { exportToken, signalChoice } from './command-variables.ts'
-import { type Environment, UsageError } from './environment.ts'
+import { exportToken, signalChoice } from '../flags/command-variables.ts'
+import { addInputFlags, encodingOption, inputSettings, integerFrom, signalsOption } from '../input/input-flags.ts'
+import { type Environment, UsageError } from '../process/environment.ts'
+import { formatCount, printable } from '../text/wording.ts'
 import type { ExportSettings } from './export-run.ts'
-import { addInputFlags, encodingOption, inputSettings, integerFrom, signalsOption } from './input-flags.ts'
-import { formatCount, printable } from './wording.ts'
 
 /** Adds the flags of all commands that export: the receiver and the settings of the delivery. */
 export function addExportFlags(command: Command): Command {
