@@ -5,7 +5,7 @@ import process from 'node:process'
 import { Readable, Writable } from 'node:stream'
 import { systemClock } from '@penstock/runtime'
 import { onTestFinished } from 'vitest'
-import type { Environment } from '../packages/cli/src/environment.ts'
+import type { Environment } from '../packages/cli/src/process/environment.ts'
 import { runProgram } from '../packages/cli/src/program.ts'
 import { pipelines } from './fixtures.ts'
 

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { Interrupted } from '../../packages/cli/src/environment.ts'
+import { Interrupted } from '../../packages/cli/src/process/environment.ts'
 import { type Outcome, penstock, Sink } from '../command-line.ts'
 
 export interface Serving {

@@ -1,4 +1,4 @@
-import { type Answer, levelOf, type MatrixRow } from './http-matrix-row.ts'
+import { type Answer, leastLevel, type MatrixRow } from './http-matrix-row.ts'
 
 export type Visibility = 'private' | 'internal' | 'public'
 
@@ -43,7 +43,7 @@ export interface Column {
 export const isRead = ({ call }: MatrixRow): boolean => call.startsWith('GET ')
 
 /** Returns the kind of parent that a row is about, or `undefined` if it is about none. */
-export function kindOf({ may }: MatrixRow): 'group' | 'project' | undefined {
+export function parentKind({ may }: MatrixRow): 'group' | 'project' | undefined {
   if (typeof may === 'string') return undefined
   return 'group' in may ? 'group' : 'project'
 }
@@ -69,11 +69,11 @@ const insufficient = (...scopes: readonly string[]): Answer => ({
     scope: scopes.join(' '),
   },
 })
-const scopesOf = (row: MatrixRow) => ['api', ...(isRead(row) ? ['read_api'] : []), ...(row.scopes ?? [])]
+const acceptedScopes = (row: MatrixRow) => ['api', ...(isRead(row) ? ['read_api'] : []), ...(row.scopes ?? [])]
 
 /** Returns the callers and credentials with which a row is requested, and the expected answers. */
-export function columnsOf(row: MatrixRow): Column[] {
-  const kind = kindOf(row)
+export function matrixColumns(row: MatrixRow): Column[] {
+  const kind = parentKind(row)
   const asAnonymous = (visibility: Visibility): Answer | 'success' => {
     if (row.may === 'anyone') return 'success'
     if (kind === undefined || row.visitors !== 'anyone') return unauthorized
@@ -84,7 +84,8 @@ export function columnsOf(row: MatrixRow): Column[] {
     if (visibility === 'private') return hidden[kind]
     return row.visitors === undefined ? forbidden : 'success'
   }
-  const withScope = (scope: string) => (scopesOf(row).includes(scope) ? 'success' : insufficient(...scopesOf(row)))
+  const withScope = (scope: string) =>
+    acceptedScopes(row).includes(scope) ? 'success' : insufficient(...acceptedScopes(row))
   const least = (name: string, credential: Credential, expected: Answer | 'success' = 'success') =>
     [name, 'least', credential, expected] as const
   const anonymous = (name: string, credential: Credential) =>
@@ -145,13 +146,13 @@ export function columnsOf(row: MatrixRow): Column[] {
   const strangers: Cell[] =
     row.may === 'administrators' ? [['stranger', 'stranger', { type: 'personal' }, asStranger('private')]] : []
   const about = kind === undefined ? [] : aboutParent(row, kind)
-  const onPrivate = [...everywhere, ...sessions, ...strangers].map((cell) => columnOf(cell, 'private'))
+  const onPrivate = [...everywhere, ...sessions, ...strangers].map((cell) => toColumn(cell, 'private'))
   const onOthers = (['private', 'internal', 'public'] as const).flatMap((visibility) =>
     kind === undefined
       ? []
       : [
-          columnOf([`stranger, ${visibility}`, 'stranger', { type: 'personal' }, asStranger(visibility)], visibility),
-          columnOf([`anonymous, ${visibility}`, 'anonymous', { type: 'nothing' }, asAnonymous(visibility)], visibility),
+          toColumn([`stranger, ${visibility}`, 'stranger', { type: 'personal' }, asStranger(visibility)], visibility),
+          toColumn([`anonymous, ${visibility}`, 'anonymous', { type: 'nothing' }, asAnonymous(visibility)], visibility),
         ],
   )
   return [...onPrivate, ...onOthers, ...about].map((column) => ({
@@ -162,7 +163,7 @@ export function columnsOf(row: MatrixRow): Column[] {
 
 type Cell = readonly [name: string, caller: Caller, credential: Credential, expected: Answer | 'success']
 
-const columnOf = ([name, caller, credential, expected]: Cell, visibility: Visibility): Column => ({
+const toColumn = ([name, caller, credential, expected]: Cell, visibility: Visibility): Column => ({
   name,
   caller,
   credential,
@@ -172,10 +173,10 @@ const columnOf = ([name, caller, credential, expected]: Cell, visibility: Visibi
 
 function aboutParent(row: MatrixRow, kind: 'group' | 'project'): Column[] {
   // Below Guest there is only Minimal access, which is not inherited: with it, the group above gives access to nothing.
-  const below = levelOf(row) === 10 ? hidden[kind] : forbidden
+  const below = leastLevel(row) === 10 ? hidden[kind] : forbidden
   // A bot of another project may do what anonymous callers may do, but is answered as a signed-in user.
   const elsewhere = (visibility: Visibility, expected: Answer | 'success') =>
-    columnOf(
+    toColumn(
       [`bot of another project, ${visibility}`, 'least', { type: 'token of another project' }, expected],
       visibility,
     )
@@ -183,10 +184,10 @@ function aboutParent(row: MatrixRow, kind: 'group' | 'project'): Column[] {
     elsewhere('private', hidden[kind]),
     elsewhere('internal', hidden[kind]),
     elsewhere('public', row.visitors === 'anyone' ? 'success' : forbidden),
-    columnOf(['one role below', 'below', { type: 'personal' }, below], 'private'),
+    toColumn(['one role below', 'below', { type: 'personal' }, below], 'private'),
     // A missing parent is answered like a hidden one, so that callers cannot distinguish them.
     {
-      ...columnOf(['unknown parent', 'administrator', { type: 'personal' }, hidden[kind]], 'private'),
+      ...toColumn(['unknown parent', 'administrator', { type: 'personal' }, hidden[kind]], 'private'),
       hasUnknownId: true,
     },
   ]

@@ -48,6 +48,11 @@ export interface MatrixRow {
   readonly endsCredential?: true
 }
 
+export const forbidden: Answer = { status: 403, body: { message: '403 Forbidden' } }
+
+/** The exceptions of rows that bots may not call in any role. */
+export const notByBots = { 'project token': forbidden, 'group token': forbidden }
+
 /** The kinds of parents, for rows that are the same for both. */
 export const parentKinds = ['project', 'group'] as const
 
@@ -55,10 +60,10 @@ export const leastOf = (kind: 'project' | 'group', level: Level): MatrixRow['may
   kind === 'project' ? { project: level } : { group: level }
 
 /** Returns the least role, or `undefined` if none is needed or none suffices. */
-export function levelOf({ may }: MatrixRow): Level | undefined {
+export function leastLevel({ may }: MatrixRow): Level | undefined {
   if (typeof may === 'string') return undefined
   return 'group' in may ? may.group : may.project
 }
 
 /** Returns method and path, without the text that distinguishes rows of one route. */
-export const routeOf = ({ call }: MatrixRow): string => call.split(' : ')[0]!
+export const methodAndPath = ({ call }: MatrixRow): string => call.split(' : ')[0]!

@@ -22,8 +22,8 @@ import { type Listening, listen } from '@penstock/http'
 import { areas, restListener } from '@penstock/rest'
 import { silentLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
-import { type Caller, type Credential, isRead, kindOf, type Visibility } from './http-matrix-columns.ts'
-import { levelOf, type MatrixRow } from './http-matrix-row.ts'
+import { type Caller, type Credential, isRead, parentKind, type Visibility } from './http-matrix-columns.ts'
+import { leastLevel, type MatrixRow } from './http-matrix-row.ts'
 
 export type Parent = Group | Project
 /** The headers of one request. */
@@ -118,7 +118,7 @@ export class MatrixServer {
   userOf(row: MatrixRow, caller: Caller): User | undefined {
     if (caller === 'anonymous') return undefined
     if (caller === 'administrator') return this.root
-    const level = levelOf(row)
+    const level = leastLevel(row)
     if (caller === 'stranger') return this.stranger
     if (caller === 'below') return this.#byLevel.get(memberLevels[memberLevels.indexOf(level as 5) - 1]!)
     if (level !== undefined) return this.#byLevel.get(level)
@@ -141,7 +141,7 @@ export class MatrixServer {
       (credential.type === 'project token' && parent?.kind === 'project') ||
       credential.type.endsWith('job')
     const user = this.userOf(row, caller === 'anonymous' ? 'least' : caller)!
-    const level = (levelOf(row) ?? 30) as AccessLevel
+    const level = (leastLevel(row) ?? 30) as AccessLevel
     const place = isBotOfParent ? `${parent?.kind} ${parent?.id}` : ''
     const key = JSON.stringify([credential.type, credential.scope, user.id, level, place])
     const known = row.endsCredential ? undefined : this.#credentials.get(key)
@@ -269,8 +269,12 @@ export class MatrixServer {
 const asToken = ({ value }: { readonly value: string }): Headers => ({ 'PRIVATE-TOKEN': value })
 
 /** Returns the group or project to request: a new one for requests that change something. */
-export function parentOf(server: MatrixServer, row: MatrixRow, visibility: Visibility): Promise<Parent | undefined> {
-  const kind = kindOf(row)
+export function requestedParent(
+  server: MatrixServer,
+  row: MatrixRow,
+  visibility: Visibility,
+): Promise<Parent | undefined> {
+  const kind = parentKind(row)
   if (kind === undefined) return Promise.resolve(undefined)
   return isRead(row) ? server.shared(kind, visibility) : server.create(kind, visibility)
 }

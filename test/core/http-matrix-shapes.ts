@@ -44,7 +44,7 @@ const firstOf = (differences: readonly (string | undefined)[]) => differences.fi
 
 export const listOf = (shape: Shape): Shape => ({ listOf: shape })
 
-const basicUserMembers = {
+export const basicUserMembers = {
   id: 'int',
   username: 'text',
   public_email: 'text?',
@@ -56,47 +56,7 @@ const basicUserMembers = {
 } as const
 export const basicUser: Shape = { exactly: basicUserMembers }
 const basicUserOrNull: Shape = { exactly: basicUserMembers, nullable: true }
-
-/** The user as shown to themselves and to administrators. */
-export const wholeUser: Shape = {
-  has: { ...basicUserMembers, created_at: 'time', email: 'text', is_admin: 'flag' },
-  lacks: ['password', 'password_hash'],
-}
-export const user: Shape = { has: basicUserMembers, lacks: ['password', 'password_hash'] }
-export const email: Shape = { has: { id: 'int', email: 'text', confirmed_at: 'time?' } }
-export const done: Shape = { is: true }
 export const accepted: Shape = { is: { message: '202 Accepted' } }
-
-/** The members of a token. Its value is shown only when it is created or rotated. */
-const tokenMembers = {
-  id: 'int',
-  name: 'text',
-  revoked: 'flag',
-  active: 'flag',
-  created_at: 'time',
-  expires_at: 'date?',
-  last_used_at: 'time?',
-  scopes: { listOf: 'text' },
-  user_id: 'int',
-} as const
-export const token: Shape = { has: tokenMembers, lacks: ['token', 'digest'] }
-export const issuedToken: Shape = { has: { ...tokenMembers, token: 'text' }, lacks: ['digest'] }
-
-export const group: Shape = {
-  has: {
-    id: 'int',
-    web_url: 'text',
-    name: 'text',
-    path: 'text',
-    description: 'text',
-    visibility: 'text',
-    full_name: 'text',
-    full_path: 'text',
-    parent_id: 'int?',
-    created_at: 'time',
-    request_access_enabled: 'flag',
-  },
-}
 
 export const project: Shape = {
   has: {
@@ -115,11 +75,6 @@ export const project: Shape = {
     namespace: { has: { id: 'int', path: 'text', kind: 'text', full_path: 'text' } },
     _links: 'map',
   },
-}
-
-export const member: Shape = {
-  has: { ...basicUserMembers, access_level: 'int', created_at: 'time', expires_at: 'date?' },
-  lacks: ['email'],
 }
 
 /** The members that issues and merge requests share. */
@@ -220,101 +175,4 @@ export const commit: Shape = {
     web_url: 'text',
   },
 }
-export const branch: Shape = {
-  has: { name: 'text', commit, merged: 'flag', protected: 'flag', default: 'flag', can_push: 'flag', web_url: 'text' },
-}
-export const tag: Shape = { has: { name: 'text', message: 'text', target: 'text', commit, protected: 'flag' } }
 export const diff: Shape = { has: { diff: 'text', new_path: 'text', old_path: 'text', new_file: 'flag' } }
-export const treeEntry: Shape = { has: { id: 'text', name: 'text', type: 'text', path: 'text', mode: 'text' } }
-export const blob: Shape = { has: { size: 'int', encoding: { is: 'base64' }, content: 'text', sha: 'text' } }
-export const file: Shape = {
-  has: {
-    file_name: 'text',
-    file_path: 'text',
-    size: 'int',
-    encoding: { is: 'base64' },
-    content: 'text',
-    content_sha256: 'text',
-    ref: 'text',
-    blob_id: 'text',
-    commit_id: 'text',
-    last_commit_id: 'text',
-  },
-}
-export const changedFile: Shape = { exactly: { file_path: 'text', branch: 'text' } }
-
-export const version: Shape = { has: { version: 'text', revision: 'text' } }
-
-/** The members that pipelines have on GitLab. Fields that a record leaves out are null. */
-const pipelineMembers = {
-  id: 'int',
-  iid: 'int?',
-  project_id: 'int',
-  sha: 'text?',
-  ref: 'text?',
-  status: 'text',
-  source: 'text?',
-  created_at: 'time?',
-  updated_at: 'time',
-  web_url: 'text',
-} as const
-export const listedPipeline: Shape = {
-  has: { ...pipelineMembers, name: 'text?' },
-  lacks: ['variables', 'payload', 'key', 'digest'],
-}
-export const pipeline: Shape = {
-  has: {
-    ...pipelineMembers,
-    name: 'text?',
-    before_sha: 'text?',
-    tag: 'flag?',
-    yaml_errors: 'text?',
-    user: 'map?',
-    started_at: 'time?',
-    finished_at: 'time?',
-    committed_at: 'time?',
-    duration: 'int?',
-    queued_duration: 'int?',
-    coverage: 'text?',
-    detailed_status: { has: { icon: 'text', text: 'text', label: 'text', group: 'text', details_path: 'text' } },
-  },
-  lacks: ['variables', 'payload', 'key', 'digest'],
-}
-const jobMembers = {
-  id: 'int',
-  status: 'text',
-  stage: 'text?',
-  name: 'text?',
-  ref: 'text?',
-  tag: 'flag?',
-  allow_failure: 'flag',
-  created_at: 'time?',
-  started_at: 'time?',
-  finished_at: 'time?',
-  duration: 'int?',
-  queued_duration: 'int?',
-  user: 'map?',
-  commit: 'map?',
-  pipeline: { has: pipelineMembers },
-  web_url: 'text',
-} as const
-export const job: Shape = { has: { ...jobMembers, runner: 'map?', artifacts: { listOf: 'map' } } }
-export const bridge: Shape = { has: { ...jobMembers, downstream_pipeline: 'map?' } }
-export const pipelineVariable: Shape = {
-  exactly: { variable_type: 'text', key: 'text', value: 'text', raw: 'flag' },
-}
-export const testReport: Shape = {
-  exactly: {
-    total_time: 'int',
-    total_count: 'int',
-    success_count: 'int',
-    failed_count: 'int',
-    skipped_count: 'int',
-    error_count: 'int',
-    test_suites: { listOf: 'map' },
-  },
-}
-export const testReportSummary: Shape = { exactly: { total: 'map', test_suites: { listOf: 'map' } } }
-export const pipelineExport: Shape = {
-  exactly: { signals: { listOf: 'text' }, token_set: 'flag', warnings: { listOf: 'text' } },
-}

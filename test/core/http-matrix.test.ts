@@ -1,12 +1,13 @@
 import { areas } from '@penstock/rest'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { matrix } from './http-matrix.ts'
-import { type Column, columnsOf, isRead } from './http-matrix-columns.ts'
-import { type MatrixRow, routeOf } from './http-matrix-row.ts'
-import { MatrixServer, parentOf } from './http-matrix-server.ts'
+import { type Column, isRead, matrixColumns } from './http-matrix-columns.ts'
+import { type MatrixRow, methodAndPath } from './http-matrix-row.ts'
+import { MatrixServer, requestedParent } from './http-matrix-server.ts'
 import { differenceFrom } from './http-matrix-shapes.ts'
 import { allMakers, valuesFor } from './http-matrix-things.ts'
-import type { Values } from './matrix-area.ts'
+import { matrixAreas, type Values } from './matrix-area.ts'
+
+const matrix: readonly MatrixRow[] = (await matrixAreas()).flatMap(({ rows }) => rows)
 
 let server: MatrixServer
 
@@ -18,12 +19,12 @@ afterAll(() => server.close())
 
 test('the matrix contains every route, and no other', () => {
   const served = areas.flatMap(({ routes }) => routes.map(({ method, path }) => `${method} ${path}`))
-  expect([...new Set(matrix.map(routeOf))].sort()).toEqual(served.sort())
+  expect([...new Set(matrix.map(methodAndPath))].sort()).toEqual(served.sort())
 })
 
 test('exceptions are for existing columns, and column names are unique', () => {
   for (const row of matrix) {
-    const names = columnsOf(row).map(({ name }) => name)
+    const names = matrixColumns(row).map(({ name }) => name)
     expect(names, row.call).toEqual(expect.arrayContaining(Object.keys(row.except ?? {})))
     expect(new Set(names).size, row.call).toBe(names.length)
   }
@@ -40,9 +41,9 @@ const ROW_TIMEOUT_MS = 120_000
 describe('answers by caller and credential', { timeout: ROW_TIMEOUT_MS }, () => {
   test.each(matrix)('$call', async (row) => {
     const [expected, actual]: Record<string, string>[] = [{}, {}]
-    for (const column of columnsOf(row)) {
-      expected![column.name] = expectedOf(row, column)
-      actual![column.name] = await outcomeOf(row, column)
+    for (const column of matrixColumns(row)) {
+      expected![column.name] = expectedOutcome(row, column)
+      actual![column.name] = await actualOutcome(row, column)
     }
     expect(actual).toEqual(expected)
   })
@@ -65,14 +66,14 @@ test.each([
 
 const SUCCESS = 'success'
 
-function expectedOf(row: MatrixRow, { expected }: Column): string {
+function expectedOutcome(row: MatrixRow, { expected }: Column): string {
   const changesNothing = isRead(row) || row.answer[0] >= 400
   if (expected === 'success') return `${row.answer[0]} ${SUCCESS}${changesNothing ? '' : ', something has changed'}`
-  return `${expected.status} ${JSON.stringify(expected.body)}${challengeOf(expected)}`
+  return `${expected.status} ${JSON.stringify(expected.body)}${expectedChallenge(expected)}`
 }
 
 /** Returns the expected `WWW-Authenticate` header. */
-function challengeOf({ status, body }: { status: number; body: unknown }): string {
+function expectedChallenge({ status, body }: { status: number; body: unknown }): string {
   const { error, error_description, scope } = body as Record<string, string>
   if (error_description === undefined) return ''
   const realm = 'Bearer realm="Protected by OAuth 2.0"'
@@ -80,9 +81,9 @@ function challengeOf({ status, body }: { status: number; body: unknown }): strin
   return ` ${status === 403 ? `${all}, scope="${scope}"` : all}`
 }
 
-async function outcomeOf(row: MatrixRow, column: Column): Promise<string> {
+async function actualOutcome(row: MatrixRow, column: Column): Promise<string> {
   const { caller, credential } = column
-  const parent = await parentOf(server, row, column.visibility)
+  const parent = await requestedParent(server, row, column.visibility)
   const person = server.userOf(row, credential.sudo === 'least' ? 'least' : caller) ?? server.root
   const headers = await server.headersOf(row, caller, credential, parent)
   const context = { server, parent, caller: (await server.botBehind(headers)) ?? person }
@@ -97,16 +98,16 @@ async function outcomeOf(row: MatrixRow, column: Column): Promise<string> {
   const reply = await request(row, values, headers)
   const text = await reply.text()
   const change = (await server.changes()) === before ? '' : ', something has changed'
-  const leak = caller === 'anonymous' || caller === 'stranger' ? leakOf(text, column) : ''
+  const leak = caller === 'anonymous' || caller === 'stranger' ? revealedName(text, column) : ''
   if (column.expected !== 'success' || reply.status !== row.answer[0]) {
     const challenge = reply.headers.get('www-authenticate')
     return `${reply.status} ${text}${challenge === null ? '' : ` ${challenge}`}${change}${leak}`
   }
-  return `${reply.status} ${differenceOf(row, column, reply, text) ?? SUCCESS}${change}${leak}`
+  return `${reply.status} ${responseDifference(row, column, reply, text) ?? SUCCESS}${change}${leak}`
 }
 
 function request(row: MatrixRow, values: Values, headers: Record<string, string>): Promise<Response> {
-  const [method, template] = routeOf(row).split(' ') as [string, string]
+  const [method, template] = methodAndPath(row).split(' ') as [string, string]
   const filled = (text: string) =>
     text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? expect.unreachable(name)))
   const path = template.replaceAll(/[:*](\w+)/g, (_, name: string) => {
@@ -131,7 +132,7 @@ const queryPairs = (name: string, value: unknown): [string, string][] =>
   Array.isArray(value) ? value.map((item) => [`${name}[]`, String(item)]) : [[name, String(value)]]
 
 /** Returns how a successful answer differs from the expected one. */
-function differenceOf(row: MatrixRow, { name }: Column, reply: Response, text: string): string | undefined {
+function responseDifference(row: MatrixRow, { name }: Column, reply: Response, text: string): string | undefined {
   const shape = row.answer[1]
   if (shape === undefined) return text === '' ? undefined : `body ${text}`
   const type = reply.headers.get('content-type')
@@ -147,5 +148,5 @@ function differenceOf(row: MatrixRow, { name }: Column, reply: Response, text: s
 }
 
 /** Detects names of private groups and projects in answers to callers who may not see them, also in failures. */
-const leakOf = (text: string, { visibility }: Column) =>
+const revealedName = (text: string, { visibility }: Column) =>
   visibility === 'private' && text.includes('hidden') ? `, reveals a hidden name: ${text}` : ''

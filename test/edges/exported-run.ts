@@ -18,7 +18,7 @@ import type {
   Signal,
   Span,
 } from '@penstock/otlp'
-import { Intake } from '../../packages/cli/src/intake.ts'
+import { Intake } from '../../packages/cli/src/records/intake.ts'
 import { bodiesOf, fixtures } from '../fixtures.ts'
 
 /** Returns the body of a case that is one pipeline hook. A test may change it. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { temporarySchema } from '@penstock/testkit'
 import { onTestFinished } from 'vitest'
-import { Interrupted } from '../../packages/cli/src/environment.ts'
+import { Interrupted } from '../../packages/cli/src/process/environment.ts'
 import { type Outcome, penstock, Sink } from '../command-line.ts'
 
 export const ROOT_TOKEN = 'root-token-of-the-export-tests'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '@penstock/runtime'
 import { onTestFinished } from 'vitest'
-import { Interrupted } from '../../packages/cli/src/environment.ts'
+import { Interrupted } from '../../packages/cli/src/process/environment.ts'
 import { type Outcome, penstock, Sink } from '../command-line.ts'
 
 export const ADMIN_KEY = 'administrator-key-of-the-tests'

@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '@penstock/runtime'
-import { Interrupted } from './environment.ts'
+import { Interrupted } from './process/environment.ts'
 import { runProgram } from './program.ts'
 
 const interruption = new AbortController()

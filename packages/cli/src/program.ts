@@ -1,7 +1,6 @@
 import { PRODUCT_VERSION } from '@penstock/converter'
 import { EndpointError } from '@penstock/exporter'
 import { Command, CommanderError } from 'commander'
-import type { CommandDefinition } from './command-definition.ts'
 import { apiKeyCommand } from './commands/api-key.ts'
 import { backfillCommand } from './commands/backfill.ts'
 import { backupCommand } from './commands/backup.ts'
@@ -17,8 +16,9 @@ import { showCommand } from './commands/show.ts'
 import { tokenCommand } from './commands/token.ts'
 import { traceContextCommand } from './commands/trace-context.ts'
 import { userCommand } from './commands/user.ts'
-import { type Environment, exitCodes, OutputClosed, OutputError, UsageError } from './environment.ts'
-import { printable } from './wording.ts'
+import type { CommandDefinition } from './flags/command-definition.ts'
+import { type Environment, exitCodes, OutputClosed, OutputError, UsageError } from './process/environment.ts'
+import { printable } from './text/wording.ts'
 
 const commands: readonly CommandDefinition[] = [
   convertCommand,

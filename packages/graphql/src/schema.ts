@@ -30,7 +30,6 @@ import { addRepository } from './areas/repository/repository.ts'
 import { addUsers } from './areas/users/users.ts'
 import { withDeadline } from './request/deadline.ts'
 import { withItemBudget } from './request/item-budget.ts'
-import { connectionCounts } from './schema/connection-counts.ts'
 import { Connections } from './schema/connections.ts'
 import { directives } from './schema/directives.ts'
 import { GlobalIds } from './schema/global-id.ts'
@@ -79,7 +78,7 @@ export function createSchema(settings: Pick<CoreSettings, 'serviceName' | 'exter
   for (const scalar of scalarsOf(globalIds)) builder.addScalarType(scalar.name as 'Time', scalar)
   builder.queryType({})
   builder.mutationType({})
-  const connections = new Connections(builder, connectionCounts)
+  const connections = new Connections(builder)
   const kit: Kit = { builder, globalIds, settings, connections, web: webAddressOf(settings) }
   for (const area of areas) area(kit)
   const schema = builder.toSchema({ directives })

@@ -1,60 +1,52 @@
 import { createIssue } from '@penstock/core'
-import type { MatrixRow } from '../http-matrix-row.ts'
-import { basicUser, issue, listOf, mergeRequest, type Shape } from '../http-matrix-shapes.ts'
-import type { MatrixArea } from '../matrix-area.ts'
+import { byAuthor, tracking } from '../http-matrix-issuables.ts'
+import type { Answer } from '../http-matrix-row.ts'
+import { issue, listOf, type Shape } from '../http-matrix-shapes.ts'
+import type { Maker, MatrixArea } from '../matrix-area.ts'
 
-const timeStats: Shape = {
-  exactly: {
-    time_estimate: 'int',
-    total_time_spent: 'int',
-    human_time_estimate: 'text?',
-    human_total_time_spent: 'text?',
-  },
-}
 const statistics: Shape = {
   exactly: {
     statistics: { exactly: { counts: { exactly: { all: 'int', closed: 'int', opened: 'int' } } } },
   },
 }
 const everyone = { visitors: 'anyone' } as const
+const notFound: Answer = { status: 404, body: { message: '404 Not found' } }
 
-/** The rows for participants, subscriptions and time, which issues and merge requests share. */
-const tracking = (one: string, thing: string, shape: Shape, reads: 10 | 20, changes: 15 | 30): MatrixRow[] => {
-  const needs = [thing]
-  const change = { may: { project: changes }, needs } as const
-  return [
-    { call: `GET ${one}/participants`, may: { project: reads }, ...everyone, answer: [200, listOf(basicUser)], needs },
-    { call: `GET ${one}/time_stats`, may: { project: reads }, ...everyone, answer: [200, timeStats], needs },
-    {
-      call: `POST ${one}/subscribe`,
-      may: { project: reads },
-      visitors: 'signed in',
-      answer: [201, shape],
-      needs: [`${thing} of another`],
-    },
-    {
-      call: `POST ${one}/unsubscribe`,
-      may: { project: reads },
-      visitors: 'signed in',
-      answer: [201, shape],
-      needs: [`own ${thing}`],
-    },
-    { call: `POST ${one}/time_estimate`, ...change, answer: [200, timeStats], send: { duration: '3h' } },
-    { call: `POST ${one}/reset_time_estimate`, ...change, answer: [200, timeStats] },
-    { call: `POST ${one}/add_spent_time`, ...change, answer: [201, timeStats], send: { duration: '1h' } },
-    { call: `POST ${one}/reset_spent_time`, ...change, answer: [200, timeStats] },
-  ]
+const createdIssue: Maker = async ({ server: { world, root }, parent }) => {
+  const { iid } = await world.perform(root, createIssue, { project: parent!.id, title: 'Sow' })
+  return { issue_iid: iid }
 }
+const issues = byAuthor('issues', createdIssue)
 
 export const area: MatrixArea = {
   access: {
+    read_issue: {
+      rule: 'everyone who sees the project',
+      project: '---yyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
+    },
+    read_confidential_issue: {
+      rule: 'Planners, Reporters and higher',
+      project: '---nyyyyyyy -nnnyyyyyyy nnnnyyyyyyy',
+    },
+    create_issue: {
+      rule: 'Guests and higher; in visible projects everyone who has signed in',
+      project: '---yyyyyyyy -yyyyyyyyyy nyyyyyyyyyy',
+    },
+    update_issue: {
+      rule: 'Planners, Reporters and higher',
+      project: '---nyyyyyyy -nnnyyyyyyy nnnnyyyyyyy',
+    },
+    update_own_issue: {
+      rule: 'everyone who may create an issue',
+      project: '---yyyyyyyy -yyyyyyyyyy nyyyyyyyyyy',
+    },
+    remove_issue: {
+      rule: 'Owners',
+      project: '---nnnnnnyy -nnnnnnnnyy nnnnnnnnnyy',
+    },
     subscribe_issue: {
       rule: 'everyone who may read issues and is signed in',
       project: '---yyyyyyyy -yyyyyyyyyy nyyyyyyyyyy',
-    },
-    subscribe_merge_request: {
-      rule: 'everyone who may read merge requests and is signed in',
-      project: '---nnyyyyyy -yyyyyyyyyy nyyyyyyyyyy',
     },
     set_issue_numbers: {
       rule: 'Owners',
@@ -63,6 +55,77 @@ export const area: MatrixArea = {
   },
 
   rows: [
+    {
+      call: 'GET /issues',
+      may: 'signed in',
+      answer: [200, listOf(issue)],
+      send: { scope: 'all' },
+      mayBeEmpty: true,
+    },
+    {
+      call: 'GET /groups/:id/issues',
+      may: { group: 10 },
+      ...everyone,
+      answer: [200, listOf(issue)],
+      needs: ['milestone contents'],
+    },
+    {
+      call: 'GET /projects/:id/issues',
+      may: { project: 10 },
+      ...everyone,
+      answer: [200, listOf(issue)],
+      needs: ['issue'],
+    },
+    {
+      call: 'GET /projects/:id/issues/:issue_iid',
+      may: { project: 10 },
+      ...everyone,
+      answer: [200, issue],
+      needs: ['issue'],
+    },
+    {
+      call: 'GET /projects/:id/issues/:issue_iid : confidential',
+      may: { project: 15 },
+      visitors: 'anyone',
+      answer: [200, issue],
+      needs: ['confidential issue'],
+      // Callers who can see the project but not the issue are answered as if it did not exist.
+      except: {
+        'one role below': notFound,
+        'stranger, internal': notFound,
+        'stranger, public': notFound,
+        'bot of another project, public': notFound,
+        'anonymous, public': notFound,
+      },
+    },
+    {
+      call: 'POST /projects/:id/issues',
+      may: { project: 10 },
+      visitors: 'signed in',
+      answer: [201, issue],
+      send: { title: 'New' },
+    },
+    {
+      call: 'PUT /projects/:id/issues/:issue_iid',
+      may: { project: 15 },
+      answer: [200, issue],
+      needs: ['issue'],
+      send: { title: 'Other' },
+    },
+    {
+      call: 'PUT /projects/:id/issues/:issue_iid : of the caller',
+      may: { project: 10 },
+      visitors: 'signed in',
+      answer: [200, issue],
+      needs: ['own issue'],
+      send: { title: 'Other' },
+    },
+    {
+      call: 'DELETE /projects/:id/issues/:issue_iid',
+      may: { project: 50 },
+      answer: [204],
+      needs: ['issue'],
+    },
     { call: 'GET /issues/:id', may: 'administrators', answer: [200, issue], needs: ['any issue'] },
     { call: 'GET /issues_statistics', may: 'signed in', answer: [200, statistics] },
     { call: 'GET /groups/:id/issues_statistics', may: { group: 10 }, ...everyone, answer: [200, statistics] },
@@ -84,18 +147,16 @@ export const area: MatrixArea = {
         },
       },
     },
-    ...tracking('/projects/:id/merge_requests/:merge_request_iid', 'merge request', mergeRequest, 20, 30),
-    {
-      call: 'GET /projects/:id/merge_requests/:merge_request_iid/reviewers',
-      may: { project: 20 },
-      ...everyone,
-      answer: [200, listOf({ exactly: { user: basicUser, state: 'text', created_at: 'time?' } })],
-      needs: ['merge request'],
-      mayBeEmpty: true,
-    },
   ],
 
   things: {
+    issue: createdIssue,
+    'own issue': issues.own,
+    'issue of another': issues.ofAnother,
+    'confidential issue': async ({ server: { world, root }, parent }) => {
+      const draft = { project: parent!.id, title: 'Poison', confidential: true }
+      return { issue_iid: (await world.perform(root, createIssue, draft)).iid }
+    },
     'any issue': async ({ server: { world, root }, server }) => {
       const project = await server.create('project', 'private')
       return { id: (await world.perform(root, createIssue, { project: project.id, title: 'Sow' })).id }

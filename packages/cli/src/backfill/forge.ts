@@ -2,7 +2,7 @@ import { PRODUCT_VERSION, parseLossless, RecordError } from '@penstock/converter
 import { type HttpClient, type HttpReply, type Outcome, outcomeOfFailure, sendWithRetry } from '@penstock/delivery'
 import { defaultExportRetry } from '@penstock/exporter'
 import type { Clock, Random } from '@penstock/runtime'
-import { UsageError } from '../environment.ts'
+import { UsageError } from '../process/environment.ts'
 import { ForgeError, refusal } from './forge-error.ts'
 import { rateLimitWaitMs } from './rate-limit.ts'
 

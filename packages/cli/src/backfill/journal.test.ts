@@ -4,7 +4,7 @@ import process from 'node:process'
 import { signalNames } from '@penstock/otlp'
 import { describe, expect, test } from 'vitest'
 import { temporaryDirectory } from '../../../../test/cli/temporary-directory.ts'
-import { UsageError } from '../environment.ts'
+import { UsageError } from '../process/environment.ts'
 import { Journal } from './journal.ts'
 
 const subject = { from: 'https://forge.example/api/v4', project: '17', endpoint: 'https://otlp.example' }

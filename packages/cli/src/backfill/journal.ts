@@ -12,8 +12,8 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { type FileLock, isUnavailable, lockFile } from '@penstock/db'
 import { type Signal, signalNames } from '@penstock/otlp'
-import { OutputError, UsageError } from '../environment.ts'
-import { isSystemError, systemReason } from '../system-error.ts'
+import { OutputError, UsageError } from '../process/environment.ts'
+import { isSystemError, systemReason } from '../process/system-error.ts'
 import { isObject } from './forge.ts'
 import type { Downstream } from './lineage.ts'
 

@@ -1,4 +1,4 @@
-import { formatCount } from '../wording.ts'
+import { formatCount } from '../text/wording.ts'
 import type { Forge, Item, Page } from './forge.ts'
 import { ForgeError } from './forge-error.ts'
 

@@ -1,11 +1,11 @@
 import { createApiKey, listApiKeys, type OperationContext, revokeApiKey } from '@penstock/gateway'
 import { Argument, type Command, Option, type OptionValues } from 'commander'
-import type { CommandDefinition } from '../command-definition.ts'
-import { type Environment, exitCodes, UsageError } from '../environment.ts'
-import { write } from '../output.ts'
+import type { CommandDefinition } from '../flags/command-definition.ts'
+import { type Environment, exitCodes, UsageError } from '../process/environment.ts'
+import { write } from '../process/output.ts'
 import { addStoreFlags, asOperator, requireStore } from '../serve/operator.ts'
-import { type Column, textTable } from '../text-table.ts'
-import { printable } from '../wording.ts'
+import { type Column, textTable } from '../text/text-table.ts'
+import { printable } from '../text/wording.ts'
 
 const examples = `
 create prints the key on stdout. It cannot be shown again.

@@ -1,11 +1,11 @@
 import { parseDate } from '@penstock/converter'
 import { type Command, InvalidArgumentError, Option, type OptionValues } from 'commander'
 import { type BackfillSettings, runBackfill } from '../backfill/run-backfill.ts'
-import type { CommandDefinition } from '../command-definition.ts'
-import { type Environment, exitCodes, UsageError } from '../environment.ts'
-import { addExportFlags, exportSettings } from '../export-flags.ts'
-import { integerFrom } from '../input-flags.ts'
-import { allowPerRunOnly } from '../option-flags.ts'
+import { addExportFlags, exportSettings } from '../export-run/export-flags.ts'
+import type { CommandDefinition } from '../flags/command-definition.ts'
+import { allowPerRunOnly } from '../flags/option-flags.ts'
+import { integerFrom } from '../input/input-flags.ts'
+import { type Environment, exitCodes, UsageError } from '../process/environment.ts'
 import { settingTable } from '../settings/setting-table.ts'
 
 const notes = `

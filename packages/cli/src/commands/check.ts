@@ -1,13 +1,13 @@
 import { type CheckedBody, checkBody, OtherHookError, RecordError } from '@penstock/converter'
 import { type Command, Option, type OptionValues } from 'commander'
-import { type Checked, checkedAsJson, checkedAsText } from '../checked-output.ts'
-import type { CommandDefinition } from '../command-definition.ts'
-import { type Environment, exitCodes } from '../environment.ts'
-import { findInputFiles } from '../input-files.ts'
-import { addInputFlags, inputSettings } from '../input-flags.ts'
-import { write } from '../output.ts'
-import { readRecords } from '../read-records.ts'
-import type { Reading } from '../record-stream.ts'
+import type { CommandDefinition } from '../flags/command-definition.ts'
+import { findInputFiles } from '../input/input-files.ts'
+import { addInputFlags, inputSettings } from '../input/input-flags.ts'
+import { readRecords } from '../input/read-records.ts'
+import type { Reading } from '../input/record-stream.ts'
+import { type Environment, exitCodes } from '../process/environment.ts'
+import { write } from '../process/output.ts'
+import { type Checked, checkedAsJson, checkedAsText } from '../records/checked-output.ts'
 
 const examples = `
 Prints for each record its kind, whether it would be exported, and the attributes and metrics without a value, with the

@@ -1,8 +1,8 @@
 import { type Conversion, convert } from '@penstock/converter'
 import { type Encoding, RequestEncoder, type Signal, signalNames } from '@penstock/otlp'
 import { type Command, Option, type OptionValues } from 'commander'
-import type { CommandDefinition } from '../command-definition.ts'
-import { type Environment, UsageError } from '../environment.ts'
+import type { CommandDefinition } from '../flags/command-definition.ts'
+import { allowPerRunOnly } from '../flags/option-flags.ts'
 import {
   addInputFlags,
   encodingOption,
@@ -10,10 +10,10 @@ import {
   inputSettings,
   signalsOption,
   wholeStreamOption,
-} from '../input-flags.ts'
-import { allowPerRunOnly } from '../option-flags.ts'
-import { RecordRun } from '../record-run.ts'
-import { directoryOutput, type RequestOutput, streamOutput } from '../request-output.ts'
+} from '../input/input-flags.ts'
+import { type Environment, UsageError } from '../process/environment.ts'
+import { RecordRun } from '../records/record-run.ts'
+import { directoryOutput, type RequestOutput, streamOutput } from '../records/request-output.ts'
 
 const STDOUT = '-'
 

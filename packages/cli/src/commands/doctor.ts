@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { CommandDefinition } from '../command-definition.ts'
 import { settingsOf } from '../core/core-operator.ts'
 import { diagnose, type Finding } from '../core/diagnosis.ts'
-import { exitCodes } from '../environment.ts'
-import { write } from '../output.ts'
+import type { CommandDefinition } from '../flags/command-definition.ts'
+import { exitCodes } from '../process/environment.ts'
+import { write } from '../process/output.ts'
 import { addStoreFlags } from '../serve/operator.ts'
 
 const marks = { ok: 'ok   ', note: 'note ', wrong: 'WRONG' } as const satisfies Record<Finding['grade'], string>

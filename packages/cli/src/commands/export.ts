@@ -1,11 +1,11 @@
 import { type Command, Option, type OptionValues } from 'commander'
-import type { CommandDefinition } from '../command-definition.ts'
-import { type Environment, exitCodes, UsageError } from '../environment.ts'
-import { addExportFlags, exportSettings } from '../export-flags.ts'
-import type { ExportSettings } from '../export-run.ts'
-import { wholeStreamOption } from '../input-flags.ts'
-import { performExport } from '../perform-export.ts'
-import { RecordRun } from '../record-run.ts'
+import { addExportFlags, exportSettings } from '../export-run/export-flags.ts'
+import type { ExportSettings } from '../export-run/export-run.ts'
+import { performExport } from '../export-run/perform-export.ts'
+import type { CommandDefinition } from '../flags/command-definition.ts'
+import { wholeStreamOption } from '../input/input-flags.ts'
+import { type Environment, exitCodes, UsageError } from '../process/environment.ts'
+import { RecordRun } from '../records/record-run.ts'
 
 const examples = `
 Every finished pipeline is exported once. The run waits for the answers and prints the results. A run stores its exports for

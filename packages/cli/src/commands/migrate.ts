@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { CommandDefinition } from '../command-definition.ts'
 import { asCoreOperator } from '../core/core-operator.ts'
-import { exitCodes } from '../environment.ts'
-import { write } from '../output.ts'
+import type { CommandDefinition } from '../flags/command-definition.ts'
+import { exitCodes } from '../process/environment.ts'
+import { write } from '../process/output.ts'
 import { addStoreFlags } from '../serve/operator.ts'
 
 export const migrateCommand: CommandDefinition = {

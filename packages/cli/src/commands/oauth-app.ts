@@ -1,9 +1,9 @@
 import { createApplication, perform, rotateSigningKey } from '@penstock/core'
 import { Argument, type Command, Option } from 'commander'
-import type { CommandDefinition } from '../command-definition.ts'
 import { asCoreOperator, operator, requireFlags } from '../core/core-operator.ts'
-import { exitCodes } from '../environment.ts'
-import { write } from '../output.ts'
+import type { CommandDefinition } from '../flags/command-definition.ts'
+import { exitCodes } from '../process/environment.ts'
+import { write } from '../process/output.ts'
 import { addStoreFlags } from '../serve/operator.ts'
 
 const examples = `

@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander'
-import type { CommandDefinition } from '../command-definition.ts'
-import { integerFrom } from '../input-flags.ts'
+import type { CommandDefinition } from '../flags/command-definition.ts'
+import { integerFrom } from '../input/input-flags.ts'
 import { serve } from '../serve/serve.ts'
 import { serveCoreAlone } from '../serve/serve-core-alone.ts'
 import { serveWorker } from '../serve/serve-worker.ts'

@@ -9,14 +9,14 @@ import {
   rotateToken,
 } from '@penstock/gateway'
 import { Argument, type Command, Option, type OptionValues } from 'commander'
-import type { CommandDefinition } from '../command-definition.ts'
 import { runJobToken } from '../core/job-token.ts'
-import { type Environment, exitCodes, UsageError } from '../environment.ts'
-import { integerFrom } from '../input-flags.ts'
-import { write } from '../output.ts'
+import type { CommandDefinition } from '../flags/command-definition.ts'
+import { integerFrom } from '../input/input-flags.ts'
+import { type Environment, exitCodes, UsageError } from '../process/environment.ts'
+import { write } from '../process/output.ts'
 import { addStoreFlags, asOperator, requireStore } from '../serve/operator.ts'
-import { type Column, textTable } from '../text-table.ts'
-import { printable } from '../wording.ts'
+import { type Column, textTable } from '../text/text-table.ts'
+import { printable } from '../text/wording.ts'
 
 const examples = `
 create and rotate print the token on stdout. It cannot be shown again. import reads an existing token of 32 to 256 characters

@@ -8,12 +8,12 @@ import {
   TraceContextError,
 } from '@penstock/converter'
 import { type Command, Option, type OptionValues } from 'commander'
-import type { CommandDefinition } from '../command-definition.ts'
-import { serviceNameOf } from '../command-variables.ts'
-import { type Environment, exitCodes, UsageError } from '../environment.ts'
-import { addConversionFlags, conversionOptions } from '../option-flags.ts'
-import { write } from '../output.ts'
-import { printable } from '../wording.ts'
+import type { CommandDefinition } from '../flags/command-definition.ts'
+import { serviceNameOf } from '../flags/command-variables.ts'
+import { addConversionFlags, conversionOptions } from '../flags/option-flags.ts'
+import { type Environment, exitCodes, UsageError } from '../process/environment.ts'
+import { write } from '../process/output.ts'
+import { printable } from '../text/wording.ts'
 
 const examples = `
 Run it inside a CI job. The spans of tools that read TRACEPARENT and OTEL_RESOURCE_ATTRIBUTES are then below the span of

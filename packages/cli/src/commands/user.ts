@@ -1,10 +1,10 @@
 import { text } from 'node:stream/consumers'
 import { createUser, perform } from '@penstock/core'
 import { Argument, type Command, Option } from 'commander'
-import type { CommandDefinition } from '../command-definition.ts'
 import { asCoreOperator, operator, requireFlags } from '../core/core-operator.ts'
-import { exitCodes, UsageError } from '../environment.ts'
-import { write } from '../output.ts'
+import type { CommandDefinition } from '../flags/command-definition.ts'
+import { exitCodes, UsageError } from '../process/environment.ts'
+import { write } from '../process/output.ts'
 import { addStoreFlags } from '../serve/operator.ts'
 
 const examples = `

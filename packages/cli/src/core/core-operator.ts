@@ -3,7 +3,7 @@ import { type Actor, type Core, DomainError, describeStorageFull, type Failure }
 import type { Db } from '@penstock/db'
 import { jsonLog } from '@penstock/runtime'
 import type { OptionValues } from 'commander'
-import { type Environment, UsageError } from '../environment.ts'
+import { type Environment, UsageError } from '../process/environment.ts'
 import { readSettings } from '../settings/read-settings.ts'
 import type { Settings } from '../settings/setting-table.ts'
 import { type CoreDatabaseTables, coreDatabase, openCore } from './open-core.ts'

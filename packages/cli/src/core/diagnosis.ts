@@ -12,12 +12,12 @@ import {
   type Sources,
 } from '@penstock/exporter'
 import type { ListenAddress } from '@penstock/gateway'
-import { directoryAccess, listOpenEntries } from '../data-directory.ts'
-import { databaseErrorText } from '../database-error.ts'
-import { UsageError } from '../environment.ts'
+import { directoryAccess, listOpenEntries } from '../process/data-directory.ts'
+import { databaseErrorText } from '../process/database-error.ts'
+import { UsageError } from '../process/environment.ts'
 import { exportConfig, gatewayUrl } from '../settings/export-config.ts'
 import type { Settings } from '../settings/setting-table.ts'
-import { counted, formatCount } from '../wording.ts'
+import { counted, formatCount } from '../text/wording.ts'
 import { type CoreDatabaseTables, coreDatabase } from './open-core.ts'
 
 export interface Finding {

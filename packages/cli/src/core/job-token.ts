@@ -7,8 +7,8 @@ import {
   revokeJobToken,
 } from '@penstock/core'
 import type { OptionValues } from 'commander'
-import { type Environment, exitCodes, UsageError } from '../environment.ts'
-import { write } from '../output.ts'
+import { type Environment, exitCodes, UsageError } from '../process/environment.ts'
+import { write } from '../process/output.ts'
 import { asCoreOperator, operator } from './core-operator.ts'
 
 /** Matches ids that fit into an integer column. */

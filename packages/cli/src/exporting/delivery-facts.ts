@@ -1,7 +1,7 @@
 import { type ConvertOptions, RecordError, traceIdOf } from '@penstock/converter'
 import type { Db } from '@penstock/db'
 import { type ExporterTables, findRecordOfDelivery, parseExportKey, sourceDestination } from '@penstock/exporter'
-import { UsageError } from '../environment.ts'
+import { UsageError } from '../process/environment.ts'
 import { type ExportConfig, exportConfig, gatewayUrl } from '../settings/export-config.ts'
 import type { Settings } from '../settings/setting-table.ts'
 import { projectIdOf } from './project-scope.ts'

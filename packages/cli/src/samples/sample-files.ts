@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Environment, UsageError } from '../environment.ts'
+import { type Environment, UsageError } from '../process/environment.ts'
 
 /** The sample pipelines, which together show most features of pipelines. */
 const samples = [

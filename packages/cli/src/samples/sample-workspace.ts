@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Core, DomainError } from '@penstock/core'
 import type { Log } from '@penstock/runtime'
 import { describeFailure } from '../core/core-operator.ts'
-import { counted } from '../wording.ts'
+import { counted } from '../text/wording.ts'
 import { COMPANY, SHOWN_PROJECT } from './company.ts'
 import { fillWorkspace, hasRoomForSamples } from './fill-workspace.ts'
 

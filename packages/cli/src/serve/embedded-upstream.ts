@@ -10,8 +10,8 @@ import {
 import type { Route } from '@penstock/http'
 import { observeRoutes, observeServer, openObserve } from '@penstock/observe'
 import type { Log } from '@penstock/runtime'
-import { requireUsable } from '../database-error.ts'
-import type { Environment } from '../environment.ts'
+import { requireUsable } from '../process/database-error.ts'
+import type { Environment } from '../process/environment.ts'
 import type { Settings } from '../settings/setting-table.ts'
 
 export interface EmbeddedUpstream {

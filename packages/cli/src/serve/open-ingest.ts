@@ -8,7 +8,7 @@ import {
   type UpstreamConfig,
 } from '@penstock/gateway'
 import type { Log } from '@penstock/runtime'
-import type { Environment } from '../environment.ts'
+import type { Environment } from '../process/environment.ts'
 import { configuredUpstream, gatewayConfig } from '../settings/gateway-settings.ts'
 import type { Settings } from '../settings/setting-table.ts'
 import { type EmbeddedUpstream, openEmbeddedUpstream } from './embedded-upstream.ts'

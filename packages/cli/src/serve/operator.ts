@@ -14,9 +14,9 @@ import {
 } from '@penstock/gateway'
 import { type Clock, jsonLog, type Log } from '@penstock/runtime'
 import { type Command, Option, type OptionValues } from 'commander'
-import { prepareDataDirectory } from '../data-directory.ts'
-import { requireUsable } from '../database-error.ts'
-import { type Environment, UsageError } from '../environment.ts'
+import { prepareDataDirectory } from '../process/data-directory.ts'
+import { requireUsable } from '../process/database-error.ts'
+import { type Environment, UsageError } from '../process/environment.ts'
 import { readSettings } from '../settings/read-settings.ts'
 import type { Settings } from '../settings/setting-table.ts'
 

@@ -1,7 +1,7 @@
 import { ConfigError } from '@penstock/gateway'
-import { UsageError } from '../environment.ts'
+import { UsageError } from '../process/environment.ts'
+import { isSystemError, systemReason } from '../process/system-error.ts'
 import { type Settings, settingTable } from '../settings/setting-table.ts'
-import { isSystemError, systemReason } from '../system-error.ts'
 import { WorkerFailed } from './workers.ts'
 
 /**

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { UsageError } from '../environment.ts'
+import { UsageError } from '../process/environment.ts'
 import { exportConfig, gatewayUrl } from './export-config.ts'
 import { readSettings } from './read-settings.ts'
 

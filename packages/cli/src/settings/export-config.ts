@@ -12,8 +12,8 @@ import {
 } from '@penstock/exporter'
 import type { ListenAddress } from '@penstock/gateway'
 import type { Encoding } from '@penstock/otlp'
-import { UsageError } from '../environment.ts'
-import { isSystemError, systemReason } from '../system-error.ts'
+import { UsageError } from '../process/environment.ts'
+import { isSystemError, systemReason } from '../process/system-error.ts'
 import { type SettingName, type Settings, settingTable } from './setting-table.ts'
 
 /** The configuration of exports. */

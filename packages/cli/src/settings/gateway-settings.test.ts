@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { UsageError } from '../environment.ts'
+import { UsageError } from '../process/environment.ts'
 import { configuredUpstream, gatewayConfig } from './gateway-settings.ts'
 import { readSettings } from './read-settings.ts'
 

@@ -1,5 +1,5 @@
 import { defaultGatewayConfig, type GatewayConfig, type TlsFiles, type UpstreamConfig } from '@penstock/gateway'
-import { UsageError } from '../environment.ts'
+import { UsageError } from '../process/environment.ts'
 import type { Settings } from './setting-table.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { UsageError } from '../environment.ts'
-import { isSystemError, systemReason } from '../system-error.ts'
+import { UsageError } from '../process/environment.ts'
+import { isSystemError, systemReason } from '../process/system-error.ts'
 import type { SettingRow } from './setting-row.ts'
 import { type SettingName, type Settings, settingTable } from './setting-table.ts'
 

@@ -1,5 +1,6 @@
 import { getCiApplicationSettings, serviceVersion } from '@penstock/core'
 import { readOrNull } from '../request/request-context.ts'
+import { lookup, withCost } from '../schema/cost.ts'
 import type { Kit } from '../schema/kit.ts'
 import { mutation } from '../schema/mutation.ts'
 
@@ -50,11 +51,13 @@ export function addInstance(kit: Kit): void {
     }),
     metadata: t.field({
       type: 'Metadata',
+      ...withCost(lookup),
       resolve: (_root, _args, { actor }) => (actor === undefined ? null : { ...serviceVersion, enterprise: true }),
     }),
     echo: t.string({
       nullable: false,
       description: "Test field: returns the caller's name and the text",
+      ...withCost(lookup),
       args: { text: t.arg.string({ required: true }) },
       resolve: (_root, { text }, { actor }) => `${JSON.stringify(actor?.username ?? null)} says: ${text}`,
     }),

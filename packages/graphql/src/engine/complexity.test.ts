@@ -1,10 +1,20 @@
+import type { GraphQLObjectType } from 'graphql'
 import { expect, test } from 'vitest'
+import type { Cost } from '../schema/cost.ts'
+import { createSchema } from '../schema.ts'
 import { costOf } from './complexity.ts'
-import { costTable } from './cost-table.ts'
 
 /** Returns the cost of a field with children that cost 10. */
 const cost = (field: string, args: Record<string, unknown>, isConnection = false) =>
-  costOf(costTable[field], 10, args, isConnection)
+  costOf(declaredCost(field), 10, args, isConnection)
+
+const schema = createSchema({ serviceName: 'svc', externalUrl: 'https://forge.example.test' })
+
+/** Returns the cost that a field of the schema declares. */
+function declaredCost(path: string): Cost | undefined {
+  const [type, field] = path.split('.') as [string, string]
+  return (schema.getType(type) as GraphQLObjectType).getFields()[field]!.extensions.cost as Cost | undefined
+}
 
 test.each<[string, string, Record<string, unknown>, boolean, number]>([
   ['a plain field', 'CiStage.jobs', { first: 100 }, true, 11],

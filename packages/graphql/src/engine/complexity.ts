@@ -13,7 +13,6 @@ import {
 } from 'graphql'
 import { MAX_PAGE_SIZE } from '../schema/connection.ts'
 import type { Cost } from '../schema/cost.ts'
-import { costTable } from './cost-table.ts'
 import { type SelectionContext, selectedFields } from './selected-fields.ts'
 
 export const MAX_COMPLEXITY = { anonymous: 200, signedIn: 250 } as const
@@ -44,7 +43,7 @@ export function scoreOf(context: SelectionContext, operation: OperationDefinitio
     const children = scores.length === 0 ? 0 : Math.max(...scores)
     const args = argumentsOf(context, field, nodes[0]!)
     if (args === undefined) return children
-    return costOf(costAt(parent, field), children, args, type.name.endsWith('Connection'))
+    return costOf(field.extensions.cost as Cost | undefined, children, args, type.name.endsWith('Connection'))
   }
 
   const root = schema.getRootType(operation.operation)
@@ -74,12 +73,6 @@ export function costOf(
   const size = Math.min(...sizes, MAX_PAGE_SIZE)
   const factor = has('iid') || has('iids') ? 0 : 0.01
   return Math.floor(total + total * size * factor)
-}
-
-/** Returns the cost that the field declares, or else the one in the table. */
-function costAt(type: GraphQLObjectType, { name, extensions }: GraphQLField<unknown, unknown>): Cost | undefined {
-  const types = [type, ...type.getInterfaces()]
-  return (extensions.cost as Cost | undefined) ?? types.map((each) => costTable[`${each.name}.${name}`]).find(Boolean)
 }
 
 function fieldOf(

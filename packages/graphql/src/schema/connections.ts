@@ -24,13 +24,12 @@ const MAX_LIMITED_COUNT = 1_000
 /** Defines the types `<Node>Connection` and `<Node>Edge`, each on first use. */
 export class Connections {
   readonly #builder: Builder
-  readonly #countKinds: Map<string, Counted>
+  readonly #countKinds = new Map<NodeName, Counted>()
   readonly #refs = new Map<NodeName, unknown>()
   readonly #pageInfo
 
-  constructor(builder: Builder, countKinds: Readonly<Record<string, Counted>>) {
+  constructor(builder: Builder) {
     this.#builder = builder
-    this.#countKinds = new Map(Object.entries(countKinds))
     this.#pageInfo = builder.objectRef<PageInfo>('PageInfo').implement({
       fields: (t) => ({
         hasNextPage: t.exposeBoolean('hasNextPage', { nullable: false }),

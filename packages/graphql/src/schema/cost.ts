@@ -16,5 +16,8 @@ export interface Cost {
 /** The cost of a field with its own lookup. */
 export const lookup: Cost = { resolver: true }
 
+/** The cost of a field that reads from a repository. */
+export const repositoryRead: Cost = { repository: true }
+
 /** Returns the options of a field with this cost, for areas that declare the cost beside the field. */
 export const withCost = (cost: Cost) => ({ extensions: { cost } })

@@ -1,5 +1,6 @@
 import type { StatusWording } from '@penstock/core'
 import { constantFields } from '../../schema/constant-fields.ts'
+import { repositoryRead, withCost } from '../../schema/cost.ts'
 import type { Kit } from '../../schema/kit.ts'
 
 /** The status of a pipeline, stage, job group or job, as shown to people. */
@@ -49,13 +50,17 @@ export function addDetailedStatus({ builder, globalIds }: Kit): void {
         description: 'Machine name in upper case',
         resolve: ({ wording }) => wording.group.replaceAll('-', '_').toUpperCase(),
       }),
-      label: t.string({ description: 'Text for people', resolve: ({ wording }) => wording.label }),
+      label: t.string({
+        description: 'Text for people',
+        ...withCost(repositoryRead),
+        resolve: ({ wording }) => wording.label,
+      }),
       tooltip: t.string({ resolve: ({ wording }) => wording.label }),
       favicon: t.string({ resolve: () => null }),
       hasDetails: t.boolean({ resolve: ({ path }) => path !== undefined }),
       detailsPath: t.exposeString('path'),
       deploymentDetailsPath: t.string({ resolve: () => null }),
-      action: t.field({ type: 'StatusAction', resolve: () => null }),
+      action: t.field({ type: 'StatusAction', ...withCost(repositoryRead), resolve: () => null }),
       group: t.string({
         deprecationReason: 'Use name. Since 16.4.',
         resolve: ({ wording }) => wording.group,

@@ -9,6 +9,7 @@ import {
 import { GraphQLError } from 'graphql'
 import { loadBatched, type RequestContext, readOrNull } from '../../request/request-context.ts'
 import { connectionField } from '../../schema/connection-field.ts'
+import { lookup } from '../../schema/cost.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
 import { iidIn } from '../issues/issuable-types.ts'
@@ -30,6 +31,7 @@ export function addJobLists(kit: Kit): void {
     }),
     jobs: connectionField(kit, t, 'CiJob', {
       description: 'Newest first',
+      cost: lookup,
       args: {
         statuses: t.arg({ type: [enums.jobStatus] }),
         retried: t.arg.boolean(),
@@ -56,6 +58,7 @@ export function addJobLists(kit: Kit): void {
     }),
     jobs: connectionField(kit, t, 'CiJob', {
       description: 'Newest first. One project per operation',
+      cost: lookup,
       args: {
         statuses: t.arg({ type: [enums.jobStatus] }),
         kind: t.arg({ type: enums.jobKind }),
@@ -77,6 +80,7 @@ export function addJobLists(kit: Kit): void {
   builder.queryField('jobs', (t) =>
     connectionField(kit, t, 'CiJobInterface', {
       description: 'All jobs of the instance; null for non-administrators',
+      cost: lookup,
       args: { statuses: t.arg({ type: [enums.jobStatus] }), runnerTypes: t.arg({ type: [enums.runnerType] }) },
       list: (_root, { statuses, runnerTypes }, context) =>
         readOrNull(context, listAllJobs, omitNullish({ statuses, runnerTypes })),

@@ -31,7 +31,9 @@ const nonNullFlags: Readonly<Record<string, (job: JobOfPipeline) => boolean>> = 
 }
 
 export function addJobs(kit: Kit): void {
-  const { builder, globalIds, web } = kit
+  const { builder, connections, globalIds, web } = kit
+  connections.count('CiJob', 'limited')
+  connections.count('CiJobInterface', 'limited')
   const enums = ciEnums(kit)
   const { commitPath, commitsPath, jobPath } = ciPaths(web)
   addJobParts(kit)

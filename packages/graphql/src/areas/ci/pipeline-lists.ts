@@ -14,6 +14,7 @@ import {
 import { GraphQLError } from 'graphql'
 import { loadBatched } from '../../request/request-context.ts'
 import { connectionField } from '../../schema/connection-field.ts'
+import { type Cost, lookup, repositoryRead, withCost } from '../../schema/cost.ts'
 import { sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
@@ -33,6 +34,9 @@ interface PipelineCreationRequest {
   readonly id: string
   readonly pipeline: Pipeline | undefined
 }
+
+/** The cost of a list of pipelines. */
+const pipelineLookup: Cost = { resolver: true, arguments: { ref: 2, sha: 2 } }
 
 /** Adds the fields that find and list pipelines. */
 export function addPipelineLists(kit: Kit): void {
@@ -61,6 +65,7 @@ export function addPipelineLists(kit: Kit): void {
   builder.objectFields('Project', (t) => ({
     pipeline: t.field({
       type: 'Pipeline',
+      ...withCost({ resolver: true, repository: true, anyArgument: -10 }),
       args: { id: t.arg({ type: 'CiPipelineID' }), iid: t.arg.string(), sha: t.arg.string() },
       resolve: (project, { id, iid, sha }, context) => {
         const named = omitNullish({ globalNumber: id, iid: iid == null ? iid : iidIn(iid), sha })
@@ -71,11 +76,13 @@ export function addPipelineLists(kit: Kit): void {
       },
     }),
     pipelines: connectionField(kit, t, 'Pipeline', {
+      cost: pipelineLookup,
       args: filters(t),
       list: (project, args, context) => loadBatched(context, listPipelinesOfEach, project, inputOf(args)),
     }),
     pipelineCounts: t.field({
       type: 'PipelineCounts',
+      ...withCost(lookup),
       args: { ref: t.arg.string(), sha: t.arg.string(), source: t.arg.string() },
       resolve: (project, args, context) => loadBatched(context, countPipelinesOfEach, project, omitNullish(args)),
     }),
@@ -89,10 +96,12 @@ export function addPipelineLists(kit: Kit): void {
   builder.objectFields('Commit', (t) => ({
     latestPipeline: t.field({
       type: 'Pipeline',
+      ...withCost(repositoryRead),
       args: { ref: t.arg.string() },
       resolve: (commit, args, context) => loadBatched(context, latestPipelineOfEachCommit, commit, omitNullish(args)),
     }),
     pipelines: connectionField(kit, t, 'Pipeline', {
+      cost: pipelineLookup,
       args: filters(t),
       list: (commit, args, context) => loadBatched(context, listPipelinesOfEachCommit, commit, inputOf(args)),
     }),
@@ -101,6 +110,7 @@ export function addPipelineLists(kit: Kit): void {
   builder.objectFields('MergeRequest', (t) => ({
     pipelines: connectionField(kit, t, 'Pipeline', {
       description: 'Pipelines of the source branch',
+      cost: pipelineLookup,
       args: filters(t),
       list: (mergeRequest, args, context) =>
         loadBatched(context, listPipelinesOfEachMergeRequest, mergeRequest, inputOf(args)),

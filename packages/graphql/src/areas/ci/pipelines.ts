@@ -18,6 +18,7 @@ import { html } from '@penstock/http'
 import { loadBatched, type RequestContext } from '../../request/request-context.ts'
 import { connectionField } from '../../schema/connection-field.ts'
 import { constantFields } from '../../schema/constant-fields.ts'
+import { repositoryRead, withCost } from '../../schema/cost.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { listed } from '../../schema/listed.ts'
 import type { FieldsOf } from '../../schema/schema-types.ts'
@@ -35,7 +36,8 @@ declare module '../../schema/schema-types.ts' {
 }
 
 export function addPipelines(kit: Kit): void {
-  const { builder, globalIds, web } = kit
+  const { builder, connections, globalIds, web } = kit
+  connections.count('Pipeline', 'exact')
   const enums = ciEnums(kit)
   const { commitPath, pipelinePath } = ciPaths(web)
   addParts(kit)
@@ -54,6 +56,7 @@ export function addPipelines(kit: Kit): void {
       path: t.string({ resolve: pipelinePath }),
       commit: t.field({
         type: 'Commit',
+        ...withCost(repositoryRead),
         resolve: (pipeline, _, context) => loadBatched(context, commitsOfPipelines, pipeline),
       }),
       project: t.field({ type: 'ProjectInterface', resolve: project }),

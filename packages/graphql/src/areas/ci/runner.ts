@@ -1,5 +1,6 @@
 import { findEachRunner, type RecordedRunner } from '@penstock/core'
 import { loadBatched } from '../../request/request-context.ts'
+import { lookup, withCost } from '../../schema/cost.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { ciEnums, type RunnerType, runnerTypes } from './ci-enums.ts'
 
@@ -54,6 +55,7 @@ export function addRunner(kit: Kit): void {
   builder.queryField('runner', (t) =>
     t.field({
       type: 'CiRunner',
+      ...withCost(lookup),
       args: { id: t.arg({ type: 'CiRunnerID', required: true }) },
       resolve: async (_root, { id }, context) => {
         const runner = await loadBatched(context, findEachRunner, id)

@@ -9,6 +9,7 @@ import {
 } from '@penstock/core'
 import { loadBatched, type RequestContext } from '../../request/request-context.ts'
 import { connectionField } from '../../schema/connection-field.ts'
+import { lookup } from '../../schema/cost.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { listed } from '../../schema/listed.ts'
 import { ciPaths } from './ci-paths.ts'
@@ -85,6 +86,7 @@ export function addStages(kit: Kit): void {
   builder.objectFields('Pipeline', (t) => ({
     stages: connectionField(kit, t, 'CiStage', {
       description: 'Ordered by their first jobs',
+      cost: lookup,
       list: async (pipeline, _, context) => {
         const stages = await loadBatched(context, stagesOfPipelines, pipeline)
         return listed(stages.map(({ name }) => ({ pipeline, name })))

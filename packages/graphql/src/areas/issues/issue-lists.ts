@@ -10,6 +10,7 @@ import { GraphQLError } from 'graphql'
 import { loadBatched, readOrNull } from '../../request/request-context.ts'
 import { Connection } from '../../schema/connection.ts'
 import { connectionField } from '../../schema/connection-field.ts'
+import { type Cost, lookup, withCost } from '../../schema/cost.ts'
 import { orderIn } from '../../schema/enums.ts'
 import type { GlobalIds } from '../../schema/global-id.ts'
 import type { Kit } from '../../schema/kit.ts'
@@ -19,6 +20,9 @@ import type { ArgumentsMaker } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
 import { withoutAbsent } from './tracking-fields.ts'
+
+/** The cost of a lookup of issues. */
+const issueLookup: Cost = { resolver: true, arguments: { labelName: 2 } }
 
 /** Adds the fields that find, list and count issues. */
 export function addIssueLists(kit: Kit): void {
@@ -56,6 +60,7 @@ export function addIssueLists(kit: Kit): void {
   })
   builder.objectFields('Project', (t) => ({
     issues: connectionField(kit, t, 'Issue', {
+      cost: issueLookup,
       args: { ...filters(t), ...ordered(t), ...released(t) },
       list: (project, args, context) =>
         loadBatched(context, listIssuesOfEachProject, project, listInput(globalIds, args)),
@@ -63,6 +68,7 @@ export function addIssueLists(kit: Kit): void {
     issue: t.field({
       type: 'Issue',
       description: 'The first issue that matches the filters',
+      ...withCost(issueLookup),
       args: { ...filters(t), ...ordered(t), ...released(t) },
       resolve: async (project, args, context): Promise<Issue | undefined> => {
         const listed = await loadBatched(context, listIssuesOfEachProject, project, listInput(globalIds, args))
@@ -71,6 +77,7 @@ export function addIssueLists(kit: Kit): void {
     }),
     issueStatusCounts: t.field({
       type: 'IssueStatusCountsType',
+      ...withCost(lookup),
       args: filters(t),
       resolve: (project, args, context) =>
         loadBatched(context, countIssuesOfEachProject, project, filterInput(globalIds, args)),
@@ -78,6 +85,7 @@ export function addIssueLists(kit: Kit): void {
   }))
   builder.objectFields('Group', (t) => ({
     issues: connectionField(kit, t, 'Issue', {
+      cost: issueLookup,
       args: {
         ...filters(t),
         ...ordered(t),
@@ -94,6 +102,7 @@ export function addIssueLists(kit: Kit): void {
   builder.queryFields((t) => ({
     issues: connectionField(kit, t, 'Issue', {
       description: 'Experimental. At least one filter is required. Null for anonymous callers',
+      cost: issueLookup,
       args: { ...filters(t), ...ordered(t), ...places(t) },
       list: (_root, args, context) => {
         const input = listInput(globalIds, args)

@@ -24,7 +24,8 @@ import { issueEnums } from './issue-types.ts'
 import { trackingFields } from './tracking-fields.ts'
 
 export function addIssues(kit: Kit): void {
-  const { builder, globalIds, web } = kit
+  const { builder, connections, globalIds, web } = kit
+  connections.count('Issue', 'exact')
   const { severity, state, type } = issueEnums(kit)
   const { taskCompletionStatus } = issuableTypes(kit)
 

@@ -9,6 +9,7 @@ import {
 import type { InputFieldMap, InputShapeFromFields } from '@pothos/core'
 import { loadBatched } from '../../request/request-context.ts'
 import { connectionField } from '../../schema/connection-field.ts'
+import { lookup, withCost } from '../../schema/cost.ts'
 import { orderIn } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
@@ -36,11 +37,13 @@ export function addMergeRequestLists(kit: Kit): void {
   builder.objectFields('Project', (t) => ({
     mergeRequest: t.field({
       type: 'MergeRequest',
+      ...withCost(lookup),
       args: { iid: t.arg.string({ required: true }) },
       resolve: (project, { iid }, context) =>
         loadBatched(context, findMergeRequestOfEachProject, project, { mergeRequestIid: iidIn(iid) }),
     }),
     mergeRequests: connectionField(kit, t, 'MergeRequest', {
+      cost: lookup,
       args: { ...filterArguments(t), ...searchArguments(t), ...sortArgument(t) },
       list: (project, args, context) => loadBatched(context, listMergeRequestsOfEachProject, project, inputOf(args)),
     }),
@@ -51,6 +54,7 @@ export function addMergeRequestLists(kit: Kit): void {
   })
   builder.objectFields('Group', (t) => ({
     mergeRequests: connectionField(kit, t, 'MergeRequest', {
+      cost: lookup,
       args: {
         ...filterArguments(t),
         ...searchArguments(t),
@@ -67,6 +71,7 @@ export function addMergeRequestLists(kit: Kit): void {
   builder.queryFields((t) => ({
     mergeRequests: connectionField(kit, t, 'MergeRequest', {
       description: 'Has no text search',
+      cost: lookup,
       args: { ...filterArguments(t), ...includeArchived(t), ...sortArgument(t) },
       list: (_root, { includeArchived: withArchived, ...args }, context) => {
         const input = { ...inputOf(args), nonArchived: withArchived !== true }
@@ -77,6 +82,7 @@ export function addMergeRequestLists(kit: Kit): void {
 
   const userMergeRequests = (t: AnyFieldsOf<User>, part: 'author' | 'assignee' | 'reviewer') =>
     connectionField(kit, t, 'MergeRequest', {
+      cost: lookup,
       args: {
         iids: t.arg.stringList(),
         projectPath: t.arg.id(),

@@ -25,7 +25,10 @@ function listedPeople(mergeRequest: MergeRequest, people: readonly User[]): List
 
 /** Adds the author, assignees, reviewers and participants of merge requests. */
 export function addPeopleOfMergeRequests(kit: Kit): void {
-  const { builder } = kit
+  const { builder, connections } = kit
+  for (const node of ['MergeRequestAssignee', 'MergeRequestReviewer', 'MergeRequestParticipant'] as const) {
+    connections.count(node, 'exact')
+  }
   const { reviewState } = mergeRequestEnums(kit)
 
   builder.objectFields('MergeRequest', (t) => ({

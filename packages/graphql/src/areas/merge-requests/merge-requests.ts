@@ -34,7 +34,8 @@ declare module '../../schema/schema-types.ts' {
 }
 
 export function addMergeRequests(kit: Kit): void {
-  const { builder, globalIds, web } = kit
+  const { builder, connections, globalIds, web } = kit
+  connections.count('MergeRequest', 'exact')
   const { state, mergeStatus, detailedMergeStatus } = mergeRequestEnums(kit)
   const { taskCompletionStatus } = issuableTypes(kit)
 

@@ -12,6 +12,7 @@ import { GraphQLError } from 'graphql'
 import { loadBatched, readOrNull } from '../../request/request-context.ts'
 import { avatarUrlOf } from '../../schema/avatar-url.ts'
 import { connectionField } from '../../schema/connection-field.ts'
+import { lookup, withCost } from '../../schema/cost.ts'
 import { orderIn, sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { countOf } from '../../schema/listed-count.ts'
@@ -38,7 +39,8 @@ const permissions = {
 } as const satisfies PermissionFields
 
 export function addGroups(kit: Kit): void {
-  const { builder, globalIds, web } = kit
+  const { builder, connections, globalIds, web } = kit
+  connections.count('Group', 'exact')
   const { groupSort, visibility } = sharedEnums(kit)
 
   builder.objectType('GroupPermissions', {
@@ -129,6 +131,7 @@ export function addGroups(kit: Kit): void {
         }),
       }),
       descendantGroups: connectionField(kit, t, 'Group', {
+        cost: lookup,
         args: {
           ids: t.arg.idList(),
           archived: t.arg.boolean(),
@@ -146,6 +149,7 @@ export function addGroups(kit: Kit): void {
       }),
       projects: connectionField(kit, t, 'Project', {
         nullable: false,
+        cost: lookup,
         args: namespaceProjectArguments(kit, t),
         list: (group, { includeSubgroups, ...args }, context) => {
           const input = { ...namespaceProjectInput(kit, args), ...omitNullish({ includeSubgroups }) }
@@ -158,10 +162,12 @@ export function addGroups(kit: Kit): void {
   builder.queryFields((t) => ({
     group: t.field({
       type: 'Group',
+      ...withCost(lookup),
       args: { fullPath: t.arg.id({ required: true }) },
       resolve: (_root, { fullPath }, context) => readOrNull(context, showGroup, { group: fullPath }),
     }),
     groups: connectionField(kit, t, 'Group', {
+      cost: lookup,
       args: {
         ids: t.arg.idList(),
         search: t.arg.string(),

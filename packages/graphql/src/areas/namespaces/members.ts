@@ -9,6 +9,7 @@ import {
 } from '@penstock/core'
 import { loadBatched, performIn, type RequestContext } from '../../request/request-context.ts'
 import { connectionField } from '../../schema/connection-field.ts'
+import { lookup } from '../../schema/cost.ts'
 import { orderIn, sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { mutation } from '../../schema/mutation.ts'
@@ -112,6 +113,7 @@ export function addMembers(kit: Kit): void {
   })
   builder.objectField('Group', 'groupMembers', (t) =>
     connectionField(kit, t, 'GroupMember', {
+      cost: lookup,
       args: {
         ...listArguments(t),
         relations: t.arg({ type: [groupRelation], defaultValue: ['direct', 'inherited'] }),
@@ -131,6 +133,7 @@ export function addMembers(kit: Kit): void {
   })
   builder.objectField('Project', 'projectMembers', (t) =>
     connectionField(kit, t, 'MemberInterface', {
+      cost: lookup,
       args: {
         ...listArguments(t),
         relations: t.arg({ type: [projectRelation], defaultValue: ['direct', 'inherited'] }),

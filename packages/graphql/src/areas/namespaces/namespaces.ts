@@ -8,6 +8,7 @@ import {
 import { loadBatched, type RequestContext, readOrNull } from '../../request/request-context.ts'
 import { avatarUrlOf } from '../../schema/avatar-url.ts'
 import { connectionField } from '../../schema/connection-field.ts'
+import { lookup, withCost } from '../../schema/cost.ts'
 import { orderIn, sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
@@ -111,6 +112,7 @@ export function addNamespaces(kit: Kit): void {
   builder.queryField('namespace', (t) =>
     t.field({
       type: 'Namespace',
+      ...withCost(lookup),
       args: { fullPath: t.arg.id({ required: true }) },
       resolve: (_root, { fullPath }, context) => readOrNull(context, showNamespace, { path: fullPath }),
     }),

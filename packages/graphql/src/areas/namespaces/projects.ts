@@ -14,6 +14,7 @@ import { GraphQLError } from 'graphql'
 import { loadBatched, type RequestContext, readOrNull } from '../../request/request-context.ts'
 import { avatarUrlOf } from '../../schema/avatar-url.ts'
 import { connectionField } from '../../schema/connection-field.ts'
+import { lookup, withCost } from '../../schema/cost.ts'
 import { sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { countOf } from '../../schema/listed-count.ts'
@@ -23,7 +24,8 @@ import { standingIn } from './access-levels.ts'
 import { projectSettingFields } from './project-settings.ts'
 
 export function addProjects(kit: Kit): void {
-  const { builder, globalIds, settings, web } = kit
+  const { builder, connections, globalIds, settings, web } = kit
+  connections.count('Project', 'exact')
   const webUrlOf = ({ fullPath }: Project) => web.url(fullPath)
 
   builder.interfaceType('ProjectInterface', {
@@ -104,10 +106,12 @@ export function addProjects(kit: Kit): void {
   builder.queryFields((t) => ({
     project: t.field({
       type: 'Project',
+      ...withCost(lookup),
       args: { fullPath: t.arg.id({ required: true }) },
       resolve: (_root, { fullPath }, context) => readOrNull(context, locateProject, { project: fullPath }),
     }),
     projects: connectionField(kit, t, 'Project', {
+      cost: lookup,
       args: {
         ids: t.arg.idList(),
         fullPaths: t.arg.idList(),

@@ -2,6 +2,7 @@ import { type BlamedLines, blameFile, type FileOfRepository } from '@penstock/co
 import { GraphQLError } from 'graphql'
 import { type RequestContext, readOrNull } from '../../request/request-context.ts'
 import { constantFields } from '../../schema/constant-fields.ts'
+import { repositoryRead, withCost } from '../../schema/cost.ts'
 import type { Kit } from '../../schema/kit.ts'
 
 /** The lines of a file in groups by the commit that last changed them. */
@@ -58,6 +59,7 @@ export function addBlame(kit: Kit): void {
     t.field({
       type: 'Blame',
       description: 'The commits that last changed the lines; for one file in an operation',
+      ...withCost(repositoryRead),
       args: {
         fromLine: t.arg.int({ defaultValue: 1 }),
         toLine: t.arg.int({ description: 'Default: the last line' }),

@@ -10,7 +10,7 @@ import {
 import { loadBatched, type RequestContext } from '../../request/request-context.ts'
 import { connectionField } from '../../schema/connection-field.ts'
 import { constantFields } from '../../schema/constant-fields.ts'
-import { withCost } from '../../schema/cost.ts'
+import { repositoryRead, withCost } from '../../schema/cost.ts'
 import { sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
@@ -47,6 +47,7 @@ export function addRepository(kit: Kit): void {
       }),
       commit: t.field({
         type: 'Commit',
+        ...withCost(repositoryRead),
         args: { ref: t.arg.string({ required: true }) },
         resolve: async (repository, { ref }, context) =>
           commitIn(repository, await loadBatched(context, commitsAt, repository, { ref })),
@@ -86,6 +87,7 @@ export function addRepository(kit: Kit): void {
       diskPath: constantFields(t).nullText(),
       blobs: connectionField(kit, t, 'RepositoryBlob', {
         description: 'Missing paths are omitted',
+        cost: repositoryRead,
         args: {
           paths: t.arg.stringList({ required: true }),
           ref: t.arg.string({ defaultValue: null as never }),

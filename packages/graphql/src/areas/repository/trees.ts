@@ -10,6 +10,7 @@ import {
 import { loadBatched, type RequestContext } from '../../request/request-context.ts'
 import { connectionField } from '../../schema/connection-field.ts'
 import { constantFields } from '../../schema/constant-fields.ts'
+import { repositoryRead, withCost } from '../../schema/cost.ts'
 import { sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { listed, listedEmpty } from '../../schema/listed.ts'
@@ -99,6 +100,7 @@ export function addTrees(kit: Kit): void {
       lastCommit: t.field({
         type: 'Commit',
         description: 'The last commit that changed the directory',
+        ...withCost(repositoryRead),
         resolve: async ({ reader, selector }, _args, context): Promise<CommitOfProject | undefined> =>
           commitIn(reader, await loadBatched(context, lastCommitsAt, reader, selector)),
       }),
@@ -116,9 +118,10 @@ export function addTrees(kit: Kit): void {
     refType: t.arg({ type: refType }),
   })
   builder.objectFields('Repository', (t) => ({
-    tree: t.field({ type: 'Tree', args: place(t), resolve: treeOf }),
+    tree: t.field({ type: 'Tree', ...withCost(repositoryRead), args: place(t), resolve: treeOf }),
     paginatedTree: connectionField(kit, t, 'Tree', {
       description: `Each page is one tree with at most ${MAX_PAGE_OF_ENTRIES} entries`,
+      cost: { resolver: true, repository: true },
       args: place(t),
       maxPageSize: 1,
       list: async (reader, args, context) => {

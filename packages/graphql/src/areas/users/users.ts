@@ -13,6 +13,7 @@ import { GraphQLError } from 'graphql'
 import { loadBatched, type RequestContext, readOrNull } from '../../request/request-context.ts'
 import { avatarUrlOf } from '../../schema/avatar-url.ts'
 import { connectionField } from '../../schema/connection-field.ts'
+import { lookup, withCost } from '../../schema/cost.ts'
 import { orderIn, sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { countOf } from '../../schema/listed-count.ts'
@@ -35,7 +36,8 @@ const mergeRequestUsers = {
 } as const
 
 export function addUsers(kit: Kit): void {
-  const { builder, globalIds, web } = kit
+  const { builder, connections, globalIds, web } = kit
+  connections.count('UserCore', 'exact')
   const { groupSort, userType } = sharedEnums(kit)
 
   const state = builder.enumType('UserState', {
@@ -160,6 +162,7 @@ function addUserQueries(kit: Kit): void {
     user: t.field({
       type: 'UserCore',
       description: 'By GID or by username, exactly one',
+      ...withCost(lookup),
       args: { id: t.arg({ type: 'UserID' }), username: t.arg.string() },
       resolve: async (_root, { id, username }, context) => {
         if ((id == null) === (username == null)) throw new GraphQLError('Provide either a single username or id')
@@ -172,6 +175,7 @@ function addUserQueries(kit: Kit): void {
     }),
     users: connectionField(kit, t, 'UserCore', {
       description: 'Anonymous callers must pass usernames, else null',
+      cost: lookup,
       args: {
         ids: t.arg.idList(),
         usernames: t.arg.stringList(),
