@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { WorkerPool, type WorkerPoolOptions, WorkersBusyError } from './worker-pool.ts'
+import { WorkerPool, type WorkerPoolOptions, WorkersBusyError, WorkerTimeoutError } from './worker-pool.ts'
 
 type Task = { readonly count: number } | 'throw' | 'exit' | 'never' | Uint8Array
 
@@ -8,6 +8,7 @@ const script = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads'
     let left = 0
+    parentPort.postMessage({ isReady: true })
     parentPort.on('message', (message) => {
       if (message === 'next') left -= 1
       else if (message.task === 'throw') return parentPort.postMessage({ failure: 'Error: of the task' })
@@ -82,4 +83,12 @@ test('ends an idle thread, and starts a new one for the next task', async () => 
   expect(await pool.run({ count: 1 })).toEqual([1])
   await new Promise((resolve) => setTimeout(resolve, 30))
   expect(await pool.run({ count: 2 })).toEqual([2, 1])
+})
+
+test('a task that takes too long is rejected, and the next task runs in a new thread', async () => {
+  open({ maxTaskMs: 20, maxWaiting: 2 })
+  const late = pool.run('never')
+  const next = pool.run({ count: 2 })
+  await expect(late).rejects.toThrow(WorkerTimeoutError)
+  expect(await next).toEqual([2, 1])
 })

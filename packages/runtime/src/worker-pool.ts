@@ -11,6 +11,15 @@ export class WorkersBusyError extends Error {
   }
 }
 
+/** The error for a task that took longer than it may; its thread has been ended. */
+export class WorkerTimeoutError extends Error {
+  override readonly name = 'WorkerTimeoutError'
+
+  constructor(maxTaskMs: number) {
+    super(`A task took longer than ${maxTaskMs} ms, so its worker thread was ended`)
+  }
+}
+
 export interface WorkerPoolOptions {
   /** The module that calls `serveTasks`. */
   readonly script: URL
@@ -21,6 +30,13 @@ export interface WorkerPoolOptions {
   readonly idleMs?: number
   /** The heap limit of each thread. A task that needs more fails, but the process keeps running. */
   readonly maxHeapMegabytes?: number
+  /** The stack of each thread, for tasks that recurse deeply. Absent: Node's own size. */
+  readonly stackMegabytes?: number
+  /**
+   * The time that a task may take from when its thread is ready to run it. A thread that exceeds it is ended, and the next
+   * task gets a new one. Absent: no limit.
+   */
+  readonly maxTaskMs?: number
 }
 
 interface Job<Task, Part> {
@@ -53,7 +69,7 @@ export class WorkerPool<Task, Part> {
   /**
    * Runs a task and returns the parts of its result.
    *
-   * @throws WorkersBusyError; an Error if the task throws, or if its thread ends
+   * @throws WorkersBusyError; WorkerTimeoutError; an Error if the task throws, or if its thread ends
    */
   run(task: Task, transfer: readonly Transferable[] = []): Promise<Part[]> {
     if (this.#isClosed || this.#waiting.length >= this.#options.maxWaiting) {
@@ -97,18 +113,27 @@ export class WorkerPool<Task, Part> {
 class Thread<Task, Part> {
   readonly #worker: Worker
   readonly #idleMs: number
+  readonly #maxTaskMs: number | undefined
   readonly #onIdle: () => void
   #job: Job<Task, Part> | undefined
+  #isReady = false
   #hasEnded = false
   #idleTimer: NodeJS.Timeout | undefined
+  #deadlineTimer: NodeJS.Timeout | undefined
 
   constructor(
-    { script, idleMs = IDLE_MS, maxHeapMegabytes = MAX_HEAP_MEGABYTES }: WorkerPoolOptions,
+    { script, idleMs = IDLE_MS, maxHeapMegabytes = MAX_HEAP_MEGABYTES, stackMegabytes, maxTaskMs }: WorkerPoolOptions,
     { onIdle, onEnd }: { readonly onIdle: () => void; readonly onEnd: () => void },
   ) {
     this.#idleMs = idleMs
+    this.#maxTaskMs = maxTaskMs
     this.#onIdle = onIdle
-    this.#worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: maxHeapMegabytes } })
+    this.#worker = new Worker(script, {
+      resourceLimits: {
+        maxOldGenerationSizeMb: maxHeapMegabytes,
+        ...(stackMegabytes !== undefined && { stackSizeMb: stackMegabytes }),
+      },
+    })
     this.#worker.unref()
     this.#worker.on('message', (message: FromWorker<Part>) => void this.#receive(message))
     // The event 'exit' follows and does the rest.
@@ -130,6 +155,7 @@ class Thread<Task, Part> {
     this.#job = job
     this.#worker.ref()
     this.#post({ task: job.task }, job.transfer)
+    if (this.#isReady) this.#startDeadline()
   }
 
   async end(): Promise<void> {
@@ -137,12 +163,17 @@ class Thread<Task, Part> {
   }
 
   async #receive(message: FromWorker<Part>): Promise<void> {
+    if ('isReady' in message) {
+      this.#isReady = true
+      if (this.#job !== undefined) this.#startDeadline()
+      return
+    }
     const job = this.#job
     if (job === undefined) return
     if ('part' in message) {
       job.parts.push(message.part)
       await setImmediate()
-      this.#post('next')
+      if (this.#job === job) this.#post('next')
       return
     }
     this.#becomeIdle()
@@ -151,7 +182,18 @@ class Thread<Task, Part> {
     this.#onIdle()
   }
 
+  /** Loading the modules of a thread is not part of its first task, so the time starts when the thread is ready. */
+  #startDeadline(): void {
+    const maxTaskMs = this.#maxTaskMs
+    if (maxTaskMs === undefined) return
+    this.#deadlineTimer = setTimeout(() => {
+      this.#fail(new WorkerTimeoutError(maxTaskMs))
+      void this.#worker.terminate()
+    }, maxTaskMs)
+  }
+
   #becomeIdle(): void {
+    clearTimeout(this.#deadlineTimer)
     this.#job = undefined
     this.#worker.unref()
     this.#idleTimer = setTimeout(() => {
@@ -162,6 +204,7 @@ class Thread<Task, Part> {
   }
 
   #fail(error: Error): void {
+    clearTimeout(this.#deadlineTimer)
     const job = this.#job
     this.#hasEnded = true
     this.#job = undefined

@@ -1,0 +1,29 @@
+/** The number of lines from which a section ends at the next empty line. */
+const LONG_LINES = 60
+
+const BEGIN = /^\s*#\+begin_(\S+)/i
+const END = /^\s*#\+end_(\S+)/i
+/** A line that may continue the list, drawer or footnote before an empty line. */
+const CONTINUATION = /^(?:\s|[-+] |\d+[.)] |:|\[fn:)/
+
+/** Splits an Org text before its headlines, and long sections at empty lines where no block or list continues. */
+export function orgSections(source: string): string[] {
+  const sections: string[] = []
+  let lines: string[] = []
+  let block: string | undefined
+  const end = () => {
+    if (lines.length > 0) sections.push(`${lines.join('\n')}\n`)
+    lines = []
+  }
+  for (const line of source.split(/\r?\n/)) {
+    if (block === undefined) {
+      const isHeadline = /^\*+ /.test(line)
+      const isPause = lines.length >= LONG_LINES && lines.at(-1)?.trim() === '' && !CONTINUATION.test(line)
+      if (isHeadline || isPause) end()
+      block = BEGIN.exec(line)?.[1]?.toLowerCase()
+    } else if (END.exec(line)?.[1]?.toLowerCase() === block) block = undefined
+    lines.push(line)
+  }
+  end()
+  return sections
+}

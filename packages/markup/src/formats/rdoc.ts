@@ -1,0 +1,6 @@
+import { escapeHtml } from '../escape-html.ts'
+
+/** Renders RDoc as preformatted text. The line break after the tag is not part of the text. */
+export function renderRdoc(text: string): string {
+  return `<pre>\n${escapeHtml(text)}</pre>`
+}
