@@ -44,7 +44,7 @@ const firstOf = (differences: readonly (string | undefined)[]) => differences.fi
 
 export const listOf = (shape: Shape): Shape => ({ listOf: shape })
 
-const basicUserMembers = {
+export const basicUserMembers = {
   id: 'int',
   username: 'text',
   public_email: 'text?',

@@ -47,6 +47,10 @@ export function requireNotAbove({ isAdministrator, level: own }: Standing, level
   if (!isAdministrator && level > own) throw forbidden()
 }
 
+/** Tells whether members of the subject can have the role: Minimal access exists in groups at the top only. */
+export const isPossibleLevel = (subject: Subject, level: AccessLevel): boolean =>
+  level !== accessLevels.minimal || (subject.kind === 'group' && subject.parentId === undefined)
+
 /** Rejects a role that the rules of the group or project do not allow. @throws DomainError `invalid` */
 export async function validateMembership(
   tx: OperationContext & Tx,
@@ -57,8 +61,7 @@ export async function validateMembership(
 ): Promise<void> {
   const isElsewhere = subject.id !== (subject.kind === 'project' ? botHome?.projectId : botHome?.groupId)
   if (botHome !== undefined && isElsewhere) throw invalid({ user: ['is the bot of another project or group'] })
-  const isTopGroup = subject.kind === 'group' && subject.parentId === undefined
-  if (level === accessLevels.minimal && !isTopGroup) throw invalid({ accessLevel: ['is not included in the list'] })
+  if (!isPossibleLevel(subject, level)) throw invalid({ accessLevel: ['is not included in the list'] })
   if (expiresAt !== undefined && expiresAt < dayAt(tx.nowMs))
     throw invalid({ expiresAt: ['cannot be a date in the past'] })
   const above = subject.groupIds.filter((id) => subject.kind === 'project' || id !== subject.id)
