@@ -1,3 +1,4 @@
+import { accessRequestsArea } from './areas/access-requests.ts'
 import { accessTokensArea } from './areas/access-tokens.ts'
 import { groupsArea } from './areas/groups.ts'
 import { issuesArea } from './areas/issues.ts'
@@ -25,6 +26,7 @@ export const areas: readonly Area[] = [
   namespacesArea,
   projectsArea,
   membersArea,
+  accessRequestsArea,
   labelsArea,
   issuesArea,
   mergeRequestsArea,

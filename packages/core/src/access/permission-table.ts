@@ -49,6 +49,8 @@ export const permissionTable = {
   transfer_project: { least: owner },
 
   read_members: { least: guest, visitors: 'anyone' },
+  /** To see one's own request, if not those of others. */
+  read_access_request: { least: minimal, visitors: 'signed_in', fromBelow: true },
   admin_project_members: { least: maintainer },
   admin_group_members: { least: owner },
   admin_access_tokens: { least: maintainer },

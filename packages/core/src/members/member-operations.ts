@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { canSee, type Standing } from '../access/can.ts'
 import type { Reach } from '../access/membership.ts'
 import { requirePermission, type Subject, standingOf } from '../access/subject.ts'
-import { findGroup, getGroup } from '../groups/group-store.ts'
-import { dayAt } from '../kit/day.ts'
-import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
+import { getGroup } from '../groups/group-store.ts'
+import { forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import { listedEach } from '../kit/listing.ts'
 import { pageInput } from '../kit/page.ts'
 import { clearable, day, dayOrInstant, namespaceRef } from '../kit/parameter-schemas.ts'
@@ -12,15 +11,13 @@ import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { type AccessLevel, accessLevels } from '../model/access-level.ts'
 import { accessLevelInput } from '../model/access-level-input.ts'
-import { parentIds } from '../model/parent.ts'
 import type { User } from '../model/user.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
-import type { DomainEvent } from '../operations/event.ts'
 import { batchQuery, command, query, unscopedBatchQuery, unscopedCommand } from '../operations/operation.ts'
-import { changesBetween, comparedMembers } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
 import { findUserByUsername, getUser } from '../users/user-store.ts'
-import { type Member, roleNames } from './member.ts'
+import type { Member } from './member.ts'
+import { addMember, getMember, recordMemberEvent, requireNotAbove, validateMembership } from './member-changes.ts'
 import { memberListing, membershipListing, membersOfEachInput } from './member-list-store.ts'
 import {
   deleteMember,
@@ -28,7 +25,6 @@ import {
   findMember,
   hasOtherOwner,
   pageOfMembers,
-  setMember,
   updateMemberRow,
 } from './member-store.ts'
 
@@ -212,22 +208,6 @@ async function namedUsers(
   return [...users.values()]
 }
 
-async function addMember(
-  tx: OperationContext & Tx & { readonly subject: Subject },
-  user: User,
-  level: AccessLevel,
-  expiresAt: string | undefined,
-): Promise<Member> {
-  if ((await findMember(tx, tx.subject, user.id, 'direct')) !== undefined)
-    throw new DomainError({ code: 'conflict', reason: 'Member already exists' })
-  await validateMembership(tx, tx.subject, user, level, expiresAt)
-  const draft = { userId: user.id, level, createdById: tx.actor!.id, ...(expiresAt !== undefined && { expiresAt }) }
-  await setMember(tx, tx.subject, draft)
-  const member = await getMember(tx, tx.subject, user.id, 'direct')
-  await recordMemberEvent(tx, tx.subject, 'added', { after: member, details: { level } })
-  return member
-}
-
 async function updateMember(
   tx: OperationContext & Tx,
   subject: Subject,
@@ -247,17 +227,6 @@ async function updateMember(
   return after
 }
 
-async function getMember(context: ReadContext, subject: Subject, userId: number, reach: Reach): Promise<Member> {
-  const member = await findMember(context, subject, userId, reach)
-  if (member === undefined) throw notFound()
-  return member
-}
-
-/** Rejects giving, changing or removing a role above the actor's own. */
-function requireNotAbove({ isAdministrator, level: own }: Standing, level: AccessLevel): void {
-  if (!isAdministrator && level > own) throw forbidden()
-}
-
 /**
  * Rejects the removal of a group's last owner, where owners with an expiry date do not count, and of the user who owns
  * the project's namespace.
@@ -270,51 +239,3 @@ async function requireNotLastOwner(context: ReadContext, subject: Subject, { use
   if (level < accessLevels.owner) return
   if (!(await hasOtherOwner(context, subject, user.id))) throw forbidden()
 }
-
-/** Rejects a role that the rules of the group or project do not allow. @throws DomainError `invalid` */
-async function validateMembership(
-  tx: OperationContext & Tx,
-  subject: Subject,
-  { id: userId, botHome }: User,
-  level: AccessLevel,
-  expiresAt: string | undefined,
-): Promise<void> {
-  const isElsewhere = subject.id !== (subject.kind === 'project' ? botHome?.projectId : botHome?.groupId)
-  if (botHome !== undefined && isElsewhere) throw invalid({ user: ['is the bot of another project or group'] })
-  const isTopGroup = subject.kind === 'group' && subject.parentId === undefined
-  if (level === accessLevels.minimal && !isTopGroup) throw invalid({ accessLevel: ['is not included in the list'] })
-  if (expiresAt !== undefined && expiresAt < dayAt(tx.nowMs))
-    throw invalid({ expiresAt: ['cannot be a date in the past'] })
-  const above = subject.groupIds.filter((id) => subject.kind === 'project' || id !== subject.id)
-  const parentId = above.at(-1)
-  const parent = parentId === undefined ? undefined : await findGroup(tx, parentId)
-  const inherited = parent && (await findMember(tx, parent, userId, 'inherited'))
-  if (inherited === undefined || inherited.level <= level || inherited.level === accessLevels.minimal) return
-  const source = await findGroup(tx, inherited.groupId!)
-  throw invalid({
-    accessLevel: [
-      `should be greater than or equal to ${roleNames[inherited.level]} inherited membership from group ${source!.name}`,
-    ],
-  })
-}
-
-interface MemberChange {
-  readonly before?: Member
-  readonly after?: Member
-  readonly details: DomainEvent['details'] & object
-}
-
-/** Records an event about a user's role in the subject. Its object is the user. */
-const recordMemberEvent = (
-  tx: Tx,
-  subject: Subject,
-  what: 'added' | 'updated' | 'removed',
-  { before, after, details }: MemberChange,
-): Promise<void> =>
-  tx.recordEvent({
-    type: `member.${what}`,
-    objectId: (after ?? before)!.user.id,
-    ...parentIds(subject),
-    details,
-    changes: changesBetween(comparedMembers<Member>()('level', 'expiresAt'), before, after),
-  })

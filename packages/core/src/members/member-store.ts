@@ -1,6 +1,7 @@
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { isGivenIn, isInForce, type MemberCondition, type MembersTable, type Reach } from '../access/membership.ts'
 import type { Subject } from '../access/subject.ts'
+import { deleteSettledRequests } from '../access-requests/access-request-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsText } from '../kit/contains-text.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
@@ -8,7 +9,7 @@ import type { ReadContext, WriteContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { type AccessLevel, accessLevels } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
-import { belongsTo, type ParentRef, parentColumns } from '../model/parent.ts'
+import { belongsTo, parentColumns } from '../model/parent.ts'
 import type { Tx } from '../operations/context.ts'
 import { findUsers } from '../users/user-store.ts'
 import type { Member } from './member.ts'
@@ -28,10 +29,14 @@ export interface MemberDraft {
   readonly createdById?: number
 }
 
-/** @throws the database's error if the user is already a member of the group or project */
+/**
+ * Inserts a member, whose requests for access there and below are settled.
+ *
+ * @throws the database's error if the user is already a member of the group or project
+ */
 export async function insertMember(
   { db, nowMs }: WriteContext,
-  subject: ParentRef,
+  subject: Subject,
   { userId, level, expiresAt, createdById }: MemberDraft,
 ): Promise<void> {
   await db
@@ -45,6 +50,7 @@ export async function insertMember(
       created_at_ms: nowMs,
     })
     .execute()
+  await deleteSettledRequests({ db }, subject, { userId, level })
 }
 
 /** Returns one page of members, ordered by the time of joining. */
@@ -144,6 +150,8 @@ export async function updateMemberRow(
     .where('user_id', '=', userId)
     .where(belongsTo(subject))
     .execute()
+  // A role above Minimal access is inherited below.
+  await deleteSettledRequests({ db }, subject, { userId, level })
 }
 
 export async function deleteMember({ db }: Pick<Tx, 'db'>, subject: Subject, userId: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { canSee } from '../access/can.ts'
 import { requirePermission, standingOf } from '../access/subject.ts'
+import { deleteAccessRequestsFor } from '../access-requests/access-request-store.ts'
 import { avatarFrom } from '../avatars/avatar.ts'
 import { saveAvatar } from '../avatars/avatar-store.ts'
 import { getGroup } from '../groups/group-store.ts'
@@ -164,6 +165,8 @@ export const transferProject = command(
     const visibility =
       'kind' in parent && isMoreOpen(project.visibility, parent.visibility) ? parent.visibility : project.visibility
     const updated = await updateProjectRow(tx, project.id, { ...moved, visibility })
+    // Other people decide in the new place, and other people see it.
+    await deleteAccessRequestsFor(tx, updated)
     if (!('kind' in parent)) await setMember(tx, updated, { userId: parent.id, level: accessLevels.owner })
     const details = { from: project.fullPath }
     const change = { before: project, after: updated, projectId: project.id, details }

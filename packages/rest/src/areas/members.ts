@@ -1,30 +1,9 @@
-import { type AddedMembers, groupMembers, type Member, projectMembers } from '@penstock/core'
+import { type AddedMembers, groupMembers, projectMembers } from '@penstock/core'
 import { z } from 'zod'
 import { type Area, type RestRoute, route, type Shape } from '../routing/route.ts'
 import { changedMember, memberList, newGroupMember, newMember, removedMember } from './parameters/groups.ts'
 import { projectUsersRoute } from './project-users.ts'
-import { basicUserShape } from './shapes/basic-user.ts'
-
-/** A member. The field `id` is the id of the user. */
-const memberShape: Shape<Member> = {
-  schema: basicUserShape.schema
-    .extend({
-      access_level: z.int(),
-      created_at: z.string(),
-      created_by: basicUserShape.schema.optional(),
-      expires_at: z.string().nullable(),
-      membership_state: z.literal('active'),
-    })
-    .meta({ id: 'Member' }),
-  of: ({ user, level, createdAtMs, createdBy, expiresAt }, context) => ({
-    ...basicUserShape.of(user, context),
-    access_level: level,
-    created_at: new Date(createdAtMs).toISOString(),
-    ...(createdBy !== undefined && { created_by: basicUserShape.of(createdBy, context) }),
-    expires_at: expiresAt ?? null,
-    membership_state: 'active',
-  }),
-}
+import { memberShape } from './shapes/member-shape.ts'
 
 /**
  * The response to adding members. If one was added, it is the member; if several were added, it says only that the

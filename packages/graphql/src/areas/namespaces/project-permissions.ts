@@ -1,4 +1,4 @@
-import { mayLeaveEach, type Project } from '@penstock/core'
+import { mayLeaveEach, mayRequestAccessToEach, type Project } from '@penstock/core'
 import { loadBatched } from '../../request/request-context.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { type PermissionFields, permissionFields, standingIn } from './access-levels.ts'
@@ -29,7 +29,6 @@ const permissions = {
   destroyWiki: 'never',
   adminWiki: 'never',
   readProjectMember: 'read_members',
-  requestAccess: 'never',
   uploadFile: 'never',
   viewEditPage: 'admin_project',
 } as const satisfies PermissionFields
@@ -45,6 +44,11 @@ export function addProjectPermissions({ builder }: Kit): void {
     description: 'What the caller may do in a project',
     fields: (t) => ({
       ...permissionFields(t, permissions, standingIn),
+      requestAccess: t.boolean({
+        nullable: false,
+        description: 'True if the caller has no role here and could request one',
+        resolve: (project, _args, context) => loadBatched(context, mayRequestAccessToEach, project),
+      }),
       canLeave: t.boolean({
         nullable: false,
         description: 'True for direct members, unless the project is in their own namespace',

@@ -4,6 +4,7 @@ import {
   createIssue,
   type Group,
   type Project,
+  projectAccessRequests,
   type User,
   updateProject,
 } from '@penstock/core'
@@ -88,6 +89,17 @@ test('shows all fields of a project', async () => {
       canLeave: true,
     },
   })
+})
+
+test('requestAccess is true while a request for access would succeed', async () => {
+  const noor = await server.world.user('noor')
+  const mayRequest = async (as: User | undefined) => {
+    const document = '{ project(fullPath: "acme/site") { userPermissions { requestAccess } } }'
+    return (await server.ask(document, as && { as })).body.data.project.userPermissions.requestAccess
+  }
+  expect([await mayRequest(undefined), await mayRequest(root), await mayRequest(noor)]).toEqual([false, false, true])
+  await server.world.perform(noor, projectAccessRequests.create, { parent: 'acme/site' })
+  expect(await mayRequest(noor)).toBe(false)
 })
 
 test('shows no group for a personal project, and does not let its owner leave', async () => {
