@@ -1,4 +1,5 @@
 import { accessTokensArea } from './areas/access-tokens.ts'
+import { applicationsArea } from './areas/applications.ts'
 import { groupsArea } from './areas/groups.ts'
 import { issuesArea } from './areas/issues.ts'
 import { labelsArea } from './areas/labels.ts'
@@ -35,5 +36,6 @@ export const areas: readonly Area[] = [
   variablesArea,
   pipelinesArea,
   settingsArea,
+  applicationsArea,
   pipelineChangesArea,
 ]
