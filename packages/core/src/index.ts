@@ -2,6 +2,15 @@ export { type Permission, permissionTable } from './access/permission-table.ts'
 export { requirePermission, type Subject, standingOf } from './access/subject.ts'
 export { avatarPath } from './avatars/avatar.ts'
 export type {} from './avatars/avatar-store.ts'
+export {
+  type BroadcastMessage,
+  type BroadcastTheme,
+  broadcastMessageFields,
+  DEFAULT_FONT,
+  isMessageActive,
+} from './broadcast-messages/broadcast-message.ts'
+export * from './broadcast-messages/broadcast-message-operations.ts'
+export type {} from './broadcast-messages/broadcast-message-store.ts'
 export type {} from './git/change-intent-store.ts'
 export type { DiffStats, FileDiff } from './git/commit-diff.ts'
 export type {} from './git/removed-repository-store.ts'
