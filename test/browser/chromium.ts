@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import process from 'node:process'
-import { type Browser, type BrowserContext, chromium } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { test } from 'vitest'
 
 const EXECUTABLE = '/usr/bin/chromium'
@@ -49,4 +49,14 @@ export async function openWindow(browser: Browser, origin: string): Promise<Wind
   })
   await context.route('**/*', (route) => (isOurs(route.request().url()) ? route.continue() : route.abort()))
   return { context, strayed }
+}
+
+/** Returns the errors of the page, such as violations of its content security policy. */
+export function pageErrors(page: Page): string[] {
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  return complaints
 }

@@ -4,7 +4,7 @@ import { createUser } from '@penstock/core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { ServedWorld } from '../graphql/served-world.ts'
-import { openWindow, testWithChromium } from './chromium.ts'
+import { openWindow, pageErrors, testWithChromium } from './chromium.ts'
 
 const EXPLORER = '/-/graphql-explorer'
 const PASSWORD = 'correct horse 1'
@@ -22,16 +22,6 @@ beforeAll(async () => {
 })
 
 afterAll(() => served?.close())
-
-/** Returns the errors of the page, such as violations of its content security policy. */
-function pageErrors(page: Page): string[] {
-  const complaints: string[] = []
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text())
-  })
-  page.on('pageerror', (error) => complaints.push(String(error)))
-  return complaints
-}
 
 async function openExplorer(page: Page): Promise<void> {
   const introspected = page.waitForResponse((response) => response.request().postData()?.includes('__schema') === true)

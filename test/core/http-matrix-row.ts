@@ -38,6 +38,8 @@ export interface MatrixRow {
   readonly at?: Readonly<Record<string, string>>
   /** Whether it accepts a job token. */
   readonly job?: true
+  /** Whether every credential is accepted, also one that is unknown or revoked. */
+  readonly ignoresCredentials?: true
   /** Accepted scopes besides `api`, and `read_api` for GET. */
   readonly scopes?: readonly string[]
   /** Answers that differ from the rules, by the name of the column. */

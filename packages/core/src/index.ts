@@ -6,6 +6,15 @@ export type {} from './access-requests/access-request-store.ts'
 export { mayRequestAccessToEach } from './access-requests/may-request-access.ts'
 export { avatarPath } from './avatars/avatar.ts'
 export type {} from './avatars/avatar-store.ts'
+export {
+  type BroadcastMessage,
+  type BroadcastTheme,
+  broadcastMessageFields,
+  DEFAULT_FONT,
+  isMessageActive,
+} from './broadcast-messages/broadcast-message.ts'
+export * from './broadcast-messages/broadcast-message-operations.ts'
+export type {} from './broadcast-messages/broadcast-message-store.ts'
 export type {} from './git/change-intent-store.ts'
 export type { DiffStats, FileDiff } from './git/commit-diff.ts'
 export type {} from './git/removed-repository-store.ts'
@@ -113,6 +122,8 @@ export * from './oauth/application.ts'
 export * from './oauth/application-operations.ts'
 export type {} from './oauth/application-store.ts'
 export * from './oauth/authorization.ts'
+export * from './oauth/authorized-application-operations.ts'
+export type { AuthorizedApplication } from './oauth/authorized-application-store.ts'
 export type { ClientCredentials } from './oauth/client.ts'
 export type {} from './oauth/code-store.ts'
 export type {} from './oauth/device-code-store.ts'

@@ -1,5 +1,7 @@
 import { accessRequestsArea } from './areas/access-requests.ts'
 import { accessTokensArea } from './areas/access-tokens.ts'
+import { applicationsArea } from './areas/applications.ts'
+import { broadcastMessagesArea } from './areas/broadcast-messages.ts'
 import { groupsArea } from './areas/groups.ts'
 import { issuesArea } from './areas/issues.ts'
 import { labelsArea } from './areas/labels.ts'
@@ -37,5 +39,7 @@ export const areas: readonly Area[] = [
   variablesArea,
   pipelinesArea,
   settingsArea,
+  applicationsArea,
+  broadcastMessagesArea,
   pipelineChangesArea,
 ]

@@ -23,7 +23,7 @@ interface ApplicationsTable {
   created_at_ms: number
 }
 
-const applicationOf = (row: Selectable<ApplicationsTable>): Application => ({
+export const applicationOf = (row: Selectable<ApplicationsTable>): Application => ({
   id: row.id,
   uid: row.uid,
   name: row.name,

@@ -10,6 +10,7 @@ import {
 } from '@penstock/core'
 import { type Incoming, type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
 import { z } from 'zod'
+import { authorizedApplicationsRoutes } from './authorized-applications.ts'
 import { oauthTokenIn } from './bearer-token.ts'
 import { authorizeRoutes } from './oauth-authorize.ts'
 import { DEVICE_PATH, deviceRoutes } from './oauth-device.ts'
@@ -44,6 +45,7 @@ export function oauthRoutes(core: Core): ServedRoute[] {
     ...discoveryRoutes(core),
     ...authorizeRoutes(core),
     ...deviceRoutes(core),
+    ...authorizedApplicationsRoutes(core),
   ]
 }
 

@@ -25,6 +25,7 @@ import { csrfFieldFor, isOurForm, SMALL_FORM_LIMITS, setSessionCookie } from './
 const SIGN_IN_PATH = '/users/sign_in'
 const START_PATH = '/'
 const SIGN_OUT_PATH = '/users/sign_out'
+export const AUTHORIZED_APPLICATIONS_PATH = '/oauth/authorized_applications'
 
 /**
  * Returns the routes of the sign-in page, of the start page, and of their forms. They are outside `/api/v4`.
@@ -93,6 +94,7 @@ async function showStart(core: Core, request: RouteRequest, explorerPath: string
     formTargets: [action],
     body: html`<p>You are signed in as ${signedIn.user.username}. This service is used through its API: see
 <a href="${externalUrl}/api/v4/openapi.json">the OpenAPI description of the REST API</a>${explorer}.</p>
+<p><a href="${externalUrl}${AUTHORIZED_APPLICATIONS_PATH}">Applications that can access your account</a></p>
 <form method="post" action="${action}">
 ${hiddenFields([csrfFieldFor(signedIn.secret)])}
 <p><button>Sign out</button></p>

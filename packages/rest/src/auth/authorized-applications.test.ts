@@ -1,0 +1,93 @@
+import { createApplication, createUser } from '@penstock/core'
+import { type Listening, listen, serveRoutes } from '@penstock/http'
+import { silentLog } from '@penstock/runtime'
+import { World } from '@penstock/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { renderError } from '../routing/error-response.ts'
+import { Browser } from './browser.harness.ts'
+import { oauthRoutes } from './oauth.ts'
+import { signInRoutes } from './sign-in.ts'
+
+const PAGE = '/oauth/authorized_applications'
+const HOME = 'https://svc.example.test'
+const CALLBACK = 'https://board.example.test/cb'
+
+let world: World
+let server: Listening
+let browser: Browser
+
+beforeEach(async () => {
+  world = await World.open()
+  const routes = [...signInRoutes(world.core), ...oauthRoutes(world.core)]
+  const handler = serveRoutes(routes, { renderError, headers: {}, log: silentLog })
+  server = await listen(handler, { host: '127.0.0.1', port: 0 })
+  const root = await world.user('root', { isAdministrator: true })
+  const person = { username: 'mira', name: 'Mira Holt', email: 'mira@example.test', password: 'correct horse 1' }
+  await world.perform(root, createUser, person)
+  browser = new Browser(() => server.url)
+  const draft = { name: '<b>Board</b>', redirectUri: CALLBACK, scopes: 'api read_user' }
+  const { uid, secret } = await world.perform(root, createApplication, draft)
+  await browser.signIn()
+  const request = new URLSearchParams({ client_id: uid, redirect_uri: CALLBACK, response_type: 'code', scope: 'api' })
+  const consent = await browser.get(`/oauth/authorize?${request}`)
+  const { location } = await browser.submit(consent, '/oauth/authorize', { decision: 'allow' })
+  const code = new URL(location!).searchParams.get('code')!
+  const exchanged = await new Browser(() => server.url).post('/oauth/token', {
+    ...{ grant_type: 'authorization_code', redirect_uri: CALLBACK, code, client_id: uid, client_secret: secret },
+  })
+  token = JSON.parse(exchanged.text).access_token
+})
+
+let token: string
+const isAlive = async () =>
+  (await new Browser(() => server.url).get(`/oauth/token/info?access_token=${token}`)).status === 200
+
+afterEach(async () => {
+  await server.close()
+  await world.close()
+})
+
+test('the start page links to the list, which shows name and scopes, and revokes', async () => {
+  expect((await browser.get('/')).text).toContain(`<a href="${HOME}${PAGE}">`)
+  const page = await browser.get(PAGE)
+  expect(page.status).toBe(200)
+  expect(page.text).toContain('<strong>&#60;b&#62;Board&#60;/b&#62;</strong>, with api;')
+  expect(page.text).not.toMatch(/<b>|<script/)
+  expect(page.headers.get('content-security-policy')).toBe(
+    `default-src 'none'; base-uri 'none'; form-action ${HOME}; frame-ancestors 'none'`,
+  )
+  const answer = await browser.submit(page, PAGE, {})
+  expect([answer.status, answer.location]).toEqual([303, HOME + PAGE])
+  expect((await browser.get(PAGE)).text).toContain('No application can access your account.')
+  expect(await isAlive()).toBe(false)
+})
+
+test('visitors are sent to the sign-in page, and return', async () => {
+  const visitor = new Browser(() => server.url)
+  const sent = await visitor.get(PAGE)
+  expect([sent.status, sent.location]).toEqual([
+    303,
+    `${HOME}/users/sign_in?return_to=%2Foauth%2Fauthorized_applications`,
+  ])
+  expect((await visitor.post(PAGE, { application: '1' })).status).toBe(303)
+  expect(await isAlive()).toBe(true)
+})
+
+test('another site cannot revoke', async () => {
+  const { hidden } = await browser.get(PAGE)
+  expect((await browser.post(PAGE, { application: '1' })).status).toBe(403)
+  expect((await browser.post(PAGE, { ...hidden, csrf_token: '0'.repeat(64) })).status).toBe(403)
+  expect((await browser.post(PAGE, hidden, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403)
+  expect(await isAlive()).toBe(true)
+})
+
+test.each(['', 'x', '1e3', '99999999999', '-1'])(
+  'a form with the application %j changes nothing',
+  async (application) => {
+    const page = await browser.get(PAGE)
+    const answer = await browser.submit(page, PAGE, { application })
+    expect(answer.status).toBe(422)
+    expect(answer.text).toContain('There is no such application.')
+    expect(await isAlive()).toBe(true)
+  },
+)

@@ -1,0 +1,96 @@
+import {
+  type AuthorizedApplication,
+  actingUser,
+  type Core,
+  listAuthorizedApplications,
+  perform,
+  revokeAuthorizedApplication,
+} from '@penstock/core'
+import { type Html, html, type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
+import { z } from 'zod'
+import { pageReply, redirectReply } from './page.ts'
+import { csrfFieldFor, isOurForm, SMALL_FORM_LIMITS } from './session-cookie.ts'
+import {
+  AUTHORIZED_APPLICATIONS_PATH,
+  fieldsOf,
+  hiddenFields,
+  type SignedIn,
+  signedInUser,
+  signInUrl,
+} from './sign-in.ts'
+
+/** Returns the routes of the page on which users see and revoke the access of applications to their account. */
+export function authorizedApplicationsRoutes(core: Core): ServedRoute[] {
+  const path = AUTHORIZED_APPLICATIONS_PATH
+  return unguarded([
+    { method: 'GET', path, access: undefined, handle: (request) => showApplications(core, request) },
+    {
+      method: 'POST',
+      path,
+      access: undefined,
+      body: z.unknown(),
+      forms: SMALL_FORM_LIMITS,
+      handle: (request) => handleRevocation(core, request),
+    },
+  ])
+}
+
+async function showApplications(core: Core, request: RouteRequest): Promise<Reply> {
+  const signedIn = await signedInUser(core, request)
+  if (signedIn === undefined) return redirectReply(signInUrl(core, AUTHORIZED_APPLICATIONS_PATH))
+  return listPage(core, signedIn, 200)
+}
+
+/** Revokes the access of the application in the form. The page then shows the applications that are left. */
+async function handleRevocation(core: Core, request: RouteRequest): Promise<Reply> {
+  const { csrf_token, application } = fieldsOf(request.body)
+  const signedIn = await signedInUser(core, request)
+  if (signedIn === undefined) return redirectReply(signInUrl(core, AUTHORIZED_APPLICATIONS_PATH))
+  if (!isOurForm(request, signedIn.secret, csrf_token)) {
+    return listPage(core, signedIn, 403, 'The form has expired. Please try again.')
+  }
+  const input = inputOf(application)
+  if (input === undefined) return listPage(core, signedIn, 422, 'There is no such application.')
+  await perform(core, actingUser(signedIn.user), revokeAuthorizedApplication, input)
+  return redirectReply(core.settings.externalUrl + AUTHORIZED_APPLICATIONS_PATH)
+}
+
+/** The field of the form for programs without an application. */
+const NO_APPLICATION = 'none'
+
+/** Returns the input of the operation for a field of the form, or `undefined` if no form has that. */
+function inputOf(field: string | undefined): { applicationId?: number } | undefined {
+  if (field === NO_APPLICATION) return {}
+  return /^\d{1,9}$/.test(field ?? '') ? { applicationId: Number(field) } : undefined
+}
+
+async function listPage(core: Core, { user, secret }: SignedIn, status: number, problem?: string): Promise<Reply> {
+  const authorized = await perform(core, actingUser(user), listAuthorizedApplications, {})
+  const { externalUrl } = core.settings
+  const action = externalUrl + AUTHORIZED_APPLICATIONS_PATH
+  const list = html`<p>These applications can access your account until you revoke their access:</p>
+<ul>
+${authorized.map((each) => listItem(each, action, secret))}</ul>`
+  return pageReply({
+    status,
+    title: 'Authorized applications',
+    formTargets: [action],
+    body: html`${problem === undefined ? [] : html`<p role="alert">${problem}</p>`}
+<p>You are signed in as ${user.username}.</p>
+${authorized.length === 0 ? html`<p>No application can access your account.</p>` : list}
+<p><a href="${externalUrl}/">Back</a></p>`,
+  })
+}
+
+function listItem({ application, scopes, lastTokenAtMs }: AuthorizedApplication, action: string, secret: string): Html {
+  const name = application?.name ?? 'Programs that you gave your password to'
+  const field = { name: 'application', value: application === undefined ? NO_APPLICATION : String(application.id) }
+  return html`<li>
+<strong>${name}</strong>, with ${scopes.join(', ')}; last token of <time>${new Date(lastTokenAtMs).toISOString()}</time>
+<form method="post" action="${action}">
+${hiddenFields([csrfFieldFor(secret), field])}
+<p><button aria-label="Revoke ${name}">Revoke</button></p>
+</form>
+</li>
+`
+}

@@ -1,0 +1,64 @@
+import { createApplication, createUser } from '@penstock/core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { ServedWorld } from '../graphql/served-world.ts'
+import { openWindow, pageErrors, testWithChromium } from './chromium.ts'
+
+const PASSWORD = 'correct horse 1'
+const HOSTILE = '"><img src=x onerror="document.title=1"><script>document.title=1</script>'
+
+let served: ServedWorld
+
+beforeAll(async () => {
+  served = await ServedWorld.start()
+  const { world } = served
+  const root = await world.user('root', { isAdministrator: true })
+  await world.perform(root, createUser, {
+    ...{ username: 'mira', name: 'Mira Holt', email: 'mira@example.test', password: PASSWORD, skipConfirmation: true },
+  })
+  for (const name of ['Deploy board', HOSTILE]) {
+    const draft = { name, redirectUri: `${served.url}/cb`, scopes: 'api read_user' }
+    const { uid, secret } = await world.perform(root, createApplication, draft)
+    clients.push({ client_id: uid, client_secret: secret })
+  }
+})
+
+const clients: { client_id: string; client_secret: string }[] = []
+
+afterAll(() => served?.close())
+
+testWithChromium('a user authorizes applications, sees them on the page, and revokes one', async (browser) => {
+  const { context, strayed } = await openWindow(browser, served.url)
+  const page = await context.newPage()
+  const complaints = pageErrors(page)
+  await page.goto(`${served.url}/oauth/authorized_applications`)
+  await page.getByLabel('Username or e-mail').fill('mira')
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('No application can access your account.').waitFor()
+
+  const tokens: string[] = []
+  for (const client of clients) {
+    const redirect = { redirect_uri: `${served.url}/cb` }
+    const request = { client_id: client.client_id, ...redirect, response_type: 'code', scope: 'api' }
+    await page.goto(`${served.url}/oauth/authorize?${new URLSearchParams(request)}`)
+    // The application has no page here; only its address is read.
+    const arrived = page.waitForRequest((each) => each.url().startsWith(`${served.url}/cb?`))
+    await page.getByRole('button', { name: 'Authorize' }).click()
+    const code = new URL((await arrived).url()).searchParams.get('code')!
+    const body = new URLSearchParams({ ...client, ...redirect, grant_type: 'authorization_code', code })
+    const exchanged = await fetch(`${served.url}/oauth/token`, { method: 'POST', body })
+    tokens.push(((await exchanged.json()) as { access_token: string }).access_token)
+  }
+  complaints.length = 0
+
+  await page.goto(served.url)
+  await page.getByRole('link', { name: 'Applications that can access your account' }).click()
+  expect(await page.locator('li strong').allTextContents()).toEqual(['Deploy board', HOSTILE])
+  await page.getByRole('button', { name: 'Revoke Deploy board' }).click()
+  await expect.poll(() => page.locator('li strong').allTextContents()).toEqual([HOSTILE])
+  expect(await page.title()).toBe('Authorized applications')
+
+  const isAlive = async (token: string) => (await fetch(`${served.url}/oauth/token/info?access_token=${token}`)).ok
+  expect(await Promise.all(tokens.map(isAlive))).toEqual([false, true])
+  expect([strayed, complaints]).toEqual([[], []])
+})
