@@ -17,7 +17,7 @@ export { MalformedForm } from './malformed-form.ts'
 export { type ApiDescription, openApiDocument } from './openapi.ts'
 export type { FormRules } from './read-body.ts'
 export { defaultJsonLimits, parseJson, readBytes, requireUncompressed } from './read-json.ts'
-export type { FormEntry, StoredFile, UploadedFile } from './read-multipart.ts'
+export { type FormEntry, isStoredFile, type StoredFile, type UploadedFile } from './read-multipart.ts'
 export { factsIn } from './request-facts.ts'
 export { type RequestErrorKind, RequestProblem } from './request-problem.ts'
 export {

@@ -18,6 +18,18 @@ export interface StoredFile extends Omit<UploadedFile, 'bytes'> {
   readonly size: number
 }
 
+const storedFiles = new WeakSet<object>()
+
+/** Marks a value as a file that this process has written. */
+export function storedFile(file: StoredFile): StoredFile {
+  storedFiles.add(file)
+  return file
+}
+
+/** Tells whether a value is an uploaded file, and no JSON or form with the same members, whose path could be any file. */
+export const isStoredFile = (value: unknown): value is StoredFile =>
+  typeof value === 'object' && value !== null && storedFiles.has(value)
+
 export type FormEntry = readonly [name: string, value: string | UploadedFile | StoredFile]
 
 const MAX_NAME_BYTES = 1_024

@@ -4,7 +4,7 @@ import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { MalformedForm } from './malformed-form.ts'
 import { ClientGone } from './read-json.ts'
-import { type FormEntry, fromLatin1, multipartParser } from './read-multipart.ts'
+import { type FormEntry, fromLatin1, multipartParser, storedFile } from './read-multipart.ts'
 import { RequestProblem } from './request-problem.ts'
 import type { UploadSpace } from './upload-space.ts'
 
@@ -84,7 +84,7 @@ class MultipartStream {
         const at = this.#entries.push([fromLatin1(name), '']) - 1
         const write = this.#write(stream).then((file) => {
           const fileName = fromLatin1(filename ?? '')
-          this.#entries[at] = [fromLatin1(name), { fileName, contentType: mimeType, ...file }]
+          this.#entries[at] = [fromLatin1(name), storedFile({ fileName, contentType: mimeType, ...file })]
         })
         this.#writes.push(write)
         write.catch(reject)

@@ -63,8 +63,13 @@ export function isFile(schema: z.core.$ZodType): boolean {
   return def.type === 'object' && fileMembers.has(Object.keys(def.shape).toSorted().join())
 }
 
+const storedFileMembers = 'contentType,fileName,path,size'
 /** The members of a file in memory, and of a file on the disk. */
-const fileMembers = new Set(['bytes,contentType,fileName', 'contentType,fileName,path,size'])
+const fileMembers = new Set(['bytes,contentType,fileName', storedFileMembers])
+
+/** Tells whether an object schema with these members is that of a file on the disk. */
+export const isStoredFileShape = (shape: NonNullable<Traits['shape']>): boolean =>
+  Object.keys(shape).toSorted().join() === storedFileMembers
 
 function collect(schema: z.core.$ZodType, traits: Traits): void {
   if (isDateOrTime(schema)) {

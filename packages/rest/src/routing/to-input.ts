@@ -1,8 +1,9 @@
 import type { InputSchema } from '@penstock/core'
+import { isStoredFile } from '@penstock/http'
 import type { z } from 'zod'
 import { type Names, type Parameter, parametersOf, snakeCase } from './parameter-names.ts'
 import type { RequestParameters } from './request-parameters.ts'
-import { type Traits, traitsOf } from './schema-traits.ts'
+import { isStoredFileShape, type Traits, traitsOf } from './schema-traits.ts'
 
 /**
  * Converts the parameters of a request, which have REST names and are mostly text, to the input of an operation. Text that
@@ -143,6 +144,8 @@ function readObject(traits: Traits, value: Readonly<Record<string, unknown>>): u
 }
 
 function readMembers({ shape = {}, isLoose }: Traits, value: Readonly<Record<string, unknown>>): unknown {
+  // No request may name a file of the server as if it had uploaded it.
+  if (isStoredFileShape(shape) && !isStoredFile(value)) return false
   const nameOf = (key: string) => (Object.hasOwn(value, key) ? key : snakeCase(key))
   const members = Object.entries(shape).flatMap(([key, schema]) => {
     const name = nameOf(key)

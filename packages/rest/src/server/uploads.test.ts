@@ -74,6 +74,23 @@ test('a file beyond the limit, a text instead of a file, and a caller without a 
   await expect.poll(remaining).toEqual([])
 })
 
+test('a request cannot name a file of the server as if it had uploaded it', async () => {
+  const secret = { fileName: 'a', contentType: 'text/plain', path: '/etc/hostname', size: 1 }
+  const json = { method: 'POST', headers: { 'private-token': token, 'content-type': 'application/json' } }
+  const form = new URLSearchParams(
+    Object.fromEntries(Object.entries(secret).map(([name, value]) => [`file[${name}]`, String(value)] as const)),
+  )
+  const snake = { file_name: 'a', content_type: 'text/plain', path: '/etc/hostname', size: 1 }
+  for (const request of [
+    { ...json, body: JSON.stringify({ file: secret }) },
+    { ...json, body: JSON.stringify({ file: snake }) },
+    { method: 'POST', headers: { 'private-token': token }, body: form },
+  ]) {
+    const reply = await fetch(`${server.url}/api/v4/attachments`, request)
+    expect([reply.status, await reply.json()]).toEqual([400, { error: 'file is invalid' }])
+  }
+})
+
 test('a small file may come with its credential in the form', async () => {
   const sent = await send(new File(['x'], 'a.png'), {}, { private_token: token })
   expect(sent).toMatchObject({ status: 201, body: { fileName: 'a.png', text: 'x' } })
