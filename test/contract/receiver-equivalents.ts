@@ -22,7 +22,8 @@ export const remarks: Readonly<Record<string, string>> = {
   'cicd.pipeline.name': 'the receiver sends a blank if the pipeline has no name, Penstock the name of the project',
   'cicd.pipeline.result': 'the receiver sends the raw status, Penstock a value of the conventions',
   'cicd.pipeline.task.run.result': 'the receiver sends the raw status, Penstock a value of the conventions',
-  'cicd.pipeline.task.run.url.full': 'Penstock removes `.git`, and a doubled `/`, that the project’s URL has before the path of the job',
+  'cicd.pipeline.task.run.url.full':
+    'Penstock removes `.git`, and a doubled `/`, that the project’s URL has before the path of the job',
   'cicd.worker.id': 'the receiver sends 0 if there was no runner',
   'gitlab.job.queued_duration': 'the receiver sends 0 if it is unknown',
   'gitlab.job.failure_reason': 'Penstock sends it only for failed jobs',
