@@ -16,6 +16,7 @@ export {
 export * from './broadcast-messages/broadcast-message-operations.ts'
 export type {} from './broadcast-messages/broadcast-message-store.ts'
 export type {} from './git/change-intent-store.ts'
+export { DEFAULT_BRANCH } from './git/change-repository.ts'
 export type { DiffStats, FileDiff } from './git/commit-diff.ts'
 export type {} from './git/removed-repository-store.ts'
 export type {} from './git/repository-lock-store.ts'
@@ -115,7 +116,7 @@ export type { Group, GroupRef } from './model/group.ts'
 export { groupSettings } from './model/group-settings.ts'
 export * from './model/project.ts'
 export { projectSettings } from './model/project-settings.ts'
-export type { SpamCheck, SpamSuspect, SpamVerdict } from './model/spam-check.ts'
+export type { SpamCheck, SpamReport, SpamSuspect, SpamVerdict } from './model/spam-check.ts'
 export * from './model/user.ts'
 export { userSettings } from './model/user-settings.ts'
 export * from './oauth/application.ts'
@@ -264,6 +265,19 @@ export { type SettingsRecord, settingsRecordFields } from './settings/settings-r
 export type {} from './settings/settings-store.ts'
 export type { Setting } from './settings/table/setting.ts'
 export { type SettingName, type SettingValues, settingRows, settingTable } from './settings/table/setting-table.ts'
+export {
+  type DescribedSnippet,
+  describedSnippetFields,
+  type Snippet,
+  snippetClonePath,
+  snippetFields,
+  snippetFileWebPath,
+  snippetVisibilities,
+  snippetWebPath,
+} from './snippets/snippet.ts'
+export * from './snippets/snippet-operations.ts'
+export type {} from './snippets/snippet-table.ts'
+export type { SnippetUserAgent } from './snippets/user-agent-store.ts'
 export type {} from './spam/spam-log-store.ts'
 export { startSweeping } from './sweep.ts'
 export type { AccessToken, AccessTokenKind, IssuedAccessToken } from './tokens/access-token.ts'

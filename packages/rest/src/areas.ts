@@ -15,6 +15,7 @@ import { pipelinesArea } from './areas/pipelines.ts'
 import { projectsArea } from './areas/projects.ts'
 import { repositoryArea } from './areas/repository.ts'
 import { settingsArea } from './areas/settings.ts'
+import { snippetsArea } from './areas/snippets.ts'
 import { usersArea } from './areas/users.ts'
 import { variablesArea } from './areas/variables.ts'
 import { versionArea } from './areas/version.ts'
@@ -42,4 +43,5 @@ export const areas: readonly Area[] = [
   applicationsArea,
   broadcastMessagesArea,
   pipelineChangesArea,
+  snippetsArea,
 ]

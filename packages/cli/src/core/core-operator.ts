@@ -80,7 +80,7 @@ export function describeFailure(failure: Failure): string {
     case 'refused':
       return failure.message
     case 'storage_full':
-      return `the project ${describeStorageFull(failure)} (core.projectStorageBytes)`
+      return `${describeStorageFull(failure)}${failure.of === undefined ? ' (core.projectStorageBytes)' : ''}`
     case 'forbidden':
     case 'conflict':
       return failure.reason ?? failure.code

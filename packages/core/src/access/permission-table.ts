@@ -29,6 +29,7 @@ const repository = { features: ['repository'] } as const
 const issues = { features: ['issues'] } as const
 const mergeRequests = { features: ['mergeRequests'] } as const
 const builds = { features: ['builds'] } as const
+const snippets = { features: ['snippets'] } as const
 /** Labels and milestones are available while issues or merge requests are enabled. */
 const planning = { features: ['issues', 'mergeRequests'] } as const
 
@@ -83,6 +84,13 @@ export const permissionTable = {
   read_pipeline: { least: guest, visitors: 'anyone', ...builds },
   create_pipeline_record: { least: developer, endsWithArchiving: true, ...builds },
   remove_pipeline: { least: owner, endsWithArchiving: true, ...builds },
+
+  /** Which snippets of the project a caller sees depends on their visibility too. */
+  read_snippet: { least: guest, visitors: 'anyone', ...snippets },
+  create_snippet: { least: reporter, endsWithArchiving: true, ...snippets },
+  update_own_snippet: { least: guest, visitors: 'signed_in', endsWithArchiving: true, ...snippets },
+  remove_own_snippet: { least: reporter, endsWithArchiving: true, ...snippets },
+  admin_snippet: { least: maintainer, endsWithArchiving: true, ...snippets },
 
   read_milestone: { least: minimal, visitors: 'signed_in', fromBelow: true, ...planning },
   admin_milestone: { least: planner, endsWithArchiving: true, ...planning },

@@ -53,6 +53,11 @@ export async function setMeasuredBytes(
     .execute()
 }
 
+/** Forgets the counted bytes of a repository that does not exist any more, so that the sweep does not look for it. */
+export async function deleteRepositoryBytes(db: Transaction<CoreTables>, repository: string): Promise<void> {
+  await db.deleteFrom('repository_sizes').where('repository', '=', repository).execute()
+}
+
 /** Returns repositories that were last measured at `beforeMs` or earlier, the oldest measurement first. */
 export async function repositoriesToMeasure(
   { db }: Pick<RepositoryContext, 'db'>,

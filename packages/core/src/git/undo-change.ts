@@ -7,6 +7,7 @@ import { revertMove } from './reference-move.ts'
 import type { RepositoryContext } from './repository-context.ts'
 import { gitdirOf } from './repository-directory.ts'
 import { withRepositoryLock } from './repository-lock.ts'
+import { deleteRepositoryBytes } from './repository-size-store.ts'
 
 const BATCH_SIZE = 100
 /** The time to wait for a running change, before the repository is left to the next sweep. */
@@ -28,6 +29,7 @@ export async function undoChange(
   return context.db.write(async (db) => {
     const intent = await takeIntent(db, name)
     if (intent === undefined) return false
+    if (intent.creates) await deleteRepositoryBytes(db, name)
     if (!(await repositoryExists(gitdir))) return true
     if (intent.creates) await discardRepository(gitdir, token)
     else {

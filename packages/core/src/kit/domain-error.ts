@@ -8,6 +8,8 @@ export interface ParameterProblem {
     | 'empty'
     /** Has the wrong type or format. */
     | 'invalid'
+    /** Leads out of the directory, or is absolute. */
+    | 'unsafe_path'
     /** Not one of the allowed values of an enumeration. */
     | 'unknown_value'
     /** Has the right type and format, but this value is excluded. */
@@ -29,8 +31,8 @@ export type Failure =
   | { readonly code: 'parameters'; readonly problems: readonly ParameterProblem[] }
   /** A rule of the model is violated: messages by attribute; `base` stands for the whole record. */
   | { readonly code: 'invalid'; readonly fields: Readonly<Record<string, readonly string[]>> }
-  /** Like `invalid`, with one message for the whole request. */
-  | { readonly code: 'refused'; readonly message: string }
+  /** Like `invalid`, with one message for the whole request. `needsAdministrator`: administrators may do it. */
+  | { readonly code: 'refused'; readonly message: string; readonly needsAdministrator?: true }
   | { readonly code: 'unauthenticated' }
   | { readonly code: 'forbidden'; readonly reason?: string }
   /**
@@ -64,11 +66,12 @@ export type Failure =
       readonly challenge?: { readonly siteKey: string; readonly spamLogId: number }
     }
   /**
-   * The write would exceed the storage limit of the project; none of it was stored. `neededBytes` is missing if the size of
-   * the write is not known yet.
+   * The write would exceed a storage limit; none of it was stored. `of` has the limit, by default the project.
+   * `neededBytes` is missing if the size of the write is not known yet.
    */
   | {
       readonly code: 'storage_full'
+      readonly of?: string
       readonly limitBytes: number
       readonly storedBytes: number
       readonly neededBytes?: number
@@ -95,12 +98,13 @@ export const forbidden = (reason?: string): DomainError =>
 export const invalid = (fields: Readonly<Record<string, readonly string[]>>): DomainError =>
   new DomainError({ code: 'invalid', fields })
 
-/** Returns how full a project is, in words that follow its name: "stores 900 of 1000 bytes, and this needs 200 more". */
+/** Returns what is full: "the project stores 900 of 1000 bytes, and this needs 200 more". */
 export function describeStorageFull({
+  of = 'project',
   limitBytes,
   storedBytes,
   neededBytes,
 }: Extract<Failure, { code: 'storage_full' }>): string {
   const needed = neededBytes === undefined ? '' : `, and this needs ${neededBytes} more`
-  return `stores ${storedBytes} of ${limitBytes} bytes${needed}`
+  return `the ${of} stores ${storedBytes} of ${limitBytes} bytes${needed}`
 }

@@ -1,10 +1,12 @@
-import type { ActingUser } from './user.ts'
+import type { ActingUser, User } from './user.ts'
 
 /** A text that is about to be stored. */
 export interface SpamSuspect {
-  readonly kind: 'issue'
+  readonly kind: 'issue' | 'snippet'
   readonly title: string
   readonly description: string | undefined
+  /** The new or changed files of a snippet. */
+  readonly files?: readonly { readonly path: string; readonly content: string }[]
   readonly author: ActingUser
   /** Whether everyone can read it. */
   readonly isPublic: boolean
@@ -20,3 +22,12 @@ export type SpamVerdict =
 
 /** Classifies a text. It must time out by itself; an error fails the change. */
 export type SpamCheck = (suspect: SpamSuspect) => Promise<SpamVerdict>
+
+/** Tells a spam-detection service that a text is spam. It must time out by itself. */
+export type SpamReport = (
+  suspect: Omit<SpamSuspect, 'author' | 'captchaResponse'> & {
+    readonly author: Pick<User, 'id' | 'username'> | undefined
+    readonly userAgent: string
+    readonly ipAddress: string
+  },
+) => Promise<void>

@@ -3,7 +3,7 @@ import type { Clock } from '@penstock/runtime'
 import type { ReadContext, WriteContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../model/project.ts'
-import type { SpamCheck } from '../model/spam-check.ts'
+import type { SpamCheck, SpamReport } from '../model/spam-check.ts'
 import type { Actor } from '../model/user.ts'
 import type { SettingValues } from '../settings/table/setting-table.ts'
 import type { DomainEvent } from './event.ts'
@@ -20,6 +20,8 @@ export interface Core {
   readonly listeners?: readonly EventListener[]
   /** Default: no check. */
   readonly spamCheck?: SpamCheck
+  /** Default: there is no spam-detection service to report to. */
+  readonly spamReport?: SpamReport
   /** Returns why no request may be sent to an IP address, if it is not a public one. Default: all are accepted. */
   readonly localAddressReason?: (address: string) => string | undefined
 }

@@ -1,4 +1,4 @@
-import { type Generated, type Selectable, type SqlBool, sql } from 'kysely'
+import { type ExpressionBuilder, type Generated, type Selectable, type SqlBool, sql } from 'kysely'
 import { removeRepositories } from '../git/sweep-repositories.ts'
 import { idsOf, lineageOf } from '../groups/group-store.ts'
 import { insertRoute } from '../groups/route-store.ts'
@@ -6,6 +6,7 @@ import { notFound } from '../kit/domain-error.ts'
 import { fromRow, toRow } from '../kit/field-table.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { settingsFrom, settingsText } from '../kit/stored-settings.ts'
+import type { CoreTables } from '../kit/tables.ts'
 import { insertMember } from '../members/member-store.ts'
 import { accessLevels, type Visibility } from '../model/access-level.ts'
 import { type FeatureColumns, projectFeatureFields } from '../model/feature-access.ts'
@@ -14,6 +15,7 @@ import type { Project, ProjectRef } from '../model/project.ts'
 import { projectSettings } from '../model/project-settings.ts'
 import type { ActingUser } from '../model/user.ts'
 import type { Tx } from '../operations/context.ts'
+import { repositoriesOfSnippets } from '../snippets/snippet-table.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -211,22 +213,20 @@ export async function renameProjectsBelow({ db }: Pick<Tx, 'db'>, from: string, 
     .execute()
 }
 
-/** Deletes projects with their routes, members and repositories. Foreign keys delete the rows of other areas. */
+/** Deletes projects with their routes, members and repositories, also those of their snippets. Foreign keys delete the rows of other areas. */
 export async function deleteProjectsOf(
   tx: Pick<Tx, 'db' | 'nowMs' | 'afterCommit'>,
   which: { readonly ownerId: number } | { readonly within: Group } | { readonly id: number },
 ): Promise<Project[]> {
-  const query = tx.db.deleteFrom('projects').returningAll()
-  const rows = await ('ownerId' in which
-    ? query.where('owner_id', '=', which.ownerId)
-    : 'within' in which
-      ? query.where('lineage', 'like', `${lineageOf(which.within.groupIds)}%`)
-      : query.where('id', '=', which.id)
-  ).execute()
-  await removeRepositories(
-    tx,
-    rows.map(({ id }) => ({ kind: 'project', id })),
-  )
+  const condition = (eb: ExpressionBuilder<CoreTables, 'projects'>) =>
+    'ownerId' in which
+      ? eb('projects.owner_id', '=', which.ownerId)
+      : 'within' in which
+        ? eb('projects.lineage', 'like', `${lineageOf(which.within.groupIds)}%`)
+        : eb('projects.id', '=', which.id)
+  const snippets = await repositoriesOfSnippets(tx, condition)
+  const rows = await tx.db.deleteFrom('projects').where(condition).returningAll().execute()
+  await removeRepositories(tx, [...rows.map(({ id }) => ({ kind: 'project' as const, id })), ...snippets])
   return rows.map(projectOf)
 }
 

@@ -46,6 +46,7 @@ export async function openOwnStorage(
   const full = (storedBytes: number, neededBytes?: number) =>
     new DomainError({
       code: 'storage_full',
+      of: key.kind.replace('_', ' '),
       limitBytes,
       storedBytes,
       ...(neededBytes !== undefined && { neededBytes }),

@@ -14,6 +14,7 @@ import { recordChange } from '../operations/record-change.ts'
 import { deleteProjectsOf, renameProjectsBelow } from '../projects/project-store.ts'
 import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
 import { settingsOf } from '../settings/setting-of.ts'
+import { removePersonalSnippets } from '../snippets/snippet-table.ts'
 import { isKnownTo } from './known-users.ts'
 import { hashPassword, savePasswordHash } from './password-store.ts'
 import { attributeChanges, userAttributes, withStoredAvatar } from './user-attributes.ts'
@@ -136,7 +137,7 @@ export const updateUser = unscopedSteps(
 )
 
 /**
- * Removes a user and the projects in their namespace. Rejected if a group would lose its only owner, unless `hardDelete`.
+ * Removes a user, the projects in their namespace and their personal snippets. Rejected if a group would lose its only owner, unless `hardDelete`.
  */
 export const removeUser = unscopedCommand(
   {
@@ -154,6 +155,7 @@ export const removeUser = unscopedCommand(
       })
     for (const project of await deleteProjectsOf(tx, { ownerId: id }))
       await tx.recordEvent({ type: 'project.removed', objectId: project.id, details: { path: project.fullPath } })
+    await removePersonalSnippets(tx, id)
     await deleteUserRow(tx, id)
     await recordChange(tx, userEvents, 'removed', { before: user, details: { username: user.username } })
   },

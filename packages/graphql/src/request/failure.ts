@@ -53,7 +53,7 @@ const reports: { readonly [Code in Failure['code']]: (failure: Extract<Failure, 
   ],
   page_too_far: ({ what, maxItems }) => [`Only the first ${maxItems} ${what} can be listed`],
   no_keyset_in_order: () => ['This sort order does not support cursors'],
-  storage_full: (failure) => [`The project ${describeStorageFull(failure)}`],
+  storage_full: (failure) => [humanized(describeStorageFull(failure))],
   spam: spamError,
   unauthenticated: () => 'hidden',
   forbidden: () => 'hidden',
@@ -120,6 +120,7 @@ const problemTexts = {
   value_not_allowed: 'is not allowed',
   unsupported: 'is not supported',
   invalid: 'is invalid',
+  unsafe_path: 'should be a valid file path',
 } satisfies Record<ParameterProblem['problem'], string>
 
 /** `milestoneId` → `Milestone id`. */

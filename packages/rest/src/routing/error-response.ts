@@ -15,7 +15,7 @@ import { RestError } from './rest-error.ts'
 import type { RestRoute } from './route.ts'
 
 /** The parts of a route that affect error messages. */
-type Wording = Pick<RestRoute, 'names' | 'invalid' | 'emptyWhenMissing'>
+type Wording = Pick<RestRoute, 'names' | 'invalid' | 'refusal' | 'emptyWhenMissing'>
 
 interface Answer {
   readonly status: number
@@ -27,7 +27,10 @@ interface Answer {
 const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: Code }>, row: Wording) => Answer } = {
   parameters: ({ problems }, row) => ({ status: 400, body: { error: describeProblems(problems, row) } }),
   invalid: ({ fields }, row) => ({ status: 400, body: { message: invalidMessage(fields, row) } }),
-  refused: ({ message }) => ({ status: 400, body: { message } }),
+  refused: ({ message, needsAdministrator }, row) => ({
+    status: needsAdministrator ? 403 : 400,
+    body: { message: refusalMessage(message, row) },
+  }),
   unauthenticated: () => ({ status: 401, body: { message: '401 Unauthorized' } }),
   forbidden: ({ reason }) => ({ status: 403, body: { message: `403 Forbidden${reason ? ` - ${reason}` : ''}` } }),
   not_found: ({ what }) => ({ status: 404, body: { message: what ? `404 ${what} Not Found` : '404 Not found' } }),
@@ -52,7 +55,7 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
     },
   }),
   changed_since: () => ({ status: 412, body: { message: '412 Precondition Failed' } }),
-  impossible: ({ message }) => ({ status: 422, body: { message } }),
+  impossible: ({ message }, row) => ({ status: 422, body: { message: refusalMessage(message, row) } }),
   spam: ({ what, challenge }) =>
     challenge === undefined
       ? {
@@ -70,7 +73,7 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
         },
   storage_full: (failure) => ({
     status: 413,
-    body: { message: `413 Request Entity Too Large - the project ${describeStorageFull(failure)}` },
+    body: { message: `413 Request Entity Too Large - ${describeStorageFull(failure)}` },
   }),
   too_often: ({ retryAfterSeconds }) => ({
     status: 429,
@@ -150,6 +153,7 @@ const texts = {
   missing: 'is missing',
   empty: 'is empty',
   invalid: 'is invalid',
+  unsafe_path: 'should be a valid file path',
   unknown_value: 'does not have a valid value',
   value_not_allowed: 'has a value not allowed',
   unsupported: 'is not supported',
@@ -168,6 +172,8 @@ function describeProblems(problems: readonly ParameterProblem[], row: Wording): 
   })
   return [...new Set(all)].join(', ')
 }
+
+const refusalMessage = (message: string, { refusal }: Wording): unknown => refusal?.(message) ?? message
 
 function invalidMessage(fields: Readonly<Record<string, readonly string[]>>, { invalid, names }: Wording): unknown {
   const named = Object.fromEntries(Object.entries(fields).map(([key, messages]) => [restName(key, names), messages]))

@@ -11,3 +11,14 @@ export const fieldErrorText =
     })
     return `${prefix} {${entries.join(', ')}}`
   }
+
+/** Returns field errors as one text: `Title can't be blank and Content is too long`. */
+export function fullMessages(fields: Readonly<Record<string, readonly string[]>>): string {
+  const sentences = Object.entries(fields).flatMap(([name, messages]) =>
+    messages.map((message) => (name === 'base' ? message : `${nounOf(name)} ${message}`)),
+  )
+  return new Intl.ListFormat('en').format(sentences)
+}
+
+/** `file_name` → `File name`. */
+const nounOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ')

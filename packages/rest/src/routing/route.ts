@@ -117,6 +117,8 @@ export interface RouteRow<Input extends InputSchema, Result> {
    * name.
    */
   readonly invalid?: (fields: Readonly<Record<string, readonly string[]>>) => unknown
+  /** Formats the `message` of other refusals, such as `{ error: 'The branch exists' }`. Default: the text. */
+  readonly refusal?: (message: string) => unknown
 }
 
 /** A row without its type parameters, so that rows of different operations fit in one list. */

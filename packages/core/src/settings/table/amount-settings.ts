@@ -53,7 +53,7 @@ export const amountSettings = {
     from(0, 0, 65_535).optional().default(0),
     stored('The version of rendered Markdown; a higher one drops cached renderings.'),
   ),
-  snippet_size_limit: untyped(positive(52_428_800), stored('Bytes of a snippet.')),
+  snippet_size_limit: untyped(positive(52_428_800), inForce('Bytes of a snippet.')),
   wiki_page_max_content_bytes: typed(from(1_024, 5_242_880), stored('Bytes of a wiki page.')),
   external_pipeline_validation_service_timeout: untyped(
     positiveOrNull(),

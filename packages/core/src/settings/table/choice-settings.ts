@@ -37,7 +37,7 @@ export const choiceSettings = {
     }),
   ),
   default_preferred_language: untyped(line(255, 'en').check(isOneOf(languages)), stored('The language of new users.')),
-  default_snippet_visibility: typed(visibility(), stored('The visibility of new snippets.')),
+  default_snippet_visibility: typed(visibility(), inForce('The visibility of new snippets.')),
   default_project_visibility: typed(
     visibility(),
     inForce('The visibility of new projects.', { allowed: 'not one of `restricted_visibility_levels`' }),

@@ -1,0 +1,109 @@
+import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely'
+import { can, canSee, type Standing } from '../access/can.ts'
+import type { Permission } from '../access/permission-table.ts'
+import { allowedInProject, asSeenBy, hasLevelInProject } from '../access/visible-store.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { CoreTables } from '../kit/tables.ts'
+import { accessLevels } from '../model/access-level.ts'
+import type { ActingUser, Actor } from '../model/user.ts'
+import type { Snippet } from './snippet.ts'
+
+/** The facts about a caller that decide what they may do with a snippet. */
+export interface SnippetViewer {
+  readonly actor: Actor
+  /** The standing on the snippet's project; `undefined` for a personal snippet. */
+  readonly standing: Standing | undefined
+}
+
+type Judged = Pick<Snippet, 'visibility' | 'authorId' | 'author'>
+
+/** Returns the caller of a personal snippet: bots and jobs act as themselves only in their projects. */
+export const personalActor = (actor: Actor): Actor =>
+  actor?.botHome === undefined && actor?.jobProjectId === undefined ? actor : undefined
+
+/** Tells whether the caller may know that the snippet exists. */
+export function canReadSnippet({ actor, standing }: SnippetViewer, snippet: Judged): boolean {
+  if (standing !== undefined && !(canSee(standing) && can(standing, 'read_snippet'))) return false
+  const user = actingIn(actor, standing)
+  if (user?.isAdministrator) return true
+  if (snippet.author?.state === 'banned') return false
+  if (user !== undefined && isAuthor(user, snippet)) return true
+  if (standing !== undefined && standing.level >= accessLevels.guest) return true
+  return (
+    snippet.visibility === 'public' ||
+    (snippet.visibility === 'internal' && user !== undefined && user.isExternal !== true)
+  )
+}
+
+/** Tells whether the caller may change a snippet that they can read. */
+export const canUpdateSnippet = (viewer: SnippetViewer, snippet: Judged): boolean =>
+  canChange(viewer, snippet, 'update_own_snippet')
+
+/** Tells whether the caller may remove a snippet that they can read. */
+export const canRemoveSnippet = (viewer: SnippetViewer, snippet: Judged): boolean =>
+  canChange(viewer, snippet, 'remove_own_snippet')
+
+/** Tells whether the caller may create personal snippets. */
+export function canCreatePersonalSnippet(actor: Actor): actor is ActingUser {
+  const user = personalActor(actor)
+  return user !== undefined && user.isExternal !== true
+}
+
+function canChange({ actor, standing }: SnippetViewer, snippet: Judged, own: Permission): boolean {
+  const user = actingIn(actor, standing)
+  if (user === undefined) return false
+  if (standing === undefined) return user.isAdministrator || isAuthor(user, snippet)
+  return can(standing, 'admin_snippet') || (isAuthor(user, snippet) && can(standing, own))
+}
+
+const isAuthor = ({ id }: ActingUser, { authorId }: Judged): boolean => authorId === id
+
+/** Returns the caller as far as they act as themselves on the snippet. */
+const actingIn = (actor: Actor, standing: Standing | undefined): Actor => {
+  if (standing === undefined) return personalActor(actor)
+  return standing.isSignedIn ? actor : undefined
+}
+
+type Condition = Expression<SqlBool>
+type AtInstant = Pick<ReadContext, 'nowMs'>
+
+const eb = expressionBuilder<CoreTables, 'snippets' | 'projects'>()
+
+/**
+ * The rules of `canReadSnippet` as a condition on rows of `snippets`, joined with `projects` by a left join if
+ * `isPersonal` is not known.
+ *
+ * @param within whether the snippets are those of projects that the caller may read, personal ones, or of both kinds
+ */
+export function isReadableSnippet(context: AtInstant, actor: Actor, within: 'project' | 'personal' | 'any'): Condition {
+  const personal = () => readableBy(personalActor(actor), () => [])
+  const ofProject = () =>
+    asSeenBy(actor, (viewer) => readableBy(viewer, (user) => [hasLevelInProject(context, user.id, accessLevels.guest)]))
+  if (within === 'personal') return personal()
+  if (within === 'project') return ofProject()
+  return eb.or([
+    eb.and([eb('snippets.project_id', 'is', null), personal()]),
+    eb.and([eb('snippets.project_id', 'is not', null), allowedInProject(context, actor, 'read_snippet'), ofProject()]),
+  ])
+}
+
+/** @param asMember returns the conditions under which a user reads private snippets of others */
+function readableBy(viewer: Actor, asMember: (user: ActingUser) => readonly Condition[]): Condition {
+  if (viewer?.isAdministrator) return sql<SqlBool>`1 = 1`
+  const open =
+    viewer === undefined || viewer.isExternal ? ['public' as const] : ['public' as const, 'internal' as const]
+  const byVisibility = eb('snippets.visibility', 'in', open)
+  const reasons = viewer === undefined ? [] : [eb('snippets.author_id', '=', viewer.id), ...asMember(viewer)]
+  return eb.and([eb.or([byVisibility, ...reasons]), isNotOfBanned()])
+}
+
+const isNotOfBanned = (): Condition =>
+  eb.not(
+    eb.exists(
+      eb
+        .selectFrom('users')
+        .select(sql<number>`1`.as('one'))
+        .whereRef('users.id', '=', 'snippets.author_id')
+        .where('users.state', '=', 'banned'),
+    ),
+  )

@@ -1,0 +1,130 @@
+import type { z } from 'zod'
+import { DomainError, notFound } from '../kit/domain-error.ts'
+import type { namespaceRef } from '../kit/parameter-schemas.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { CallLimit } from '../operations/call-limit.ts'
+import { command, query, steps } from '../operations/operation.ts'
+import { getProject } from '../projects/project-store.ts'
+import type { SnippetAction } from './snippet-actions.ts'
+import { createSnippetWith, removeSnippetWith, updateSnippetWith, viewSnippet } from './snippet-changes.ts'
+import {
+  createSnippetInput,
+  listSnippetsInput,
+  newFilesIn,
+  rawFileInput,
+  snippetInput,
+  updateSnippetInput,
+} from './snippet-input.ts'
+import { readSnippetFiles, type SnippetFiles } from './snippet-repository.ts'
+import { pageOfSnippets } from './snippet-store.ts'
+import { getUserAgent } from './user-agent-store.ts'
+
+// Snippets of projects, by REST.
+
+const subject = (context: ReadContext, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
+  getProject(context, project)
+const reads = { caller: 'anyone', permission: 'read_snippet', subject } as const
+const writes = { permission: 'read_snippet', subject } as const
+
+const PER_HOUR = 300
+/** One count for snippets of projects and personal ones, by REST and GraphQL. */
+export const snippetCreationLimits: readonly CallLimit<object>[] = [
+  { name: 'snippets_create', per: ['user'], periodSeconds: 3_600, count: PER_HOUR },
+]
+
+export const listProjectSnippets = query(
+  { name: 'listProjectSnippets', input: listSnippetsInput, permission: 'read_snippet', subject },
+  (context, page) => pageOfSnippets(context, context.subject, page),
+)
+
+export const getProjectSnippet = query(
+  { name: 'getProjectSnippet', input: snippetInput, ...reads },
+  async (context, { snippetId }) =>
+    (await viewSnippet(context, snippetId, { project: context.subject, noun: '' })).snippet,
+)
+
+export const createProjectSnippet = steps(
+  {
+    name: 'createProjectSnippet',
+    input: createSnippetInput,
+    limits: snippetCreationLimits,
+    permission: 'create_snippet',
+    subject,
+  },
+  (context, input) => createSnippetWith(context, { ...input, project: context.subject, actions: newFilesIn(input) }),
+)
+
+export const updateProjectSnippet = steps(
+  { name: 'updateProjectSnippet', input: updateSnippetInput, ...writes },
+  (context, { snippetId, files, content, fileName, ...input }) =>
+    updateSnippetWith(
+      context,
+      snippetId,
+      { ...input, actionsFor: (paths) => files ?? actionsOnOnlyFile(paths, { content, fileName }) },
+      context.subject,
+    ),
+)
+
+/** Returns the actions of the former way to change the only file of a snippet. */
+function actionsOnOnlyFile(
+  [path = '', ...others]: readonly string[],
+  { content, fileName }: { readonly content: string | undefined; readonly fileName: string | undefined },
+): SnippetAction[] {
+  if (content === undefined && fileName === undefined) return []
+  if (others.length > 0) {
+    const message = 'To update Snippets with multiple files, you must use the `files` parameter'
+    throw new DomainError({ code: 'refused', message })
+  }
+  if (fileName !== undefined && fileName !== path) {
+    return [{ action: 'move', filePath: fileName, previousPath: path, content }]
+  }
+  return content === undefined ? [] : [{ action: 'update', filePath: path, content }]
+}
+
+export const removeProjectSnippet = command(
+  { name: 'removeProjectSnippet', input: snippetInput, isConditional: true, ...writes },
+  (tx, { snippetId }) => removeSnippetWith(tx, snippetId, tx.subject),
+)
+
+/** The content of a file of a snippet. */
+export interface RawSnippetFile {
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+/** Returns the first file, in the order of the paths. */
+export const getRawProjectSnippet = query(
+  { name: 'getRawProjectSnippet', input: snippetInput, ...reads },
+  async (context, { snippetId }): Promise<RawSnippetFile> => {
+    await viewSnippet(context, snippetId, { project: context.subject })
+    const found = await readSnippetFiles(context.core, snippetId)
+    if (typeof found === 'string') throw notFound('Snippet')
+    return rawFile(found, found.files[0]?.path)
+  },
+)
+
+export const getRawProjectSnippetFile = query(
+  { name: 'getRawProjectSnippetFile', input: rawFileInput, ...reads },
+  async (context, { snippetId, ref, filePath }): Promise<RawSnippetFile> => {
+    await viewSnippet(context, snippetId, { project: context.subject })
+    const found = await readSnippetFiles(context.core, snippetId, ref)
+    if (found === 'no_repository') throw notFound('Snippet')
+    if (found === 'no_ref') throw notFound('Reference')
+    return rawFile(found, filePath)
+  },
+)
+
+async function rawFile({ git, files }: SnippetFiles, wanted: string | undefined): Promise<RawSnippetFile> {
+  const file = files.find(({ path }) => path === wanted)
+  if (file === undefined) throw notFound('File')
+  return { name: file.name, bytes: await git.blob(file.sha) }
+}
+
+/** Returns the client that created a snippet. */
+export const getSnippetUserAgent = query(
+  { name: 'getSnippetUserAgent', input: snippetInput, ...reads, caller: 'administrator' },
+  async (context, { snippetId }) => {
+    await viewSnippet(context, snippetId, { project: context.subject, noun: '' })
+    return getUserAgent(context, snippetId)
+  },
+)

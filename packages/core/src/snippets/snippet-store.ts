@@ -1,0 +1,127 @@
+import type { Selectable } from 'kysely'
+import { columnsOf, fromRow, toRow } from '../kit/field-table.ts'
+import { type Page, type PageRequest, pageOf } from '../kit/page.ts'
+import { deleteRow, insertRow, updateRow } from '../kit/row-store.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Project } from '../model/project.ts'
+import type { Actor } from '../model/user.ts'
+import type { Tx } from '../operations/context.ts'
+import { findProjects } from '../projects/project-store.ts'
+import { findUsers } from '../users/user-store.ts'
+import {
+  type DescribedSnippet,
+  describedSnippetFields,
+  type Snippet,
+  type SnippetDraft,
+  type SnippetRecord,
+  snippetDraft,
+  snippetFields,
+} from './snippet.ts'
+import { isReadableSnippet } from './snippet-access.ts'
+import type { SnippetsTable } from './snippet-table.ts'
+
+type DescribedRow = Selectable<SnippetsTable>
+
+/** The columns of lists, with the table's name, because other tables are joined. */
+export const listedColumns = columnsOf(snippetFields).map((column) => `snippets.${column}` as const)
+
+/** Returns a page of the snippets of a project that the caller sees, newest first. */
+export async function pageOfSnippets(
+  context: ReadContext & { readonly actor: Actor },
+  project: Project,
+  page: PageRequest,
+): Promise<Page<DescribedSnippet>> {
+  const query = context.db
+    .selectFrom('snippets')
+    .innerJoin('projects', 'projects.id', 'snippets.project_id')
+    .selectAll('snippets')
+    .where('snippets.project_id', '=', project.id)
+    .where(isReadableSnippet(context, context.actor, 'project'))
+    .orderBy('snippets.id', 'desc')
+  const rows = await pageOf(context, query, page)
+  const records = rows.items.map((row) => fromRow(describedSnippetFields, row))
+  const authors = await authorsOf(context, records)
+  return {
+    ...rows,
+    items: records.map((record) => ({ ...record, project, author: authors.get(record.authorId ?? 0) })),
+  }
+}
+
+/** Returns a snippet of the project; a personal one, if there is no project; of either kind, if it is not given. */
+export async function findSnippet(
+  context: ReadContext,
+  id: number,
+  project?: Pick<Project, 'id' | 'fullPath'>,
+): Promise<DescribedSnippet | undefined> {
+  const row = await context.db.selectFrom('snippets').selectAll().where('id', '=', id).executeTakeFirst()
+  if (row === undefined || (project !== undefined && row.project_id !== project.id)) return undefined
+  return (await snippetsOfRows(context, [row], project))[0]
+}
+
+/** Returns the existing ones of these snippets, in the order of the ids. */
+export async function snippetsOfRows<Row extends DescribedRow>(
+  context: ReadContext,
+  rows: readonly Row[],
+  project?: Pick<Project, 'id' | 'fullPath'>,
+): Promise<DescribedSnippet[]> {
+  const records = rows.map((row) => fromRow(describedSnippetFields, row))
+  return withOwners(context, records, project)
+}
+
+/** Adds the author and the project to snippets. */
+export async function withOwners<Record extends SnippetRecord>(
+  context: ReadContext,
+  records: readonly Record[],
+  project?: Pick<Project, 'id' | 'fullPath'>,
+): Promise<(Record & Pick<Snippet, 'project' | 'author'>)[]> {
+  const authors = await authorsOf(context, records)
+  const projectIds = project === undefined ? records.flatMap(({ projectId }) => projectId ?? []) : []
+  const projects = await findProjects(context, projectIds)
+  return records.map((record) => ({
+    ...record,
+    project: record.projectId === undefined ? undefined : (project ?? projects.get(record.projectId)),
+    author: authors.get(record.authorId ?? 0),
+  }))
+}
+
+const authorsOf = (context: ReadContext, records: readonly SnippetRecord[]) =>
+  findUsers(
+    context,
+    records.flatMap(({ authorId }) => authorId ?? []),
+  )
+
+interface NewSnippet {
+  readonly id: number
+  readonly project: Pick<Project, 'id' | 'fullPath'> | undefined
+  readonly authorId: number
+  readonly draft: SnippetDraft
+  readonly files: readonly string[]
+}
+
+export async function insertSnippet(
+  tx: Pick<Tx, 'db' | 'nowMs'>,
+  { id, project, authorId, draft, files }: NewSnippet,
+): Promise<DescribedSnippet> {
+  const row = await insertRow(tx, 'snippets', {
+    id,
+    project_id: project?.id ?? null,
+    author_id: authorId,
+    ...toRow(snippetDraft, draft),
+    files: JSON.stringify(files),
+    created_at_ms: tx.nowMs,
+    updated_at_ms: tx.nowMs,
+  })
+  return (await snippetsOfRows(tx, [row], project))[0]!
+}
+
+export async function updateSnippetRow(
+  tx: Pick<Tx, 'db' | 'nowMs'>,
+  { id, project }: Pick<Snippet, 'id' | 'project'>,
+  draft: SnippetDraft,
+  files: readonly string[],
+): Promise<DescribedSnippet> {
+  const columns = { ...toRow(snippetDraft, draft), files: JSON.stringify(files), updated_at_ms: tx.nowMs }
+  return (await snippetsOfRows(tx, [await updateRow(tx, 'snippets', id, columns)], project))[0]!
+}
+
+export const deleteSnippet = (tx: Pick<Tx, 'db'>, id: number) => deleteRow(tx, 'snippets', id)
