@@ -1,5 +1,6 @@
 import { accessRequestsArea } from './areas/access-requests.ts'
 import { accessTokensArea } from './areas/access-tokens.ts'
+import { contextCommitsArea } from './areas/context-commits.ts'
 import { groupsArea } from './areas/groups.ts'
 import { issuesArea } from './areas/issues.ts'
 import { labelsArea } from './areas/labels.ts'
@@ -31,6 +32,7 @@ export const areas: readonly Area[] = [
   issuesArea,
   mergeRequestsArea,
   mergeRequestDiffsArea,
+  contextCommitsArea,
   milestonesArea,
   versionArea,
   repositoryArea,
