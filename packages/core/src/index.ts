@@ -76,6 +76,13 @@ export { type Member, roleNames } from './members/member.ts'
 export { type AddedMembers, groupMembers, listMembershipsOfEach, projectMembers } from './members/member-operations.ts'
 export { insertMember } from './members/member-store.ts'
 export { listProjectUsers } from './members/project-user-operations.ts'
+export {
+  addContextCommits,
+  type ContextCommit,
+  listContextCommits,
+  removeContextCommits,
+} from './merge-requests/context-commit-operations.ts'
+export type {} from './merge-requests/context-commit-store.ts'
 export * from './merge-requests/label-work.ts'
 export {
   type DescribedMergeRequest,

@@ -2,6 +2,7 @@ import { accessRequestsArea } from './areas/access-requests.ts'
 import { accessTokensArea } from './areas/access-tokens.ts'
 import { applicationsArea } from './areas/applications.ts'
 import { broadcastMessagesArea } from './areas/broadcast-messages.ts'
+import { contextCommitsArea } from './areas/context-commits.ts'
 import { groupsArea } from './areas/groups.ts'
 import { issuesArea } from './areas/issues.ts'
 import { labelsArea } from './areas/labels.ts'
@@ -34,6 +35,7 @@ export const areas: readonly Area[] = [
   issuesArea,
   mergeRequestsArea,
   mergeRequestDiffsArea,
+  contextCommitsArea,
   milestonesArea,
   versionArea,
   repositoryArea,

@@ -42,11 +42,12 @@ export const changes = {
 }
 
 type Changes = Partial<z.output<z.ZodObject<typeof changes>>> & MetadataInput
-type ProjectTx = Tx & OperationContext & { readonly subject: Project }
+type InProject = ReadContext & OperationContext & { readonly subject: Project }
+type ProjectTx = Tx & InProject
 
 /** @throws DomainError `not_found`, `forbidden` */
 export async function getMergeRequestToUpdate(
-  tx: ProjectTx,
+  tx: InProject,
   { mergeRequestIid }: { readonly mergeRequestIid: number },
 ) {
   const before = await getMergeRequest(tx, tx.actor, tx.subject, mergeRequestIid)
@@ -163,7 +164,7 @@ export async function getMergeRequest(
  *
  * @throws DomainError `forbidden`
  */
-async function requireUpdater(tx: Tx & OperationContext, project: Project, mergeRequest: MergeRequest) {
+async function requireUpdater(tx: ReadContext & OperationContext, project: Project, mergeRequest: MergeRequest) {
   if (can(await standingOf(tx, tx.actor, project), 'update_merge_request')) return
   if (!isAuthorOrAssignee(mergeRequest, tx.actor!.id)) throw forbidden()
   await requirePermission(tx, project, 'update_own_merge_request')
