@@ -77,6 +77,11 @@ export const project: Shape = {
   },
 }
 
+export const member: Shape = {
+  has: { ...basicUserMembers, access_level: 'int', created_at: 'time', expires_at: 'date?' },
+  lacks: ['email'],
+}
+
 /** The members that issues and merge requests share. */
 const issuableMembers = {
   id: 'int',

@@ -1,11 +1,6 @@
 import { leastOf, type MatrixRow, parentKinds } from '../http-matrix-row.ts'
-import { basicUserMembers, listOf, type Shape } from '../http-matrix-shapes.ts'
+import { listOf, member } from '../http-matrix-shapes.ts'
 import type { MatrixArea } from '../matrix-area.ts'
-
-export const member: Shape = {
-  has: { ...basicUserMembers, access_level: 'int', created_at: 'time', expires_at: 'date?' },
-  lacks: ['email'],
-}
 
 const everyone = { visitors: 'anyone' } as const
 

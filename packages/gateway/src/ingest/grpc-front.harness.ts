@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { decodeRpcStatus } from '@penstock/otlp'
 import { type Clock, silentLog, systemClock } from '@penstock/runtime'
 import { onTestFinished } from 'vitest'
 import type { Admission, AdmissionRequest, Admitted } from '../contract/admission.ts'
@@ -224,4 +225,10 @@ export async function raw({ port }: Harness): Promise<RawClient> {
   const client = await RawClient.connect(port)
   onTestFinished(() => client.close())
   return client
+}
+
+/** Returns the delay that a reply asks for, or `undefined` if it has none. */
+export function retryDelayOf({ trailers }: UnaryReply): number | undefined {
+  const [details] = trailers.get('grpc-status-details-bin')
+  return details === undefined ? undefined : decodeRpcStatus(details as Buffer, 'protobuf').retryDelayMs
 }

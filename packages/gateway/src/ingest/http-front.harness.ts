@@ -268,6 +268,8 @@ export function chunk(bytes: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 }
 
+export const json = { 'content-type': 'application/json' }
+
 /** The front of the running test, closed at its end. */
 export let front: TestFront
 
@@ -278,8 +280,8 @@ export async function start(options?: TestFrontOptions): Promise<void> {
 }
 
 /** Opens a connection to `front`, and closes it at the end of the test. */
-export async function open(): Promise<RawClient> {
-  const client = await RawClient.open(front.port)
+export async function open(options?: { secure: boolean }): Promise<RawClient> {
+  const client = await RawClient.open(front.port, options)
   onTestFinished(() => client.close())
   return client
 }

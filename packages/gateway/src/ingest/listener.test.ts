@@ -1,64 +1,10 @@
 import { once } from 'node:events'
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { Gate } from '@penstock/testkit'
 import fc from 'fast-check'
-import { afterEach, describe, expect, test } from 'vitest'
-import {
-  accepted,
-  head,
-  post,
-  RawClient,
-  startFront,
-  type TestFront,
-  type TestFrontOptions,
-} from './http-front.harness.ts'
+import { describe, expect, test } from 'vitest'
+import { accepted, front, head, open, post, RawClient, start, startFront } from './http-front.harness.ts'
+import { connections, openHttp2, statusOver } from './listener.harness.ts'
 import { versionOf } from './listener-protocol.ts'
-import { certificates } from './tls-certificates.harness.ts'
-
-let front: TestFront
-const cleanups: (() => unknown)[] = []
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup()
-  await front?.listener.close()
-})
-
-async function start(options?: TestFrontOptions): Promise<void> {
-  front = await startFront(options)
-}
-
-async function open(options?: { secure: boolean }): Promise<RawClient> {
-  const client = await RawClient.open(front.port, options)
-  cleanups.push(() => client.close())
-  return client
-}
-
-function openHttp2(scheme = 'http', options = {}): ClientHttp2Session {
-  const session = connectHttp2(`${scheme}://127.0.0.1:${front.port}`, { rejectUnauthorized: false, ...options })
-  session.on('error', () => {})
-  cleanups.push(() => session.destroy())
-  return session
-}
-
-function statusOver(session: ClientHttp2Session, body = 'abc', headers = {}): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const stream = session.request({
-      ...{ ':method': 'POST', ':path': '/v1/traces', authorization: 'Bearer good', 'content-type': 'application/json' },
-      ...headers,
-    })
-    stream.on('response', (reply) => resolve(reply[':status']))
-    stream.on('error', reject)
-    stream.resume()
-    stream.end(body)
-  })
-}
-
-const connections = (transport: string) =>
-  front.metrics.cell('otelcol_receiver_active_connections', { transport }).value
 
 describe('P-1: one port for both versions of HTTP', () => {
   test('detects the version by the first bytes in clear text', async () => {
@@ -359,91 +305,6 @@ describe('X-15: drain', () => {
     await front.clock.advance(6_000)
     await drained
     await client.closed
-  })
-})
-
-describe('X-13: TLS', () => {
-  async function startTls(clientCa?: string) {
-    const folder = await mkdtemp(join(tmpdir(), 'penstock-tls-'))
-    cleanups.push(() => rm(folder, { recursive: true }))
-    const files = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') }
-    await write(files, certificates.one)
-    if (clientCa === undefined) {
-      await start({ tls: files })
-    } else {
-      const clientCaFile = join(folder, 'ca.crt')
-      await writeFile(clientCaFile, clientCa)
-      await start({ tls: { ...files, clientCaFile } })
-    }
-    return files
-  }
-
-  const write = async (files: { certFile: string; keyFile: string }, pair: { cert: string; key: string }) => {
-    await writeFile(`${files.certFile}.new`, pair.cert)
-    await writeFile(`${files.keyFile}.new`, pair.key)
-    await rename(`${files.certFile}.new`, files.certFile)
-    await rename(`${files.keyFile}.new`, files.keyFile)
-  }
-
-  const nameShown = async () => {
-    const client = await open({ secure: true })
-    return (client.socket as TLSSocket).getPeerCertificate().subject.CN
-  }
-
-  test('P-1: detects the version by ALPN, or by the first bytes without it', async () => {
-    await startTls()
-    expect(await (await open({ secure: true })).send(post('abc')).reply()).toMatchObject({ status: 200 })
-    expect(await statusOver(openHttp2('https'))).toBe(200)
-    const socket = connectTls({
-      port: front.port,
-      host: '127.0.0.1',
-      rejectUnauthorized: false,
-      ALPNProtocols: ['http/1.1'],
-    })
-    cleanups.push(() => socket.destroy())
-    await new Promise((resolve) => socket.once('secureConnect', resolve))
-    expect(socket.alpnProtocol).toBe('http/1.1')
-  })
-
-  test('uses a new certificate for new connections, and keeps old ones open', async () => {
-    const files = await startTls()
-    const old = await open({ secure: true })
-    expect(await old.send(post('abc')).reply()).toMatchObject({ status: 200 })
-    await write(files, certificates.two)
-    await expect
-      .poll(async () => {
-        await front.clock.advance(1_000)
-        return nameShown()
-      })
-      .toBe('two.gateway.test')
-    expect(await old.send(post('abc')).reply()).toMatchObject({ status: 200 })
-  })
-
-  test('keeps the certificate while only one file has been replaced', async () => {
-    const files = await startTls()
-    await writeFile(files.certFile, certificates.two.cert)
-    await front.clock.advance(2_000)
-    expect(await nameShown()).toBe('one.gateway.test')
-    await writeFile(files.keyFile, certificates.two.key)
-    await expect
-      .poll(async () => {
-        await front.clock.advance(1_000)
-        return nameShown()
-      })
-      .toBe('two.gateway.test')
-  })
-
-  test('demands a client certificate if configured', async () => {
-    await startTls(certificates.two.cert)
-    const status = (options: object) => statusOver(openHttp2('https', options))
-    await expect(status({})).rejects.toThrow()
-    expect(await status({ cert: certificates.two.cert, key: certificates.two.key })).toBe(200)
-  })
-
-  test('rejects a key that does not match its certificate at the start', async () => {
-    const files = await startTls()
-    await writeFile(files.certFile, certificates.two.cert)
-    await expect(startFront({ tls: files })).rejects.toThrow('key values mismatch')
   })
 })
 

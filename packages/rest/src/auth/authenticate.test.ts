@@ -1,112 +1,29 @@
 import {
-  accessLevels,
   createImpersonationToken,
-  createJobToken,
-  createPersonalToken,
-  createProjectToken,
-  csrfTokenOf,
   getOwnToken,
-  grantToken,
-  revokeJobToken,
   revokePersonalToken,
   rotatePersonalToken,
-  signIn,
   standingOf,
-  type User,
 } from '@penstock/core'
-import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { RestError } from '../routing/rest-error.ts'
-import { authenticate, type CredentialRequest, type EndpointAccess } from './authenticate.ts'
+import { describe, expect, test } from 'vitest'
+import type { RestError } from '../routing/rest-error.ts'
+import { authenticate } from './authenticate.ts'
+import {
+  ask,
+  DAY_MS,
+  jobs,
+  mira,
+  personal,
+  type RequestParts,
+  refusalOf,
+  root,
+  values,
+  who,
+  withCredentials,
+  world,
+} from './credentials.harness.ts'
 
-const DAY_MS = 86_400_000
-let world: World
-let root: User
-let mira: User
-/** Credentials by name. */
-let values: Record<string, string>
-
-beforeEach(async () => {
-  world = await World.open()
-  root = await world.user('root', { isAdministrator: true })
-  mira = await world.user('mira')
-  await world.core.db.write((db) => db.updateTable('users').set({ password_hash: passwordHash }).execute())
-  const project = await world.project('tools', await world.group('ops'))
-  await world.member(project, mira, accessLevels.developer)
-  const ended = await world.perform(root, createJobToken, { project: project.id, userId: mira.id })
-  await world.perform(root, revokeJobToken, { id: ended.id })
-  values = {
-    mira: await personal(mira, ['api']),
-    root: await personal(root, ['api']),
-    rootSudo: await personal(root, ['sudo']),
-    reader: await personal(mira, ['read_api']),
-    bot: (await world.perform(root, createProjectToken, { project: project.id, name: 'ci', scopes: ['api'] })).value,
-    job: (await world.perform(root, createJobToken, { project: project.id, userId: mira.id })).value,
-    rootJob: (await world.perform(root, createJobToken, { project: project.id, userId: root.id })).value,
-    endedJob: ended.value,
-    oauth: await oauth(root, 'api'),
-    oauthSudo: await oauth(root, 'sudo'),
-    session: await session(mira),
-    rootSession: await session(root),
-    unknown: 'svcpat-0000000000000000000000000000000000000000000',
-  }
-  values.csrf = csrfTokenOf(values.session!)
-})
-
-afterEach(() => world.close())
-
-const personal = async (user: User, scopes: string[], more: object = {}) =>
-  (await world.perform(root, createPersonalToken, { userId: user.id, name: 'ci', scopes, ...more })).value
-
-const password = 'correct horse'
-/** A hash of `password` with cheap parameters. */
-const passwordHash = '$argon2id$v=19$m=1024,p=1,t=2$QUFBQUFBQUFBQUFBQUFBQQ$LthcQ44d3/9Q12bbVUAELoSTNWs0q1Rcx7tFAjyV5hU'
-
-async function oauth({ username }: User, scope: string): Promise<string> {
-  const request = { grantType: 'password', username, password, scope, address: '::1' }
-  return (await grantToken(world.core, request)).accessToken
-}
-
-async function session({ username }: User): Promise<string> {
-  const outcome = await signIn(world.core, { login: username, password, address: '::1' }, undefined)
-  return outcome.kind === 'signed_in' ? outcome.sessionSecret : expect.unreachable()
-}
-
-type RequestParts = Partial<CredentialRequest> & { readonly access?: Partial<EndpointAccess> }
-
-/** Replaces `{mira}` in a header or parameter by the credential of that name. */
-const filled = (record: Readonly<Record<string, unknown>> = {}) =>
-  Object.fromEntries(
-    Object.entries(record).map(([name, text]) => [
-      name,
-      typeof text === 'string' ? text.replace(/\{(\w+)\}/g, (_, value: string) => values[value]!) : text,
-    ]),
-  )
-
-const ask = ({ method = 'GET', headers, parameters, access }: RequestParts) =>
-  authenticate(
-    world.core,
-    { method, headers: filled(headers) as CredentialRequest['headers'], parameters: filled(parameters), source: '::1' },
-    { scopes: [], takesJobTokens: false, authenticates: true, ...access },
-  )
-
-/** Returns the username, `anonymous`, or the status of the error. */
-const who = (request: RequestParts) =>
-  ask(request).then(
-    ({ actor }) => actor?.username.replace(/_[0-9a-f]{32}$/, '_hex') ?? 'anonymous',
-    (error: RestError) => error.status,
-  )
-const refusalOf = (request: RequestParts) =>
-  ask(request).then(
-    () => expect.unreachable(),
-    (error) => {
-      if (!(error instanceof RestError)) throw error
-      for (const value of Object.values(values)) expect(JSON.stringify([error, error.stack])).not.toContain(value)
-      return { status: error.status, body: error.body, header: error.headers['WWW-Authenticate'] }
-    },
-  )
-
-const jobs = { takesJobTokens: true }
+withCredentials()
 
 describe('places of a credential', () => {
   test.each<[string, RequestParts, string | number]>([
@@ -324,110 +241,5 @@ describe('a known token that is rejected', () => {
     const expected = { status: 403, body: { message: `403 Forbidden - ${reason}` }, header: undefined }
     expect(await refusalOf(shown('{mira}'))).toEqual(expected)
     expect(await refusalOf({ headers: { 'job-token': '{job}' }, access: jobs })).toEqual(expected)
-  })
-})
-
-describe('sudo', () => {
-  const as = (sudo: unknown, value: string): RequestParts => ({
-    parameters: { sudo },
-    headers: { 'private-token': value },
-  })
-  const oauthAs = (sudo: string, value: string): RequestParts => ({
-    headers: { authorization: `Bearer ${value}`, sudo },
-  })
-
-  test.each<[string, () => RequestParts, string]>([
-    ['by name', () => as('mira', '{rootSudo}'), 'mira'],
-    ['in any letter case', () => as('MiRa', '{rootSudo}'), 'mira'],
-    ['by id', () => as(String(mira.id), '{rootSudo}'), 'mira'],
-    ['by id as a JSON number', () => as(mira.id, '{rootSudo}'), 'mira'],
-    [
-      'the parameter before the header',
-      () => ({ ...as('mira', ''), headers: { 'private-token': '{rootSudo}', sudo: 'root' } }),
-      'mira',
-    ],
-    ['with OAuth, in the header', () => oauthAs('mira', '{oauthSudo}'), 'mira'],
-    ['only the scope sudo is needed for POST', () => ({ ...as('mira', '{rootSudo}'), method: 'POST' }), 'mira'],
-    ['blank is ignored', () => as('', '{root}'), 'root'],
-  ])('%s', async (_, request, expected) => {
-    expect(await who(request())).toBe(expected)
-  })
-
-  test('returns the id of the administrator besides the actor', async () => {
-    expect(await ask(as('mira', '{rootSudo}'))).toMatchObject({ actor: { id: mira.id }, sudoerId: root.id })
-    expect(await ask(as('', '{root}'))).not.toHaveProperty('sudoerId')
-  })
-
-  test('is rejected after the user is no longer an administrator', async () => {
-    expect(await who(oauthAs('mira', '{oauthSudo}'))).toBe('mira')
-    await world.core.db.write((db) => db.updateTable('users').set({ is_admin: 0 }).where('id', '=', root.id).execute())
-    for (const request of [as('mira', '{rootSudo}'), oauthAs('mira', '{oauthSudo}')])
-      expect(await refusalOf(request)).toMatchObject({ status: 403, body: notAdmin })
-  })
-
-  const notAdmin = { message: '403 Forbidden - Must be admin to use sudo' }
-  const wrongKind = {
-    message: '403 Forbidden - Must be authenticated using an OAuth or personal access token to use sudo',
-  }
-  const noScope = {
-    error: 'insufficient_scope',
-    error_description: 'The request requires higher privileges than provided by the access token.',
-    scope: 'sudo',
-  }
-  const ghost = { message: '404 User with ID or username ghost Not Found' }
-
-  test.each<[string, RequestParts, number, object]>([
-    ['anonymous', { parameters: { sudo: 'mira' } }, 401, { message: '401 Unauthorized' }],
-    ['a user who is not an administrator, before the scope', as('root', '{mira}'), 403, notAdmin],
-    ['a bot', as('root', '{bot}'), 403, notAdmin],
-    ['a session', { parameters: { sudo: 'mira' }, headers: { cookie: '_svc_session={rootSession}' } }, 403, wrongKind],
-    ['a job', { parameters: { sudo: 'ghost' }, headers: { 'job-token': '{rootJob}' }, access: jobs }, 403, wrongKind],
-    ['a token without the scope, before the user', as('ghost', '{root}'), 403, noScope],
-    ['OAuth without the scope', oauthAs('mira', '{oauth}'), 403, noScope],
-    ['an unknown username', as('ghost', '{rootSudo}'), 404, ghost],
-    [
-      'an unknown id',
-      as('99999999999999999999', '{rootSudo}'),
-      404,
-      { message: '404 User with ID or username 99999999999999999999 Not Found' },
-    ],
-  ])('rejects %s', async (_, request, status, body) => {
-    expect(await refusalOf(request)).toMatchObject({ status, body })
-  })
-})
-
-describe('with admin mode', () => {
-  /** Tells whether the actor has the rights of an administrator. */
-  async function isAdministrator(headers: Record<string, string>, parameters: Record<string, string> = {}) {
-    const core = { ...world.core, settings: { ...world.core.settings, pinnedSettings: { admin_mode: true } } }
-    const request = { method: 'GET', headers: filled(headers) as Record<string, string>, parameters, source: '::1' }
-    const access = { scopes: [], takesJobTokens: true, authenticates: true }
-    const answer = await authenticate(core, request, access).catch((error: RestError) => error)
-    return answer instanceof RestError ? answer.body : answer.actor?.isAdministrator
-  }
-
-  test.each<[string, Record<string, string>, boolean]>([
-    ['a token without the scope admin_mode does not act as an administrator', { 'private-token': '{root}' }, false],
-    ['a token with the scope', { 'private-token': '{rootAdmin}' }, true],
-    ['OAuth without the scope', { authorization: 'Bearer {oauth}' }, false],
-    ['OAuth with the scope', { authorization: 'Bearer {oauthAdmin}' }, true],
-    ['a job', { 'job-token': '{rootJob}' }, false],
-    [
-      'a session has no scopes, so it does not act as an administrator',
-      { cookie: '_svc_session={rootSession}' },
-      false,
-    ],
-  ])('%s', async (_, headers, expected) => {
-    values.rootAdmin = await personal(root, ['api', 'admin_mode'])
-    values.oauthAdmin = await oauth(root, 'api admin_mode')
-    expect(await isAdministrator(headers)).toBe(expected)
-  })
-
-  test('sudo also needs the scope admin_mode', async () => {
-    const [without, both] = [await personal(root, ['sudo']), await personal(root, ['sudo', 'admin_mode'])]
-    expect(await isAdministrator({ 'private-token': without }, { sudo: 'root' })).toEqual({
-      message: '403 Forbidden - Must be admin to use sudo',
-    })
-    expect(await isAdministrator({ 'private-token': both }, { sudo: 'root' })).toBe(true)
   })
 })
