@@ -1,7 +1,6 @@
 import { type Answer, leastOf, type MatrixRow, parentKinds } from '../http-matrix-row.ts'
-import { basicUserMembers, listOf, type Shape } from '../http-matrix-shapes.ts'
+import { basicUserMembers, listOf, member, type Shape } from '../http-matrix-shapes.ts'
 import type { MatrixArea } from '../matrix-area.ts'
-import { member } from './members.ts'
 
 const request: Shape = { exactly: { ...basicUserMembers, requested_at: 'time' } }
 const newRequest: Shape = { exactly: { ...basicUserMembers, created_at: 'time', requested_at: 'time' } }
