@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { createPersonalToken, type User } from '@penstock/core'
 import { explorerRoutes, graphqlRoutes } from '@penstock/graphql'
 import { type Listening, listen } from '@penstock/http'
-import { areas, oauthRoutes, restListener, signInRoutes, signInUrl } from '@penstock/rest'
+import { areas, oauthRoutes, restListener, shownMessages, signInRoutes, signInUrl } from '@penstock/rest'
 import { jsonLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
 
@@ -40,7 +40,11 @@ export class ServedWorld {
         ...oauthRoutes(core),
         ...signInRoutes(core),
         ...graphqlRoutes({ core }),
-        ...explorerRoutes({ core, signInUrl: (returnTo) => signInUrl(core, returnTo) }),
+        ...explorerRoutes({
+          core,
+          signInUrl: (returnTo) => signInUrl(core, returnTo),
+          messages: (request) => shownMessages(core, request),
+        }),
       ],
     })
     return new ServedWorld(world, listening, logged)

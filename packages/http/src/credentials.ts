@@ -38,10 +38,15 @@ export const sessionCookieName = (serviceName: string): string => `_${serviceNam
  * not exist.
  */
 export function sessionSecretIn(headers: Headers, serviceName: string): string | undefined {
-  const start = `${sessionCookieName(serviceName)}=`
-  const pairs = (headerIn(headers, 'cookie') ?? '').split(';').map((pair) => pair.trim())
-  const value = pairs.find((pair) => pair.startsWith(start))?.slice(start.length)
+  const value = cookieIn(headers, sessionCookieName(serviceName))
   return value !== undefined && secretFormat.test(value) ? value : undefined
+}
+
+/** Returns the first cookie with a name. */
+export function cookieIn(headers: Headers, name: string): string | undefined {
+  const start = `${name}=`
+  const pairs = (headerIn(headers, 'cookie') ?? '').split(';').map((pair) => pair.trim())
+  return pairs.find((pair) => pair.startsWith(start))?.slice(start.length)
 }
 
 /** Returns the headers that can prove that one of this service's own pages sent the request. */

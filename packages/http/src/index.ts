@@ -3,6 +3,7 @@ export { type CaptchaAnswer, captchaAnswerIn } from './captcha.ts'
 export { type ConnectionLimits, ConnectionTable } from './connection-table.ts'
 export {
   bearerTokenIn,
+  cookieIn,
   csrfProofIn,
   headerIn,
   parameterText,

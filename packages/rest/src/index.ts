@@ -1,5 +1,6 @@
 export { areas } from './areas.ts'
 export { oauthRoutes } from './auth/oauth.ts'
+export { type ShownMessages, shownMessages } from './auth/shown-messages.ts'
 export { signInRoutes, signInUrl } from './auth/sign-in.ts'
 export { restOpenApi } from './routing/openapi.ts'
 export type { RestRoute, RouteParameters } from './routing/route.ts'

@@ -3,7 +3,7 @@ import { type Core, ensureRootToken, startSweeping } from '@penstock/core'
 import { HOOKS_PATH, hooksListener } from '@penstock/exporter'
 import { EXPLORER_PATH, explorerRoutes, graphqlRoutes } from '@penstock/graphql'
 import { listen, type RefusalForm } from '@penstock/http'
-import { areas, oauthRoutes, restListener, signInRoutes, signInUrl } from '@penstock/rest'
+import { areas, oauthRoutes, restListener, shownMessages, signInRoutes, signInUrl } from '@penstock/rest'
 import { type Log, TrustedProxies } from '@penstock/runtime'
 import { openCore } from '../core/open-core.ts'
 import { coreExportListener } from '../exporting/core-exports.ts'
@@ -81,7 +81,11 @@ export async function serveCore(
           ...oauthRoutes(core),
           ...signInRoutes(core, EXPLORER_PATH),
           ...graphqlRoutes({ core }),
-          ...explorerRoutes({ core, signInUrl: (returnTo) => signInUrl(core, returnTo) }),
+          ...explorerRoutes({
+            core,
+            signInUrl: (returnTo) => signInUrl(core, returnTo),
+            messages: (request) => shownMessages(core, request),
+          }),
         ],
       })
       const hooks = hooksListener({

@@ -16,6 +16,16 @@ export interface ExplorerOptions {
   readonly core: Core
   /** Returns the URL of the sign-in page, which redirects to `returnTo` afterwards. */
   signInUrl(returnTo: string): string
+  /** Returns the broadcast messages of the page. Default: none. */
+  messages?(request: Incoming): Promise<PageMessages>
+}
+
+interface PageMessages {
+  readonly content: Html
+  /** The style sheet; `undefined` without messages. */
+  readonly style: Html | undefined
+  /** The URLs that the forms submit to. */
+  readonly formTargets: readonly string[]
 }
 
 export const EXPLORER_PATH = '/-/graphql-explorer'
@@ -47,11 +57,13 @@ async function asset(name: string): Promise<Reply> {
   }
 }
 
-async function page({ core, signInUrl }: ExplorerOptions, { raw }: Incoming): Promise<Reply> {
+async function page({ core, signInUrl, messages }: ExplorerOptions, request: Incoming): Promise<Reply> {
+  const { raw } = request
   const { externalUrl, serviceName } = core.settings
   const secret = sessionSecretIn(raw.headers, serviceName)
   const session = secret === undefined ? undefined : await findSession(core, secret)
   const assets = await explorerAssets()
+  const shown = await messages?.(request)
   // URLs have no origin, because the browser may have opened the page under another host name than `externalUrl`.
   const base = new URL(externalUrl).pathname.replace(/\/$/, '')
   const urlOf = (key: keyof ExplorerAssets) => `${base}${ASSETS_PATH}/${assets[key].name}`
@@ -78,10 +90,10 @@ query, as <code>{"Authorization": "Bearer …"}</code>.`
 <meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>GraphQL explorer</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${urlOf('style')}">
-<style>${new Html(STYLE)}</style>
+<style>${new Html(STYLE)}${shown?.style ?? []}</style>
 </head>
 <body>
-<p class="who">${who}</p>
+${shown?.content ?? []}<p class="who">${who}</p>
 <noscript>The explorer needs JavaScript.</noscript>
 <div id="explorer"></div>
 <script id="settings" type="application/json">${asScriptText(settings)}</script>
@@ -97,7 +109,7 @@ query, as <code>{"Authorization": "Bearer …"}</code>.`
     contentType: 'text/html; charset=utf-8',
     headers: {
       'Cache-Control': 'no-store',
-      'Content-Security-Policy': policy(nonce),
+      'Content-Security-Policy': policy(nonce, shown?.formTargets),
       'Cross-Origin-Opener-Policy': 'same-origin',
       'Referrer-Policy': 'no-referrer',
       'X-Content-Type-Options': 'nosniff',
@@ -110,7 +122,7 @@ query, as <code>{"Authorization": "Bearer …"}</code>.`
  * Returns the content security policy. The editor needs inline styles, and its style sheet contains fonts and images as
  * data.
  */
-const policy = (nonce: string): string =>
+const policy = (nonce: string, formTargets: readonly string[] = []): string =>
   [
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
@@ -120,7 +132,7 @@ const policy = (nonce: string): string =>
     'font-src data:',
     'img-src data:',
     "base-uri 'none'",
-    "form-action 'none'",
+    `form-action ${formTargets.map((url) => new URL(url).origin).join(' ') || "'none'"}`,
     "frame-ancestors 'none'",
   ].join('; ')
 

@@ -6,43 +6,29 @@ import {
   perform,
   revokeAuthorizedApplication,
 } from '@penstock/core'
-import { type Html, html, type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
-import { z } from 'zod'
-import { pageReply, redirectReply } from './page.ts'
-import { csrfFieldFor, isOurForm, SMALL_FORM_LIMITS } from './session-cookie.ts'
-import {
-  AUTHORIZED_APPLICATIONS_PATH,
-  fieldsOf,
-  hiddenFields,
-  type SignedIn,
-  signedInUser,
-  signInUrl,
-} from './sign-in.ts'
+import { type Html, html, type RouteRequest, type ServedRoute } from '@penstock/http'
+import { fieldsOf, hiddenFields } from './form-fields.ts'
+import { type Answer, type Page, pageRoutes, redirectReply } from './page.ts'
+import { csrfFieldFor, isOurForm } from './session-cookie.ts'
+import { AUTHORIZED_APPLICATIONS_PATH, type SignedIn, signedInUser, signInUrl } from './sign-in.ts'
 
 /** Returns the routes of the page on which users see and revoke the access of applications to their account. */
 export function authorizedApplicationsRoutes(core: Core): ServedRoute[] {
   const path = AUTHORIZED_APPLICATIONS_PATH
-  return unguarded([
-    { method: 'GET', path, access: undefined, handle: (request) => showApplications(core, request) },
-    {
-      method: 'POST',
-      path,
-      access: undefined,
-      body: z.unknown(),
-      forms: SMALL_FORM_LIMITS,
-      handle: (request) => handleRevocation(core, request),
-    },
+  return pageRoutes(core, [
+    { method: 'GET', path, handle: (request) => showApplications(core, request) },
+    { method: 'POST', path, handle: (request) => handleRevocation(core, request) },
   ])
 }
 
-async function showApplications(core: Core, request: RouteRequest): Promise<Reply> {
+async function showApplications(core: Core, request: RouteRequest): Promise<Answer> {
   const signedIn = await signedInUser(core, request)
   if (signedIn === undefined) return redirectReply(signInUrl(core, AUTHORIZED_APPLICATIONS_PATH))
   return listPage(core, signedIn, 200)
 }
 
 /** Revokes the access of the application in the form. The page then shows the applications that are left. */
-async function handleRevocation(core: Core, request: RouteRequest): Promise<Reply> {
+async function handleRevocation(core: Core, request: RouteRequest): Promise<Answer> {
   const { csrf_token, application } = fieldsOf(request.body)
   const signedIn = await signedInUser(core, request)
   if (signedIn === undefined) return redirectReply(signInUrl(core, AUTHORIZED_APPLICATIONS_PATH))
@@ -64,14 +50,14 @@ function inputOf(field: string | undefined): { applicationId?: number } | undefi
   return /^\d{1,9}$/.test(field ?? '') ? { applicationId: Number(field) } : undefined
 }
 
-async function listPage(core: Core, { user, secret }: SignedIn, status: number, problem?: string): Promise<Reply> {
+async function listPage(core: Core, { user, secret }: SignedIn, status: number, problem?: string): Promise<Page> {
   const authorized = await perform(core, actingUser(user), listAuthorizedApplications, {})
   const { externalUrl } = core.settings
   const action = externalUrl + AUTHORIZED_APPLICATIONS_PATH
   const list = html`<p>These applications can access your account until you revoke their access:</p>
 <ul>
 ${authorized.map((each) => listItem(each, action, secret))}</ul>`
-  return pageReply({
+  return {
     status,
     title: 'Authorized applications',
     formTargets: [action],
@@ -79,7 +65,7 @@ ${authorized.map((each) => listItem(each, action, secret))}</ul>`
 <p>You are signed in as ${user.username}.</p>
 ${authorized.length === 0 ? html`<p>No application can access your account.</p>` : list}
 <p><a href="${externalUrl}/">Back</a></p>`,
-  })
+  }
 }
 
 function listItem({ application, scopes, lastTokenAtMs }: AuthorizedApplication, action: string, secret: string): Html {

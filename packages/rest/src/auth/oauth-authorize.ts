@@ -6,28 +6,20 @@ import {
   OAuthRefusal,
   type User,
 } from '@penstock/core'
-import { html, type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
-import { z } from 'zod'
+import { html, type Reply, type RouteRequest, type ServedRoute } from '@penstock/http'
+import { fieldsOf, hiddenFields } from './form-fields.ts'
 import { descriptionOf } from './oauth-refusal.ts'
-import { pageReply, redirectReply } from './page.ts'
-import { csrfFieldFor, isOurForm, SMALL_FORM_LIMITS } from './session-cookie.ts'
-import { fieldsOf, hiddenFields, type SignedIn, signedInUser, signInUrl } from './sign-in.ts'
+import { type Answer, type Page, pageRoutes, redirectReply } from './page.ts'
+import { csrfFieldFor, isOurForm } from './session-cookie.ts'
+import { type SignedIn, signedInUser, signInUrl } from './sign-in.ts'
 
 const PATH = '/oauth/authorize'
 
 /** Returns the routes of the page on which a user authorizes an application, and of its form. */
 export function authorizeRoutes(core: Core): ServedRoute[] {
-  const body = z.unknown()
-  return unguarded([
-    { method: 'GET', path: PATH, access: undefined, handle: (request) => showConsent(core, request) },
-    {
-      method: 'POST',
-      path: PATH,
-      access: undefined,
-      body,
-      forms: SMALL_FORM_LIMITS,
-      handle: (request) => handleDecision(core, request),
-    },
+  return pageRoutes(core, [
+    { method: 'GET', path: PATH, handle: (request) => showConsent(core, request) },
+    { method: 'POST', path: PATH, handle: (request) => handleDecision(core, request) },
   ])
 }
 
@@ -45,7 +37,7 @@ const forwardedNames = [
 type ForwardedParameters = Readonly<Partial<Record<(typeof forwardedNames)[number], string>>>
 
 /** Shows the page. Errors in the request itself are reported before the user has to sign in. */
-async function showConsent(core: Core, request: RouteRequest): Promise<Reply> {
+async function showConsent(core: Core, request: RouteRequest): Promise<Answer> {
   const parameters = forwardedParameters(request.query)
   const signedIn = await signedInUser(core, request)
   return withAuthorization(core, parameters, signedIn?.user, async (authorization) => {
@@ -90,7 +82,7 @@ function withoutPrompt(search: string): string {
 }
 
 /** Handles the decision. It redirects to the application only if the page of this service sent the form. */
-async function handleDecision(core: Core, request: RouteRequest): Promise<Reply> {
+async function handleDecision(core: Core, request: RouteRequest): Promise<Answer> {
   const fields = fieldsOf(request.body)
   const parameters = forwardedParameters(fields)
   const signedIn = await signedInUser(core, request)
@@ -116,8 +108,8 @@ async function withAuthorization(
   core: Core,
   parameters: ForwardedParameters,
   user: User | undefined,
-  proceed: (authorization: Authorization) => Promise<Reply>,
-): Promise<Reply> {
+  proceed: (authorization: Authorization) => Promise<Answer>,
+): Promise<Answer> {
   try {
     const request = {
       clientId: parameters.client_id,
@@ -149,10 +141,10 @@ function consentPage(
   { user, secret }: SignedIn,
   parameters: ForwardedParameters,
   { application, scopes, redirectUri }: Authorization,
-): Reply {
+): Page {
   const action = core.settings.externalUrl + PATH
   const fields = Object.entries(parameters).map(([name, value]) => ({ name, value }))
-  return pageReply({
+  return {
     status: 200,
     title: `Authorize ${application.name}?`,
     formTargets: [action, redirectUri],
@@ -164,11 +156,14 @@ ${scopes.map((scope) => html`<li>${scope}</li>\n`)}</ul>
 ${hiddenFields([csrfFieldFor(secret), ...fields])}
 <p><button name="decision" value="allow">Authorize</button> <button name="decision" value="deny">Deny</button></p>
 </form>`,
-  })
+  }
 }
 
-const errorPage = (status: number, text: string): Reply =>
-  pageReply({ status, title: 'Cannot authorize', body: html`<p>${text}</p>` })
+const errorPage = (status: number, text: string): Page => ({
+  status,
+  title: 'Cannot authorize',
+  body: html`<p>${text}</p>`,
+})
 
 /** Returns the forwarded parameters of a request, without those that are empty or occur more than once. */
 function forwardedParameters(source: Readonly<Record<string, unknown>>): ForwardedParameters {

@@ -1,24 +1,17 @@
 import { type Core, type DeviceConsent, DomainError, decideDeviceConsent, findDeviceConsent } from '@penstock/core'
-import { html, type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
-import { z } from 'zod'
-import { pageReply, redirectReply } from './page.ts'
-import { csrfFieldFor, isOurForm, SMALL_FORM_LIMITS } from './session-cookie.ts'
-import { fieldsOf, hiddenFields, type SignedIn, signedInUser, signInUrl } from './sign-in.ts'
+import { html, type RouteRequest, type ServedRoute } from '@penstock/http'
+import { fieldsOf, hiddenFields } from './form-fields.ts'
+import { type Answer, type Page, pageRoutes, redirectReply } from './page.ts'
+import { csrfFieldFor, isOurForm } from './session-cookie.ts'
+import { type SignedIn, signedInUser, signInUrl } from './sign-in.ts'
 
 export const DEVICE_PATH = '/oauth/device'
 
 /** Returns the routes of the page on which a user enters the code that a device shows. @see RFC 8628, section 3.3 */
 export function deviceRoutes(core: Core): ServedRoute[] {
-  return unguarded([
-    { method: 'GET', path: DEVICE_PATH, access: undefined, handle: (request) => showCodeForm(core, request) },
-    {
-      method: 'POST',
-      path: DEVICE_PATH,
-      access: undefined,
-      body: z.unknown(),
-      forms: SMALL_FORM_LIMITS,
-      handle: (request) => handleForm(core, request),
-    },
+  return pageRoutes(core, [
+    { method: 'GET', path: DEVICE_PATH, handle: (request) => showCodeForm(core, request) },
+    { method: 'POST', path: DEVICE_PATH, handle: (request) => handleForm(core, request) },
   ])
 }
 
@@ -26,13 +19,13 @@ export function deviceRoutes(core: Core): ServedRoute[] {
  * Shows the form. A code in the URL is only filled in. The user must compare it with the code on the device, and
  * confirm it.
  */
-async function showCodeForm(core: Core, request: RouteRequest): Promise<Reply> {
+async function showCodeForm(core: Core, request: RouteRequest): Promise<Answer> {
   const signedIn = await signedInUser(core, request)
   if (signedIn === undefined) return redirectReply(signInUrl(core, DEVICE_PATH + request.search))
   return codePage(core, signedIn, { status: 200, userCode: fieldsOf(request.query).user_code ?? '' })
 }
 
-async function handleForm(core: Core, request: RouteRequest): Promise<Reply> {
+async function handleForm(core: Core, request: RouteRequest): Promise<Answer> {
   const { csrf_token, user_code: userCode = '', decision } = fieldsOf(request.body)
   const signedIn = await signedInUser(core, request)
   if (!isOurForm(request, signedIn?.secret, csrf_token) || signedIn === undefined) {
@@ -63,9 +56,9 @@ interface CodeForm {
   readonly problem?: string
 }
 
-function codePage(core: Core, { user, secret }: SignedIn, { status, userCode, problem }: CodeForm): Reply {
+function codePage(core: Core, { user, secret }: SignedIn, { status, userCode, problem }: CodeForm): Page {
   const action = core.settings.externalUrl + DEVICE_PATH
-  return pageReply({
+  return {
     status,
     title: 'Authorize a device',
     formTargets: [action],
@@ -76,12 +69,12 @@ ${hiddenFields([csrfFieldFor(secret)])}
 <p><label>Code <input name="user_code" value="${userCode}" autocomplete="off" maxlength="64" required autofocus></label></p>
 <p><button>Continue</button></p>
 </form>`,
-  })
+  }
 }
 
-function consentPage(core: Core, { secret }: SignedIn, { userCode, application, scopes }: DeviceConsent): Reply {
+function consentPage(core: Core, { secret }: SignedIn, { userCode, application, scopes }: DeviceConsent): Page {
   const action = core.settings.externalUrl + DEVICE_PATH
-  return pageReply({
+  return {
     status: 200,
     title: `Authorize ${application.name}?`,
     formTargets: [action],
@@ -92,8 +85,12 @@ ${scopes.map((scope) => html`<li>${scope}</li>\n`)}</ul>
 ${hiddenFields([csrfFieldFor(secret), { name: 'user_code', value: userCode }])}
 <p><button name="decision" value="allow">Authorize</button> <button name="decision" value="deny">Deny</button></p>
 </form>`,
-  })
+  }
 }
 
-const messagePage = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Reply =>
-  pageReply({ status, title: 'Authorize a device', headers, body: html`<p>${text}</p>` })
+const messagePage = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): Page => ({
+  status,
+  title: 'Authorize a device',
+  headers,
+  body: html`<p>${text}</p>`,
+})

@@ -2,9 +2,9 @@ import { admit, type Core, findOAuthToken, identityClaims, userinfoScopes } from
 import { type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
 import { z } from 'zod'
 import { oauthTokenIn } from './bearer-token.ts'
+import { fieldsOf } from './form-fields.ts'
 import { invalidTokenReply, refusalReply } from './oauth-refusal.ts'
 import { SMALL_FORM_LIMITS } from './session-cookie.ts'
-import { fieldsOf } from './sign-in.ts'
 
 const PATH = '/oauth/userinfo'
 

@@ -1,4 +1,17 @@
-import { type Html, html, type Reply } from '@penstock/http'
+import { createHash } from 'node:crypto'
+import type { Core } from '@penstock/core'
+import {
+  type Html,
+  html,
+  type Incoming,
+  type Reply,
+  type RouteRequest,
+  type ServedRoute,
+  unguarded,
+} from '@penstock/http'
+import { z } from 'zod'
+import { SMALL_FORM_LIMITS } from './session-cookie.ts'
+import { type ShownMessages, shownMessages } from './shown-messages.ts'
 
 export interface Page {
   readonly status: number
@@ -7,16 +20,55 @@ export interface Page {
   /** The URLs that the forms may submit to, including redirects. Default: none. */
   readonly formTargets?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
+  /** The secret in the cookie that the page sets, if the browser has none. */
+  readonly secret?: string
 }
 
-/** Returns a page without scripts and styles, which may not be framed or cached. */
-export function pageReply({ status, title, body, formTargets = [], headers }: Page): Reply {
-  const targets = formTargets.length === 0 ? "'none'" : [...new Set(formTargets.map(sourceOf))].join(' ')
+/** What a page route answers: a page, or a reply that shows none. */
+export type Answer = Page | Reply
+
+export interface PageRoute {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly handle: (request: RouteRequest) => Promise<Answer>
+}
+
+/** Returns routes that are open to everyone. Their pages also show broadcast messages. */
+export function pageRoutes(core: Core, routes: readonly PageRoute[]): ServedRoute[] {
+  return unguarded(
+    routes.map(({ handle, ...route }) => ({
+      ...route,
+      access: undefined,
+      ...(route.method === 'POST' && { body: z.unknown(), forms: SMALL_FORM_LIMITS }),
+      handle: async (request) => replyTo(core, request, await handle(request)),
+    })),
+  )
+}
+
+async function replyTo(core: Core, request: Incoming, answer: Answer): Promise<Reply> {
+  if (!('title' in answer)) return answer
+  return pageReply(answer, await shownMessages(core, request, answer.secret))
+}
+
+/** Returns a page without scripts, which may not be framed or cached. Its only styles are those of the messages. */
+function pageReply({ status, title, body, formTargets = [], headers }: Page, messages: ShownMessages): Reply {
+  const targets = [...formTargets, ...messages.formTargets]
+  const formAction = targets.length === 0 ? "'none'" : [...new Set(targets.map(sourceOf))].join(' ')
+  const { style } = messages
+  const policy = [
+    "default-src 'none'",
+    "base-uri 'none'",
+    `form-action ${formAction}`,
+    "frame-ancestors 'none'",
+    ...(style === undefined ? [] : [`style-src 'sha256-${createHash('sha256').update(style.text).digest('base64')}'`]),
+  ]
   const document = html`<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>${
+    style === undefined ? [] : html`<style>${style}</style>`
+  }</head>
 <body>
-<main>
+${messages.content}<main>
 <h1>${title}</h1>
 ${body}
 </main>
@@ -29,7 +81,7 @@ ${body}
     contentType: 'text/html; charset=utf-8',
     headers: {
       'Cache-Control': 'no-store',
-      'Content-Security-Policy': `default-src 'none'; base-uri 'none'; form-action ${targets}; frame-ancestors 'none'`,
+      'Content-Security-Policy': policy.join('; '),
       'Referrer-Policy': 'no-referrer',
       'X-Content-Type-Options': 'nosniff',
       'X-Frame-Options': 'DENY',

@@ -6,16 +6,18 @@ import { csrfProofIn, type Incoming, sessionCookieName } from '@penstock/http'
  * is closed; the server decides when the session ends.
  */
 export function setSessionCookie(secret: string | undefined, settings: CoreSettings): Record<string, string> {
-  const { protocol, pathname } = new URL(settings.externalUrl)
   const attributes = [
     `${sessionCookieName(settings.serviceName)}=${secret ?? ''}`,
-    `Path=${pathname}`,
-    'HttpOnly',
-    'SameSite=Lax',
-    ...(protocol === 'https:' ? ['Secure'] : []),
+    ...cookieAttributes(settings),
     ...(secret === undefined ? ['Max-Age=0'] : []),
   ]
   return { 'Set-Cookie': attributes.join('; ') }
+}
+
+/** Returns the attributes of a cookie that neither scripts nor forms of other sites can use. */
+export function cookieAttributes({ externalUrl }: CoreSettings): string[] {
+  const { protocol, pathname } = new URL(externalUrl)
+  return [`Path=${pathname}`, 'HttpOnly', 'SameSite=Lax', ...(protocol === 'https:' ? ['Secure'] : [])]
 }
 
 /** The body limits of forms that anonymous users may send. */

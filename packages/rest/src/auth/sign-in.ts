@@ -8,52 +8,31 @@ import {
   signOut,
   type User,
 } from '@penstock/core'
-import {
-  type Html,
-  html,
-  type Incoming,
-  type Reply,
-  type RouteRequest,
-  type ServedRoute,
-  sessionSecretIn,
-  unguarded,
-} from '@penstock/http'
-import { z } from 'zod'
-import { pageReply, redirectReply } from './page.ts'
-import { csrfFieldFor, isOurForm, SMALL_FORM_LIMITS, setSessionCookie } from './session-cookie.ts'
+import { html, type Incoming, type RouteRequest, type ServedRoute, sessionSecretIn } from '@penstock/http'
+import { dismissRoutes } from './dismiss-message.ts'
+import { fieldsOf, hiddenFields, localPath, START_PATH } from './form-fields.ts'
+import { type Answer, type Page, pageRoutes, redirectReply } from './page.ts'
+import { csrfFieldFor, isOurForm, setSessionCookie } from './session-cookie.ts'
 
 const SIGN_IN_PATH = '/users/sign_in'
-const START_PATH = '/'
 const SIGN_OUT_PATH = '/users/sign_out'
 export const AUTHORIZED_APPLICATIONS_PATH = '/oauth/authorized_applications'
 
 /**
- * Returns the routes of the sign-in page, of the start page, and of their forms. They are outside `/api/v4`.
+ * Returns the routes of the sign-in page, of the start page, and of the forms of all pages. They are outside `/api/v4`.
  *
  * @param explorerPath the path of the GraphQL explorer, to which the start page links
  */
 export function signInRoutes(core: Core, explorerPath?: string): ServedRoute[] {
-  const body = z.unknown()
-  return unguarded([
-    { method: 'GET', path: START_PATH, access: undefined, handle: (request) => showStart(core, request, explorerPath) },
-    { method: 'GET', path: SIGN_IN_PATH, access: undefined, handle: (request) => showForm(core, request) },
-    {
-      method: 'POST',
-      path: SIGN_IN_PATH,
-      access: undefined,
-      body,
-      forms: SMALL_FORM_LIMITS,
-      handle: (request) => handleSignIn(core, request),
-    },
-    {
-      method: 'POST',
-      path: SIGN_OUT_PATH,
-      access: undefined,
-      body,
-      forms: SMALL_FORM_LIMITS,
-      handle: (request) => handleSignOut(core, request),
-    },
-  ])
+  return [
+    ...pageRoutes(core, [
+      { method: 'GET', path: START_PATH, handle: (request) => showStart(core, request, explorerPath) },
+      { method: 'GET', path: SIGN_IN_PATH, handle: (request) => showForm(core, request) },
+      { method: 'POST', path: SIGN_IN_PATH, handle: (request) => handleSignIn(core, request) },
+      { method: 'POST', path: SIGN_OUT_PATH, handle: (request) => handleSignOut(core, request) },
+    ]),
+    ...dismissRoutes(core),
+  ]
 }
 
 export interface SignedIn {
@@ -81,14 +60,14 @@ export function signInUrl(core: Core, returnTo: string, { again = false } = {}):
 }
 
 /** Shows the start page, which has the form to sign out. It is the default target after signing in. */
-async function showStart(core: Core, request: RouteRequest, explorerPath: string | undefined): Promise<Reply> {
+async function showStart(core: Core, request: RouteRequest, explorerPath: string | undefined): Promise<Answer> {
   const signedIn = await signedInUser(core, request)
   const { externalUrl } = core.settings
   if (signedIn === undefined) return redirectReply(externalUrl + SIGN_IN_PATH)
   const action = externalUrl + SIGN_OUT_PATH
   const explorer =
     explorerPath === undefined ? [] : html` and <a href="${externalUrl}${explorerPath}">the GraphQL explorer</a>`
-  return pageReply({
+  return {
     status: 200,
     title: 'Signed in',
     formTargets: [action],
@@ -99,17 +78,17 @@ async function showStart(core: Core, request: RouteRequest, explorerPath: string
 ${hiddenFields([csrfFieldFor(signedIn.secret)])}
 <p><button>Sign out</button></p>
 </form>`,
-  })
+  }
 }
 
-async function showForm(core: Core, request: RouteRequest): Promise<Reply> {
+async function showForm(core: Core, request: RouteRequest): Promise<Answer> {
   const returnTo = localPath(request.query.return_to)
   const signedIn = request.query.again === undefined ? await signedInUser(core, request) : undefined
   if (signedIn !== undefined) return redirectReply(core.settings.externalUrl + returnTo)
   return formPage(core, request, { status: 200, returnTo })
 }
 
-async function handleSignIn(core: Core, request: RouteRequest): Promise<Reply> {
+async function handleSignIn(core: Core, request: RouteRequest): Promise<Answer> {
   const { csrf_token, login, password, return_to } = fieldsOf(request.body)
   const returnTo = localPath(return_to)
   const secret = sessionSecretIn(request.raw.headers, core.settings.serviceName)
@@ -139,10 +118,10 @@ async function handleSignIn(core: Core, request: RouteRequest): Promise<Reply> {
   }
 }
 
-async function handleSignOut(core: Core, request: RouteRequest): Promise<Reply> {
+async function handleSignOut(core: Core, request: RouteRequest): Promise<Answer> {
   const secret = sessionSecretIn(request.raw.headers, core.settings.serviceName)
   if (secret !== undefined && !isOurForm(request, secret, fieldsOf(request.body).csrf_token)) {
-    return pageReply({ status: 403, title: 'Not signed out', body: html`<p>The form has expired.</p>` })
+    return { status: 403, title: 'Not signed out', body: html`<p>The form has expired.</p>` }
   }
   if (secret !== undefined) await signOut(core, secret)
   return redirectReply(core.settings.externalUrl + SIGN_IN_PATH, setSessionCookie(undefined, core.settings))
@@ -163,18 +142,19 @@ async function formPage(
   core: Core,
   request: Incoming,
   { status, returnTo, problem, headers }: FormState,
-): Promise<Reply> {
+): Promise<Page> {
   if (!(await settingOf(core, 'password_authentication_enabled_for_web'))) {
     const body = html`<p role="alert">Signing in with a password is disabled.</p>`
-    return pageReply({ status, title: 'Sign in', body })
+    return { status, title: 'Sign in', body }
   }
   const known = sessionSecretIn(request.raw.headers, core.settings.serviceName)
   const secret = known ?? newVisitorSecret(core)
   const action = core.settings.externalUrl + SIGN_IN_PATH
-  return pageReply({
+  return {
     status,
     title: 'Sign in',
     formTargets: [action],
+    secret,
     headers: { ...(known === undefined && setSessionCookie(secret, core.settings)), ...headers },
     body: html`${problem === undefined ? [] : html`<p role="alert">${problem}</p>`}
 <form method="post" action="${action}">
@@ -183,27 +163,5 @@ ${hiddenFields([csrfFieldFor(secret), { name: 'return_to', value: returnTo }])}
 <p><label>Password <input name="password" type="password" autocomplete="current-password" required></label></p>
 <p><button>Sign in</button></p>
 </form>`,
-  })
-}
-
-export const hiddenFields = (fields: readonly { readonly name: string; readonly value: string }[]): Html[] =>
-  fields.map(({ name, value }) => html`<input type="hidden" name="${name}" value="${value}">\n`)
-
-/** Returns the fields that occur once and are text that the databases can store. Other fields are ignored. */
-export function fieldsOf(body: unknown): Readonly<Partial<Record<string, string>>> {
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
-  const valid = Object.entries(isObject ? body : {}).filter(
-    (entry): entry is [string, string] =>
-      typeof entry[1] === 'string' && entry[1].isWellFormed() && !entry[1].includes('\0'),
-  )
-  return Object.fromEntries(valid)
-}
-
-/**
- * Returns `returnTo` if it is a path, and the start page otherwise. It is appended to the external URL, and text that does
- * not begin with a slash could change the host.
- */
-function localPath(returnTo: unknown): string {
-  // URLs and headers have only printable ASCII; everything else must be encoded.
-  return typeof returnTo === 'string' && /^\/[\x21-\x7e]*$/.test(returnTo) ? returnTo : START_PATH
+  }
 }
