@@ -42,6 +42,9 @@ function problemOf(issue: z.core.$ZodIssue): ParameterProblem {
   const path = issue.path as (string | number)[]
   switch (issue.code) {
     case 'invalid_type':
+      // A list that is required and null is like one without elements.
+      if (issue.expected === 'array' && issue.input === null) return { path, problem: 'empty' }
+      return { path, problem: issue.input === undefined ? 'missing' : 'invalid' }
     case 'invalid_union':
       return { path, problem: issue.input === undefined ? 'missing' : 'invalid' }
     case 'too_small':
