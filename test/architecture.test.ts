@@ -67,6 +67,7 @@ const owners: Record<string, readonly string[]> = {
   'isomorphic-git': ['core'],
   jose: ['core'],
   'tar-stream': ['core'],
+  yaml: ['core'],
   yazl: ['core'],
   'rate-limiter-flexible': ['db'],
   argon2: ['core', 'gateway'],

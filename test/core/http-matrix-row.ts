@@ -34,6 +34,8 @@ export interface MatrixRow {
    * created. Within an object, a text that consists only of it becomes a number if the value is one.
    */
   readonly send?: Readonly<Record<string, unknown>>
+  /** The name of a parameter with a file. The request is a form. */
+  readonly file?: string
   /** Path parameters that differ from the values that `needs` has created. */
   readonly at?: Readonly<Record<string, string>>
   /** Whether it accepts a job token. */

@@ -123,6 +123,11 @@ function request(row: MatrixRow, values: Values, headers: Record<string, string>
     const query = new URLSearchParams(sent.flatMap(([name, value]) => queryPairs(name, value)))
     return server.fetch(`${path}${sent.length > 0 ? `?${query}` : ''}`, { method, headers })
   }
+  if (row.file !== undefined) {
+    const form = new FormData()
+    form.append(row.file, new File(['content'], 'map.png'))
+    return server.fetch(path, { method, headers, body: form })
+  }
   const body = JSON.stringify(Object.fromEntries(sent))
   return server.fetch(path, { method, headers: { ...headers, 'Content-Type': 'application/json' }, body })
 }

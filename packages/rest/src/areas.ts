@@ -20,6 +20,7 @@ import { snippetsArea } from './areas/snippets.ts'
 import { usersArea } from './areas/users.ts'
 import { variablesArea } from './areas/variables.ts'
 import { versionArea } from './areas/version.ts'
+import { wikisArea } from './areas/wikis.ts'
 import type { Area } from './routing/route.ts'
 
 /** Every area of the REST API. If two routes match a request, the first one is used. */
@@ -44,6 +45,7 @@ export const areas: readonly Area[] = [
   settingsArea,
   applicationsArea,
   broadcastMessagesArea,
+  wikisArea,
   pipelineChangesArea,
   snippetsArea,
 ]

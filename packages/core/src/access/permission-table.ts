@@ -30,6 +30,7 @@ const issues = { features: ['issues'] } as const
 const mergeRequests = { features: ['mergeRequests'] } as const
 const builds = { features: ['builds'] } as const
 const snippets = { features: ['snippets'] } as const
+const wiki = { features: ['wiki'] } as const
 /** Labels and milestones are available while issues or merge requests are enabled. */
 const planning = { features: ['issues', 'mergeRequests'] } as const
 
@@ -91,6 +92,10 @@ export const permissionTable = {
   update_own_snippet: { least: guest, visitors: 'signed_in', endsWithArchiving: true, ...snippets },
   remove_own_snippet: { least: reporter, endsWithArchiving: true, ...snippets },
   admin_snippet: { least: maintainer, endsWithArchiving: true, ...snippets },
+
+  read_wiki: { least: guest, visitors: 'anyone', ...wiki },
+  write_wiki: { roles: [planner, developer, maintainer, owner], endsWithArchiving: true, ...wiki },
+  remove_wiki: { roles: [planner, maintainer, owner], endsWithArchiving: true, ...wiki },
 
   read_milestone: { least: minimal, visitors: 'signed_in', fromBelow: true, ...planning },
   admin_milestone: { least: planner, endsWithArchiving: true, ...planning },

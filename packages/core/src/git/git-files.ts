@@ -1,4 +1,4 @@
-import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, stat } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileSpace } from './file-space.ts'
 
@@ -76,11 +76,11 @@ export class DurableFiles {
   }
 
   /** Writes a new file durably, and returns the function that puts it into place, where it replaces an existing one. */
-  async prepare(file: string, content: string | Uint8Array): Promise<() => Promise<void>> {
+  async prepare(file: string, content: string | Uint8Array | AsyncIterable<Uint8Array>): Promise<() => Promise<void>> {
     const temporary = join(this.#temporary, String(this.#count++))
     const handle = await open(temporary, 'wx', 0o644)
     try {
-      await handle.writeFile(content)
+      await writeFile(handle, content)
       await handle.sync()
     } finally {
       await handle.close()
@@ -116,6 +116,21 @@ export class DurableFiles {
     await Promise.all(directories.map(syncDirectory))
   }
 
+  /** Writes a new object in parts, unless it exists. */
+  async writeObjectParts(file: string, parts: AsyncIterable<Uint8Array>): Promise<void> {
+    if (await exists(file)) return
+    let bytes = 0
+    const counted = async function* () {
+      for await (const part of parts) {
+        bytes += part.length
+        yield part
+      }
+    }
+    const place = await this.prepare(file, counted())
+    await place()
+    this.#newObjects.set(file, fileSpace(bytes))
+  }
+
   async #writeObject(file: string, content: Uint8Array): Promise<void> {
     await this.write(file, content)
     this.#newObjects.set(file, fileSpace(content.length))
@@ -126,6 +141,15 @@ export class DurableFiles {
     this.#changedDirectories.add(dirname(directory))
   }
 }
+
+const exists = (file: string): Promise<boolean> =>
+  stat(file).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false
+      throw error
+    },
+  )
 
 /** Makes files created, renamed or removed in a directory durable, so that the change survives a power failure. */
 export async function syncDirectory(directory: string): Promise<void> {

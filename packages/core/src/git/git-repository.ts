@@ -19,7 +19,7 @@ import {
   treeBytes,
   treeOf,
 } from './git-object.ts'
-import { sizeOfLooseBlob } from './loose-object.ts'
+import { blobIdOfFile, looseBlobOfFile, looseObjectPath, sizeOfLooseBlob } from './loose-object.ts'
 import type { ReferenceMove } from './reference-move.ts'
 import type { RepositoryStorage } from './repository-storage.ts'
 
@@ -143,6 +143,14 @@ export class WritableRepository extends GitRepository {
   writeTag = (tag: TagObject): Promise<string> => this.#write('tag', tagBytes(tag))
   writeTree = (entries: readonly TreeEntry[]): Promise<string> => this.#write('tree', treeBytes(entries))
   writeBlob = (bytes: Uint8Array): Promise<string> => this.#write('blob', bytes)
+
+  /** Writes the content of a file as a blob without holding it in memory. The file must not change meanwhile. */
+  async writeBlobOfFile(path: string, size: number): Promise<string> {
+    this.#storage.requireRoom()
+    const oid = await blobIdOfFile(path, size)
+    await this.files.writeObjectParts(looseObjectPath(this.gitdir, oid), looseBlobOfFile(path, size))
+    return oid
+  }
 
   async #write(type: ObjectType, object: Uint8Array): Promise<string> {
     this.#storage.requireRoom()

@@ -123,9 +123,10 @@ test('a commit requested before the removal does not create the repository again
 
 test('rows of repositories removed long ago are deleted', async () => {
   await world.perform(mira, removeProject, { project: tools.id })
-  expect(await rows()).toMatchObject([{ repository: String(tools.id), is_swept: 1 }])
+  const removed = [String(tools.id), `project-wikis/${tools.id}`].map((repository) => ({ repository, is_swept: 1 }))
+  expect(await rows()).toMatchObject(removed)
   const site = await world.project('site', ops)
   await world.clock.advance(24 * 60 * 60 * 1_000 + 1)
   await world.perform(mira, removeProject, { project: site.id })
-  expect(await rows()).toMatchObject([{ repository: String(site.id) }])
+  expect((await rows()).map(({ repository }) => repository)).toEqual([String(site.id), `project-wikis/${site.id}`])
 })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { requirePermission } from '../access/subject.ts'
 import { avatarFrom } from '../avatars/avatar.ts'
 import { saveAvatar } from '../avatars/avatar-store.ts'
+import { removeRepositories } from '../git/sweep-repositories.ts'
 import { never } from '../kit/conditions.ts'
 import { forbidden, invalid } from '../kit/domain-error.ts'
 import type { KeysetPage, Page } from '../kit/page.ts'
@@ -156,6 +157,10 @@ export const removeGroup = command(
   async (tx): Promise<Group> => {
     const projects = await deleteProjectsOf(tx, { within: tx.subject })
     const groups = await deleteGroupRows(tx, tx.subject)
+    await removeRepositories(
+      tx,
+      groups.map(({ id }) => ({ kind: 'group_wiki', id })),
+    )
     for (const { id, fullPath } of projects)
       await tx.recordEvent({ type: 'project.removed', objectId: id, details: { path: fullPath } })
     for (const { id, fullPath } of groups)

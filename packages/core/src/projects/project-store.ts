@@ -226,7 +226,11 @@ export async function deleteProjectsOf(
         : eb('projects.id', '=', which.id)
   const snippets = await repositoriesOfSnippets(tx, condition)
   const rows = await tx.db.deleteFrom('projects').where(condition).returningAll().execute()
-  await removeRepositories(tx, [...rows.map(({ id }) => ({ kind: 'project' as const, id })), ...snippets])
+  const own = rows.flatMap(({ id }) => [
+    { kind: 'project' as const, id },
+    { kind: 'project_wiki' as const, id },
+  ])
+  await removeRepositories(tx, [...own, ...snippets])
   return rows.map(projectOf)
 }
 

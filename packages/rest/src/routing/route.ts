@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { InputSchema, KeysetPage, Operation, Page } from '@penstock/core'
+import type { Core, InputSchema, KeysetPage, Operation, Page } from '@penstock/core'
 import type { JsonLimits } from '@penstock/json'
 import type { z } from 'zod'
 
@@ -94,8 +94,11 @@ export interface RouteRow<Input extends InputSchema, Result> {
   readonly bodyLimitBytes?: number
   /** The limits on containers, values and depth of a JSON body. Default: 10,000, 20,000 and 64. */
   readonly jsonLimits?: JsonLimits
-  /** The maximum size of an uploaded file, which is held in memory unless `filesOnDisk` is set. Default: 1 MiB. */
-  readonly fileLimitBytes?: number
+  /**
+   * The maximum size of an uploaded file, or how to read it from the settings. A file is held in memory unless `filesOnDisk`
+   * is set. Default: 1 MiB.
+   */
+  readonly fileLimitBytes?: number | ((core: Core) => Promise<number>)
   /**
    * Set if uploaded files are written to the disk. The operation gets their path and size instead of their bytes, and moves
    * those that it keeps.

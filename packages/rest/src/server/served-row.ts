@@ -1,5 +1,5 @@
 import { DomainError, perform, requireCaller, toRequestFacts } from '@penstock/core'
-import { factsIn, type Reply, type RouteRequest, type ServedRoute } from '@penstock/http'
+import { type FormRules, factsIn, type Reply, type RouteRequest, type ServedRoute } from '@penstock/http'
 import { z } from 'zod'
 import { toRestError } from '../routing/error-response.ts'
 import { API_PREFIX, type RestRoute } from '../routing/route.ts'
@@ -26,20 +26,28 @@ export function servedRow(row: RestRoute, deps: RowDeps): ServedRoute {
     method: row.method,
     path: `${API_PREFIX}${row.path}${row.endsInName ? '' : '{.json}'}`,
     body: optionalBody,
-    forms: {
-      ...(row.bodyLimitBytes !== undefined && { limitBytes: row.bodyLimitBytes }),
-      ...(row.jsonLimits !== undefined && { jsonLimits: row.jsonLimits }),
-      ...(row.fileLimitBytes !== undefined && { fileLimitBytes: row.fileLimitBytes }),
-      ...(row.filesOnDisk && { filesOnDisk: true }),
-      ...(row.bodyTextAs !== undefined && { keepsBytes: true }),
-    },
+    forms: formRulesOf(row),
     async admit(incoming) {
       await deps.throttle?.requireFailureAllowance(incoming)
       const early = await callerByHeaders(row, incoming, deps)
       await deps.throttle?.count(incoming, throttledUserId(early))
       requireJsonFormat(row, incoming)
-      return { handle: (request) => answer(row, request, early, deps), ...bodyRulesFor(row, early) }
+      const { fileLimitBytes } = row
+      const ofSettings = typeof fileLimitBytes === 'function' && { fileLimitBytes: await fileLimitBytes(deps.core) }
+      const forms = ofSettings && { forms: { ...formRulesOf(row), ...ofSettings } }
+      return { handle: (request) => answer(row, request, early, deps), ...forms, ...bodyRulesFor(row, early) }
     },
+  }
+}
+
+/** Returns the body rules of a row, without a limit that depends on the settings. */
+function formRulesOf(row: RestRoute): FormRules {
+  return {
+    ...(row.bodyLimitBytes !== undefined && { limitBytes: row.bodyLimitBytes }),
+    ...(row.jsonLimits !== undefined && { jsonLimits: row.jsonLimits }),
+    ...(typeof row.fileLimitBytes === 'number' && { fileLimitBytes: row.fileLimitBytes }),
+    ...(row.filesOnDisk && { filesOnDisk: true }),
+    ...(row.bodyTextAs !== undefined && { keepsBytes: true }),
   }
 }
 

@@ -1,0 +1,97 @@
+import { changeRepository, DEFAULT_BRANCH } from '../git/change-repository.ts'
+import { refused } from '../git/commit-actions.ts'
+import { findReference, moveReference } from '../git/git-reference.ts'
+import type { GitRepository, WritableRepository } from '../git/git-repository.ts'
+import { findRepository } from '../git/repository-directory.ts'
+import type { RepositoryKey } from '../git/repository-key.ts'
+import { isRefName } from '../git/repository-path.ts'
+import { TreeDraft } from '../git/tree-draft.ts'
+import { DomainError } from '../kit/domain-error.ts'
+import type { ParentRef } from '../model/parent.ts'
+import type { User } from '../model/user.ts'
+import type { Core, OperationContext, Tx } from '../operations/context.ts'
+import type { ChangeContext } from '../repositories/change-project-repository.ts'
+import { openOwnStorage } from '../repositories/repository-storage.ts'
+import { requireParent } from './wiki-page-store.ts'
+import { headOf, type WikiHead } from './wiki-tree.ts'
+
+export const wikiKey = ({ kind, id }: ParentRef): RepositoryKey => ({ kind: `${kind}_wiki`, id })
+
+/** A wiki's repository for reading, with its default branch. */
+export interface OpenWiki {
+  readonly repository: GitRepository
+  readonly head: WikiHead
+}
+
+/** Opens the wiki of a group or project, or returns `undefined` if nothing has been written to it yet. */
+export async function openWiki(core: Pick<Core, 'settings'>, parent: ParentRef): Promise<OpenWiki | undefined> {
+  const repository = await findRepository(core, wikiKey(parent))
+  return repository && { repository, head: await headOf(repository, DEFAULT_BRANCH) }
+}
+
+/** The head of a branch while a commit to it is made. */
+export interface WikiDraft {
+  readonly repository: WritableRepository
+  readonly head: WikiHead
+  readonly tree: TreeDraft
+}
+
+/** The commit that a change makes, and the function that stores its rows in the same transaction. */
+export interface PlannedCommit<Result> {
+  /** Missing if nothing in the tree has changed, so that no commit is made. */
+  readonly message?: string
+  readonly storeRows: (tx: OperationContext & Tx, branch: string) => Promise<Result>
+}
+
+/**
+ * Changes the wiki of a group or project with one commit, as its only writer. The first change creates its repository.
+ *
+ * @param branch Default: the default branch. Another one must exist
+ * @throws DomainError like `changeRepository`; `refused` for a branch that does not exist
+ */
+export function changeWiki<Result>(
+  { core, write }: ChangeContext,
+  parent: ParentRef,
+  author: Pick<User, 'name' | 'email'>,
+  plan: (draft: WikiDraft) => Promise<PlannedCommit<Result>>,
+  branch?: string,
+): Promise<Result> {
+  const key = wikiKey(parent)
+  // 0 stands for no limit.
+  const limitBytes = core.settings.projectStorageBytes || Number.MAX_SAFE_INTEGER
+  const openStorage = (gitdir: string) => openOwnStorage(core, key, limitBytes, gitdir)
+  return changeRepository(core, key, { write, openStorage }, async (repository) => {
+    const head = await headOfBranch(repository, branch)
+    const tree = await TreeDraft.of(repository, head.tree)
+    const { message, storeRows } = await plan({ repository, head, tree })
+    if (message !== undefined) {
+      const person = {
+        name: author.name,
+        email: author.email,
+        atSeconds: Math.floor(core.clock.nowMs() / 1_000),
+        offsetMinutes: 0,
+      }
+      const to = await repository.writeCommit({
+        tree: await tree.write(repository),
+        parents: head.tip === undefined ? [] : [head.tip],
+        author: person,
+        committer: person,
+        message,
+      })
+      const outcome = await moveReference(repository, 'heads', { name: head.branch, from: head.tip, to })
+      if (outcome !== 'planned') throw new DomainError({ code: 'conflict' })
+    }
+    return async (tx) => {
+      await requireParent(tx, parent)
+      return storeRows(tx, head.branch)
+    }
+  })
+}
+
+async function headOfBranch(repository: WritableRepository, branch: string | undefined): Promise<WikiHead> {
+  const head = await headOf(repository, DEFAULT_BRANCH)
+  if (branch === undefined || branch === head.branch) return head
+  const tip = isRefName(branch) ? await findReference(repository, 'heads', branch) : undefined
+  if (tip === undefined) throw refused('You can only create or edit files when you are on a branch')
+  return { branch, tip, tree: (await repository.commitHeader(tip)).tree }
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { refused } from '../git/commit-actions.ts'
+import { parentIds } from '../model/parent.ts'
+import type { Core } from '../operations/context.ts'
+import { steps } from '../operations/operation.ts'
+import { getParent, parentInput } from '../parents/parent-operations.ts'
+import { settingOf } from '../settings/setting-of.ts'
+import { getUser } from '../users/user-store.ts'
+import { changeWiki } from './change-wiki.ts'
+import { attachmentMarkdown, attachmentName, type WikiAttachment } from './wiki-attachment.ts'
+
+const attachmentInput = z.object({
+  ...parentInput,
+  /** A file that the adapter has stored on the disk. */
+  file: z.object({ fileName: z.string(), contentType: z.string(), path: z.string(), size: z.int() }),
+  branch: z.string().max(1_024).nullish(),
+})
+
+/** Returns the limit of an uploaded file. */
+export const maxAttachmentBytes = async (core: Core): Promise<number> =>
+  (await settingOf(core, 'max_attachment_size')) * 1024 * 1024
+
+/** Stores a file in the wiki of a group, in a directory of its own. */
+export const attachToGroupWiki = steps(
+  {
+    name: 'attachToGroupWiki',
+    input: attachmentInput,
+    permission: 'write_wiki',
+    subject: (context, { parent }) => getParent(context, 'group', parent),
+  },
+  async (context, { file, branch }): Promise<WikiAttachment> => {
+    const { core, subject: parent } = context
+    const name = attachmentName(file.fileName)
+    if (name === undefined) throw refused('The file name cannot be empty')
+    const author = await getUser(context, context.actor!.id)
+    const segments = ['uploads', Buffer.from(core.randomBytes(16)).toString('hex'), name]
+    const path = segments.join('/')
+    return changeWiki(
+      context,
+      parent,
+      author,
+      async ({ repository, tree }) => {
+        const oid = await repository.writeBlobOfFile(file.path, file.size)
+        // Only a file or a link with the name `uploads`, from elsewhere, can be in the way.
+        if (!(await tree.put(segments, { oid, isExecutable: false })))
+          throw refused('The wiki has a file called uploads')
+        return {
+          message: `Upload attachment ${name}`,
+          storeRows: async (tx, storedOn) => {
+            await tx.recordEvent({
+              type: 'wiki_attachment.created',
+              objectId: parent.id,
+              ...parentIds(parent),
+              details: { path },
+            })
+            return { fileName: name, path, branch: storedOn, markdown: attachmentMarkdown(name, path) }
+          },
+        }
+      },
+      branch || undefined,
+    )
+  },
+)

@@ -1,0 +1,163 @@
+import type { Subject } from '../access/subject.ts'
+import { notFound } from '../kit/domain-error.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import { parentIds } from '../model/parent.ts'
+import type { User } from '../model/user.ts'
+import type { CallContext } from '../operations/context.ts'
+import { type StepsContext, steps } from '../operations/operation.ts'
+import { recordChange } from '../operations/record-change.ts'
+import { getParent } from '../parents/parent-operations.ts'
+import { getUser } from '../users/user-store.ts'
+import { changeWiki, openWiki } from './change-wiki.ts'
+import { withFrontMatterTitle } from './front-matter.ts'
+import { addPage, newSlugOf, removePage, replacePage, requirePage, requireShortContent } from './wiki-changes.ts'
+import {
+  createWikiPageInput,
+  listWikiPagesInput,
+  type RecordedWikiPage,
+  readWikiPageInput,
+  updateWikiPageInput,
+  type WikiPage,
+  type WikiPageWithContent,
+  wikiPageEvents,
+  wikiPageInput,
+} from './wiki-page.ts'
+import { deletePages, insertPageIds, renamePages } from './wiki-page-store.ts'
+import { findPageAt, idsOfPages, shownPage } from './wiki-reads.ts'
+import { slugOfTitle, titleOfSlug } from './wiki-slug.ts'
+import { pagesOf, textOf, textsOf } from './wiki-tree.ts'
+
+type OnWiki = StepsContext & { readonly subject: Subject }
+
+/** Returns the operations on the wikis of groups, or on those of projects. They differ in name, permission and subject. */
+function wikiOperations(kind: Subject['kind']) {
+  const noun = `${kind === 'group' ? 'Group' : 'Project'}WikiPage`
+  const subject = (context: ReadContext, { parent }: { readonly parent: number | string }) =>
+    getParent(context, kind, parent)
+  const reads = { caller: 'anyone', permission: 'read_wiki', subject } as const
+  const writes = { permission: 'write_wiki', subject } as const
+
+  return {
+    /** Lists all pages, in the order of the paths of their files. With their content, they are limited in size. */
+    list: steps({ name: `list${noun}s`, input: listWikiPagesInput, ...reads }, listPages),
+
+    /** Returns a page, or a former version of it. */
+    get: steps({ name: `get${noun}`, input: readWikiPageInput, ...reads }, async (context, { slug, version }) => {
+      const { subject: parent, core } = context
+      const found = await findPageAt(await openWiki(core, parent), slug, version ?? undefined)
+      if (found === undefined) throw notFound('Wiki Page')
+      const { page, wiki, isCurrent } = found
+      // A former version of a page that has been renamed or removed since does not get an id of its own.
+      const ids = await idsOfPages(context, parent, [page.slug], isCurrent ? context.write : undefined)
+      return shownPage(parent, page, ids.get(page.slug), await textOf(wiki.repository, page))
+    }),
+
+    create: steps(
+      { name: `create${noun}`, input: createWikiPageInput, ...writes },
+      async (context, { title, format, frontMatter, ...input }): Promise<WikiPageWithContent> => {
+        const { core, subject: parent } = context
+        const author = await authorOf(context)
+        const slug = slugOfTitle(title)
+        const content = frontMatter ? withFrontMatterTitle(input.content, frontMatter.title) : input.content
+        await requireShortContent(core, content)
+        return changeWiki(context, parent, author, async (draft) => {
+          await addPage(draft, slug, format, content)
+          return {
+            message: messageOf(author, 'created', slug),
+            storeRows: async (tx) => {
+              const ids = await insertPageIds(tx, parent, [slug])
+              const page = recorded(shownPage(parent, { slug, format }, ids.get(slug), content))
+              await recordChange(tx, wikiPageEvents, 'created', { after: page, ...parentIds(parent) })
+              return page
+            },
+          }
+        })
+      },
+    ),
+
+    update: steps(
+      { name: `update${noun}`, input: updateWikiPageInput, ...writes },
+      async (context, { slug: wanted, title, frontMatter, ...input }): Promise<WikiPageWithContent> => {
+        const { core, subject: parent } = context
+        const author = await authorOf(context)
+        return changeWiki(context, parent, author, async (draft) => {
+          const page = await requirePage(draft, wanted)
+          const before = await textOf(draft.repository, page)
+          const slug = newSlugOf(page, title)
+          const text = input.content ?? before
+          const content = frontMatter ? withFrontMatterTitle(text, frontMatter.title) : text
+          if (content !== before) await requireShortContent(core, content)
+          const oid = content === before ? page.oid : await draft.repository.writeBlob(Buffer.from(content))
+          const format = input.format ?? page.format
+          const isSame = slug === page.slug && format === page.format && oid === page.oid
+          const moves = await replacePage(draft, page, { slug, format, oid }, core.settings.serviceName)
+          return {
+            ...(!isSame && { message: messageOf(author, 'updated', slug) }),
+            storeRows: async (tx) => {
+              await insertPageIds(tx, parent, [page.slug])
+              await renamePages(tx, parent, moves)
+              const ids = await insertPageIds(tx, parent, [slug])
+              const after = recorded(shownPage(parent, { slug, format }, ids.get(slug), content))
+              const former = recorded(shownPage(parent, page, after.id, before))
+              if (!isSame)
+                await recordChange(tx, wikiPageEvents, 'updated', { before: former, after, ...parentIds(parent) })
+              return after
+            },
+          }
+        })
+      },
+    ),
+
+    remove: steps(
+      { name: `remove${noun}`, input: wikiPageInput, ...writes, permission: 'remove_wiki' },
+      async (context, { slug }): Promise<void> => {
+        const { subject: parent } = context
+        const author = await authorOf(context)
+        await changeWiki(context, parent, author, async (draft) => {
+          const page = await requirePage(draft, slug)
+          const content = await textOf(draft.repository, page)
+          await removePage(draft, page)
+          return {
+            message: messageOf(author, 'deleted', page.slug),
+            storeRows: async (tx) => {
+              const ids = await insertPageIds(tx, parent, [page.slug])
+              const before = recorded(shownPage(parent, page, ids.get(page.slug), content))
+              await deletePages(tx, [before.id])
+              await recordChange(tx, wikiPageEvents, 'removed', { before, ...parentIds(parent) })
+            },
+          }
+        })
+      },
+    ),
+  }
+}
+
+export const groupWikis = wikiOperations('group')
+/** The same for projects. Nothing offers them yet, so that the wikis of projects are empty. */
+export const projectWikis = wikiOperations('project')
+
+async function listPages(
+  context: OnWiki,
+  { withContent }: { readonly withContent: boolean },
+): Promise<(WikiPage | WikiPageWithContent)[]> {
+  const { core, subject: parent } = context
+  const wiki = await openWiki(core, parent)
+  if (wiki === undefined) return []
+  const pages = await pagesOf(wiki.repository, wiki.head.tree)
+  const ids = await idsOfPages(
+    context,
+    parent,
+    pages.map(({ slug }) => slug),
+    context.write,
+  )
+  const texts = withContent ? await textsOf(wiki.repository, pages) : []
+  return pages.map((page, index) => shownPage(parent, page, ids.get(page.slug), texts[index]))
+}
+
+const authorOf = (context: CallContext & ReadContext): Promise<User> => getUser(context, context.actor!.id)
+
+const messageOf = ({ username }: User, what: string, slug: string): string =>
+  `${username} ${what} page: ${titleOfSlug(slug)}`
+
+/** Returns a page that has an id and content. */
+const recorded = (page: WikiPage | WikiPageWithContent) => page as RecordedWikiPage

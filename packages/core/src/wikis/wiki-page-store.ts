@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import type { Generated, Kysely } from 'kysely'
+import { chunked } from '../kit/chunked.ts'
+import { notFound } from '../kit/domain-error.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { CoreTables } from '../kit/tables.ts'
+import { belongsTo, type ParentColumns, type ParentRef, parentColumns, parentOfRow } from '../model/parent.ts'
+import type { Tx } from '../operations/context.ts'
+import type { SubscriptionTable } from '../operations/subscription-store.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    wiki_pages: WikiPagesTable
+    wiki_page_subscriptions: { wiki_page_id: number; user_id: number; is_subscribed: number }
+  }
+}
+
+/** The ids of pages. The content of a page is in the repository of its wiki. */
+interface WikiPagesTable extends ParentColumns {
+  id: Generated<number>
+  slug: string
+  slug_hash: string
+  created_at_ms: number
+}
+
+export const wikiPageSubscriptions: SubscriptionTable = {
+  subscriptions: 'wiki_page_subscriptions',
+  itemId: 'wiki_page_id',
+}
+
+interface Database {
+  readonly db: Kysely<CoreTables>
+}
+
+const hashOf = (slug: string): string => createHash('sha256').update(slug).digest('hex')
+
+const noun = { group: 'Group', project: 'Project' } as const
+
+/** Checks that the group or project was not removed since its repository was locked. @throws DomainError `not_found` */
+export async function requireParent({ db }: Database, { kind, id }: ParentRef): Promise<void> {
+  const found = await db.selectFrom(`${kind}s`).select('id').where('id', '=', id).executeTakeFirst()
+  if (found === undefined) throw notFound(noun[kind])
+}
+
+/** Returns the ids of pages by slug, of those that have one. */
+export async function findPageIds(
+  { db }: Database,
+  parent: ParentRef,
+  slugs: readonly string[],
+): Promise<Map<string, number>> {
+  const found = new Map<string, number>()
+  for (const part of chunked(slugs)) {
+    const rows = await db
+      .selectFrom('wiki_pages')
+      .select(['id', 'slug'])
+      .where(belongsTo(parent))
+      .where('slug_hash', 'in', part.map(hashOf))
+      .execute()
+    for (const { id, slug } of rows) found.set(slug, id)
+  }
+  return found
+}
+
+/** Returns the ids of pages by slug. Pages without an id get one. */
+export async function insertPageIds(
+  { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
+  parent: ParentRef,
+  slugs: readonly string[],
+): Promise<Map<string, number>> {
+  const found = await findPageIds({ db }, parent, slugs)
+  const missing = slugs.filter((slug) => !found.has(slug))
+  for (const part of chunked(missing)) {
+    const columns = { ...parentColumns(parent), created_at_ms: nowMs }
+    const rows = await db
+      .insertInto('wiki_pages')
+      .values(part.map((slug) => ({ ...columns, slug, slug_hash: hashOf(slug) })))
+      .returning(['id', 'slug'])
+      .execute()
+    for (const { id, slug } of rows) found.set(slug, id)
+  }
+  return found
+}
+
+/** Gives pages new slugs, and keeps their ids. */
+export async function renamePages(
+  { db }: Pick<Tx, 'db'>,
+  parent: ParentRef,
+  moves: ReadonlyMap<string, string>,
+): Promise<void> {
+  const ids = await findPageIds({ db }, parent, [...moves.keys()])
+  // Rows of pages that a push removed, which would be in the way.
+  const former = [...(await findPageIds({ db }, parent, [...moves.values()])).values()]
+  const moving = new Set(ids.values())
+  await deletePages(
+    { db },
+    former.filter((id) => !moving.has(id)),
+  )
+  // In two steps, because a page may get the slug that another one has until now.
+  for (const id of moving) await setSlug(db, id, `\n${id}`)
+  for (const [from, id] of ids) await setSlug(db, id, moves.get(from)!)
+}
+
+const setSlug = (db: Kysely<CoreTables>, id: number, slug: string) =>
+  db
+    .updateTable('wiki_pages')
+    .set({ slug, slug_hash: hashOf(slug) })
+    .where('id', '=', id)
+    .execute()
+
+export async function deletePages({ db }: Pick<Tx, 'db'>, ids: readonly number[]): Promise<void> {
+  for (const part of chunked(ids)) await db.deleteFrom('wiki_pages').where('id', 'in', part).execute()
+}
+
+/** Returns the parent and the slug of a page. @throws DomainError `not_found` */
+export async function getPagePlace(
+  { db }: ReadContext,
+  id: number,
+): Promise<{ readonly parent: ParentRef; readonly slug: string }> {
+  const row = await db.selectFrom('wiki_pages').selectAll().where('id', '=', id).executeTakeFirst()
+  if (row === undefined) throw notFound('Wiki Page')
+  return { parent: parentOfRow(row), slug: row.slug }
+}
