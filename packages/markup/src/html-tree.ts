@@ -1,7 +1,7 @@
-import type { fromHtml } from 'hast-util-from-html'
+import type { fromParse5 } from 'hast-util-from-parse5'
 
 /** A parsed HTML document or fragment. */
-export type HtmlRoot = ReturnType<typeof fromHtml>
+export type HtmlRoot = Extract<ReturnType<typeof fromParse5>, { type: 'root' }>
 /** A node below the root: an element, a text, a comment or a document type. */
 export type HtmlNode = HtmlRoot['children'][number]
 export type HtmlElement = Extract<HtmlNode, { type: 'element' }>

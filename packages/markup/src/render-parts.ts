@@ -60,8 +60,7 @@ export async function* renderParts(task: RenderTask): AsyncGenerator<RenderPart>
 
 async function renderMarkup(task: Extract<RenderTask, { kind: 'markup' }>) {
   const { format, text, base, findsReferences, limits } = task
-  const source = await renderers[format](text)
-  const tree = typeof source === 'string' ? parseHtml(requireShort(source, limits)) : source
+  const tree = parseHtml(requireShort(await renderers[format](text), limits))
   if (format === 'markdown' || format === 'org') addHeadingLinks(tree)
   if (format === 'markdown') addDirections(tree)
   const sanitised = sanitise(tree, { base, limits })

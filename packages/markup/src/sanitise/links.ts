@@ -14,7 +14,7 @@ export interface CheckedLink {
 }
 
 /** The place of addresses without a host; no real host can have this name. */
-const PLACEHOLDER = 'http://relative.invalid'
+const PLACEHOLDER = 'https://relative.invalid'
 
 /**
  * Returns the address as a browser would read it, or `undefined` if it is not allowed.

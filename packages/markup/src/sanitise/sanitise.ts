@@ -1,6 +1,7 @@
-import { fromHtml } from 'hast-util-from-html'
+import { fromParse5 } from 'hast-util-from-parse5'
 import { sanitize } from 'hast-util-sanitize'
 import { toHtml } from 'hast-util-to-html'
+import { defaultTreeAdapter, html as names, parseFragment } from 'parse5'
 import { forEachElement, type HtmlElement, type HtmlRoot } from '../html-tree.ts'
 import type { MarkupLimits } from '../limits.ts'
 import { MarkupError } from '../markup-error.ts'
@@ -18,35 +19,38 @@ export interface SanitiseOptions {
   readonly limits: TreeLimits
 }
 
-/** A sanitised tree, and the HTML that it was read from. */
+/** A sanitised tree and its HTML. */
 export interface Sanitised {
   readonly html: string
   readonly tree: HtmlRoot
 }
 
 /**
- * Sanitises HTML by the rules of a browser: parses it, keeps what `schema` allows, and writes it again.
+ * Sanitises a tree of `parseHtml`: keeps what `schema` allows, and writes it as HTML.
  *
  * The result is read and sanitised again until it no longer changes, so that a browser reads exactly the tree that was
  * checked. Some trees cannot be written in HTML, such as a link within a link.
  *
  * @throws MarkupError `too_deep`, `too_many_elements`; `failed` if the HTML does not become stable
  */
-export function sanitise(source: string | HtmlRoot, options: SanitiseOptions): Sanitised {
-  let html = clean(typeof source === 'string' ? parseHtml(source) : source, options)
+export function sanitise(source: HtmlRoot, options: SanitiseOptions): Sanitised {
+  let last = clean(source, options)
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const tree = parseHtml(html)
-    const again = clean(tree, options)
-    if (again === html) return { html, tree: parseHtml(html) }
-    html = again
+    const again = clean(parseHtml(last.html), options)
+    if (again.html === last.html) return again
+    last = again
   }
   throw new MarkupError('failed')
 }
 
+/** The element that the HTML is the content of: it decides how a parser reads, for example, a row without a table. */
+const content = defaultTreeAdapter.createElement('div', names.NS.HTML, [])
+
 /** Parses HTML as the content of an element of the page. */
 export function parseHtml(html: string): HtmlRoot {
   try {
-    return fromHtml(html, { fragment: true })
+    const fragment = parseFragment(content, html, {})
+    return fromParse5(fragment) as HtmlRoot
   } catch (error) {
     // The parser recurses for each level.
     if (error instanceof RangeError) throw new MarkupError('too_deep')
@@ -59,13 +63,13 @@ export function writeHtml(tree: HtmlRoot): string {
   return toHtml(tree, { characterReferences: { useNamedReferences: true } })
 }
 
-function clean(tree: HtmlRoot, { base, limits }: SanitiseOptions): string {
+function clean(tree: HtmlRoot, { base, limits }: SanitiseOptions): Sanitised {
   requireTreeWithin(tree, limits)
   tidyElements(tree, base)
   const sanitised = sanitize(tree, schema) as HtmlRoot
   forEachElement(sanitised, dropEmptyClass)
   forEachElement(sanitised, keepFirstLineBreak)
-  return writeHtml(sanitised)
+  return { html: writeHtml(sanitised), tree: sanitised }
 }
 
 function requireTreeWithin(tree: HtmlRoot, { maxDepth, maxElements }: TreeLimits): void {
