@@ -220,6 +220,29 @@ const expected: Readonly<Record<string, unknown>> = {
     after: [5, ['*.example.test']],
     refused: ['GitlabUpdateError', 400, { max_attachment_size: ['must be greater than 0'] }],
   },
+  applications: {
+    made: ['Deploy board', 'https://board.example.test/cb', true, ['api', 'read_user']],
+    secret: [true, false],
+    listed: true,
+    refused: ['GitlabCreateError', 400, { name: ["can't be blank"], redirect_uri: ['must be an absolute URI.'] }],
+    removed: ['GitlabDeleteError', 404, '404 Application Not Found'],
+  },
+  broadcast_messages: {
+    made: [
+      'Maintenance on Sunday',
+      '2026-02-03T04:00:00.000Z',
+      '2026-02-03T06:00:00.000Z',
+      '#112233',
+      '#ffffff',
+      [30, 40],
+      true,
+    ],
+    listed: ['Maintenance on Sunday'],
+    shown: ['banner', 'indigo', false, null],
+    refused: ['GitlabAuthenticationError', 401, '401 Unauthorized'],
+    changed: ['It is over', [10], '#112233'],
+    removed: ['GitlabGetError', 404, '404 Not found'],
+  },
 }
 
 describeWithPython('python-gitlab', () => {

@@ -582,6 +582,52 @@ def application_settings():
     return seen
 
 
+@step
+def applications():
+    made = root.applications.create(
+        {"name": "Deploy board", "redirect_uri": "https://board.example.test/cb", "scopes": "api read_user"}
+    )
+    listed = [one for one in root.applications.list(get_all=True) if one.id == made.id][0]
+    seen = {
+        "made": pick(made, "application_name", "callback_url", "confidential", "scopes"),
+        "secret": [made.secret.startswith("gitlaboas-"), hasattr(listed, "secret")],
+        "listed": listed.application_id == made.application_id,
+        "refused": refusal(root.applications.create, {"name": "", "redirect_uri": "/cb", "scopes": "api"}),
+    }
+    made.delete()
+    seen["removed"] = refusal(root.applications.delete, made.id)
+    return seen
+
+
+@step
+def broadcast_messages():
+    made = root.broadcastmessages.create(
+        {
+            "message": "Maintenance on Sunday",
+            "starts_at": "2026-02-03T04:00:00Z",
+            "ends_at": "2026-02-03T06:00:00Z",
+            "color": "#112233",
+            "font": "#ffffff",
+            "target_access_levels": [30, 40],
+        }
+    )
+    visitor = as_holder("unknown-token")
+    shown = visitor.broadcastmessages.get(made.id)
+    seen = {
+        "made": pick(made, "message", "starts_at", "ends_at", "color", "font", "target_access_levels", "active"),
+        "listed": [one.message for one in visitor.broadcastmessages.list(get_all=True)],
+        "shown": pick(shown, "broadcast_type", "theme", "dismissable", "target_path"),
+        "refused": refusal(visitor.broadcastmessages.create, {"message": "No"}),
+    }
+    made.message = "It is over"
+    made.target_access_levels = [10]
+    made.save()
+    seen["changed"] = pick(root.broadcastmessages.get(made.id), "message", "target_access_levels", "color")
+    made.delete()
+    seen["removed"] = refusal(root.broadcastmessages.get, made.id)
+    return seen
+
+
 def result_of(work):
     try:
         return work()
