@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /*
  * Makes ready what the interoperability and contract tests run beside Node: a virtual environment with the OpenTelemetry SDK
- * for Python and python-gitlab, one with schemathesis, a small Go program with the SDK for Go, and the programs that use the
- * core's API (test/interop/programs). Prints their paths as a line of JSON.
+ * for Python and python-gitlab, one with schemathesis, a small Go program with the SDK for Go, one that calls client-go, and
+ * the programs that use the core's API (test/interop/programs). Prints their paths as a line of JSON.
  *
  *   node prepare.mjs                 creates them unless the cache has them
  *   node prepare.mjs --print-paths   only prints their paths, even if they do not exist
@@ -23,7 +23,7 @@ const requirements = join(here, 'python', 'requirements.txt')
 const schemathesisRequirements = join(here, '..', 'schemathesis', 'requirements.txt')
 const ansibleRequirements = join(here, 'programs', 'ansible', 'requirements.txt')
 const gitlabformRequirements = join(here, 'programs', 'gitlabform', 'requirements.txt')
-const goSources = ['main.go', 'go.mod', 'go.sum'].map((file) => join(here, 'go', file))
+const sourcesIn = (directory) => ['main.go', 'go.mod', 'go.sum'].map((file) => join(here, directory, file))
 
 const pythonHome = join(cacheRoot, `interop-python-${hashOf([requirements])}`)
 const schemathesisHome = join(cacheRoot, `schemathesis-${hashOf([schemathesisRequirements])}`)
@@ -31,7 +31,8 @@ const ansibleHome = join(cacheRoot, `ansible-${hashOf([ansibleRequirements])}`)
 const gitlabformHome = join(cacheRoot, `gitlabform-${hashOf([gitlabformRequirements])}`)
 const glabHome = join(cacheRoot, `glab-${glabVersion}`)
 const collections = join(cacheRoot, `ansible-collections-${ansibleVersion}`)
-const go = join(cacheRoot, `interop-go-${hashOf(goSources)}`, 'interop')
+const go = join(cacheRoot, `interop-go-${hashOf(sourcesIn('go'))}`, 'interop')
+const goClient = join(cacheRoot, `client-go-${hashOf(sourcesIn('client-go'))}`, 'client')
 /** The file that marks a complete installation. A virtual environment cannot be renamed, because it contains its own path. */
 const completeIn = (home) => join(home, 'complete')
 const pythonIn = (home) => join(home, 'bin', 'python')
@@ -41,6 +42,7 @@ const paths = {
   schemathesis: join(schemathesisHome, 'bin', 'schemathesis'),
   schemathesisIsComplete: completeIn(schemathesisHome),
   go,
+  goClient,
   glab: join(glabHome, 'usr', 'bin', 'glab'),
   ansible: join(ansibleHome, 'bin'),
   ansibleIsComplete: completeIn(ansibleHome),
@@ -65,7 +67,8 @@ function makeAll() {
   return [
     makePython(pythonHome, requirements, 'the OpenTelemetry SDK for Python, and python-gitlab'),
     makePython(schemathesisHome, schemathesisRequirements, 'schemathesis'),
-    makeGo(),
+    makeGo(go, 'go', 'the exporters in Go'),
+    makeGo(goClient, 'client-go', 'a program that calls client-go'),
     makePython(gitlabformHome, gitlabformRequirements, 'gitlabform and gitlabber'),
     makePython(ansibleHome, ansibleRequirements, 'ansible') ??
       installCollection(collections, pythonIn(ansibleHome), run),
@@ -85,14 +88,14 @@ function makePython(home, required, what) {
   return failure
 }
 
-function makeGo() {
-  if (existsSync(go)) return undefined
-  console.error('interop: building the Go client')
-  mkdirSync(dirname(go), { recursive: true })
+function makeGo(program, directory, what) {
+  if (existsSync(program)) return undefined
+  console.error(`interop: building ${what}`)
+  mkdirSync(dirname(program), { recursive: true })
   setPriority(10) // the compiler inherits it, so that a build does not slow down other programs
-  const aside = `${go}.${process.pid}`
-  const failure = run('go', ['build', '-trimpath', '-o', aside, '.'], join(here, 'go'))
-  if (failure === undefined) renameSync(aside, go)
+  const aside = `${program}.${process.pid}`
+  const failure = run('go', ['build', '-trimpath', '-o', aside, '.'], join(here, directory))
+  if (failure === undefined) renameSync(aside, program)
   return failure
 }
 

@@ -11,6 +11,8 @@ export interface PreparedPaths {
   readonly schemathesis: string
   readonly schemathesisIsComplete: string
   readonly go: string
+  /** The program that calls client-go. */
+  readonly goClient: string
   readonly glab: string
   /** The directory with the commands of ansible. */
   readonly ansible: string
@@ -54,6 +56,12 @@ export function describeWithProgram(
 export function describeWithPython(name: string, suite: () => void): void {
   const isComplete = existsSync(preparedPaths().pythonIsComplete)
   describeUnlessMissing(name, suite, isComplete ? [] : [`the clients in Python ${makesThem}`])
+}
+
+/** Declares a suite that needs client-go. @see describeUnlessMissing */
+export function describeWithGoClient(name: string, suite: () => void): void {
+  const isComplete = existsSync(preparedPaths().goClient)
+  describeUnlessMissing(name, suite, isComplete ? [] : [`client-go ${makesThem}`])
 }
 
 /**
