@@ -18,6 +18,7 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
   ['test/contract/collector-configs.test.ts', 'tools', 'the collector'],
   ['test/contract/collector-roundtrip.test.ts', 'tools', 'the collector'],
   ['test/contract/core/backfill.test.ts', 'tools', 'several processes for 10 seconds'],
+  ['test/contract/core/client-go/', 'tools', 'Go'],
   ['test/contract/core/python-gitlab.test.ts', 'tools', 'Python'],
   ['test/contract/cumulative.test.ts', 'tools', 'the collector'],
   ['test/contract/delta-to-cumulative.test.ts', 'tools', 'the collector'],

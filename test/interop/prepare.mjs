@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /*
  * Makes ready what the interoperability and contract tests run beside Node: a virtual environment with the OpenTelemetry SDK
- * for Python and python-gitlab, one with schemathesis, two Go programs, with the SDK for Go and with client-go, and the
- * programs that use the core's API (test/interop/programs). Prints their paths as a line of JSON.
+ * for Python and python-gitlab, one with schemathesis, a small Go program with the SDK for Go, one that calls client-go, and
+ * the programs that use the core's API (test/interop/programs). Prints their paths as a line of JSON.
  *
  *   node prepare.mjs                 creates them unless the cache has them
  *   node prepare.mjs --print-paths   only prints their paths, even if they do not exist
@@ -12,7 +12,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ansibleVersion, glabVersion, installCollection, installGlab } from './programs/install.mjs'
@@ -23,8 +23,7 @@ const requirements = join(here, 'python', 'requirements.txt')
 const schemathesisRequirements = join(here, '..', 'schemathesis', 'requirements.txt')
 const ansibleRequirements = join(here, 'programs', 'ansible', 'requirements.txt')
 const gitlabformRequirements = join(here, 'programs', 'gitlabform', 'requirements.txt')
-const goDirectory = join(here, 'go')
-const clientGoDirectory = join(here, 'client-go')
+const sourcesIn = (directory) => ['main.go', 'go.mod', 'go.sum'].map((file) => join(here, directory, file))
 
 const pythonHome = join(cacheRoot, `interop-python-${hashOf([requirements])}`)
 const schemathesisHome = join(cacheRoot, `schemathesis-${hashOf([schemathesisRequirements])}`)
@@ -32,8 +31,8 @@ const ansibleHome = join(cacheRoot, `ansible-${hashOf([ansibleRequirements])}`)
 const gitlabformHome = join(cacheRoot, `gitlabform-${hashOf([gitlabformRequirements])}`)
 const glabHome = join(cacheRoot, `glab-${glabVersion}`)
 const collections = join(cacheRoot, `ansible-collections-${ansibleVersion}`)
-const go = join(cacheRoot, `interop-go-${hashOf(filesIn(goDirectory))}`, 'interop')
-const clientGo = join(cacheRoot, `client-go-${hashOf(filesIn(clientGoDirectory))}`, 'contract')
+const go = join(cacheRoot, `interop-go-${hashOf(sourcesIn('go'))}`, 'interop')
+const goClient = join(cacheRoot, `client-go-${hashOf(sourcesIn('client-go'))}`, 'client')
 /** The file that marks a complete installation. A virtual environment cannot be renamed, because it contains its own path. */
 const completeIn = (home) => join(home, 'complete')
 const pythonIn = (home) => join(home, 'bin', 'python')
@@ -43,7 +42,7 @@ const paths = {
   schemathesis: join(schemathesisHome, 'bin', 'schemathesis'),
   schemathesisIsComplete: completeIn(schemathesisHome),
   go,
-  clientGo,
+  goClient,
   glab: join(glabHome, 'usr', 'bin', 'glab'),
   ansible: join(ansibleHome, 'bin'),
   ansibleIsComplete: completeIn(ansibleHome),
@@ -63,18 +62,13 @@ function hashOf(files) {
   return hash.digest('hex').slice(0, 16)
 }
 
-function filesIn(directory) {
-  const names = readdirSync(directory).sort()
-  return names.map((name) => join(directory, name))
-}
-
 /** Creates all clients. Each step returns the reason of its failure. */
 function makeAll() {
   return [
     makePython(pythonHome, requirements, 'the OpenTelemetry SDK for Python, and python-gitlab'),
     makePython(schemathesisHome, schemathesisRequirements, 'schemathesis'),
-    makeGo(go, goDirectory, 'the Go program with the OpenTelemetry SDK'),
-    makeGo(clientGo, clientGoDirectory, 'the Go program with client-go'),
+    makeGo(go, 'go', 'the exporters in Go'),
+    makeGo(goClient, 'client-go', 'a program that calls client-go'),
     makePython(gitlabformHome, gitlabformRequirements, 'gitlabform and gitlabber'),
     makePython(ansibleHome, ansibleRequirements, 'ansible') ??
       installCollection(collections, pythonIn(ansibleHome), run),
@@ -100,7 +94,7 @@ function makeGo(program, directory, what) {
   mkdirSync(dirname(program), { recursive: true })
   setPriority(10) // the compiler inherits it, so that a build does not slow down other programs
   const aside = `${program}.${process.pid}`
-  const failure = run('go', ['build', '-trimpath', '-o', aside, '.'], directory)
+  const failure = run('go', ['build', '-trimpath', '-o', aside, '.'], join(here, directory))
   if (failure === undefined) renameSync(aside, program)
   return failure
 }

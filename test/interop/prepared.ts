@@ -11,8 +11,8 @@ export interface PreparedPaths {
   readonly schemathesis: string
   readonly schemathesisIsComplete: string
   readonly go: string
-  /** The program that calls the API with client-go. */
-  readonly clientGo: string
+  /** The program that calls client-go. */
+  readonly goClient: string
   readonly glab: string
   /** The directory with the commands of ansible. */
   readonly ansible: string

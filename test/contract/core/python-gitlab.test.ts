@@ -14,6 +14,14 @@ const notFound = ['GitlabGetError', 404]
 const noGroup = [...notFound, '404 Group Not Found']
 const noProject = [...notFound, '404 Project Not Found']
 const noUser = [...notFound, '404 User Not Found']
+const accessRequest = {
+  made: ['req', 'active', BEGINS, BEGINS],
+  again: ['GitlabCreateError', 400, { user_id: ['already exists in source'] }],
+  own: ['req'],
+  denied: [],
+  approved: [20, 20],
+  gone: ['GitlabDeleteError', 404, '404 Not found'],
+}
 const numbered = (letter: string) => [1, 2, 3, 4, 5, 6, 7].map((number) => `${letter}${number}`)
 
 /** The expected results, by step of the script. */
@@ -119,6 +127,7 @@ const expected: Readonly<Record<string, unknown>> = {
     'one inherited': 30,
     removed: [...notFound, '404 Not found'],
   },
+  access_requests: { group: accessRequest, project: accessRequest },
   variables: {
     made: {
       variable_type: 'env_var',

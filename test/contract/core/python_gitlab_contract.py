@@ -315,6 +315,38 @@ def members():
 
 
 @step
+def access_requests():
+    group = new_group("requests", visibility="public")
+    project = root.projects.create({"name": "tools", "namespace_id": group.id, "visibility": "public"})
+    user = new_user("req")
+    token = user.personal_access_tokens.create({"name": "laptop", "scopes": ["api"], "expires_at": "2026-06-01"}).token
+    own = as_holder(token)
+    seen = {}
+    for name, source, mine in [
+        ("group", group, own.groups.get(group.id)),
+        ("project", project, own.projects.get(project.id)),
+    ]:
+        made = mine.accessrequests.create()
+        steps = {
+            "made": pick(made, "username", "state", "requested_at", "created_at"),
+            "again": refusal(mine.accessrequests.create),
+            "own": [one.username for one in mine.accessrequests.list(get_all=True)],
+        }
+        source.accessrequests.delete(user.id)
+        steps["denied"] = source.accessrequests.list(get_all=True)
+        mine.accessrequests.create()
+        mine.accessrequests.delete(user.id)
+        mine.accessrequests.create()
+        pending = source.accessrequests.list(get_all=True)[0]
+        pending.approve(access_level=gitlab.const.AccessLevel.REPORTER)
+        steps["approved"] = [pending.access_level, source.members.get(user.id).access_level]
+        steps["gone"] = refusal(source.accessrequests.delete, user.id)
+        source.members.delete(user.id)
+        seen[name] = steps
+    return seen
+
+
+@step
 def variables():
     group = new_group("variables")
     project = new_project("tools", group)

@@ -1,4 +1,4 @@
-module penstock/contract
+module penstock/client
 
 go 1.25.0
 

@@ -1,97 +1,139 @@
-// Calls the API of a core with client-go, and prints the result of each step as JSON.
-//
-// Standard input is JSON: url and rootToken. Each file registers the steps of an area. The result of a step that fails is
-// {"raised": ...}.
+// Command client calls methods of client-go for the contract tests. Its argument is the URL of the API. Each line of its input
+// names a method with its arguments as JSON, and is answered by a line with the result; see go-client.ts.
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
+	"reflect"
 	"strings"
 
 	gitlab "gitlab.com/gitlab-org/api/client-go/v2"
 )
 
-type fields = map[string]any
-
-type settings struct {
-	URL       string `json:"url"`
-	RootToken string `json:"rootToken"`
+type order struct {
+	Token string `json:"token"`
+	// Service and method: `AccessRequests.RequestGroupAccess`.
+	Method    string            `json:"method"`
+	Arguments []json.RawMessage `json:"arguments"`
 }
 
-// core is the API that the steps call.
-type core struct {
-	settings
-	// root is the client of the administrator.
-	root *gitlab.Client
+type outcome struct {
+	Result any    `json:"result"`
+	Status int    `json:"status"`
+	Error  string `json:"error,omitempty"`
 }
 
-type step struct {
-	name string
-	work func(core) (any, error)
-}
-
-var steps []step
-
-func register(name string, work func(core) (any, error)) {
-	steps = append(steps, step{name, work})
-}
-
-// as returns a client with a token, which may be unknown.
-func (served core) as(token string) (*gitlab.Client, error) {
-	return gitlab.NewClient(token, gitlab.WithBaseURL(served.URL), gitlab.WithoutRetries())
-}
-
-// refusal returns the status and the text of the error that the client returned.
-func refusal(err error) any {
-	var response *gitlab.ErrorResponse
-	switch {
-	case err == nil:
-		return "no error"
-	case errors.Is(err, gitlab.ErrNotFound):
-		return []any{404}
-	case errors.As(err, &response):
-		return []any{response.Response.StatusCode, strings.Trim(response.Message, "{}")}
-	default:
-		return err.Error()
-	}
-}
-
-func resultOf(each step, served core) (result any) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			result = fields{"raised": fmt.Sprint(reason)}
-		}
-	}()
-	result, err := each.work(served)
-	if err != nil {
-		return fields{"raised": err.Error()}
-	}
-	return result
-}
+var (
+	optionType = reflect.TypeFor[gitlab.RequestOptionFunc]()
+	readerType = reflect.TypeFor[io.Reader]()
+	anyType    = reflect.TypeFor[any]()
+)
 
 func main() {
-	var served core
-	if err := json.NewDecoder(os.Stdin).Decode(&served.settings); err != nil {
-		fail(err)
-	}
-	root, err := served.as(served.RootToken)
-	if err != nil {
-		fail(err)
-	}
-	served.root = root
-	results := fields{}
-	for _, each := range steps {
-		results[each.name] = resultOf(each, served)
-	}
-	if err := json.NewEncoder(os.Stdout).Encode(results); err != nil {
-		fail(err)
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 16<<20)
+	answers := json.NewEncoder(os.Stdout)
+	for lines.Scan() {
+		var wanted order
+		if err := json.Unmarshal(lines.Bytes(), &wanted); err != nil {
+			panic(err)
+		}
+		if err := answers.Encode(perform(os.Args[1], wanted)); err != nil {
+			panic(err)
+		}
 	}
 }
 
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
+func perform(url string, wanted order) outcome {
+	client, err := gitlab.NewClient(wanted.Token, gitlab.WithBaseURL(url), gitlab.WithCustomRetryMax(0))
+	if err != nil {
+		return outcome{Error: err.Error()}
+	}
+	service, name, _ := strings.Cut(wanted.Method, ".")
+	field := reflect.ValueOf(client).Elem().FieldByName(service)
+	if !field.IsValid() {
+		return outcome{Error: "client-go has no service " + service}
+	}
+	method := field.MethodByName(name)
+	if !method.IsValid() {
+		return outcome{Error: "client-go has no method " + wanted.Method}
+	}
+	arguments, err := argumentsFor(method.Type(), wanted.Arguments)
+	if err != nil {
+		return outcome{Error: err.Error()}
+	}
+	return outcomeOf(method.Call(arguments))
+}
+
+func argumentsFor(method reflect.Type, given []json.RawMessage) ([]reflect.Value, error) {
+	var arguments []reflect.Value
+	for index := range method.NumIn() {
+		kind := method.In(index)
+		if kind == reflect.SliceOf(optionType) {
+			break
+		}
+		if index >= len(given) {
+			arguments = append(arguments, reflect.Zero(kind))
+			continue
+		}
+		value, err := argument(kind, given[index])
+		if err != nil {
+			return nil, fmt.Errorf("argument %d: %w", index, err)
+		}
+		arguments = append(arguments, value)
+	}
+	return arguments, nil
+}
+
+func argument(kind reflect.Type, given json.RawMessage) (reflect.Value, error) {
+	value := reflect.New(kind)
+	if kind == readerType {
+		var text string
+		err := json.Unmarshal(given, &text)
+		return reflect.ValueOf(strings.NewReader(text)), err
+	}
+	if err := json.Unmarshal(given, value.Interface()); err != nil {
+		return value, err
+	}
+	// The id of a group or project: client-go accepts integers and texts.
+	if number, isNumber := value.Elem().Interface().(float64); kind == anyType && isNumber && number == math.Trunc(number) {
+		return reflect.ValueOf(int64(number)), nil
+	}
+	return value.Elem(), nil
+}
+
+// Returns the result, the response and the error that a method returned.
+func outcomeOf(results []reflect.Value) (all outcome) {
+	for _, each := range results {
+		switch value := each.Interface().(type) {
+		case nil:
+		case *gitlab.Response:
+			if value != nil && value.Response != nil {
+				all.Status = value.StatusCode
+			}
+		case error:
+			all.Error = value.Error()
+			var refusal *gitlab.ErrorResponse
+			if errors.As(value, &refusal) && refusal.Message != "" {
+				all.Error = refusal.Message
+			}
+		case []byte:
+			all.Result = string(value)
+		case io.Reader:
+			content, err := io.ReadAll(value)
+			if err != nil {
+				all.Error = err.Error()
+			}
+			all.Result = string(content)
+		default:
+			all.Result = value
+		}
+	}
+	return all
 }

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeWithProgram } from '../../../interop/prepared.ts'
+import { RunningCore } from '../running-core.ts'
+import { GoClient } from './go-client.ts'
+
+describeWithProgram('client-go', ['goClient'], () => {
+  let core: RunningCore
+  let client: GoClient
+
+  beforeAll(async () => {
+    core = await RunningCore.start()
+    client = new GoClient(core.url)
+  })
+
+  afterAll(async () => {
+    await client.close()
+    await core.close()
+  })
+
+  const asRoot = (method: string, ...args: readonly unknown[]) => client.call(core.rootToken, method, ...args)
+  /** Calls with an unknown token, which reads without authentication have to ignore. */
+  const asVisitor = (method: string, ...args: readonly unknown[]) => client.call('unknown-token', method, ...args)
+
+  test('creates, lists, renews and deletes applications', async () => {
+    const application = {
+      name: 'Deploy board',
+      redirect_uri: 'https://board.example.test/cb',
+      scopes: 'api read_user',
+    }
+    const { status, result: made } = await asRoot('Applications.CreateApplication', application)
+    expect(status).toBe(200)
+    expect(made).toMatchObject({
+      application_name: 'Deploy board',
+      callback_url: 'https://board.example.test/cb',
+      confidential: true,
+      scopes: ['api', 'read_user'],
+    })
+    const { result: listed } = await asRoot('Applications.ListApplications', {})
+    expect(listed).toMatchObject([{ id: made.id, application_id: made.application_id, secret: '' }])
+    const { result: renewed } = await asRoot('Applications.RenewApplicationSecret', made.id)
+    expect(renewed.application_id).toBe(made.application_id)
+    expect([renewed.secret === '', renewed.secret === made.secret]).toEqual([false, false])
+    expect(await asRoot('Applications.DeleteApplication', made.id)).toMatchObject({ status: 204 })
+    expect(await asRoot('Applications.DeleteApplication', made.id)).toMatchObject({ status: 404 })
+    expect(await asRoot('Applications.CreateApplication', { name: 'Half' })).toMatchObject({
+      status: 400,
+      error: '{error: redirect_uri is missing, scopes is missing, scopes is empty}',
+    })
+  })
+
+  test('creates, reads, changes and deletes broadcast messages', async () => {
+    const message = {
+      message: 'Maintenance on Sunday',
+      starts_at: '2026-02-03T04:00:00Z',
+      ends_at: '2026-02-03T06:00:00Z',
+      font: '#FFFFFF',
+      target_access_levels: [30, 40],
+      target_path: '*/welcome',
+      broadcast_type: 'notification',
+      dismissable: true,
+      theme: 'light-blue',
+    }
+    const { status, result: made } = await asRoot('BroadcastMessage.CreateBroadcastMessage', message)
+    expect([status, made]).toEqual([201, { ...message, id: made.id, active: true }])
+    expect((await asVisitor('BroadcastMessage.ListBroadcastMessages', {})).result).toEqual([made])
+    expect((await asVisitor('BroadcastMessage.GetBroadcastMessage', made.id)).result).toEqual(made)
+    expect(await asVisitor('BroadcastMessage.CreateBroadcastMessage', {})).toMatchObject({
+      status: 401,
+      error: '{message: 401 Unauthorized}',
+    })
+    const change = { message: 'Maintenance is over', target_access_levels: [10], theme: 'green' }
+    const { result: changed } = await asRoot('BroadcastMessage.UpdateBroadcastMessage', made.id, change)
+    expect(changed).toEqual({ ...made, ...change })
+    expect(await asRoot('BroadcastMessage.DeleteBroadcastMessage', made.id)).toMatchObject({ status: 204 })
+    expect(await asRoot('BroadcastMessage.GetBroadcastMessage', made.id)).toMatchObject({ status: 404 })
+  })
+})
