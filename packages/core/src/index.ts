@@ -57,6 +57,7 @@ export { issueTracking, subscriptionsToIssues } from './issues/issue-tracking.ts
 export * from './issues/milestone-issues.ts'
 export { type BurnupTotals, reportOfEachMilestone } from './issues/milestone-report.ts'
 export type {} from './issues/time-log-store.ts'
+export { MAX_INTEGER } from './kit/common-fields.ts'
 export * from './kit/domain-error.ts'
 export { clientNameOf, type FieldTable, type FieldType, type NameOf, type ObjectOf } from './kit/field-table.ts'
 export type {} from './kit/internal-id.ts'

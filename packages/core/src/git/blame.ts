@@ -3,6 +3,7 @@ import { changesBetween, MAX_FILES } from './commit-diff.ts'
 import type { GitRepository } from './git-repository.ts'
 import { entryAt, type HistoryHeader, MAX_SEARCHED } from './history.ts'
 import { type DiffLine, diffLines, linesOf } from './line-diff.ts'
+import { NewestFirst } from './newest-first.ts'
 
 /** The maximum number of versions of the file that are compared, and of lines in all of them together. */
 const MAX_COMPARED = 5_000
@@ -73,22 +74,23 @@ export async function blame(
 
 /** The versions that are still to be examined. A version that is added twice gets the lines of both additions. */
 class SuspectQueue {
-  readonly #waiting: Suspect[] = []
+  readonly #waiting = new NewestFirst<Suspect>(({ commit }) => commit.committer.atSeconds)
 
   add(suspect: Suspect): void {
     const { commit, segments, lines } = suspect
     const path = segments.join('/')
-    const known = this.#waiting.find((other) => other.commit.oid === commit.oid && other.segments.join('/') === path)
+    const known = this.#waiting.items.find(
+      (other) => other.commit.oid === commit.oid && other.segments.join('/') === path,
+    )
     if (known !== undefined) {
       for (const [line, original] of lines) known.lines.set(line, original)
       return
     }
-    const at = this.#waiting.findLastIndex((other) => other.commit.committer.atSeconds >= commit.committer.atSeconds)
-    this.#waiting.splice(at + 1, 0, suspect)
+    this.#waiting.add(suspect)
   }
 
   takeNewest(): Suspect | undefined {
-    return this.#waiting.shift()
+    return this.#waiting.take()
   }
 }
 

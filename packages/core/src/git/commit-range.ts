@@ -1,5 +1,6 @@
 import type { GitRepository } from './git-repository.ts'
 import type { HistoryHeader } from './history.ts'
+import { NewestFirst } from './newest-first.ts'
 
 /** The commits of a branch that another branch does not have. */
 export interface CommitRange {
@@ -41,7 +42,7 @@ export async function rangeOf(
   }: { readonly headSha: string; readonly startSha: string; readonly otherShas?: readonly string[] },
 ): Promise<CommitRange | undefined> {
   const found = new Map<string, { readonly commit: HistoryHeader; from: number }>()
-  const waiting: HistoryHeader[] = []
+  const waiting = new NewestFirst<HistoryHeader>(({ committer }) => committer.atSeconds)
   /** The earliest time of the commits that only the head branch seems to have; `undefined` if it has to be computed. */
   let oldestSeconds: number | undefined
   /** Marks a commit as reachable and queues it; returns false if the budget is used up. */
@@ -52,9 +53,7 @@ export async function rangeOf(
     if (commit === undefined) return false
     if (known?.from === FROM_HEAD) oldestSeconds = undefined
     found.set(oid, { commit, from: (known?.from ?? 0) | from })
-    if (waiting.includes(commit)) return true
-    const at = waiting.findLastIndex((other) => other.committer.atSeconds >= commit.committer.atSeconds)
-    waiting.splice(at + 1, 0, commit)
+    if (!waiting.items.includes(commit)) waiting.add(commit)
     return true
   }
   const fromOf = ({ oid }: HistoryHeader) => found.get(oid)!.from
@@ -68,19 +67,19 @@ export async function rangeOf(
     )
   /** Returns whether a queued commit can still change the result, the commits that only the head branch has. */
   const isOpen = (): boolean => {
-    if (waiting.some((commit) => fromOf(commit) === FROM_HEAD)) return true
+    if (waiting.items.some((commit) => fromOf(commit) === FROM_HEAD)) return true
     oldestSeconds ??= oldestOfHead()
-    return waiting.some(({ committer }) => committer.atSeconds >= oldestSeconds!)
+    return waiting.items.some(({ committer }) => committer.atSeconds >= oldestSeconds!)
   }
   while (isOpen()) {
-    const commit = waiting.shift()!
+    const commit = waiting.take()!
     passed.push(commit)
     if (fromOf(commit) === FROM_HEAD) oldestSeconds = undefined
     for (const parent of commit.parents) if (!(await visit(parent, fromOf(commit)))) return undefined
   }
   return {
     commits: [...new Set(passed)].filter((commit) => fromOf(commit) === FROM_HEAD),
-    base: [...passed, ...waiting].find((commit) => fromOf(commit) === SHARED),
+    base: [...passed, ...waiting.items].find((commit) => fromOf(commit) === SHARED),
     head: found.get(headSha)!.commit,
     startSha,
   }

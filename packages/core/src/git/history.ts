@@ -1,5 +1,6 @@
 import { type CommitHeader, type CommitObject, modes, type TreeEntry } from './git-object.ts'
 import type { GitRepository } from './git-repository.ts'
+import { NewestFirst } from './newest-first.ts'
 
 /** The limit of commits that a search visits. */
 export const MAX_SEARCHED = 20_000
@@ -33,18 +34,16 @@ export async function* history(
   { segments, sinceMs = -Infinity, untilMs = Infinity, firstParentOnly, author, text }: HistoryFilter = {},
 ): AsyncGenerator<HistoryCommit> {
   const seen = new Set<string>()
-  const waiting: HistoryCommit[] = []
+  const waiting = new NewestFirst<HistoryCommit>(({ committer }) => committer.atSeconds)
   const add = async (oid: string) => {
     if (seen.has(oid)) return
     seen.add(oid)
-    const commit = { oid, ...(await repository.commit(oid)) }
-    const at = waiting.findLastIndex((other) => other.committer.atSeconds >= commit.committer.atSeconds)
-    waiting.splice(at + 1, 0, commit)
+    waiting.add({ oid, ...(await repository.commit(oid)) })
   }
   const [wanted, part] = [author?.toLowerCase(), text?.toLowerCase()]
   for (const tip of tips) await add(tip)
   for (let searched = 0; searched < MAX_SEARCHED; searched += 1) {
-    const commit = waiting.shift()
+    const commit = waiting.take()
     if (commit === undefined) return
     const atMs = commit.committer.atSeconds * 1_000
     // Its ancestors are even older.

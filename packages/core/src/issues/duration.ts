@@ -1,3 +1,5 @@
+import { MAX_INTEGER } from '../kit/common-fields.ts'
+
 const MINUTE = 60
 const HOUR = 60 * MINUTE
 /** Working time: a day has 8 hours, a week 5 days and a month 4 weeks. */
@@ -17,7 +19,7 @@ const units = [
 const secondsOf = new Map<string, number>(units.flatMap(({ words, seconds }) => words.map((word) => [word, seconds])))
 
 /** The maximum time that can be estimated or spent: the largest value of GitLab's 32-bit column. */
-export const MAX_DURATION_SECONDS = 2_147_483_647
+export const MAX_DURATION_SECONDS = MAX_INTEGER
 export const ESTIMATE_INVALID = 'must have a valid format and be greater than or equal to zero.'
 
 /**

@@ -1,4 +1,5 @@
 import { type AliasedRawBuilder, type RawBuilder, sql } from 'kysely'
+import { MAX_INTEGER } from '../kit/common-fields.ts'
 import type { KeysetColumn } from '../kit/page.ts'
 import type { IssuableRow } from './issuable-store.ts'
 import type { IssuableTables } from './issuable-tables.ts'
@@ -47,7 +48,7 @@ const milestoneDue: OrderTerm = ({ items }, direction) =>
 const labelPriority: OrderTerm = ({ items, itemId, labels }) =>
   sql<number>`coalesce((select min(labels.priority) from ${sql.table(labels)} as pairs
     inner join labels on labels.id = pairs.label_id
-    where ${sql.ref(`pairs.${itemId}`)} = ${sql.ref(`${items}.id`)}), 2147483647)`
+    where ${sql.ref(`pairs.${itemId}`)} = ${sql.ref(`${items}.id`)}), ${sql.lit(MAX_INTEGER)})`
 
 /** The order by a value that is the same for all items: the newest first, in both directions. */
 export const constantOrder: IssuableOrder = { by: [], tieBreak: 'newest_first' }

@@ -3,14 +3,12 @@ import { can } from '../access/can.ts'
 import { standingOf } from '../access/subject.ts'
 import { DomainError, notFound } from '../kit/domain-error.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
-import type { Project } from '../model/project.ts'
-import type { OperationContext, Tx } from '../operations/context.ts'
 import { command } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { findProject } from '../projects/project-store.ts'
 import { setMetadata } from './issuable-changes.ts'
 import type { ShownIssue } from './issue.ts'
-import { draftOf, getIssue, issueEvents, oneIssue, shownIssue, subject } from './issue-changes.ts'
+import { canAdminister, draftOf, getIssue, issueEvents, oneIssue, shownIssue, subject } from './issue-changes.ts'
 import { copyIssueDetails } from './issue-move-store.ts'
 import { insertIssue, issueTables, setIssueState, setMovedTo } from './issue-store.ts'
 
@@ -34,7 +32,7 @@ export const moveIssue = command(
       throw notFound('Project')
     }
     if (target.id === tx.subject.id) throw refused('Cannot move issue to project it originates from!')
-    const mayMove = (await mayAdminister(tx, tx.subject)) && (await mayAdminister(tx, target))
+    const mayMove = (await canAdminister(tx, tx.subject)) && (await canAdminister(tx, target))
     if (!mayMove || before.movedToId !== undefined) {
       throw refused('Cannot move issue due to insufficient permissions!')
     }
@@ -55,6 +53,3 @@ export const moveIssue = command(
     return shownIssue(tx, moved)
   },
 )
-
-const mayAdminister = async (tx: Tx & OperationContext, project: Project) =>
-  can(await standingOf(tx, tx.actor, project), 'update_issue')

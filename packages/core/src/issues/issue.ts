@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MAX_INTEGER } from '../kit/common-fields.ts'
 import { clearable, day, dayOrInstant, instant } from '../kit/parameter-schemas.ts'
 import {
   anyOfIssuableInput,
@@ -62,7 +63,7 @@ export const issueFields = {
   confidential: clearable(z.boolean()),
   dueDate: clearable(day),
   /** The column has 32 bits. */
-  weight: clearable(z.int().min(0).max(2_147_483_647)),
+  weight: clearable(z.int().min(0).max(MAX_INTEGER)),
 }
 
 export const issueOrders = [

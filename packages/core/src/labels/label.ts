@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { bounded, MAX_INTEGER } from '../kit/common-fields.ts'
 import { errorTexts } from '../kit/error-texts.ts'
-import { changesOf, id, int, matches, type ObjectOf, parametersOf, text, time } from '../kit/field-table.ts'
+import { changesOf, id, matches, type ObjectOf, parametersOf, text, time } from '../kit/field-table.ts'
 import { pageInput } from '../kit/page.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import { parentFields } from '../model/parent.ts'
@@ -21,7 +22,7 @@ export const labelDraft = {
   /** An empty text is kept, as on GitLab. */
   description: text('description').optional().parse(z.string().max(1_048_576).nullish()),
   /** A lower number is more urgent; a missing one sorts last. Limited to what a column of 32 bits can store. */
-  priority: int('priority').parse(z.int().min(0).max(2_147_483_647)).optional(),
+  priority: bounded('priority', 0, MAX_INTEGER).optional(),
 }
 
 const { description, ...listed } = labelDraft

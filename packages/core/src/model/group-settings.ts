@@ -1,23 +1,15 @@
 import { z } from 'zod'
-import { flag, int, list, type ObjectOf, object, oneOf } from '../kit/field-table.ts'
+import { bounded, MAX_INTEGER, off, on } from '../kit/common-fields.ts'
+import { flag, list, type ObjectOf, object, oneOf } from '../kit/field-table.ts'
 import { accessLevels } from './access-level.ts'
+import { branchProtectionMembers } from './branch-protection.ts'
 
-const on = <Column extends string>(column: Column) => flag(column).default(true)
-const off = <Column extends string>(column: Column) => flag(column).default(false)
-const MAX_INT = 2_147_483_647
-const bounded = <Column extends string>(column: Column, min: number, max: number) =>
-  int(column).parse(z.int().min(min).max(max))
-const minutes = <Column extends string>(column: Column) => bounded(column, 0, MAX_INT).optional()
+const minutes = <Column extends string>(column: Column) => bounded(column, 0, MAX_INTEGER).optional()
 
-const accessLevelList = z.array(z.object({ access_level: z.int() })).max(10)
-/** The members have the names of the REST API, because clients get the object back as they sent it. */
-const branchProtection = z.object({
-  allowed_to_push: accessLevelList.default([{ access_level: accessLevels.maintainer }]),
-  allow_force_push: z.boolean().default(false),
-  allowed_to_merge: accessLevelList.default([{ access_level: accessLevels.maintainer }]),
-  developer_can_initial_push: z.boolean().default(false),
-  code_owner_approval_required: z.boolean().default(false),
-})
+const levels = z.array(z.object({ access_level: z.int() })).max(10)
+const branchProtection = z.object(
+  branchProtectionMembers(levels.default([{ access_level: accessLevels.maintainer }]), z.boolean().default(false)),
+)
 
 /** The settings of a group that are stored and returned, and have no effect here. */
 export const groupSettings = {
@@ -38,12 +30,12 @@ export const groupSettings = {
   enabledGitAccessProtocol: oneOf('enabled_git_access_protocol', ['all', 'ssh', 'http']),
   experimentFeaturesEnabled: off('experiment_features_enabled'),
   extraSharedRunnersMinutesLimit: minutes('extra_shared_runners_minutes_limit'),
-  fileTemplateProjectId: bounded('file_template_project_id', 1, MAX_INT).optional(),
+  fileTemplateProjectId: bounded('file_template_project_id', 1, MAX_INTEGER).optional(),
   lfsEnabled: off('lfs_enabled'),
   lockDuoFeaturesEnabled: off('lock_duo_features_enabled'),
   lockMathRenderingLimitsEnabled: off('lock_math_rendering_limits_enabled'),
   mathRenderingLimitsEnabled: on('math_rendering_limits_enabled'),
-  maxArtifactsSize: bounded('max_artifacts_size', 0, MAX_INT).optional(),
+  maxArtifactsSize: bounded('max_artifacts_size', 0, MAX_INTEGER).optional(),
   membershipLock: off('membership_lock'),
   mentionsDisabled: off('mentions_disabled'),
   onlyAllowMergeIfAllDiscussionsAreResolved: off('only_allow_merge_if_all_discussions_are_resolved'),
@@ -58,7 +50,7 @@ export const groupSettings = {
     'disabled_and_unoverridable',
     'disabled_with_override',
   ]),
-  twoFactorGracePeriod: bounded('two_factor_grace_period', 0, MAX_INT).default(48),
+  twoFactorGracePeriod: bounded('two_factor_grace_period', 0, MAX_INTEGER).default(48),
   uniqueProjectDownloadLimit: bounded('unique_project_download_limit', 0, 10_000).default(0),
   uniqueProjectDownloadLimitIntervalInSeconds: bounded(
     'unique_project_download_limit_interval_in_seconds',

@@ -1,20 +1,16 @@
 import { z } from 'zod'
-import { flag, int, list, maxLength, type ObjectOf, oneOf, text } from '../kit/field-table.ts'
+import { bounded, MAX_INTEGER, off, on } from '../kit/common-fields.ts'
+import { list, maxLength, type ObjectOf, oneOf, text } from '../kit/field-table.ts'
 import { featureLevels } from './feature-access.ts'
 
 const name = <Column extends string>(column: Column) => text(column).check(maxLength(255))
 /** A text for commit messages and branch names. Limited, because lists of projects contain it. */
 const template = <Column extends string>(column: Column) => text(column).check(maxLength(1_000)).optional()
-const on = <Column extends string>(column: Column) => flag(column).default(true)
-const off = <Column extends string>(column: Column) => flag(column).default(false)
-const bounded = <Column extends string>(column: Column, min: number, max: number) =>
-  int(column).parse(z.int().min(min).max(max))
 /** The access level of a feature that this service does not have. */
 const absent = <Column extends string>(column: Column) => oneOf(column, featureLevels).default('disabled')
 
 const MONTH_SECONDS = 30 * 86_400
 const YEAR_SECONDS = 365 * 86_400
-const MAX_INT = 2_147_483_647
 
 /**
  * The settings of a project that are stored and returned. Settings of features that exist here are used by these
@@ -109,7 +105,7 @@ export const projectSettings = {
   ]),
   ciSeparatedCaches: on('ci_separated_caches'),
   keepLatestArtifact: on('keep_latest_artifact'),
-  maxArtifactsSize: bounded('max_artifacts_size', 0, MAX_INT).optional(),
+  maxArtifactsSize: bounded('max_artifacts_size', 0, MAX_INTEGER).optional(),
   publicJobs: on('public_jobs'),
   resourceGroupDefaultProcessMode: oneOf('resource_group_default_process_mode', [
     'unordered',
@@ -123,7 +119,7 @@ export const projectSettings = {
   mirrorBranchRegex: name('mirror_branch_regex').optional(),
   mirrorOverwritesDivergedBranches: off('mirror_overwrites_diverged_branches'),
   mirrorTriggerBuilds: off('mirror_trigger_builds'),
-  mirrorUserId: bounded('mirror_user_id', 1, MAX_INT).optional(),
+  mirrorUserId: bounded('mirror_user_id', 1, MAX_INTEGER).optional(),
   onlyMirrorProtectedBranches: off('only_mirror_protected_branches'),
 }
 

@@ -1,11 +1,8 @@
-import { z } from 'zod'
-import { flag, int, matches, maxLength, type ObjectOf, text } from '../kit/field-table.ts'
+import { bounded, MAX_INTEGER } from '../kit/common-fields.ts'
+import { flag, matches, maxLength, type ObjectOf, text } from '../kit/field-table.ts'
 
 /** A text of the profile. Limited, because lists of users contain it. */
 const profile = <Column extends string>(column: Column, max = 255) => text(column).check(maxLength(max)).default('')
-const bounded = <Column extends string>(column: Column, min: number, max: number) =>
-  int(column).parse(z.int().min(min).max(max))
-const MAX_INT = 2_147_483_647
 /** The note of administrators; no other caller sees it. */
 const MAX_NOTE = 2_000
 
@@ -30,8 +27,8 @@ export const userSettings = {
   themeId: bounded('theme_id', 1, 100).default(1),
   colorSchemeId: bounded('color_scheme_id', 1, 100).default(1),
   viewDiffsFileByFile: flag('view_diffs_file_by_file').default(false),
-  sharedRunnersMinutesLimit: bounded('shared_runners_minutes_limit', 0, MAX_INT).optional(),
-  extraSharedRunnersMinutesLimit: bounded('extra_shared_runners_minutes_limit', 0, MAX_INT).optional(),
+  sharedRunnersMinutesLimit: bounded('shared_runners_minutes_limit', 0, MAX_INTEGER).optional(),
+  extraSharedRunnersMinutesLimit: bounded('extra_shared_runners_minutes_limit', 0, MAX_INTEGER).optional(),
 }
 
 export interface UserSettings extends ObjectOf<typeof userSettings> {}

@@ -1,5 +1,6 @@
 import { allowedInProject } from '../access/visible-store.ts'
 import { chunked } from '../kit/chunked.ts'
+import { MAX_INTEGER } from '../kit/common-fields.ts'
 import { type Listing, rowsOfEach } from '../kit/listing.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Actor } from '../model/user.ts'
@@ -85,9 +86,6 @@ export async function findReadablePipeline(
   return row && pipelineOf(row)
 }
 
-/** The highest value of an `integer` column: PostgreSQL fails when it is compared with a higher one. */
-const MAX_KEY = 2_147_483_647
-
 /** Returns the given pipelines that the actor may see, by key. */
 export async function readablePipelinesByKey(
   context: ReadContext,
@@ -95,7 +93,8 @@ export async function readablePipelinesByKey(
   keys: readonly number[],
 ): Promise<ReadonlyMap<number, Pipeline>> {
   const found = new Map<number, Pipeline>()
-  for (const some of chunked([...new Set(keys)].filter((key) => key <= MAX_KEY))) {
+  // PostgreSQL fails when an `integer` column is compared with a higher value.
+  for (const some of chunked([...new Set(keys)].filter((key) => key <= MAX_INTEGER))) {
     const rows = await readable(context, actor).where('pipelines.id', 'in', some).execute()
     for (const row of rows) found.set(row.id, pipelineOf(row))
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { findGroup } from '../groups/group-store.ts'
+import { MAX_INTEGER } from '../kit/common-fields.ts'
 import { type Listed, listedEach } from '../kit/listing.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { visibilities } from '../model/access-level.ts'
@@ -13,8 +14,6 @@ import { projectListingOrders } from './project-order.ts'
 const MAX_NAMED = 1_000
 /** An id that no user has. */
 const NO_USER_ID = 0
-/** The highest value of an `integer` column: PostgreSQL fails when it is compared with a higher one. */
-const MAX_ID = 2_147_483_647
 
 /** Lists the projects of all namespaces that the actor may see. */
 export const browseProjects = unscopedQuery(
@@ -51,7 +50,8 @@ export const browseProjects = unscopedQuery(
     const filter: ProjectFilter = {
       ...place,
       ...(owner !== undefined && { ownerId: owner }),
-      ids: isEmpty ? [] : input.ids?.filter((id) => id <= MAX_ID),
+      // PostgreSQL fails when an `integer` column is compared with a higher value.
+      ids: isEmpty ? [] : input.ids?.filter((id) => id <= MAX_INTEGER),
       fullPaths: input.fullPaths,
       search: input.search || undefined,
       searchesNamespaces: input.searchNamespaces,

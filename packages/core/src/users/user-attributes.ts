@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Avatar, avatarFrom, avatarInput } from '../avatars/avatar.ts'
 import { saveAvatar } from '../avatars/avatar-store.ts'
+import { MAX_INTEGER } from '../kit/common-fields.ts'
 import { invalid } from '../kit/domain-error.ts'
 import { changesOf, validate, withInput } from '../kit/field-table.ts'
 import { clearable } from '../kit/parameter-schemas.ts'
@@ -9,14 +10,12 @@ import { userSettings } from '../model/user-settings.ts'
 import type { Tx } from '../operations/context.ts'
 import type { UserChanges } from './user-store.ts'
 
-const MAX_INT = 2_147_483_647
-
 /** The parameters for the rights, the profile and the preferences of a user. */
 export const userAttributes = {
   ...changesOf(userSettings),
   external: z.boolean().optional(),
   canCreateGroup: z.boolean().optional(),
-  projectsLimit: z.int().min(0).max(MAX_INT).optional(),
+  projectsLimit: z.int().min(0).max(MAX_INTEGER).optional(),
   /** The e-mail address for commits. Only the user's own address is accepted. */
   commitEmail: clearable(z.string().max(255)),
   avatar: avatarInput,

@@ -1,5 +1,6 @@
 import type { Generated, Selectable } from 'kysely'
 import { insertRoute } from '../groups/route-store.ts'
+import { MAX_INTEGER } from '../kit/common-fields.ts'
 import { dayAt } from '../kit/day.ts'
 import { notFound } from '../kit/domain-error.ts'
 import type { ReadContext } from '../kit/store-context.ts'
@@ -116,13 +117,11 @@ export async function findUsersByUsername({ db }: ReadContext, usernames: readon
   return rows.map(userOf)
 }
 
-/** The largest value of an `integer` column: PostgreSQL rejects larger numbers in a query. */
-const MAX_ID = 2_147_483_647
-
 /** Finds a user by id if the text has only digits, else by name. */
 export async function findUserByIdOrUsername(context: ReadContext, text: string): Promise<User | undefined> {
   if (!/^\d+$/.test(text)) return findUserByUsername(context, text)
-  return Number(text) > MAX_ID ? undefined : findUser(context, Number(text))
+  // PostgreSQL fails when an `integer` column is compared with a higher value.
+  return Number(text) > MAX_INTEGER ? undefined : findUser(context, Number(text))
 }
 
 /**

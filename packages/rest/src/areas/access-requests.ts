@@ -1,5 +1,6 @@
 import { type AccessRequest, groupAccessRequests, projectAccessRequests } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../routing/iso-time.ts'
 import { type Area, type RestRoute, route, type Shape } from '../routing/route.ts'
 import { orderedList } from './parameters/lists.ts'
 import { basicUserShape } from './shapes/basic-user.ts'
@@ -10,7 +11,7 @@ const requestShape: Shape<AccessRequest> = {
   schema: basicUserShape.schema.extend({ requested_at: z.string() }).meta({ id: 'AccessRequest' }),
   of: ({ user, requestedAtMs }, context) => ({
     ...basicUserShape.of(user, context),
-    requested_at: new Date(requestedAtMs).toISOString(),
+    requested_at: isoTime(requestedAtMs),
   }),
 }
 
@@ -19,7 +20,7 @@ const newRequestShape: Shape<AccessRequest> = {
     .extend({ created_at: z.string(), requested_at: z.string() })
     .meta({ id: 'NewAccessRequest' }),
   of: ({ user, requestedAtMs }, context) => {
-    const time = new Date(requestedAtMs).toISOString()
+    const time = isoTime(requestedAtMs)
     return { ...basicUserShape.of(user, context), created_at: time, requested_at: time }
   },
 }

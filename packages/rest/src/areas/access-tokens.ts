@@ -27,6 +27,7 @@ import {
   rotateProjectToken,
 } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../routing/iso-time.ts'
 import { type Area, route, type Shape } from '../routing/route.ts'
 import { orderedList, sortedList } from './parameters/lists.ts'
 
@@ -53,11 +54,11 @@ const tokenJson = (token: AccessToken) => ({
   id: token.id,
   name: token.name,
   revoked: token.isRevoked,
-  created_at: new Date(token.createdAtMs).toISOString(),
+  created_at: isoTime(token.createdAtMs),
   description: token.description ?? null,
   scopes: token.scopes,
   user_id: token.userId,
-  last_used_at: token.lastUsedAtMs === undefined ? null : new Date(token.lastUsedAtMs).toISOString(),
+  last_used_at: isoTime(token.lastUsedAtMs),
   active: token.state === 'valid',
   expires_at: token.expiresAt ?? null,
   ...(token.kind === 'impersonation' && { impersonation: true }),

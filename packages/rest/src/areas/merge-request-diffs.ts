@@ -9,11 +9,11 @@ import {
   type VersionWithDiffs,
 } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../routing/iso-time.ts'
 import { type Area, route, type Shape } from '../routing/route.ts'
 import { orderedList } from './parameters/lists.ts'
 import { mergeRequestChanges } from './parameters/repository.ts'
 import { commitJson, commitSchema, commitShape } from './shapes/commit-shape.ts'
-import { timestamp } from './shapes/issuable-shape.ts'
 import { shownMergeRequestShape } from './shapes/merge-request-shape.ts'
 import { diffShape } from './shapes/repository-shapes.ts'
 
@@ -45,7 +45,7 @@ const versionJson = (version: DescribedVersion) => ({
   head_commit_sha: version.headSha,
   base_commit_sha: version.baseSha ?? null,
   start_commit_sha: version.startSha ?? null,
-  created_at: timestamp(version.createdAtMs),
+  created_at: isoTime(version.createdAtMs),
   merge_request_id: version.mergeRequestId,
   state: version.fileCount === 0 ? 'empty' : 'collected',
   real_size: String(version.fileCount),

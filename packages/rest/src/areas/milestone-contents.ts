@@ -8,6 +8,7 @@ import {
   listProjectMilestoneMergeRequests,
 } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../routing/iso-time.ts'
 import { jsonShape, member } from '../routing/json-shape.ts'
 import { parentNames as names, type ParentKind } from '../routing/parent-routes.ts'
 import { route } from '../routing/route.ts'
@@ -16,7 +17,7 @@ import { issueShape } from './shapes/issue-shape.ts'
 import { mergeRequestShape } from './shapes/merge-request-shape.ts'
 
 const burndownEventShape = jsonShape<BurndownEvent>('BurndownEvent', {
-  createdAt: member(z.string(), ({ atMs }) => new Date(atMs).toISOString()),
+  createdAt: member(z.string(), ({ atMs }) => isoTime(atMs)),
   weight: member(z.int().nullable(), ({ weight }) => weight ?? null),
   action: member(z.enum(['created', 'closed', 'reopened']), ({ action }) => action),
 })

@@ -14,6 +14,7 @@ import {
   updateUser,
 } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../routing/iso-time.ts'
 import { type Area, route, type Shape } from '../routing/route.ts'
 import { projectList } from './parameters/projects.ts'
 import { changedUser, newUser, oneUser, ownEmails, ownUser, userList } from './parameters/users.ts'
@@ -23,7 +24,7 @@ import { userShape } from './shapes/user-shape.ts'
 /** An e-mail address. It is always confirmed, because only administrators set addresses. */
 const emailShape: Shape<User> = {
   schema: z.object({ id: z.int(), email: z.string(), confirmed_at: z.string() }).meta({ id: 'Email' }),
-  of: ({ id, email, createdAtMs }) => ({ id, email, confirmed_at: new Date(createdAtMs).toISOString() }),
+  of: ({ id, email, createdAtMs }) => ({ id, email, confirmed_at: isoTime(createdAtMs) }),
 }
 
 /** The response to a change of the state. */

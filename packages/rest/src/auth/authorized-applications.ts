@@ -7,6 +7,7 @@ import {
   revokeAuthorizedApplication,
 } from '@penstock/core'
 import { type Html, html, type RouteRequest, type ServedRoute } from '@penstock/http'
+import { isoTime } from '../routing/iso-time.ts'
 import { fieldsOf, hiddenFields } from './form-fields.ts'
 import { type Answer, type Page, pageRoutes, redirectReply } from './page.ts'
 import { csrfFieldFor, isOurForm } from './session-cookie.ts'
@@ -72,7 +73,7 @@ function listItem({ application, scopes, lastTokenAtMs }: AuthorizedApplication,
   const name = application?.name ?? 'Programs that you gave your password to'
   const field = { name: 'application', value: application === undefined ? NO_APPLICATION : String(application.id) }
   return html`<li>
-<strong>${name}</strong>, with ${scopes.join(', ')}; last token of <time>${new Date(lastTokenAtMs).toISOString()}</time>
+<strong>${name}</strong>, with ${scopes.join(', ')}; last token of <time>${isoTime(lastTokenAtMs)}</time>
 <form method="post" action="${action}">
 ${hiddenFields([csrfFieldFor(secret), field])}
 <p><button aria-label="Revoke ${name}">Revoke</button></p>

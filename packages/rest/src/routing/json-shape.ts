@@ -1,5 +1,6 @@
 import { clientNameOf, type FieldTable, type NameOf, type ObjectOf } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from './iso-time.ts'
 import { snakeCase } from './parameter-names.ts'
 import type { JsonContext, Shape } from './route.ts'
 
@@ -53,5 +54,5 @@ const schemas = {
 
 function jsonOf({ details }: FieldTable[string], value: unknown): unknown {
   if (value === undefined) return null
-  return details.type === 'time' ? new Date(value as number).toISOString() : value
+  return details.type === 'time' ? isoTime(value as number) : value
 }

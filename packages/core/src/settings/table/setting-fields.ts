@@ -1,10 +1,8 @@
 import { z } from 'zod'
+import { MAX_INTEGER } from '../../kit/common-fields.ts'
 import { flag, int, list, maxCharacters, number, oneOf, text } from '../../kit/field-table.ts'
 import { visibilities } from '../../model/access-level.ts'
 import { VALUE } from './setting.ts'
-
-/** The largest integer, as in the columns of GitLab. */
-const MAX_INTEGER = 2_147_483_647
 
 /** A rule with a description of the values that it allows, for the documentation. */
 const allows = <Check extends object>(allowed: string, check: Check): Check & { readonly allowed: string } =>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { list, object } from '../../kit/field-table.ts'
 import { type Visibility, visibilities } from '../../model/access-level.ts'
+import { branchProtectionMembers } from '../../model/branch-protection.ts'
 import { inForce, stored, typed, untyped, VALUE } from './setting.ts'
 import { listed, texts } from './setting-fields.ts'
 
@@ -12,13 +13,7 @@ const NOT_IN_SCHEMA = 'must be a valid json schema'
 const protectingLevels = [0, 30, 40, 60] as const
 const levels = z.array(z.object({ access_level: z.literal(protectingLevels) })).max(100)
 
-const protection = z.looseObject({
-  allowed_to_push: levels.optional(),
-  allow_force_push: z.boolean().optional(),
-  allowed_to_merge: levels.optional(),
-  developer_can_initial_push: z.boolean().optional(),
-  code_owner_approval_required: z.boolean().optional(),
-})
+const protection = z.looseObject(branchProtectionMembers(levels.optional(), z.boolean().optional()))
 
 const signInRestrictions = [
   'disable_password_authentication_for_users_with_sso_identities',

@@ -4,6 +4,7 @@ import {
   listAllIssues,
   listIssuesOfEachGroup,
   listIssuesOfEachProject,
+  MAX_INTEGER,
 } from '@penstock/core'
 import type { InputShapeFromFields } from '@pothos/core'
 import { GraphQLError } from 'graphql'
@@ -48,7 +49,7 @@ export function addIssueLists(kit: Kit): void {
       description: 'Total weight of the whole list',
       resolve: async (connection) => {
         const total = await connection.query('weight', (listing) => listing.sums('weight'))
-        return Math.min(total, LARGEST_INT)
+        return Math.min(total, MAX_INTEGER)
       },
     }),
   }))
@@ -112,8 +113,6 @@ export function addIssueLists(kit: Kit): void {
     }),
   }))
 }
-
-const LARGEST_INT = 2_147_483_647
 
 /** The description of arguments about reactions and releases, which do not exist. */
 const absent = 'Not supported: a value is refused'

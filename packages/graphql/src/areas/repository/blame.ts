@@ -1,4 +1,4 @@
-import { type BlamedLines, blameFile, type FileOfRepository } from '@penstock/core'
+import { type BlamedLines, blameFile, type FileOfRepository, MAX_INTEGER } from '@penstock/core'
 import { GraphQLError } from 'graphql'
 import { type RequestContext, readOrNull } from '../../request/request-context.ts'
 import { constantFields } from '../../schema/constant-fields.ts'
@@ -70,7 +70,7 @@ export function addBlame(kit: Kit): void {
         requireSingleFile(context, file)
         await context.blobBudget.admit({ blob: file, field: 'blame', size: () => file.size() })
         const first = fromLine ?? 1
-        const range = { start: first, end: toLine ?? LAST_LINE }
+        const range = { start: first, end: toLine ?? MAX_INTEGER }
         const input = { project: file.project.id, filePath: file.path, ref: file.commitSha, range }
         return toBlame(file, first, (await readOrNull(context, blameFile, input)) ?? [])
       },
@@ -79,7 +79,6 @@ export function addBlame(kit: Kit): void {
 }
 
 /** A line number that is higher than that of any line. */
-const LAST_LINE = 2_147_483_647
 const OLDEST = 9
 const DAY_MS = 86_400_000
 

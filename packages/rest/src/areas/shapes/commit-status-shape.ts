@@ -1,7 +1,8 @@
 import type { CommitStatus } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../../routing/iso-time.ts'
 import type { Shape } from '../../routing/route.ts'
-import { recordedUserShape, timeOf } from './pipeline-shape.ts'
+import { recordedUserShape } from './pipeline-shape.ts'
 
 export const commitStatusShape: Shape<CommitStatus> = {
   schema: z
@@ -30,9 +31,9 @@ export const commitStatusShape: Shape<CommitStatus> = {
     name: job.name ?? null,
     target_url: `${context.externalUrl}/${pipeline.projectPath}/-/jobs/${job.id}`,
     description: null,
-    created_at: timeOf(job.createdAtMs),
-    started_at: timeOf(job.startedAtMs),
-    finished_at: timeOf(job.finishedAtMs),
+    created_at: isoTime(job.createdAtMs),
+    started_at: isoTime(job.startedAtMs),
+    finished_at: isoTime(job.finishedAtMs),
     allow_failure: job.allowFailure,
     coverage: null,
     pipeline_id: pipeline.id,

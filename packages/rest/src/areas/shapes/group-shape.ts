@@ -8,6 +8,7 @@ import {
   visibilities,
 } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../../routing/iso-time.ts'
 import { jsonShape, type Member, type Members, member, membersOf } from '../../routing/json-shape.ts'
 import type { Shape } from '../../routing/route.ts'
 import { avatarUrl } from './avatar-url.ts'
@@ -39,7 +40,7 @@ const groupMembers: Members<Group> = {
   avatarUrl: of(z.string().nullable(), (group, context) => avatarUrl(avatarPath('group', group), context)),
   fullName: of(z.string(), ({ fullName }) => fullName),
   fullPath: of(z.string(), ({ fullPath }) => fullPath),
-  createdAt: of(z.string(), ({ createdAtMs }) => new Date(createdAtMs).toISOString()),
+  createdAt: of(z.string(), ({ createdAtMs }) => isoTime(createdAtMs)),
   parentId: of(z.int().nullable(), ({ parentId }) => parentId ?? null),
   defaultBranch: of(z.string().nullable(), ({ defaultBranch }) => defaultBranch ?? null),
   ...inner('creation', membersOf(creationLevelFields)),

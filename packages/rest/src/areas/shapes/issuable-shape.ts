@@ -7,6 +7,7 @@ import {
   taskCompletionOf,
 } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../../routing/iso-time.ts'
 import type { JsonContext, Shape } from '../../routing/route.ts'
 import { basicUserShape } from './basic-user.ts'
 import { labelDetailsShape } from './label-shape.ts'
@@ -79,9 +80,9 @@ export function issuableJson(
     project_id: item.projectId,
     title: item.title,
     description: item.description ?? null,
-    created_at: timestamp(item.createdAtMs),
-    updated_at: timestamp(item.updatedAtMs),
-    closed_at: timestamp(item.closedAtMs),
+    created_at: isoTime(item.createdAtMs),
+    updated_at: isoTime(item.updatedAtMs),
+    closed_at: isoTime(item.closedAtMs),
     closed_by: userOrNull(item.closedBy, context),
     labels: item.labelDetails?.map((label) => labelDetailsShape.of(label)) ?? item.labels,
     milestone: item.milestone === undefined ? null : milestoneShape.of(item.milestone, context),
@@ -111,6 +112,3 @@ const taskStatus = ({ count, completedCount }: TaskCompletion): string =>
 
 export const userOrNull = (user: Issuable['author'], context: JsonContext) =>
   user === undefined ? null : basicUserShape.of(user, context)
-
-export const timestamp = (atMs: number | undefined): string | null =>
-  atMs === undefined ? null : new Date(atMs).toISOString()

@@ -1,8 +1,9 @@
 import type { BridgeWithCommit, JobWithCommit, RecordedArtifacts, RecordedRunner } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../../routing/iso-time.ts'
 import type { JsonContext, Shape } from '../../routing/route.ts'
 import { commitJson, commitSchema } from './commit-shape.ts'
-import { pipelineSummaryShape, recordedUserShape, timeOf } from './pipeline-shape.ts'
+import { pipelineSummaryShape, recordedUserShape } from './pipeline-shape.ts'
 
 /** The commit of a job. If it is not in the repository, it has only the fields that the record contains. */
 const jobCommitSchema = z
@@ -50,9 +51,9 @@ function commonJson(job: JobWithCommit, context: JsonContext) {
     tag: pipeline.isTag ?? null,
     coverage: null,
     allow_failure: job.allowFailure,
-    created_at: timeOf(job.createdAtMs),
-    started_at: timeOf(job.startedAtMs),
-    finished_at: timeOf(job.finishedAtMs),
+    created_at: isoTime(job.createdAtMs),
+    started_at: isoTime(job.startedAtMs),
+    finished_at: isoTime(job.finishedAtMs),
     erased_at: null,
     duration: job.durationSeconds ?? null,
     queued_duration: job.queuedSeconds ?? null,
@@ -76,7 +77,7 @@ function commonJson(job: JobWithCommit, context: JsonContext) {
 
 function recordedCommitJson({ pipeline: { commit, projectPath } }: JobWithCommit, { externalUrl }: JsonContext) {
   if (commit === undefined) return null
-  const committedAt = timeOf(commit.committedAtMs)
+  const committedAt = isoTime(commit.committedAtMs)
   return {
     id: commit.id ?? null,
     short_id: commit.id?.slice(0, 8) ?? null,

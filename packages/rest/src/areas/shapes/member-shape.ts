@@ -1,5 +1,6 @@
 import type { Member } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../../routing/iso-time.ts'
 import type { Shape } from '../../routing/route.ts'
 import { basicUserShape } from './basic-user.ts'
 
@@ -17,7 +18,7 @@ export const memberShape: Shape<Member> = {
   of: ({ user, level, createdAtMs, createdBy, expiresAt }, context) => ({
     ...basicUserShape.of(user, context),
     access_level: level,
-    created_at: new Date(createdAtMs).toISOString(),
+    created_at: isoTime(createdAtMs),
     ...(createdBy !== undefined && { created_by: basicUserShape.of(createdBy, context) }),
     expires_at: expiresAt ?? null,
     membership_state: 'active',

@@ -6,11 +6,12 @@ import {
   type User,
 } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../../routing/iso-time.ts'
 import type { JsonContext, Shape } from '../../routing/route.ts'
 import { basicUserShape } from './basic-user.ts'
 import { escapedHtml } from './escaped-html.ts'
-import { issuableJson, issuableSchema, timestamp, userOrNull } from './issuable-shape.ts'
-import { pipelineShape, pipelineSummaryShape, timeOf } from './pipeline-shape.ts'
+import { issuableJson, issuableSchema, userOrNull } from './issuable-shape.ts'
+import { pipelineShape, pipelineSummaryShape } from './pipeline-shape.ts'
 
 const same = issuableSchema
 
@@ -89,7 +90,7 @@ function jsonOf(mergeRequest: ListedMergeRequest & Partial<ShownMergeRequest>, c
     updated_at: json.updated_at,
     merged_by: mergedBy,
     merge_user: mergedBy,
-    merged_at: timestamp(mergeRequest.mergedAtMs),
+    merged_at: isoTime(mergeRequest.mergedAtMs),
     closed_by: json.closed_by,
     closed_at: json.closed_at,
     target_branch: mergeRequest.targetBranch,
@@ -187,8 +188,8 @@ export const shownMergeRequestShape = {
       ...jsonOf(mergeRequest, context),
       subscribed: mergeRequest.isSubscribed,
       changes_count: mergeRequest.changesCount ?? null,
-      latest_build_started_at: timeOf(pipeline?.startedAtMs),
-      latest_build_finished_at: timeOf(pipeline?.finishedAtMs),
+      latest_build_started_at: isoTime(pipeline?.startedAtMs),
+      latest_build_finished_at: isoTime(pipeline?.finishedAtMs),
       first_deployed_to_production_at: null,
       pipeline: pipeline === undefined ? null : pipelineSummaryShape.of(pipeline, context),
       head_pipeline: pipeline === undefined ? null : pipelineShape.of(pipeline, context),

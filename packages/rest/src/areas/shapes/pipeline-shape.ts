@@ -1,5 +1,6 @@
 import { type Pipeline, pipelineStatusWording, type RecordedUser } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../../routing/iso-time.ts'
 import type { JsonContext, Shape } from '../../routing/route.ts'
 
 const summaryFields = {
@@ -26,8 +27,8 @@ export const pipelineSummaryShape = {
     ref: pipeline.ref ?? null,
     status: pipeline.status,
     source: pipeline.source ?? null,
-    created_at: timeOf(pipeline.createdAtMs),
-    updated_at: new Date(pipeline.updatedAtMs).toISOString(),
+    created_at: isoTime(pipeline.createdAtMs),
+    updated_at: isoTime(pipeline.updatedAtMs),
     web_url: urlOf(pipeline, context),
   }),
 } satisfies Shape<Pipeline>
@@ -100,8 +101,8 @@ export const pipelineShape = {
     tag: pipeline.isTag ?? null,
     yaml_errors: null,
     user: recordedUserShape.of(pipeline.user, context),
-    started_at: timeOf(pipeline.startedAtMs),
-    finished_at: timeOf(pipeline.finishedAtMs),
+    started_at: isoTime(pipeline.startedAtMs),
+    finished_at: isoTime(pipeline.finishedAtMs),
     committed_at: null,
     duration: wholeSeconds(pipeline.durationSeconds),
     queued_duration: wholeSeconds(pipeline.queuedSeconds),
@@ -135,5 +136,3 @@ const wholeSeconds = (seconds: number | undefined): number | null =>
 
 const urlOf = ({ projectPath, id }: Pipeline, { externalUrl }: JsonContext): string =>
   `${externalUrl}/${projectPath}/-/pipelines/${id}`
-
-export const timeOf = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())

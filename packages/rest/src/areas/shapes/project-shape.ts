@@ -7,6 +7,7 @@ import {
   visibilities,
 } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../../routing/iso-time.ts'
 import { jsonShape, type Member, type Members, member, membersOf } from '../../routing/json-shape.ts'
 import type { JsonContext, Shape } from '../../routing/route.ts'
 import { avatarUrl } from './avatar-url.ts'
@@ -23,7 +24,6 @@ const roleJson = (level: number) =>
   level === 0 ? null : { access_level: level, notification_level: NOTIFICATION_LEVEL_GLOBAL }
 
 const of = (schema: z.ZodType, value: Member<ProjectView>['of']) => member<ProjectView>(schema, value)
-const time = (ms: number) => new Date(ms).toISOString()
 const webUrlOf = ({ project }: ProjectView, { externalUrl }: JsonContext) => `${externalUrl}/${project.fullPath}`
 const apiUrlOf = ({ project }: ProjectView, { externalUrl }: JsonContext) =>
   `${externalUrl}/api/v4/projects/${project.id}`
@@ -36,7 +36,7 @@ const simpleMembers = {
   nameWithNamespace: of(z.string(), ({ nameWithNamespace }) => nameWithNamespace),
   path: of(z.string(), ({ project }) => project.path),
   pathWithNamespace: of(z.string(), ({ project }) => project.fullPath),
-  createdAt: of(z.string(), ({ project }) => time(project.createdAtMs)),
+  createdAt: of(z.string(), ({ project }) => isoTime(project.createdAtMs)),
   defaultBranch: of(z.string().nullable(), ({ project }) => project.defaultBranch ?? null),
   tagList: of(z.array(z.string()), ({ topics }) => topics),
   topics: of(z.array(z.string()), ({ topics }) => topics),
@@ -50,7 +50,7 @@ const simpleMembers = {
   forksCount: of(z.int(), () => 0),
   avatarUrl: of(z.string().nullable(), ({ project }, context) => avatarUrl(avatarPath('project', project), context)),
   starCount: of(z.int(), () => 0),
-  lastActivityAt: of(z.string(), ({ project }) => time(project.lastActivityAtMs)),
+  lastActivityAt: of(z.string(), ({ project }) => isoTime(project.lastActivityAtMs)),
   visibility: of(z.enum(visibilities), ({ project }) => project.visibility),
   namespace: of(namespaceShape.schema, ({ namespace }, context) => namespaceShape.of(namespace, context)),
 }
@@ -97,7 +97,7 @@ const inner = <Key extends 'features' | 'settings'>(
 /** A project, as a single resource. */
 export const projectShape: Shape<ProjectView> = jsonShape<ProjectView>('Project', {
   ...simpleMembers,
-  updatedAt: of(z.string(), ({ project }) => time(project.lastActivityAtMs)),
+  updatedAt: of(z.string(), ({ project }) => isoTime(project.lastActivityAtMs)),
   owner: of(basicUserShape.schema.optional(), ({ owner }, context) => owner && basicUserShape.of(owner, context)),
   _links: linksMember,
   archived: of(z.boolean(), ({ project }) => project.isArchived),

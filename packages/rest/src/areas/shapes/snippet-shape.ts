@@ -8,6 +8,7 @@ import {
   snippetWebPath,
 } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../../routing/iso-time.ts'
 import { jsonShape, member, membersOf, pick } from '../../routing/json-shape.ts'
 import type { Shape } from '../../routing/route.ts'
 import { basicUserShape } from './basic-user.ts'
@@ -23,7 +24,7 @@ const authorShape = {
           ...basicUserShape.of(author, context),
           // Clients need a text. It is the public address, so that private ones stay private.
           email: author.publicEmail ?? '',
-          created_at: new Date(author.createdAtMs).toISOString(),
+          created_at: isoTime(author.createdAtMs),
         }) satisfies Shape<DescribedSnippet>['of'],
 }
 

@@ -1,5 +1,6 @@
 import { type User, type UserProfile, userNamespaceId } from '@penstock/core'
 import { z } from 'zod'
+import { isoTime } from '../../routing/iso-time.ts'
 import type { Shape } from '../../routing/route.ts'
 import { basicUserShape } from './basic-user.ts'
 
@@ -72,10 +73,8 @@ export const userShape: Shape<UserProfile> = {
   }),
 }
 
-const time = (ms: number) => new Date(ms).toISOString()
-
 const activityJson = ({ createdAtMs }: User) => ({
-  created_at: time(createdAtMs),
+  created_at: isoTime(createdAtMs),
   followers: 0,
   following: 0,
   is_followed: false,
@@ -114,7 +113,7 @@ const privateJson = (user: User): z.output<typeof privateSchema> => ({
   last_activity_on: user.lastActivityOn ?? null,
   last_sign_in_at: null,
   current_sign_in_at: null,
-  confirmed_at: time(user.createdAtMs),
+  confirmed_at: isoTime(user.createdAtMs),
   theme_id: user.settings.themeId,
   color_scheme_id: user.settings.colorSchemeId,
   view_diffs_file_by_file: user.settings.viewDiffsFileByFile,
