@@ -12,6 +12,7 @@ import {
 import { type Db, openDatabase } from '@penstock/db'
 import { notGlobalReason } from '@penstock/delivery'
 import { type ExporterTables, exporterMigrations } from '@penstock/exporter'
+import { MarkupRenderer } from '@penstock/markup'
 import type { Clock, Log } from '@penstock/runtime'
 import { prepareDataDirectory } from '../process/data-directory.ts'
 import { requireUsable } from '../process/database-error.ts'
@@ -73,12 +74,14 @@ export async function openCore(
     }
     await requireUsable(name, migrates ? migrateCore(db, exporterMigrations) : requireTables(db, name))
     const captcha = captchaOf(settings)
+    const markup = MarkupRenderer.start()
     const core: Core = {
       db,
       clock,
       randomBytes,
       localAddressReason: notGlobalReason,
       ...(captcha && { spamCheck: captcha.check }),
+      markup,
       settings: {
         serviceName: settings.serviceName,
         externalUrl,
@@ -92,6 +95,7 @@ export async function openCore(
     }
     const close = async () => {
       await captcha?.close()
+      await markup.close()
       await db.close()
     }
     return { core, db, close }

@@ -2,6 +2,7 @@ import type { Db } from '@penstock/db'
 import type { Clock } from '@penstock/runtime'
 import type { ReadContext, WriteContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import type { Markup } from '../model/markup.ts'
 import type { Project } from '../model/project.ts'
 import type { SpamCheck, SpamReport } from '../model/spam-check.ts'
 import type { Actor } from '../model/user.ts'
@@ -20,6 +21,8 @@ export interface Core {
   readonly listeners?: readonly EventListener[]
   /** Default: no check. */
   readonly spamCheck?: SpamCheck
+  /** Default: texts are not rendered. */
+  readonly markup?: Markup
   /** Default: there is no spam-detection service to report to. */
   readonly spamReport?: SpamReport
   /** Returns why no request may be sent to an IP address, if it is not a public one. Default: all are accepted. */

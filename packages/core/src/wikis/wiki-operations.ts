@@ -11,11 +11,12 @@ import { getUser } from '../users/user-store.ts'
 import { changeWiki, openWiki } from './change-wiki.ts'
 import { withFrontMatterTitle } from './front-matter.ts'
 import { addPage, newSlugOf, removePage, replacePage, requirePage, requireShortContent } from './wiki-changes.ts'
+import { htmlOf } from './wiki-html.ts'
 import {
   createWikiPageInput,
+  getWikiPageInput,
   listWikiPagesInput,
   type RecordedWikiPage,
-  readWikiPageInput,
   updateWikiPageInput,
   type WikiPage,
   type WikiPageWithContent,
@@ -42,15 +43,19 @@ function wikiOperations(kind: Subject['kind']) {
     list: steps({ name: `list${noun}s`, input: listWikiPagesInput, ...reads }, listPages),
 
     /** Returns a page, or a former version of it. */
-    get: steps({ name: `get${noun}`, input: readWikiPageInput, ...reads }, async (context, { slug, version }) => {
-      const { subject: parent, core } = context
-      const found = await findPageAt(await openWiki(core, parent), slug, version ?? undefined)
-      if (found === undefined) throw notFound('Wiki Page')
-      const { page, wiki, isCurrent } = found
-      // A former version of a page that has been renamed or removed since does not get an id of its own.
-      const ids = await idsOfPages(context, parent, [page.slug], isCurrent ? context.write : undefined)
-      return shownPage(parent, page, ids.get(page.slug), await textOf(wiki.repository, page))
-    }),
+    get: steps(
+      { name: `get${noun}`, input: getWikiPageInput, ...reads },
+      async (context, { slug, version, renderHtml }) => {
+        const { subject: parent, core } = context
+        const found = await findPageAt(await openWiki(core, parent), slug, version ?? undefined)
+        if (found === undefined) throw notFound('Wiki Page')
+        const { page, wiki, isCurrent } = found
+        // A former version of a page that has been renamed or removed since does not get an id of its own.
+        const ids = await idsOfPages(context, parent, [page.slug], isCurrent ? context.write : undefined)
+        const shown = shownPage(parent, page, ids.get(page.slug), await textOf(wiki.repository, page))
+        return renderHtml ? { ...shown, content: await htmlOf(context, shown) } : shown
+      },
+    ),
 
     create: steps(
       { name: `create${noun}`, input: createWikiPageInput, ...writes },

@@ -42,6 +42,7 @@ export const readWikiPageInput = z.object({
   /** The id of a commit, which may be abbreviated. */
   version: z.string().max(40).nullish(),
 })
+export const getWikiPageInput = readWikiPageInput.extend({ renderHtml: z.boolean().default(false) })
 export const createWikiPageInput = z.object({
   ...parentInput,
   title,

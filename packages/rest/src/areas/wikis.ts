@@ -48,7 +48,6 @@ export const wikisArea: Area = {
       operation: groupWikis.get,
       names,
       shape: wikiPageShape,
-      parameters: { refused: { render_html: 'pages are not rendered' } },
       summary: 'Get a page of the wiki of a group, or a former version of it.',
     }),
     route({
