@@ -1,4 +1,4 @@
-import { accessLevels, type User } from '@penstock/core'
+import { accessLevels, createSnippet, type SpamSuspect, type User } from '@penstock/core'
 import type { Json, ServedWorld } from './served-world.ts'
 
 /** A world with the data of the examples in `contract-examples.md`. */
@@ -98,6 +98,8 @@ export async function contractWorld(served: ServedWorld): Promise<ContractWorld>
   })
   await post(`/groups/${acme.id}/variables`, olga, { key: 'REGISTRY_USER', value: 'reader' })
 
+  await addSnippets(served, alice)
+
   const membershipOf = async (user: User) => {
     const members = db.read.selectFrom('members').select('id').where('group_id', '=', acme.id)
     return (await members.where('user_id', '=', user.id).executeTakeFirstOrThrow()).id
@@ -128,8 +130,35 @@ export async function contractWorld(served: ServedWorld): Promise<ContractWorld>
         .replaceAll(/\b202[56](?=-\d\d-\d\d)/g, (year) => String(Number(year) + YEARS_LATER))
         .replaceAll('https://svc.example', served.url)
         .replaceAll('4be0aa17', retry.short_id)
+        // The first challenge of this world.
+        .replaceAll(/("spamLogId"|"spam_log_id"): 67/g, '$1: 1')
         .replaceAll(/(?<=gid:\/\/svc\/)[\w:]+\/\d+/g, (id) => id.replace(/\d+$/, (own) => String(ids.get(id) ?? own))),
   }
+}
+
+/** Adds two personal snippets, so that the next one has the id of the example, and a spam check of one title. */
+async function addSnippets({ world }: ServedWorld, alice: User): Promise<void> {
+  const lastId = (last: number) =>
+    world.core.db.write((db) =>
+      db
+        .insertInto('internal_ids')
+        .values({ parent: 'instance', kind: 'snippet', last })
+        .onConflict((conflict) => conflict.columns(['parent', 'kind']).doUpdateSet({ last }))
+        .execute(),
+    )
+  await lastId(15)
+  for (const [title, filePath] of [
+    ['shell setup', 'zshrc'],
+    ['vim setup', 'vimrc'],
+  ]) {
+    const actions = [{ action: 'create', filePath, content: 'set' }]
+    await world.perform(alice, createSnippet, { title, visibility: 'public', actions })
+  }
+  await lastId(18)
+  Object.assign(world.core, {
+    spamCheck: async ({ title }: SpamSuspect) =>
+      title === 'Buy now' ? { kind: 'captcha', siteKey: 'site-key-1' } : { kind: 'ok' },
+  })
 }
 
 interface PipelineRecord {

@@ -284,7 +284,12 @@ export {
   snippetVisibilities,
   snippetWebPath,
 } from './snippets/snippet.ts'
+export { canCreatePersonalSnippet } from './snippets/snippet-access.ts'
+export { snippetActionNames } from './snippets/snippet-actions.ts'
+export * from './snippets/snippet-listings.ts'
+export * from './snippets/snippet-mutations.ts'
 export * from './snippets/snippet-operations.ts'
+export * from './snippets/snippet-reads.ts'
 export type {} from './snippets/snippet-table.ts'
 export type { SnippetUserAgent } from './snippets/user-agent-store.ts'
 export type {} from './spam/spam-log-store.ts'

@@ -27,6 +27,7 @@ import { addProjectPermissions } from './areas/namespaces/project-permissions.ts
 import { addProjects } from './areas/namespaces/projects.ts'
 import { addCommits } from './areas/repository/commits.ts'
 import { addRepository } from './areas/repository/repository.ts'
+import { addSnippets } from './areas/snippets/snippets.ts'
 import { addUsers } from './areas/users/users.ts'
 import { withDeadline } from './request/deadline.ts'
 import { withItemBudget } from './request/item-budget.ts'
@@ -55,6 +56,7 @@ const areas: readonly ((kit: Kit) => void)[] = [
   addAutocompleteUsers,
   addRepository,
   addCommits,
+  addSnippets,
   addLabels,
   addDetailedStatus,
   addPipelines,

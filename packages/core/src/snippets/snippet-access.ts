@@ -70,10 +70,10 @@ type AtInstant = Pick<ReadContext, 'nowMs'>
 const eb = expressionBuilder<CoreTables, 'snippets' | 'projects'>()
 
 /**
- * The rules of `canReadSnippet` as a condition on rows of `snippets`, joined with `projects` by a left join if
- * `isPersonal` is not known.
+ * The rules of `canReadSnippet` as a condition on rows of `snippets`, joined with `projects`.
  *
- * @param within whether the snippets are those of projects that the caller may read, personal ones, or of both kinds
+ * @param within `project` if the query selects only snippets of projects on which the caller has `read_snippet`, `personal`
+ *   if it selects only personal ones, else `any`
  */
 export function isReadableSnippet(context: AtInstant, actor: Actor, within: 'project' | 'personal' | 'any'): Condition {
   const personal = () => readableBy(personalActor(actor), () => [])

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import { columnsOf, fromRow, toRow } from '../kit/field-table.ts'
+import { fromRow, toRow } from '../kit/field-table.ts'
 import { type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import { deleteRow, insertRow, updateRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
@@ -15,15 +15,11 @@ import {
   type SnippetDraft,
   type SnippetRecord,
   snippetDraft,
-  snippetFields,
 } from './snippet.ts'
 import { isReadableSnippet } from './snippet-access.ts'
 import type { SnippetsTable } from './snippet-table.ts'
 
 type DescribedRow = Selectable<SnippetsTable>
-
-/** The columns of lists, with the table's name, because other tables are joined. */
-export const listedColumns = columnsOf(snippetFields).map((column) => `snippets.${column}` as const)
 
 /** Returns a page of the snippets of a project that the caller sees, newest first. */
 export async function pageOfSnippets(
@@ -51,7 +47,7 @@ export async function pageOfSnippets(
 export async function findSnippet(
   context: ReadContext,
   id: number,
-  project?: Pick<Project, 'id' | 'fullPath'>,
+  project?: Project,
 ): Promise<DescribedSnippet | undefined> {
   const row = await context.db.selectFrom('snippets').selectAll().where('id', '=', id).executeTakeFirst()
   if (row === undefined || (project !== undefined && row.project_id !== project.id)) return undefined
@@ -62,7 +58,7 @@ export async function findSnippet(
 export async function snippetsOfRows<Row extends DescribedRow>(
   context: ReadContext,
   rows: readonly Row[],
-  project?: Pick<Project, 'id' | 'fullPath'>,
+  project?: Project,
 ): Promise<DescribedSnippet[]> {
   const records = rows.map((row) => fromRow(describedSnippetFields, row))
   return withOwners(context, records, project)
@@ -72,7 +68,7 @@ export async function snippetsOfRows<Row extends DescribedRow>(
 export async function withOwners<Record extends SnippetRecord>(
   context: ReadContext,
   records: readonly Record[],
-  project?: Pick<Project, 'id' | 'fullPath'>,
+  project?: Project,
 ): Promise<(Record & Pick<Snippet, 'project' | 'author'>)[]> {
   const authors = await authorsOf(context, records)
   const projectIds = project === undefined ? records.flatMap(({ projectId }) => projectId ?? []) : []
@@ -92,7 +88,7 @@ const authorsOf = (context: ReadContext, records: readonly SnippetRecord[]) =>
 
 interface NewSnippet {
   readonly id: number
-  readonly project: Pick<Project, 'id' | 'fullPath'> | undefined
+  readonly project: Project | undefined
   readonly authorId: number
   readonly draft: SnippetDraft
   readonly files: readonly string[]

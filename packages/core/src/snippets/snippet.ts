@@ -41,20 +41,25 @@ export type SnippetDraft = ObjectOf<typeof snippetDraft>
 /** A snippet of a project, or a personal one. */
 export interface Snippet extends SnippetRecord {
   /** `undefined` for a personal snippet. */
-  readonly project: Pick<Project, 'id' | 'fullPath'> | undefined
+  readonly project: Project | undefined
   /** `undefined` if the author has been removed. */
   readonly author: User | undefined
 }
 export interface DescribedSnippet extends Snippet, ObjectOf<typeof describedSnippetFields> {}
 
+/** The part of a snippet that its addresses contain. */
+interface Placed extends Pick<Snippet, 'id'> {
+  readonly project: Pick<Project, 'fullPath'> | undefined
+}
+
 /** Returns the path of the snippet's page, below the external URL. */
-export const snippetWebPath = ({ id, project }: Pick<Snippet, 'id' | 'project'>): string =>
+export const snippetWebPath = ({ id, project }: Placed): string =>
   project === undefined ? `-/snippets/${id}` : `${project.fullPath}/-/snippets/${id}`
 
 /** Returns the path of the snippet's repository in clone URLs, without the host. */
-export const snippetClonePath = ({ id, project }: Pick<Snippet, 'id' | 'project'>): string =>
+export const snippetClonePath = ({ id, project }: Placed): string =>
   `${project === undefined ? '' : `${project.fullPath}/`}snippets/${id}.git`
 
 /** Returns the path at which a file of the snippet is shown as it is, below the external URL. */
-export const snippetFileWebPath = (snippet: Pick<Snippet, 'id' | 'project'>, branch: string, path: string): string =>
+export const snippetFileWebPath = (snippet: Placed, branch: string, path: string): string =>
   `${snippetWebPath(snippet)}/raw/${branch}/${path.split('/').map(encodeURIComponent).join('/')}`

@@ -55,3 +55,15 @@ export async function getUserAgent(context: ReadContext, snippetId: number): Pro
 export async function setSubmitted({ db }: Pick<Tx, 'db'>, snippetId: number): Promise<void> {
   await db.updateTable('snippet_user_agents').set({ is_submitted: 1 }).where('snippet_id', '=', snippetId).execute()
 }
+
+/** Returns those of the snippets that can still be reported. */
+export async function unsubmittedUserAgents({ db }: ReadContext, ids: readonly number[]): Promise<Set<number>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('snippet_user_agents')
+    .select('snippet_id')
+    .where('snippet_id', 'in', ids)
+    .where('is_submitted', '=', 0)
+    .execute()
+  return new Set(rows.map((row) => row.snippet_id))
+}

@@ -22,6 +22,8 @@ export type Model =
   | 'MergeRequest'
   | 'ProjectLabel'
   | 'GroupLabel'
+  | 'PersonalSnippet'
+  | 'ProjectSnippet'
   | 'CommitPresenter'
   | 'Blob'
 
@@ -35,6 +37,7 @@ export const idScalars = {
   MilestoneID: { of: 'Milestone', models: ['Milestone'] },
   IssueID: { of: 'Issue', models: ['Issue', 'WorkItem'] },
   MergeRequestID: { of: 'MergeRequest', models: ['MergeRequest'] },
+  SnippetID: { of: 'Snippet', models: ['PersonalSnippet', 'ProjectSnippet', 'Snippet'] },
   CiPipelineID: { of: 'Ci::Pipeline', models: ['Ci::Pipeline'] },
   CiStageID: { of: 'Ci::Stage', models: ['Ci::Stage'] },
   CiBuildID: { of: 'Ci::Build', models: ['Ci::Build'] },

@@ -22,7 +22,7 @@ const permissions = {
   readMergeRequest: 'read_merge_request',
   createPipeline: 'create_pipeline_record',
   readCommitStatus: 'read_pipeline',
-  createSnippet: 'never',
+  createSnippet: 'create_snippet',
   readWiki: 'never',
   createWiki: 'never',
   updateWiki: 'never',

@@ -81,7 +81,7 @@ test('shows all fields of a project', async () => {
     rootGroup: { id: 'gid://svc/Group/1' },
     forkedFrom: null,
     userPermissions: {
-      createSnippet: false,
+      createSnippet: true,
       adminProject: false,
       pushCode: true,
       downloadCode: true,

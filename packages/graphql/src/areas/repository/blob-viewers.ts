@@ -1,7 +1,10 @@
 import type { FileOfRepository } from '@penstock/core'
+import type { FieldRef } from '@pothos/core'
 import type { RequestContext } from '../../request/request-context.ts'
 import { constantFields } from '../../schema/constant-fields.ts'
 import type { Kit } from '../../schema/kit.ts'
+import { oncePerBuilder } from '../../schema/once-per-builder.ts'
+import type { FieldsOf, Types } from '../../schema/schema-types.ts'
 import { isBinary } from './blob-text.ts'
 
 /** How a client can show a file. */
@@ -11,6 +14,8 @@ export interface BlobViewer {
   readonly tooLarge: boolean
   readonly collapsed: boolean
 }
+
+type ViewedFile = Pick<FileOfRepository, 'name' | 'size' | 'bytes'>
 
 declare module '../../schema/schema-types.ts' {
   interface ObjectSources {
@@ -33,24 +38,30 @@ const richTypes: Readonly<Record<string, string>> = {
   ...fileType('notebook', 'ipynb'),
 }
 
-export function addBlobViewers({ builder }: Kit): void {
-  const type = builder.enumType('BlobViewersType', { values: ['auxiliary', 'rich', 'simple'] as const })
-  builder.objectType('BlobViewer', {
+const viewerType = oncePerBuilder((builder) =>
+  builder.enumType('BlobViewersType', { values: ['auxiliary', 'rich', 'simple'] as const }),
+)
+
+/** Returns the fields of the types of viewers: repositories and snippets have a type each. */
+export const blobViewerFields = (kit: Kit, t: FieldsOf<BlobViewer>): Record<string, FieldRef<Types, unknown>> => ({
+  type: t.field({ type: viewerType(kit), nullable: false, resolve: (viewer) => viewer.type }),
+  fileType: t.exposeString('fileType', { nullable: false }),
+  tooLarge: t.exposeBoolean('tooLarge', { nullable: false }),
+  collapsed: t.exposeBoolean('collapsed', { nullable: false }),
+  renderError: constantFields(t).nullText(),
+  loadAsync: t.boolean({ nullable: false, resolve: () => true }),
+  loadingPartialName: t.string({ nullable: false, resolve: () => 'loading' }),
+})
+
+export function addBlobViewers(kit: Kit): void {
+  kit.builder.objectType('BlobViewer', {
     description: 'How a client can show the content of a file',
-    fields: (t) => ({
-      type: t.field({ type, nullable: false, resolve: (viewer) => viewer.type }),
-      fileType: t.exposeString('fileType', { nullable: false }),
-      tooLarge: t.exposeBoolean('tooLarge', { nullable: false }),
-      collapsed: t.exposeBoolean('collapsed', { nullable: false }),
-      renderError: constantFields(t).nullText(),
-      loadAsync: t.boolean({ nullable: false, resolve: () => true }),
-      loadingPartialName: t.string({ nullable: false, resolve: () => 'loading' }),
-    }),
+    fields: (t) => blobViewerFields(kit, t),
   })
 }
 
 /** Returns the viewer for the plain content. A file above the limit is not read: it is too large for any viewer of text. */
-export async function simpleViewerOf(file: FileOfRepository, context: RequestContext): Promise<BlobViewer> {
+export async function simpleViewerOf(file: ViewedFile, context: RequestContext): Promise<BlobViewer> {
   const size = async () => {
     context.deadline.requireTime()
     return file.size()
@@ -71,7 +82,7 @@ export async function simpleViewerOf(file: FileOfRepository, context: RequestCon
  * Returns the viewer that shows the content in another form than as text, such as an image. Markdown has none, because
  * it is not rendered here.
  */
-export function richViewerOf({ name }: FileOfRepository): BlobViewer | undefined {
+export function richViewerOf({ name }: ViewedFile): BlobViewer | undefined {
   const [, ending = ''] = /\.(\w+)$/.exec(name.toLowerCase()) ?? []
   const fileType = Object.hasOwn(richTypes, ending) ? richTypes[ending] : undefined
   return fileType === undefined ? undefined : { type: 'rich', fileType, tooLarge: false, collapsed: false }

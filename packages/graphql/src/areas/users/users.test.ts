@@ -66,7 +66,7 @@ describe('one user', () => {
           bot: false,
           human: true,
           active: true,
-          userPermissions: { createSnippet: false },
+          userPermissions: { createSnippet: true },
         },
         name: {
           id: 'gid://svc/User/3',

@@ -1,5 +1,6 @@
 import {
   browseUsers,
+  canCreatePersonalSnippet,
   findUserProfile,
   getCurrentUser,
   getUserProfile,
@@ -48,7 +49,13 @@ export function addUsers(kit: Kit): void {
     values: ['CREATE_PROJECTS', 'IMPORT_PROJECTS', 'TRANSFER_PROJECTS'] as const,
   })
   builder.objectType('UserPermissions', {
-    fields: (t) => ({ createSnippet: t.boolean({ nullable: false, resolve: () => false }) }),
+    fields: (t) => ({
+      createSnippet: t.boolean({
+        nullable: false,
+        description: 'Whether the caller, not this user, may create personal snippets',
+        resolve: (_user, _args, { actor }) => canCreatePersonalSnippet(actor),
+      }),
+    }),
   })
   addUserStatus(kit)
 

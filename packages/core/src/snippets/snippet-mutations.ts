@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { requirePermission } from '../access/subject.ts'
+import { forbidden, notFound } from '../kit/domain-error.ts'
+import { clearable, namespaceRef } from '../kit/parameter-schemas.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { OperationContext } from '../operations/context.ts'
+import { unscopedCommand, unscopedQuery, unscopedSteps } from '../operations/operation.ts'
+import { getProject } from '../projects/project-store.ts'
+import { captchaInput } from '../spam/spam-check.ts'
+import { type DescribedSnippet, snippetVisibilities } from './snippet.ts'
+import { canRemoveSnippet } from './snippet-access.ts'
+import { MAX_SNIPPET_ACTIONS, snippetActionNames } from './snippet-actions.ts'
+import { createSnippetWith, removeSnippetWith, updateSnippetWith, viewSnippet } from './snippet-changes.ts'
+import { snippetCreationLimits } from './snippet-operations.ts'
+import { findUserAgent, setSubmitted } from './user-agent-store.ts'
+
+// Changes of snippets of projects and of personal ones, by GraphQL. A blank title or an invalid path is an error of the
+// snippet here, not of a parameter.
+
+const one = { id: z.int() }
+const visibility = z.enum(snippetVisibilities)
+const draft = { title: z.string(), description: clearable(z.string()), visibility }
+
+const actions = z
+  .array(
+    z.object({
+      action: z.enum(snippetActionNames),
+      filePath: z.string(),
+      previousPath: z.string().nullish(),
+      content: z.string().nullish(),
+    }),
+  )
+  .max(MAX_SNIPPET_ACTIONS)
+  .default([])
+
+/** Creates a snippet of a project, or a personal one without `project`. */
+export const createSnippet = unscopedSteps(
+  {
+    name: 'createSnippet',
+    limits: snippetCreationLimits,
+    input: z.object({ ...draft, project: namespaceRef.nullish(), actions, captcha: captchaInput }),
+  },
+  async (context, { project: ref, ...input }): Promise<DescribedSnippet> => {
+    const project = ref == null ? undefined : await getProject(context, ref)
+    if (project !== undefined) await requirePermission(context, project, 'create_snippet')
+    return createSnippetWith(context, { ...input, ...(project && { project }) })
+  },
+)
+
+export const updateSnippet = unscopedSteps(
+  {
+    name: 'updateSnippet',
+    input: z.object({
+      ...one,
+      title: draft.title.nullish(),
+      description: draft.description,
+      visibility: visibility.nullish(),
+      actions,
+      captcha: captchaInput,
+    }),
+  },
+  (context, { id, actions: given, ...input }) => updateSnippetWith(context, id, { ...input, actionsFor: () => given }),
+)
+
+export const getSnippet = unscopedQuery(
+  { name: 'getSnippet', caller: 'anyone', input: z.object(one) },
+  async (context, { id }): Promise<DescribedSnippet> => (await viewSnippet(context, id)).snippet,
+)
+
+export const removeSnippet = unscopedCommand(
+  { name: 'removeSnippet', input: z.object(one), isConditional: true },
+  (tx, { id }) => removeSnippetWith(tx, id),
+)
+
+/** The outcome of a report to the spam-detection service. */
+export interface SnippetReport {
+  readonly snippet: DescribedSnippet
+  readonly isSubmitted: boolean
+}
+
+/** Reports a snippet to the spam-detection service. Needs the right to remove it, and the request that created it. */
+export const reportSnippetAsSpam = unscopedSteps(
+  { name: 'reportSnippetAsSpam', input: z.object(one) },
+  async (context, { id }): Promise<SnippetReport> => {
+    const { snippet, viewer } = await viewSnippet(context, id)
+    if (!canRemoveSnippet(viewer, snippet)) throw forbidden()
+    const client = await findUserAgent(context, id)
+    if (client === undefined || client.isSubmitted) throw notFound('UserAgentDetail')
+    const isSubmitted = await report(context, snippet, client)
+    if (isSubmitted) await context.write((tx) => setSubmitted(tx, id))
+    return { snippet, isSubmitted }
+  },
+)
+
+/** Returns whether there is a spam-detection service, and it has accepted the report. */
+async function report(
+  { core }: ReadContext & OperationContext,
+  { title, description, visibility: seenBy, author }: DescribedSnippet,
+  { userAgent, ipAddress }: { readonly userAgent: string; readonly ipAddress: string },
+): Promise<boolean> {
+  if (core.spamReport === undefined) return false
+  const isPublic = seenBy === 'public'
+  const suspect = { kind: 'snippet', title, description, isPublic, author, userAgent, ipAddress } as const
+  return core.spamReport(suspect).then(
+    () => true,
+    () => false,
+  )
+}
