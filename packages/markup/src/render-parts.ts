@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { MarkupFormat } from './formats/format-names.ts'
 import { renderers } from './formats/renderers.ts'
 import { addDirections, addHeadingLinks } from './headings.ts'
-import { highlightFile } from './highlight.ts'
 import type { MarkupLimits } from './limits.ts'
 import { markReferences } from './mark-references.ts'
 import { MarkupError, type MarkupErrorReason } from './markup-error.ts'
@@ -43,6 +42,7 @@ const PART_REFERENCES = 2_000
 export async function* renderParts(task: RenderTask): AsyncGenerator<RenderPart> {
   try {
     if (task.kind === 'file') {
+      const { highlightFile } = await import('./highlight.ts')
       const html = highlightFile(task.text, task.fileName, task.limits.maxHighlightedBytes)
       yield* htmlParts([requireShort(html, task.limits)])
       return
@@ -60,7 +60,8 @@ export async function* renderParts(task: RenderTask): AsyncGenerator<RenderPart>
 
 async function renderMarkup(task: Extract<RenderTask, { kind: 'markup' }>) {
   const { format, text, base, findsReferences, limits } = task
-  const tree = parseHtml(requireShort(await renderers[format](text), limits))
+  const render = await renderers[format]()
+  const tree = parseHtml(requireShort(await render(text), limits))
   if (format === 'markdown' || format === 'org') addHeadingLinks(tree)
   if (format === 'markdown') addDirections(tree)
   const sanitised = sanitise(tree, { base, limits })

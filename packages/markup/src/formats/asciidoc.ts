@@ -19,7 +19,7 @@ const attributes = {
   idprefix: '',
   idseparator: '-',
   sectanchors: '',
-  icons: 'font',
+  icons: null,
   'source-highlighter': null,
   'allow-uri-read': null,
   'data-uri': null,
