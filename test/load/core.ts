@@ -8,6 +8,7 @@ import { atMost, reportBounds } from './bounds.ts'
 import { requireSameAnswer } from './core/answer.ts'
 import { type Call, measuredInTurns, printMeasured, ratioOf } from './core/measured.ts'
 import { type PenstockCore, startPenstockCore } from './core/penstock-core.ts'
+import { snippetsAndWikis } from './core/snippets-and-wikis.ts'
 import { FEW, MANY, type Stock, stock } from './core/stock.ts'
 import { startScript } from './gateway/subjects.ts'
 
@@ -33,6 +34,7 @@ async function onSqlite(): Promise<void> {
     await besideBareHandler(core, stocked)
     await longLists(core, stocked)
     await others(core, stocked, 'SQLite')
+    await snippetsAndWikis(core, stocked)
   } finally {
     await core.stop()
   }

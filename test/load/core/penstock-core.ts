@@ -13,6 +13,8 @@ const ROOT_TOKEN = 'benchmark-administrator-token'
 
 export interface PenstockCore {
   readonly port: number
+  /** The token of the first administrator. */
+  readonly rootToken: string
   /** The location for `openDatabase`. */
   readonly location: string
   /** Calls the REST API as the first administrator. Fails unless the answer is 2xx. */
@@ -43,6 +45,7 @@ export async function startPenstockCore(databaseUrl?: string): Promise<PenstockC
   await started(child)
   return {
     port,
+    rootToken: ROOT_TOKEN,
     location: databaseUrl ?? join(dataDir, 'core.db'),
     async call(method, path, body) {
       const response = await fetch(`http://127.0.0.1:${port}/api/v4${path}`, {

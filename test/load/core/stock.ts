@@ -7,8 +7,9 @@ export const FEW = 1_000
 export const MANY = 100_000
 
 export interface Stock {
-  /** The token of a developer in all groups and projects. */
+  /** The token of a developer in all groups and projects, and the developer's id. */
   readonly token: string
+  readonly userId: number
   /** The path of the milestones of another group, and of one of them. */
   readonly milestones: string
   readonly milestone: string
@@ -38,7 +39,14 @@ export async function stock(core: PenstockCore): Promise<Stock> {
     await fill(core.location, 'milestones', `group:${groups[count]}`, count, milestone(groups[count]))
     await fill(core.location, 'issues', `project:${projects[count]}`, count, issue(projects[count], user.id))
   }
-  return { token: String(issued.token), milestones, milestone: `${milestones}/${id}`, groups, projects }
+  return {
+    token: String(issued.token),
+    userId: user.id,
+    milestones,
+    milestone: `${milestones}/${id}`,
+    groups,
+    projects,
+  }
 }
 
 const of = (what: string, count: number, parent: object) => ({
@@ -47,7 +55,7 @@ const of = (what: string, count: number, parent: object) => ({
   ...parent,
 })
 
-/** Inserts rows directly into the database, because the API needs a durable transaction for each. */
+/** Inserts numbered rows of a group or project, and stores their last number. */
 async function fill<Table extends 'milestones' | 'issues'>(
   location: string,
   table: Table,
@@ -55,24 +63,35 @@ async function fill<Table extends 'milestones' | 'issues'>(
   count: number,
   row: (index: number) => Insertable<CoreTables[Table]>,
 ): Promise<void> {
+  await insertRows(location, table, count, row)
+  await insertRows(location, 'internal_ids', 1, () => ({ parent, kind: table, last: count }))
+}
+
+/** Inserts rows directly into the database, because the API needs a durable transaction for each. */
+export async function insertRows<Table extends keyof CoreTables & string>(
+  location: string,
+  table: Table,
+  count: number,
+  row: (index: number) => Insertable<CoreTables[Table]>,
+): Promise<void> {
   const db = openDatabase<CoreTables>(location)
   try {
     await db.write(async (tx) => {
       for (let start = 0; start < count; start += ROWS_AT_A_TIME) {
-        const rows = Array.from({ length: ROWS_AT_A_TIME }, (_, index) => row(start + index))
+        const length = Math.min(ROWS_AT_A_TIME, count - start)
+        const rows = Array.from({ length }, (_, index) => row(start + index))
         await tx
           .insertInto(table)
           .values(rows as never)
           .execute()
       }
-      await tx.insertInto('internal_ids').values({ parent, kind: table, last: count }).execute()
     })
   } finally {
     await db.close()
   }
 }
 
-const beginsMs = Date.UTC(2026, 0, 1)
+export const beginsMs = Date.UTC(2026, 0, 1)
 const day = (index: number) => new Date(beginsMs + (index % 1_000) * DAY_MS).toISOString().slice(0, 10)
 
 const milestone = (groupId: number) => (index: number) => ({
