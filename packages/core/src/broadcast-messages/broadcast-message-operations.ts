@@ -28,7 +28,7 @@ import {
 /** How many messages a page shows, of more the newest. */
 const MAX_SHOWN = 10
 
-/** Lists all messages. Whom a message is for decides where it is shown, not who may read it. */
+/** Lists all messages. The target of a message decides where it is shown, not who may read it. */
 export const listBroadcastMessages = unscopedQuery(
   { name: 'listBroadcastMessages', caller: 'anyone', input: z.object(pageInput) },
   (context, page) => pageOfMessages(context, page),

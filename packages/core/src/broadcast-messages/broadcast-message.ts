@@ -55,7 +55,7 @@ export const broadcastMessageDraft = {
   /** The background of notifications. */
   color: text('color').default('#E75E40').check(isColor),
   font: text('font').default(DEFAULT_FONT).check(isColor),
-  /** The roles in a group or project whose members see the message on its pages; everyone if empty. */
+  /** The roles that see the message, on pages of groups and projects; all if empty. */
   targetAccessLevels: list('target_access_levels', targetLevel).default([]),
   /** The pages that show the message; all if missing. `*` stands for any characters. */
   targetPath: text('target_path').check(maxLength(255)).optional(),
@@ -114,7 +114,7 @@ const withUniqueLevels = <Message extends BroadcastMessageDraft>(message: Messag
   targetAccessLevels: [...new Set(message.targetAccessLevels)],
 })
 
-/** Tells whether the message is shown at this time. Whom it is for does not matter. */
+/** Tells whether the message is shown at this time, on any page. */
 export const isMessageActive = ({ startsAtMs, endsAtMs }: BroadcastMessage, nowMs: number): boolean =>
   startsAtMs <= nowMs && nowMs <= endsAtMs
 

@@ -24,7 +24,7 @@ export interface Page {
   readonly secret?: string
 }
 
-/** What a page route answers: a page, or a reply that shows none. */
+/** The answer of a page route: a page, or a reply without one. */
 export type Answer = Page | Reply
 
 export interface PageRoute {

@@ -1,0 +1,41 @@
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { temporaryDirectory } from '../cli/temporary-directory.ts'
+import { runShell, shellBlocks, shellFunction, testWithCurl } from '../page-commands.ts'
+import { CoreProcess, ROOT_TOKEN } from './core-process.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: each page checks the parts that it is about
+type Check = (answers: any[]) => void
+
+/** The pages of areas, with what their commands must print. */
+const pages: Readonly<Record<string, Check>> = {
+  'docs/applications.md': ([list, renewed]) => {
+    expect(list).toEqual([expect.objectContaining({ application_name: 'Dashboard', scopes: ['read_api'] })])
+    expect(renewed).toMatchObject({ ...list[0], secret: expect.stringMatching(/^svcoas-/) })
+  },
+  'docs/broadcast-messages.md': ([list, changed, shown]) => {
+    expect(list).toEqual([expect.objectContaining({ theme: 'light-blue', dismissable: true, active: true })])
+    expect(changed).toEqual({ ...list[0], ends_at: '2099-12-31T18:00:00.000Z', target_path: '/users/*' })
+    expect(shown).toEqual(changed)
+  },
+}
+
+testWithCurl('the commands on the pages of areas work as documented', async () => {
+  const tour = shellBlocks('README.md', '## A tour of the core', '### The sample workspace')
+  const functions = ['api', 'id'].map((name) => shellFunction(tour, name)).join('')
+  await using directory = await temporaryDirectory()
+  await using core = await CoreProcess.start(join(directory.path, 'data'))
+  for (const [page, check] of Object.entries(pages)) {
+    const blocks = shellBlocks(page)
+    expect(blocks.length, page).toBeGreaterThan(0)
+    const script = (functions + blocks.join('')).replaceAll('http://127.0.0.1:8080', new URL(core.url).origin)
+    const { exitCode, stdout } = await runShell(script, { PRIVATE_TOKEN: ROOT_TOKEN }, directory.path)
+    expect(exitCode, page).toBe(0)
+    check(
+      stdout
+        .split('\n')
+        .filter((line) => /^[[{]/.test(line))
+        .map((line) => JSON.parse(line)),
+    )
+  }
+})
