@@ -1,7 +1,9 @@
 /** The limits on one text and on the threads that render. */
 export interface MarkupLimits {
-  /** The length of a text in UTF-8. */
+  /** The length of a text to render in UTF-8. */
   readonly maxTextBytes: number
+  /** The length of a file to highlight in UTF-8. */
+  readonly maxFileBytes: number
   /** The length of the HTML in UTF-8, without the links of references. */
   readonly maxHtmlBytes: number
   /** How deeply elements may be nested. */
@@ -23,6 +25,7 @@ const MIB = 1_048_576
 
 export const defaultLimits: MarkupLimits = {
   maxTextBytes: 5 * MIB,
+  maxFileBytes: 20 * MIB,
   maxHtmlBytes: 40 * MIB,
   maxDepth: 200,
   maxElements: 300_000,

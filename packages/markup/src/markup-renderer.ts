@@ -74,7 +74,8 @@ export class MarkupRenderer {
   }
 
   async #run(task: RenderTask): Promise<RenderPart[]> {
-    if (Buffer.byteLength(task.text) > this.#limits.maxTextBytes) throw new MarkupError('text_too_long')
+    const maxBytes = task.kind === 'file' ? this.#limits.maxFileBytes : this.#limits.maxTextBytes
+    if (Buffer.byteLength(task.text) > maxBytes) throw new MarkupError('text_too_long')
     const parts = await this.#pool.run(task).catch((error: unknown) => {
       throw errorOf(error)
     })

@@ -25,9 +25,9 @@ export interface ReferenceLink {
 export type ReferenceResolver = (references: readonly Reference[]) => Promise<readonly (ReferenceLink | undefined)[]>
 
 const PATH = String.raw`[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,254}(?:/[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,254}){0,20}`
-/** A reference that no letter, digit or sign of an address or a path precedes. */
+/** A reference that no letter, digit or sign of a reference or a path precedes. */
 const REFERENCE = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_/#!@~&.:=?%+-])(?:(?<project>${PATH})?(?:(?<sign>[#!])(?<iid>[1-9]\d{0,9})|~(?:"(?<quoted>[^"\n]{1,255})"|(?<label>[\p{L}\p{N}_][\p{L}\p{N}_?!:.&-]{0,254})))|@(?<user>${PATH}))(?![\p{L}\p{N}_])`,
+  String.raw`(?<![\p{L}\p{N}_/#!@~&-])(?:(?<project>${PATH})?(?:(?<sign>[#!])(?<iid>[1-9]\d{0,9})|~(?:"(?<quoted>[^"\n]{1,255})"|(?<label>[\p{L}\p{N}_][\p{L}\p{N}_?!:.&-]{0,254})))|@(?<user>${PATH}))(?![\p{L}\p{N}_])`,
   'gu',
 )
 

@@ -5,6 +5,8 @@ const BEGIN = /^\s*#\+begin_(\S+)/i
 const END = /^\s*#\+end_(\S+)/i
 /** A line that may continue the list, drawer or footnote before an empty line. */
 const CONTINUATION = /^(?:\s|[-+] |\d+[.)] |:|\[fn:)/
+/** A line of preformatted text, such as `: ls -l`. */
+const FIXED = /^\s*:(?: (.*))?$/
 
 /** Splits an Org text before its headlines, and long sections at empty lines where no block or list continues. */
 export function orgSections(source: string): string[] {
@@ -15,7 +17,7 @@ export function orgSections(source: string): string[] {
     if (lines.length > 0) sections.push(`${lines.join('\n')}\n`)
     lines = []
   }
-  for (const line of source.split(/\r?\n/)) {
+  for (const line of blocksForFixedLines(source.split(/\r?\n/))) {
     if (block === undefined) {
       const isHeadline = /^\*+ /.test(line)
       const isPause = lines.length >= LONG_LINES && lines.at(-1)?.trim() === '' && !CONTINUATION.test(line)
@@ -26,4 +28,23 @@ export function orgSections(source: string): string[] {
   }
   end()
   return sections
+}
+
+/** Writes lines that begin with a colon as blocks of an example, because the parser knows only these. */
+function* blocksForFixedLines(lines: readonly string[]): Generator<string> {
+  let block: string | undefined
+  let isFixed = false
+  for (const line of lines) {
+    const fixed = block === undefined ? FIXED.exec(line) : null
+    if (isFixed !== (fixed !== null)) yield isFixed ? '#+end_example' : '#+begin_example'
+    isFixed = fixed !== null
+    if (fixed !== null) {
+      yield fixed[1] ?? ''
+      continue
+    }
+    if (block === undefined) block = BEGIN.exec(line)?.[1]?.toLowerCase()
+    else if (END.exec(line)?.[1]?.toLowerCase() === block) block = undefined
+    yield line
+  }
+  if (isFixed) yield '#+end_example'
 }

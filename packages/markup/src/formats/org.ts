@@ -2,19 +2,17 @@ import reorgToRehype from '@orgajs/reorg-rehype'
 import { toHtml } from 'hast-util-to-html'
 import { getSettings, parse } from 'orga'
 import { escapeHtml } from '../escape-html.ts'
-import type { HtmlRoot } from '../html-tree.ts'
-import { orgHandlers } from './org-handlers.ts'
+import type { HtmlElement, HtmlRoot } from '../html-tree.ts'
+import { type OrgNode, orgHandlers } from './org-handlers.ts'
 import { orgSections } from './org-sections.ts'
 
-/** A node of Org, as far as it is read here. */
-interface OrgNode {
-  readonly type: string
-  readonly name?: string
-  readonly params?: readonly string[]
-  children?: OrgNode[]
-}
+type ToTree = (options: { handlers: object }) => (tree: OrgNode) => HtmlRoot
 
-const toTree = (reorgToRehype as unknown as (options: object) => (tree: OrgNode) => HtmlRoot)({ handlers: orgHandlers })
+/** How deeply styles and quotes are read within each other; deeper ones stay text. */
+const MAX_DEPTH = 10
+
+const toTree = (reorgToRehype as unknown as ToTree)({ handlers: orgHandlers(renderInner) })
+let depth = 0
 
 /**
  * Renders Org.
@@ -24,25 +22,44 @@ const toTree = (reorgToRehype as unknown as (options: object) => (tree: OrgNode)
  */
 export function renderOrg(source: string): string {
   const settings = getSettings(source)
-  return orgSections(source)
-    .map((section) => {
-      try {
-        const tree = parse(section, { settings }) as unknown as OrgNode
-        dropForeignExports(tree)
-        return toHtml(toTree(tree))
-      } catch {
-        return `<pre>\n${escapeHtml(section)}</pre>`
-      }
-    })
-    .join('\n')
+  const title = [settings.title ?? []].flat().join(' ')
+  const heading = title === '' ? '' : `<h1 class="title">${escapeHtml(title)}</h1>\n`
+  const sections = orgSections(source).map((section) => {
+    try {
+      return toHtml({ type: 'root', children: nodesOf(section, settings) })
+    } catch {
+      depth = 0
+      return `<pre>\n${escapeHtml(section)}</pre>`
+    }
+  })
+  return heading + sections.join('\n')
 }
 
-/** Removes the blocks for other outputs than HTML. The library would let the author choose the type of their node. */
-function dropForeignExports(node: OrgNode): void {
+function nodesOf(source: string, settings: ReturnType<typeof getSettings>): HtmlRoot['children'] {
+  const tree = parse(source, { settings }) as unknown as OrgNode
+  prepareBlocks(tree)
+  return toTree(tree).children
+}
+
+function renderInner(source: string): HtmlElement['children'] {
+  if (depth >= MAX_DEPTH) return [{ type: 'text', value: source }]
+  depth += 1
+  const nodes = nodesOf(source, {})
+  depth -= 1
+  return nodes as HtmlElement['children']
+}
+
+/**
+ * Names quotes and centred blocks as their handlers, and removes the blocks for other outputs than HTML. The library would
+ * let the author choose the type of their node.
+ */
+function prepareBlocks(node: OrgNode): void {
   if (node.children === undefined) return
-  node.children = node.children.filter(
-    ({ type, name, params }) =>
-      type !== 'block' || name?.toLowerCase() !== 'export' || params?.[0]?.toLowerCase() === 'html',
-  )
-  node.children.forEach(dropForeignExports)
+  node.children = node.children.flatMap((child): OrgNode[] => {
+    prepareBlocks(child)
+    const name = child.type === 'block' ? child.name?.toLowerCase() : undefined
+    if (name === 'quote' || name === 'center') return [{ type: name, value: child.value ?? '' }]
+    if (name === 'export' && child.params?.[0]?.toLowerCase() !== 'html') return []
+    return [child]
+  })
 }

@@ -49,5 +49,5 @@ export const allowedClasses: readonly string[] = [
   ...['tableblock', 'halign-left', 'halign-center', 'halign-right', 'valign-top', 'valign-middle', 'valign-bottom'],
   ...['underline', 'line-through', 'overline', 'keyseq', 'button', 'menu', 'menuseq', 'bare', 'footnote', 'stemblock'],
   // Org
-  ...['section', 'math-inline', 'math-display', 'todo', 'done', 'timestamp', 'example'],
+  ...['section', 'math-inline', 'math-display', 'todo', 'done', 'tag', 'example', 'verse'],
 ]
