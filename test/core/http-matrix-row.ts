@@ -23,8 +23,8 @@ export interface MatrixRow {
    */
   readonly visitors?: 'anyone' | 'signed in'
   /**
-   * The answer to callers who may call it, also if it is always an error. Without a shape it has no body; `text` and `bytes`
-   * stand for a body that is not JSON.
+   * The answer to callers who may call it, also if it is always an error. Without a shape it has no body; `text` stands
+   * for a plain text, and `bytes` for another body that is not JSON.
    */
   readonly answer: readonly [status: number, shape?: Shape | 'text' | 'bytes']
   /** The names of the things that must exist before the request. */

@@ -136,14 +136,17 @@ function request(row: MatrixRow, values: Values, headers: Record<string, string>
 const queryPairs = (name: string, value: unknown): [string, string][] =>
   Array.isArray(value) ? value.map((item) => [`${name}[]`, String(item)]) : [[name, String(value)]]
 
+/** The types of bodies that are not JSON. */
+const typesOf = { text: /^text\/plain(;|$)/, bytes: /^(application\/(?!json)|image\/)/ }
+
 /** Returns how a successful answer differs from the expected one. */
 function responseDifference(row: MatrixRow, { name }: Column, reply: Response, text: string): string | undefined {
   const shape = row.answer[1]
   if (shape === undefined) return text === '' ? undefined : `body ${text}`
   const type = reply.headers.get('content-type')
-  if (shape === 'bytes') return type?.startsWith('application/') && text !== '' ? undefined : `${type} ${text}`
-  if (shape === 'text') {
-    return type !== 'application/json' && (text !== '' || row.mayBeEmpty) ? undefined : `${type} ${text}`
+  if (shape === 'text' || shape === 'bytes') {
+    const isExpected = typesOf[shape].test(type ?? '') && (text !== '' || row.mayBeEmpty)
+    return isExpected ? undefined : `${type} ${text}`
   }
   if (type !== 'application/json') return `of type ${type}`
   const body: unknown = JSON.parse(text)

@@ -52,7 +52,7 @@ export const area: MatrixArea = {
         may: leastOf(kind, 10),
         visitors: 'anyone',
         needs: ['picture'],
-        answer: [200, 'text'],
+        answer: [200, 'bytes'],
       }),
     ),
   ],

@@ -109,6 +109,29 @@ export function withFileNames(file: FileDiff): FileDiff {
   return { ...file, diff: `--- ${old}\n+++ ${fresh}\n${file.diff}` }
 }
 
+/** Diffs of at most `MAX_FILES` files. */
+export interface ShownDiffs {
+  readonly diffs: readonly FileDiff[]
+  /** Whether files are missing in `diffs`, because there are too many. */
+  readonly isIncomplete: boolean
+}
+
+/** Returns the changes between two trees, at most one more than `shownDiffs` shows. */
+export const changesToShow = (
+  repository: GitRepository,
+  trees: Parameters<typeof changesBetween>[1],
+): Promise<Change[]> => changesBetween(repository, trees, MAX_FILES + 1)
+
+/** Returns the diffs of the first `MAX_FILES` changes, with the names of the files if `unidiff` is set. */
+export async function shownDiffs(
+  repository: GitRepository,
+  changes: readonly Change[],
+  { unidiff }: { readonly unidiff?: boolean | null | undefined },
+): Promise<ShownDiffs> {
+  const diffs = await diffsOf(repository, changes.slice(0, MAX_FILES))
+  return { diffs: unidiff ? diffs.map(withFileNames) : diffs, isIncomplete: changes.length > MAX_FILES }
+}
+
 /**
  * Counts the added and removed lines of the files that are small enough to be shown, and reduces the budget.
  *

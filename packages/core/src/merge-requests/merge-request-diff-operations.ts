@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { refused } from '../git/commit-actions.ts'
-import { changesBetween, diffOf, diffsOf, type FileDiff, MAX_FILES, withFileNames } from '../git/commit-diff.ts'
+import { changesToShow, diffOf, type FileDiff, type ShownDiffs, shownDiffs, withFileNames } from '../git/commit-diff.ts'
 import { type CommitRange, cachedCommitReader, rangeOf } from '../git/commit-range.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { mapPage, type Page, pageInput } from '../kit/page.ts'
@@ -63,11 +63,8 @@ export const listMergeRequestDiffs = query(
   },
 )
 
-export interface MergeRequestChanges {
+export interface MergeRequestChanges extends ShownDiffs {
   readonly mergeRequest: ShownMergeRequest
-  readonly diffs: readonly FileDiff[]
-  /** Whether files are missing in `diffs`, because there are too many. */
-  readonly isIncomplete: boolean
 }
 
 export const getMergeRequestChanges = query(
@@ -81,12 +78,9 @@ export const getMergeRequestChanges = query(
   async (context, { mergeRequestIid, unidiff }): Promise<MergeRequestChanges> => {
     const { mergeRequest, range, repository } = await rangeOfMergeRequest(context, mergeRequestIid)
     const changes = await changesOf(repository, range)
-    const diffs = repository === undefined ? [] : await diffsOf(repository.git, changes.slice(0, MAX_FILES))
-    return {
-      mergeRequest: await shownMergeRequest(context, context.subject, mergeRequest),
-      diffs: unidiff ? diffs.map(withFileNames) : diffs,
-      isIncomplete: changes.length > MAX_FILES,
-    }
+    const shown = await shownMergeRequest(context, context.subject, mergeRequest)
+    if (repository === undefined) return { mergeRequest: shown, diffs: [], isIncomplete: false }
+    return { mergeRequest: shown, ...(await shownDiffs(repository.git, changes, { unidiff })) }
   },
 )
 
@@ -141,13 +135,13 @@ export const getMergeRequestVersion = query(
     if (version === undefined || repository === undefined) throw notFound()
     const range = await requireRange(cachedCommitReader(repository.git, { ...BUDGET }), version)
     const changes = await changesOf(repository, range)
-    const diffs = await diffsOf(repository.git, changes.slice(0, MAX_FILES))
+    const { diffs } = await shownDiffs(repository.git, changes, { unidiff })
     return {
       ...version,
       baseSha: range?.base?.oid,
       fileCount: changes.length,
       commits: await comparedCommits(context.subject, repository.git, range?.commits ?? []),
-      diffs: unidiff ? diffs.map(withFileNames) : diffs,
+      diffs,
     }
   },
 )
@@ -190,4 +184,4 @@ async function requireRange(
 const changesOf = async (repository: ProjectRepository | undefined, range: CommitRange | undefined) =>
   repository === undefined || range === undefined
     ? []
-    : changesBetween(repository.git, { before: range.base?.tree, after: range.head.tree }, MAX_FILES + 1)
+    : changesToShow(repository.git, { before: range.base?.tree, after: range.head.tree })

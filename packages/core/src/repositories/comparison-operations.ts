@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { refused } from '../git/commit-actions.ts'
-import { changesBetween, diffsOf, type FileDiff, MAX_FILES, withFileNames } from '../git/commit-diff.ts'
+import { changesToShow, type ShownDiffs, shownDiffs } from '../git/commit-diff.ts'
 import { type CommitRange, cachedCommitReader, rangeOf } from '../git/commit-range.ts'
 import type { GitRepository } from '../git/git-repository.ts'
 import { notFound } from '../kit/domain-error.ts'
@@ -18,16 +18,13 @@ const MAX_COMMITS_READ = 20_000
 const MAX_REFS = 20
 
 /** The commits of one revision that another does not have, and the changed files. */
-export interface Comparison {
+export interface Comparison extends ShownDiffs {
   readonly project: Project
   readonly from: string
   readonly to: string
   readonly isStraight: boolean
   /** Oldest first. */
   readonly commits: readonly Commit[]
-  readonly diffs: readonly FileDiff[]
-  /** Whether files are missing in `diffs`, because there are too many. */
-  readonly isIncomplete: boolean
   readonly isSameCommit: boolean
 }
 
@@ -60,16 +57,14 @@ export const compareRevisions = query(
     const range = await requireRange(git, { startSha, headSha })
     const commits = await comparedCommits(subject, git, range.commits.toReversed())
     const before = straight ? (await git.commitHeader(startSha)).tree : range.base?.tree
-    const changes = await changesBetween(git, { before, after: range.head.tree }, MAX_FILES + 1)
-    const diffs = await diffsOf(git, changes.slice(0, MAX_FILES))
+    const changes = await changesToShow(git, { before, after: range.head.tree })
     return {
       project: subject,
       from,
       to,
       isStraight: straight === true,
       commits,
-      diffs: unidiff ? diffs.map(withFileNames) : diffs,
-      isIncomplete: changes.length > MAX_FILES,
+      ...(await shownDiffs(git, changes, { unidiff })),
       isSameCommit: startSha === headSha,
     }
   },

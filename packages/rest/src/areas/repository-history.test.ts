@@ -183,7 +183,6 @@ test.each([
 })
 
 test.each(['feature%2Fx.json', 'feature/x.json'])('finds and removes the branch %s', async (name) => {
-  await commit('feature/x.json', { action: 'create', filePath: 'b', content: 'b' }).catch(() => {})
   await server.world.perform(mira, createBranch, { project: project.id, branch: 'feature/x.json', ref: 'main' })
   expect((await get(`repository/branches/${name}`)).body).toMatchObject({ name: 'feature/x.json' })
   const path = `projects/${project.id}/repository/branches/${name}`
