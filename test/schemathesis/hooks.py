@@ -49,9 +49,11 @@ PATH = {
     "file_path": ("file", ["file_path"]),
     "pipeline_id": ("pipeline", ["id"]),
     "job_id": ("job", ["id"]),
+    "applications id": ("application", ["id"]),
+    "broadcast_messages id": ("broadcast_message", ["id"]),
 }
 
-# Values by the name of a parameter in the query or the body.
+# Values by the name of a parameter in the query or the body. If the name is ambiguous, the first part of the path precedes it.
 WORDS = {
     "name": fresh_word,
     "path": fresh_word,
@@ -87,6 +89,12 @@ WORDS = {
     "ref": lambda: "main",
     "commit_message": lambda: "Change",
     "commits": lambda: [world["commit"]["id"]],
+    "applications redirect_uri": lambda: "https://board.example.test/cb",
+    "applications scopes": lambda: "read_api",
+    "broadcast_messages message": lambda: "Maintenance",
+    "starts_at": lambda: "2026-02-03T04:00:00Z",
+    "ends_at": lambda: "2099-02-03T04:00:00Z",
+    "font": lambda: "#ffffff",
     "actions": lambda: [{"action": "create", "file_path": f"src/{fresh_word()}", "content": "Hello\n"}],
 }
 # Parameters that make most calls fail, and parameters that exclude each other.
@@ -174,8 +182,9 @@ def use_meaningful_values(case):
             parameters.pop(name, None)
         for name in parameters:
             thing, members = PATH.get(f"{place} {name}", (None, []))
-            if name in WORDS:
-                parameters[name] = WORDS[name]()
+            word = WORDS.get(f"{place} {name}") or WORDS.get(name)
+            if word is not None:
+                parameters[name] = word()
             elif thing is not None:
                 parameters[name] = world[thing][members[0]]
         pipeline_id = str((case.path_parameters or {}).get("pipeline_id", ""))

@@ -149,6 +149,12 @@ class World:
     def _job(self):
         return self.call("GET", f"/projects/{self['project']['id']}/pipelines/{self['pipeline']['id']}/jobs")[0]
 
+    def _application(self):
+        return self.call("POST", "/applications", name="Board", redirect_uri="https://board.example.test/cb", scopes="api")
+
+    def _broadcast_message(self):
+        return self.call("POST", "/broadcast_messages", message="Maintenance")
+
     def _group_token(self):
         return self._token(f"/groups/{self['group']['id']}/access_tokens")
 
