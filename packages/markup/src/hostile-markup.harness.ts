@@ -157,7 +157,7 @@ const org: readonly string[] = [
   '[[http://a.test/"onclick="alert(1)][a]]',
   '[[x][<img src=x onerror=alert(1)>]]',
   '[[x]["onclick="alert(1)]]',
-  '[[http://evil.test/x.svg"onload="alert(1).svg]]',
+  '[[http://images.test/x.svg"onload="alert(1).svg]]',
   '[[javascript:alert(1)//x.png]]',
   '[[data:image/svg+xml,<svg onload=alert(1)>.png]]',
   '[[file:x" onerror="alert(1).png]]',

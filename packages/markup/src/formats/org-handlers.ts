@@ -94,7 +94,7 @@ function plainText(value: string): HtmlNode[] {
   return isBroken ? [...nodes, element('br')] : nodes
 }
 
-/** A list whose nested lists are within the items before them. */
+/** A list with its nested lists inside the items before them. */
 function listElement(state: State, node: OrgNode): HtmlElement {
   const items = node.children ?? []
   const isDefinitions = items.every((each) => each.type !== 'list.item' || 'tag' in each)

@@ -1,5 +1,5 @@
 /** The number of lines from which a section ends at the next empty line. */
-const LONG_LINES = 60
+const LONG_LINES = 20
 
 const BEGIN = /^\s*#\+begin_(\S+)/i
 const END = /^\s*#\+end_(\S+)/i
