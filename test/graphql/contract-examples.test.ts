@@ -34,15 +34,33 @@ const adaptations: Readonly<Record<string, (data: Json) => void>> = {
   '16. Merge requests waiting for review': ({ currentUser }) => {
     currentUser.reviewRequestedMergeRequests.nodes[0].detailedMergeStatus = 'UNCHECKED'
   },
+  // The order is that of REST: by the paths of the files.
+  '24. Wiki pages': ({ project }) => project.wikiPages.nodes.reverse(),
 }
 
 /**
  * The validation errors for examples of areas that this service does not have. Remove the examples of an area that is added.
  */
 const unsupported: Readonly<Record<string, readonly string[]>> = {
+<<<<<<< HEAD
   '24. Wiki pages': [
     "Field 'wikiPage' doesn't exist on type 'Query'",
     "Field 'wikiPages' doesn't exist on type 'Project'",
+=======
+  '19. Create a project snippet with two files': [
+    'Unknown type "CreateSnippetInput". Did you mean "CreateIssueInput" or "CreateBranchInput"?',
+    "Field 'createSnippet' doesn't exist on type 'Mutation' (Did you mean `createIssue`?)",
+  ],
+  '20. Failed snippet update': ["Field 'updateSnippet' doesn't exist on type 'Mutation' (Did you mean `updateIssue`?)"],
+  '21. Delete a snippet': ["Field 'destroySnippet' doesn't exist on type 'Mutation'"],
+  '22. Snippet flagged as spam, CAPTCHA configured': [
+    "Field 'createSnippet' doesn't exist on type 'Mutation' (Did you mean `createIssue`?)",
+  ],
+  '23. Snippets of an author': ["Field 'snippets' doesn't exist on type 'Query'"],
+  '25. Wrong kind of GID in a variable': [
+    'Unknown type "SnippetID".',
+    "Field 'destroySnippet' doesn't exist on type 'Mutation'",
+>>>>>>> 0d2b2edc (Serve wiki pages and their subscriptions over GraphQL)
   ],
 }
 

@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 import { accessLevels, createSnippet, type SpamSuspect, type User } from '@penstock/core'
+=======
+import { accessLevels, projectWikis, type User } from '@penstock/core'
+>>>>>>> 0d2b2edc (Serve wiki pages and their subscriptions over GraphQL)
 import type { Json, ServedWorld } from './served-world.ts'
 
 /** A world with the data of the examples in `contract-examples.md`. */
@@ -83,6 +87,12 @@ export async function contractWorld(served: ServedWorld): Promise<ContractWorld>
   }
   const retry = await commit('retry', 'Retry on 503', 'retry.txt', 'again', { start_branch: 'main' })
   const toReview = await mergeRequest('retry', 'Add retry')
+  // REST does not offer the wikis of projects yet.
+  const pages = await Promise.all(
+    ['home', 'guides/setup'].map((title) =>
+      world.perform(bob, projectWikis.create, { parent: app.id, title, content: title }),
+    ),
+  )
   const { db } = world.core
   await db.write((tx) => tx.updateTable('merge_requests').set({ iid: 14 }).where('id', '=', toReview.id).execute())
 
@@ -119,6 +129,7 @@ export async function contractWorld(served: ServedWorld): Promise<ContractWorld>
     ['Issue/310', inSpring.at(-1).id + 1],
     ['Milestone/5', spring.id],
     ['MergeRequest/90', toReview.id],
+    ['WikiPage::Meta/44', pages[1]!.id!],
     ['Ci::Variable/3', await variableOf('SVC_OBSERVABILITY_EXPORT')],
     ['Ci::Variable/4', await variableOf('SVC_OBSERVABILITY_TOKEN')],
   ])

@@ -1,4 +1,4 @@
-import type { AccessLevel, User, Visibility } from '@penstock/core'
+import { type AccessLevel, groupWikis, projectWikis, type User, type Visibility } from '@penstock/core'
 import { extendWorld } from './extended-world.ts'
 import { Dice } from './random.ts'
 import type { Json, ServedWorld } from './served-world.ts'
@@ -75,6 +75,8 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
     await fill(`/projects/${project.id}`, index)
   }
   for (const group of [ops, inner]) await labelsAndMilestones(`/groups/${group.id}`)
+  for (const { id } of [ops, inner]) await wikiPages(groupWikis, id)
+  for (const { id } of projects) await wikiPages(projectWikis, id)
   if (plan.exact) await extendWorld({ served, root, group: ops, project: projects[0]!, size: plan.size })
 
   return {
@@ -102,6 +104,11 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
       if (sometimes(0.3)) await served.must('PUT', `${at}/milestones/${milestone.id}`, root, { state_event: 'close' })
     }
     return { labels, milestones }
+  }
+
+  async function wikiPages({ create }: typeof groupWikis, parent: number): Promise<void> {
+    for (let count = Math.min(randomCount(), 3); count > 0; count -= 1)
+      await world.perform(root, create, { parent, title: `part/page ${count}`, content: `Words about ${count}` })
   }
 
   async function fill(at: string, index: number): Promise<void> {

@@ -336,6 +336,14 @@ export * from './version.ts'
 export type { FrontMatter } from './wikis/front-matter.ts'
 export type { WikiAttachment } from './wikis/wiki-attachment.ts'
 export { attachToGroupWiki, maxAttachmentBytes } from './wikis/wiki-attachment-operations.ts'
+export {
+  contentsOfWikiPages,
+  idsOfWikiPages,
+  type ListedWikiPage,
+  listWikiPagesOfEach,
+  subscriptionsToWikiPages,
+} from './wikis/wiki-listings.ts'
 export { groupWikis, projectWikis } from './wikis/wiki-operations.ts'
 export { type WikiPage, type WikiPageWithContent, wikiPageWebPath } from './wikis/wiki-page.ts'
 export type {} from './wikis/wiki-page-store.ts'
+export { subscribeToWikiPage } from './wikis/wiki-subscriptions.ts'

@@ -29,6 +29,7 @@ import { addCommits } from './areas/repository/commits.ts'
 import { addRepository } from './areas/repository/repository.ts'
 import { addSnippets } from './areas/snippets/snippets.ts'
 import { addUsers } from './areas/users/users.ts'
+import { addWikiPages } from './areas/wiki-pages.ts'
 import { withDeadline } from './request/deadline.ts'
 import { withItemBudget } from './request/item-budget.ts'
 import { Connections } from './schema/connections.ts'
@@ -70,6 +71,7 @@ const areas: readonly ((kit: Kit) => void)[] = [
   addMergeRequests,
   addIssues,
   addMilestones,
+  addWikiPages,
   addAbsentFeatures,
 ]
 

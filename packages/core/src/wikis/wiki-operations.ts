@@ -4,7 +4,7 @@ import type { ReadContext } from '../kit/store-context.ts'
 import { parentIds } from '../model/parent.ts'
 import type { User } from '../model/user.ts'
 import type { CallContext } from '../operations/context.ts'
-import { type StepsContext, steps } from '../operations/operation.ts'
+import { query, type StepsContext, steps } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { getParent } from '../parents/parent-operations.ts'
 import { getUser } from '../users/user-store.ts'
@@ -12,6 +12,7 @@ import { changeWiki, openWiki } from './change-wiki.ts'
 import { withFrontMatterTitle } from './front-matter.ts'
 import { addPage, newSlugOf, removePage, replacePage, requirePage, requireShortContent } from './wiki-changes.ts'
 import { htmlOf } from './wiki-html.ts'
+import { listedPage } from './wiki-listings.ts'
 import {
   createWikiPageInput,
   getWikiPageInput,
@@ -54,6 +55,16 @@ function wikiOperations(kind: Subject['kind']) {
         const ids = await idsOfPages(context, parent, [page.slug], isCurrent ? context.write : undefined)
         const shown = shownPage(parent, page, ids.get(page.slug), await textOf(wiki.repository, page))
         return renderHtml ? { ...shown, content: await htmlOf(context, shown) } : shown
+      },
+    ),
+
+    /** Finds a page without reading its content. */
+    find: query(
+      { name: `find${noun}`, input: wikiPageInput, ...reads },
+      async ({ core, subject: parent }, { slug }) => {
+        const found = await findPageAt(await openWiki(core, parent), slug, undefined)
+        if (found === undefined) throw notFound('Wiki Page')
+        return listedPage(parent, found.page)
       },
     ),
 

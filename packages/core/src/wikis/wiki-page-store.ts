@@ -4,7 +4,7 @@ import { chunked } from '../kit/chunked.ts'
 import { notFound } from '../kit/domain-error.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
-import { belongsTo, type ParentColumns, type ParentRef, parentColumns, parentOfRow } from '../model/parent.ts'
+import { type ParentColumns, type ParentRef, parentColumns, parentOfRow } from '../model/parent.ts'
 import type { Tx } from '../operations/context.ts'
 import type { SubscriptionTable } from '../operations/subscription-store.ts'
 
@@ -42,23 +42,48 @@ export async function requireParent({ db }: Database, { kind, id }: ParentRef): 
   if (found === undefined) throw notFound(noun[kind])
 }
 
+/** A page by its place. */
+interface PagePlace {
+  readonly parent: ParentRef
+  readonly slug: string
+}
+
+/** Returns the id of each page, or `undefined` for one that has none. */
+export async function findPageIdOfEach({ db }: Database, pages: readonly PagePlace[]): Promise<(number | undefined)[]> {
+  const placeOf = (parent: ParentRef, slug: string) => `${parent.kind} ${parent.id} ${slug}`
+  const found = new Map<string, number>()
+  for (const part of chunked(pages)) {
+    const idsOf = (wanted: ParentRef['kind']) => [
+      ...new Set(part.flatMap(({ parent: { kind, id } }) => (kind === wanted ? id : []))),
+    ]
+    const [groupIds, projectIds] = [idsOf('group'), idsOf('project')]
+    const rows = await db
+      .selectFrom('wiki_pages')
+      .select(['id', 'slug', 'group_id', 'project_id'])
+      .where('slug_hash', 'in', [...new Set(part.map(({ slug }) => hashOf(slug)))])
+      .where((eb) =>
+        eb.or([
+          ...(groupIds.length > 0 ? [eb('group_id', 'in', groupIds)] : []),
+          ...(projectIds.length > 0 ? [eb('project_id', 'in', projectIds)] : []),
+        ]),
+      )
+      .execute()
+    for (const row of rows) found.set(placeOf(parentOfRow(row), row.slug), row.id)
+  }
+  return pages.map(({ parent, slug }) => found.get(placeOf(parent, slug)))
+}
+
 /** Returns the ids of pages by slug, of those that have one. */
 export async function findPageIds(
-  { db }: Database,
+  context: Database,
   parent: ParentRef,
   slugs: readonly string[],
 ): Promise<Map<string, number>> {
-  const found = new Map<string, number>()
-  for (const part of chunked(slugs)) {
-    const rows = await db
-      .selectFrom('wiki_pages')
-      .select(['id', 'slug'])
-      .where(belongsTo(parent))
-      .where('slug_hash', 'in', part.map(hashOf))
-      .execute()
-    for (const { id, slug } of rows) found.set(slug, id)
-  }
-  return found
+  const ids = await findPageIdOfEach(
+    context,
+    slugs.map((slug) => ({ parent, slug })),
+  )
+  return new Map(slugs.flatMap((slug, index) => (ids[index] === undefined ? [] : [[slug, ids[index]]])))
 }
 
 /** Returns the ids of pages by slug. Pages without an id get one. */
@@ -112,10 +137,7 @@ export async function deletePages({ db }: Pick<Tx, 'db'>, ids: readonly number[]
 }
 
 /** Returns the parent and the slug of a page. @throws DomainError `not_found` */
-export async function getPagePlace(
-  { db }: ReadContext,
-  id: number,
-): Promise<{ readonly parent: ParentRef; readonly slug: string }> {
+export async function getPagePlace({ db }: ReadContext, id: number): Promise<PagePlace> {
   const row = await db.selectFrom('wiki_pages').selectAll().where('id', '=', id).executeTakeFirst()
   if (row === undefined) throw notFound('Wiki Page')
   return { parent: parentOfRow(row), slug: row.slug }

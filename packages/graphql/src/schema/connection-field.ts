@@ -7,10 +7,10 @@ import { type Cost, withCost } from './cost.ts'
 import type { Kit } from './kit.ts'
 import type { AnyFieldsOf, ArgumentsMaker, FieldsOf, Types } from './schema-types.ts'
 
+const forwardArguments = (t: ArgumentsMaker) => ({ after: t.arg.string(), first: t.arg.int() })
 const pagingArguments = (t: ArgumentsMaker) => ({
-  after: t.arg.string(),
+  ...forwardArguments(t),
   before: t.arg.string(),
-  first: t.arg.int(),
   last: t.arg.int(),
 })
 
@@ -22,6 +22,8 @@ interface ConnectionFieldOptions<Parent, Name extends NodeName, Args extends Inp
   /** Default 100. */
   readonly maxPageSize?: number
   readonly nullable?: boolean
+  /** Set if the list has no `last` and `before`. */
+  readonly isForwardOnly?: boolean
   /** Returns the list, or null if the caller may not read it. */
   list(
     parent: Parent,
@@ -35,7 +37,15 @@ export function connectionField<Parent, Name extends NodeName, Args extends Inpu
   { connections }: Kit,
   fields: AnyFieldsOf<Parent>,
   node: Name,
-  { description, cost, args, maxPageSize, nullable = true, list }: ConnectionFieldOptions<Parent, Name, Args>,
+  {
+    description,
+    cost,
+    args,
+    maxPageSize,
+    nullable = true,
+    isForwardOnly,
+    list,
+  }: ConnectionFieldOptions<Parent, Name, Args>,
 ): FieldRef<Types, unknown> {
   const t = fields as FieldsOf<Parent>
   return t.field({
@@ -43,7 +53,7 @@ export function connectionField<Parent, Name extends NodeName, Args extends Inpu
     ...(description !== undefined && { description }),
     ...(cost && withCost(cost)),
     nullable,
-    args: { ...pagingArguments(t), ...args } as never,
+    args: { ...(isForwardOnly ? forwardArguments(t) : pagingArguments(t)), ...args } as never,
     resolve: async (parent: Parent, args: PagingArguments, context: RequestContext) => {
       const { after, before, first, last, ...others } = args
       const listed = await list(parent, others as never, context)

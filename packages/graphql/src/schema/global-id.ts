@@ -26,6 +26,7 @@ export type Model =
   | 'ProjectSnippet'
   | 'CommitPresenter'
   | 'Blob'
+  | 'WikiPage::Meta'
 
 /** The scalars for Global IDs, each with the models that it accepts and the name for them in error messages. */
 export const idScalars = {
@@ -44,9 +45,16 @@ export const idScalars = {
   CiProcessableID: { of: 'Ci::Processable', models: ['Ci::Build', 'Ci::Bridge', 'Ci::Processable'] },
   JobID: { of: 'CommitStatus', models: ['Ci::Build', 'Ci::Bridge', 'GenericCommitStatus', 'CommitStatus'] },
   CiJobArtifactID: { of: 'Ci::JobArtifact', models: ['Ci::JobArtifact'] },
+  WikiPageMetaID: { of: 'WikiPage::Meta', models: ['WikiPage::Meta'] },
   CiRunnerID: { of: 'Ci::Runner', models: ['Ci::Runner'] },
 } as const satisfies Record<string, { readonly of: string; readonly models: readonly string[] }>
 export type IdScalar = keyof typeof idScalars
+
+/** A namespace in an argument. The number alone would not tell a group from a user. */
+export interface NamespaceReference {
+  readonly model: string
+  readonly id: number
+}
 
 const form = /^gid:\/\/([^/]+)\/([A-Za-z:]+)\/(\d{1,16})$/
 
@@ -76,6 +84,11 @@ export class GlobalIds {
 
   /** Returns the number of an id of one of the scalar's models. @throws GraphQLError at the position of the value */
   numberIn(text: unknown, scalar: IdScalar): number {
+    return this.referenceIn(text, scalar).id
+  }
+
+  /** Returns the model and the number of an id of one of the scalar's models. @throws GraphQLError like `numberIn` */
+  referenceIn(text: unknown, scalar: IdScalar): NamespaceReference {
     const parts = partsOf(text)
     if (parts === undefined) throw new GraphQLError(`${JSON.stringify(text)} is not a valid Global ID`)
     if (parts.service !== this.#serviceName) {
@@ -85,7 +98,7 @@ export class GlobalIds {
     if (!(models as readonly string[]).includes(parts.model)) {
       throw new GraphQLError(`${JSON.stringify(text)} does not represent an instance of ${of}`)
     }
-    return parts.id
+    return parts
   }
 
   /** Returns the number of a Global ID in an argument of type `ID`. @throws GraphQLError for the field */

@@ -86,7 +86,8 @@ export function scalarsOf(globalIds: GlobalIds): GraphQLScalarType[] {
       new GraphQLScalarType({ name, ...row, parseLiteral: withPosition((node) => row.parseValue(literal(node))) }),
   )
   const ids = (Object.keys(idScalars) as IdScalar[]).map((name) => {
-    const parseValue = (value: unknown) => globalIds.numberIn(value, name)
+    const parseValue = (value: unknown) =>
+      name === 'NamespaceID' ? globalIds.referenceIn(value, name) : globalIds.numberIn(value, name)
     return new GraphQLScalarType({
       name,
       description: `Global ID of a ${idScalars[name].models.join(' or a ')}`,

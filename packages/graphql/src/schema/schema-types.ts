@@ -1,5 +1,5 @@
 import type { RequestContext } from '../request/request-context.ts'
-import type { IdScalar } from './global-id.ts'
+import type { IdScalar, NamespaceReference } from './global-id.ts'
 
 /** The source types of the schema's objects. `sources.ts` adds those that several areas use; each area adds its own. */
 // biome-ignore lint/suspicious/noEmptyInterface: areas fill it
@@ -14,8 +14,8 @@ export interface ObjectSums {}
 
 type Scalar<Input, Output = Input> = { Input: Input; Output: Output }
 
-/** Resolvers receive the number of an id, and return the whole Global ID. */
-type IdScalars = { [Name in IdScalar]: Scalar<number, string> }
+/** Resolvers receive the number of an id, of a namespace also its model, and return the whole Global ID. */
+type IdScalars = { [Name in IdScalar]: Scalar<Name extends 'NamespaceID' ? NamespaceReference : number, string> }
 
 type Scalars = IdScalars & {
   ID: Scalar<string, string | number>

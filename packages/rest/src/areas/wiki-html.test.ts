@@ -51,7 +51,7 @@ test.each([
 })
 
 test('references become links as far as the caller may see their targets', async () => {
-  const content = 'See tools#1, ops/tools#1, site#1, ops/site#9, #1, @mira, @nobody-there and `site#1`.'
+  const content = 'See tools#1, ops/tools#1, site#1, ops/site#9, #1, @mira, @no-such-user and `site#1`.'
   const base = 'https://svc.example.test'
   const links = (html: string) =>
     [...html.matchAll(/<a[^>]*href="([^"]*)"[^>]*>([^<]*)<\/a>/g)].map((each) => each.slice(1))

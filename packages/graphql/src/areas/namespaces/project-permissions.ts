@@ -23,7 +23,7 @@ const permissions = {
   createPipeline: 'create_pipeline_record',
   readCommitStatus: 'read_pipeline',
   createSnippet: 'create_snippet',
-  readWiki: 'never',
+  readWiki: 'read_wiki',
   createWiki: 'never',
   updateWiki: 'never',
   destroyWiki: 'never',
