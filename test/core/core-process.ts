@@ -76,11 +76,14 @@ export class CoreProcess implements AsyncDisposable {
     return this.#stderr
   }
 
+  /** The header that authenticates requests as the administrator. */
+  readonly credential = { 'PRIVATE-TOKEN': ROOT_TOKEN }
+
   /** Sends a request, and rejects if there is no complete response. */
   async call(method: string, path: string, body?: object): Promise<Answer> {
     const response = await fetch(this.url + path, {
       method,
-      headers: { 'PRIVATE-TOKEN': ROOT_TOKEN, ...(body && { 'Content-Type': 'application/json' }) },
+      headers: { ...this.credential, ...(body && { 'Content-Type': 'application/json' }) },
       signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
       ...(body && { body: JSON.stringify(body) }),
     })

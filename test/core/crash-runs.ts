@@ -236,7 +236,7 @@ async function createTarget(core: CoreProcess, path: string, userIds: readonly n
 }
 
 /** Returns a Mulberry32 generator of numbers in [0, 1). */
-function randomFrom(seed: number): Random {
+export function randomFrom(seed: number): Random {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

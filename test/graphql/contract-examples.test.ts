@@ -110,7 +110,7 @@ const padding = Array(5).fill({
   query: `{ ${Array.from({ length: 50 }, (_, index) => `a${index}: __typename`).join(' ')} }`,
 })
 
-/** The variables for the score of an example whose own are rejected before the score counts. */
+/** The variables with which an example is measured. Its own are rejected before the score counts. */
 const validVariables: Readonly<Record<string, Json>> = {
   '25. Wrong kind of GID in a variable': { id: 'gid://svc/ProjectSnippet/19' },
 }

@@ -29,10 +29,13 @@ export async function undoChange(
   return context.db.write(async (db) => {
     const intent = await takeIntent(db, name)
     if (intent === undefined) return false
-    if (intent.creates) await deleteRepositoryBytes(db, name)
-    if (!(await repositoryExists(gitdir))) return true
-    if (intent.creates) await discardRepository(gitdir, token)
-    else {
+    const exists = await repositoryExists(gitdir)
+    if (intent.creates) {
+      await deleteRepositoryBytes(db, name)
+      // Without a directory, one may have been left that was being prepared.
+      if (exists) await discardRepository(gitdir, token)
+      else await rm(unfinishedDir(gitdir), { recursive: true, force: true, maxRetries: 3 })
+    } else if (exists) {
       const place = { gitdir, files: files ?? (await DurableFiles.open(gitdir, token)) }
       for (const move of intent.moves.toReversed()) await revertMove(place, move)
       await place.files.flush()

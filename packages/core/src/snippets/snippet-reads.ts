@@ -9,7 +9,7 @@ import { unsubmittedUserAgents } from './user-agent-store.ts'
 
 // What GraphQL shows of snippets that the caller may read, for many of them together.
 
-/** What the caller may do with a snippet. */
+/** The rights of the caller on a snippet. */
 export interface SnippetRights {
   readonly read: boolean
   readonly update: boolean
