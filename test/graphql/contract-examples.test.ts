@@ -38,32 +38,6 @@ const adaptations: Readonly<Record<string, (data: Json) => void>> = {
   '24. Wiki pages': ({ project }) => project.wikiPages.nodes.reverse(),
 }
 
-/**
- * The validation errors for examples of areas that this service does not have. Remove the examples of an area that is added.
- */
-const unsupported: Readonly<Record<string, readonly string[]>> = {
-<<<<<<< HEAD
-  '24. Wiki pages': [
-    "Field 'wikiPage' doesn't exist on type 'Query'",
-    "Field 'wikiPages' doesn't exist on type 'Project'",
-=======
-  '19. Create a project snippet with two files': [
-    'Unknown type "CreateSnippetInput". Did you mean "CreateIssueInput" or "CreateBranchInput"?',
-    "Field 'createSnippet' doesn't exist on type 'Mutation' (Did you mean `createIssue`?)",
-  ],
-  '20. Failed snippet update': ["Field 'updateSnippet' doesn't exist on type 'Mutation' (Did you mean `updateIssue`?)"],
-  '21. Delete a snippet': ["Field 'destroySnippet' doesn't exist on type 'Mutation'"],
-  '22. Snippet flagged as spam, CAPTCHA configured': [
-    "Field 'createSnippet' doesn't exist on type 'Mutation' (Did you mean `createIssue`?)",
-  ],
-  '23. Snippets of an author': ["Field 'snippets' doesn't exist on type 'Query'"],
-  '25. Wrong kind of GID in a variable': [
-    'Unknown type "SnippetID".',
-    "Field 'destroySnippet' doesn't exist on type 'Mutation'",
->>>>>>> 0d2b2edc (Serve wiki pages and their subscriptions over GraphQL)
-  ],
-}
-
 const sections = readFileSync(join(import.meta.dirname, 'contract-examples.md'), 'utf8')
   .split(/^### /m)
   .slice(1)
@@ -134,15 +108,12 @@ test('finds 25 examples, each with a caller and a score', () => {
     expect(example.score).toBeGreaterThan(0)
   }
   const titles = examples.map(({ title }) => title)
-  expect(titles).toEqual(expect.arrayContaining([...Object.keys(adaptations), ...Object.keys(unsupported)]))
+  expect(titles).toEqual(expect.arrayContaining(Object.keys(adaptations)))
 })
 
-const examplesOf = (areas: 'supported' | 'unsupported'): NamedExample[] =>
-  examples.flatMap((each) =>
-    Object.hasOwn(unsupported, each.title) === (areas === 'unsupported') ? [[each.title, each]] : [],
-  )
+const named: NamedExample[] = examples.map((each) => [each.title, each])
 
-test.each(examplesOf('supported'))('answers example %s', async (title, example) => {
+test.each(named)('answers example %s', async (title, example) => {
   const { query, variables } = requestOf(example)
   const { status, body } = await served.graphql(query, callerOf(example), variables)
   const expected = JSON.parse(contract.translated(example.answer))
@@ -152,7 +123,7 @@ test.each(examplesOf('supported'))('answers example %s', async (title, example) 
   expect(status).toBe(200)
 })
 
-test.each(examplesOf('supported'))('computes the score of example %s', async (_, example) => {
+test.each(named)('computes the score of example %s', async (_, example) => {
   expect(await scoreOf(example)).toBe(example.score)
 })
 
@@ -160,12 +131,4 @@ test('returns null without an error for the variables of example 15 to a Develop
   const { query } = requestOf(examples[14]!)
   const { body } = await served.graphql(query, contract.callers.alice)
   expect(body).toEqual({ data: { project: { ciVariables: null, inheritedCiVariables: null } } })
-})
-
-test.each(examplesOf('unsupported'))('rejects example %s, which is not supported', async (title, example) => {
-  const { query, variables } = requestOf(example)
-  const { status, body } = await served.graphql(query, callerOf(example), variables)
-  expect(body).toEqual({ errors: expect.any(Array) })
-  expect(body.errors.map(({ message }: Json) => message)).toEqual(unsupported[title])
-  expect(status).toBe(200)
 })

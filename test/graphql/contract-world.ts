@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-import { accessLevels, createSnippet, type SpamSuspect, type User } from '@penstock/core'
-=======
-import { accessLevels, projectWikis, type User } from '@penstock/core'
->>>>>>> 0d2b2edc (Serve wiki pages and their subscriptions over GraphQL)
+import { accessLevels, createSnippet, projectWikis, type SpamSuspect, type User } from '@penstock/core'
 import type { Json, ServedWorld } from './served-world.ts'
 
 /** A world with the data of the examples in `contract-examples.md`. */
