@@ -53,7 +53,8 @@ export interface Tx extends WriteContext {
   recordEvent(event: DomainEvent): Promise<void>
   /**
    * Runs `work` after the transaction has committed and before the caller gets the result. The process may end in between,
-   * so the next start must be able to find and finish the work. An error in `work` is ignored.
+   * so the next start must be able to find and finish the work. The same function runs once, however often it is passed. An
+   * error in `work` is ignored.
    */
   afterCommit(work: (core: Core) => Promise<void>): void
 }

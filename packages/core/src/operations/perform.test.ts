@@ -131,4 +131,17 @@ describe('perform', () => {
     expect(await world.perform(mira, change, { title: 'kept' })).toBe(0)
     expect(followed).toEqual(['kept'])
   })
+
+  test('afterCommit runs the same function once', async () => {
+    let runs = 0
+    const work = async () => {
+      runs += 1
+    }
+    const change = unscopedCommand({ name: 'change', input: z.object({}) }, async (tx) => {
+      tx.afterCommit(work)
+      tx.afterCommit(work)
+    })
+    await world.perform(await world.user('mira'), change, {})
+    expect(runs).toBe(1)
+  })
 })

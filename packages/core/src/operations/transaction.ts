@@ -14,7 +14,7 @@ export async function inTransaction<Context extends OperationContext, Result>(
   work: (tx: Context & Tx) => Promise<Result>,
 ): Promise<Result> {
   const { core, actor } = context
-  const afterwards: ((core: Core) => Promise<void>)[] = []
+  const afterwards = new Set<(core: Core) => Promise<void>>()
   const result = await core.db.write((db) => {
     // The clock is read inside the transaction, so that later transactions have later times.
     const nowMs = core.clock.nowMs()
@@ -23,12 +23,12 @@ export async function inTransaction<Context extends OperationContext, Result>(
       db,
       nowMs,
       recordEvent: (event) => insertAndPublish(tx, { actorId: actor?.id, ...event }),
-      afterCommit: (each) => void afterwards.push(each),
+      afterCommit: (each) => void afterwards.add(each),
     }
     return work(tx)
   })
   // The sweep repeats work that fails here, and logs it if it fails again.
-  await Promise.allSettled(afterwards.map((each) => each(core)))
+  await Promise.allSettled([...afterwards].map((each) => each(core)))
   return result
 }
 
