@@ -6,6 +6,9 @@ import {
   getProjectMergeRequest,
   groupMembers,
   groupVariables,
+  isMessageActive,
+  listApplications,
+  listBroadcastMessages,
   listPipelineBridges,
   listPipelineJobs,
   listPipelines,
@@ -101,6 +104,15 @@ test('there is an issue with a label, and a merge request with pipelines', async
   expect(sha).toMatch(/^[0-9a-f]{40}$/)
   const { items } = await world.perform(operator, listPipelines, { project, ref: sourceBranch })
   expect([iid, items.map(({ status }) => status)]).toEqual([1, ['success', 'canceled']])
+})
+
+test('there is an application, and a message on the pages', async () => {
+  await fill()
+  const applications = await world.perform(operator, listApplications, {})
+  expect(applications.map(({ name, scopes }) => [name, scopes])).toEqual([['Locker map', ['read_api']]])
+  const { items } = await world.perform(undefined, listBroadcastMessages, {})
+  expect(items.map(({ theme, dismissable }) => [theme, dismissable])).toEqual([['light-blue', true]])
+  expect(isMessageActive(items[0]!, world.clock.nowMs())).toBe(true)
 })
 
 test('pipelines ran for commits in the repositories, and the last one is that of the commit', async () => {
