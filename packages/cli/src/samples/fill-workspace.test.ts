@@ -6,6 +6,9 @@ import {
   getProjectMergeRequest,
   groupMembers,
   groupVariables,
+  isMessageActive,
+  listApplications,
+  listBroadcastMessages,
   listContextCommits,
   listPipelineBridges,
   listPipelineJobs,
@@ -113,6 +116,15 @@ test('the merge request has a context commit, and a user requests access to the 
   expect(items.map(({ commit }) => commit.sha)).toEqual([newest.sha])
   const requests = await world.perform(operator, projectAccessRequests.list, { parent: project })
   expect(requests.items.map(({ user }) => user.username)).toEqual(['otto'])
+})
+
+test('there is an application, and a message on the pages', async () => {
+  await fill()
+  const applications = await world.perform(operator, listApplications, {})
+  expect(applications.map(({ name, scopes }) => [name, scopes])).toEqual([['Locker map', ['read_api']]])
+  const { items } = await world.perform(undefined, listBroadcastMessages, {})
+  expect(items.map(({ theme, dismissable }) => [theme, dismissable])).toEqual([['light-blue', true]])
+  expect(isMessageActive(items[0]!, world.clock.nowMs())).toBe(true)
 })
 
 test('pipelines ran for commits in the repositories, and the last one is that of the commit', async () => {

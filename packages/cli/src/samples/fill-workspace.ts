@@ -17,6 +17,7 @@ import {
 import { operator } from '../core/core-operator.ts'
 import { COMPANY, FOUNDER, groups, people, projects } from './company.ts'
 import { findOrCreate } from './find-or-create.ts'
+import { addToInstance } from './instance.ts'
 import { addCommits, coreAt, HOUR_MS } from './sample-commits.ts'
 import { sampleRecords } from './sample-hooks.ts'
 import { addWork } from './work.ts'
@@ -58,6 +59,7 @@ export async function fillWorkspace({ core, nowMs, newIngestToken }: FillOptions
   const projectIds = await addProjects(coreAt(core, nowMs - BEGINS_MS), founder)
   const histories = await addCommits(core, actors, nowMs)
   await addWork(core, actors)
+  await addToInstance(core, nowMs)
   const userIds = new Map([...actors].map(([username, { id }]) => [username, id]))
   const records = sampleRecords({ nowMs, externalUrl: core.settings.externalUrl, projectIds, userIds, histories })
   for (const { project, by, pipelineId, hook } of records) {
