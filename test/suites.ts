@@ -29,6 +29,7 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
   ['test/contract/gitlab-receiver.test.ts', 'tools', 'the collector'],
   ['test/contract/rollout.test.ts', 'tools', 'nginx and curl'],
   ['test/contract/sdk-views.test.ts', 'tools', 'the collector'],
+  ['test/core/area-pages.test.ts', 'tools', 'curl'],
   ['test/core/crash.test.ts', 'alone', 'kills processes for 40 seconds'],
   ['test/core/many-writers.test.ts', 'alone', 'several processes that write to one database'],
   ['test/core/silent-sockets.test.ts', 'alone', 'holds connections to the time that they have'],

@@ -19,6 +19,8 @@ interface Place {
 export const COMPANY = 'mossgate'
 /** The username of the owner and creator of the workspace. */
 export const FOUNDER = 'ines'
+/** The username of the user who requests access to the shown project. */
+export const REQUESTER = 'otto'
 /** The project with the pipelines that the start banner links to. */
 export const SHOWN_PROJECT = 'mossgate/shop/storefront'
 

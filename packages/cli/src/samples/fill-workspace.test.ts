@@ -6,10 +6,12 @@ import {
   getProjectMergeRequest,
   groupMembers,
   groupVariables,
+  listContextCommits,
   listPipelineBridges,
   listPipelineJobs,
   listPipelines,
   loadExportSettings,
+  projectAccessRequests,
 } from '@penstock/core'
 import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -101,6 +103,16 @@ test('there is an issue with a label, and a merge request with pipelines', async
   expect(sha).toMatch(/^[0-9a-f]{40}$/)
   const { items } = await world.perform(operator, listPipelines, { project, ref: sourceBranch })
   expect([iid, items.map(({ status }) => status)]).toEqual([1, ['success', 'canceled']])
+})
+
+test('the merge request has a context commit, and a user requests access to the project', async () => {
+  await fill()
+  const project = 'mossgate/shop/storefront'
+  const { items } = await world.perform(operator, listContextCommits, { project, mergeRequestIid: 1 })
+  const newest = await world.perform(operator, getCommitWithPipeline, { project, sha: 'main' })
+  expect(items.map(({ commit }) => commit.sha)).toEqual([newest.sha])
+  const requests = await world.perform(operator, projectAccessRequests.list, { parent: project })
+  expect(requests.items.map(({ user }) => user.username)).toEqual(['otto'])
 })
 
 test('pipelines ran for commits in the repositories, and the last one is that of the commit', async () => {

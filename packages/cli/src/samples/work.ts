@@ -1,20 +1,28 @@
 import {
   type Actor,
+  addContextCommits,
   type Core,
   createIssue,
   createMergeRequest,
+  getCommit,
   getProjectIssue,
   getProjectMergeRequest,
+  listContextCommits,
   perform,
+  projectAccessRequests,
   projectLabels,
+  projectMembers,
 } from '@penstock/core'
-import { SHOWN_PROJECT } from './company.ts'
+import { REQUESTER, SHOWN_PROJECT } from './company.ts'
 import { findOrCreate } from './find-or-create.ts'
 import { phoneMap } from './runs.ts'
 
 const LABEL = 'small screens'
 
-/** Creates a label, an issue, and a merge request for a branch that has pipelines. The branch must already exist. */
+/**
+ * Creates a label, an issue, a merge request with a context commit, for a branch that has pipelines, and an access request.
+ * The branch must already exist.
+ */
 export async function addWork(core: Core, actors: ReadonlyMap<string, NonNullable<Actor>>): Promise<void> {
   const [planner, developer] = [actors.get('bram'), actors.get('priya')]
   const project = SHOWN_PROJECT
@@ -41,4 +49,25 @@ export async function addWork(core: Core, actors: ReadonlyMap<string, NonNullabl
         ...{ labels: [LABEL], assigneeIds: [developer!.id] },
       }),
   )
+  await addContextCommit(core, developer)
+  await requestAccess(core, actors)
+}
+
+/** Adds the newest commit of the target branch to the merge request as context. */
+async function addContextCommit(core: Core, developer: Actor): Promise<void> {
+  const one = { project: SHOWN_PROJECT, mergeRequestIid: phoneMap.iid }
+  if ((await perform(core, developer, listContextCommits, one)).items.length > 0) return
+  const { sha } = await perform(core, developer, getCommit, { project: SHOWN_PROJECT, sha: 'main' })
+  await perform(core, developer, addContextCommits, { ...one, commits: [sha] })
+}
+
+/** Requests a role in the shown project for the user who has Minimal access only. */
+async function requestAccess(core: Core, actors: ReadonlyMap<string, NonNullable<Actor>>): Promise<void> {
+  const requester = actors.get(REQUESTER)
+  const there = { parent: SHOWN_PROJECT }
+  // The request may have been approved.
+  const members = await perform(core, requester, projectMembers.listAll, { ...there, userIds: [requester!.id] })
+  const requests = await perform(core, requester, projectAccessRequests.list, there)
+  if (members.items.length > 0 || requests.items.length > 0) return
+  await perform(core, requester, projectAccessRequests.create, there)
 }

@@ -30,7 +30,7 @@ export interface MemberDraft {
 }
 
 /**
- * Inserts a member, whose requests for access there and below are settled.
+ * Inserts a member, and deletes the user's requests for access there and below.
  *
  * @throws the database's error if the user is already a member of the group or project
  */
