@@ -29,6 +29,7 @@ PATH = {
     "users user_id": ("user", ["id"]),
     "groups user_id": ("group_member", ["id"]),
     "projects user_id": ("project_member", ["id"]),
+    "access_requests user_id": ("requester", ["id"]),
     "personal_access_tokens id": ("personal_token", ["id"]),
     "impersonation_token_id": ("impersonation_token", ["id"]),
     "groups token_id": ("group_token", ["id"]),
@@ -85,6 +86,7 @@ WORDS = {
     "target_branch": lambda: "main",
     "ref": lambda: "main",
     "commit_message": lambda: "Change",
+    "commits": lambda: [world["commit"]["id"]],
     "actions": lambda: [{"action": "create", "file_path": f"src/{fresh_word()}", "content": "Hello\n"}],
 }
 # Parameters that make most calls fail, and parameters that exclude each other.
@@ -104,6 +106,10 @@ def before_call(context, case, kwargs):
     if is_administrator:
         spare_the_administrator(case)
         case.headers["PRIVATE-TOKEN"] = token_for(case)
+        if case.method == "POST" and case.path.endswith("/access_requests"):
+            # Administrators cannot request access.
+            case.headers["Sudo"] = str(world["stranger"]["id"])
+            world.forget("stranger")
 
 
 @schemathesis.hook
@@ -112,6 +118,8 @@ def after_call(context, case, response):
     made = response.json() if response.status_code == 201 else None
     if isinstance(made, dict):
         meaningful.update(quote(str(made[name]), safe="") for name in ("id", "iid", "name", "key") if name in made)
+    if case.path.endswith("/approve"):
+        world.forget("requester")
     existing = [thing for name, thing, members in path_of(case) if case.path_parameters[name] in texts(thing, members)]
     if case.method == "DELETE" and response.status_code < 300:
         existing = existing[-1:]

@@ -89,6 +89,13 @@ class World:
         self.call("POST", f"/{kind}s/{self[kind]['id']}/members", user_id=user["id"], access_level=30)
         return user
 
+    def _requester(self):
+        """Returns a user who has requested access to the group and to the project."""
+        user = self._user()
+        for place in (f"/groups/{self['group']['id']}", f"/projects/{self['project']['id']}"):
+            self.call("POST", f"{place}/access_requests?sudo={user['id']}")
+        return user
+
     def _commit(self):
         return self.call("GET", f"/projects/{self['project']['id']}/repository/commits/main")
 
