@@ -57,8 +57,8 @@ const rows: readonly MatrixRow[] = [
 
 async function withoutContext({ server, parent }: ThingContext): Promise<Values> {
   const { world, root } = server
-  const { sha } = await withBranch(server, parent!, 'weeds')
-  const draft = { title: 'Weeds', sourceBranch: 'weeds', targetBranch: 'main' }
+  const { sha } = await withBranch(server, parent!, 'thistles')
+  const draft = { title: 'Thistles', sourceBranch: 'thistles', targetBranch: 'main' }
   const { iid } = await world.perform(root, createMergeRequest, { project: parent!.id, ...draft })
   return { merge_request_iid: iid, sha: sha! }
 }
