@@ -22,6 +22,13 @@ const pages: Readonly<Record<string, Check>> = {
     expect(list).toEqual([expect.objectContaining({ application_name: 'Dashboard', scopes: ['read_api'] })])
     expect(renewed).toMatchObject({ ...list[0], secret: expect.stringMatching(/^svcoas-/) })
   },
+  'docs/access-requests.md': ([user, , asked, pending, again, approved, member]) => {
+    expect([asked.id, again.id, approved.id, member.id]).toEqual(Array(4).fill(user.id))
+    expect([pending.length, approved.access_level, member.access_level]).toEqual([1, 20, 20])
+  },
+  'docs/context-commits.md': ([, , , , , added, listed, left]) => {
+    expect([added[0].title, listed[0].id, left]).toEqual(['Soil', added[0].id, []])
+  },
   'docs/broadcast-messages.md': ([list, changed, shown]) => {
     expect(list).toEqual([expect.objectContaining({ theme: 'light-blue', dismissable: true, active: true })])
     expect(changed).toEqual({ ...list[0], ends_at: '2099-12-31T18:00:00.000Z', target_path: '/users/*' })

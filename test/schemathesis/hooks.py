@@ -89,12 +89,15 @@ WORDS = {
     "ref": lambda: "main",
     "commit_message": lambda: "Change",
     "commits": lambda: [world["commit"]["id"]],
+<<<<<<< HEAD
     "applications redirect_uri": lambda: "https://board.example.test/cb",
     "applications scopes": lambda: "read_api",
     "broadcast_messages message": lambda: "Maintenance",
     "starts_at": lambda: "2026-02-03T04:00:00Z",
     "ends_at": lambda: "2099-02-03T04:00:00Z",
     "font": lambda: "#ffffff",
+=======
+>>>>>>> h/access
     "actions": lambda: [{"action": "create", "file_path": f"src/{fresh_word()}", "content": "Hello\n"}],
 }
 # Parameters that make most calls fail, and parameters that exclude each other.

@@ -6,9 +6,12 @@ import {
   getProjectMergeRequest,
   groupMembers,
   groupVariables,
+<<<<<<< HEAD
   isMessageActive,
   listApplications,
   listBroadcastMessages,
+=======
+>>>>>>> h/access
   listContextCommits,
   listPipelineBridges,
   listPipelineJobs,
@@ -118,6 +121,7 @@ test('the merge request has a context commit, and a user requests access to the 
   expect(requests.items.map(({ user }) => user.username)).toEqual(['otto'])
 })
 
+<<<<<<< HEAD
 test('there is an application, and a message on the pages', async () => {
   await fill()
   const applications = await world.perform(operator, listApplications, {})
@@ -127,6 +131,8 @@ test('there is an application, and a message on the pages', async () => {
   expect(isMessageActive(items[0]!, world.clock.nowMs())).toBe(true)
 })
 
+=======
+>>>>>>> h/access
 test('pipelines ran for commits in the repositories, and the last one is that of the commit', async () => {
   await fill()
   for (const project of ['mossgate/shop/storefront', 'mossgate/platform/sites', 'mossgate/shop/checkout']) {
