@@ -21,7 +21,7 @@ declare module '../kit/tables.ts' {
 
 interface BroadcastMessagesTable extends ColumnsOf<typeof broadcastMessageFields> {}
 
-/** How many messages a page considers; of more, it considers the newest. */
+/** How many messages a page considers; of more, it considers those that end last. */
 const MAX_CONSIDERED = 1_000
 
 /** Returns a page of messages, the newest first. */
@@ -37,7 +37,7 @@ export async function getMessage({ db }: ReadContext, id: number): Promise<Broad
   return fromRow(broadcastMessageFields, row)
 }
 
-/** Returns what decides where the active messages for all roles are shown, the newest first. */
+/** Returns what decides where the active messages for all roles are shown, the newest first. Ended messages cost nothing. */
 export async function activeMessagesForAll({ db, nowMs }: ReadContext) {
   const rows = await db
     .selectFrom('broadcast_messages')
@@ -45,15 +45,18 @@ export async function activeMessagesForAll({ db, nowMs }: ReadContext) {
     .where('ends_at_ms', '>=', nowMs)
     .where('starts_at_ms', '<=', nowMs)
     .where('target_access_levels', '=', '[]')
+    .orderBy('ends_at_ms', 'desc')
     .orderBy('id', 'desc')
     .limit(MAX_CONSIDERED)
     .execute()
-  return rows.map((row) => ({
-    id: row.id,
-    targetPath: row.target_path ?? undefined,
-    isDismissable: row.dismissable === 1,
-    endsAtMs: row.ends_at_ms,
-  }))
+  return rows
+    .map((row) => ({
+      id: row.id,
+      targetPath: row.target_path ?? undefined,
+      isDismissable: row.dismissable === 1,
+      endsAtMs: row.ends_at_ms,
+    }))
+    .toSorted((one, other) => other.id - one.id)
 }
 
 /** Returns the messages with these ids, the oldest first. */
