@@ -126,10 +126,9 @@ def after_call(context, case, response):
     made = response.json() if response.status_code == 201 else None
     if isinstance(made, dict):
         meaningful.update(quote(str(made[name]), safe="") for name in ("id", "iid", "name", "key") if name in made)
-    if case.path.endswith("/approve"):
-        world.forget("requester")
     existing = [thing for name, thing, members in path_of(case) if case.path_parameters[name] in texts(thing, members)]
-    if case.method == "DELETE" and response.status_code < 300:
+    is_end = case.method == "DELETE" or case.path.endswith(("/approve", "/promote"))
+    if is_end and response.status_code < 300:
         existing = existing[-1:]
     elif not is_administrator or response.status_code not in (403, 404):
         return

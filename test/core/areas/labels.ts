@@ -9,6 +9,15 @@ const labels: Record<'group' | 'project', Shape> = {
   project: { has: { ...members, priority: 'int?', is_project_label: 'flag' } },
 }
 
+/** Needs the role in the group too, which the token of a project does not have. */
+const promotion: MatrixRow = {
+  call: 'PUT /projects/:id/labels/:label_id/promote',
+  may: { project: 15 },
+  answer: [200, labels.group],
+  needs: ['label to promote'],
+  except: { 'project token': { status: 403, body: { message: '403 Forbidden' } } },
+}
+
 export const area: MatrixArea = {
   access: {
     read_label: {
@@ -28,37 +37,47 @@ export const area: MatrixArea = {
     },
   },
 
-  rows: parentKinds.flatMap((kind): MatrixRow[] => {
-    const all = `/${kind}s/:id/labels`
-    const label = labels[kind]
-    const reads = { may: leastOf(kind, 10), visitors: 'anyone', needs: ['label'] } as const
-    const writes = { may: leastOf(kind, 15), needs: ['label'] } as const
-    return [
-      { call: `GET ${all}`, ...reads, answer: [200, listOf(label)] },
-      { call: `GET ${all}/:label_id`, ...reads, answer: [200, label] },
-      { call: `POST ${all}`, ...writes, answer: [201, label], send: { name: 'new', color: '#ff0000' } },
-      { call: `PUT ${all}/:label_id`, ...writes, answer: [200, label], send: { color: '#ff0000' } },
-      { call: `PUT ${all}`, ...writes, answer: [200, label], send: { name: 'blue', color: '#ff0000' } },
-      { call: `DELETE ${all}/:label_id`, ...writes, answer: [204] },
-      { call: `DELETE ${all}`, ...writes, answer: [204], send: { name: 'blue' } },
-      {
-        call: `POST ${all}/:label_id/subscribe`,
-        may: leastOf(kind, 10),
-        visitors: 'signed in',
-        answer: [201, label],
-        needs: ['label'],
-      },
-      {
-        call: `POST ${all}/:label_id/unsubscribe`,
-        may: leastOf(kind, 10),
-        visitors: 'signed in',
-        answer: [201, label],
-        needs: ['subscribed label'],
-      },
-    ]
-  }),
+  rows: [
+    promotion,
+    ...parentKinds.flatMap((kind): MatrixRow[] => {
+      const all = `/${kind}s/:id/labels`
+      const label = labels[kind]
+      const reads = { may: leastOf(kind, 10), visitors: 'anyone', needs: ['label'] } as const
+      const writes = { may: leastOf(kind, 15), needs: ['label'] } as const
+      return [
+        { call: `GET ${all}`, ...reads, answer: [200, listOf(label)] },
+        { call: `GET ${all}/:label_id`, ...reads, answer: [200, label] },
+        { call: `POST ${all}`, ...writes, answer: [201, label], send: { name: 'new', color: '#ff0000' } },
+        { call: `PUT ${all}/:label_id`, ...writes, answer: [200, label], send: { color: '#ff0000' } },
+        { call: `PUT ${all}`, ...writes, answer: [200, label], send: { name: 'blue', color: '#ff0000' } },
+        { call: `DELETE ${all}/:label_id`, ...writes, answer: [204] },
+        { call: `DELETE ${all}`, ...writes, answer: [204], send: { name: 'blue' } },
+        {
+          call: `POST ${all}/:label_id/subscribe`,
+          may: leastOf(kind, 10),
+          visitors: 'signed in',
+          answer: [201, label],
+          needs: ['label'],
+        },
+        {
+          call: `POST ${all}/:label_id/unsubscribe`,
+          may: leastOf(kind, 10),
+          visitors: 'signed in',
+          answer: [201, label],
+          needs: ['subscribed label'],
+        },
+      ]
+    }),
+  ],
 
   things: {
+    'label to promote': async ({ server, parent }) => {
+      const { world, root } = server
+      // Other projects of the group get the promoted label, so that its name is taken there.
+      const draft = { name: server.word('label'), color: '#0000ff' }
+      const { id } = await world.perform(root, projectLabels.create, { parent: parent!.id, ...draft })
+      return { label_id: id }
+    },
     'subscribed label': async ({ server: { world, root }, parent, caller }) => {
       const [labels, { create }] =
         parent!.kind === 'group' ? [groupLabels, groupLabelSubscriptions] : [projectLabels, projectLabelSubscriptions]

@@ -8,6 +8,7 @@ import {
   listProjectLabels,
   projectLabelSubscriptions,
   projectLabels,
+  promoteProjectLabel,
   textColorOn,
 } from '@penstock/core'
 import { z } from 'zod'
@@ -70,10 +71,22 @@ function unnamed(kind: ParentKind, { all: path }: { readonly all: string }) {
       summary: summary('Update'),
     }),
     route({ method: 'DELETE', path, operation: remove, names, summary: summary('Delete') }),
+    ...(kind === 'project' ? [promotion(`${path}/:label_id/promote`)] : []),
     subscription(kind, `${path}/:label_id/subscribe`, 'create', 'Subscribe the caller to'),
     subscription(kind, `${path}/:label_id/unsubscribe`, 'remove', 'Unsubscribe the caller from'),
   ]
 }
+
+const promotion = (path: string) =>
+  route({
+    method: 'PUT',
+    path,
+    operation: promoteProjectLabel,
+    names,
+    shape: shapes.group,
+    summary:
+      'Replace a label of a project, and those with its name in other projects of the group, by one of the group.',
+  })
 
 function subscription(kind: ParentKind, path: string, change: 'create' | 'remove', verb: string) {
   return route({
