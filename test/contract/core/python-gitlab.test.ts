@@ -252,6 +252,18 @@ const expected: Readonly<Record<string, unknown>> = {
     changed: ['It is over', [10], '#112233'],
     removed: ['GitlabGetError', 404, '404 Not found'],
   },
+  group_wiki: {
+    made: ['Guides/Set-up', 'Set up', 'markdown', '# Start', 'UTF-8'],
+    saved: ['Guides/Run', 'Run', 'markdown', 'Later', 'UTF-8'],
+    listed: [['Guides/Run', 'Later']],
+    attached: ['net_map.svg', 'main', '![net_map.svg]('],
+    duplicate: [
+      'GitlabCreateError',
+      400,
+      { base: ['Duplicate page: A page with that title already exists in the file Guides/Run.md'] },
+    ],
+    after: ['GitlabGetError', 404, '404 Wiki Page Not Found'],
+  },
 }
 
 describeWithPython('python-gitlab', () => {

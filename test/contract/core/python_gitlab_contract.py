@@ -660,6 +660,26 @@ def broadcast_messages():
     return seen
 
 
+@step
+def group_wiki():
+    group = new_group("wiki-keepers")
+    page = group.wikis.create({"title": "Guides/Set up", "content": "# Start", "format": "markdown"})
+    names = ("slug", "title", "format", "content", "encoding")
+    seen = {"made": pick(page, *names)}
+    again = group.wikis.get("Guides/Set-up")
+    again.title = "Run"
+    again.content = "Later"
+    again.save()
+    seen["saved"] = pick(again, *names)
+    seen["listed"] = [pick(each, "slug", "content") for each in group.wikis.list(with_content=True, get_all=True)]
+    attached = again.upload("net map.svg", filedata=b"<svg/>")
+    seen["attached"] = [attached["file_name"], attached["branch"], attached["link"]["markdown"][:15]]
+    seen["duplicate"] = refusal(group.wikis.create, {"title": "guides/run", "content": ""})
+    group.wikis.delete("Guides/Run")
+    seen["after"] = refusal(group.wikis.get, "Guides/Run")
+    return seen
+
+
 def result_of(work):
     try:
         return work()

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { createApplication, createJobToken, ensureRootToken, findUserByUsername, type User } from '@penstock/core'
 import { type Listening, listen } from '@penstock/http'
+import { MarkupRenderer } from '@penstock/markup'
 import { areas, oauthRoutes, restListener, signInRoutes } from '@penstock/rest'
 import { silentLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
@@ -11,6 +12,7 @@ export class RunningCore {
   /** The token of the first administrator, `root`. */
   readonly rootToken: string
   readonly #world: World
+  readonly #markup: MarkupRenderer
   readonly #root: User
   readonly #listening: Listening
 
@@ -20,7 +22,8 @@ export class RunningCore {
     let answer: RequestListener = (_request, response) => response.writeHead(503).end()
     const listening = await listen((request, response) => answer(request, response), { host: '127.0.0.1', port: 0 })
     const world = await World.open({ serviceName: 'gitlab', externalUrl: externalUrl ?? listening.url })
-    const { core } = world
+    const markup = MarkupRenderer.start({ threads: 1 })
+    const core = { ...world.core, markup }
     const rootToken = await ensureRootToken(core)
     const root = await findUserByUsername({ db: core.db.read, nowMs: core.clock.nowMs() }, 'root')
     answer = restListener({
@@ -30,13 +33,19 @@ export class RunningCore {
       rateLimits: 'off',
       extraRoutes: [...oauthRoutes(core), ...signInRoutes(core)],
     })
-    return new RunningCore(world, listening, rootToken!, root!)
+    return new RunningCore({ world, markup }, listening, rootToken!, root!)
   }
 
-  private constructor(world: World, listening: Listening, rootToken: string, root: User) {
+  private constructor(
+    { world, markup }: { readonly world: World; readonly markup: MarkupRenderer },
+    listening: Listening,
+    rootToken: string,
+    root: User,
+  ) {
     this.url = listening.url
     this.rootToken = rootToken
     this.#world = world
+    this.#markup = markup
     this.#listening = listening
     this.#root = root
   }
@@ -75,5 +84,6 @@ export class RunningCore {
   async close(): Promise<void> {
     await this.#listening.close(AbortSignal.abort())
     await this.#world.close()
+    await this.#markup.close()
   }
 }

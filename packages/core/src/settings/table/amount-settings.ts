@@ -14,7 +14,7 @@ export const amountSettings = {
     positiveOrNull(),
     inForce('Minutes in which failed sign-ins are counted. Null: 10.'),
   ),
-  max_attachment_size: typed(positive(100), stored('Megabytes of an attachment.')),
+  max_attachment_size: typed(positive(100), inForce('Megabytes of an attachment of a wiki.')),
   max_decompressed_archive_size: typed(from(0, 25_600), stored(`Megabytes of an unpacked archive. ${NO_LIMIT}`)),
   max_export_size: typed(from(0, 0), stored(`Megabytes of an export. ${NO_LIMIT}`)),
   max_import_size: typed(from(0, 0), stored(`Megabytes of an import. ${NO_LIMIT}`)),
@@ -54,7 +54,7 @@ export const amountSettings = {
     stored('The version of rendered Markdown; a higher one drops cached renderings.'),
   ),
   snippet_size_limit: untyped(positive(52_428_800), inForce('Bytes of a snippet.')),
-  wiki_page_max_content_bytes: typed(from(1_024, 5_242_880), stored('Bytes of a wiki page.')),
+  wiki_page_max_content_bytes: typed(from(1_024, 5_242_880), inForce('Bytes of a wiki page.')),
   external_pipeline_validation_service_timeout: untyped(
     positiveOrNull(),
     stored('Seconds for the answer of the pipeline validation service.'),
