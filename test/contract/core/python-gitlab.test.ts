@@ -252,6 +252,16 @@ const expected: Readonly<Record<string, unknown>> = {
     changed: ['It is over', [10], '#112233'],
     removed: ['GitlabGetError', 404, '404 Not found'],
   },
+  snippets: {
+    made: ['Rotate logs', 'private', 'a.sh', null],
+    shown: true,
+    listed: ['Rotate logs'],
+    content: 'rotate',
+    client: '127.0.0.1',
+    refused: ['GitlabCreateError', 400, 'content is empty'],
+    changed: ['Rotate', 'rotate -f'],
+    removed: ['GitlabDeleteError', 404, '404 Snippet Not Found'],
+  },
 }
 
 describeWithPython('python-gitlab', () => {
