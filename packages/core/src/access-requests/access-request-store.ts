@@ -1,27 +1,13 @@
-import type { Generated, Selectable } from 'kysely'
-import type { Subject } from '../access/subject.ts'
-import { lineageOf } from '../groups/group-store.ts'
+import type { Selectable } from 'kysely'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import { deleteRow, insertRow } from '../kit/row-store.ts'
-import type { ReadContext, WriteContext } from '../kit/store-context.ts'
-import { type AccessLevel, accessLevels } from '../model/access-level.ts'
-import { belongsTo, type ParentColumns, type ParentRef, parentColumn, parentColumns } from '../model/parent.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { CoreTables } from '../kit/tables.ts'
+import { belongsTo, type ParentRef, parentColumns } from '../model/parent.ts'
 import type { User } from '../model/user.ts'
 import type { Tx } from '../operations/context.ts'
 import { findUsers } from '../users/user-store.ts'
 import type { AccessRequest } from './access-request.ts'
-
-declare module '../kit/tables.ts' {
-  interface CoreTables {
-    access_requests: AccessRequestsTable
-  }
-}
-
-interface AccessRequestsTable extends ParentColumns {
-  id: Generated<number>
-  user_id: number
-  created_at_ms: number
-}
 
 const requestsFor = ({ db }: ReadContext, subject: ParentRef) =>
   db.selectFrom('access_requests').selectAll().where(belongsTo(subject))
@@ -76,38 +62,7 @@ export async function insertAccessRequest(tx: Tx, subject: ParentRef, user: User
 
 export const deleteAccessRequest = (tx: Tx, id: number): Promise<void> => deleteRow(tx, 'access_requests', id)
 
-/** Deletes all requests for a role in the group or project itself. */
-export async function deleteAccessRequestsFor({ db }: Pick<WriteContext, 'db'>, subject: ParentRef): Promise<void> {
-  await db.deleteFrom('access_requests').where(belongsTo(subject)).execute()
-}
-
-/**
- * Deletes the requests of a user that a role in the subject has settled: those for the subject, and those for everything
- * below it that inherits the role. Minimal access is not inherited.
- */
-export async function deleteSettledRequests(
-  { db }: Pick<WriteContext, 'db'>,
-  subject: Subject,
-  { userId, level }: { readonly userId: number; readonly level: AccessLevel },
-): Promise<void> {
-  const isInherited = subject.kind === 'group' && level > accessLevels.minimal
-  const below = `${lineageOf(subject.groupIds)}%`
-  // Starts from the user's requests, which are few, and not from what is below the group.
-  const settled = db
-    .selectFrom('access_requests')
-    .leftJoin('groups', 'groups.id', 'access_requests.group_id')
-    .leftJoin('projects', 'projects.id', 'access_requests.project_id')
-    .select('access_requests.id')
-    .where('access_requests.user_id', '=', userId)
-    .where((eb) =>
-      isInherited
-        ? eb.or([eb('groups.lineage', 'like', below), eb('projects.lineage', 'like', below)])
-        : eb(`access_requests.${parentColumn(subject)}`, '=', subject.id),
-    )
-  await db.deleteFrom('access_requests').where('id', 'in', settled).execute()
-}
-
-const requestOf = (row: Selectable<AccessRequestsTable>, user: User): AccessRequest => ({
+const requestOf = (row: Selectable<CoreTables['access_requests']>, user: User): AccessRequest => ({
   id: row.id,
   user,
   requestedAtMs: row.created_at_ms,

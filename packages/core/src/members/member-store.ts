@@ -1,7 +1,6 @@
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { isGivenIn, isInForce, type MemberCondition, type MembersTable, type Reach } from '../access/membership.ts'
 import type { Subject } from '../access/subject.ts'
-import { deleteSettledRequests } from '../access-requests/access-request-store.ts'
 import { lineageOf } from '../groups/group-store.ts'
 import { containsText } from '../kit/contains-text.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
@@ -12,6 +11,7 @@ import type { Group } from '../model/group.ts'
 import { belongsTo, parentColumns } from '../model/parent.ts'
 import type { Tx } from '../operations/context.ts'
 import { findUsers } from '../users/user-store.ts'
+import { deleteSettledRequests } from './access-request-table.ts'
 import type { Member } from './member.ts'
 
 export interface MemberFilter {

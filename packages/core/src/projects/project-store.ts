@@ -15,7 +15,7 @@ import type { Project, ProjectRef } from '../model/project.ts'
 import { projectSettings } from '../model/project-settings.ts'
 import type { ActingUser } from '../model/user.ts'
 import type { Tx } from '../operations/context.ts'
-import { repositoriesOfSnippets } from '../snippets/snippet-table.ts'
+import { repositoriesOfSnippets } from './snippet-repositories.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {

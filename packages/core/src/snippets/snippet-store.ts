@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import { fromRow, toRow } from '../kit/field-table.ts'
+import { type ColumnsOf, fromRow, toRow } from '../kit/field-table.ts'
 import { type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import { deleteRow, insertRow, updateRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
@@ -17,7 +17,14 @@ import {
   snippetDraft,
 } from './snippet.ts'
 import { isReadableSnippet } from './snippet-access.ts'
-import type { SnippetsTable } from './snippet-table.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    snippets: SnippetsTable
+  }
+}
+
+interface SnippetsTable extends ColumnsOf<typeof describedSnippetFields> {}
 
 type DescribedRow = Selectable<SnippetsTable>
 
