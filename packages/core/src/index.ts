@@ -336,7 +336,12 @@ export type { InheritedVariable } from './variables/variable-store.ts'
 export * from './version.ts'
 export type { FrontMatter } from './wikis/front-matter.ts'
 export type { WikiAttachment } from './wikis/wiki-attachment.ts'
-export { attachToGroupWiki, maxAttachmentBytes } from './wikis/wiki-attachment-operations.ts'
+export {
+  attachToGroupWiki,
+  getGroupWikiAttachment,
+  maxAttachmentBytes,
+  type WikiFile,
+} from './wikis/wiki-attachment-operations.ts'
 export {
   contentsOfWikiPages,
   idsOfWikiPages,

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
 import git from 'isomorphic-git'
 import type { Transaction } from 'kysely'
 import type { CoreTables } from '../kit/tables.ts'
@@ -19,7 +20,7 @@ import {
   treeBytes,
   treeOf,
 } from './git-object.ts'
-import { blobIdOfFile, looseBlobOfFile, looseObjectPath, sizeOfLooseBlob } from './loose-object.ts'
+import { blobIdOfFile, looseBlobOfFile, looseBlobParts, looseObjectPath, sizeOfLooseBlob } from './loose-object.ts'
 import type { ReferenceMove } from './reference-move.ts'
 import type { RepositoryStorage } from './repository-storage.ts'
 
@@ -70,6 +71,12 @@ export class GitRepository {
   /** Returns the size of a blob. Only the beginning of a loose object is read. */
   async blobSize(oid: string): Promise<number> {
     return (await sizeOfLooseBlob(this.gitdir, oid)) ?? (await this.blob(oid)).length
+  }
+
+  /** Returns the content of a blob in parts. A loose one is not held in memory. */
+  async blobParts(oid: string): Promise<Readable> {
+    if ((await sizeOfLooseBlob(this.gitdir, oid)) !== undefined) return looseBlobParts(this.gitdir, oid)
+    return Readable.from([await this.blob(oid)])
   }
 
   async tag(oid: string): Promise<TagObject> {

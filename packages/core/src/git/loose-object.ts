@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { constants, createDeflate, inflateSync } from 'node:zlib'
+import { constants, createDeflate, createInflate, inflateSync } from 'node:zlib'
 
 /** Enough bytes for the longest header with any compression. */
 const HEADER_BYTES = 512
@@ -32,6 +32,22 @@ export async function blobIdOfFile(path: string, size: number): Promise<string> 
 /** Returns the loose object with the content of a file, compressed, in parts. */
 export const looseBlobOfFile = (path: string, size: number): AsyncIterable<Uint8Array> =>
   Readable.from(blobParts(path, size)).compose(createDeflate())
+
+/** Returns the content of a loose blob in parts. */
+export const looseBlobParts = (gitdir: string, oid: string): Readable =>
+  createReadStream(looseObjectPath(gitdir, oid)).compose(createInflate()).compose(withoutHeader)
+
+async function* withoutHeader(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let isContent = false
+  for await (const part of parts) {
+    if (isContent) {
+      yield part
+    } else if (part.includes(0)) {
+      isContent = true
+      yield part.subarray(part.indexOf(0) + 1)
+    }
+  }
+}
 
 /** Returns the size of a blob from the header of its file, or `undefined` if it is not a loose object. */
 export async function sizeOfLooseBlob(gitdir: string, oid: string): Promise<number | undefined> {

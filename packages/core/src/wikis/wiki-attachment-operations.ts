@@ -1,13 +1,18 @@
+import type { Readable } from 'node:stream'
 import { z } from 'zod'
 import { refused } from '../git/commit-actions.ts'
+import { modes } from '../git/git-object.ts'
+import { entryAt } from '../git/history.ts'
+import { notFound } from '../kit/domain-error.ts'
 import { parentIds } from '../model/parent.ts'
 import type { Core } from '../operations/context.ts'
-import { steps } from '../operations/operation.ts'
+import { query, steps } from '../operations/operation.ts'
 import { getParent, parentInput } from '../parents/parent-operations.ts'
 import { settingOf } from '../settings/setting-of.ts'
 import { getUser } from '../users/user-store.ts'
-import { changeWiki } from './change-wiki.ts'
+import { changeWiki, openWiki } from './change-wiki.ts'
 import { attachmentMarkdown, attachmentName, type WikiAttachment } from './wiki-attachment.ts'
+import { isAttachment } from './wiki-slug.ts'
 
 const attachmentInput = z.object({
   ...parentInput,
@@ -59,5 +64,32 @@ export const attachToGroupWiki = steps(
       },
       branch || undefined,
     )
+  },
+)
+
+/** An attachment to send. */
+export interface WikiFile {
+  readonly name: string
+  readonly size: number
+  readonly body: Readable
+}
+
+/** Reads an attachment from the default branch of the wiki of a group. */
+export const getGroupWikiAttachment = query(
+  {
+    name: 'getGroupWikiAttachment',
+    caller: 'anyone',
+    input: z.object({ ...parentInput, directory: z.string().max(32), fileName: z.string().max(255) }),
+    permission: 'read_wiki',
+    subject: (context, { parent }) => getParent(context, 'group', parent),
+  },
+  async ({ core, subject }, { directory, fileName }): Promise<WikiFile> => {
+    const wiki = await openWiki(core, subject)
+    const segments = ['uploads', directory, fileName]
+    const entry = wiki?.head.tree && (await entryAt(wiki.repository, wiki.head.tree, segments))
+    const isFile = entry && (entry.mode === modes.file || entry.mode === modes.executable)
+    if (!isFile || !isAttachment(segments.join('/'))) throw notFound('Attachment')
+    const { repository } = wiki!
+    return { name: fileName, size: await repository.blobSize(entry.oid), body: await repository.blobParts(entry.oid) }
   },
 )

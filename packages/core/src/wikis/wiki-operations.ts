@@ -27,7 +27,7 @@ import {
 import { deletePages, insertPageIds, renamePages } from './wiki-page-store.ts'
 import { findPageAt, idsOfPages, shownPage } from './wiki-reads.ts'
 import { slugOfTitle, titleOfSlug } from './wiki-slug.ts'
-import { pagesOf, textOf, textsOf } from './wiki-tree.ts'
+import { findText, pagesOf, textOf, textsOf } from './wiki-tree.ts'
 
 type OnWiki = StepsContext & { readonly subject: Subject }
 
@@ -98,9 +98,9 @@ function wikiOperations(kind: Subject['kind']) {
         const author = await authorOf(context)
         return changeWiki(context, parent, author, async (draft) => {
           const page = await requirePage(draft, wanted)
-          const before = await textOf(draft.repository, page)
+          const before = await findText(draft.repository, page)
           const slug = newSlugOf(page, title)
-          const text = input.content ?? before
+          const text = input.content ?? before ?? (await textOf(draft.repository, page))
           const content = frontMatter ? withFrontMatterTitle(text, frontMatter.title) : text
           if (content !== before) await requireShortContent(core, content)
           const oid = content === before ? page.oid : await draft.repository.writeBlob(Buffer.from(content))
@@ -114,7 +114,7 @@ function wikiOperations(kind: Subject['kind']) {
               await renamePages(tx, parent, moves)
               const ids = await insertPageIds(tx, parent, [slug])
               const after = recorded(shownPage(parent, { slug, format }, ids.get(slug), content))
-              const former = recorded(shownPage(parent, page, after.id, before))
+              const former = recorded(shownPage(parent, page, after.id, before ?? ''))
               if (!isSame)
                 await recordChange(tx, wikiPageEvents, 'updated', { before: former, after, ...parentIds(parent) })
               return after
@@ -131,7 +131,7 @@ function wikiOperations(kind: Subject['kind']) {
         const author = await authorOf(context)
         await changeWiki(context, parent, author, async (draft) => {
           const page = await requirePage(draft, slug)
-          const content = await textOf(draft.repository, page)
+          const content = (await findText(draft.repository, page)) ?? ''
           await removePage(draft, page)
           return {
             message: messageOf(author, 'deleted', page.slug),

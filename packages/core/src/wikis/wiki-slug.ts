@@ -44,14 +44,14 @@ export interface PageFile {
   readonly format: string
 }
 
-/** Attachments have any names; those that end like pages are no pages. */
-const attachment = /^uploads\/[0-9a-f]{32}\//
+/** Tells whether a path is in the directory of an attachment. Attachments that end like pages are no pages. */
+export const isAttachment = (path: string): boolean => /^uploads\/[0-9a-f]{32}\//.test(path)
 
 /** Returns the page in the file at a path, or `undefined` if it is another file. */
 export function pageFileAt(path: string): PageFile | undefined {
   const [, slug, extension] = /^((?:.*\/)?[^/]+)\.([^./]+)$/s.exec(path) ?? []
   const format = formatOfExtension.get(extension?.toLowerCase() ?? '')
-  return slug === undefined || format === undefined || attachment.test(path) ? undefined : { path, slug, format }
+  return slug === undefined || format === undefined || isAttachment(path) ? undefined : { path, slug, format }
 }
 
 /** Returns the path of the file of a page. A page that keeps its format keeps its extension. */
@@ -98,7 +98,7 @@ export function slugOfTitle(title: string, directory = ''): string {
   if (tooLong.length > 0) throw invalid({ title: tooLong })
   const slug = (title.includes('/') ? '' : directory) + slugOfSegments(segments)
   // The longest extension is the one that has to fit.
-  if (segmentsOf(`${slug}.${extensions.asciidoc}`) === undefined || attachment.test(slug))
+  if (segmentsOf(`${slug}.${extensions.asciidoc}`) === undefined || isAttachment(slug))
     throw invalid({ title: [errorTexts.invalid] })
   return slug
 }

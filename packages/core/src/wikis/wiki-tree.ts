@@ -56,10 +56,17 @@ export async function pagesOf(repository: GitRepository, tree: string | undefine
   return pages
 }
 
-/** Returns the text of a page. Bytes that are not UTF-8 are replaced. @throws DomainError `impossible` */
-export async function textOf(repository: GitRepository, { oid }: PageEntry): Promise<string> {
-  if ((await repository.blobSize(oid)) > MAX_PAGE_BYTES) throw tooLarge('The page has', MAX_PAGE_BYTES)
+/** Returns the text of a page, or `undefined` for one that is too large. Bytes that are not UTF-8 are replaced. */
+export async function findText(repository: GitRepository, { oid }: PageEntry): Promise<string | undefined> {
+  if ((await repository.blobSize(oid)) > MAX_PAGE_BYTES) return undefined
   return Buffer.from(await repository.blob(oid)).toString()
+}
+
+/** Works like `findText`. @throws DomainError `impossible` for a page that is too large */
+export async function textOf(repository: GitRepository, page: PageEntry): Promise<string> {
+  const text = await findText(repository, page)
+  if (text === undefined) throw tooLarge('The page has', MAX_PAGE_BYTES)
+  return text
 }
 
 /** Returns the texts of pages, in the order of the pages. @throws DomainError `impossible` if they are too long together */

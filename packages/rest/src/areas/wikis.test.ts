@@ -161,3 +161,29 @@ test('an attachment without a file, beyond the setting, or for an unknown branch
     expect(await attach(new File(['x'], 'a'), { branch })).toEqual({ status: 400, body: { message } })
   expect((await attach(new File(['x'], 'a'), { branch: 'main' })).status).toBe(201)
 })
+
+test.each([
+  ['page.html', 'application/octet-stream', 'attachment'],
+  ['a.svg', 'image/svg+xml', 'attachment'],
+  ['a.xhtml', 'application/octet-stream', 'attachment'],
+  ['a.js', 'application/octet-stream', 'attachment'],
+  ['map.png', 'image/png', 'inline'],
+  ['карта.PNG', 'image/png', 'inline'],
+])('an attachment %j is served as %s, %s', async (name, type, kind) => {
+  const bytes = Buffer.alloc(300_000, '<script>alert(1)</script>')
+  const { body } = await attach(new File([bytes], name))
+  const url = `${server.url}/groups/ops/-/wikis/${body.file_path.split('/').map(encodeURIComponent).join('/')}`
+  const reply = await fetch(url, { headers: { 'private-token': token } })
+  expect(reply.status).toBe(200)
+  expect(Buffer.from(await reply.arrayBuffer()).equals(bytes)).toBe(true)
+  expect(reply.headers.get('content-type')).toBe(type)
+  expect(reply.headers.get('content-disposition')).toMatch(new RegExp(`^${kind}; `))
+  expect(reply.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(reply.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox; frame-ancestors 'none'")
+  // A packed repository is read too.
+  git('repack', '-adq')
+  expect((await (await fetch(url, { headers: { 'private-token': token } })).arrayBuffer()).byteLength).toBe(300_000)
+  expect((await fetch(url)).status).toBe(404)
+  const others = [url.replace(/.$/, '_'), url.replace(/uploads.*/, 'uploads/x/home.md')]
+  for (const other of others) expect((await fetch(other, { headers: { 'private-token': token } })).status).toBe(404)
+})
