@@ -264,6 +264,16 @@ const expected: Readonly<Record<string, unknown>> = {
     ],
     after: ['GitlabGetError', 404, '404 Wiki Page Not Found'],
   },
+  snippets: {
+    made: ['Rotate logs', 'private', 'a.sh', null],
+    shown: true,
+    listed: ['Rotate logs'],
+    content: 'rotate',
+    client: '127.0.0.1',
+    refused: ['GitlabCreateError', 400, 'content is empty'],
+    changed: ['Rotate', 'rotate -f'],
+    removed: ['GitlabDeleteError', 404, '404 Snippet Not Found'],
+  },
 }
 
 describeWithPython('python-gitlab', () => {

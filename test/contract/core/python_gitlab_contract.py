@@ -680,6 +680,34 @@ def group_wiki():
     return seen
 
 
+@step
+def snippets():
+    project = new_project("tools", new_group("snips"))
+    made = project.snippets.create(
+        {
+            "title": "Rotate logs",
+            "visibility": "private",
+            "files": [{"file_path": "a.sh", "content": "rotate"}, {"file_path": "b.sh", "content": "more"}],
+        }
+    )
+    half = {"title": "Half", "visibility": "private", "file_name": "a", "content": ""}
+    seen = {
+        "made": pick(made, "title", "visibility", "file_name", "description"),
+        "shown": project.snippets.get(made.id).attributes == made.attributes,
+        "listed": [one.title for one in project.snippets.list(get_all=True)],
+        "content": made.content().decode(),
+        "client": made.user_agent_detail()["ip_address"],
+        "refused": refusal(project.snippets.create, half),
+    }
+    made.title = "Rotate"
+    made.files = [{"action": "update", "file_path": "a.sh", "content": "rotate -f"}]
+    made.save()
+    seen["changed"] = [project.snippets.get(made.id).title, made.content().decode()]
+    made.delete()
+    seen["removed"] = refusal(project.snippets.delete, made.id)
+    return seen
+
+
 def result_of(work):
     try:
         return work()
