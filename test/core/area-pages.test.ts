@@ -25,6 +25,13 @@ const pages: Readonly<Record<string, Check>> = {
     expect(changed).toEqual({ ...list[0], ends_at: '2099-12-31T18:00:00.000Z', target_path: '/users/*' })
     expect(shown).toEqual(changed)
   },
+  'docs/snippets.md': ([list, changed, personal]) => {
+    expect(list).toEqual([
+      expect.objectContaining({ file_name: 'bin/rotate.sh', visibility: 'private' }),
+    ])
+    expect(changed).toMatchObject({ visibility: 'internal', files: [{ path: 'README.md' }, { path: 'rotate.sh' }] })
+    expect(personal).toEqual({ data: { createSnippet: { errors: [], snippet: { fileName: 'vimrc' } } } })
+  },
 }
 
 testWithCurl('the commands on the pages of areas work as documented', async () => {

@@ -78,6 +78,7 @@ export function projectComparisons(project: Place): Comparison[] {
     list(at('pipelines, failed'), within, 'pipelines', 'status: FAILED', `${rest}/pipelines?status=failed`),
     list(at('jobs'), within, 'jobs', '', `${rest}/jobs`),
     list(at('jobs, failed'), within, 'jobs', 'statuses: [FAILED]', `${rest}/jobs?scope[]=failed`),
+    list(at('snippets'), within, 'snippets', '', `${rest}/snippets`),
     list(at('ciVariables'), within, 'ciVariables', '', `${rest}/variables`, byKey),
     one('Repository.commit', [...within, 'repository'], 'commit(ref: "main")', `${rest}/repository/commits/main`, {
       select: 'sha',

@@ -36,6 +36,8 @@ export interface Population {
 const visibilities: readonly Visibility[] = ['public', 'private', 'internal']
 const statuses = ['success', 'failed', 'running', 'canceled', 'skipped', 'pending', 'created', 'manual']
 const NEXT_MINUTE_MS = 60_000
+/** The limit of snippets of each project: each has a repository, which takes time. */
+const MAX_SNIPPETS = 3
 
 /**
  * Creates a group with a subgroup, projects of each visibility in both, users of every role and objects of every kind. An
@@ -111,6 +113,16 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
       await world.perform(root, create, { parent, title: `part/page ${count}`, content: `Words about ${count}` })
   }
 
+  async function addSnippets(at: string): Promise<void> {
+    for (let count = Math.min(randomCount(), MAX_SNIPPETS); count > 0; count -= 1) {
+      await served.must('POST', `${at}/snippets`, plan.exact ? root : dice.pick(authors), {
+        title: `Snippet ${count}`,
+        visibility: plan.exact ? 'public' : dice.pick(visibilities),
+        files: [{ file_path: `${count}.md`, content: '# Words\n' }],
+      })
+    }
+  }
+
   async function fill(at: string, index: number): Promise<void> {
     const { labels, milestones } = await labelsAndMilestones(at)
     const attributesOf = (count: number) => ({
@@ -131,6 +143,7 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
         { action: 'create', file_path: 'src/main.txt', content: 'one\ntwo\n' },
       ],
     })
+    await addSnippets(at)
     await pause()
     for (let count = randomCount(); count > 0; count -= 1) {
       const author = plan.exact

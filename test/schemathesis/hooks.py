@@ -46,6 +46,9 @@ PATH = {
     "blobs sha": ("blob", ["id"]),
     "branch": ("branch", ["name"]),
     "tag_name": ("tag", ["name"]),
+    "snippet_id": ("snippet", ["id"]),
+    "files ref": ("snippet_file", ["ref"]),
+    "{ref} file_path": ("snippet_file", ["path"]),
     "file_path": ("file", ["file_path"]),
     "pipeline_id": ("pipeline", ["id"]),
     "job_id": ("job", ["id"]),
@@ -91,6 +94,7 @@ WORDS = {
     "commits": lambda: [world["commit"]["id"]],
     "applications redirect_uri": lambda: "https://board.example.test/cb",
     "applications scopes": lambda: "read_api",
+    "projects files": lambda: [{"action": "create", "file_path": f"src/{fresh_word()}", "content": "Hello\n"}],
     "broadcast_messages message": lambda: "Maintenance",
     "starts_at": lambda: "2026-02-03T04:00:00Z",
     "ends_at": lambda: "2099-02-03T04:00:00Z",
@@ -98,8 +102,8 @@ WORDS = {
     "actions": lambda: [{"action": "create", "file_path": f"src/{fresh_word()}", "content": "Hello\n"}],
 }
 # Parameters that make most calls fail, and parameters that exclude each other.
-HINDRANCES = ["start_branch", "start_sha", "last_commit_id", "target_project_id"]
-EXCLUDED = {"user_id": "username", "label_id": "name", "assignee_ids": "assignee_id"}
+HINDRANCES = ["file_name", "start_branch", "start_sha", "last_commit_id", "target_project_id"]
+EXCLUDED = {"files": "content", "user_id": "username", "label_id": "name", "assignee_ids": "assignee_id"}
 
 
 @schemathesis.hook

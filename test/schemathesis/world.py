@@ -141,6 +141,13 @@ class World:
     def _project_variable(self):
         return self._in("project", "variables", key=fresh_word(), value="value")
 
+    def _snippet(self):
+        files = [{"file_path": "docs/a.md", "content": "# Hello\n"}, {"file_path": "b.txt", "content": "b"}]
+        return self._in("project", "snippets", title=fresh_word(), visibility="public", files=files)
+
+    def _snippet_file(self):
+        return {"path": self["snippet"]["files"][0]["path"], "ref": "main"}
+
     def _pipeline(self):
         number = int(uuid.uuid4().int % 2**31) + 1
         record = record_of(number)

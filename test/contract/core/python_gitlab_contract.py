@@ -690,13 +690,14 @@ def snippets():
             "files": [{"file_path": "a.sh", "content": "rotate"}, {"file_path": "b.sh", "content": "more"}],
         }
     )
+    half = {"title": "Half", "visibility": "private", "file_name": "a", "content": ""}
     seen = {
         "made": pick(made, "title", "visibility", "file_name", "description"),
         "shown": project.snippets.get(made.id).attributes == made.attributes,
         "listed": [one.title for one in project.snippets.list(get_all=True)],
         "content": made.content().decode(),
         "client": made.user_agent_detail()["ip_address"],
-        "refused": refusal(project.snippets.create, {"title": "Half", "visibility": "private", "file_name": "a", "content": ""}),
+        "refused": refusal(project.snippets.create, half),
     }
     made.title = "Rotate"
     made.files = [{"action": "update", "file_path": "a.sh", "content": "rotate -f"}]

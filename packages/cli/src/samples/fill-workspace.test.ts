@@ -4,6 +4,7 @@ import {
   getProject,
   getProjectIssue,
   getProjectMergeRequest,
+  getProjectSnippet,
   groupMembers,
   groupVariables,
   isMessageActive,
@@ -116,6 +117,13 @@ test('the merge request has a context commit, and a user requests access to the 
   expect(items.map(({ commit }) => commit.sha)).toEqual([newest.sha])
   const requests = await world.perform(operator, projectAccessRequests.list, { parent: project })
   expect(requests.items.map(({ user }) => user.username)).toEqual(['otto'])
+})
+
+test('everyone can read a snippet with two files', async () => {
+  await fill()
+  const snippet = { project: 'mossgate/shop/storefront', snippetId: 1 }
+  const { files, author } = await world.perform(undefined, getProjectSnippet, snippet)
+  expect([files, author?.username]).toEqual([['README.md', 'bin/warm-up.sh'], 'priya'])
 })
 
 test('there is an application, and a message on the pages', async () => {

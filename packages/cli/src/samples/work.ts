@@ -4,10 +4,12 @@ import {
   type Core,
   createIssue,
   createMergeRequest,
+  createProjectSnippet,
   getCommit,
   getProjectIssue,
   getProjectMergeRequest,
   listContextCommits,
+  listProjectSnippets,
   perform,
   projectAccessRequests,
   projectLabels,
@@ -20,8 +22,8 @@ import { phoneMap } from './runs.ts'
 const LABEL = 'small screens'
 
 /**
- * Creates a label, an issue, a merge request with a context commit, for a branch that has pipelines, and an access request.
- * The branch must already exist.
+ * Creates a label, an issue, a merge request with a context commit, for a branch that has pipelines, an access request
+ * and a snippet. The branch must already exist.
  */
 export async function addWork(core: Core, actors: ReadonlyMap<string, NonNullable<Actor>>): Promise<void> {
   const [planner, developer] = [actors.get('bram'), actors.get('priya')]
@@ -51,6 +53,26 @@ export async function addWork(core: Core, actors: ReadonlyMap<string, NonNullabl
   )
   await addContextCommit(core, developer)
   await requestAccess(core, actors)
+  await addSnippet(core, developer)
+}
+
+/** Adds a snippet that everyone can read, with a page and a script. */
+async function addSnippet(core: Core, developer: Actor): Promise<void> {
+  const there = { project: SHOWN_PROJECT }
+  if ((await perform(core, developer, listProjectSnippets, there)).items.length > 0) return
+  await perform(core, developer, createProjectSnippet, {
+    ...there,
+    title: 'Warm up the map tiles',
+    description: 'Run it after a deployment, before the first visitors come.',
+    visibility: 'public',
+    files: [
+      { filePath: 'README.md', content: '# Map tiles\n\nTakes about **two minutes**.\n' },
+      {
+        filePath: 'bin/warm-up.sh',
+        content: '#!/bin/sh\nfor zoom in 10 11 12; do curl -sSf "$TILES/$zoom" > /dev/null; done\n',
+      },
+    ],
+  })
 }
 
 /** Adds the newest commit of the target branch to the merge request as context. */
