@@ -19,7 +19,10 @@ const statusOf = {
 
 class Refused extends Error {}
 
+class Overload extends Error {}
+
 function renderError(error: unknown, { requestId }: Incoming): Reply {
+  if (error instanceof Overload) return { status: 503, json: 'overload' }
   if (error instanceof Refused) return { status: 401, json: { wrong: 'unauthenticated', requestId } }
   if (!(error instanceof RequestProblem)) return { status: 500, json: { wrong: 'internal', requestId } }
   const { problem, headers } = error
@@ -41,6 +44,7 @@ const routes: Route<string, string>[] = [
   echo('GET', '/things/:id'),
   echo('*', '/any'),
   { method: 'GET', path: '/bug', access: 'any', handle: () => Promise.reject(new Error('internal detail')) },
+  { method: 'GET', path: '/overload', access: 'any', handle: () => Promise.reject(new Overload('too many texts')) },
   { method: 'GET', path: '/nothing', access: 'any', handle: () => ({ status: 204 }) },
   {
     method: 'GET',
@@ -256,6 +260,13 @@ describe('responses', () => {
       error: 'internal detail',
     })
     expect(lines[0]).not.toContain('psin_x')
+  })
+
+  test('logs overload as a warning without a stack', async () => {
+    expect((await call('/overload')).status).toBe(503)
+    const [line, ...others] = lines.map((each) => JSON.parse(each))
+    expect(line).toMatchObject({ level: 'warn', event: 'http.request_failed', status: 503, error: 'too many texts' })
+    expect([line.stack, others]).toEqual([undefined, []])
   })
 
   test('logs nothing if a client disconnects while sending its body', async () => {

@@ -208,17 +208,16 @@ const bufferOver = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
 function logFailure(log: Log, error: unknown, { method, state }: Koa.Context, status: number): void {
   // If the error was converted for the response, its cause is the original error.
   const { message, stack, code } = ((error as Error).cause ?? error) as Partial<NodeJS.ErrnoException>
-  log.error(
-    {
-      event: 'http.request_failed',
-      method,
-      route: state.route,
-      status,
-      request_id: state.incoming.requestId,
-      code,
-      error: message,
-      stack,
-    },
-    'A request failed',
-  )
+  const fields = {
+    event: 'http.request_failed',
+    method,
+    route: state.route,
+    status,
+    request_id: state.incoming.requestId,
+    code,
+    error: message,
+  }
+  // Overload is expected, and repeats: the place in the code would only make the log longer.
+  if (status === 503) log.warn(fields, 'A request was refused for the moment')
+  else log.error({ ...fields, stack }, 'A request failed')
 }
