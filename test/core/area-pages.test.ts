@@ -20,6 +20,12 @@ const pages: Readonly<Record<string, Check>> = {
   'docs/context-commits.md': ([, , , , , added, listed, left]) => {
     expect([added[0].title, listed[0].id, left]).toEqual(['Soil', added[0].id, []])
   },
+  'docs/wikis.md': ([, made, listed, moved, shown, attached, left]) => {
+    expect([made.slug, listed[0].title, moved.slug]).toEqual(['Guides/Set-up', 'Set up', 'Guides/Begin'])
+    expect(shown.content).toContain('<em>here</em>')
+    expect(attached.link.markdown).toBe(`![map](${attached.file_path})`)
+    expect(left).toEqual([])
+  },
   'docs/broadcast-messages.md': ([list, changed, shown]) => {
     expect(list).toEqual([expect.objectContaining({ theme: 'light-blue', dismissable: true, active: true })])
     expect(changed).toEqual({ ...list[0], ends_at: '2099-12-31T18:00:00.000Z', target_path: '/users/*' })

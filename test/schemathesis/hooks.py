@@ -54,6 +54,7 @@ PATH = {
     "job_id": ("job", ["id"]),
     "applications id": ("application", ["id"]),
     "broadcast_messages id": ("broadcast_message", ["id"]),
+    "slug": ("wiki_page", ["slug"]),
 }
 
 # Values by the name of a parameter in the query or the body. If the name is ambiguous, the first part of the path precedes it.

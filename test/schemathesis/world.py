@@ -162,6 +162,9 @@ class World:
     def _broadcast_message(self):
         return self.call("POST", "/broadcast_messages", message="Maintenance")
 
+    def _wiki_page(self):
+        return self._in("group", "wikis", title=f"guides/{fresh_word()}", content="Hello")
+
     def _group_token(self):
         return self._token(f"/groups/{self['group']['id']}/access_tokens")
 

@@ -21,6 +21,8 @@ export const COMPANY = 'mossgate'
 export const FOUNDER = 'ines'
 /** The username of the user who requests access to the shown project. */
 export const REQUESTER = 'otto'
+/** The group with wiki pages. */
+export const WIKI_GROUP = 'mossgate/shop'
 /** The project with the pipelines that the start banner links to. */
 export const SHOWN_PROJECT = 'mossgate/shop/storefront'
 

@@ -7,6 +7,7 @@ import {
   getProjectSnippet,
   groupMembers,
   groupVariables,
+  groupWikis,
   isMessageActive,
   listApplications,
   listBroadcastMessages,
@@ -124,6 +125,12 @@ test('everyone can read a snippet with two files', async () => {
   const snippet = { project: 'mossgate/shop/storefront', snippetId: 1 }
   const { files, author } = await world.perform(undefined, getProjectSnippet, snippet)
   expect([files, author?.username]).toEqual([['README.md', 'bin/warm-up.sh'], 'priya'])
+})
+
+test('a group has a wiki', async () => {
+  await fill()
+  const pages = await world.perform(undefined, groupWikis.list, { parent: 'mossgate/shop' })
+  expect(pages.map(({ slug }) => slug)).toEqual(['guides/testing', 'home'])
 })
 
 test('there is an application, and a message on the pages', async () => {

@@ -8,22 +8,24 @@ import {
   getCommit,
   getProjectIssue,
   getProjectMergeRequest,
+  groupWikis,
   listContextCommits,
   listProjectSnippets,
   perform,
   projectAccessRequests,
   projectLabels,
   projectMembers,
+  type WikiPage,
 } from '@penstock/core'
-import { REQUESTER, SHOWN_PROJECT } from './company.ts'
+import { REQUESTER, SHOWN_PROJECT, WIKI_GROUP } from './company.ts'
 import { findOrCreate } from './find-or-create.ts'
 import { phoneMap } from './runs.ts'
 
 const LABEL = 'small screens'
 
 /**
- * Creates a label, an issue, a merge request with a context commit, for a branch that has pipelines, an access request
- * and a snippet. The branch must already exist.
+ * Creates a label, an issue, a merge request with a context commit, for a branch that has pipelines, an access request,
+ * a snippet and wiki pages. The branch must already exist.
  */
 export async function addWork(core: Core, actors: ReadonlyMap<string, NonNullable<Actor>>): Promise<void> {
   const [planner, developer] = [actors.get('bram'), actors.get('priya')]
@@ -54,6 +56,7 @@ export async function addWork(core: Core, actors: ReadonlyMap<string, NonNullabl
   await addContextCommit(core, developer)
   await requestAccess(core, actors)
   await addSnippet(core, developer)
+  await addWikiPages(core, planner)
 }
 
 /** Adds a snippet that everyone can read, with a page and a script. */
@@ -92,4 +95,18 @@ async function requestAccess(core: Core, actors: ReadonlyMap<string, NonNullable
   const requests = await perform(core, requester, projectAccessRequests.list, there)
   if (members.items.length > 0 || requests.items.length > 0) return
   await perform(core, requester, projectAccessRequests.create, there)
+}
+
+/** The pages of the wiki, by title. */
+const pages = {
+  home: '# Shop\n\nStart with [how we test](guides/testing).',
+  'guides/testing': `# How we test\n\nEach change of the map needs a test on a phone: ${SHOWN_PROJECT}#1.`,
+}
+
+async function addWikiPages(core: Core, author: Actor): Promise<void> {
+  for (const [title, content] of Object.entries(pages))
+    await findOrCreate<WikiPage>(
+      () => perform(core, author, groupWikis.get, { parent: WIKI_GROUP, slug: title }),
+      () => perform(core, author, groupWikis.create, { parent: WIKI_GROUP, title, content }),
+    )
 }
