@@ -32,9 +32,7 @@ const pages: Readonly<Record<string, Check>> = {
     expect(shown).toEqual(changed)
   },
   'docs/snippets.md': ([list, changed, personal]) => {
-    expect(list).toEqual([
-      expect.objectContaining({ file_name: 'bin/rotate.sh', visibility: 'private' }),
-    ])
+    expect(list).toEqual([expect.objectContaining({ file_name: 'bin/rotate.sh', visibility: 'private' })])
     expect(changed).toMatchObject({ visibility: 'internal', files: [{ path: 'README.md' }, { path: 'rotate.sh' }] })
     expect(personal).toEqual({ data: { createSnippet: { errors: [], snippet: { fileName: 'vimrc' } } } })
   },

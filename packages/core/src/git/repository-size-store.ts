@@ -53,6 +53,12 @@ export async function setMeasuredBytes(
     .execute()
 }
 
+/** Returns the counted bytes of a repository in a transaction; 0 if it was never measured. */
+export async function repositoryBytesIn(db: Transaction<CoreTables>, repository: string): Promise<number> {
+  const query = db.selectFrom('repository_sizes').select('bytes').where('repository', '=', repository)
+  return (await query.executeTakeFirst())?.bytes ?? 0
+}
+
 /** Forgets the counted bytes of a repository that does not exist any more, so that the sweep does not look for it. */
 export async function deleteRepositoryBytes(db: Transaction<CoreTables>, repository: string): Promise<void> {
   await db.deleteFrom('repository_sizes').where('repository', '=', repository).execute()

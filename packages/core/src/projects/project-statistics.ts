@@ -8,6 +8,7 @@ export interface ProjectStatistics {
   readonly project: Project
   readonly repositoryBytes: number
   readonly recordsBytes: number
+  readonly snippetsBytes: number
 }
 
 /** Returns the statistics of each project; `undefined` where the caller may not read them. */
@@ -19,8 +20,8 @@ export const statisticsOfProjects = batchQuery(
       projects.map(({ id }) => id),
     )
     return projects.map((project) => {
-      const { repositoryBytes = 0, recordsBytes = 0 } = storages.get(project.id) ?? {}
-      return { project, repositoryBytes, recordsBytes }
+      const { repositoryBytes = 0, recordsBytes = 0, snippetsBytes = 0 } = storages.get(project.id) ?? {}
+      return { project, repositoryBytes, recordsBytes, snippetsBytes }
     })
   },
 )

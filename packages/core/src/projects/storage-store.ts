@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Generated, sql } from 'kysely'
 import { DomainError } from '../kit/domain-error.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Core, Tx } from '../operations/context.ts'
@@ -14,6 +14,8 @@ interface ProjectStorageTable {
   /** The bytes of the Git objects on the disk; null until they have been measured. */
   repository_bytes: number | null
   records_bytes: number
+  /** The bytes of the repositories of its snippets. */
+  snippets_bytes: Generated<number>
   measured_at_ms: number | null
 }
 
@@ -21,22 +23,32 @@ export interface ProjectStorage {
   /** The bytes of the repository; `undefined` until it has been measured. */
   readonly repositoryBytes: number | undefined
   readonly recordsBytes: number
+  readonly snippetsBytes: number
 }
+
+/** Returns the sum of all bytes that count for a project. */
+export const totalBytes = ({ repositoryBytes = 0, recordsBytes, snippetsBytes }: ProjectStorage): number =>
+  repositoryBytes + recordsBytes + snippetsBytes
 
 /** The change of a project's stored bytes; negative for removals. */
 export interface StorageGrowth {
   readonly repositoryBytes?: number
   readonly recordsBytes?: number
+  readonly snippetsBytes?: number
 }
 
 /** Returns the stored bytes of the project. A project without a row has stored nothing yet. */
 export async function findProjectStorage({ db }: Pick<ReadContext, 'db'>, projectId: number): Promise<ProjectStorage> {
   const row = await db
     .selectFrom('project_storage')
-    .select(['repository_bytes', 'records_bytes'])
+    .select(['repository_bytes', 'records_bytes', 'snippets_bytes'])
     .where('project_id', '=', projectId)
     .executeTakeFirst()
-  return { repositoryBytes: row?.repository_bytes ?? undefined, recordsBytes: row?.records_bytes ?? 0 }
+  return {
+    repositoryBytes: row?.repository_bytes ?? undefined,
+    recordsBytes: row?.records_bytes ?? 0,
+    snippetsBytes: row?.snippets_bytes ?? 0,
+  }
 }
 
 /** Returns the stored bytes by project, without projects that have stored nothing yet. */
@@ -46,13 +58,17 @@ export async function findStorageOfProjects(
 ): Promise<Map<number, ProjectStorage>> {
   const rows = await db
     .selectFrom('project_storage')
-    .select(['project_id', 'repository_bytes', 'records_bytes'])
+    .select(['project_id', 'repository_bytes', 'records_bytes', 'snippets_bytes'])
     .where('project_id', 'in', [...new Set(projectIds)])
     .execute()
   return new Map(
     rows.map((row) => [
       row.project_id,
-      { repositoryBytes: row.repository_bytes ?? undefined, recordsBytes: row.records_bytes },
+      {
+        repositoryBytes: row.repository_bytes ?? undefined,
+        recordsBytes: row.records_bytes,
+        snippetsBytes: row.snippets_bytes,
+      },
     ]),
   )
 }
@@ -67,9 +83,9 @@ export async function chargeStorage(
   { db }: Pick<Tx, 'db'>,
   { settings }: Pick<Core, 'settings'>,
   projectId: number,
-  { repositoryBytes = 0, recordsBytes = 0 }: StorageGrowth,
+  { repositoryBytes = 0, recordsBytes = 0, snippetsBytes = 0 }: StorageGrowth,
 ): Promise<void> {
-  const growth = repositoryBytes + recordsBytes
+  const growth = repositoryBytes + recordsBytes + snippetsBytes
   const limitBytes = settings.projectStorageBytes
   await insertIfAbsent(db, projectId)
   const charged = await db
@@ -77,16 +93,19 @@ export async function chargeStorage(
     .set({
       repository_bytes: sql`repository_bytes + ${sql.lit(repositoryBytes)}`,
       records_bytes: sql`records_bytes + ${sql.lit(recordsBytes)}`,
+      // A repository that was measured since may be larger than what was counted for it.
+      snippets_bytes: sql`case when snippets_bytes + ${sql.lit(snippetsBytes)} < 0 then 0
+        else snippets_bytes + ${sql.lit(snippetsBytes)} end`,
     })
     .where('project_id', '=', projectId)
     .$if(limitBytes > 0 && growth > 0, (query) =>
-      query.where(sql`coalesce(repository_bytes, 0) + records_bytes`, '<=', limitBytes - growth),
+      query.where(sql`coalesce(repository_bytes, 0) + records_bytes + snippets_bytes`, '<=', limitBytes - growth),
     )
     .returning('project_id')
     .executeTakeFirst()
   if (charged !== undefined) return
   const stored = await findProjectStorage({ db }, projectId)
-  throw storageFull({ settings }, (stored.repositoryBytes ?? 0) + stored.recordsBytes, growth)
+  throw storageFull({ settings }, totalBytes(stored), growth)
 }
 
 /** Replaces the counted bytes of the repository with those measured on the disk. */

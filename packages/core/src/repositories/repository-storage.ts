@@ -3,20 +3,27 @@ import { addRepositoryBytes, findRepositoryBytes, setMeasuredBytes } from '../gi
 import { measureSpace, type RepositoryStorage } from '../git/repository-storage.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import type { Core } from '../operations/context.ts'
-import { chargeStorage, findProjectStorage, setRepositoryBytes, storageFull } from '../projects/storage-store.ts'
+import {
+  chargeStorage,
+  findProjectStorage,
+  setRepositoryBytes,
+  storageFull,
+  totalBytes,
+} from '../projects/storage-store.ts'
 
 /**
  * Opens the storage of a project's repository, and measures the repository if it has not been measured yet. Only for the
  * holder of its lock.
  */
 export async function openProjectStorage(core: Core, projectId: number, gitdir: string): Promise<RepositoryStorage> {
-  const { repositoryBytes, recordsBytes } = await findProjectStorage({ db: core.db.read }, projectId)
-  const bytes = repositoryBytes ?? (await measureProjectRepository(core, projectId, gitdir))
+  const stored = await findProjectStorage({ db: core.db.read }, projectId)
+  const repositoryBytes = stored.repositoryBytes ?? (await measureProjectRepository(core, projectId, gitdir))
   const { projectStorageBytes } = core.settings
-  const isFull = projectStorageBytes > 0 && bytes + recordsBytes >= projectStorageBytes
+  const total = totalBytes({ ...stored, repositoryBytes })
+  const isFull = projectStorageBytes > 0 && total >= projectStorageBytes
   return {
     requireRoom: () => {
-      if (isFull) throw storageFull(core, bytes + recordsBytes)
+      if (isFull) throw storageFull(core, total)
     },
     charge: async (db, growth) => {
       if (growth > 0) await chargeStorage({ db }, core, projectId, { repositoryBytes: growth })

@@ -30,6 +30,7 @@ import {
 } from './snippet-access.ts'
 import { commitActionsOf, type SnippetAction } from './snippet-actions.ts'
 import { commitToSnippet } from './snippet-repository.ts'
+import { releaseSnippetStorage, type SnippetOwner } from './snippet-storage.ts'
 import { deleteSnippet, findSnippet, insertSnippet, updateSnippetRow } from './snippet-store.ts'
 import { insertUserAgent } from './user-agent-store.ts'
 
@@ -96,7 +97,8 @@ export async function createSnippetWith(
   const committer = await requireCommitter(context)
   await requireNoSpamIn(context, draft, actions, captcha)
   const id = await nextRepositoryId(core, 'snippet')
-  const commit = { id, committer, actions: commitActions, change: 'creating' } as const
+  const owner = project === undefined ? { userId: committer.id } : { projectId: project.id }
+  const commit = { id, owner, committer, actions: commitActions, change: 'creating' } as const
   return commitToSnippet(context, commit, async (tx, files) => {
     // The project, or the permission, may have gone meanwhile.
     const owner = project && (await getProject(tx, project.id))
@@ -143,7 +145,8 @@ export async function updateSnippetWith(
   }
   if (commitActions.length === 0) return context.write((tx) => storeRow(tx, undefined))
   const committer = await requireCommitter(context)
-  return commitToSnippet(context, { id, committer, actions: commitActions, change: 'updating' }, storeRow)
+  const commit = { id, owner: ownerOf(before), committer, actions: commitActions, change: 'updating' } as const
+  return commitToSnippet(context, commit, storeRow)
 }
 
 /** Removes a snippet with its repository. @throws DomainError `not_found`, `forbidden`, `changed_since` */
@@ -151,10 +154,15 @@ export async function removeSnippetWith(tx: Tx & CallContext, id: number, projec
   const { snippet, viewer } = await viewSnippet(tx, id, { project })
   if (!canRemoveSnippet(viewer, snippet)) throw forbidden()
   tx.requireUnmodified(snippet.updatedAtMs)
+  await releaseSnippetStorage(tx, id, ownerOf(snippet))
   await deleteSnippet(tx, id)
   await removeRepositories(tx, [{ kind: 'snippet', id }])
   await recordSnippet(tx, 'removed', { before: snippet })
 }
+
+/** Returns for whom the bytes of a snippet are counted. */
+const ownerOf = ({ projectId, authorId }: Snippet): SnippetOwner =>
+  projectId === undefined ? { userId: authorId! } : { projectId }
 
 /** Checks texts that everyone will be able to read. */
 async function requireNoSpamIn(

@@ -9,10 +9,10 @@ import { DomainError } from '../kit/domain-error.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import type { StepsContext } from '../operations/operation.ts'
 import type { Committer } from '../repositories/commit-to-branch.ts'
-import { openOwnStorage } from '../repositories/repository-storage.ts'
 import { type RepositoryTreeEntry, treeEntriesAt } from '../repositories/tree-entries.ts'
 import { settingOf } from '../settings/setting-of.ts'
 import { repositoryError, type SnippetChange, tooMuchContent } from './snippet-actions.ts'
+import { openSnippetStorage, type SnippetOwner } from './snippet-storage.ts'
 
 export const MAX_SNIPPET_FILES = 10
 /** The space of a repository beyond its files: for former versions, and because a file takes whole blocks of the disk. */
@@ -22,6 +22,7 @@ const keyOf = (id: number): RepositoryKey => ({ kind: 'snippet', id })
 
 interface SnippetCommit {
   readonly id: number
+  readonly owner: SnippetOwner
   readonly committer: Committer
   readonly actions: readonly CommitAction[]
   readonly change: SnippetChange
@@ -35,11 +36,12 @@ interface SnippetCommit {
  */
 export async function commitToSnippet<Result>(
   { core, write }: Pick<StepsContext, 'core' | 'write'>,
-  { id, committer, actions, change }: SnippetCommit,
+  { id, owner, committer, actions, change }: SnippetCommit,
   storeRows: (tx: OperationContext & Tx, files: readonly string[]) => Promise<Result>,
 ): Promise<Result> {
   const limitBytes = await settingOf(core, 'snippet_size_limit')
-  const openStorage = (gitdir: string) => openOwnStorage(core, keyOf(id), limitBytes + SPACE_FOR_HISTORY_BYTES, gitdir)
+  const openStorage = (gitdir: string) =>
+    openSnippetStorage(core, { id, owner, limitBytes: limitBytes + SPACE_FOR_HISTORY_BYTES, gitdir })
   return changeRepository(core, keyOf(id), { write, openStorage }, async (repository) => {
     const tip = await findReference(repository, 'heads', DEFAULT_BRANCH)
     const before = tip === undefined ? undefined : (await repository.commit(tip)).tree

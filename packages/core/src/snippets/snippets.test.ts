@@ -11,6 +11,7 @@ import type { User } from '../model/user.ts'
 import { removeProject } from '../projects/project-operations.ts'
 import { updateApplicationSettings } from '../settings/settings-operations.ts'
 import { removeUser } from '../users/user-operations.ts'
+import { createSnippet, removeSnippet } from './snippet-mutations.ts'
 import {
   createProjectSnippet,
   getProjectSnippet,
@@ -185,6 +186,33 @@ test('a snippet has one to ten files, within the size limit', async () => {
     fields: { content: ['is too long (1000 bytes). The maximum size is 999 bytes.'] },
   })
   await create({ files: files(9) })
+})
+
+test.each(['project', 'user'] as const)('the snippets of a %s share a limit, which a removal frees', async (of) => {
+  await world.close()
+  // A blob, two trees, a commit and the branch take a block each.
+  const snippetBytes = 5 * 4_096
+  world = await World.open({ projectStorageBytes: 2 * snippetBytes + 4_096 })
+  mira = await world.user('mira')
+  project = await world.project('tools', mira)
+  const { files, title } = draft
+  const actions = files.map((file) => ({ action: 'create', ...file }))
+  const [add, remove] =
+    of === 'project'
+      ? [
+          () => create(),
+          (snippetId: number) => world.perform(mira, removeProjectSnippet, { project: project.id, snippetId }),
+        ]
+      : [
+          () => world.perform(mira, createSnippet, { title, visibility: 'private', actions }),
+          (id: number) => world.perform(mira, removeSnippet, { id }),
+        ]
+  await add()
+  await add()
+  expect(await add().catch(failure)).toMatchObject({ code: 'storage_full', storedBytes: 2 * snippetBytes })
+  expect(existsSync(gitdir(3))).toBe(false)
+  await remove(1)
+  expect((await add()).id).toBe(4)
 })
 
 test('only administrators may give a restricted visibility, and the default is that of the instance', async () => {

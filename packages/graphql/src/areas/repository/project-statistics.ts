@@ -19,13 +19,7 @@ declare module '../../schema/schema-types.ts' {
 
 /** Sizes of features without stored bytes of their own. */
 const alwaysZero = ['buildArtifactsSize', 'lfsObjectsSize', 'packagesSize'] as const
-const alwaysZeroOrNull = [
-  'containerRegistrySize',
-  'pipelineArtifactsSize',
-  'snippetsSize',
-  'uploadsSize',
-  'wikiSize',
-] as const
+const alwaysZeroOrNull = ['containerRegistrySize', 'pipelineArtifactsSize', 'uploadsSize', 'wikiSize'] as const
 
 /** Adds the statistics and languages of projects. */
 export function addProjectStatistics({ builder }: Kit): void {
@@ -49,9 +43,10 @@ export function addProjectStatistics({ builder }: Kit): void {
         repositorySize: t.float({ nullable: false, resolve: ({ repositoryBytes }) => repositoryBytes }),
         storageSize: t.float({
           nullable: false,
-          description: 'Repository and pipeline records',
-          resolve: ({ repositoryBytes, recordsBytes }) => repositoryBytes + recordsBytes,
+          description: 'Repository, snippets and pipeline records',
+          resolve: ({ repositoryBytes, recordsBytes, snippetsBytes }) => repositoryBytes + recordsBytes + snippetsBytes,
         }),
+        snippetsSize: t.float({ resolve: ({ snippetsBytes }) => snippetsBytes }),
         ...zeros(alwaysZero, false),
         ...zeros(alwaysZeroOrNull, true),
       }

@@ -1,0 +1,79 @@
+import { sql } from 'kysely'
+import { repositoryNameOf } from '../git/repository-key.ts'
+import { repositoryBytesIn } from '../git/repository-size-store.ts'
+import type { RepositoryStorage } from '../git/repository-storage.ts'
+import { DomainError } from '../kit/domain-error.ts'
+import type { Core, OperationContext, Tx } from '../operations/context.ts'
+import { chargeStorage } from '../projects/storage-store.ts'
+import { openOwnStorage } from '../repositories/repository-storage.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    personal_snippet_storage: PersonalSnippetStorageTable
+  }
+}
+
+/** The bytes of the repositories of each user's personal snippets. */
+interface PersonalSnippetStorageTable {
+  user_id: number
+  bytes: number
+}
+
+/** The project of a snippet, or the author of a personal one. Each has a limit for all of its snippets together. */
+export type SnippetOwner = { readonly projectId: number } | { readonly userId: number }
+
+interface OpenedSnippet {
+  readonly id: number
+  readonly owner: SnippetOwner
+  readonly limitBytes: number
+  readonly gitdir: string
+}
+
+/** Opens the storage of a snippet: within its own limit and within that of its owner. */
+export async function openSnippetStorage(
+  core: Core,
+  { id, owner, limitBytes, gitdir }: OpenedSnippet,
+): Promise<RepositoryStorage> {
+  const own = await openOwnStorage(core, { kind: 'snippet', id }, limitBytes, gitdir)
+  return {
+    requireRoom: own.requireRoom,
+    charge: async (db, growth) => {
+      await own.charge(db, growth)
+      await chargeOwner({ db }, core, owner, growth)
+    },
+  }
+}
+
+/** Subtracts the bytes of a snippet from those of its owner, in the transaction that deletes the snippet. */
+export async function releaseSnippetStorage(
+  tx: Pick<Tx, 'db'> & Pick<OperationContext, 'core'>,
+  id: number,
+  owner: SnippetOwner,
+): Promise<void> {
+  const bytes = await repositoryBytesIn(tx.db, repositoryNameOf({ kind: 'snippet', id }))
+  await chargeOwner(tx, tx.core, owner, -bytes)
+}
+
+/** @throws DomainError `storage_full` */
+async function chargeOwner(tx: Pick<Tx, 'db'>, core: Core, owner: SnippetOwner, growth: number): Promise<void> {
+  if (growth === 0) return
+  if ('projectId' in owner) return chargeStorage(tx, core, owner.projectId, { snippetsBytes: growth })
+  const { db } = tx
+  const { userId } = owner
+  await db
+    .insertInto('personal_snippet_storage')
+    .values({ user_id: userId, bytes: 0 })
+    .onConflict((conflict) => conflict.column('user_id').doNothing())
+    .execute()
+  const { bytes } = await db
+    .updateTable('personal_snippet_storage')
+    // A repository that was measured since may be larger than what was counted for it.
+    .set({ bytes: sql<number>`case when bytes + ${sql.lit(growth)} < 0 then 0 else bytes + ${sql.lit(growth)} end` })
+    .where('user_id', '=', userId)
+    .returning('bytes')
+    .executeTakeFirstOrThrow()
+  const limitBytes = core.settings.projectStorageBytes
+  if (growth < 0 || limitBytes === 0 || bytes <= limitBytes) return
+  const storedBytes = bytes - growth
+  throw new DomainError({ code: 'storage_full', of: 'user', limitBytes, storedBytes, neededBytes: growth })
+}
