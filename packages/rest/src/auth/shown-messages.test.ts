@@ -174,5 +174,6 @@ describe('dismissing', () => {
     const page = await browser.get('/oauth/authorize')
     expect(messagesOf(page)).toEqual(['Maintenance'])
     expect(page.text).not.toContain('<form')
+    expect(page.headers.get('content-security-policy')).toContain("form-action 'none'")
   })
 })

@@ -58,10 +58,11 @@ export async function shownMessages(core: Core, request: Incoming, newSecret?: s
   const action = externalUrl + DISMISS_PATH
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const returnTo = isRead ? request.path + request.search : START_PATH
-  const form = ({ id, dismissable }: BroadcastMessage) =>
-    secret !== undefined && dismissable
+  const hasForm = ({ dismissable }: BroadcastMessage) => secret !== undefined && dismissable
+  const form = (message: BroadcastMessage) =>
+    hasForm(message)
       ? html`<form method="post" action="${action}">
-${hiddenFields([csrfFieldFor(secret), { name: 'id', value: String(id) }, { name: 'return_to', value: returnTo }])}
+${hiddenFields([csrfFieldFor(secret!), { name: 'id', value: String(message.id) }, { name: 'return_to', value: returnTo }])}
 <button>Dismiss</button>
 </form>
 `
@@ -77,7 +78,7 @@ ${form(message)}</div>
 ${items}</section>
 `,
     style: styleOf(messages),
-    formTargets: [action],
+    formTargets: messages.some(hasForm) ? [action] : [],
   }
 }
 
