@@ -38,22 +38,22 @@ const pages: Readonly<Record<string, Check>> = {
   },
 }
 
-testWithCurl('the commands on the pages of areas work as documented', async () => {
-  const tour = shellBlocks('README.md', '## A tour of the core', '### The sample workspace')
-  const functions = ['api', 'id'].map((name) => shellFunction(tour, name)).join('')
-  await using directory = await temporaryDirectory()
-  await using core = await CoreProcess.start(join(directory.path, 'data'))
-  for (const [page, check] of Object.entries(pages)) {
+for (const [page, check] of Object.entries(pages)) {
+  testWithCurl(`the commands of ${page} work as documented`, async () => {
+    const tour = shellBlocks('README.md', '## A tour of the core', '### The sample workspace')
+    const functions = ['api', 'id'].map((name) => shellFunction(tour, name)).join('')
     const blocks = shellBlocks(page)
-    expect(blocks.length, page).toBeGreaterThan(0)
+    expect(blocks.length).toBeGreaterThan(0)
+    await using directory = await temporaryDirectory()
+    await using core = await CoreProcess.start(join(directory.path, 'data'))
     const script = (functions + blocks.join('')).replaceAll('http://127.0.0.1:8080', new URL(core.url).origin)
     const { exitCode, stdout } = await runShell(script, { PRIVATE_TOKEN: ROOT_TOKEN }, directory.path)
-    expect(exitCode, page).toBe(0)
+    expect(exitCode).toBe(0)
     check(
       stdout
         .split('\n')
         .filter((line) => /^[[{]/.test(line))
         .map((line) => JSON.parse(line)),
     )
-  }
-})
+  })
+}
