@@ -25,7 +25,7 @@ import {
   updateMessage,
 } from './broadcast-message-store.ts'
 
-/** How many messages a page shows, of more the newest. */
+/** The limit of messages on a page, which shows the newest ones. */
 const MAX_SHOWN = 10
 
 /** Lists all messages. The target of a message decides where it is shown, not who may read it. */
@@ -40,8 +40,8 @@ export const getBroadcastMessage = unscopedQuery(
 )
 
 /**
- * Lists the active messages of a page that belongs to no group and no project, where no one has a role: those for all roles,
- * except the dismissed ones.
+ * Lists the active messages for a page outside groups and projects, except the dismissed ones. No one has a role on such a
+ * page, so messages for certain roles are left out.
  */
 export const listShownBroadcastMessages = unscopedQuery(
   {

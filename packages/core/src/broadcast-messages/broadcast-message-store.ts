@@ -21,8 +21,8 @@ declare module '../kit/tables.ts' {
 
 interface BroadcastMessagesTable extends ColumnsOf<typeof broadcastMessageFields> {}
 
-/** How many messages a page considers; of more, it considers those that end last. */
-const MAX_CONSIDERED = 1_000
+/** The limit of active messages that are read. If there are more, those that end last are read. */
+const MAX_ACTIVE = 1_000
 
 /** Returns a page of messages, the newest first. */
 export function pageOfMessages(context: ReadContext, page: PageRequest): Promise<Page<BroadcastMessage>> {
@@ -37,7 +37,7 @@ export async function getMessage({ db }: ReadContext, id: number): Promise<Broad
   return fromRow(broadcastMessageFields, row)
 }
 
-/** Returns what decides where the active messages for all roles are shown, the newest first. Ended messages cost nothing. */
+/** Returns the targets and ends of the active messages for all roles, the newest first. */
 export async function activeMessagesForAll({ db, nowMs }: ReadContext) {
   const rows = await db
     .selectFrom('broadcast_messages')
@@ -47,7 +47,7 @@ export async function activeMessagesForAll({ db, nowMs }: ReadContext) {
     .where('target_access_levels', '=', '[]')
     .orderBy('ends_at_ms', 'desc')
     .orderBy('id', 'desc')
-    .limit(MAX_CONSIDERED)
+    .limit(MAX_ACTIVE)
     .execute()
   return rows
     .map((row) => ({

@@ -4,6 +4,7 @@ import {
   changesOf,
   clientNameOf,
   flag,
+  hasText,
   id,
   list,
   matches,
@@ -41,7 +42,6 @@ const DEFAULT_DURATION_MS = 3_600_000
 const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z')
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
-const hasText = (value: string) => value.trim() === '' && errorTexts.blank
 const isColor = matches(/^(#([0-9a-f]{3}|[0-9a-f]{6}))?$/i, 'must be a valid color code')
 /** A time zone can move a time out of the years with four digits. */
 const isInYears = (ms: number) => (ms < FIRST_MS || ms > LAST_MS) && errorTexts.invalid

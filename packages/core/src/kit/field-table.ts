@@ -138,6 +138,8 @@ export const object = <Column extends string, Schema extends z.ZodType<object>>(
 ) => new Field<z.output<Schema>, Column>(column, { type: 'object', schema, fallback, hasDefault: true, rules: [] })
 
 export const notBlank = (value: string) => value === '' && errorTexts.blank
+/** Unlike `notBlank`, also rejects a value of white space only. */
+export const hasText = (value: string) => value.trim() === '' && errorTexts.blank
 export const maxLength = (max: number) => (value: string) => value.length > max && errorTexts.tooLong(max)
 /** Counts characters beyond the Basic Multilingual Plane once, unlike `maxLength`. */
 export const maxCharacters = (max: number) => (value: string) => [...value].length > max && errorTexts.tooLong(max)

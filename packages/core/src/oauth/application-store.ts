@@ -65,9 +65,8 @@ export async function countApplications({ db }: ReadContext): Promise<number> {
   return Number(count)
 }
 
-export async function findApplication({ db }: ReadContext, uid: string): Promise<Application | undefined> {
-  const row = await db.selectFrom('oauth_applications').selectAll().where('uid', '=', uid).executeTakeFirst()
-  return row && applicationOf(row)
+export async function findApplication(context: ReadContext, uid: string): Promise<Application | undefined> {
+  return (await findApplicationWithDigest(context, uid))?.application
 }
 
 export async function findApplicationById({ db }: ReadContext, id: number): Promise<Application | undefined> {

@@ -61,8 +61,9 @@ const isUsable = (eb: ExpressionBuilder<CoreTables, 'oauth_tokens'>, nowMs: numb
   ])
 
 /**
- * Revokes the tokens of a user for an application, or those without an application, and deletes its unused codes. Tells
- * whether it had access.
+ * Revokes the tokens of a user for an application, or those without an application, and deletes its unused codes.
+ *
+ * @returns whether the application had access
  */
 export async function revokeAccessOf(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,

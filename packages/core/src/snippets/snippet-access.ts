@@ -15,16 +15,17 @@ export interface SnippetViewer {
   readonly standing: Standing | undefined
 }
 
-type Judged = Pick<Snippet, 'visibility' | 'authorId' | 'author'>
+/** The fields of a snippet that decide who may read and change it. */
+type GuardedSnippet = Pick<Snippet, 'visibility' | 'authorId' | 'author'>
 
-/** Returns the caller of a personal snippet: bots and jobs act as themselves only in their projects. */
+/** Returns the actor for personal snippets. Bots and jobs have rights only in their projects, so they count as anonymous. */
 export const personalActor = (actor: Actor): Actor =>
   actor?.botHome === undefined && actor?.jobProjectId === undefined ? actor : undefined
 
 /** Tells whether the caller may know that the snippet exists. */
-export function canReadSnippet({ actor, standing }: SnippetViewer, snippet: Judged): boolean {
+export function canReadSnippet({ actor, standing }: SnippetViewer, snippet: GuardedSnippet): boolean {
   if (standing !== undefined && !(canSee(standing) && can(standing, 'read_snippet'))) return false
-  const user = actingIn(actor, standing)
+  const user = effectiveActor(actor, standing)
   if (user?.isAdministrator) return true
   if (snippet.author?.state === 'banned') return false
   if (user !== undefined && isAuthor(user, snippet)) return true
@@ -36,11 +37,11 @@ export function canReadSnippet({ actor, standing }: SnippetViewer, snippet: Judg
 }
 
 /** Tells whether the caller may change a snippet that they can read. */
-export const canUpdateSnippet = (viewer: SnippetViewer, snippet: Judged): boolean =>
+export const canUpdateSnippet = (viewer: SnippetViewer, snippet: GuardedSnippet): boolean =>
   canChange(viewer, snippet, 'update_own_snippet')
 
 /** Tells whether the caller may remove a snippet that they can read. */
-export const canRemoveSnippet = (viewer: SnippetViewer, snippet: Judged): boolean =>
+export const canRemoveSnippet = (viewer: SnippetViewer, snippet: GuardedSnippet): boolean =>
   canChange(viewer, snippet, 'remove_own_snippet')
 
 /** Tells whether the caller may create personal snippets. */
@@ -49,17 +50,17 @@ export function canCreatePersonalSnippet(actor: Actor): actor is ActingUser {
   return user !== undefined && user.isExternal !== true
 }
 
-function canChange({ actor, standing }: SnippetViewer, snippet: Judged, own: Permission): boolean {
-  const user = actingIn(actor, standing)
+function canChange({ actor, standing }: SnippetViewer, snippet: GuardedSnippet, own: Permission): boolean {
+  const user = effectiveActor(actor, standing)
   if (user === undefined) return false
   if (standing === undefined) return user.isAdministrator || isAuthor(user, snippet)
   return can(standing, 'admin_snippet') || (isAuthor(user, snippet) && can(standing, own))
 }
 
-const isAuthor = ({ id }: ActingUser, { authorId }: Judged): boolean => authorId === id
+const isAuthor = ({ id }: ActingUser, { authorId }: GuardedSnippet): boolean => authorId === id
 
-/** Returns the caller as far as they act as themselves on the snippet. */
-const actingIn = (actor: Actor, standing: Standing | undefined): Actor => {
+/** Returns the actor to check for rights on a snippet; `undefined` for an anonymous one. */
+const effectiveActor = (actor: Actor, standing: Standing | undefined): Actor => {
   if (standing === undefined) return personalActor(actor)
   return standing.isSignedIn ? actor : undefined
 }

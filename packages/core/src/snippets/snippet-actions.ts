@@ -18,10 +18,8 @@ export interface SnippetAction {
 export const MAX_SNIPPET_ACTIONS = 100
 const MAX_PATH_CHARACTERS = 255
 
-/** The members of an action that its kind needs; those that are missing in a row are ignored or optional. */
-const rules: Readonly<
-  Record<ActionName, (action: Pick<SnippetAction, 'filePath' | 'previousPath' | 'content'>) => boolean>
-> = {
+/** Tells for each kind of action whether an action has the members that it needs. Other members are ignored or optional. */
+const isComplete: Readonly<Record<ActionName, (action: SnippetAction) => boolean>> = {
   create: ({ content }) => isPresent(content),
   update: ({ filePath, previousPath, content }) =>
     isPresent(filePath) && isPresent(content) && (!isPresent(previousPath) || previousPath === filePath),
@@ -54,7 +52,7 @@ export function commitActionsOf(
   change: SnippetChange,
   allowed: readonly ActionName[] = snippetActionNames,
 ): CommitAction[] {
-  if (actions.some((each) => !allowed.includes(each.action) || !rules[each.action](each))) {
+  if (actions.some((each) => !allowed.includes(each.action) || !isComplete[each.action](each))) {
     throw new DomainError({ code: 'impossible', message: 'Snippet actions have invalid data' })
   }
   let lastNumber = Math.max(0, ...existing.map(numberOf))

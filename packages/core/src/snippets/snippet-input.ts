@@ -7,7 +7,7 @@ import { captchaInput } from '../spam/spam-check.ts'
 import { snippetVisibilities } from './snippet.ts'
 import { isUnsafePath, MAX_SNIPPET_ACTIONS, type SnippetAction, snippetActionNames } from './snippet-actions.ts'
 
-// The inputs of the operations on snippets of projects. A text that must not be blank is a parameter error here.
+// The inputs of the operations on snippets of projects. Here, a blank text is an invalid parameter.
 
 const isBlank = (text: string) => text.trim() === ''
 
@@ -15,13 +15,12 @@ const presentText = z.string().superRefine((value, context) => {
   if (isBlank(value)) context.addIssue(problem('empty'))
 })
 
+const safePath = z.string().superRefine((path, context) => {
+  if (isUnsafePath(path)) context.addIssue(problem('unsafe_path'))
+})
+
 /** A path that may be empty, if the service names the file. */
-const optionalPath = z
-  .string()
-  .superRefine((path, context) => {
-    if (isUnsafePath(path)) context.addIssue(problem('unsafe_path'))
-  })
-  .nullish()
+const optionalPath = safePath.nullish()
 
 const requiredPath = z
   .string()
@@ -46,13 +45,7 @@ const visibility = z.enum(snippetVisibilities).optional()
 
 export const listSnippetsInput = z.object({ ...inProject, ...pageInput })
 export const snippetInput = z.object(one)
-export const rawFileInput = z.object({
-  ...one,
-  ref: revision,
-  filePath: z.string().superRefine((path, context) => {
-    if (isUnsafePath(path)) context.addIssue(problem('unsafe_path'))
-  }),
-})
+export const rawFileInput = z.object({ ...one, ref: revision, filePath: safePath })
 
 export const createSnippetInput = z
   .object({

@@ -14,8 +14,8 @@ import { createSnippetWith, removeSnippetWith, updateSnippetWith, viewSnippet } 
 import { snippetCreationLimits } from './snippet-operations.ts'
 import { findUserAgent, setSubmitted } from './user-agent-store.ts'
 
-// Changes of snippets of projects and of personal ones, by GraphQL. A blank title or an invalid path is an error of the
-// snippet here, not of a parameter.
+// Operations of GraphQL on snippets of projects and personal ones. Here, a blank title or an invalid path makes the snippet
+// invalid, not a parameter.
 
 const one = { id: z.int() }
 const visibility = z.enum(snippetVisibilities)
@@ -92,7 +92,7 @@ export const reportSnippetAsSpam = unscopedSteps(
   },
 )
 
-/** Returns whether there is a spam-detection service, and it has accepted the report. */
+/** Returns whether the spam-detection service has accepted the report; false if there is none. */
 async function report(
   { core }: ReadContext & OperationContext,
   { title, description, visibility: seenBy, author }: DescribedSnippet,

@@ -23,8 +23,9 @@ import { getUserAgent } from './user-agent-store.ts'
 
 const subject = (context: ReadContext, { project }: { readonly project: z.output<typeof namespaceRef> }) =>
   getProject(context, project)
-const reads = { caller: 'anyone', permission: 'read_snippet', subject } as const
-const writes = { permission: 'read_snippet', subject } as const
+/** The right to change a snippet also depends on its author, so `updateSnippetWith` and `removeSnippetWith` check it. */
+const onReadable = { permission: 'read_snippet', subject } as const
+const reads = { ...onReadable, caller: 'anyone' } as const
 
 const PER_HOUR = 300
 /** One count for snippets of projects and personal ones, by REST and GraphQL. */
@@ -33,7 +34,7 @@ export const snippetCreationLimits: readonly CallLimit<object>[] = [
 ]
 
 export const listProjectSnippets = query(
-  { name: 'listProjectSnippets', input: listSnippetsInput, permission: 'read_snippet', subject },
+  { name: 'listProjectSnippets', input: listSnippetsInput, ...onReadable },
   (context, page) => pageOfSnippets(context, context.subject, page),
 )
 
@@ -55,7 +56,7 @@ export const createProjectSnippet = steps(
 )
 
 export const updateProjectSnippet = steps(
-  { name: 'updateProjectSnippet', input: updateSnippetInput, ...writes },
+  { name: 'updateProjectSnippet', input: updateSnippetInput, ...onReadable },
   (context, { snippetId, files, content, fileName, ...input }) =>
     updateSnippetWith(
       context,
@@ -82,7 +83,7 @@ function actionsOnOnlyFile(
 }
 
 export const removeProjectSnippet = command(
-  { name: 'removeProjectSnippet', input: snippetInput, isConditional: true, ...writes },
+  { name: 'removeProjectSnippet', input: snippetInput, isConditional: true, ...onReadable },
   (tx, { snippetId }) => removeSnippetWith(tx, snippetId, tx.subject),
 )
 
@@ -122,7 +123,7 @@ async function rawFile({ git, files }: SnippetFiles, wanted: string | undefined)
 
 /** Returns the client that created a snippet. */
 export const getSnippetUserAgent = query(
-  { name: 'getSnippetUserAgent', input: snippetInput, ...reads, caller: 'administrator' },
+  { name: 'getSnippetUserAgent', input: snippetInput, ...onReadable, caller: 'administrator' },
   async (context, { snippetId }) => {
     await viewSnippet(context, snippetId, { project: context.subject, noun: '' })
     return getUserAgent(context, snippetId)

@@ -4,10 +4,10 @@ import { unscopedBatchQuery } from '../operations/operation.ts'
 import type { RepositoryTreeEntry } from '../repositories/tree-entries.ts'
 import type { Snippet } from './snippet.ts'
 import { canReadSnippet, canRemoveSnippet, canUpdateSnippet } from './snippet-access.ts'
-import { readSnippetFiles } from './snippet-repository.ts'
+import { readSnippetFiles, type SnippetFiles } from './snippet-repository.ts'
 import { unsubmittedUserAgents } from './user-agent-store.ts'
 
-// What GraphQL shows of snippets that the caller may read, for many of them together.
+// Batch queries of GraphQL on snippets that the caller may read.
 
 /** The rights of the caller on a snippet. */
 export interface SnippetRights {
@@ -65,7 +65,7 @@ export const filesOfEachSnippet = unscopedBatchQuery(
 function snippetFile(
   snippet: Snippet,
   { path, name, mode, sha }: RepositoryTreeEntry,
-  { git }: Exclude<Awaited<ReturnType<typeof readSnippetFiles>>, string>,
+  { git }: Pick<SnippetFiles, 'git'>,
 ): SnippetFile {
   let bytes: Promise<Uint8Array> | undefined
   return {

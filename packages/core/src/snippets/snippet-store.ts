@@ -26,8 +26,6 @@ declare module '../kit/tables.ts' {
 
 interface SnippetsTable extends ColumnsOf<typeof describedSnippetFields> {}
 
-type DescribedRow = Selectable<SnippetsTable>
-
 /** Returns a page of the snippets of a project that the caller sees, newest first. */
 export async function pageOfSnippets(
   context: ReadContext & { readonly actor: Actor },
@@ -50,7 +48,7 @@ export async function pageOfSnippets(
   }
 }
 
-/** Returns a snippet of the project; a personal one, if there is no project; of either kind, if it is not given. */
+/** Returns a snippet, if it belongs to the project. Without a project, returns a snippet of any project or a personal one. */
 export async function findSnippet(
   context: ReadContext,
   id: number,
@@ -61,10 +59,10 @@ export async function findSnippet(
   return (await snippetsOfRows(context, [row], project))[0]
 }
 
-/** Returns the existing ones of these snippets, in the order of the ids. */
-export async function snippetsOfRows<Row extends DescribedRow>(
+/** Returns the snippets of rows, in the order of the rows. */
+async function snippetsOfRows(
   context: ReadContext,
-  rows: readonly Row[],
+  rows: readonly Selectable<SnippetsTable>[],
   project?: Project,
 ): Promise<DescribedSnippet[]> {
   const records = rows.map((row) => fromRow(describedSnippetFields, row))

@@ -1,6 +1,16 @@
 import { z } from 'zod'
-import { errorTexts } from '../kit/error-texts.ts'
-import { id, int, list, maxCharacters, maxLength, type ObjectOf, oneOf, text, time } from '../kit/field-table.ts'
+import {
+  hasText,
+  id,
+  int,
+  list,
+  maxCharacters,
+  maxLength,
+  type ObjectOf,
+  oneOf,
+  text,
+  time,
+} from '../kit/field-table.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 
@@ -9,12 +19,9 @@ export const snippetVisibilities = ['private', 'internal', 'public'] as const
 const MAX_TITLE = 255
 const MAX_DESCRIPTION = 1_048_576
 
-/** A title of blanks counts as missing. */
-const notOnlyBlank = (value: string) => value.trim() === '' && errorTexts.blank
-
 /** The fields that a user sets. */
 export const snippetDraft = {
-  title: text('title').check(notOnlyBlank, maxCharacters(MAX_TITLE)),
+  title: text('title').check(hasText, maxCharacters(MAX_TITLE)),
   description: text('description').check(maxLength(MAX_DESCRIPTION)).optional(),
   visibility: oneOf('visibility', snippetVisibilities),
 }
@@ -47,19 +54,19 @@ export interface Snippet extends SnippetRecord {
 }
 export interface DescribedSnippet extends Snippet, ObjectOf<typeof describedSnippetFields> {}
 
-/** The part of a snippet that its addresses contain. */
-interface Placed extends Pick<Snippet, 'id'> {
+/** The fields of a snippet from which its addresses follow. */
+interface SnippetPlace extends Pick<Snippet, 'id'> {
   readonly project: Pick<Project, 'fullPath'> | undefined
 }
 
 /** Returns the path of the snippet's page, below the external URL. */
-export const snippetWebPath = ({ id, project }: Placed): string =>
+export const snippetWebPath = ({ id, project }: SnippetPlace): string =>
   project === undefined ? `-/snippets/${id}` : `${project.fullPath}/-/snippets/${id}`
 
 /** Returns the path of the snippet's repository in clone URLs, without the host. */
-export const snippetClonePath = ({ id, project }: Placed): string =>
+export const snippetClonePath = ({ id, project }: SnippetPlace): string =>
   `${project === undefined ? '' : `${project.fullPath}/`}snippets/${id}.git`
 
 /** Returns the path at which a file of the snippet is shown as it is, below the external URL. */
-export const snippetFileWebPath = (snippet: Placed, branch: string, path: string): string =>
+export const snippetFileWebPath = (snippet: SnippetPlace, branch: string, path: string): string =>
   `${snippetWebPath(snippet)}/raw/${branch}/${path.split('/').map(encodeURIComponent).join('/')}`

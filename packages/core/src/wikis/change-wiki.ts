@@ -1,4 +1,4 @@
-import { changeRepository, DEFAULT_BRANCH } from '../git/change-repository.ts'
+import { changeRepository } from '../git/change-repository.ts'
 import { refused } from '../git/commit-actions.ts'
 import { findReference, moveReference } from '../git/git-reference.ts'
 import type { GitRepository, WritableRepository } from '../git/git-repository.ts'
@@ -10,9 +10,9 @@ import { DomainError } from '../kit/domain-error.ts'
 import type { ParentRef } from '../model/parent.ts'
 import type { User } from '../model/user.ts'
 import type { Core, OperationContext, Tx } from '../operations/context.ts'
+import { getParent } from '../parents/parent-operations.ts'
 import type { ChangeContext } from '../repositories/change-project-repository.ts'
 import { openOwnStorage } from '../repositories/repository-storage.ts'
-import { requireParent } from './wiki-page-store.ts'
 import { headOf, type WikiHead } from './wiki-tree.ts'
 
 export const wikiKey = ({ kind, id }: ParentRef): RepositoryKey => ({ kind: `${kind}_wiki`, id })
@@ -26,7 +26,7 @@ export interface OpenWiki {
 /** Opens the wiki of a group or project, or returns `undefined` if nothing has been written to it yet. */
 export async function openWiki(core: Pick<Core, 'settings'>, parent: ParentRef): Promise<OpenWiki | undefined> {
   const repository = await findRepository(core, wikiKey(parent))
-  return repository && { repository, head: await headOf(repository, DEFAULT_BRANCH) }
+  return repository && { repository, head: await headOf(repository) }
 }
 
 /** The head of a branch while a commit to it is made. */
@@ -82,14 +82,15 @@ export function changeWiki<Result>(
       if (outcome !== 'planned') throw new DomainError({ code: 'conflict' })
     }
     return async (tx) => {
-      await requireParent(tx, parent)
+      // The parent may have been removed before its repository was locked.
+      await getParent(tx, parent.kind, parent.id)
       return storeRows(tx, head.branch)
     }
   })
 }
 
 async function headOfBranch(repository: WritableRepository, branch: string | undefined): Promise<WikiHead> {
-  const head = await headOf(repository, DEFAULT_BRANCH)
+  const head = await headOf(repository)
   if (branch === undefined || branch === head.branch) return head
   const tip = isRefName(branch) ? await findReference(repository, 'heads', branch) : undefined
   if (tip === undefined) throw refused('You can only create or edit files when you are on a branch')

@@ -12,8 +12,8 @@ export interface WikiAttachment {
 
 const MAX_NAME_BYTES = 255
 
-/** The files that browsers show in a page. SVG is one of them, but may contain scripts. */
-const shown = new Set(
+/** The extensions of files that a page shows. SVG is left out, because it may contain scripts. */
+const shownExtensions = new Set(
   'png jpg jpeg gif bmp tiff ico webp avif mp4 m4v mov webm ogv mp3 oga ogg spx wav' // images, videos, audio
     .split(' '),
 )
@@ -40,10 +40,10 @@ function shortened(name: string): string {
   return stem + extension
 }
 
-/** Returns the link or picture of a file for a page. */
+/** Returns the Markdown that shows a file in a page, or links to it. */
 export function attachmentMarkdown(name: string, path: string): string {
   const dot = name.lastIndexOf('.')
   const extension = dot < 0 ? '' : name.slice(dot + 1).toLowerCase()
-  if (shown.has(extension)) return `![${name.slice(0, dot)}](${path})`
+  if (shownExtensions.has(extension)) return `![${name.slice(0, dot)}](${path})`
   return `${extension === 'svg' ? '!' : ''}[${name}](${path})`
 }

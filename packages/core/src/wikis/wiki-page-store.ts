@@ -34,14 +34,6 @@ interface Database {
 
 const hashOf = (slug: string): string => createHash('sha256').update(slug).digest('hex')
 
-const noun = { group: 'Group', project: 'Project' } as const
-
-/** Checks that the group or project was not removed since its repository was locked. @throws DomainError `not_found` */
-export async function requireParent({ db }: Database, { kind, id }: ParentRef): Promise<void> {
-  const found = await db.selectFrom(`${kind}s`).select('id').where('id', '=', id).executeTakeFirst()
-  if (found === undefined) throw notFound(noun[kind])
-}
-
 /** A page by its place. */
 interface PagePlace {
   readonly parent: ParentRef

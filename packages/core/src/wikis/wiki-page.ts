@@ -36,13 +36,13 @@ const frontMatter = z.object({ title: z.string().max(1_024).nullish() }).nullish
 
 export const listWikiPagesInput = z.object({ ...parentInput, withContent: z.boolean().default(false) })
 export const wikiPageInput = z.object({ ...parentInput, slug })
-export const readWikiPageInput = z.object({
+export const getWikiPageInput = z.object({
   ...parentInput,
   slug,
   /** The id of a commit, which may be abbreviated. */
   version: z.string().max(40).nullish(),
+  renderHtml: z.boolean().default(false),
 })
-export const getWikiPageInput = readWikiPageInput.extend({ renderHtml: z.boolean().default(false) })
 export const createWikiPageInput = z.object({
   ...parentInput,
   title,

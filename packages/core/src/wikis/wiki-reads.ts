@@ -2,10 +2,11 @@ import { findRevision } from '../git/revision.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { ParentRef, ParentWithPath } from '../model/parent.ts'
 import type { Tx } from '../operations/context.ts'
+import { getParent } from '../parents/parent-operations.ts'
 import type { OpenWiki } from './change-wiki.ts'
 import { frontMatterOf } from './front-matter.ts'
 import type { WikiPage, WikiPageWithContent } from './wiki-page.ts'
-import { findPageIds, insertPageIds, requireParent } from './wiki-page-store.ts'
+import { findPageIds, insertPageIds } from './wiki-page-store.ts'
 import { findPage, type PageFile, titleOfSlug } from './wiki-slug.ts'
 import { type PageEntry, pagesOf } from './wiki-tree.ts'
 
@@ -49,7 +50,7 @@ export async function idsOfPages(
   const found = await findPageIds(context, parent, slugs)
   if (write === undefined || slugs.every((slug) => found.has(slug))) return found
   return write(async (tx) => {
-    await requireParent(tx, parent)
+    await getParent(tx, parent.kind, parent.id)
     return insertPageIds(tx, parent, slugs)
   })
 }

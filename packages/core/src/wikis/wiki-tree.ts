@@ -1,3 +1,4 @@
+import { DEFAULT_BRANCH } from '../git/change-repository.ts'
 import { modes } from '../git/git-object.ts'
 import { findReference, headBranch } from '../git/git-reference.ts'
 import type { GitRepository } from '../git/git-repository.ts'
@@ -22,15 +23,16 @@ export interface PageEntry extends PageFile {
   readonly oid: string
 }
 
-/** The head of a wiki's default branch. `tip` and `tree` are missing if nothing has been committed to it. */
+/** The head of a branch of a wiki. `tip` and `tree` are missing if nothing has been committed to it. */
 export interface WikiHead {
   readonly branch: string
   readonly tip: string | undefined
   readonly tree: string | undefined
 }
 
-export async function headOf(repository: GitRepository, defaultBranch: string): Promise<WikiHead> {
-  const branch = (await headBranch(repository)) ?? defaultBranch
+/** Returns the head of the default branch. */
+export async function headOf(repository: GitRepository): Promise<WikiHead> {
+  const branch = (await headBranch(repository)) ?? DEFAULT_BRANCH
   const tip = await findReference(repository, 'heads', branch)
   return { branch, tip, tree: tip && (await repository.commitHeader(tip)).tree }
 }

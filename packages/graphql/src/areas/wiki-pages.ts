@@ -14,6 +14,7 @@ import { GraphQLError } from 'graphql'
 import { loadBatched, performIn, readOrNull } from '../request/request-context.ts'
 import { addToGroupsAndProjects, descriptionField } from '../schema/area-fields.ts'
 import { connectionField } from '../schema/connection-field.ts'
+import { constantFields } from '../schema/constant-fields.ts'
 import { type Cost, withCost } from '../schema/cost.ts'
 import type { NamespaceReference } from '../schema/global-id.ts'
 import type { Kit } from '../schema/kit.ts'
@@ -26,7 +27,7 @@ declare module '../schema/schema-types.ts' {
   }
 }
 
-/** Each reads a wiki. */
+/** The cost of a field that reads a wiki. */
 const cost: Cost = { resolver: true, repository: true }
 
 export function addWikiPages(kit: Kit): void {
@@ -36,9 +37,10 @@ export function addWikiPages(kit: Kit): void {
     description: 'What the caller may do with a wiki page that they can read',
     fields: (t) => ({
       readWikiPage: t.boolean({ nullable: false, resolve: () => true }),
-      createNote: t.boolean({ nullable: false, resolve: () => false }),
-      markNoteAsInternal: t.boolean({ nullable: false, resolve: () => false }),
-      awardEmoji: t.boolean({ nullable: false, resolve: () => false }),
+      // Wiki pages have neither notes nor reactions yet.
+      createNote: constantFields(t).alwaysFalse(),
+      markNoteAsInternal: constantFields(t).alwaysFalse(),
+      awardEmoji: constantFields(t).alwaysFalse(),
     }),
   })
   builder.objectType('WikiPage', {

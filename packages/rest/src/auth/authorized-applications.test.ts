@@ -1,51 +1,27 @@
-import { createApplication, createUser } from '@penstock/core'
-import { type Listening, listen, serveRoutes } from '@penstock/http'
-import { silentLog } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { renderError } from '../routing/error-response.ts'
-import { Browser } from './browser.harness.ts'
-import { oauthRoutes } from './oauth.ts'
-import { signInRoutes } from './sign-in.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { browser, HOME, newApplication, newBrowser, withPages } from './pages.harness.ts'
 
 const PAGE = '/oauth/authorized_applications'
-const HOME = 'https://svc.example.test'
 const CALLBACK = 'https://board.example.test/cb'
 
-let world: World
-let server: Listening
-let browser: Browser
+withPages()
 
 beforeEach(async () => {
-  world = await World.open()
-  const routes = [...signInRoutes(world.core), ...oauthRoutes(world.core)]
-  const handler = serveRoutes(routes, { renderError, headers: {}, log: silentLog })
-  server = await listen(handler, { host: '127.0.0.1', port: 0 })
-  const root = await world.user('root', { isAdministrator: true })
-  const person = { username: 'mira', name: 'Mira Holt', email: 'mira@example.test', password: 'correct horse 1' }
-  await world.perform(root, createUser, person)
-  browser = new Browser(() => server.url)
   const draft = { name: '<b>Board</b>', redirectUri: CALLBACK, scopes: 'api read_user' }
-  const { uid, secret } = await world.perform(root, createApplication, draft)
+  const { uid, secret } = await newApplication(draft)
   await browser.signIn()
   const request = new URLSearchParams({ client_id: uid, redirect_uri: CALLBACK, response_type: 'code', scope: 'api' })
   const consent = await browser.get(`/oauth/authorize?${request}`)
   const { location } = await browser.submit(consent, '/oauth/authorize', { decision: 'allow' })
   const code = new URL(location!).searchParams.get('code')!
-  const exchanged = await new Browser(() => server.url).post('/oauth/token', {
+  const exchanged = await newBrowser().post('/oauth/token', {
     ...{ grant_type: 'authorization_code', redirect_uri: CALLBACK, code, client_id: uid, client_secret: secret },
   })
   token = JSON.parse(exchanged.text).access_token
 })
 
 let token: string
-const isAlive = async () =>
-  (await new Browser(() => server.url).get(`/oauth/token/info?access_token=${token}`)).status === 200
-
-afterEach(async () => {
-  await server.close()
-  await world.close()
-})
+const isAlive = async () => (await newBrowser().get(`/oauth/token/info?access_token=${token}`)).status === 200
 
 test('the start page links to the list, which shows name and scopes, and revokes', async () => {
   expect((await browser.get('/')).text).toContain(`<a href="${HOME}${PAGE}">`)
@@ -63,7 +39,7 @@ test('the start page links to the list, which shows name and scopes, and revokes
 })
 
 test('visitors are sent to the sign-in page, and return', async () => {
-  const visitor = new Browser(() => server.url)
+  const visitor = newBrowser()
   const sent = await visitor.get(PAGE)
   expect([sent.status, sent.location]).toEqual([
     303,

@@ -1,40 +1,19 @@
-import { type ApplicationWithSecret, createApplication, createUser, type User } from '@penstock/core'
-import { type Listening, listen, serveRoutes } from '@penstock/http'
-import { silentLog } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
+import type { ApplicationWithSecret } from '@penstock/core'
 import { decodeJwt } from 'jose'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { renderError } from '../routing/error-response.ts'
-import { Browser, type Shown } from './browser.harness.ts'
-import { oauthRoutes } from './oauth.ts'
-import { signInRoutes } from './sign-in.ts'
+import { beforeEach, expect, test } from 'vitest'
+import type { Shown } from './browser.harness.ts'
+import { browser, HOME, mira, newApplication, server, withPages, world } from './pages.harness.ts'
 
-const HOME = 'https://svc.example.test'
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 const PAGE = '/oauth/device'
 
-let world: World
-let server: Listening
-let mira: User
 let app: ApplicationWithSecret
-let browser: Browser
+
+withPages()
 
 beforeEach(async () => {
-  world = await World.open()
-  const routes = [...signInRoutes(world.core), ...oauthRoutes(world.core)]
-  const handler = serveRoutes(routes, { renderError, headers: {}, log: silentLog })
-  server = await listen(handler, { host: '127.0.0.1', port: 0 })
-  const root = await world.user('root', { isAdministrator: true })
-  const person = { username: 'mira', name: 'Mira Holt', email: 'mira@example.test', password: 'correct horse 1' }
-  mira = (await world.perform(root, createUser, person)).user
   const draft = { name: '<b>Client</b>', redirectUri: 'http://127.0.0.1/cb', scopes: 'openid api read_user sudo' }
-  app = await world.perform(root, createApplication, { ...draft, confidential: false })
-  browser = new Browser(() => server.url)
-})
-
-afterEach(async () => {
-  await server.close()
-  await world.close()
+  app = await newApplication({ ...draft, confidential: false })
 })
 
 async function post(path: string, fields: Record<string, string>) {
@@ -114,9 +93,8 @@ test('tells a device that the user has denied the request, or that the code has 
 
 test('accepts a device code only from its application, and a user code only while it waits', async () => {
   await browser.signIn()
-  const root = await world.user('other', { isAdministrator: true })
   const draft = { name: 'Other', redirectUri: 'http://127.0.0.1/cb', scopes: 'api', confidential: false }
-  const other = await world.perform(root, createApplication, draft)
+  const other = await newApplication(draft)
   const { device_code, user_code } = await start()
   await decide(user_code!, 'allow')
   expect(await errorOf(device_code!, { client_id: other.uid })).toEqual([400, 'invalid_grant'])
@@ -135,9 +113,8 @@ test('gives nothing for a user who was blocked in the meantime', async () => {
 })
 
 test('requires an application, its secret if it has one, and scopes of the application', async () => {
-  const root = await world.user('other', { isAdministrator: true })
   const draft = { name: 'Confidential', redirectUri: 'http://127.0.0.1/cb', scopes: 'api' }
-  const { uid, secret } = await world.perform(root, createApplication, draft)
+  const { uid, secret } = await newApplication(draft)
   expect(await start({ client_id: 'no' })).toMatchObject({ error: 'invalid_client' })
   expect(await start({ client_id: uid, scope: 'api' })).toMatchObject({ error: 'invalid_client' })
   expect(await start({ client_id: uid, client_secret: secret, scope: 'api' })).toHaveProperty('device_code')

@@ -3,7 +3,7 @@ import type { CoreSettings } from '@penstock/core'
 import { cookieIn } from '@penstock/http'
 import { cookieAttributes } from './session-cookie.ts'
 
-/** How many dismissed messages a browser remembers, of more the newest. */
+/** The limit of dismissed messages that a browser remembers: the newest ones. */
 const MAX_IDS = 100
 /** Browsers keep no cookie for longer. */
 const MAX_AGE_SECONDS = 400 * 86_400

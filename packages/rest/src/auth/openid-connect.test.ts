@@ -1,40 +1,20 @@
-import { type ApplicationWithSecret, createApplication, createUser, rotateSigningKey, type User } from '@penstock/core'
-import { type Listening, listen, serveRoutes } from '@penstock/http'
-import { silentLog } from '@penstock/runtime'
-import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
+import { type ApplicationWithSecret, rotateSigningKey } from '@penstock/core'
+import { WORLD_BEGINS_MS } from '@penstock/testkit'
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { renderError } from '../routing/error-response.ts'
-import { Browser, type Shown } from './browser.harness.ts'
-import { oauthRoutes } from './oauth.ts'
-import { signInRoutes } from './sign-in.ts'
+import { beforeEach, expect, test } from 'vitest'
+import type { Shown } from './browser.harness.ts'
+import { browser, HOME, mira, newApplication, server, withPages, world } from './pages.harness.ts'
 
 const CALLBACK = 'https://board.example.test/cb'
-const HOME = 'https://svc.example.test'
 const BEGIN_SECONDS = Math.floor(WORLD_BEGINS_MS / 1_000)
 
-let world: World
-let server: Listening
-let mira: User
 let board: ApplicationWithSecret
-let browser: Browser
+
+withPages()
 
 beforeEach(async () => {
-  world = await World.open()
-  const routes = [...signInRoutes(world.core), ...oauthRoutes(world.core)]
-  const handler = serveRoutes(routes, { renderError, headers: {}, log: silentLog })
-  server = await listen(handler, { host: '127.0.0.1', port: 0 })
-  const root = await world.user('root', { isAdministrator: true })
-  const person = { username: 'mira', name: 'Mira Holt', email: 'mira@example.test', password: 'correct horse 1' }
-  mira = (await world.perform(root, createUser, person)).user
   const application = { name: 'Board', redirectUri: CALLBACK, scopes: 'openid profile email api' }
-  board = await world.perform(root, createApplication, application)
-  browser = new Browser(() => server.url)
-})
-
-afterEach(async () => {
-  await server.close()
-  await world.close()
+  board = await newApplication(application)
 })
 
 const authorizePath = (more: Record<string, string> = {}) =>

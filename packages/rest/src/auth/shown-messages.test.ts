@@ -1,38 +1,13 @@
-import { createBroadcastMessage, createUser, type User, updateBroadcastMessage } from '@penstock/core'
-import { type Listening, listen, serveRoutes } from '@penstock/http'
-import { silentLog } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { renderError } from '../routing/error-response.ts'
-import { Browser, type Shown } from './browser.harness.ts'
-import { oauthRoutes } from './oauth.ts'
-import { signInRoutes } from './sign-in.ts'
+import { createBroadcastMessage, updateBroadcastMessage } from '@penstock/core'
+import { describe, expect, test } from 'vitest'
+import type { Shown } from './browser.harness.ts'
+import { browser, HOME, newBrowser, root, withPages, world } from './pages.harness.ts'
 
-const HOME = 'https://svc.example.test'
 const SIGN_IN = '/users/sign_in'
 const DISMISS = '/-/broadcast_messages/dismiss'
 const HOUR_MS = 3_600_000
 
-let world: World
-let root: User
-let server: Listening
-let browser: Browser
-
-beforeEach(async () => {
-  world = await World.open()
-  const routes = [...signInRoutes(world.core), ...oauthRoutes(world.core)]
-  const handler = serveRoutes(routes, { renderError, headers: {}, log: silentLog })
-  server = await listen(handler, { host: '127.0.0.1', port: 0 })
-  root = await world.user('root', { isAdministrator: true })
-  const person = { username: 'mira', name: 'Mira Holt', email: 'mira@example.test', password: 'correct horse 1' }
-  await world.perform(root, createUser, person)
-  browser = new Browser(() => server.url)
-})
-
-afterEach(async () => {
-  await server.close()
-  await world.close()
-})
+withPages()
 
 const announce = (input: object) => world.perform(root, createBroadcastMessage, { message: 'Maintenance', ...input })
 const messagesOf = ({ text }: Shown) =>
@@ -119,7 +94,7 @@ describe('dismissing', () => {
     expect([answer.status, answer.location]).toEqual([303, HOME + path])
     expect(answer.setCookie).toBe(`_svc_dismissed_messages=${id}; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=3600`)
     expect(messagesOf(await browser.get(SIGN_IN))).toEqual(['stays'])
-    expect(messagesOf(await new Browser(() => server.url).get(SIGN_IN))).toEqual(['Maintenance', 'stays'])
+    expect(messagesOf(await newBrowser().get(SIGN_IN))).toEqual(['Maintenance', 'stays'])
     await world.perform(root, updateBroadcastMessage, { broadcastMessageId: id, dismissable: false })
     expect(messagesOf(await browser.get(SIGN_IN))).toEqual(['Maintenance', 'stays'])
   })
@@ -148,7 +123,7 @@ describe('dismissing', () => {
     }
     expect(await attempt({ id: '1' })).toEqual([403, null])
     expect(await attempt(hidden, { 'Sec-Fetch-Site': 'cross-site' })).toEqual([403, null])
-    const visitor = await new Browser(() => server.url).post(DISMISS, hidden)
+    const visitor = await newBrowser().post(DISMISS, hidden)
     expect([visitor.status, visitor.setCookie]).toEqual([403, null])
   })
 

@@ -1,32 +1,29 @@
 import { createHash } from 'node:crypto'
-import { type ApplicationWithSecret, createApplication, createUser, newVisitorSecret } from '@penstock/core'
-import { type Listening, listen, serveRoutes, unguarded } from '@penstock/http'
-import { silentLog } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { renderError } from '../routing/error-response.ts'
+import { type ApplicationWithSecret, type Core, newVisitorSecret } from '@penstock/core'
+import { type ServedRoute, unguarded } from '@penstock/http'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { authenticate } from './authenticate.ts'
-import { Browser } from './browser.harness.ts'
 import { oauthRoutes } from './oauth.ts'
+import { browser, HOME, newApplication, newBrowser, serve, server, withPages, world } from './pages.harness.ts'
 import { signInRoutes } from './sign-in.ts'
 
 const CALLBACK = 'https://board.example.test/cb'
-const HOME = 'https://svc.example.test'
 const SIGN_IN = '/users/sign_in'
 
-let world: World
-let server: Listening
 let board: ApplicationWithSecret
-let browser: Browser
 
 /** Returns the path of a URL, because in tests the server has another address than the external URL. */
 const pathOf = (url: string | undefined) => url!.replace(HOME, '')
 
+withPages((core) => [...signInRoutes(core, '/-/explorer'), ...oauthRoutes(core), ...whoAmIRoutes(core)])
+
 beforeEach(async () => {
-  world = await World.open()
-  const { core } = world
-  // Authenticates like a route of the API.
-  const whoAmI = unguarded(
+  board = await newApplication({ name: '<b>Board</b>', redirectUri: CALLBACK, scopes: 'api read_user' })
+})
+
+/** Returns routes that authenticate like those of the API. */
+function whoAmIRoutes(core: Core): ServedRoute[] {
+  return unguarded(
     (['GET', 'POST'] as const).map((method) => ({
       method,
       path: '/api/v4/who',
@@ -38,21 +35,7 @@ beforeEach(async () => {
       },
     })),
   )
-  const routes = [...signInRoutes(core, '/-/explorer'), ...oauthRoutes(core), ...whoAmI]
-  const handler = serveRoutes(routes, { renderError, headers: {}, log: silentLog })
-  server = await listen(handler, { host: '127.0.0.1', port: 0 })
-  const root = await world.user('root', { isAdministrator: true })
-  const person = { username: 'mira', name: 'Mira Holt', email: 'mira@example.test', password: 'correct horse 1' }
-  await world.perform(root, createUser, person)
-  const application = { name: '<b>Board</b>', redirectUri: CALLBACK, scopes: 'api read_user' }
-  board = await world.perform(root, createApplication, application)
-  browser = new Browser(() => server.url)
-})
-
-afterEach(async () => {
-  await server.close()
-  await world.close()
-})
+}
 
 describe('signing in', () => {
   test('sets a cookie that scripts and other sites cannot use, and redirects back', async () => {
@@ -79,8 +62,7 @@ describe('signing in', () => {
   test('the cookie of a plain HTTP site is not Secure, and is limited to the path of the site', async () => {
     await server.close()
     const core = { ...world.core, settings: { ...world.core.settings, externalUrl: 'http://svc.example.test/forge' } }
-    const handler = serveRoutes(signInRoutes(core), { renderError, headers: {}, log: silentLog })
-    server = await listen(handler, { host: '127.0.0.1', port: 0 })
+    await serve(signInRoutes(core))
     const shown = await browser.signIn()
     expect(shown.location).toBe('http://svc.example.test/forge/')
     expect(shown.setCookie).toMatch(/^_svc_session=[0-9a-f]{64}; Path=\/forge; HttpOnly; SameSite=Lax$/)
@@ -91,7 +73,7 @@ describe('signing in', () => {
     browser.cookie = planted
     await browser.signIn()
     expect(browser.cookie).not.toBe(planted)
-    const attacker = new Browser(() => server.url)
+    const attacker = newBrowser()
     attacker.cookie = planted
     expect((await attacker.get('/api/v4/who')).text).toBe('{"username":null}')
   })
@@ -106,14 +88,14 @@ describe('signing in', () => {
   })
 
   test('rejects a form without the CSRF token of the same browser', async () => {
-    const other = new Browser(() => server.url)
+    const other = newBrowser()
     const theirs = (await other.get(SIGN_IN)).hidden
     await browser.get(SIGN_IN)
     const attempt = { login: 'mira', password: 'correct horse 1' }
     for (const fields of [attempt, { ...attempt, csrf_token: 'x' }, { ...attempt, ...theirs }]) {
       expect((await browser.post(SIGN_IN, fields)).status).toBe(403)
     }
-    expect((await new Browser(() => server.url).post(SIGN_IN, { ...attempt, ...theirs })).status).toBe(403)
+    expect((await newBrowser().post(SIGN_IN, { ...attempt, ...theirs })).status).toBe(403)
   })
 
   test.each(['cross-site', 'same-site'])(
@@ -235,10 +217,10 @@ describe('/oauth/authorize', () => {
       code_verifier: VERIFIER,
     }
     const client = { client_id: board.uid, client_secret: board.secret }
-    const { text } = await new Browser(() => server.url).post('/oauth/token', { ...parameters, ...client })
+    const { text } = await newBrowser().post('/oauth/token', { ...parameters, ...client })
     const { access_token, scope } = JSON.parse(text)
     expect(scope).toBe('read_user')
-    const who = await new Browser(() => server.url).get(`/oauth/token/info?access_token=${access_token}`)
+    const who = await newBrowser().get(`/oauth/token/info?access_token=${access_token}`)
     expect(JSON.parse(who.text)).toMatchObject({ scope: ['read_user'], application: { uid: board.uid } })
   })
 
@@ -253,9 +235,7 @@ describe('/oauth/authorize', () => {
   })
 
   test('rejects scopes that the user does not have', async () => {
-    const root = await world.user('root2', { isAdministrator: true })
-    const draft = { name: 'Mighty', redirectUri: CALLBACK, scopes: 'api sudo' }
-    const { uid } = await world.perform(root, createApplication, draft)
+    const { uid } = await newApplication({ name: 'Mighty', redirectUri: CALLBACK, scopes: 'api sudo' })
     const asked = { client_id: uid, scope: 'api sudo' }
     // Before signing in, the user is not known.
     expect((await open(asked)).location).toMatch(/sign_in/)
@@ -305,7 +285,7 @@ describe('/oauth/authorize', () => {
     expect(
       (await browser.post('/oauth/authorize', { ...fields, ...hidden }, { 'Sec-Fetch-Site': 'cross-site' })).status,
     ).toBe(403)
-    const signedOut = new Browser(() => server.url)
+    const signedOut = newBrowser()
     expect((await signedOut.post('/oauth/authorize', { ...fields, ...hidden })).status).toBe(403)
     expect(await world.core.db.read.selectFrom('oauth_codes').select('id').execute()).toEqual([])
   })

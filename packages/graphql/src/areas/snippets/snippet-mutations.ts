@@ -8,7 +8,7 @@ import {
   updateSnippet,
 } from '@penstock/core'
 import { payloadErrors } from '../../request/failure.ts'
-import { performIn, type RequestContext } from '../../request/request-context.ts'
+import { performIn } from '../../request/request-context.ts'
 import { sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { mutation, type PayloadSource } from '../../schema/mutation.ts'
@@ -77,7 +77,7 @@ export function addSnippetMutations(kit: Kit): void {
         return { snippet: await performIn(context, updateSnippet, input) }
       } catch (error) {
         const errors = payloadErrors(error)
-        return { snippet: await storedSnippet(context, id), errors }
+        return { snippet: await performIn(context, getSnippet, { id }), errors }
       }
     },
     payload,
@@ -102,5 +102,3 @@ export function addSnippetMutations(kit: Kit): void {
     payload,
   })
 }
-
-const storedSnippet = (context: RequestContext, id: number): Promise<Snippet> => performIn(context, getSnippet, { id })
