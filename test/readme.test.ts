@@ -54,8 +54,8 @@ const files = places.flatMap((place) =>
 const isNamed = (end: string): boolean =>
   [...readdirSync(root), ...files].some((file) => `/${file}`.endsWith(`/${end}`) || file.endsWith(`.${end}`))
 
-/** The example area of docs/adding-an-area.md. */
-const isMadeUp = (path: string): boolean => path.includes('bookmark')
+/** The example area of docs/adding-an-area.md, and the name that a file of a snippet gets. */
+const isMadeUp = (path: string): boolean => path.includes('bookmark') || path === 'snippetfile1.txt'
 
 /** The variables of `penstock serve` and of the other commands. */
 const variables = new Set([
