@@ -5,7 +5,7 @@ export type FrontMatter = Readonly<Record<string, unknown>>
 
 /** A longer block is content. */
 const MAX_LENGTH = 8_192
-/** The limits of the YAML, whose parser takes time and memory far beyond proportion for texts that are made for that. */
+/** The limits of the YAML. Its parser takes time and memory far beyond proportion for texts that are made for that. */
 const MAX_TOKENS = 2_000
 const MAX_DEPTH = 16
 
