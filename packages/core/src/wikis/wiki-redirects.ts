@@ -1,5 +1,3 @@
-import { parse } from 'yaml'
-
 /** The limit of the entries. The oldest ones are dropped. */
 const MAX_REDIRECTS = 10_000
 /** A larger file is not one of this service, and is replaced. */
@@ -24,12 +22,28 @@ export function withRedirects(text: string | undefined, moves: ReadonlyMap<strin
   return `---\n${lines.map((line) => `${line}\n`).join('')}`
 }
 
-function entriesOf(text: string | undefined): [string, string][] {
+/** A key and a value, each in double quotes, in single quotes, or plain. */
+const entryLine =
+  /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'#:][^:]*):[ \t]+("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'#].*)$/
+
+/**
+ * Returns the entries of a text in YAML that has one in each line. A parser of all YAML takes seconds for thousands of them,
+ * and forever for texts that are made for that.
+ */
+function entriesOf(text = ''): [string, string][] {
+  return text.split(/\r?\n/).flatMap((line) => {
+    const [, key, value] = entryLine.exec(line.trimEnd()) ?? []
+    const [from, to] = [scalarOf(key), scalarOf(value)]
+    return from === undefined || to === undefined ? [] : [[from, to]]
+  })
+}
+
+function scalarOf(text: string | undefined): string | undefined {
+  if (text?.startsWith("'")) return text.slice(1, -1).replaceAll("''", "'")
+  if (!text?.startsWith('"')) return text
   try {
-    const value: unknown = parse(text ?? '', { maxAliasCount: 0, logLevel: 'silent' })
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
-    return Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+    return JSON.parse(text) as string
   } catch {
-    return []
+    return undefined
   }
 }
