@@ -160,7 +160,7 @@ export async function removeSnippetWith(tx: Tx & CallContext, id: number, projec
   await recordSnippet(tx, 'removed', { before: snippet })
 }
 
-/** Returns the project or user that the bytes of a snippet count for. */
+/** Returns the project or user that the bytes of a snippet count against. */
 const ownerOf = ({ projectId, authorId }: Snippet): SnippetOwner =>
   projectId === undefined ? { userId: authorId! } : { projectId }
 
