@@ -137,7 +137,7 @@ export async function updateSnippetWith(
   const commitActions = commitActionsOf(actions, before.files, 'updating')
   const isChanged = commitActions.length > 0 || !isDeepStrictEqual(draft, before)
   if (!isChanged) return before
-  // Nobody but members has seen the files of a snippet that becomes public, so all of them are checked.
+  // Only members have seen the files of a snippet that becomes public, so all of them are checked.
   const becomesPublic = draft.visibility === 'public' && before.visibility !== 'public'
   const known = becomesPublic ? await textsOf(context, before) : []
   await requireNoSpamIn(context, draft, [...known, ...actions], captcha)
@@ -178,7 +178,7 @@ async function textsOf({ core }: OperationContext, { id }: Snippet): Promise<Sni
   return texts
 }
 
-/** Returns for whom the bytes of a snippet are counted. */
+/** Returns the project or user to which the bytes of a snippet are counted. */
 const ownerOf = ({ projectId, authorId }: Snippet): SnippetOwner =>
   projectId === undefined ? { userId: authorId! } : { projectId }
 
