@@ -1,3 +1,4 @@
+/// <reference path="./markdown-it-footnote.d.ts" />
 import MarkdownParser, { type MarkdownIt } from 'markdown-it'
 import footnotes from 'markdown-it-footnote'
 import { addSourcePositions } from './markdown-positions.ts'
