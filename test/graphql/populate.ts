@@ -37,7 +37,7 @@ const visibilities: readonly Visibility[] = ['public', 'private', 'internal']
 const statuses = ['success', 'failed', 'running', 'canceled', 'skipped', 'pending', 'created', 'manual']
 const NEXT_MINUTE_MS = 60_000
 /** The limit of snippets of each project: each has a repository, which takes time. */
-const MAX_SNIPPETS = 3
+const MAX_SNIPPETS = 6
 
 /**
  * Creates a group with a subgroup, projects of each visibility in both, users of every role and objects of every kind. An
@@ -115,7 +115,8 @@ export async function populate(served: ServedWorld, plan: Plan): Promise<Populat
 
   async function addSnippets(at: string): Promise<void> {
     for (let count = Math.min(randomCount(), MAX_SNIPPETS); count > 0; count -= 1) {
-      await served.must('POST', `${at}/snippets`, plan.exact ? root : dice.pick(authors), {
+      const author = plan.exact ? authors[(count - 1) % authors.length]! : dice.pick(authors)
+      await served.must('POST', `${at}/snippets`, author, {
         title: `Snippet ${count}`,
         visibility: plan.exact ? 'public' : dice.pick(visibilities),
         files: [{ file_path: `${count}.md`, content: '# Words\n' }],

@@ -5,7 +5,7 @@ export interface SpamSuspect {
   readonly kind: 'issue' | 'snippet'
   readonly title: string
   readonly description: string | undefined
-  /** The new or changed files of a snippet. */
+  /** The new and changed files of a snippet; of one that becomes public, also the others. */
   readonly files?: readonly { readonly path: string; readonly content: string }[]
   readonly author: ActingUser
   /** Whether everyone can read it. */

@@ -29,12 +29,15 @@ import {
   type SnippetViewer,
 } from './snippet-access.ts'
 import { commitActionsOf, type SnippetAction } from './snippet-actions.ts'
-import { commitToSnippet } from './snippet-repository.ts'
+import { commitToSnippet, readSnippetFiles } from './snippet-repository.ts'
 import { releaseSnippetStorage, type SnippetOwner } from './snippet-storage.ts'
 import { deleteSnippet, findSnippet, insertSnippet, updateSnippetRow } from './snippet-store.ts'
 import { insertUserAgent } from './user-agent-store.ts'
 
 type Reads = ReadContext & OperationContext
+
+/** The part of each stored file that is checked for spam when a snippet becomes public. */
+const MAX_CHECKED_BYTES = 1024 * 1024
 
 /** A snippet with what decides on the caller's rights. */
 export interface ViewedSnippet {
@@ -134,7 +137,10 @@ export async function updateSnippetWith(
   const commitActions = commitActionsOf(actions, before.files, 'updating')
   const isChanged = commitActions.length > 0 || !isDeepStrictEqual(draft, before)
   if (!isChanged) return before
-  await requireNoSpamIn(context, draft, actions, captcha)
+  // Only members have seen the files of a snippet that becomes public, so all of them are checked.
+  const becomesPublic = draft.visibility === 'public' && before.visibility !== 'public'
+  const known = becomesPublic ? await textsOf(context, before) : []
+  await requireNoSpamIn(context, draft, [...known, ...actions], captcha)
   const storeRow = async (tx: OperationContext & Tx, files: readonly string[] | undefined) => {
     // Read again, because others may have changed the snippet meanwhile.
     const now = await snippetToUpdate(tx, id, project)
@@ -160,7 +166,19 @@ export async function removeSnippetWith(tx: Tx & CallContext, id: number, projec
   await recordSnippet(tx, 'removed', { before: snippet })
 }
 
-/** Returns the project or user that the bytes of a snippet count against. */
+/** Returns the beginnings of the files of a snippet, if there is a check that reads them. */
+async function textsOf({ core }: OperationContext, { id }: Snippet): Promise<SnippetAction[]> {
+  const found = core.spamCheck === undefined ? 'no_repository' : await readSnippetFiles(core, id)
+  if (typeof found === 'string') return []
+  const texts: SnippetAction[] = []
+  for (const { path, sha } of found.files) {
+    const bytes = (await found.git.blob(sha)).subarray(0, MAX_CHECKED_BYTES)
+    texts.push({ action: 'update', filePath: path, content: Buffer.from(bytes).toString() })
+  }
+  return texts
+}
+
+/** Returns the project or user to which the bytes of a snippet are counted. */
 const ownerOf = ({ projectId, authorId }: Snippet): SnippetOwner =>
   projectId === undefined ? { userId: authorId! } : { projectId }
 

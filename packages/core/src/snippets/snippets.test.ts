@@ -295,7 +295,7 @@ test('public texts are checked for spam', async () => {
   await update(id, {})
   const suspect = { kind: 'snippet', title: 'x', isPublic: true }
   expect(suspects).toEqual([
-    { ...suspect, files: [] },
+    { ...suspect, files: [{ path: 'bin/rotate.sh', content: 'rotate' }] },
     { ...suspect, files: [{ path: 'a.txt', content: 'Buy' }] },
   ])
 })
