@@ -3,12 +3,13 @@ import { defineConfig } from 'vitest/config'
 import { suiteProjects } from './test/suites.ts'
 
 export default defineConfig({
-  // Tests read the packages' sources: no build stands between a change and its test.
-  // The library refuses to be there twice: as node finds it, which is also how those find it who use it.
+  // Tests import the sources of the packages, so that a change needs no build.
+  // The library must be loaded only once, so it is found where Node finds it.
   resolve: { conditions: ['source'], alias: { graphql: createRequire(import.meta.url).resolve('graphql') } },
   ssr: { resolve: { conditions: ['source', 'node'] } },
   test: {
-    testTimeout: 30_000,
+    // Ends tests that hang. Tests of processes take half a minute on a busy machine.
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: 'forks',
     // Threads that the code under test starts read the sources too.
