@@ -15,8 +15,8 @@ const mayImport: Record<string, readonly string[]> = {
   http: ['json', 'runtime'],
   markup: ['runtime'],
   core: ['db', 'runtime'],
-  rest: ['core', 'http', 'json', 'markup', 'runtime'],
-  graphql: ['core', 'http', 'json', 'markup', 'runtime'],
+  rest: ['core', 'http', 'json', 'runtime'],
+  graphql: ['core', 'http', 'json', 'runtime'],
   observe: ['db', 'http', 'json', 'otlp', 'runtime'],
   gateway: ['db', 'http', 'json', 'otlp', 'runtime'],
   cli: [
@@ -35,7 +35,7 @@ const mayImport: Record<string, readonly string[]> = {
     'rest',
     'runtime',
   ],
-  testkit: ['core', 'db', 'runtime'],
+  testkit: ['core', 'db', 'markup', 'runtime'],
 }
 
 /** The packages that may import each external library. Other packages may import it only in tests. */

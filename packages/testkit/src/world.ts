@@ -19,6 +19,7 @@ import type {
   Visibility,
 } from '@penstock/core'
 import { type Db, openDatabase } from '@penstock/db'
+import type { MarkupRenderer } from '@penstock/markup'
 import { temporaryCoreDatabase } from './core-database.ts'
 import { ManualClock } from './manual-clock.ts'
 import type { TemporaryDatabase } from './temporary-database.ts'
@@ -39,13 +40,16 @@ export class World {
   readonly directory: string
   readonly #database: TemporaryDatabase
   readonly #domain: Domain
+  readonly #markup: MarkupRenderer
   #statements = 0
 
   static async open(settings: Partial<CoreSettings> = {}): Promise<World> {
     const directory = mkdtempSync(join(tmpdir(), 'penstock-world-'))
     const database = await temporaryCoreDatabase(directory)
     const db = openDatabase<CoreTables>(database.location)
-    const world = new World(await import('@penstock/core'), directory, database, db, settings)
+    // Its threads start with the first text.
+    const markup = (await import('@penstock/markup')).MarkupRenderer.start({ threads: 1 })
+    const world = new World(await import('@penstock/core'), directory, database, db, markup, settings)
     // Otherwise the first operation that uses a setting would have one statement more than the next.
     await world.#domain.settingsOf(world.core)
     return world
@@ -56,9 +60,11 @@ export class World {
     directory: string,
     database: TemporaryDatabase,
     db: Db<CoreTables>,
+    markup: MarkupRenderer,
     settings: Partial<CoreSettings>,
   ) {
     this.#domain = domain
+    this.#markup = markup
     this.directory = directory
     this.#database = database
     this.clock = new ManualClock(WORLD_BEGINS_MS)
@@ -66,6 +72,7 @@ export class World {
       db: this.#counted(db),
       clock: this.clock,
       randomBytes,
+      markup,
       settings: {
         serviceName: 'svc',
         externalUrl: 'https://svc.example.test',
@@ -172,6 +179,7 @@ export class World {
   }
 
   async close(): Promise<void> {
+    await this.#markup.close()
     await this.core.db.close()
     await this.#database.remove()
     rmSync(this.directory, { recursive: true })

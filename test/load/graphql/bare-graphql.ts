@@ -68,7 +68,6 @@ async function answer(request: IncomingMessage): Promise<string> {
     itemBudget: { take: async () => true },
     textBudget: { take: (_: number, read: (maxBytes: number) => unknown) => read(Number.MAX_SAFE_INTEGER) },
     blobBudget: { admit: async () => {} },
-    markup: undefined,
   } satisfies Record<keyof RequestContext, unknown>
   return JSON.stringify(await graphql({ schema, source: query, variableValues: variables, contextValue }))
 }

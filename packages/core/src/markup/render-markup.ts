@@ -1,5 +1,5 @@
 import { DomainError } from '../kit/domain-error.ts'
-import { isMarkupProblem, type MarkupRequest } from '../model/markup.ts'
+import { isMarkupProblem, type Markup, type MarkupRequest } from '../model/markup.ts'
 import type { Core } from '../operations/context.ts'
 
 const RETRY_AFTER_SECONDS = 5
@@ -9,11 +9,24 @@ const RETRY_AFTER_SECONDS = 5
  *
  * @throws DomainError `impossible` for a text that exceeds a limit, `unavailable` if too many texts are waiting
  */
-export async function renderMarkup({ markup }: Core, request: MarkupRequest): Promise<string> {
+export const renderMarkup = (core: Core, request: MarkupRequest): Promise<string> =>
+  withMarkup(core, (markup) => markup.render(request))
+
+/**
+ * Renders a file as lines of HTML, with the classes of highlight.js.
+ *
+ * @throws DomainError like `renderMarkup`
+ */
+export const highlightFile = (
+  core: Core,
+  file: { readonly text: string; readonly fileName: string },
+): Promise<string> => withMarkup(core, (markup) => markup.highlight(file))
+
+async function withMarkup({ markup }: Core, render: (markup: Markup) => Promise<string>): Promise<string> {
   if (markup === undefined)
     throw new DomainError({ code: 'impossible', message: 'This process does not render texts as HTML' })
   try {
-    return await markup.render(request)
+    return await render(markup)
   } catch (error) {
     if (!isMarkupProblem(error)) throw error
     throw new DomainError(

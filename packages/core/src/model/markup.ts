@@ -20,10 +20,12 @@ export interface MarkupRequest {
   readonly resolve?: (references: readonly MarkupReference[]) => Promise<readonly (MarkupLink | undefined)[]>
 }
 
-/** Renders texts as sanitised HTML. */
+/** Renders texts and source code as HTML that is safe to show. Errors are `isMarkupProblem` if a limit was exceeded. */
 export interface Markup {
-  /** @throws an error that is `isMarkupProblem` if the text exceeds a limit, or too many texts are waiting */
+  /** Returns a text as sanitised HTML. */
   render(request: MarkupRequest): Promise<string>
+  /** Returns a file as lines of HTML, with the classes of highlight.js. */
+  highlight(file: { readonly text: string; readonly fileName: string }): Promise<string>
 }
 
 /** The reason why a text was not rendered. The message reaches clients. */

@@ -17,7 +17,7 @@ import { retryAfterSecondsOf, toClientErrors } from '../request/failure.ts'
 import { ItemBudget } from '../request/item-budget.ts'
 import { Loaders } from '../request/loaders.ts'
 import { ReadBudget } from '../request/read-budget.ts'
-import type { Markup, RequestContext } from '../request/request-context.ts'
+import type { RequestContext } from '../request/request-context.ts'
 import { TextBudget } from '../request/text-budget.ts'
 import type { Caller } from './caller.ts'
 import type { GraphqlRequest } from './graphql-request.ts'
@@ -26,7 +26,6 @@ import { GraphqlRequestError } from './graphql-request-error.ts'
 interface GraphqlCall {
   readonly core: Core
   readonly engine: Engine
-  readonly markup: Markup
   readonly timeoutMs: number
   readonly maxBlobBytes: number
   readonly maxItems: number
@@ -137,7 +136,7 @@ async function prepareAll(
 
 async function execute(
   prepared: PreparedOperation,
-  { core, engine, markup, request, caller, graphqlRequest }: GraphqlCall,
+  { core, engine, request, caller, graphqlRequest }: GraphqlCall,
   { readBudget, ...limits }: RequestLimits,
 ): Promise<Executed> {
   const requireTime = () => limits.deadline.requireTime()
@@ -153,7 +152,6 @@ async function execute(
       limit: complexityLimit(isSignedIn, !graphqlRequest.isBatch && prepared.isIntrospection),
     },
     ...limits,
-    markup,
     captcha: captchaAnswerIn(request.raw.headers, core.settings.serviceName),
     loaders: new Loaders(requireTime),
   }

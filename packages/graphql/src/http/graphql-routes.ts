@@ -1,13 +1,11 @@
 import type { Core } from '@penstock/core'
 import { type FormRules, type Incoming, type Reply, RequestProblem, type ServedRoute } from '@penstock/http'
-import { MarkupRenderer } from '@penstock/markup'
 import { z } from 'zod'
 import { Engine } from '../engine/engine.ts'
 import { MAX_BLOB_BYTES } from '../request/blob-budget.ts'
 import { failsRequest, TOO_OFTEN } from '../request/failure.ts'
 import { MAX_ITEMS } from '../request/item-budget.ts'
 import { MAX_READ_CHARACTERS } from '../request/read-budget.ts'
-import type { Markup } from '../request/request-context.ts'
 import { MAX_TEXT_BYTES } from '../request/text-budget.ts'
 import { withoutDeprecated } from '../schema/without-deprecated.ts'
 import { createSchema } from '../schema.ts'
@@ -29,8 +27,6 @@ export interface GraphqlOptions {
   readonly maxTextBytes?: number
   /** The number of characters that one request may read from the database. Default: 64,000,000. */
   readonly maxReadCharacters?: number
-  /** The renderer of texts and source code. Default: one of its own, with threads that do not keep the process alive. */
-  readonly markup?: Markup
 }
 
 /** A route that identifies the caller of each request, for the rate limits. */
@@ -56,7 +52,6 @@ export function graphqlRoutes({
   maxItems = MAX_ITEMS,
   maxTextBytes = MAX_TEXT_BYTES,
   maxReadCharacters = MAX_READ_CHARACTERS,
-  markup = MarkupRenderer.start(),
 }: GraphqlOptions): GraphqlRoute[] {
   const schema = createSchema(core.settings)
   const fullEngine = new Engine(schema)
@@ -90,7 +85,6 @@ export function graphqlRoutes({
           return answer({
             core,
             engine,
-            markup,
             ...limits,
             request,
             caller: bodyCaller ?? caller,

@@ -10,16 +10,12 @@ import {
   type RequestFacts,
 } from '@penstock/core'
 import type { CaptchaAnswer } from '@penstock/http'
-import type { MarkupRenderer } from '@penstock/markup'
 import type { BlobBudget } from './blob-budget.ts'
 import type { Deadline } from './deadline.ts'
 import { orNull } from './failure.ts'
 import type { ItemBudget } from './item-budget.ts'
 import type { Loaders } from './loaders.ts'
 import type { TextBudget } from './text-budget.ts'
-
-/** The renderer of texts and source code, which all requests share. */
-export type Markup = Pick<MarkupRenderer, 'render' | 'highlight'>
 
 /** The state that the resolvers of one operation share. */
 export interface RequestContext {
@@ -42,7 +38,6 @@ export interface RequestContext {
   readonly blobBudget: BlobBudget
   readonly itemBudget: ItemBudget
   readonly textBudget: TextBudget
-  readonly markup: Markup
   readonly loaders: Loaders
 }
 

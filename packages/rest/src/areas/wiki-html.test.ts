@@ -1,4 +1,4 @@
-import { accessLevels, createIssue, groupWikis, type User } from '@penstock/core'
+import { accessLevels, actingUser, createIssue, groupWikis, perform, type User } from '@penstock/core'
 import { MarkupRenderer } from '@penstock/markup'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -90,6 +90,7 @@ test('a process without a renderer says so', async () => {
   await world.perform(mira, groupWikis.create, { parent: 'ops', title: 'x', content: 'x' })
   const request = { parent: 'ops', slug: 'x', renderHtml: true }
   const message = 'This process does not render texts as HTML'
-  const failed = world.perform(mira, groupWikis.get, request).catch((error) => error.failure)
+  const { markup: _, ...core } = world.core
+  const failed = perform(core, actingUser(mira), groupWikis.get, request).catch((error) => error.failure)
   expect(await failed).toEqual({ code: 'impossible', message })
 })

@@ -59,11 +59,11 @@ export function addSnippetBlobs(kit: Kit): void {
       }),
       externalStorage: constantFields(t).nullText(),
       rawPlainData: data(t, 'rawPlainData', 'The text itself; null if the content is not text', async (text) => text),
-      plainData: data(t, 'plainData', 'Highlighted HTML; null if the content is not text', (text, file, { markup }) =>
-        highlightedHtml(markup, file, text),
+      plainData: data(t, 'plainData', 'Highlighted HTML; null if the content is not text', (text, file, { core }) =>
+        highlightedHtml(core, file, text),
       ),
-      richData: data(t, 'richData', 'The rendered form as HTML; null if the file has none', (text, file, { markup }) =>
-        renderedHtml(markup, file, text),
+      richData: data(t, 'richData', 'The rendered form as HTML; null if the file has none', (text, file, { core }) =>
+        renderedHtml(core, file, text),
       ),
       simpleViewer: t.field({
         type: 'SnippetBlobViewer',

@@ -1,11 +1,8 @@
-import type { SnippetFile } from '@penstock/core'
-import { MarkupError, type MarkupFormat } from '@penstock/markup'
-import { GraphQLError } from 'graphql'
-import type { Markup } from '../../request/request-context.ts'
+import { type Core, highlightFile, type MarkupRequest, renderMarkup, type SnippetFile } from '@penstock/core'
 import { type BlobViewer, richViewerOf } from '../repository/blob-viewers.ts'
 
 /** The formats that are rendered, by the end of a file's name. */
-const formats: Readonly<Record<string, MarkupFormat>> = {
+const formats: Readonly<Record<string, MarkupRequest['format']>> = {
   md: 'markdown',
   markdown: 'markdown',
   mdown: 'markdown',
@@ -20,7 +17,7 @@ const formats: Readonly<Record<string, MarkupFormat>> = {
 /** The size up to which files are rendered. */
 const RENDERED_UP_TO_BYTES = 1024 * 1024
 
-function formatOf(name: string): MarkupFormat | undefined {
+function formatOf(name: string): MarkupRequest['format'] | undefined {
   const [, ending = ''] = /\.(\w+)$/.exec(name.toLowerCase()) ?? []
   return Object.hasOwn(formats, ending) ? formats[ending] : undefined
 }
@@ -34,28 +31,17 @@ export function richViewerOfFile(
   return { type: 'rich', fileType: 'markup', tooLarge: bytes > RENDERED_UP_TO_BYTES, collapsed: false }
 }
 
-/** Returns the text as highlighted HTML. @throws GraphQLError if it exceeds a limit */
-export const highlightedHtml = async (markup: Markup, { name }: SnippetFile, text: string): Promise<string> => {
-  const lines = await rendering(markup.highlight({ text, fileName: name }))
-  return `<pre class="code highlight"><code>${lines}</code></pre>`
-}
+/** Returns the text as highlighted HTML. @throws DomainError if it exceeds a limit */
+export const highlightedHtml = async (core: Core, { name }: SnippetFile, text: string): Promise<string> =>
+  `<pre class="code highlight"><code>${await highlightFile(core, { text, fileName: name })}</code></pre>`
 
 /**
  * Returns the rendered text as sanitised HTML; `undefined` if the file has no such form, or is too large for it.
  *
- * @throws GraphQLError if it exceeds a limit
+ * @throws DomainError if it exceeds a limit
  */
-export async function renderedHtml(markup: Markup, { name }: SnippetFile, text: string): Promise<string | undefined> {
+export async function renderedHtml(core: Core, { name }: SnippetFile, text: string): Promise<string | undefined> {
   const format = formatOf(name)
   if (format === undefined || Buffer.byteLength(text) > RENDERED_UP_TO_BYTES) return undefined
-  return rendering(markup.render({ format, text }))
-}
-
-async function rendering(work: Promise<string>): Promise<string> {
-  try {
-    return await work
-  } catch (error) {
-    if (!(error instanceof MarkupError)) throw error
-    throw new GraphQLError(`The file cannot be rendered: ${error.reason.replaceAll('_', ' ')}`)
-  }
+  return renderMarkup(core, { format, text })
 }
