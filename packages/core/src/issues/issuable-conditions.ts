@@ -121,7 +121,7 @@ function orConditions(tables: IssuableTables, { labels, authorUsernames, assigne
 export const isNot = (column: RawBuilder<unknown>, value: number): RawBuilder<SqlBool> =>
   sql<SqlBool>`(${column} is null or ${column} <> ${value})`
 
-/** Returns the condition that the actor has subscribed to an item or unsubscribed from it. */
+/** Returns the condition for items that the actor has subscribed to, or has unsubscribed from. */
 export function subscriptionCondition(
   { items, itemId, subscriptions }: IssuableTables,
   actor: { readonly id: number } | undefined,

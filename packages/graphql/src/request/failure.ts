@@ -4,7 +4,7 @@ import { GraphQLError } from 'graphql'
 const NOT_AVAILABLE =
   "The resource that you are attempting to access does not exist or you don't have permission to perform this action"
 
-/** The error of a field that cannot be null, if another field of the operation has already reported the reason. */
+/** The error for a field that cannot be null and has no value, for a reason that another field has already reported. */
 export class AlreadyReportedError extends Error {
   override readonly name = 'AlreadyReportedError'
 }
