@@ -21,7 +21,10 @@ export interface Authenticated {
   readonly scopes: readonly string[]
   /** For a job token, the only project in which it acts as its user. */
   readonly projectId?: number
-  /** The id of the job that a job token belongs to, as in the pipeline records. Missing if the token was created without one. */
+  /**
+   * The id of the job that a job token belongs to, as in the pipeline records. Missing if the token was created
+   * without one.
+   */
   readonly jobId?: number | undefined
   /** For a session, the time of the sign-in. */
   readonly signedInAtMs?: number
