@@ -186,7 +186,7 @@ pipeline without any time gets the time of its receipt.
   Only the last attempt counts in \`pipeline.jobs_total\` and \`cicd.pipeline.run.errors\`.
 - \`error.type\` is the failure reason of the pipeline, else \`config_error\` if it has \`yaml_errors\`, else the reason of the job
   that failed first, else \`_OTHER\`.
-- A pipeline that another project started has its own trace with a link (option \`multiProject\`), so its root is known.
+- A pipeline that another project started is the root of its own trace, which has a link to the other trace (option \`multiProject\`).
 
 [real-payloads.md](real-payloads.md) lists payloads of other projects that were compared with this page field by field.
 

@@ -103,11 +103,11 @@ export const optionTable = {
     about: 'histogram bounds: `native`, `fine`, or a list of seconds',
   },
   runState: choice(['executing', 'finalizing'], '`cicd.pipeline.run.state` on metrics'),
-  pendingPoint: flag('a second `cicd.pipeline.run.duration` point, state `pending`, from the queue time'),
+  pendingPoint: flag('a second point of `cicd.pipeline.run.duration` with the state `pending`: the time in the queue'),
   refLabel: {
     shape: { kind: 'pattern' },
     default: 'all',
-    about: '`all`, or a regular expression; refs on metrics that do not match become `#other#`',
+    about: '`all`, or a regular expression; on metrics, a ref that does not match becomes `#other#`',
   },
   multiProject: choice(
     ['link', 'same-trace'],
