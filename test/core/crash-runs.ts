@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Db, openDatabase } from '@penstock/db'
 import { CoreProcess } from './core-process.ts'
 import { contentOf, type Random, Writer, type WriteTarget } from './crash-writes.ts'
-import { commitsWithoutEvent, databaseFaults, orphans, repositoryFaults } from './stored-data-checks.ts'
+import { commitsWithoutEvent, databaseFaults, orphans, repositoryFaults, untilSwept } from './stored-data-checks.ts'
 import { type Content, type Kind, kinds, WriteHistory } from './write-history.ts'
 
 const MAX_WRITES_BEFORE_KILL = 40
@@ -161,6 +161,8 @@ async function check(
   { name, target, history, removedIds }: Run,
 ): Promise<{ faults: string[]; unansweredStored: number }> {
   const { groupId, projectId } = target
+  // The sweep removes a repository whose first commit was interrupted.
+  await untilSwept(db)
   const commits = await listed(core, `/projects/${projectId}/repository/commits?ref_name=main`)
   const found: Record<Kind, (readonly [string, Content])[]> = {
     issue: (await listed(core, `/projects/${projectId}/issues?scope=all&state=all`)).map((json) => [

@@ -1,41 +1,17 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { Db } from '@penstock/db'
-import { sql } from 'kysely'
-import type { CoreProcess } from './core-process.ts'
+import type { Stored } from './kill-proof.ts'
 import type { SnippetState, SnippetWriter } from './snippet-writes.ts'
 
 const run = promisify(execFile)
-const SWEEP_TIMEOUT_MS = 20_000
-const SWEEP_POLL_MS = 20
-
-interface Checked {
-  readonly core: CoreProcess
-  readonly db: Db<object>
-  readonly dataDir: string
-  readonly projectId: number
-}
-
-/** Waits until the sweep after the start has undone unfinished changes and removed files. */
-export async function untilSwept({ read }: Db<object>): Promise<void> {
-  const giveUpAt = performance.now() + SWEEP_TIMEOUT_MS
-  const isSwept = async () => {
-    const { rows } = await sql`
-      select repository from repository_changes union all
-      select repository from removed_repositories where is_swept = 0`.execute(read)
-    return rows.length === 0
-  }
-  while (!(await isSwept()) && performance.now() < giveUpAt) await sleep(SWEEP_POLL_MS)
-}
 
 /**
  * Returns the differences between the rows, the repositories and the acknowledged writes. A write without an answer may
  * be stored or not. The writers continue with what is stored.
  */
-export async function snippetFaults(checked: Checked, writers: readonly SnippetWriter[]): Promise<string[]> {
+export async function snippetFaults(checked: Stored, writers: readonly SnippetWriter[]): Promise<string[]> {
   const stored = await storedSnippets(checked)
   const faults = await repositoryFaults(checked, stored)
   for (const writer of writers) {
@@ -69,7 +45,7 @@ function isSame(one: SnippetState | undefined, other: SnippetState | undefined):
 }
 
 /** Returns the snippets as REST shows them, with the contents of their files. */
-async function storedSnippets({ core, projectId }: Checked): Promise<Map<number, SnippetState>> {
+async function storedSnippets({ core, parentId: projectId }: Stored): Promise<Map<number, SnippetState>> {
   const snippets = new Map<number, SnippetState>()
   for (let page = 1; ; page += 1) {
     const listed = await core.must('GET', `/projects/${projectId}/snippets?per_page=100&page=${page}`)
@@ -87,7 +63,7 @@ async function storedSnippets({ core, projectId }: Checked): Promise<Map<number,
 }
 
 /** Returns what Git reports, directories that belong to no snippet, and files that the rows do not name. */
-async function repositoryFaults({ dataDir }: Checked, stored: ReadonlyMap<number, SnippetState>): Promise<string[]> {
+async function repositoryFaults({ dataDir }: Stored, stored: ReadonlyMap<number, SnippetState>): Promise<string[]> {
   const directory = join(dataDir, 'repositories', 'snippets')
   const names = existsSync(directory) ? readdirSync(directory) : []
   const expected = [...stored.keys()].map((id) => `${id}.git`)
@@ -105,7 +81,6 @@ async function repositoryFaults({ dataDir }: Checked, stored: ReadonlyMap<number
       const paths = (await git('ls-tree', '-r', '--name-only', 'main')).trim().split('\n')
       if (paths.join() !== [...files.keys()].join()) faults.push(`${id}.git has ${paths}, its row ${[...files.keys()]}`)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return faults
       faults.push(`git on ${id}.git: ${(error as Error).message}`)
     }
   }

@@ -75,18 +75,26 @@ export async function commitsWithoutEvent({ read }: Db<object>, shas: readonly s
     .map((sha) => `commit ${sha} does not have exactly one push event`)
 }
 
-const SWEEP_TIMEOUT_MS = 10_000
-const SWEEP_POLL_MS = 50
+const SWEEP_TIMEOUT_MS = 20_000
+const SWEEP_POLL_MS = 20
+
+/** Waits until the sweep has undone unfinished changes and removed files. */
+export async function untilSwept({ read }: Db<object>): Promise<void> {
+  const giveUpAt = performance.now() + SWEEP_TIMEOUT_MS
+  const isSwept = async () => {
+    const { rows } = await sql`
+      select repository from repository_changes union all
+      select repository from removed_repositories where is_swept = 0`.execute(read)
+    return rows.length === 0
+  }
+  while (!(await isSwept()) && performance.now() < giveUpAt) await sleep(SWEEP_POLL_MS)
+}
 
 /**
  * Returns a message for each repository without a project, and for each project with an acknowledged removal that still
- * exists. Waits until the sweep after the start has removed files.
+ * exists. Call it after `untilSwept`.
  */
 export async function orphans({ read }: Db<object>, dataDir: string, removedIds: readonly number[]): Promise<string[]> {
-  const giveUpAt = performance.now() + SWEEP_TIMEOUT_MS
-  const isSwept = async () =>
-    (await sql`select 1 from removed_repositories where is_swept = 0`.execute(read)).rows.length === 0
-  while (!(await isSwept()) && performance.now() < giveUpAt) await sleep(SWEEP_POLL_MS)
   const { rows } = await sql<{ id: number }>`select id from projects`.execute(read)
   const ids = new Set(rows.map(({ id }) => id))
   const directory = join(dataDir, 'repositories')
@@ -99,7 +107,7 @@ export async function orphans({ read }: Db<object>, dataDir: string, removedIds:
 
 const run = promisify(execFile)
 
-/** Returns the faults that Git reports for a repository, and acknowledged commits missing in it; none without Git. */
+/** Returns the faults that Git reports for a repository, and acknowledged commits missing in it. */
 export async function repositoryFaults(dataDir: string, projectId: number, shas: readonly string[]): Promise<string[]> {
   const gitdir = join(dataDir, 'repositories', `${projectId}.git`)
   if (!existsSync(gitdir)) return shas.length === 0 ? [] : [`${gitdir} is missing`]
@@ -113,7 +121,6 @@ export async function repositoryFaults(dataDir: string, projectId: number, shas:
       ...shas.filter((sha) => !contained.has(sha)).map((sha) => `commit ${sha} is no longer in main`),
     ]
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     return [`git on ${projectId}.git: ${(error as Error).message}`]
   }
 }

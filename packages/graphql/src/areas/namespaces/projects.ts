@@ -6,6 +6,7 @@ import {
   locateProject,
   namespaceOwnersOfProjects,
   type Project,
+  sshCloneUrl,
   topicsOfProjects,
   viewsOfProjects,
 } from '@penstock/core'
@@ -64,7 +65,7 @@ export function addProjects(kit: Kit): void {
       editPath: t.string({ nullable: false, resolve: ({ fullPath }) => web.path(`${fullPath}/edit`) }),
       httpUrlToRepo: t.string({ resolve: (project) => `${webUrlOf(project)}.git` }),
       sshUrlToRepo: t.string({
-        resolve: ({ fullPath }) => `git@${new URL(settings.externalUrl).hostname}:${fullPath}.git`,
+        resolve: ({ fullPath }) => sshCloneUrl(settings.externalUrl, `${fullPath}.git`),
       }),
       createdAt: t.field({ type: 'Time', resolve: ({ createdAtMs }) => createdAtMs }),
       updatedAt: t.field({ type: 'Time', resolve: ({ lastActivityAtMs }) => lastActivityAtMs }),

@@ -6,6 +6,7 @@ import {
   snippetClonePath,
   snippetFields,
   snippetWebPath,
+  sshCloneUrl,
 } from '@penstock/core'
 import { html } from '@penstock/http'
 import { loadBatched } from '../../request/request-context.ts'
@@ -75,7 +76,7 @@ export function addSnippets(kit: Kit): void {
       }),
       sshUrlToRepo: t.string({
         ...withCost(repositoryRead),
-        resolve: (snippet) => `git@${new URL(settings.externalUrl).hostname}:${snippetClonePath(snippet)}`,
+        resolve: (snippet) => sshCloneUrl(settings.externalUrl, snippetClonePath(snippet)),
       }),
       hidden: t.boolean({
         nullable: false,

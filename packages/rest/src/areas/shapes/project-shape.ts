@@ -4,6 +4,7 @@ import {
   type ProjectView,
   projectFeatureFields,
   projectSettings,
+  sshCloneUrl,
   visibilities,
 } from '@penstock/core'
 import { z } from 'zod'
@@ -40,10 +41,7 @@ const simpleMembers = {
   defaultBranch: of(z.string().nullable(), ({ project }) => project.defaultBranch ?? null),
   tagList: of(z.array(z.string()), ({ topics }) => topics),
   topics: of(z.array(z.string()), ({ topics }) => topics),
-  sshUrlToRepo: of(
-    z.string(),
-    ({ project }, { externalUrl }) => `git@${new URL(externalUrl).hostname}:${project.fullPath}.git`,
-  ),
+  sshUrlToRepo: of(z.string(), ({ project }, { externalUrl }) => sshCloneUrl(externalUrl, `${project.fullPath}.git`)),
   httpUrlToRepo: of(z.string(), (view, context) => `${webUrlOf(view, context)}.git`),
   webUrl: of(z.string(), webUrlOf),
   readmeUrl: of(z.string().nullable(), () => null),

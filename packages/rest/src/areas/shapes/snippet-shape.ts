@@ -6,6 +6,7 @@ import {
   snippetClonePath,
   snippetFileWebPath,
   snippetWebPath,
+  sshCloneUrl,
 } from '@penstock/core'
 import { z } from 'zod'
 import { isoTime } from '../../routing/iso-time.ts'
@@ -35,10 +36,7 @@ export const snippetShape = jsonShape<DescribedSnippet>('Snippet', {
   ...pick(plain, 'createdAt', 'updatedAt', 'projectId'),
   webUrl: member(z.string(), (snippet, { externalUrl }) => `${externalUrl}/${snippetWebPath(snippet)}`),
   rawUrl: member(z.string(), (snippet, { externalUrl }) => `${externalUrl}/${snippetWebPath(snippet)}/raw`),
-  sshUrlToRepo: member(
-    z.string(),
-    (snippet, { externalUrl }) => `git@${new URL(externalUrl).hostname}:${snippetClonePath(snippet)}`,
-  ),
+  sshUrlToRepo: member(z.string(), (snippet, { externalUrl }) => sshCloneUrl(externalUrl, snippetClonePath(snippet))),
   httpUrlToRepo: member(z.string(), (snippet, { externalUrl }) => `${externalUrl}/${snippetClonePath(snippet)}`),
   fileName: member(z.string(), ({ files }) => files[0]!),
   files: member(z.array(z.object({ path: z.string(), raw_url: z.string() })), (snippet, { externalUrl }) =>
