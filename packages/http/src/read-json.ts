@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
-import { type JsonLimits, JsonScanner } from '@penstock/json'
+import { type JsonLimits, JsonScanner, unlimitedJson } from '@penstock/json'
 import { RequestProblem } from './request-problem.ts'
 
 /** The limits for ordinary API requests. A route that accepts thousands of items needs higher limits. */
-export const defaultJsonLimits: JsonLimits = { containers: 10_000, values: 20_000, depth: 64 }
+export const defaultJsonLimits: JsonLimits = { ...unlimitedJson, containers: 10_000, values: 20_000, depth: 64 }
 
 /** The limits on a JSON body. */
 export interface JsonBodyLimits {

@@ -1,3 +1,3 @@
 export { jsonExcess } from './json-excess.ts'
-export { exceededJsonLimit, type JsonLimit, type JsonLimits, JsonScanner } from './json-scanner.ts'
+export { exceededJsonLimit, type JsonLimit, type JsonLimits, JsonScanner, unlimitedJson } from './json-scanner.ts'
 export { recordJsonLimits } from './record-json-limits.ts'

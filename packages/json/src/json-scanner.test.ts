@@ -1,12 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { exceededJsonLimit, type JsonLimit, type JsonLimits, JsonScanner } from './json-scanner.ts'
+import {
+  exceededJsonLimit,
+  type JsonLimit,
+  type JsonLimits,
+  JsonScanner,
+  unlimitedJson as unlimited,
+} from './json-scanner.ts'
 
-type Counts = Record<JsonLimit, number>
+type Counts = Record<Exclude<JsonLimit, 'digits'>, number>
 
 /** Counts in the parsed value, with an explicit stack so that deep values do not overflow the call stack. */
 function referenceCounts(root: unknown): Counts {
-  const counts: Counts = { containers: 0, values: 0, depth: 0 }
+  const counts: Counts = { containers: 0, values: 0, depth: 0, elements: 0, members: 0 }
   const open = [{ value: root, depth: 0 }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     counts.values++
@@ -14,37 +20,48 @@ function referenceCounts(root: unknown): Counts {
     const depth = next.depth + 1
     counts.containers++
     counts.depth = Math.max(counts.depth, depth)
-    for (const value of Object.values(next.value)) open.push({ value, depth })
+    const children = Object.values(next.value)
+    // One element has no comma, which is what is counted.
+    if (children.length > 1) counts.elements = Math.max(counts.elements, children.length)
+    if (!Array.isArray(next.value)) counts.members += children.length
+    for (const value of children) open.push({ value, depth })
   }
   return counts
 }
+
+/** More than any text of these tests has. */
+const MAX_DEPTH = 200
 
 /** Returns each count as the smallest limit that is not exceeded. */
 function scannedCounts(text: string): Counts {
   const bytes = Buffer.from(text)
   const smallest = (limit: JsonLimit) => {
     for (let most = 0; ; most++)
-      if (exceededJsonLimit(bytes, { ...unlimited, [limit]: most }) === undefined) return most
+      if (exceededJsonLimit(bytes, { ...unlimited, depth: MAX_DEPTH, [limit]: most }) === undefined) return most
   }
-  return { containers: smallest('containers'), values: smallest('values'), depth: smallest('depth') }
+  return {
+    containers: smallest('containers'),
+    values: smallest('values'),
+    depth: smallest('depth'),
+    elements: smallest('elements'),
+    members: smallest('members'),
+  }
 }
-
-const unlimited: JsonLimits = { containers: Infinity, values: Infinity, depth: Infinity }
 
 describe('counts', () => {
   test.each<[string, Counts]>([
-    ['1', { containers: 0, values: 1, depth: 0 }],
-    [' -1.5e3 ', { containers: 0, values: 1, depth: 0 }],
-    ['"a"', { containers: 0, values: 1, depth: 0 }],
-    ['[]', { containers: 1, values: 1, depth: 1 }],
-    ['[ \n\t\r ]', { containers: 1, values: 1, depth: 1 }],
-    ['[1]', { containers: 1, values: 2, depth: 1 }],
-    ['[[],{}]', { containers: 3, values: 3, depth: 2 }],
-    ['[ [ ] , 1 , null ]', { containers: 2, values: 4, depth: 2 }],
-    ['{"a":{"b":[true]},"c":"d"}', { containers: 3, values: 5, depth: 3 }],
-    ['{"a":1,"a":2}', { containers: 1, values: 3, depth: 1 }],
-    ['["[,{","\\"[,","\\\\",1]', { containers: 1, values: 5, depth: 1 }],
-    ['["ü[€,😀{"]', { containers: 1, values: 2, depth: 1 }],
+    ['1', { containers: 0, values: 1, depth: 0, elements: 0, members: 0 }],
+    [' -1.5e3 ', { containers: 0, values: 1, depth: 0, elements: 0, members: 0 }],
+    ['"a"', { containers: 0, values: 1, depth: 0, elements: 0, members: 0 }],
+    ['[]', { containers: 1, values: 1, depth: 1, elements: 0, members: 0 }],
+    ['[ \n\t\r ]', { containers: 1, values: 1, depth: 1, elements: 0, members: 0 }],
+    ['[1]', { containers: 1, values: 2, depth: 1, elements: 0, members: 0 }],
+    ['[[],{}]', { containers: 3, values: 3, depth: 2, elements: 2, members: 0 }],
+    ['[ [ ] , 1 , null ]', { containers: 2, values: 4, depth: 2, elements: 3, members: 0 }],
+    ['{"a":{"b":[true]},"c":"d"}', { containers: 3, values: 5, depth: 3, elements: 2, members: 3 }],
+    ['{"a":1,"a":2}', { containers: 1, values: 3, depth: 1, elements: 2, members: 2 }],
+    ['["[,{","\\"[,","\\\\",1]', { containers: 1, values: 5, depth: 1, elements: 4, members: 0 }],
+    ['["ü[€,😀{"]', { containers: 1, values: 2, depth: 1, elements: 0, members: 0 }],
   ])('%s', (text, expected) => {
     JSON.parse(text)
     expect(scannedCounts(text)).toEqual(expected)
@@ -89,7 +106,7 @@ describe('counts', () => {
           return
         }
         const [counted, parsed] = [scannedCounts(text), referenceCounts(value)]
-        for (const limit of ['containers', 'values', 'depth'] as const) {
+        for (const limit of ['containers', 'values', 'depth', 'elements', 'members'] as const) {
           expect(counted[limit]).toBeGreaterThanOrEqual(parsed[limit])
         }
       }),
@@ -107,6 +124,13 @@ describe('limits', () => {
     // The result is the limit that is exceeded first.
     ['[1,2,[3]]', { values: 2, depth: 1 }, 'values'],
     ['[[3],1,2]', { values: 2, depth: 1 }, 'depth'],
+    ['[[1,2],[3,4]]', { elements: 2, depth: 2 }, undefined],
+    ['[[1,2],[3,4,5]]', { elements: 2, depth: 2 }, 'elements'],
+    ['{"a":1,"b":[1,2],"c":2}', { elements: 2, depth: 2 }, 'elements'],
+    ['[{"a":1,"b":[1,2,3]},{}]', { members: 2 }, undefined],
+    ['[{"a":1,"b":[1,2,3]},{"c":2}]', { members: 2 }, 'members'],
+    ['{"12345":[-123,"12345",true]}', { digits: 4 }, undefined],
+    ['{"a":-1234}', { digits: 4 }, 'digits'],
   ])('%s within %j: %s', (text, limits, expected) => {
     expect(exceededJsonLimit(Buffer.from(text), { ...unlimited, ...limits })).toBe(expected)
   })
@@ -118,7 +142,7 @@ describe('limits', () => {
   })
 
   test('detects the attacks that the limits prevent: millions of empty objects, open brackets or values', () => {
-    const limits = { containers: 1_000_000, values: 2_000_000, depth: 64 }
+    const limits = { ...unlimited, containers: 1_000_000, values: 2_000_000, depth: 64 }
     expect(exceededJsonLimit(Buffer.from(`{"resourceSpans":[${'{},'.repeat(2 ** 20)}{}]}`), limits)).toBe('containers')
     expect(exceededJsonLimit(Buffer.from('['.repeat(2 ** 20)), limits)).toBe('depth')
     expect(exceededJsonLimit(Buffer.from(`[${'0,'.repeat(2 ** 21)}0]`), limits)).toBe('values')
@@ -133,7 +157,7 @@ test('the result does not depend on how the bytes are split into chunks', () => 
   fc.assert(
     fc.property(text, fc.array(fc.nat(60), { maxLength: 8 }), fc.nat(6), (body, sizes, most) => {
       const bytes = Buffer.from(body)
-      const limits = { containers: most, values: most * 2, depth: most }
+      const limits = { containers: most, values: most * 2, depth: most, elements: most, members: most, digits: most }
       const scanner = new JsonScanner(limits)
       let at = 0
       for (const size of sizes) {
@@ -155,7 +179,7 @@ test('ignores an empty chunk between a backslash and the escaped character', () 
 test('returns a result for malformed bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      const limits = { containers: 3, values: 5, depth: 2 }
+      const limits = { ...unlimited, containers: 3, values: 5, depth: 2 }
       expect(['containers', 'values', 'depth', undefined]).toContain(exceededJsonLimit(bytes, limits))
     }),
   )

@@ -1,4 +1,4 @@
-import type { JsonLimits } from '@penstock/json'
+import { type JsonLimits, unlimitedJson } from '@penstock/json'
 import { refuse } from './decode-error.ts'
 
 /** The limits of a decoder for untrusted input. */
@@ -37,6 +37,7 @@ const SMALL_REQUEST = 1_000
  */
 export function jsonLimits({ maxDepth, maxElements }: Pick<DecodeLimits, 'maxDepth' | 'maxElements'>): JsonLimits {
   return {
+    ...unlimitedJson,
     containers: maxElements * CONTAINERS_PER_ELEMENT + SMALL_REQUEST,
     values: maxElements * VALUES_PER_ELEMENT + SMALL_REQUEST,
     depth: maxDepth * CONTAINERS_PER_LEVEL + CONTAINERS_AROUND_A_VALUE,

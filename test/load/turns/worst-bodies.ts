@@ -97,14 +97,13 @@ const shapesOf = (target: Target, bytes: number, around: (value: string) => stri
 /** Returns JSON that is just within the limits. */
 const withinLimits = (
   target: Target,
-  containers: number,
-  values: number,
+  { containers, elements, members }: Readonly<Record<'containers' | 'elements' | 'members', number>>,
   around: (value: string) => string,
 ): WorstBody[] =>
   Object.entries({
     'as many empty objects as may be': `[${'{},'.repeat(containers)}{}]`,
-    'as many zeros as may be': `[${'0,'.repeat(values)}0]`,
-    'as many keys as may be': `{${Array.from({ length: values }, (_, index) => `"key${index}":0`).join()}}`,
+    'as many zeros as may be': `[${'0,'.repeat(elements)}0]`,
+    'as many keys as may be': `{${Array.from({ length: members }, (_, index) => `"key${index}":0`).join()}}`,
   }).map(([what, value]) => ({ ...target, what, body: () => around(value) }))
 
 const form = (target: Target, what: string, body: string): WorstBody => ({
@@ -130,7 +129,11 @@ const QUERY = 9_990
 /** One row per request. To add a listener, add its rows. */
 export const worstBodies: readonly WorstBody[] = [
   ...shapesOf(issue, 2 * MIB - 100, (value) => `{"title":"a","x":${value}}`),
-  ...withinLimits(issue, 9_900, 19_900, (value) => `{"title":"a","x":${value}}`),
+  ...withinLimits(
+    issue,
+    { containers: 9_900, elements: 19_900, members: 19_900 },
+    (value) => `{"title":"a","x":${value}}`,
+  ),
   {
     ...issue,
     what: 'a description of 1 MiB',
@@ -150,7 +153,11 @@ export const worstBodies: readonly WorstBody[] = [
   multipart(issue, 'a part of half boundaries', part('title', repeated('a', 2 * MIB - 300)), 'a'.repeat(70)),
 
   ...shapesOf(anonymousGraphql, 64 * 1024 - 100, (value) => `{"query":"{__typename}","variables":{"a":${value}}}`),
-  ...withinLimits(graphql, 19_900, 49_900, (value) => `{"query":"{__typename}","variables":{"a":${value}}}`),
+  ...withinLimits(
+    graphql,
+    { containers: 19_900, elements: 49_900, members: 19_900 },
+    (value) => `{"query":"{__typename}","variables":{"a":${value}}}`,
+  ),
   ...shapesOf(graphql, 2 * MIB - 100, (value) => `{"query":"{__typename}","variables":{"a":${value}}}`),
   {
     ...anonymousGraphql,

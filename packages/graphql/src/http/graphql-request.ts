@@ -1,7 +1,7 @@
 import type { RouteRequest } from '@penstock/http'
 import type { OperationRequest } from '../engine/engine.ts'
 import { GraphqlRequestError } from './graphql-request-error.ts'
-import { parseLimitedJson, validateJsonLimits } from './json-limits.ts'
+import { parseLimitedJson } from './json-limits.ts'
 
 /** The content of a request: one operation, or a batch of several. */
 export interface GraphqlRequest {
@@ -21,7 +21,6 @@ const MAX_SHOWN_CHARACTERS = 100
 
 /** Reads the operations of a request from its body or its query string. @throws GraphqlRequestError */
 export function parseGraphqlRequest({ query, body: rawBody, form, method }: RouteRequest): GraphqlRequest {
-  if (form === undefined) validateJsonLimits(rawBody, plainBodyError)
   const body = form === undefined ? rawBody : formBody(rawBody)
   const parameters: Parameters = method === 'POST' ? { ...query, ...asObject(body) } : query
   const batch = Array.isArray(body) ? body : Array.isArray(parameters._json) ? parameters._json : undefined
