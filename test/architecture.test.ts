@@ -19,6 +19,7 @@ const mayImport: Record<string, readonly string[]> = {
   graphql: ['core', 'http', 'json', 'runtime'],
   observe: ['db', 'http', 'json', 'otlp', 'runtime'],
   gateway: ['db', 'http', 'json', 'otlp', 'runtime'],
+  web: [],
   cli: [
     'converter',
     'core',
@@ -72,6 +73,9 @@ const owners: Record<string, readonly string[]> = {
   yazl: ['core'],
   'rate-limiter-flexible': ['db'],
   argon2: ['core', 'gateway'],
+  preact: ['web'],
+  '@preact/signals': ['web'],
+  uplot: ['web'],
   pino: ['runtime'],
   commander: ['cli'],
   'fast-check': ['testkit'],

@@ -17,7 +17,7 @@ export interface SourceFile {
 export function sourcesOf(name: string): SourceFile[] {
   const directory = join(root, 'packages', name, 'src')
   return readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.tsx?$/.test(file))
     .map((file) => join(directory, file))
     .map((file) => ({ file: relative(root, file), imports: importsOf(readFileSync(file, 'utf8')) }))
 }
@@ -29,7 +29,7 @@ function importsOf(source: string): string[] {
   return [...statements].map((match) => match[1] ?? match[2] ?? '')
 }
 
-export const isTest = (file: string): boolean => /\.(test|case|harness|bench)\.ts$/.test(file)
+export const isTest = (file: string): boolean => /\.(test|case|harness|bench)\.tsx?$/.test(file)
 
 /** A directed graph: for each node, the nodes that its edges lead to. */
 export type Graph = ReadonlyMap<string, ReadonlySet<string>>
