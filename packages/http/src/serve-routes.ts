@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, METHODS, type RequestListener } from 'node:http'
 import type { Readable } from 'node:stream'
-import Router, { type RouterContext } from '@koa/router'
+import type { RouterContext } from '@koa/router'
 import type { JsonLimits } from '@penstock/json'
 import { type Log, type TrustedProxies, unmapIpv4 } from '@penstock/runtime'
 import Koa from 'koa'
@@ -16,6 +16,7 @@ import {
   type RouteRequest,
   type ServedRoute,
 } from './route.ts'
+import { RouteIndex } from './route-index.ts'
 import type { UploadSpace } from './upload-space.ts'
 
 export interface ServeOptions {
@@ -72,7 +73,6 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
   const limits = { limitBytes: bodyLimitBytes, jsonLimits }
   const app = new Koa()
   app.silent = true
-  const router = new Router({ sensitive: true, strict: !options.takesTrailingSlash })
 
   async function bodyOf(
     route: ServedRoute,
@@ -93,11 +93,11 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
   const finish = (context: Koa.Context, incoming: Incoming, reply: Reply) =>
     send(context, options.finish?.(reply, incoming) ?? reply)
 
-  for (const route of routes) {
+  const indexed = routes.map((route) => {
     const methods = route.method === '*' ? METHODS : route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]
     const spanning = pathParametersOf(route.path).flatMap(({ name, spansSegments }) => (spansSegments ? [name] : []))
     const needsBody = route.body !== undefined && !route.body.safeParse(undefined).success
-    router.register(route.path, methods, async (context: RouterContext) => {
+    const serve = async (context: RouterContext) => {
       // The log gets the route's path and not the request's, because a client may put a secret in place of an id.
       context.state.route = route.path
       context.state.reshape = route.reshape
@@ -111,8 +111,10 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
       } finally {
         await dispose?.()
       }
-    })
-  }
+    }
+    return { path: route.path, methods, serve }
+  })
+  const index = new RouteIndex(indexed, { sensitive: true, strict: !options.takesTrailingSlash })
 
   app.use(async (context, next) => {
     const incoming = incomingOf(context, options.trustedProxies)
@@ -129,14 +131,13 @@ export function serveRoutes(routes: readonly ServedRoute[], options: ServeOption
       finish(context, incoming, reply)
     }
   })
-  app.use(router.routes())
+  app.use((context, next) => index.routerOf(context.method, context.path)(context as RouterContext, next))
   app.use(async (context) => {
     const incoming: Incoming = context.state.incoming
     const reply = await options.unmatched?.(incoming)
     if (reply !== undefined) return finish(context, incoming, reply)
-    const layers = router.match(context.path, context.method).path
-    if (layers.length === 0) throw new RequestProblem({ kind: 'not_found' })
-    const allowed = [...new Set(layers.flatMap((layer) => layer.methods))].sort()
+    const allowed = index.methodsOf(context.path)
+    if (allowed.length === 0) throw new RequestProblem({ kind: 'not_found' })
     if (options.answersOptions && context.method === 'OPTIONS') {
       return finish(context, incoming, { status: 204, headers: { Allow: allowed.join(', ') } })
     }

@@ -5,7 +5,6 @@ import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { AccessLevel } from '../model/access-level.ts'
 import type { Tx } from '../operations/context.ts'
-import { userColumns, userOf } from '../users/user-store.ts'
 import {
   type AccessToken,
   type AccessTokenKind,
@@ -13,9 +12,8 @@ import {
   type IssuedAccessToken,
   type TokenFilter,
 } from './access-token.ts'
-import type { Authenticated } from './authenticated.ts'
 import { scopesOf } from './scope.ts'
-import { digestOf, digestOfPresented } from './token-text.ts'
+import { digestOf } from './token-text.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -86,35 +84,6 @@ const selectTokens = ({ db }: ReadContext) =>
 export async function findAccessToken(context: ReadContext, id: number): Promise<AccessToken | undefined> {
   const row = await selectTokens(context).where('access_tokens.id', '=', id).executeTakeFirst()
   return row && tokenOf(row, context.nowMs)
-}
-
-/** Finds the token with this value and its user; `undefined` if it is unknown. */
-export async function findByAccessTokenText(context: ReadContext, text: string): Promise<Authenticated | undefined> {
-  const digest = digestOfPresented(text)
-  if (digest === undefined) return undefined
-  const row = await context.db
-    .selectFrom('access_tokens')
-    .innerJoin('users', 'users.id', 'access_tokens.user_id')
-    .select(userColumns)
-    .select([
-      'access_tokens.id as token_id',
-      'access_tokens.kind',
-      'access_tokens.scopes',
-      'access_tokens.expires_at',
-      'access_tokens.revoked_at_ms',
-      'access_tokens.last_used_at_ms',
-    ])
-    .where('access_tokens.digest', '=', digest)
-    .executeTakeFirst()
-  if (row === undefined) return undefined
-  return {
-    kind: row.kind,
-    id: row.token_id,
-    scopes: scopesOf(row.scopes),
-    state: stateOf(row, context.nowMs),
-    lastUsedAtMs: row.last_used_at_ms ?? undefined,
-    user: userOf(row),
-  }
 }
 
 /** Selects the tokens of a list. */
@@ -296,7 +265,7 @@ function tokenOf(row: Row, nowMs: number): AccessToken {
   }
 }
 
-function stateOf({ expires_at, revoked_at_ms }: Pick<Row, 'expires_at' | 'revoked_at_ms'>, nowMs: number) {
+export function stateOf({ expires_at, revoked_at_ms }: Pick<Row, 'expires_at' | 'revoked_at_ms'>, nowMs: number) {
   if (expires_at !== null && expires_at <= dateAfterDays(nowMs, 0)) return 'expired'
   return revoked_at_ms === null ? 'valid' : 'revoked'
 }

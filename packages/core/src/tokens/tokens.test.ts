@@ -6,7 +6,7 @@ import { DomainError } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
 import type { Actor, User } from '../model/user.ts'
 import { findUser } from '../users/user-store.ts'
-import { findByAccessTokenText } from './access-token-store.ts'
+import { findByAccessTokenText } from './find-by-token-text.ts'
 import {
   createGroupToken,
   createProjectToken,
