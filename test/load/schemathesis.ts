@@ -1,7 +1,7 @@
 /**
  * Tests the API of a core against its description with calls that schemathesis generates, as administrator and without a
  * credential. `schemathesis.js brief` takes a few minutes and always makes the same calls; `schemathesis.js 30` runs for 30
- * minutes. Exits with 1 for an answer that is not in the description, for a server error, and for an operation that never
+ * minutes. With `postgres` as a second word, the core runs on PostgreSQL instead of SQLite. Exits with 1 for an answer that is not in the description, for a server error, and for an operation that never
  * succeeded, because only its refusals would have been tested.
  */
 import { execFileSync, spawn } from 'node:child_process'
@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CoreProcess, ROOT_TOKEN } from '../core/core-process.ts'
 import type { PreparedPaths } from '../interop/prepared.ts'
+import { startPostgres } from '../postgres/postgres-server.ts'
 import { printTable } from './measure.ts'
 
 /** The number of answers by operation and status. */
@@ -27,7 +28,8 @@ const here = join(testsDirectory, 'schemathesis')
 const DEFAULT_MINUTES = 25
 
 const { schemathesis, schemathesisIsComplete } = preparedPaths()
-if (existsSync(schemathesisIsComplete)) await perform(runsFor(process.argv[2]))
+const [, , length, database] = process.argv
+if (existsSync(schemathesisIsComplete)) await perform(runsFor(length))
 else skip('schemathesis ("node test/interop/prepare.mjs" makes it; takes Python and Go)')
 
 function runsFor(argument: string | undefined): Run[] {
@@ -62,8 +64,9 @@ function skip(missing: string): void {
 
 async function perform(runs: readonly Run[]): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'penstock-schemathesis-'))
+  const server = database === 'postgres' ? await startPostgres() : undefined
   try {
-    await using core = await CoreProcess.start(join(directory, 'data'))
+    await using core = await CoreProcess.start(join(directory, 'data'), { databaseUrl: server?.url })
     const faults: string[] = []
     const byAdministrator: Record<string, Set<string>> = {}
     for (const [index, run] of runs.entries()) {
@@ -85,6 +88,7 @@ async function perform(runs: readonly Run[]): Promise<void> {
     console.log(faults.length === 0 ? '\nall as described' : faults.join('\n'))
     if (faults.length > 0) process.exitCode = 1
   } finally {
+    await server?.stop()
     rmSync(directory, { recursive: true, force: true })
   }
 }
