@@ -1,5 +1,6 @@
 import type { Migrations } from '@penstock/db'
 import { type Kysely, sql } from 'kysely'
+import { pipelineMigration } from './pipeline-migration.ts'
 
 /** Ids are never reused (`autoincrement`), so their order is the order of arrival. */
 const firstTables = [
@@ -49,4 +50,5 @@ export const migrations: Migrations = {
       for (const statement of firstTables) await sql.raw(statement).execute(db)
     },
   },
+  '0002_pipeline_runs': pipelineMigration,
 }

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { PipelineTables } from './pipeline-tables.ts'
 
 /**
  * The tables of the embedded store.
@@ -9,7 +10,7 @@ import type { Generated } from 'kysely'
  * Rows of `spans`, `log_records` and `points` are inserted in the order of arrival, so the oldest have the smallest ids. Every row
  * that others refer to stores the last slice in which it was used.
  */
-export interface ObserveTables {
+export interface ObserveTables extends PipelineTables {
   slices: SliceTable
   services: ServiceTable
   documents: DocumentTable

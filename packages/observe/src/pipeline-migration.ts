@@ -1,0 +1,40 @@
+import type { Migrations } from '@penstock/db'
+import { type Kysely, sql } from 'kysely'
+
+const derived = `trace_id text not null, span_id text not null, parent_span_id text not null, span_row_id integer not null`
+const timed = `${derived}, service_id integer not null, status text, is_final integer not null, start_ns integer not null,
+  end_ns integer not null`
+
+const statements = [
+  `create table pipeline_runs (
+    id integer primary key autoincrement, ${timed}, is_child integer not null, name text, project text, project_name text,
+    namespace text, project_url text, pipeline_id text, pipeline_iid integer, ref text, sha text, title text,
+    trigger_type text, username text, url text, busy_seconds real, queue_seconds real, coverage real,
+    jobs integer not null, jobs_failed integer not null, failed_jobs_json text not null, shape_json text not null)`,
+  'create unique index pipeline_runs_by_span on pipeline_runs (trace_id, span_id)',
+  'create index pipeline_runs_by_arrival on pipeline_runs (span_row_id)',
+  // Holds every column that lists and percentiles filter by, so that they do not read the rows that they skip.
+  `create index pipeline_runs_by_start on pipeline_runs (
+    start_ns, id, is_child, service_id, status, is_final, project, project_name, ref, end_ns, busy_seconds, queue_seconds)`,
+  `create table pipeline_jobs (
+    id integer primary key autoincrement, ${timed}, run_id integer, name text not null, stage text, job_id text,
+    is_bridge integer not null, has_run integer not null, is_manual integer not null, allow_failure integer not null,
+    failure_reason text, attempt integer, duration_seconds real, queue_seconds real, critical_seconds real not null,
+    runner_id text, runner_name text, runner_tags_json text, environment text, username text, url text, coverage real)`,
+  'create unique index pipeline_jobs_by_span on pipeline_jobs (trace_id, span_id)',
+  'create index pipeline_jobs_by_arrival on pipeline_jobs (span_row_id)',
+  'create index pipeline_jobs_by_run on pipeline_jobs (run_id)',
+  `create table pipeline_stages (id integer primary key autoincrement, ${derived})`,
+  'create unique index pipeline_stages_by_span on pipeline_stages (trace_id, span_id)',
+  'create index pipeline_stages_by_arrival on pipeline_stages (span_row_id)',
+  'create table pipeline_rereads (id integer primary key, before_span_row_id integer not null)',
+  // The writer reads spans that are stored already in the background, the latest first.
+  'insert into pipeline_rereads (before_span_row_id) select max(id) + 1 from spans having max(id) is not null',
+]
+
+/** The tables of pipeline runs and jobs. */
+export const pipelineMigration: Migrations[string] = {
+  async up(db: Kysely<unknown>) {
+    for (const statement of statements) await sql.raw(statement).execute(db)
+  },
+}
