@@ -1,0 +1,285 @@
+import { type FlakyJob, flakyJobs } from './flaky-jobs.ts'
+import { medianOf, percentileOf, sortedNumbers } from './percentile.ts'
+import { entryOf, failureRate, hasFinished, type RunFacts } from './run-facts.ts'
+import { DAY, isWithin, startOfDay, type TimeSpan } from './time-buckets.ts'
+
+/** A piece of a finding's sentence. Numbers are not formatted, so that a page can write them with its units and zone. */
+export type FindingPart =
+  | { readonly text: string }
+  | { readonly name: string }
+  | { readonly seconds: number }
+  | { readonly ratio: number }
+  | { readonly count: number }
+  /** The beginning of a day. */
+  | { readonly day_ns: string }
+
+export interface Finding {
+  readonly rule: 'slower_yesterday' | 'bad_day' | 'slow_drift' | 'longer_queue' | 'flaky_job'
+  readonly parts: readonly FindingPart[]
+  /** A path of the console with the runs behind the finding. */
+  readonly link: string
+}
+
+export interface FindingRange extends TimeSpan {
+  readonly offsetMinutes: number
+}
+
+/** A change of a median counts if it is at least this long and at least this share of the earlier median. */
+const MIN_CHANGE_SECONDS = 5
+const MIN_CHANGE_RATIO = 0.1
+
+/**
+ * Returns the statements about a range that their rules find true, the most important first. docs/observe.md lists the rules.
+ *
+ * @param runs without child pipelines, of the range and of the eight days before its end
+ * @param inRange all runs of the range, with child pipelines
+ */
+export function findingsOf(runs: readonly RunFacts[], inRange: readonly RunFacts[], range: FindingRange): Finding[] {
+  const roots = inRange.filter(({ isChild }) => !isChild)
+  return [
+    slowerYesterday(runs, range),
+    badDay(roots, inRange, range),
+    slowDrift(roots, range),
+    longerQueue(runs, range),
+    flakyJob(inRange, range),
+  ].flatMap((finding) => finding ?? [])
+}
+
+const BASELINE_DAYS = 7
+const MIN_RUNS_YESTERDAY = 3
+const MIN_RUNS_BASELINE = 5
+
+/**
+ * The day before the day of the range's end against the seven days before it: the project with the largest rise of the median duration of
+ * passed runs, as a share, and the job with the largest rise of its mean time on the critical path.
+ */
+function slowerYesterday(runs: readonly RunFacts[], { until, offsetMinutes }: FindingRange): Finding | undefined {
+  const today = startOfDay(until, offsetMinutes)
+  const yesterday = { since: today - DAY, until: today }
+  const before = { since: yesterday.since - BASELINE_DAYS * DAY, until: yesterday.since }
+  const change = largestChange(passed(runs), before, yesterday, MIN_RUNS_BASELINE, MIN_RUNS_YESTERDAY)
+  if (change === undefined) return undefined
+  const { project, median, usual, job } = change
+  return {
+    rule: 'slower_yesterday',
+    parts: [
+      ...(job === undefined
+        ? [...inProject('Pipelines', project), { text: ' took longer: ' }]
+        : [
+            ...inProject(job.name, project),
+            { text: ': ' },
+            { seconds: job.rise },
+            { text: ' more on the critical path, ' },
+          ]),
+      { text: 'median pipeline ' },
+      { seconds: median },
+      { text: ', usually ' },
+      { seconds: usual },
+    ],
+    link: pipelinesLink(yesterday, project),
+  }
+}
+
+const MIN_DRIFT_DAYS = 6
+const MIN_RUNS_PER_THIRD = 10
+
+/** The last third of the range against its first third, for ranges of at least six days. */
+function slowDrift(roots: readonly RunFacts[], range: FindingRange): Finding | undefined {
+  const { since, until } = range
+  if (until - since < MIN_DRIFT_DAYS * DAY) return undefined
+  const third = (until - since) / 3
+  const first = { since, until: since + third }
+  const last = { since: until - third, until }
+  const change = largestChange(passed(roots), first, last, MIN_RUNS_PER_THIRD, MIN_RUNS_PER_THIRD)
+  if (change === undefined) return undefined
+  const { project, median, usual, job } = change
+  return {
+    rule: 'slow_drift',
+    parts: [
+      ...inProject('The median pipeline', project),
+      { text: ' rose from ' },
+      { seconds: usual },
+      { text: ' to ' },
+      { seconds: median },
+      ...(job === undefined
+        ? []
+        : [{ text: '. ' }, { name: job.name }, { text: ' accounts for ' }, { seconds: job.rise }]),
+    ],
+    link: insightsLink(range, project),
+  }
+}
+
+const BAD_DAY_RATE = 0.2
+const BAD_DAY_FACTOR = 2
+const MIN_FAILED_RUNS = 3
+const RUNNER_SHARE = 0.6
+
+/**
+ * The day with the highest failure rate, if that is at least 20 % and twice the rate of the other days, with at least three failed
+ * runs; and the runner of at least 60 % of that day's failed jobs.
+ */
+function badDay(roots: readonly RunFacts[], inRange: readonly RunFacts[], range: FindingRange): Finding | undefined {
+  const days = new Map<number, { success: number; failed: number }>()
+  const all = { success: 0, failed: 0 }
+  for (const run of roots) {
+    if (run.status !== 'success' && run.status !== 'failed') continue
+    entryOf(days, startOfDay(run.start, range.offsetMinutes), () => ({ success: 0, failed: 0 }))[run.status] += 1
+    all[run.status] += 1
+  }
+  const candidates = [...days].flatMap(([day, { success, failed }]) => {
+    const rate = failureRate(success, failed)!
+    const otherRate = failureRate(all.success - success, all.failed - failed)
+    const stands = failed >= MIN_FAILED_RUNS && rate >= BAD_DAY_RATE && otherRate !== null
+    return stands && rate >= BAD_DAY_FACTOR * otherRate ? [{ day, failed, rate, otherRate }] : []
+  })
+  const worst = candidates.sort((a, b) => b.rate - a.rate || b.failed - a.failed)[0]
+  if (worst === undefined) return undefined
+  const span = { since: worst.day, until: worst.day + DAY }
+  const runner = mainRunnerOfFailures(inRange.filter(({ start }) => isWithin(start, span)))
+  return {
+    rule: 'bad_day',
+    parts: [
+      { day_ns: nanosecondsOf(worst.day) },
+      { text: ': ' },
+      { ratio: worst.rate },
+      { text: ' of pipelines failed, otherwise ' },
+      { ratio: worst.otherRate },
+      ...(runner === undefined
+        ? []
+        : [
+            { text: '. ' },
+            { count: runner.failed },
+            { text: ` of ${runner.all} failed jobs ran on ` },
+            { name: runner.name },
+          ]),
+    ],
+    link: `${pipelinesLink(span)}&status=failed`,
+  }
+}
+
+function mainRunnerOfFailures(runs: readonly RunFacts[]): { name: string; failed: number; all: number } | undefined {
+  const byRunner = new Map<string, number>()
+  let all = 0
+  for (const { jobs } of runs) {
+    for (const { status, isBridge, runner } of jobs) {
+      if (status !== 'failed' || isBridge || runner === null) continue
+      byRunner.set(runner, (byRunner.get(runner) ?? 0) + 1)
+      all += 1
+    }
+  }
+  const main = [...byRunner].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]
+  if (main === undefined || main[1] < MIN_FAILED_RUNS || main[1] < RUNNER_SHARE * all) return undefined
+  return { name: main[0], failed: main[1], all }
+}
+
+const MIN_QUEUE_SECONDS = 30
+const QUEUE_FACTOR = 2
+const MIN_QUEUES = 5
+
+/** The 95th percentile of the queue time, if it is at least 30 s and twice that of the range before. */
+function longerQueue(runs: readonly RunFacts[], range: FindingRange): Finding | undefined {
+  const { since, until } = range
+  const queueP95 = (span: TimeSpan) => {
+    const queues = sortedNumbers(
+      runs.flatMap(({ start, queue }) => (queue !== null && isWithin(start, span) ? [queue] : [])),
+    )
+    return queues.length < MIN_QUEUES ? null : percentileOf(queues, 0.95)
+  }
+  const now = queueP95(range)
+  const before = queueP95({ since: since - (until - since), until: since })
+  if (now === null || before === null || now < MIN_QUEUE_SECONDS || now < QUEUE_FACTOR * before) return undefined
+  return {
+    rule: 'longer_queue',
+    parts: [
+      { text: 'One run in twenty waited ' },
+      { seconds: now },
+      { text: ' or longer, before ' },
+      { seconds: before },
+    ],
+    link: insightsLink(range),
+  }
+}
+
+const MIN_FLAKY_SHAS = 2
+
+/** The job with the most commits on which it passed and failed, if there are at least two. */
+function flakyJob(inRange: readonly RunFacts[], range: FindingRange): Finding | undefined {
+  const job: FlakyJob | undefined = flakyJobs(inRange)[0]
+  if (job === undefined || job.shas < MIN_FLAKY_SHAS) return undefined
+  return {
+    rule: 'flaky_job',
+    parts: [
+      ...inProject(job.name, job.project),
+      { text: ': passed and failed on the same commit ' },
+      { count: job.shas },
+      { text: ` times in ${job.shas_total} commits` },
+    ],
+    link: insightsLink(range, job.project),
+  }
+}
+
+interface Change {
+  readonly project: string | null
+  readonly median: number
+  readonly usual: number
+  readonly job: { readonly name: string; readonly rise: number } | undefined
+}
+
+function largestChange(
+  runs: readonly RunFacts[],
+  before: TimeSpan,
+  after: TimeSpan,
+  minBefore: number,
+  minAfter: number,
+): Change | undefined {
+  const projects = new Map<string | null, { before: RunFacts[]; after: RunFacts[] }>()
+  for (const run of runs) {
+    const side = isWithin(run.start, before) ? 'before' : isWithin(run.start, after) ? 'after' : undefined
+    if (side !== undefined) entryOf(projects, run.project, () => ({ before: [], after: [] }))[side].push(run)
+  }
+  const changes = [...projects].flatMap(([project, runsOf]) => {
+    if (runsOf.before.length < minBefore || runsOf.after.length < minAfter) return []
+    const usual = medianOf(runsOf.before.map(({ duration }) => duration))!
+    const median = medianOf(runsOf.after.map(({ duration }) => duration))!
+    const rise = median - usual
+    if (rise < MIN_CHANGE_SECONDS || rise < MIN_CHANGE_RATIO * usual) return []
+    return [{ project, median, usual, rise: rise / Math.max(usual, 1), runsOf }]
+  })
+  const largest = changes.sort((a, b) => b.rise - a.rise)[0]
+  if (largest === undefined) return undefined
+  const { project, median, usual, runsOf } = largest
+  return { project, median, usual, job: jobWithLargestRise(runsOf.before, runsOf.after) }
+}
+
+/** Returns the job with the largest rise of its mean time on the critical path; `undefined` if none rose by a second. */
+function jobWithLargestRise(before: readonly RunFacts[], after: readonly RunFacts[]): Change['job'] {
+  const usual = meanCriticalSeconds(before)
+  const rises = [...meanCriticalSeconds(after)].map(([name, mean]) => ({ name, rise: mean - (usual.get(name) ?? 0) }))
+  const largest = rises.sort((a, b) => b.rise - a.rise || (a.name < b.name ? -1 : 1))[0]
+  return largest !== undefined && largest.rise >= 1 ? largest : undefined
+}
+
+function meanCriticalSeconds(runs: readonly RunFacts[]): Map<string, number> {
+  const sums = new Map<string, number>()
+  for (const { jobs } of runs) {
+    for (const { name, critical } of jobs) if (critical > 0) sums.set(name, (sums.get(name) ?? 0) + critical)
+  }
+  return new Map([...sums].map(([name, sum]) => [name, sum / runs.length]))
+}
+
+const passed = (runs: readonly RunFacts[]): RunFacts[] =>
+  runs.filter((run) => hasFinished(run) && run.status === 'success' && !run.isChild)
+
+const inProject = (name: string, project: string | null): FindingPart[] =>
+  project === null ? [{ name }] : [{ name }, { text: ' in ' }, { name: project }]
+
+const nanosecondsOf = (seconds: number): string => String(BigInt(Math.round(seconds)) * 1_000_000_000n)
+
+const linkTo = (page: string, { since, until }: TimeSpan, project?: string | null): string =>
+  `${page}?${new URLSearchParams({
+    ...(project != null && { project }),
+    since: nanosecondsOf(since),
+    until: nanosecondsOf(until),
+  })}`
+const pipelinesLink = (span: TimeSpan, project?: string | null): string => linkTo('/pipelines', span, project)
+const insightsLink = (span: TimeSpan, project?: string | null): string => linkTo('/insights', span, project)

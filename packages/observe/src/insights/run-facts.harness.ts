@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import type { JobFacts, RunFacts } from './run-facts.ts'
+
+/** 2026-01-05T00:00:00Z, a Monday. */
+export const MONDAY = 1_767_571_200
+export const HOUR = 3_600
+export const DAY = 24 * HOUR
+
+let lastNumber = 0
+
+/** Returns a run with valid defaults. */
+export function run(facts: Partial<RunFacts> = {}): RunFacts {
+  lastNumber += 1
+  return {
+    traceId: lastNumber.toString(16).padStart(32, '0'),
+    spanId: lastNumber.toString(16).padStart(16, '0'),
+    service: 'svc-ci',
+    project: 'shop/storefront',
+    ref: 'main',
+    sha: `sha ${lastNumber}`,
+    status: 'success',
+    isChild: false,
+    start: MONDAY,
+    duration: 60,
+    queue: 2,
+    jobs: [],
+    ...facts,
+  }
+}
+
+/** Returns an attempt of a job with valid defaults. */
+export const job = (name: string, facts: Partial<JobFacts> = {}): JobFacts => ({
+  name,
+  stage: 'test',
+  status: 'success',
+  start: MONDAY,
+  duration: 30,
+  critical: 0,
+  isBridge: false,
+  runner: 'pool-01',
+  tags: ['linux'],
+  ...facts,
+})
+
+const status = fc.constantFrom('success', 'failed', 'canceled', 'skipped')
+
+const someJob = fc
+  .record({
+    name: fc.constantFrom('unit', 'build', 'lint'),
+    status,
+    start: fc.nat(20 * DAY).map((offset) => MONDAY + offset),
+    duration: fc.nat(500),
+    critical: fc.nat(100),
+    isBridge: fc.boolean(),
+    tags: fc.uniqueArray(fc.constantFrom('linux', 'large'), { maxLength: 2 }),
+    runner: fc.constantFrom('pool-01', 'pool-02', null),
+  })
+  .map(({ name, ...facts }) => job(name, facts))
+
+/** Runs of two weeks with few names, so that names and commits repeat. */
+export const someRuns = fc.array(
+  fc
+    .record({
+      status,
+      sha: fc.constantFrom('a', 'b', 'c', null),
+      project: fc.constantFrom('shop', 'hub', null),
+      start: fc.nat(14 * DAY).map((offset) => MONDAY + offset),
+      duration: fc.nat(4_000),
+      queue: fc.option(fc.nat(100)),
+      isChild: fc.boolean(),
+      jobs: fc.array(someJob, { maxLength: 6 }),
+    })
+    .map(run),
+  { maxLength: 30 },
+)

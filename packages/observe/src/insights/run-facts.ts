@@ -1,0 +1,53 @@
+/** The data of one pipeline run that statistics use. Times are seconds since 1970, durations are seconds. */
+export interface RunFacts {
+  readonly traceId: string
+  readonly spanId: string
+  readonly service: string
+  readonly project: string | null
+  readonly ref: string | null
+  readonly sha: string | null
+  /** The service's word: `success`, `failed`, `canceled`, `skipped`, `running` and others. */
+  readonly status: string | null
+  readonly isChild: boolean
+  readonly start: number
+  /** The end of the pipeline's span less its start. */
+  readonly duration: number
+  /** `null` if the pipeline did not wait or the time is unknown. */
+  readonly queue: number | null
+  readonly jobs: readonly JobFacts[]
+}
+
+/** One attempt of a job. */
+export interface JobFacts {
+  readonly name: string
+  readonly stage: string | null
+  readonly status: string | null
+  readonly start: number
+  readonly duration: number
+  /** The exclusive time on the critical path of the trace's root run; 0 if the job is not on it. */
+  readonly critical: number
+  readonly isBridge: boolean
+  readonly runner: string | null
+  readonly tags: readonly string[]
+}
+
+/** Tells whether a run has ended after it ran. A skipped run never ran, so its duration says nothing. */
+export const hasFinished = ({ status }: RunFacts): boolean =>
+  status === 'success' || status === 'failed' || status === 'canceled'
+
+/** Tells whether an attempt counts in statistics of jobs: bridges run no job, and other statuses say nothing about it. */
+export const hasResult = ({ status, isBridge }: JobFacts): boolean =>
+  !isBridge && (status === 'success' || status === 'failed')
+
+/** Returns failed ÷ (success + failed); `null` if there are neither. */
+export const failureRate = (success: number, failed: number): number | null =>
+  success + failed === 0 ? null : failed / (success + failed)
+
+/** Returns the entry of a map, and creates it if it is missing. */
+export function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}
