@@ -1,4 +1,11 @@
 import { render } from 'preact'
-import './style/tokens.css'
+import { App } from './app/app.tsx'
+import { listenToKeys } from './app/keys.ts'
+import { followLinks } from './app/location.ts'
+import { beginSession } from './app/session.ts'
+import './style/console.css'
 
-render(<main>Penstock</main>, document.getElementById('app')!)
+followLinks()
+listenToKeys()
+void beginSession()
+render(<App />, document.getElementById('app')!)

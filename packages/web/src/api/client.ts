@@ -1,0 +1,120 @@
+/** A failure of a call to the service, in words that a page can show. */
+export class ApiError extends Error {
+  /** The HTTP status, or 0 if the service could not be reached. */
+  readonly status: number
+  /** The error code of the API, or an empty string. */
+  readonly code: string
+  /** The id under which the service logged the request, or an empty string. */
+  readonly requestId: string
+
+  constructor(message: string, status: number, code = '', requestId = '') {
+    super(message)
+    this.name = 'ApiError'
+    this.status = status
+    this.code = code
+    this.requestId = requestId
+  }
+}
+
+/** The values of a query string. Those that are null, undefined or empty are left out; a list repeats its name. */
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>
+
+/** One page of a list, and where the next one begins. */
+export interface Page<T> {
+  readonly items: readonly T[]
+  /** Null if this is the last page. */
+  readonly nextCursor: string | null
+}
+
+interface RequestOptions {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly query?: Query | undefined
+  readonly body?: unknown
+  readonly signal?: AbortSignal | undefined
+}
+
+let csrfToken = ''
+let onSessionEnd: (() => void) | undefined
+
+/** Sets the value that writes have to carry while the session lasts. */
+export function setCsrfToken(token: string): void {
+  csrfToken = token
+}
+
+/** Calls the listener whenever a request is refused because the session has ended. */
+export function whenSessionEnds(listener: () => void): void {
+  onSessionEnd = listener
+}
+
+/** Returns the address of a path with its query. */
+export function addressOf(path: string, query: Query = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (each !== null && each !== undefined && each !== '') search.append(name, String(each))
+    }
+  }
+  return search.size === 0 ? path : `${path}?${search}`
+}
+
+/** Returns the body of a JSON resource. @throws {ApiError} */
+export async function getJson<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+  return (await (await send(path, { query, signal })).json()) as T
+}
+
+/** Returns one page of a list; `cursor` belongs to the query. @throws {ApiError} */
+export async function getPage<T>(path: string, query?: Query, signal?: AbortSignal): Promise<Page<T>> {
+  const response = await send(path, { query, signal })
+  return { items: (await response.json()) as T[], nextCursor: response.headers.get('X-Next-Cursor') }
+}
+
+/** Sends a change and returns the JSON that answers it, or undefined if the answer has no body. @throws {ApiError} */
+export async function sendJson<T>(
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: unknown,
+): Promise<T> {
+  const response = await send(path, { method, body })
+  const text = await response.text()
+  return (text === '' ? undefined : JSON.parse(text)) as T
+}
+
+async function send(path: string, options: RequestOptions): Promise<Response> {
+  const { method = 'GET', body } = options
+  const headers: Record<string, string> = { Accept: 'application/json' }
+  if (method !== 'GET' && csrfToken !== '') headers['X-Penstock-CSRF'] = csrfToken
+  if (body !== undefined) headers['Content-Type'] = 'application/json'
+  let response: Response
+  try {
+    response = await fetch(addressOf(path, options.query), {
+      method,
+      headers,
+      credentials: 'same-origin',
+      cache: 'no-store',
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    })
+  } catch (error) {
+    if (options.signal?.aborted) throw error
+    throw new ApiError('The service cannot be reached.', 0)
+  }
+  if (response.ok) return response
+  const failure = await readFailure(response)
+  if (response.status === 401) onSessionEnd?.()
+  throw failure
+}
+
+interface ErrorBody {
+  readonly error?: { readonly code?: string; readonly message?: string; readonly request_id?: string }
+}
+
+async function readFailure(response: Response): Promise<ApiError> {
+  const body = (await response.json().catch(() => ({}))) as ErrorBody
+  const { code = '', message, request_id = response.headers.get('X-Request-Id') ?? '' } = body.error ?? {}
+  return new ApiError(
+    message ?? `The service answered with status ${response.status}.`,
+    response.status,
+    code,
+    request_id,
+  )
+}

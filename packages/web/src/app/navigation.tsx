@@ -1,0 +1,89 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Icon, type IconName, Mark } from './icons.tsx'
+import { place } from './location.ts'
+import { session, signOut } from './session.ts'
+
+interface Destination {
+  readonly path: string
+  readonly label: string
+  readonly icon: IconName
+}
+
+const observe: readonly Destination[] = [
+  { path: '/pipelines', label: 'Pipelines', icon: 'pipelines' },
+  { path: '/insights', label: 'Insights', icon: 'insights' },
+  { path: '/traces', label: 'Traces', icon: 'traces' },
+  { path: '/logs', label: 'Logs', icon: 'logs' },
+  { path: '/explore/metrics', label: 'Metrics', icon: 'metrics' },
+]
+
+const administration: readonly Destination[] = [
+  { path: '/ingest', label: 'Ingest', icon: 'ingest' },
+  { path: '/api-keys', label: 'API keys', icon: 'apiKeys' },
+]
+
+/** The side bar: where to go, who is signed in, and the way out. */
+export function Navigation() {
+  const [problem, setProblem] = useState('')
+  const leave = () => {
+    signOut().catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)))
+  }
+  const who = session.value
+  return (
+    <header class="side">
+      <a class="brand" href="/pipelines">
+        <Mark size={22} />
+        <span>Penstock</span>
+      </a>
+      <nav aria-label="Main">
+        {/* biome-ignore lint/a11y/useSemanticElements: these are links, not fields of a form */}
+        <div role="group" aria-labelledby="nav-observe">
+          <div class="group-name" id="nav-observe">
+            Observe
+          </div>
+          <Links destinations={observe} />
+        </div>
+        {/* biome-ignore lint/a11y/useSemanticElements: these are links, not fields of a form */}
+        <div role="group" aria-label="Administration">
+          <Links destinations={administration} />
+        </div>
+      </nav>
+      <div class="who">
+        {problem === '' ? null : <span role="alert">{problem}</span>}
+        <span>
+          {who?.key_name}, {who?.role}
+        </span>
+        <button class="out" type="button" onClick={leave}>
+          <Icon name="signOut" />
+          <span>Sign out</span>
+        </button>
+      </div>
+    </header>
+  )
+}
+
+function Links({ destinations }: { readonly destinations: readonly Destination[] }) {
+  const { path } = place.value
+  const list = useRef<HTMLUListElement>(null)
+  // On a narrow screen the links are a strip that scrolls sideways.
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [path])
+  return (
+    <ul ref={list}>
+      {destinations.map((destination) => (
+        <li key={destination.path}>
+          <a
+            href={destination.path}
+            aria-current={
+              path === destination.path ? 'page' : path.startsWith(`${destination.path}/`) ? 'true' : undefined
+            }
+          >
+            <Icon name={destination.icon} />
+            {destination.label}
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,82 @@
+import { signal } from '@preact/signals'
+import { ApiError, getJson, sendJson, setCsrfToken, whenSessionEnds } from '../api/client.ts'
+
+export type Role = 'Viewer' | 'Editor' | 'Admin'
+
+/** Who is signed in, as `GET /api/v1/session` answers. */
+export interface Session {
+  readonly role: Role
+  readonly key_name: string
+  readonly csrf_token: string
+  readonly expires_at: string
+  readonly observe: { readonly connected: boolean }
+}
+
+const PATH = '/api/v1/session'
+
+/** The session: undefined until the service has answered, null without one. */
+export const session = signal<Session | null | undefined>(undefined)
+
+/** Why the last sign-in without a form failed, or an empty string. */
+export const sessionProblem = signal('')
+
+/** Returns whether the session's role includes another. Pages hide the controls that a role may not use. */
+export function may(role: Role): boolean {
+  const rank: readonly Role[] = ['Viewer', 'Editor', 'Admin']
+  return session.value != null && rank.indexOf(session.value.role) >= rank.indexOf(role)
+}
+
+/**
+ * Begins the session: with the one-time code of the address if it has one, or with the cookie of the browser.
+ * The code is removed from the address and from the history before it is used.
+ */
+export async function beginSession(): Promise<void> {
+  whenSessionEnds(() => {
+    accept(null)
+  })
+  const code = takeCode()
+  try {
+    if (code === undefined) accept(await getJson<Session>(PATH))
+    else accept(await exchange({ code }))
+  } catch (error) {
+    accept(null)
+    if (code !== undefined) sessionProblem.value = 'This sign-in link is no longer valid. Sign in with an API key.'
+    else if (!(error instanceof ApiError && error.status === 401)) sessionProblem.value = textOf(error)
+  }
+}
+
+/** Signs in with an API key, which is not kept. @throws {ApiError} */
+export async function signIn(apiKey: string): Promise<void> {
+  const begun = await exchange({ api_key: apiKey })
+  sessionProblem.value = ''
+  accept(begun)
+}
+
+/** Ends the session in the service and in the page. @throws {ApiError} */
+export async function signOut(): Promise<void> {
+  await sendJson('DELETE', PATH)
+  accept(null)
+}
+
+/** Sends a key or a code and returns the session that it begins, with the token for writes. */
+async function exchange(proof: { readonly api_key: string } | { readonly code: string }): Promise<Session> {
+  await sendJson('POST', PATH, proof)
+  return getJson<Session>(PATH)
+}
+
+function accept(begun: Session | null): void {
+  setCsrfToken(begun?.csrf_token ?? '')
+  session.value = begun
+}
+
+/** Returns the code of the fragment `#code=…` and removes the fragment from the address. */
+function takeCode(): string | undefined {
+  const code = new URLSearchParams(location.hash.slice(1)).get('code')
+  if (code === null) return undefined
+  history.replaceState(null, '', location.pathname + location.search)
+  return code
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
