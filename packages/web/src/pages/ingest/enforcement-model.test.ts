@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import {
+  counted,
+  modeOfSwitch,
+  parseGrace,
+  refusalSummary,
+  refusedNames,
+  refusesClients,
+  stateChange,
+  stateSummary,
+} from './enforcement-model.ts'
+import { readinessOf, refusedClient, stateOf } from './management.harness.ts'
+
+test.each([
+  ['', 0],
+  ['15 min', 900],
+  ['15', 900],
+  ['90s', 90],
+  ['1 H', 3_600],
+  ['24h', 86_400],
+])('reads the grace %j as seconds', (text, seconds) => {
+  expect(parseGrace(text)).toEqual({ seconds })
+})
+
+test.each(['25 h', 'soon', '-1', '1.5 h', '15 minutes'])('refuses the grace %j with what to write', (text) => {
+  expect(parseGrace(text)).toHaveProperty('problem')
+})
+
+test('sends grace only while tokens are required', () => {
+  expect(stateChange('enforce', 900)).toEqual({ enabled: true, mode: 'enforce', grace_seconds: 900 })
+  expect(stateChange('warn', 900)).toEqual({ enabled: false, mode: 'warn' })
+  expect([modeOfSwitch(true), modeOfSwitch(false)]).toEqual(['enforce', 'off'])
+})
+
+test('asks for a confirmation only if clients that get in now would be refused', () => {
+  const clients = readinessOf([refusedClient()])
+  expect(refusesClients('off', 'enforce', clients)).toBe(true)
+  expect(refusesClients('off', 'enforce', readinessOf([]))).toBe(false)
+  expect(refusesClients('off', 'warn', clients)).toBe(false)
+  expect(refusesClients('enforce', 'enforce', clients)).toBe(false)
+})
+
+test('names the services once, and counts the clients without one', () => {
+  const names = ['render', 'checkout', null, 'render', null]
+  const clients = names.map((service_name) => refusedClient({ service_name }))
+  expect(refusedNames(clients)).toEqual({ services: ['render', 'checkout'], unnamed: 2 })
+})
+
+test('says how many clients and requests would be refused', () => {
+  const readiness = { ...readinessOf([refusedClient(), refusedClient()]), would_reject: 1_284, requests: 51_217 }
+  const { lead, rest } = refusalSummary(readiness)
+  expect(lead).toBe('2 clients would be refused.')
+  expect(rest).toContain('They sent 1,284 of 51,217 requests in the last 24 h.')
+  expect(refusalSummary(readinessOf([refusedClient()])).rest).toMatch(/^It sent /)
+  expect([counted(1, 'token'), counted(0, 'token')]).toEqual(['1 token', '0 tokens'])
+})
+
+test('says in the summary that a grace period has not ended', () => {
+  expect(stateSummary(stateOf('off'))).toEqual({ text: 'Off: all telemetry gets in', tone: 'warning' })
+  expect(stateSummary(stateOf('enforce'))).toEqual({ text: 'On: a token is required', tone: 'passed' })
+  expect(stateSummary({ ...stateOf('enforce'), grace_until: '2026-01-01T00:15:00Z' }).tone).toBe('warning')
+})

@@ -1,0 +1,110 @@
+/** The answers of the management API that the pages read; docs/openapi.json describes them. Times are RFC 3339 in UTC. */
+
+export const signals = ['traces', 'metrics', 'logs', 'profiles'] as const
+export type Signal = (typeof signals)[number]
+
+export type Role = 'Viewer' | 'Editor' | 'Admin'
+
+export interface Allowance {
+  readonly requests?: number
+  readonly bytes?: number
+}
+
+export type LimitedSignal = Signal | 'all'
+export type TokenLimits = Partial<Record<LimitedSignal, { readonly second?: Allowance; readonly day?: Allowance }>>
+
+export interface TokenSummary {
+  readonly id: string
+  readonly name: string
+  readonly status: 'valid' | 'disabled' | 'expired' | 'revoked'
+}
+
+export interface IngestToken extends TokenSummary {
+  readonly description: string | null
+  readonly signals: readonly Signal[]
+  readonly tags: Readonly<Record<string, string>>
+  readonly tenant: string | null
+  readonly allowed_origins: readonly string[]
+  readonly client_certificate_sans: readonly string[]
+  readonly allow_query: boolean
+  readonly limits: TokenLimits | null
+  readonly imported: boolean
+  readonly created_at: string
+  readonly created_by?: { readonly id: string; readonly role: string }
+  readonly expires_at: string | null
+  readonly last_used_at: string | null
+  readonly supersedes: string | null
+  readonly expires_soon: boolean
+  readonly usage_24h: { readonly requests: number; readonly bytes: number; readonly rejected: number }
+}
+
+/** The answer to a creation or a rotation: the only one that contains the token itself. */
+export interface CreatedToken {
+  readonly id: string
+  readonly name: string
+  readonly token: string
+  readonly expires_at: string | null
+  readonly warnings: readonly string[]
+  readonly superseded?: { readonly id: string; readonly expires_at: string | null }
+}
+
+export type EnforcementMode = 'off' | 'report' | 'warn' | 'enforce'
+
+export interface EnforcementState {
+  readonly enabled: boolean
+  readonly mode: EnforcementMode
+  readonly grace_until: string | null
+  readonly changed_at: string | null
+  readonly changed_by?: { readonly id: string } | null
+  readonly valid_tokens: number
+  readonly next_expiry: string | null
+  readonly propagation: { readonly instances: number; readonly applied: number }
+  readonly warnings: readonly string[]
+}
+
+export interface RefusedClient {
+  /** Absent for a Viewer. */
+  readonly network?: string
+  readonly user_agent: string
+  readonly signal: string
+  readonly transport: string
+  readonly service_name: string | null
+  readonly reason: string
+  readonly token_id: string | null
+  readonly last_seen: string
+  readonly count: number
+}
+
+export interface Readiness {
+  readonly ready: boolean
+  readonly observed_since: string
+  readonly requests: number
+  readonly would_reject: number
+  readonly clients: readonly RefusedClient[]
+}
+
+export interface AuditEvent {
+  readonly id: string
+  readonly at: string
+  readonly event: string
+  readonly actor: { readonly id: string; readonly role: string | null } | null
+  readonly source: string | null
+  readonly request_id: string | null
+  readonly subject_id: string | null
+  readonly before: unknown
+  readonly after: unknown
+}
+
+export interface ApiKey {
+  readonly id: string
+  readonly name: string
+  readonly role: Role
+  readonly created_at: string
+  readonly created_by: string | null
+  readonly expires_at: string | null
+  readonly last_used_at: string | null
+}
+
+export interface CreatedApiKey extends ApiKey {
+  readonly key: string
+}
