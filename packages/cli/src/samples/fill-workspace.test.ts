@@ -37,6 +37,7 @@ afterEach(() => world.close())
 const fill = () =>
   fillWorkspace({
     core: world.core,
+    hasEarlierRuns: false,
     nowMs: WORLD_BEGINS_MS,
     newIngestToken: async () => {
       tokensMade += 1

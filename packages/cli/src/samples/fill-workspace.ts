@@ -15,7 +15,9 @@ import {
   showProject,
 } from '@penstock/core'
 import { operator } from '../core/core-operator.ts'
+import { chanceOf } from './chance.ts'
 import { COMPANY, FOUNDER, groups, people, projects } from './company.ts'
+import { earlierRuns } from './earlier-runs.ts'
 import { findOrCreate } from './find-or-create.ts'
 import { addToInstance } from './instance.ts'
 import { addCommits, coreAt, HOUR_MS } from './sample-commits.ts'
@@ -25,12 +27,14 @@ import { addWork } from './work.ts'
 /**
  * How long before the end of the sample pipelines the projects are created. This is earlier than the first pipeline.
  */
-const BEGINS_MS = 48 * HOUR_MS
+const BEGINS_MS = 15 * 24 * HOUR_MS
 
 export interface FillOptions {
   readonly core: Core
-  /** The end of the two days in which the sample pipelines ran. Another time results in other pipelines. */
+  /** The end of the time in which the sample pipelines ran. Another time results in other pipelines. */
   readonly nowMs: number
+  /** Whether to add the pipelines of the two weeks before, which take seconds. */
+  readonly hasEarlierRuns: boolean
   /** Creates the ingest token for the export of the pipelines. */
   readonly newIngestToken: () => Promise<string>
 }
@@ -41,7 +45,7 @@ export interface FillOptions {
  * @returns the number of pipelines in the workspace
  * @throws DomainError
  */
-export async function fillWorkspace({ core, nowMs, newIngestToken }: FillOptions): Promise<number> {
+export async function fillWorkspace({ core, nowMs, hasEarlierRuns, newIngestToken }: FillOptions): Promise<number> {
   const actors = await addPeople(core)
   const founder = actors.get(FOUNDER)
   await addGroups(core, founder)
@@ -61,7 +65,8 @@ export async function fillWorkspace({ core, nowMs, newIngestToken }: FillOptions
   await addWork(core, actors)
   await addToInstance(core, nowMs)
   const userIds = new Map([...actors].map(([username, { id }]) => [username, id]))
-  const records = sampleRecords({ nowMs, externalUrl: core.settings.externalUrl, projectIds, userIds, histories })
+  const world = { nowMs, externalUrl: core.settings.externalUrl, projectIds, userIds, histories }
+  const records = sampleRecords(world, hasEarlierRuns ? earlierRuns(nowMs, chanceOf) : [])
   for (const { project, by, pipelineId, hook } of records) {
     await perform(core, actors.get(by), putPipelineRecord, recordInput(project, pipelineId, hook))
   }

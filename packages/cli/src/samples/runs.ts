@@ -27,6 +27,8 @@ export interface Run {
   readonly change?: Change
   /** The fates by job name, including jobs of pipelines that bridges start. */
   readonly fates?: Readonly<Record<string, Fate>>
+  /** Set if the commit of the run is not in the sample repositories. */
+  readonly isEarlier?: true
   /** The name of the pipeline from its workflow. */
   readonly name?: string
 }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { exportDecision, parseLossless, readInput, resolveOptions } from '@penstock/converter'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { chanceOf } from './chance.ts'
 import { groups, people, projects } from './company.ts'
+import { earlierRuns } from './earlier-runs.ts'
 import { recipes } from './recipes.ts'
 import { runs } from './runs.ts'
 import { HOUR_MS, historyKey, type SampleCommit } from './sample-commits.ts'
@@ -123,3 +125,53 @@ test('the same world has the same pipelines, and another time results in others'
   expect(later.map(({ pipelineId }) => pipelineId)).toEqual(records.map(({ pipelineId }) => pipelineId))
   expect(JSON.stringify(later)).not.toBe(JSON.stringify(records))
 })
+
+describe('the earlier runs', () => {
+  const earlier = earlierRuns(nowMs, chanceOf)
+  const withEarlier = sampleRecords(world, earlier)
+  const found = withEarlier.map(({ hook }) => hook.object_attributes as { id: number; iid: number; created_at: string })
+
+  test('are several hundred in the twelve days before, and their ids are lower', () => {
+    expect(earlier.length).toBeGreaterThan(200)
+    const before = found.filter(({ id }) => id < 1_001)
+    expect(before.length).toBeGreaterThan(earlier.length)
+    for (const { created_at } of before) {
+      expect(Date.parse(created_at)).toBeGreaterThan(nowMs - 14 * 24 * HOUR_MS)
+      expect(Date.parse(created_at)).toBeLessThan(nowMs - 47 * HOUR_MS)
+    }
+    expect(new Set(found.map(({ id }) => id)).size).toBe(found.length)
+    expect(found.filter(({ id }) => id >= 1_001)).toHaveLength(records.length)
+  })
+
+  test('have a job that becomes slower, jobs that fail and succeed, and a day on which much failed', () => {
+    const hooks = withEarlier.map(
+      ({ hook, project }) => ({ hook, project }) as unknown as { hook: Hook; project: string },
+    )
+    const browser = hooks.flatMap(({ hook }) => hook.builds.filter(({ name }) => name === 'browser 1/4'))
+    const secondsOf = (builds: readonly Build[]) =>
+      builds.reduce((sum, { duration }) => sum + duration!, 0) / builds.length
+    expect(secondsOf(browser.slice(-20)) / secondsOf(browser.slice(0, 20))).toBeGreaterThan(1.1)
+    const attempts = hooks.map(({ hook }) => hook.builds.filter(({ name }) => name === 'payments sandbox'))
+    expect(attempts.filter((of) => of.map(({ status }) => status).join() === 'failed,success').length).toBeGreaterThan(
+      3,
+    )
+    const failures: Record<string, number> = {}
+    for (const { status, created_at } of hooks.map(({ hook }) => hook.object_attributes)) {
+      const day = created_at.slice(0, 10)
+      if (status === 'failed') failures[day] = (failures[day] ?? 0) + 1
+    }
+    const counts = Object.values(failures).toSorted((a, b) => b - a)
+    expect(counts[0]).toBeGreaterThan(1.5 * counts[1]!)
+  })
+})
+
+interface Build {
+  readonly name: string
+  readonly status: string
+  readonly duration: number | null
+}
+
+interface Hook {
+  readonly object_attributes: { readonly status: string; readonly created_at: string }
+  readonly builds: readonly Build[]
+}

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { chanceOf } from './chance.ts'
 import { people, projects } from './company.ts'
+import { slowerFates } from './earlier-runs.ts'
 import { benchRunner, poolRunner, recipes } from './recipes.ts'
 import { type Attempt, type Schedule, scheduleRun } from './run-schedule.ts'
 import { type Run, runs } from './runs.ts'
@@ -7,7 +9,7 @@ import { HOUR_MS, historyKey, type SampleCommit, type SampleHistories } from './
 
 /** The values that the sample pipelines contain in addition to the sample tables. */
 export interface SampleWorld {
-  /** The end of the two days in which the pipelines ran. */
+  /** The end of the time in which the pipelines ran. */
   readonly nowMs: number
   /** The base URL of projects, without a trailing slash. */
   readonly externalUrl: string
@@ -28,14 +30,12 @@ export interface SampleRecord {
   readonly hook: Readonly<Record<string, unknown>>
 }
 
-const FIRST_PIPELINE = 101
-const FIRST_JOB = 2_001
+/** The first ids of the earlier runs, and of the runs of the last two days. */
+const FIRST_PIPELINE = { earlier: 101, recent: 1_001 }
+const FIRST_JOB = { earlier: 2_001, recent: 20_001 }
 const FIRST_MERGE_REQUEST = 900
 const NO_SHA = '0'.repeat(40)
 
-/** Returns a number from 0 to 1 that depends only on the texts. */
-const chanceOf = (...parts: readonly string[]): number =>
-  createHash('sha256').update(parts.join('\n')).digest().readUInt32BE() / 2 ** 32
 const timeOf = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
 
 const detailedStatuses: Readonly<Record<Schedule['status'], string>> = {
@@ -58,11 +58,11 @@ interface Upstream {
  * Returns all pipelines of the sample workspace, in the order in which their last hooks would have arrived. The same
  * world results in the same bytes.
  */
-export function sampleRecords(world: SampleWorld): SampleRecord[] {
+export function sampleRecords(world: SampleWorld, earlierRuns: readonly Run[] = []): SampleRecord[] {
   const finished: { readonly record: SampleRecord; readonly atMs: number }[] = []
   const iids = new Map<string, number>()
-  let pipelineId = FIRST_PIPELINE
-  let jobId = FIRST_JOB
+  let pipelineId = FIRST_PIPELINE.earlier
+  let jobId = FIRST_JOB.earlier
 
   const execute = (run: Run, createdMs: number, upstream: Upstream | undefined): Schedule => {
     const id = pipelineId++
@@ -95,7 +95,11 @@ export function sampleRecords(world: SampleWorld): SampleRecord[] {
     return schedule
   }
 
-  for (const run of runs) execute(run, world.nowMs - Math.round(run.hoursAgo * HOUR_MS), undefined)
+  const start = (run: Run) => execute(run, world.nowMs - Math.round(run.hoursAgo * HOUR_MS), undefined)
+  for (const run of earlierRuns) start(run)
+  pipelineId = FIRST_PIPELINE.recent
+  jobId = FIRST_JOB.recent
+  for (const run of runs) start({ ...run, fates: { ...slowerFates(run.hoursAgo / 24), ...run.fates } })
   return finished.toSorted((a, b) => a.atMs - b.atMs).map(({ record }) => record)
 }
 
@@ -164,16 +168,23 @@ function hookOf(
   }
 }
 
+/** The time between the commit of an earlier run and the run. */
+const EARLIER_PUSH_MS = 40_000
+
 /**
  * Returns the commit of a run: the commit with the run's title. If the pipeline was started from another project, it is
  * the newest commit of the branch at that time.
  */
 function commitFor(
   { histories }: SampleWorld,
-  { project, ref = 'main', title }: Run,
+  { project, ref = 'main', title, isEarlier }: Run,
   createdMs: number,
   upstream: Upstream | undefined,
 ): SampleCommit {
+  if (isEarlier) {
+    const sha = createHash('sha1').update(`${project}\n${title}\n${createdMs}`).digest('hex')
+    return { sha, title, parentSha: undefined, atMs: createdMs - EARLIER_PUSH_MS }
+  }
   const history = histories.get(historyKey(project, ref))!
   const isFromElsewhere = upstream !== undefined && upstream.project !== project
   const found = history.find((commit) => (isFromElsewhere ? commit.atMs <= createdMs : commit.title === title))

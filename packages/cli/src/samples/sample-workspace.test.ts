@@ -14,7 +14,14 @@ afterEach(() => world.close())
 
 const isPending = () => existsSync(join(world.directory, 'sample-workspace.pending'))
 const options = (newIngestToken: SampleOptions['newIngestToken']): SampleOptions => ({
-  ...{ dataDir: world.directory, begunMs: WORLD_BEGINS_MS, core: world.core, newIngestToken, log: silentLog },
+  ...{
+    dataDir: world.directory,
+    begunMs: WORLD_BEGINS_MS,
+    core: world.core,
+    hasEarlierRuns: false,
+    newIngestToken,
+    log: silentLog,
+  },
 })
 
 test('samples are created only in a new directory, and a pending creation keeps its time', () => {

@@ -35,6 +35,7 @@ export interface SampleOptions {
   readonly dataDir: string
   readonly begunMs: number
   readonly core: Core
+  readonly hasEarlierRuns: boolean
   readonly newIngestToken: () => Promise<string>
   readonly log: Log
 }

@@ -127,6 +127,7 @@ async function serveUntilInterrupted(
           dataDir: settings.dataDir,
           begunMs: samplesBegunMs,
           core: core.core,
+          hasEarlierRuns: true,
           newIngestToken,
           log,
         })

@@ -1,0 +1,143 @@
+import type { Chance } from './chance.ts'
+import type { Fate, Run } from './runs.ts'
+import { HOUR_MS } from './sample-commits.ts'
+
+/** Runs that repeat on each working day, or on each day. Their commits are not in the sample repositories. */
+interface Routine extends Pick<Run, 'project' | 'recipe' | 'source'> {
+  readonly by: readonly string[]
+  /** The hours of the day, in UTC. */
+  readonly hours: readonly number[]
+  readonly isDaily?: true
+  readonly titles: readonly string[]
+}
+
+const DAY_MS = 24 * HOUR_MS
+/** How many days the earlier runs go back, counted from the end of the samples. */
+const DAYS = 14
+/** The runs of the last two days are in the table of `runs.ts`. */
+const RECENT_MS = 48 * HOUR_MS
+const SUNDAY = 0
+const SATURDAY = 6
+
+const routines: readonly Routine[] = [
+  {
+    ...{ project: 'mossgate/shop/storefront', recipe: 'storefront', source: 'push' },
+    by: ['priya', 'ines'],
+    hours: [7.4, 8.9, 10.2, 11.7, 13.5, 14.8, 16.1],
+    titles: ['Sort lockers by walking time', 'Larger buttons', 'Show the opening hours twice', 'Fewer map tiles'],
+  },
+  {
+    ...{ project: 'mossgate/shop/storefront', recipe: 'storefront nightly', source: 'schedule' },
+    by: ['ines'],
+    hours: [1],
+    isDaily: true,
+    titles: ['Every screen'],
+  },
+  {
+    ...{ project: 'mossgate/shop/checkout', recipe: 'checkout', source: 'push' },
+    by: ['priya', 'ines'],
+    hours: [7.9, 9.3, 11.1, 12.6, 14.2, 15.4, 16.8],
+    titles: ['Receipts in two languages', 'Round later', 'Vouchers expire at noon', 'Ask the bank once'],
+  },
+  {
+    ...{ project: 'mossgate/lockers/hub', recipe: 'hub', source: 'push' },
+    by: ['tomasz', 'jonas'],
+    hours: [8.2, 10.6, 13.1, 15.7],
+    titles: ['Remember lockers that sleep', 'Smaller messages', 'Measure the signal'],
+  },
+  {
+    ...{ project: 'mossgate/lockers/devices/door-firmware', recipe: 'firmware', source: 'push' },
+    by: ['jonas', 'tomasz'],
+    hours: [9.5, 12.1, 14.6],
+    titles: ['Close more gently', 'Count the openings', 'A shorter beep'],
+  },
+  {
+    ...{ project: 'mossgate/platform/ci-images', recipe: 'ci images', source: 'schedule' },
+    by: ['ines'],
+    hours: [4.5],
+    isDaily: true,
+    titles: ['New base images'],
+  },
+]
+
+/** The share of runs in which a job has a fate. The first row that applies decides. */
+const mishaps: readonly { readonly job: string; readonly share: number; readonly fate: Fate }[] = [
+  { job: 'payments sandbox', share: 0.14, fate: { kind: 'retried', reason: 'script_failure' } },
+  { job: 'lost connection', share: 0.1, fate: { kind: 'retried', reason: 'script_failure' } },
+  { job: 'tablet 17/64', share: 0.5, fate: { kind: 'retried', reason: 'stuck_or_timeout_failure' } },
+  { job: 'integration', share: 0.08, fate: { kind: 'fails', reason: 'script_failure' } },
+  { job: 'unit', share: 0.05, fate: { kind: 'fails', reason: 'script_failure' } },
+  { job: 'unit 2/3', share: 0.05, fate: { kind: 'fails', reason: 'script_failure' } },
+  { job: 'power cut', share: 0.12, fate: { kind: 'fails', reason: 'job_execution_timeout' } },
+  { job: 'known faults', share: 0.15, fate: { kind: 'fails', reason: 'script_failure' } },
+]
+/** What failed on the working day on which the runners had no disk space left, about six days before the end. */
+const badDay = {
+  daysAgo: [6, 7, 8],
+  jobs: ['bundle', 'image', 'types', 'board b'],
+  share: 0.45,
+  fate: { kind: 'fails', reason: 'runner_system_failure' },
+} as const
+/** These jobs become slower by this share each day. */
+const drift = { jobs: ['browser 1/4', 'browser 2/4', 'browser 3/4', 'browser 4/4'], share: 0.03 }
+
+/**
+ * Returns the runs between two weeks and two days before `nowMs`, in the order of their start: enough to compare weeks, with
+ * flaky jobs, a job that slowly takes longer, and a day on which much failed.
+ */
+export function earlierRuns(nowMs: number, chance: Chance): Run[] {
+  const today = Math.floor(nowMs / DAY_MS) * DAY_MS
+  const badDaysAgo = badDay.daysAgo.find((daysAgo) => isWorkingDay(today - daysAgo * DAY_MS))
+  const days = Array.from({ length: DAYS + 1 }, (_, index) => DAYS - index)
+  return days.flatMap((daysAgo) => {
+    const day = today - daysAgo * DAY_MS
+    return routines
+      .filter(({ isDaily }) => isDaily || isWorkingDay(day))
+      .flatMap((routine) =>
+        routine.hours.map((hour, index) =>
+          runOf(routine, { day, daysAgo, hour, index, isBad: daysAgo === badDaysAgo }, nowMs, chance),
+        ),
+      )
+      .filter(({ hoursAgo }) => hoursAgo * HOUR_MS > RECENT_MS && hoursAgo <= DAYS * 24)
+      .toSorted((a, b) => b.hoursAgo - a.hoursAgo)
+  })
+}
+
+interface Slot {
+  /** The beginning of the day. */
+  readonly day: number
+  readonly daysAgo: number
+  readonly hour: number
+  readonly index: number
+  readonly isBad: boolean
+}
+
+const isWorkingDay = (day: number): boolean => ![SATURDAY, SUNDAY].includes(new Date(day).getUTCDay())
+
+function runOf(routine: Routine, { day, daysAgo, hour, index, isBad }: Slot, nowMs: number, chance: Chance): Run {
+  const { project, recipe, source, by, titles } = routine
+  const name = `${recipe} ${daysAgo} ${index}`
+  const delayMs = chance(name, 'delay') * 0.8 * HOUR_MS
+  return {
+    ...{ project, recipe, source },
+    by: by[index % by.length]!,
+    title: titles[(index + daysAgo) % titles.length]!,
+    hoursAgo: (nowMs - day - hour * HOUR_MS - delayMs) / HOUR_MS,
+    isEarlier: true,
+    fates: { ...slowerFates(daysAgo), ...mishapsOf(name, isBad, chance) },
+  }
+}
+
+function mishapsOf(name: string, isBad: boolean, chance: Chance): Readonly<Record<string, Fate>> {
+  const failed = isBad ? badDay.jobs.filter((job) => chance(name, job) < badDay.share) : []
+  return Object.fromEntries([
+    ...mishaps.filter(({ job, share }) => chance(name, job) < share).map(({ job, fate }) => [job, fate] as const),
+    ...failed.map((job) => [job, badDay.fate] as const),
+  ])
+}
+
+/** Returns the fates of the jobs that became slower until that day. */
+export function slowerFates(daysAgo: number): Readonly<Record<string, Fate>> {
+  const slower: Fate = { kind: 'slow', times: 1 + drift.share * Math.max(0, DAYS - daysAgo) }
+  return Object.fromEntries(drift.jobs.map((job) => [job, slower]))
+}
