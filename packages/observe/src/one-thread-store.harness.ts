@@ -6,6 +6,7 @@ import type { MetricName, StoredMetric } from './metric-queries.ts'
 import { migrations } from './migrations.ts'
 import type { Observe } from './observe.ts'
 import { defaultObserveLimits, type ObserveLimits } from './observe-limits.ts'
+import type { RunFacets, RunSummary } from './pipeline-queries.ts'
 import type { Receipt, ReceivedRequest } from './received-request.ts'
 import type { ServiceSummary } from './service-queries.ts'
 import type { ObserveStatus } from './status.ts'
@@ -23,6 +24,9 @@ export function queriesFor(answer: (query: StoreQuery) => Promise<StoreResponse 
     return (found && JSON.parse(Buffer.from(found.json).toString())) as Found
   }
   return {
+    runs: (filter: Filter<'runs'>) => ask<RunSummary[]>({ kind: 'runs', filter }),
+    run: (traceId: string) => ask<RunSummary | undefined>({ kind: 'run', traceId }),
+    facets: (service?: string) => ask<RunFacets>({ kind: 'facets', service }),
     services: () => ask<ServiceSummary[]>({ kind: 'services' }),
     status: () => ask<ObserveStatus>({ kind: 'status' }),
     traces: (filter: Filter<'traces'>) => ask<TraceSummary[]>({ kind: 'traces', filter }),

@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { atMost, cursorOf, object, queryRoute, range, service, traceId, traceParams } from './query-route.ts'
+
+const MAX_TRACES = 200
+const MAX_SPANS = 10_000
+const MAX_LOG_RECORDS = 1_000
+const MAX_METRIC_NAMES = 1_000
+const MAX_SERIES = 100
+const MAX_POINTS = 1_000
+
+/** Name → the first of OTLP's four severity numbers of that name. */
+const severities = { trace: 1, debug: 5, info: 9, warn: 13, error: 17, fatal: 21 } as const
+
+const list = z.array(object)
+
+export const statusRoutes = [
+  queryRoute({
+    path: '/status',
+    operationId: 'observeStatus',
+    summary: 'Purpose, limits and usage of the store',
+    answer: object,
+    toStoreQuery: () => ({ kind: 'status' }),
+  }),
+  queryRoute({
+    path: '/services',
+    operationId: 'listObservedServices',
+    summary: 'Services by name',
+    answer: list,
+    query: z.strictObject({ cursor: cursorOf('services', ['text']) }),
+    toStoreQuery: ({ cursor }) => ({ kind: 'services', after: cursor }),
+  }),
+]
+
+export const traceRoutes = [
+  queryRoute({
+    path: '/traces',
+    operationId: 'listObservedTraces',
+    summary: 'Traces, the latest first',
+    answer: list,
+    query: z.strictObject({
+      ...range,
+      service,
+      limit: atMost(MAX_TRACES).optional(),
+      cursor: cursorOf('traces', ['integer', 'id']),
+    }),
+    toStoreQuery: ({ since, until, service, cursor, limit = 20 }) => ({
+      kind: 'traces',
+      filter: { sinceNs: since, untilNs: until, service, after: cursor, limit },
+    }),
+  }),
+  queryRoute({
+    path: '/traces/:trace_id',
+    operationId: 'getObservedTrace',
+    summary: 'One trace as OTLP/JSON, at most 10,000 spans a page',
+    answer: object,
+    query: z.strictObject({ cursor: cursorOf('trace', ['integer', 'integer']) }),
+    params: traceParams,
+    refusals: { 404: { description: 'No span of this trace is stored' } },
+    toStoreQuery: ({ cursor }, { trace_id }) => ({
+      kind: 'trace',
+      traceId: trace_id,
+      maxSpans: MAX_SPANS,
+      after: cursor,
+    }),
+  }),
+]
+
+export const metricRoutes = [
+  queryRoute({
+    path: '/metric_names',
+    operationId: 'listObservedMetricNames',
+    summary: 'Metrics by name',
+    answer: list,
+    query: z.strictObject({
+      service,
+      limit: atMost(MAX_METRIC_NAMES).optional(),
+      cursor: cursorOf('metric_names', ['text', 'text', 'text']),
+    }),
+    toStoreQuery: ({ service, cursor, limit = MAX_METRIC_NAMES }) => ({
+      kind: 'metricNames',
+      filter: { service, after: cursor, limit },
+    }),
+  }),
+  queryRoute({
+    path: '/metrics',
+    operationId: 'getObservedMetric',
+    summary: 'Series of one metric, with their points',
+    answer: object,
+    query: z.strictObject({
+      ...range,
+      name: z.string().min(1),
+      service,
+      series: atMost(MAX_SERIES).optional(),
+      limit: atMost(MAX_POINTS).optional(),
+    }),
+    toStoreQuery: ({ since, until, name, service, series = 20, limit = MAX_POINTS }) => ({
+      kind: 'metric',
+      filter: {
+        sinceNs: since,
+        untilNs: until,
+        name,
+        service,
+        maxSeries: series,
+        maxPointsPerSeries: limit,
+      },
+    }),
+  }),
+]
+
+export const logRoutes = [
+  queryRoute({
+    path: '/logs',
+    operationId: 'listObservedLogs',
+    summary: 'Log records, the latest first',
+    answer: list,
+    query: z.strictObject({
+      ...range,
+      service,
+      severity: z.enum(Object.keys(severities) as (keyof typeof severities)[]).optional(),
+      trace_id: traceId.optional(),
+      limit: atMost(MAX_LOG_RECORDS).optional(),
+      cursor: cursorOf('logs', ['integer', 'integer']),
+    }),
+    toStoreQuery: ({ since, until, service, severity, trace_id, cursor, limit = 100 }) => ({
+      kind: 'logRecords',
+      filter: {
+        sinceNs: since,
+        untilNs: until,
+        service,
+        minSeverity: severity && severities[severity],
+        traceId: trace_id,
+        after: cursor,
+        limit,
+      },
+    }),
+  }),
+]
