@@ -3,6 +3,7 @@ import { type Arrival, type Document, type ItemContext, rowsOf, type SeriesDraft
 import { inChunks } from './chunks.ts'
 import { writePipelineSpans } from './pipeline-row-store.ts'
 import type { ObserveTables, TracePartTable } from './tables.ts'
+import { addTraceAttributes } from './trace-attribute-store.ts'
 
 type Tx = Transaction<ObserveTables>
 
@@ -43,6 +44,14 @@ export async function insertArrivals(tx: Tx, arrivals: readonly Arrival[], nowMs
         })),
       )
       .execute(),
+  )
+  await addTraceAttributes(
+    tx,
+    sliceId,
+    spans.flatMap(({ traceId, context, attributePairs }) => [
+      { traceId, pairs: attributePairs },
+      { traceId, pairs: context.resource.attributePairs },
+    ]),
   )
   await addToTraces(
     tx,

@@ -13,6 +13,7 @@ import {
   StatusCode,
   signals,
 } from '@penstock/otlp'
+import { attributePairs } from './attribute-pairs.ts'
 import { type PipelineSpan, type SpanFields, toPipelineSpan } from './pipeline-span.ts'
 import { toSqlInteger } from './time-range.ts'
 
@@ -36,13 +37,17 @@ export interface ItemContext {
 export interface Document {
   readonly key: string
   readonly json: string
+  /** The hashes of its attributes. */
+  readonly attributePairs: readonly number[]
 }
 
 export interface SpanDraft extends SpanFields {
   readonly context: ItemContext
   readonly statusCode: number
-  /** What the span stands for in a pipeline; `undefined` for spans that are not of a CI system. */
+  /** The run, job or stage that the span stands for; `undefined` for spans that are not of a CI system. */
   readonly pipelineSpan: PipelineSpan | undefined
+  /** The hashes of its attributes. */
+  readonly attributePairs: readonly number[]
   readonly json: string
 }
 
@@ -179,7 +184,7 @@ function documentOf(group: Tree, listName: string, subject: 'resource' | 'scope'
   const { [listName]: _, ...rest } = group
   const { attributes, ...others } = (rest[subject] ?? {}) as Tree
   const key = hash([subject, rest.schemaUrl ?? '', others, inOrderOfKeys(attributes)])
-  return { key, json: JSON.stringify(rest) }
+  return { key, json: JSON.stringify(rest), attributePairs: attributePairs(attributes) }
 }
 
 const hasSpanIdentity = ({ traceId, spanId }: Span): boolean => traceId !== '' && spanId !== ''
@@ -202,7 +207,14 @@ function spanOf(context: ItemContext, span: Span, tree: Tree): SpanDraft {
     endNs: toSqlInteger(span.endTimeUnixNano),
   }
   const pipelineSpan = toPipelineSpan(fields, tree.attributes, context.resource.json)
-  return { context, ...fields, statusCode, pipelineSpan, json: JSON.stringify(tree) }
+  return {
+    context,
+    ...fields,
+    statusCode,
+    pipelineSpan,
+    attributePairs: attributePairs(tree.attributes),
+    json: JSON.stringify(tree),
+  }
 }
 
 function* pointsOf(context: ItemContext, { name, description, unit, data }: Metric, tree: Tree): Generator<PointDraft> {

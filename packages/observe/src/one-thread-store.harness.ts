@@ -1,6 +1,7 @@
 import { migrate, openReadOnly } from '@penstock/db'
 import type { Encoding, Signal } from '@penstock/otlp'
 import { type Clock, silentLog } from '@penstock/runtime'
+import type { Position } from './cursor.ts'
 import type { StoredLogRecord } from './log-queries.ts'
 import type { MetricName, StoredMetric } from './metric-queries.ts'
 import { migrations } from './migrations.ts'
@@ -68,6 +69,16 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
 
   answer(query: StoreQuery): Promise<StoreResponse | undefined> {
     return runStoreQuery(this.#reader.read, query, this.limits)
+  }
+
+  /** Returns the items of one page, the spans' resources for a trace, and the position in its cursor. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests know what they asked for
+  async page(query: StoreQuery): Promise<{ items: any[]; after: Position | undefined }> {
+    const response = await this.answer(query)
+    const value = JSON.parse(Buffer.from(response!.json).toString())
+    const cursor = response!.nextCursor
+    const after = cursor && JSON.parse(Buffer.from(cursor.slice(4), 'base64url').toString())
+    return { items: value.resourceSpans ?? value, after }
   }
 
   async close(): Promise<void> {

@@ -30,7 +30,7 @@ interface QueryRouteDraft<Query extends z.ZodObject, Params extends z.ZodObject>
 
 const nothing = z.strictObject({})
 
-/** Returns the route of a draft, whose function has the types of its schemas. */
+/** Returns the route of a draft. Its function has the types of the schemas. */
 export function queryRoute<Query extends z.ZodObject = typeof nothing, Params extends z.ZodObject = typeof nothing>(
   draft: QueryRouteDraft<Query, Params>,
 ): QueryRoute {
@@ -93,6 +93,6 @@ export const cursorOf = (list: string, shape: PositionShape) =>
     .meta({ description: 'The X-Next-Cursor of the page before; the other parameters stay the same' })
     .optional()
 
-/** An object whose fields belong to OTLP or are described in the text of the docs. */
+/** An object with fields of OTLP, or with fields that the docs describe. */
 export const object = z.looseObject({})
 export const nanoseconds = z.string().meta({ description: 'Nanoseconds since 1970 as text' })

@@ -58,7 +58,7 @@ export async function deleteSome(
   }
   await deletePipelineRowsWithoutSpans(tx)
   if (deleted > 0) return false
-  for (const table of ['services', 'documents', 'series', 'trace_parts'] as const) {
+  for (const table of ['services', 'documents', 'series', 'trace_parts', 'trace_attributes'] as const) {
     await tx.deleteFrom(table).where('used_slice_id', '<=', upToSliceId).execute()
   }
   await tx.deleteFrom('slices').where('id', '<=', upToSliceId).execute()

@@ -1,5 +1,17 @@
 import { z } from 'zod'
-import { atMost, cursorOf, object, queryRoute, range, service, traceId, traceParams } from './query-route.ts'
+import { type AttributeFilter, MAX_VALUE_LENGTH } from './attribute-pairs.ts'
+import {
+  atMost,
+  cursorOf,
+  object,
+  parsed,
+  queryRoute,
+  range,
+  readNs,
+  service,
+  traceId,
+  traceParams,
+} from './query-route.ts'
 
 const MAX_TRACES = 200
 const MAX_SPANS = 10_000
@@ -12,6 +24,14 @@ const MAX_POINTS = 1_000
 const severities = { trace: 1, debug: 5, info: 9, warn: 13, error: 17, fatal: 21 } as const
 
 const list = z.array(object)
+
+const MAX_ATTRIBUTES = 10
+const attributeForm = `key=value, where the value has at most ${MAX_VALUE_LENGTH} characters`
+const attribute = parsed(attributeForm, (text): AttributeFilter | undefined => {
+  const end = text.indexOf('=')
+  const value = text.slice(end + 1)
+  return end > 0 && value.length <= MAX_VALUE_LENGTH ? { key: text.slice(0, end), value } : undefined
+})
 
 export const statusRoutes = [
   queryRoute({
@@ -36,16 +56,33 @@ export const traceRoutes = [
     path: '/traces',
     operationId: 'listObservedTraces',
     summary: 'Traces, the latest first',
+    description:
+      'A search by attributes reads at most 20,000 spans for one page. A page that ends there has fewer traces than its limit, possibly none, and a cursor to continue.',
     answer: list,
     query: z.strictObject({
       ...range,
       service,
+      attribute: z
+        .union([attribute, z.array(attribute).min(1).max(MAX_ATTRIBUTES)])
+        .optional()
+        .meta({ description: 'key=value; repeated, one span has all of them, itself or in its resource' }),
+      min_duration_ns: parsed('nanoseconds', readNs).optional(),
+      status: z.enum(['error']).optional().meta({ description: 'Only traces with a span that has the status error' }),
       limit: atMost(MAX_TRACES).optional(),
       cursor: cursorOf('traces', ['integer', 'id']),
     }),
-    toStoreQuery: ({ since, until, service, cursor, limit = 20 }) => ({
+    toStoreQuery: ({ since, until, service, attribute = [], min_duration_ns, status, cursor, limit = 20 }) => ({
       kind: 'traces',
-      filter: { sinceNs: since, untilNs: until, service, after: cursor, limit },
+      filter: {
+        sinceNs: since,
+        untilNs: until,
+        service,
+        attributes: [attribute].flat(),
+        minDurationNs: min_duration_ns,
+        hasErrors: status === 'error',
+        after: cursor,
+        limit,
+      },
     }),
   }),
   queryRoute({

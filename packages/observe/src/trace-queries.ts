@@ -1,14 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 import { WHOLE_TRACE } from './arrival-store.ts'
-import { type Page, type Position, pageOf } from './cursor.ts'
+import type { Page, Position } from './cursor.ts'
 import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import type { ObserveTables } from './tables.ts'
-import { exactText, rangeEnds, type TimeRange } from './time-range.ts'
+import { exactText } from './time-range.ts'
+import { searchTraces, type TraceFilter } from './trace-search.ts'
 
-export interface TraceQuery extends TimeRange {
-  /** Selects only traces in which this service has a span. The range then applies to the first span of the service. */
-  readonly service?: string | undefined
+export interface TraceQuery extends TraceFilter {
   readonly limit: number
   readonly after?: Position | undefined
 }
@@ -34,37 +33,7 @@ export async function listTraces(
 ): Promise<Page<TraceSummary>> {
   const serviceId = query.service === undefined ? WHOLE_TRACE : await findServiceId(db, query.service)
   if (serviceId === undefined) return { items: [], next: undefined }
-  const { sinceNs, untilNs } = rangeEnds(query)
-  const { after, limit } = query
-  const rows = await budget.list(
-    db
-      .selectFrom('trace_parts as part')
-      .innerJoin('trace_parts as whole', (join) =>
-        join.onRef('whole.trace_id', '=', 'part.trace_id').on('whole.service_id', '=', WHOLE_TRACE),
-      )
-      .select([
-        'part.trace_id',
-        exactText('part.first_ns').as('position_ns'),
-        exactText('whole.first_ns').as('start_time_unix_nano'),
-        exactText('whole.last_ns').as('end_time_unix_nano'),
-        'whole.spans',
-        'whole.errors',
-      ])
-      .where('part.service_id', '=', serviceId)
-      .where('part.first_ns', '>=', sinceNs)
-      .where('part.first_ns', '<', untilNs)
-      .$if(after !== undefined, (select) => {
-        const [first, traceId] = after!
-        return select.where(sql<boolean>`(part.first_ns, part.trace_id) < (${BigInt(first!)}, ${traceId})`)
-      })
-      .orderBy('part.first_ns', 'desc')
-      .orderBy('part.trace_id', 'desc')
-      .limit(limit + 1),
-  )
-  const page = pageOf(rows, { limit, isTruncated: budget.isTruncated }, ({ position_ns, trace_id }) => [
-    position_ns,
-    trace_id,
-  ])
+  const page = await searchTraces(db, serviceId, query, { limit: query.limit, after: query.after })
   const ids = page.items.map(({ trace_id }) => trace_id)
   const services = await servicesOf(db, ids, budget)
   const roots = await rootsOf(db, ids, budget)
