@@ -1,15 +1,15 @@
 import { type Insertable, sql, type Transaction } from 'kysely'
 import { type Arrival, type Document, type ItemContext, rowsOf, type SeriesDraft, type SpanDraft } from './arrival.ts'
+import { inChunks } from './chunks.ts'
+import { writePipelineSpans } from './pipeline-row-store.ts'
 import type { ObserveTables, TracePartTable } from './tables.ts'
+import { addTraceAttributes } from './trace-attribute-store.ts'
 
 type Tx = Transaction<ObserveTables>
 
 /** A slice ends after a minute, or when it has this many rows, so that retention deletes little at a time. */
 const SLICE_MS = 60_000
 const SLICE_ROWS = 10_000
-
-/** SQLite takes 32,766 parameters in a statement; no row here has more than 13. */
-const ROWS_PER_STATEMENT = 500
 
 /** The service id of the row that stands for the whole trace. */
 export const WHOLE_TRACE = 0
@@ -25,11 +25,14 @@ export async function insertArrivals(tx: Tx, arrivals: readonly Arrival[], nowMs
   const contexts = new Set([...spans, ...logRecords, ...series.values()].map(({ context }) => context))
   const columnsOf = await contextColumns(tx, sliceId, contexts)
 
-  await inChunks(spans, (chunk) =>
+  const firstSpanRowId = (await lastSpanRowId(tx)) + 1
+  const numberedSpans = spans.map((span, index) => ({ ...span, rowId: firstSpanRowId + index }))
+  await inChunks(numberedSpans, (chunk) =>
     tx
       .insertInto('spans')
       .values(
         chunk.map((span) => ({
+          id: span.rowId,
           slice_id: sliceId,
           ...columnsOf(span.context),
           trace_id: span.traceId,
@@ -42,9 +45,25 @@ export async function insertArrivals(tx: Tx, arrivals: readonly Arrival[], nowMs
       )
       .execute(),
   )
+  await addTraceAttributes(
+    tx,
+    sliceId,
+    spans.flatMap(({ traceId, context, attributePairs }) => [
+      { traceId, pairs: attributePairs },
+      { traceId, pairs: context.resource.attributePairs },
+    ]),
+  )
   await addToTraces(
     tx,
     tracePartsOf(spans, sliceId, (span) => columnsOf(span.context).service_id),
+  )
+  await writePipelineSpans(
+    tx,
+    numberedSpans.flatMap(({ context, pipelineSpan, rowId }) =>
+      pipelineSpan === undefined
+        ? []
+        : [{ span: pipelineSpan, serviceId: columnsOf(context).service_id, spanRowId: rowId }],
+    ),
   )
   await inChunks(logRecords, (chunk) =>
     tx
@@ -75,6 +94,12 @@ export async function insertArrivals(tx: Tx, arrivals: readonly Arrival[], nowMs
       )
       .execute(),
   )
+}
+
+/** Returns the last id that a span ever had. Ids are assigned here, because the rows of pipelines refer to them. */
+async function lastSpanRowId(tx: Tx): Promise<number> {
+  const { rows } = await sql<{ seq: number }>`select seq from sqlite_sequence where name = 'spans'`.execute(tx)
+  return rows[0]?.seq ?? 0
 }
 
 async function sliceFor(tx: Tx, nowMs: number, rows: number): Promise<number> {
@@ -214,10 +239,4 @@ async function addToTraces(tx: Tx, parts: readonly TracePart[]): Promise<void> {
       )
       .execute(),
   )
-}
-
-async function inChunks<Item>(items: readonly Item[], work: (chunk: Item[]) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < items.length; from += ROWS_PER_STATEMENT) {
-    await work(items.slice(from, from + ROWS_PER_STATEMENT))
-  }
 }

@@ -13,6 +13,9 @@ import {
   StatusCode,
   signals,
 } from '@penstock/otlp'
+import { attributePairs } from './attribute-pairs.ts'
+import { type PipelineSpan, type SpanFields, toPipelineSpan } from './pipeline-span.ts'
+import { toSqlInteger } from './time-range.ts'
 
 /** The contents of one request, split into the drafts of rows. */
 export interface Arrival {
@@ -34,17 +37,17 @@ export interface ItemContext {
 export interface Document {
   readonly key: string
   readonly json: string
+  /** The hashes of its attributes. */
+  readonly attributePairs: readonly number[]
 }
 
-export interface SpanDraft {
+export interface SpanDraft extends SpanFields {
   readonly context: ItemContext
-  readonly traceId: string
-  readonly parentSpanId: string
-  readonly name: string
   readonly statusCode: number
-  readonly isError: boolean
-  readonly startNs: bigint
-  readonly endNs: bigint
+  /** The run, job or stage that the span stands for; `undefined` for spans that are not of a CI system. */
+  readonly pipelineSpan: PipelineSpan | undefined
+  /** The hashes of its attributes. */
+  readonly attributePairs: readonly number[]
   readonly json: string
 }
 
@@ -76,8 +79,6 @@ export interface PointDraft {
 
 /** The name that semantic conventions give a service without a name. */
 export const UNKNOWN_SERVICE = 'unknown_service'
-
-const MAX_SQL_INTEGER = 2n ** 63n - 1n
 
 /** A part of a parsed OTLP/JSON request. The decoded item beside it has the same content with types. */
 type Tree = { readonly [key: string]: unknown }
@@ -183,28 +184,35 @@ function documentOf(group: Tree, listName: string, subject: 'resource' | 'scope'
   const { [listName]: _, ...rest } = group
   const { attributes, ...others } = (rest[subject] ?? {}) as Tree
   const key = hash([subject, rest.schemaUrl ?? '', others, inOrderOfKeys(attributes)])
-  return { key, json: JSON.stringify(rest) }
+  return { key, json: JSON.stringify(rest), attributePairs: attributePairs(attributes) }
 }
 
 const hasSpanIdentity = ({ traceId, spanId }: Span): boolean => traceId !== '' && spanId !== ''
 
 function logRecordOf(context: ItemContext, record: LogRecord, tree: Tree, arrivedNs: bigint): LogRecordDraft {
   const { timeUnixNano, observedTimeUnixNano, severityNumber, traceId } = record
-  const timeNs = sqlInteger(timeUnixNano || observedTimeUnixNano || arrivedNs)
+  const timeNs = toSqlInteger(timeUnixNano || observedTimeUnixNano || arrivedNs)
   return { context, timeNs, severityNumber, traceId, json: JSON.stringify(tree) }
 }
 
 function spanOf(context: ItemContext, span: Span, tree: Tree): SpanDraft {
   const statusCode = span.status?.code ?? StatusCode.UNSET
-  return {
-    context,
+  const fields: SpanFields = {
     traceId: span.traceId,
+    spanId: span.spanId,
     parentSpanId: span.parentSpanId,
     name: span.name,
-    statusCode,
     isError: statusCode === StatusCode.ERROR,
-    startNs: sqlInteger(span.startTimeUnixNano),
-    endNs: sqlInteger(span.endTimeUnixNano),
+    startNs: toSqlInteger(span.startTimeUnixNano),
+    endNs: toSqlInteger(span.endTimeUnixNano),
+  }
+  const pipelineSpan = toPipelineSpan(fields, tree.attributes, context.resource.json)
+  return {
+    context,
+    ...fields,
+    statusCode,
+    pipelineSpan,
+    attributePairs: attributePairs(tree.attributes),
     json: JSON.stringify(tree),
   }
 }
@@ -227,7 +235,7 @@ function* pointsOf(context: ItemContext, { name, description, unit, data }: Metr
       attributesJson,
     }
     known.set(attributesJson, series)
-    yield { series, timeNs: sqlInteger(timeUnixNano), json: JSON.stringify(point) }
+    yield { series, timeNs: toSqlInteger(timeUnixNano), json: JSON.stringify(point) }
   }
 }
 
@@ -239,5 +247,3 @@ function inOrderOfKeys(attributes: unknown): unknown[] {
 
 const hash = (tuple: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(tuple)).digest('base64url')
-
-const sqlInteger = (value: bigint): bigint => (value > MAX_SQL_INTEGER ? MAX_SQL_INTEGER : value)

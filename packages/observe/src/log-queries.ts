@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { type Page, type Position, pageOf } from './cursor.ts'
 import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import { type StoredContext, toStoredContext } from './stored-context.ts'
@@ -11,6 +12,7 @@ export interface LogQuery extends TimeRange {
   readonly minSeverity?: number | undefined
   readonly traceId?: string | undefined
   readonly limit: number
+  readonly after?: Position | undefined
 }
 
 export interface StoredLogRecord extends StoredContext {
@@ -26,10 +28,11 @@ export async function listLogRecords(
   db: Kysely<ObserveTables>,
   query: LogQuery,
   budget: ResponseBudget,
-): Promise<StoredLogRecord[]> {
+): Promise<Page<StoredLogRecord>> {
   const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
-  if (query.service !== undefined && serviceId === undefined) return []
+  if (query.service !== undefined && serviceId === undefined) return { items: [], next: undefined }
   const { sinceNs, untilNs } = rangeEnds(query)
+  const { after, limit } = query
   const rows = await budget.list(
     db
       .selectFrom('log_records')
@@ -37,6 +40,7 @@ export async function listLogRecords(
       .innerJoin('documents as resource', 'resource.id', 'log_records.resource_id')
       .innerJoin('documents as scope', 'scope.id', 'log_records.scope_id')
       .select([
+        'log_records.id',
         'services.key as service',
         exactText('time_ns').as('time_unix_nano'),
         'resource.json as resource_json',
@@ -51,14 +55,29 @@ export async function listLogRecords(
         // The second condition repeats that of the index literally, so that the index is used.
         select.where('trace_id', '=', query.traceId!).where(sql<boolean>`trace_id <> ''`),
       )
+      .$if(after !== undefined, (select) => {
+        const [time, id] = after!.map(BigInt)
+        return select.where(sql<boolean>`(time_ns, log_records.id) < (${time}, ${id})`)
+      })
       .orderBy('time_ns', 'desc')
       .orderBy('log_records.id', 'desc')
-      .limit(query.limit),
+      .limit(limit + 1),
   )
-  return rows.map((row) => ({
+  const page = pageOf(rows, { limit, isTruncated: budget.isTruncated }, (row) => [row.time_unix_nano, String(row.id)])
+  return { ...page, items: page.items.map(toStoredLogRecord) }
+}
+
+function toStoredLogRecord(row: {
+  readonly service: string
+  readonly time_unix_nano: string
+  readonly resource_json: string
+  readonly scope_json: string
+  readonly record_json: string
+}): StoredLogRecord {
+  return {
     service: row.service,
     time_unix_nano: row.time_unix_nano,
     ...toStoredContext(row),
     record: JSON.parse(row.record_json),
-  }))
+  }
 }

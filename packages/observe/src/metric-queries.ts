@@ -1,4 +1,5 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { type Page, type Position, pageOf } from './cursor.ts'
 import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import { type StoredContext, toStoredContext } from './stored-context.ts'
@@ -14,15 +15,22 @@ export interface MetricName {
   readonly series: number
 }
 
+export interface MetricNameQuery {
+  readonly service?: string | undefined
+  readonly limit: number
+  readonly after?: Position | undefined
+}
+
 /** Returns metrics in the order of their names. */
 export async function listMetricNames(
   db: Kysely<ObserveTables>,
-  query: { readonly service?: string | undefined; readonly limit: number },
+  query: MetricNameQuery,
   budget: ResponseBudget,
-): Promise<MetricName[]> {
+): Promise<Page<MetricName>> {
   const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
-  if (query.service !== undefined && serviceId === undefined) return []
-  return budget.list(
+  if (query.service !== undefined && serviceId === undefined) return { items: [], next: undefined }
+  const { after, limit } = query
+  const rows = await budget.list(
     db
       .selectFrom('series')
       .select((eb) => [
@@ -33,10 +41,17 @@ export async function listMetricNames(
         eb.fn.count<number>('id').as('series'),
       ])
       .$if(serviceId !== undefined, (select) => select.where('service_id', '=', serviceId!))
+      .$if(after !== undefined, (select) => {
+        const [name, type, unit] = after!
+        return select.where(sql<boolean>`(name, type, unit) > (${name}, ${type}, ${unit})`)
+      })
       .groupBy(['name', 'type', 'unit'])
       .orderBy('name')
-      .limit(query.limit),
+      .orderBy('type')
+      .orderBy('unit')
+      .limit(limit + 1),
   )
+  return pageOf(rows, { limit, isTruncated: budget.isTruncated }, ({ name, type, unit }) => [name, type, unit])
 }
 
 export interface MetricQuery extends TimeRange {

@@ -44,6 +44,15 @@ const firstTables = [
   ),
 ]
 
+const traceAttributes = [
+  `create table trace_attributes (
+    id integer primary key autoincrement, trace_id text not null unique, pairs blob, used_slice_id integer not null)`,
+  'create index trace_attributes_by_use on trace_attributes (used_slice_id)',
+  // Holds every column that a list of traces selects and filters by, so that it reads nothing else.
+  'drop index trace_parts_by_time',
+  'create index trace_parts_by_start on trace_parts (service_id, first_ns, trace_id, last_ns, spans, errors)',
+]
+
 export const migrations: Migrations = {
   '0001_telemetry': {
     async up(db: Kysely<unknown>) {
@@ -51,4 +60,9 @@ export const migrations: Migrations = {
     },
   },
   '0002_pipeline_runs': pipelineMigration,
+  '0003_trace_attributes': {
+    async up(db: Kysely<unknown>) {
+      for (const statement of traceAttributes) await sql.raw(statement).execute(db)
+    },
+  },
 }

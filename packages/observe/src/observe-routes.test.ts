@@ -115,8 +115,17 @@ test('documents every route in the published API', () => {
   const api = { info: { title: 'observe', version: '0' }, securitySchemes: {}, security: () => [] }
   const { paths } = openApiDocument(routes(), api) as { paths: Record<string, unknown> }
   expect(Object.keys(paths)).toEqual(
-    ['status', 'services', 'traces', 'traces/{trace_id}', 'metric_names', 'metrics', 'logs'].map(
-      (path) => `${observePath}/${path}`,
-    ),
+    [
+      'status',
+      'services',
+      'pipelines',
+      'pipelines/{trace_id}',
+      'facets',
+      'traces',
+      'traces/{trace_id}',
+      'metric_names',
+      'metrics',
+      'logs',
+    ].map((path) => `${observePath}/${path}`),
   )
 })

@@ -1,11 +1,13 @@
 import { migrate, openReadOnly } from '@penstock/db'
 import type { Encoding, Signal } from '@penstock/otlp'
 import { type Clock, silentLog } from '@penstock/runtime'
+import type { Position } from './cursor.ts'
 import type { StoredLogRecord } from './log-queries.ts'
 import type { MetricName, StoredMetric } from './metric-queries.ts'
 import { migrations } from './migrations.ts'
 import type { Observe } from './observe.ts'
 import { defaultObserveLimits, type ObserveLimits } from './observe-limits.ts'
+import type { RunFacets, RunSummary } from './pipeline-queries.ts'
 import type { Receipt, ReceivedRequest } from './received-request.ts'
 import type { ServiceSummary } from './service-queries.ts'
 import type { ObserveStatus } from './status.ts'
@@ -23,6 +25,9 @@ export function queriesFor(answer: (query: StoreQuery) => Promise<StoreResponse 
     return (found && JSON.parse(Buffer.from(found.json).toString())) as Found
   }
   return {
+    runs: (filter: Filter<'runs'>) => ask<RunSummary[]>({ kind: 'runs', filter }),
+    run: (traceId: string) => ask<RunSummary | undefined>({ kind: 'run', traceId }),
+    facets: (service?: string) => ask<RunFacets>({ kind: 'facets', service }),
     services: () => ask<ServiceSummary[]>({ kind: 'services' }),
     status: () => ask<ObserveStatus>({ kind: 'status' }),
     traces: (filter: Filter<'traces'>) => ask<TraceSummary[]>({ kind: 'traces', filter }),
@@ -64,6 +69,16 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
 
   answer(query: StoreQuery): Promise<StoreResponse | undefined> {
     return runStoreQuery(this.#reader.read, query, this.limits)
+  }
+
+  /** Returns the items of one page, the spans' resources for a trace, and the position in its cursor. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests know what they asked for
+  async page(query: StoreQuery): Promise<{ items: any[]; after: Position | undefined }> {
+    const response = await this.answer(query)
+    const value = JSON.parse(Buffer.from(response!.json).toString())
+    const cursor = response!.nextCursor
+    const after = cursor && JSON.parse(Buffer.from(cursor.slice(4), 'base64url').toString())
+    return { items: value.resourceSpans ?? value, after }
   }
 
   async close(): Promise<void> {

@@ -131,7 +131,7 @@ export class AttributeMap {
 }
 
 /** The limits on one column; the span itself has the whole value. */
-const MAX_TEXT = 1_000
+export const MAX_TEXT = 1_000
 const MAX_LIST = 50
 
 const vendorPrefix = /^(?!cicd\.|vcs\.)[a-z][a-z0-9_]*\.(?=cicd\.|vcs\.)/

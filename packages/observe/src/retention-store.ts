@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { deletePipelineRowsWithoutSpans } from './pipeline-row-store.ts'
 import type { ObserveTables } from './tables.ts'
 
 export interface Space {
@@ -55,8 +56,9 @@ export async function deleteSome(
       .executeTakeFirst()
     deleted += Number(result.numDeletedRows)
   }
+  await deletePipelineRowsWithoutSpans(tx)
   if (deleted > 0) return false
-  for (const table of ['services', 'documents', 'series', 'trace_parts'] as const) {
+  for (const table of ['services', 'documents', 'series', 'trace_parts', 'trace_attributes'] as const) {
     await tx.deleteFrom(table).where('used_slice_id', '<=', upToSliceId).execute()
   }
   await tx.deleteFrom('slices').where('id', '<=', upToSliceId).execute()

@@ -1,5 +1,6 @@
 import { type Signal, signalNames } from '@penstock/otlp'
 import { type Kysely, sql } from 'kysely'
+import { type Page, type Position, pageOf } from './cursor.ts'
 import type { ResponseBudget } from './response-budget.ts'
 import type { ObserveTables } from './tables.ts'
 
@@ -13,8 +14,12 @@ export interface ServiceSummary {
 
 const MAX_SERVICES = 1_000
 
-/** Returns at most 1,000 services, by name. */
-export async function listServices(db: Kysely<ObserveTables>, budget: ResponseBudget): Promise<ServiceSummary[]> {
+/** Returns services by name, at most 1,000 of them. */
+export async function listServices(
+  db: Kysely<ObserveTables>,
+  after: Position | undefined,
+  budget: ResponseBudget,
+): Promise<Page<ServiceSummary>> {
   const rows = await budget.list(
     db
       .selectFrom('services')
@@ -26,14 +31,17 @@ export async function listServices(db: Kysely<ObserveTables>, budget: ResponseBu
         sql<number>`exists (select 1 from series where service_id = services.id)`.as('metrics'),
         sql<number>`exists (select 1 from log_records where service_id = services.id)`.as('logs'),
       ])
+      .$if(after !== undefined, (select) => select.where('services.key', '>', after![0]!))
       .orderBy('services.key')
-      .limit(MAX_SERVICES),
+      .limit(MAX_SERVICES + 1),
   )
-  return rows.map((row) => ({
+  const page = pageOf(rows, { limit: MAX_SERVICES, isTruncated: budget.isTruncated }, ({ name }) => [name])
+  const items = page.items.map((row) => ({
     name: row.name,
     signals: signalNames.filter((signal) => row[signal] === 1),
     last_seen_at: new Date(row.started_ms).toISOString(),
   }))
+  return { ...page, items }
 }
 
 /** Returns the id of a service; `undefined` if it is unknown. */

@@ -1,31 +1,43 @@
 import type { Kysely } from 'kysely'
+import { type Page, type Position, toCursor } from './cursor.ts'
 import { type LogQuery, listLogRecords } from './log-queries.ts'
-import { findMetric, listMetricNames, type MetricQuery } from './metric-queries.ts'
+import { findMetric, listMetricNames, type MetricNameQuery, type MetricQuery } from './metric-queries.ts'
 import type { StoreBounds } from './observe-limits.ts'
+import { findFacets, findRun, listRuns, type RunQuery } from './pipeline-queries.ts'
 import { ResponseBudget } from './response-budget.ts'
 import { listServices } from './service-queries.ts'
 import { storeStatus } from './status.ts'
 import type { ObserveTables } from './tables.ts'
-import { findTrace, listTraces, type TraceQuery } from './trace-queries.ts'
+import { findTrace, listTraces, type TraceQuery, type TraceSpansQuery } from './trace-queries.ts'
 
 /** The questions that the store answers. */
 export type StoreQuery =
   | { readonly kind: 'status' }
-  | { readonly kind: 'services' }
+  | { readonly kind: 'services'; readonly after?: Position | undefined }
+  | { readonly kind: 'runs'; readonly filter: RunQuery }
+  | { readonly kind: 'run'; readonly traceId: string }
+  | { readonly kind: 'facets'; readonly service?: string | undefined }
   | { readonly kind: 'traces'; readonly filter: TraceQuery }
-  | { readonly kind: 'trace'; readonly traceId: string; readonly maxSpans: number }
-  | { readonly kind: 'metricNames'; readonly filter: { readonly service?: string | undefined; readonly limit: number } }
+  | ({ readonly kind: 'trace' } & TraceSpansQuery)
+  | { readonly kind: 'metricNames'; readonly filter: MetricNameQuery }
   | { readonly kind: 'metric'; readonly filter: MetricQuery }
   | { readonly kind: 'logRecords'; readonly filter: LogQuery }
 
 export interface StoreResponse {
   readonly json: Uint8Array<ArrayBuffer>
-  /** Whether the store has more than fits into the answer. */
+  /** Whether the answer ends early, because the store has more than fits into one. */
   readonly isTruncated: boolean
+  /** The cursor of the next page; `undefined` on the last one. */
+  readonly nextCursor: string | undefined
 }
 
 /** The limit on the stored texts in one answer. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
+
+interface Found {
+  readonly value: unknown
+  readonly nextCursor?: string | undefined
+}
 
 /** Answers a query; `undefined` if nothing is stored under the id that it asks for. Blocks its thread during the query. */
 export async function runStoreQuery(
@@ -34,31 +46,44 @@ export async function runStoreQuery(
   bounds: StoreBounds,
 ): Promise<StoreResponse | undefined> {
   const budget = new ResponseBudget(MAX_RESPONSE_BYTES)
-  const found = await find(db, query, bounds, budget)
-  if (found === undefined) return undefined
-  return { json: new TextEncoder().encode(JSON.stringify(found)), isTruncated: budget.isTruncated }
+  const { value, nextCursor } = await find(db, query, bounds, budget)
+  if (value === undefined) return undefined
+  return { json: new TextEncoder().encode(JSON.stringify(value)), isTruncated: budget.isTruncated, nextCursor }
 }
 
-function find(
+async function find(
   db: Kysely<ObserveTables>,
   query: StoreQuery,
   bounds: StoreBounds,
   budget: ResponseBudget,
-): Promise<unknown> {
+): Promise<Found> {
   switch (query.kind) {
     case 'status':
-      return storeStatus(db, bounds)
+      return { value: await storeStatus(db, bounds) }
     case 'services':
-      return listServices(db, budget)
+      return paged('services', await listServices(db, query.after, budget))
+    case 'runs':
+      return paged('pipelines', await listRuns(db, query.filter, budget))
+    case 'run':
+      return { value: await findRun(db, query.traceId) }
+    case 'facets':
+      return { value: await findFacets(db, query.service) }
     case 'traces':
-      return listTraces(db, query.filter, budget)
-    case 'trace':
-      return findTrace(db, query.traceId, query.maxSpans, budget)
+      return paged('traces', await listTraces(db, query.filter, budget))
+    case 'trace': {
+      const found = await findTrace(db, query, budget)
+      return { value: found?.trace, nextCursor: found?.next && toCursor('trace', found.next) }
+    }
     case 'metricNames':
-      return listMetricNames(db, query.filter, budget)
+      return paged('metric_names', await listMetricNames(db, query.filter, budget))
     case 'metric':
-      return findMetric(db, query.filter, budget)
+      return { value: await findMetric(db, query.filter, budget) }
     case 'logRecords':
-      return listLogRecords(db, query.filter, budget)
+      return paged('logs', await listLogRecords(db, query.filter, budget))
   }
 }
+
+const paged = (list: string, { items, next }: Page<unknown>): Found => ({
+  value: items,
+  nextCursor: next && toCursor(list, next),
+})

@@ -3,6 +3,7 @@ import type { Clock, Log } from '@penstock/runtime'
 import { type Arrival, rowsOf } from './arrival.ts'
 import { insertArrivals } from './arrival-store.ts'
 import type { StoreBounds } from './observe-limits.ts'
+import { rereadSome } from './pipeline-reread.ts'
 import { decodeReceived, type Receipt, type ReceivedRequest, type RequestLimits } from './received-request.ts'
 import { deleteSome, findLastSliceBefore, findOldestSlice, ROWS_PER_STEP, spaceOf } from './retention-store.ts'
 import { rowCounts } from './status.ts'
@@ -141,6 +142,9 @@ export class StoreWriter {
         await this.#makeRoom()
         await this.#shrink()
       })
+      await this.#attempt('observe.reread_failed', async () => {
+        while (!this.#stop.signal.aborted && !(await this.#db.write(rereadSome))) await turnOfTheLoop()
+      })
       try {
         await this.#clock.sleep(MAINTENANCE_INTERVAL_MS, this.#stop.signal)
       } catch {
@@ -186,7 +190,7 @@ export class StoreWriter {
     } catch (error) {
       this.#log.error(
         { event, error: String(error) },
-        'The embedded store could not delete old telemetry; it tries again later',
+        'The embedded store could not delete old telemetry or read it again; it tries again later',
       )
     }
   }

@@ -16,6 +16,7 @@ export interface ObserveTables extends PipelineTables {
   documents: DocumentTable
   spans: SpanTable
   trace_parts: TracePartTable
+  trace_attributes: TraceAttributeTable
   log_records: LogRecordTable
   series: SeriesTable
   points: PointTable
@@ -74,6 +75,17 @@ export interface TracePartTable {
   last_ns: bigint
   spans: number
   errors: number
+  used_slice_id: number
+}
+
+/**
+ * The attributes of all spans of a trace and of their resources, as a set of hashes of 3 bytes. A trace without a row, or
+ * with `null`, may have any attribute.
+ */
+export interface TraceAttributeTable {
+  id: Generated<number>
+  trace_id: string
+  pairs: Uint8Array | null
   used_slice_id: number
 }
 

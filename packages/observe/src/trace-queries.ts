@@ -1,14 +1,15 @@
 import { type Kysely, sql } from 'kysely'
 import { WHOLE_TRACE } from './arrival-store.ts'
+import type { Page, Position } from './cursor.ts'
 import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import type { ObserveTables } from './tables.ts'
-import { exactText, rangeEnds, type TimeRange } from './time-range.ts'
+import { exactText } from './time-range.ts'
+import { searchTraces, type TraceFilter } from './trace-search.ts'
 
-export interface TraceQuery extends TimeRange {
-  /** Selects only traces in which this service has a span. The range then applies to the first span of the service. */
-  readonly service?: string | undefined
+export interface TraceQuery extends TraceFilter {
   readonly limit: number
+  readonly after?: Position | undefined
 }
 
 export interface TraceSummary {
@@ -29,37 +30,19 @@ export async function listTraces(
   db: Kysely<ObserveTables>,
   query: TraceQuery,
   budget: ResponseBudget,
-): Promise<TraceSummary[]> {
+): Promise<Page<TraceSummary>> {
   const serviceId = query.service === undefined ? WHOLE_TRACE : await findServiceId(db, query.service)
-  if (serviceId === undefined) return []
-  const { sinceNs, untilNs } = rangeEnds(query)
-  const traces = await budget.list(
-    db
-      .selectFrom('trace_parts as part')
-      .innerJoin('trace_parts as whole', (join) =>
-        join.onRef('whole.trace_id', '=', 'part.trace_id').on('whole.service_id', '=', WHOLE_TRACE),
-      )
-      .select([
-        'part.trace_id',
-        exactText('whole.first_ns').as('start_time_unix_nano'),
-        exactText('whole.last_ns').as('end_time_unix_nano'),
-        'whole.spans',
-        'whole.errors',
-      ])
-      .where('part.service_id', '=', serviceId)
-      .where('part.first_ns', '>=', sinceNs)
-      .where('part.first_ns', '<', untilNs)
-      .orderBy('part.first_ns', 'desc')
-      .limit(query.limit),
-  )
-  const ids = traces.map(({ trace_id }) => trace_id)
+  if (serviceId === undefined) return { items: [], next: undefined }
+  const page = await searchTraces(db, serviceId, query, { limit: query.limit, after: query.after })
+  const ids = page.items.map(({ trace_id }) => trace_id)
   const services = await servicesOf(db, ids, budget)
   const roots = await rootsOf(db, ids, budget)
-  return traces.map((trace) => ({
+  const items = page.items.map(({ position_ns: _, ...trace }) => ({
     ...trace,
     services: services.get(trace.trace_id) ?? [],
     root: roots.get(trace.trace_id) ?? null,
   }))
+  return { ...page, items }
 }
 
 async function servicesOf(
@@ -104,8 +87,14 @@ async function rootsOf(db: Kysely<ObserveTables>, traceIds: readonly string[], b
 export interface StoredTrace {
   readonly trace_id: string
   readonly resourceSpans: readonly object[]
-  /** Whether the trace has more spans; the response contains the first ones. */
+  /** Whether the trace has more spans, on further pages. */
   readonly truncated: boolean
+}
+
+export interface TraceSpansQuery {
+  readonly traceId: string
+  readonly maxSpans: number
+  readonly after?: Position | undefined
 }
 
 interface Group {
@@ -113,24 +102,29 @@ interface Group {
   readonly scopes: Map<number, { readonly json: string; readonly spans: object[] }>
 }
 
-/** Returns the trace; `undefined` if none of its spans is stored. */
+/** Returns the spans of a trace in order of start, and the position of the last one; `undefined` if there are none. */
 export async function findTrace(
   db: Kysely<ObserveTables>,
-  traceId: string,
-  maxSpans: number,
+  { traceId, maxSpans, after }: TraceSpansQuery,
   budget: ResponseBudget,
-): Promise<StoredTrace | undefined> {
+): Promise<{ readonly trace: StoredTrace; readonly next: Position | undefined } | undefined> {
   const query = db
     .selectFrom('spans')
     .innerJoin('documents as resource', 'resource.id', 'spans.resource_id')
     .innerJoin('documents as scope', 'scope.id', 'spans.scope_id')
     .select(['spans.json', 'resource_id', 'scope_id', 'resource.json as resource_json', 'scope.json as scope_json'])
+    .select(['spans.id', exactText('start_ns').as('start_ns')])
     .where('trace_id', '=', traceId)
+    .$if(after !== undefined, (select) => {
+      const [start, id] = after!.map(BigInt)
+      return select.where(sql<boolean>`(start_ns, spans.id) > (${start}, ${id})`)
+    })
     .orderBy('start_ns')
     .orderBy('spans.id')
     .limit(maxSpans + 1)
   const resources = new Map<number, Group>()
   let spans = 0
+  let last: Position | undefined
   // The resource and the scope appear once, however many spans share them.
   const rows = budget.rows(query, ({ json, resource_id, resource_json, scope_id, scope_json }) => {
     const resource = resources.get(resource_id)
@@ -140,6 +134,7 @@ export async function findTrace(
   for await (const row of rows) {
     spans += 1
     if (spans > maxSpans) break
+    last = [row.start_ns, String(row.id)]
     const resource = entryOf(resources, row.resource_id, () => ({ json: row.resource_json, scopes: new Map() }))
     const scope = entryOf(resource.scopes, row.scope_id, () => ({ json: row.scope_json, spans: [] }))
     scope.spans.push(JSON.parse(row.json))
@@ -149,7 +144,8 @@ export async function findTrace(
     ...JSON.parse(json),
     scopeSpans: [...scopes.values()].map((scope) => ({ ...JSON.parse(scope.json), spans: scope.spans })),
   }))
-  return { trace_id: traceId, resourceSpans, truncated: spans > maxSpans || budget.isTruncated }
+  const truncated = spans > maxSpans || budget.isTruncated
+  return { trace: { trace_id: traceId, resourceSpans, truncated }, next: truncated ? last : undefined }
 }
 
 function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
