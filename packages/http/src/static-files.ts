@@ -18,7 +18,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
   '.woff2': 'font/woff2',
 }
-/** Types whose content is compressed already. */
+/** Returns whether a type has compressed content. */
 const isCompressed = (contentType: string): boolean => /^(image\/(?!svg)|font\/)/.test(contentType)
 /** Smaller files fit into one packet anyway. */
 const MIN_COMPRESSED_BYTES = 1_024
