@@ -15,7 +15,7 @@ const link = (gateway: RunningGateway, ...args: string[]) =>
   })
 
 describe('penstock console link', () => {
-  test('prints a link whose code signs one browser in to the running gateway', async () => {
+  test('prints a link with a code that signs one browser in to the running gateway', async () => {
     const gateway = await startGateway()
     const { stdout, exitCode } = await link(gateway)
     const [, address, code] = /^(http:\S+)\/#code=([0-9A-Za-z]{43})\n$/.exec(stdout)!
