@@ -22,7 +22,11 @@ if (major < minimum[0] || (major === minimum[0] && minor < minimum[1])) {
 installDependencies()
 ensureNativeModules()
 run('node_modules/.bin/tsc', ['-b', '--pretty'], 'The build failed; see the errors of the compiler above.')
-run('node_modules/.bin/vite', ['build', '--logLevel', 'warn', 'packages/web'], 'The console could not be built; see above.')
+run(
+  'node_modules/.bin/vite',
+  ['build', '--logLevel', 'warn', 'packages/web'],
+  'The console could not be built; see above.',
+)
 
 /** Installs the dependencies unless they were installed for the same lock file and the same Node. */
 function installDependencies() {

@@ -5,6 +5,7 @@ import { apiKeyCommand } from './commands/api-key.ts'
 import { backfillCommand } from './commands/backfill.ts'
 import { backupCommand } from './commands/backup.ts'
 import { checkCommand } from './commands/check.ts'
+import { consoleCommand } from './commands/console.ts'
 import { convertCommand } from './commands/convert.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { exportCommand } from './commands/export.ts'
@@ -31,6 +32,7 @@ const commands: readonly CommandDefinition[] = [
   serveCommand,
   tokenCommand,
   apiKeyCommand,
+  consoleCommand,
   userCommand,
   oauthAppCommand,
   migrateCommand,

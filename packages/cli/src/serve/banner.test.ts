@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { banner, type Started } from './banner.ts'
 
 const started: Started = {
+  consoleUrl: 'http://127.0.0.1:8081',
+  signInCode: undefined,
   managementUrl: 'http://127.0.0.1:8081',
   gatewayUrls: ['127.0.0.1:4318', '127.0.0.1:4317'],
   embedded: false,
@@ -11,7 +13,10 @@ const started: Started = {
 }
 
 test('prints the addresses and commands to try', () => {
-  expect(banner(started)).toBe(`Penstock takes OTLP on 127.0.0.1:4318 and 127.0.0.1:4317 (HTTP and gRPC on either).
+  expect(banner(started)).toBe(`Console:  http://127.0.0.1:8081/
+Sign in with an API key, or with a link of: npx penstock console link
+
+Penstock takes OTLP on 127.0.0.1:4318 and 127.0.0.1:4317 (HTTP and gRPC on either).
 Its API, metrics and health are on http://127.0.0.1:8081.
 
 Try next:
@@ -22,6 +27,18 @@ Try next:
 No API key at hand? npx penstock api-key create --name me --role Admin
 
 `)
+})
+
+test('begins with the console, and with a sign-in link if there is a code', () => {
+  expect(
+    banner({ ...started, signInCode: 'Qx7' })
+      .split('\n')
+      .slice(0, 3),
+  ).toEqual([
+    'Console:  http://127.0.0.1:8081/#code=Qx7',
+    'The link signs one browser in, within ten minutes. Another one: npx penstock console link',
+    '',
+  ])
 })
 
 test('A-7: shows a new key once, and exports it in the commands to try', () => {

@@ -1,7 +1,11 @@
 import { EXPLORER_PATH, GRAPHQL_PATH } from '@penstock/graphql'
 import type { StartedSamples } from '../samples/sample-workspace.ts'
+import { signInLink } from './console-address.ts'
 
 export interface Started {
+  readonly consoleUrl: string
+  /** The code of a sign-in link, if a sign-in link is to be printed. */
+  readonly signInCode: string | undefined
   readonly managementUrl: string
   /** The OTLP listeners as host:port. */
   readonly gatewayUrls: readonly string[]
@@ -45,6 +49,8 @@ export function coreLines({ url, rootToken, hooks }: StartedCore): { facts: stri
 export function banner(started: Started): string {
   const { managementUrl, gatewayUrls, embedded, firstKey, samples, core } = started
   const lines = [
+    ...consoleLines(started),
+    '',
     `Penstock takes OTLP on ${gatewayUrls.join(' and ')} (HTTP and gRPC on either).`,
     `Its API, metrics and health are on ${managementUrl}.`,
   ]
@@ -56,6 +62,16 @@ export function banner(started: Started): string {
   lines.push('', 'Try next:', ...(firstKey === undefined ? [] : [`  export OBS_API_KEY=${firstKey}`]), ...commands)
   if (firstKey === undefined) lines.push('', 'No API key at hand? npx penstock api-key create --name me --role Admin')
   return `${[...lines, ''].join('\n')}\n`
+}
+
+function consoleLines({ consoleUrl, signInCode }: Started): string[] {
+  if (signInCode === undefined) {
+    return [`Console:  ${consoleUrl}/`, 'Sign in with an API key, or with a link of: npx penstock console link']
+  }
+  return [
+    `Console:  ${signInLink(consoleUrl, signInCode)}`,
+    'The link signs one browser in, within ten minutes. Another one: npx penstock console link',
+  ]
 }
 
 /**

@@ -63,7 +63,8 @@ export function requireStore(flags: OptionValues, { env }: Environment): void {
   if (!existsSync(join(dataDir, STORE_FILE))) throw new UsageError(`there is no gateway store in ${dataDir}`)
 }
 
-function settingsOf(flags: OptionValues, env: Environment['env']): Settings {
+/** Returns the settings, with the data directory of the flag. */
+export function settingsOf(flags: OptionValues, env: Environment['env']): Settings {
   const given = flags.dataDir === undefined ? {} : { dataDir: flags.dataDir as string }
   return readSettings(flags.config as string | undefined, env, given)
 }

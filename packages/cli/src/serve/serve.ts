@@ -2,17 +2,26 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { PRODUCT_VERSION } from '@penstock/converter'
-import { createToken, ensureFirstAdminKey, openManagement, propagate } from '@penstock/gateway'
-import { jsonLog, type Log } from '@penstock/runtime'
+import {
+  ApiError,
+  createSignInCode,
+  createToken,
+  ensureFirstAdminKey,
+  openManagement,
+  propagate,
+} from '@penstock/gateway'
+import { type Clock, jsonLog, type Log } from '@penstock/runtime'
+import { consoleDirectory } from '@penstock/web'
 import { type Environment, exitCodes, Interrupted } from '../process/environment.ts'
 import { write } from '../process/output.ts'
 import { makeSamples, pendingSamples } from '../samples/sample-workspace.ts'
 import { exportConfig, gatewayUrl } from '../settings/export-config.ts'
 import { configuredUpstream } from '../settings/gateway-settings.ts'
 import type { Settings } from '../settings/setting-table.ts'
-import { banner } from './banner.ts'
+import { banner, type Started } from './banner.ts'
+import { consoleAddress } from './console-address.ts'
 import { type Ingest, openIngest, openWorkerPlane, type Teardown } from './open-ingest.ts'
-import { openStore, operatorContext, STORE_FILE } from './operator.ts'
+import { type GatewayStore, openStore, operatorContext, STORE_FILE } from './operator.ts'
 import { type ServedCore, serveCore } from './serve-core.ts'
 import { startErrorOf } from './start-error.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -93,6 +102,8 @@ async function serveUntilInterrupted(
     strictTransportSeconds: settings['observability.strictTransportSeconds'],
     forwardAuthPlane: ingest.judge,
     planes: ingest.planes,
+    consoleDirectory,
+    isStoreConnected: ingest.embedded !== undefined,
     routes: ingest.embedded?.routes ?? [],
     extraMetrics: () => core?.exporting.metrics() ?? '',
     db,
@@ -131,13 +142,38 @@ async function serveUntilInterrupted(
           newIngestToken,
           log,
         })
-  const managementUrl = management.url
-  const embedded = ingest.embedded !== undefined
-  await write(stdout, banner({ managementUrl, gatewayUrls: gatewayUrls(ingest), embedded, firstKey, samples, core }))
+  // Only starts that are for a person get a link: the output of a service in production is kept in logs.
+  const isForPerson = options.isSampled || firstKey !== undefined
+  const started: Started = {
+    consoleUrl: consoleAddress(settings, management),
+    signInCode: isForPerson ? await newSignInCode({ db, peppers }, settings, clock) : undefined,
+    managementUrl: management.url,
+    gatewayUrls: gatewayUrls(ingest),
+    embedded: ingest.embedded !== undefined,
+    firstKey,
+    samples,
+    core,
+  }
+  await write(stdout, banner(started))
 
   await untilAborted(signal)
   const skipsDelay = signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT'
   await drain(ingest, core, skipsDelay ? 0 : settings['gateway.drainDelayMs'], log)
+}
+
+/** Returns a code for the first Admin key; `undefined` if there is no Admin key. */
+async function newSignInCode(
+  store: Pick<GatewayStore, 'db' | 'peppers'>,
+  settings: Settings,
+  clock: Clock,
+): Promise<string | undefined> {
+  const propagates = () => Promise.resolve({ instances: 0, applied: 0 })
+  try {
+    return await createSignInCode(operatorContext(store, settings, clock, propagates))
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'api_key_not_found') return undefined
+    throw error
+  }
 }
 
 function gatewayUrls({ config, judge, workers }: Ingest): string[] {

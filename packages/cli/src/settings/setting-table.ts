@@ -3,7 +3,7 @@ import { coreSettingRows } from './core-setting-rows.ts'
 import { exporterSettingRows } from './exporter-setting-rows.ts'
 import { gatewaySettingRows } from './gateway-setting-rows.ts'
 import { row, type SettingRow } from './setting-row.ts'
-import { address, adminKey, databaseUrl, integer, rootToken, serviceName, text, words } from './setting-shapes.ts'
+import { address, adminKey, databaseUrl, integer, rootToken, serviceName, text, url, words } from './setting-shapes.ts'
 
 /**
  * Every setting of `penstock serve`: key in the file, variable, form, default.
@@ -36,7 +36,13 @@ export const settingTable = {
     'PENSTOCK_OBS_LISTEN',
     address,
     '127.0.0.1:8081',
-    'Address of the ingest_auth API, observe queries, `/metrics`, `/livez` and `/readyz`.',
+    'Address of the console, the ingest_auth API, observe queries, `/metrics`, `/livez` and `/readyz`.',
+  ),
+  'observability.externalUrl': row(
+    'PENSTOCK_OBS_EXTERNAL_URL',
+    url('http', 'https'),
+    undefined,
+    'The address of the console in printed links, such as that of a proxy with HTTPS. Unset: `http://` and the bound address.',
   ),
   'observability.maxConnections': row(
     'PENSTOCK_OBS_MAX_CONNECTIONS',

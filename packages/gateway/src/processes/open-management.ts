@@ -1,6 +1,7 @@
 import { type ConnectionLimits, type Listening, listen, type Route, type ServedRoute, unguarded } from '@penstock/http'
 import { type Clock, type Log, type Random, RepeatingTask, TrustedProxies } from '@penstock/runtime'
 import { purgeAudit } from '../accounts/audit-log.ts'
+import { consoleRoutes } from '../admin/console-routes.ts'
 import { refusalForm } from '../admin/error-answers.ts'
 import { forwardAuth } from '../admin/forward-auth.ts'
 import { forwardAuthRoute } from '../admin/forward-auth-route.ts'
@@ -17,6 +18,7 @@ import { MetricRegistry, type MetricsReport } from '../metrics/registry.ts'
 import type { ManagementRules } from '../operations/operation-context.ts'
 import type { OperationName } from '../operations/roles.ts'
 import type { Peppers } from '../secrets/pepper.ts'
+import { purgeSessions } from '../sessions/session.ts'
 import type { GatewayDb } from '../store/tables.ts'
 import { purgeRevoked } from '../tokens/load-snapshot.ts'
 import { listTokenSummaries } from '../tokens/token-summaries.ts'
@@ -41,8 +43,12 @@ export interface ManagementOptions {
   readonly forwardAuthPlane: OpenPlane
   /** All planes that accept telemetry, including `forwardAuthPlane`. */
   readonly planes: () => readonly IngestPlane[]
-  /** Additional routes that require an API key. */
+  /** Whether the gateway has a store of telemetry that it can query. */
+  readonly isStoreConnected: boolean
+  /** Additional routes that require an API key or a session. */
   readonly routes: readonly Route<ManagementContext, OperationName>[]
+  /** The directory of the built console; it may be missing. */
+  readonly consoleDirectory: string
   /** Returns additional metrics for `/metrics`, in the same format and under other names. */
   readonly extraMetrics?: () => string
   readonly db: GatewayDb
@@ -73,6 +79,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
     propagate: () => propagate({ db, clock, log, metrics, planes }),
     log,
     strictTransportSeconds: options.strictTransportSeconds,
+    isStoreConnected: options.isStoreConnected,
     version,
     readiness: async (windowMs) => {
       const planeReports = await reports.all()
@@ -105,6 +112,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
         }),
         prometheusContentType,
       ),
+      ...(await consoleRoutes(options.consoleDirectory)),
     ]),
   ]
   const forwardAuthProxies = new TrustedProxies(options.forwardAuthProxies)
@@ -147,6 +155,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
     await purgeRevoked(db, nowMs)
     await purgeUsage(db, nowMs)
     await purgeAudit(db, nowMs)
+    await purgeSessions(db, nowMs)
   })
   return {
     ...listening,
