@@ -88,9 +88,7 @@ function optionsOf(host: HTMLElement, spec: ChartSpec, { onHover }: Listeners): 
         time: true,
         ...(spec.since === undefined || spec.until === undefined ? {} : { range: [spec.since, spec.until] }),
       },
-      y: spec.isLogarithmic
-        ? { distr: 3 }
-        : { range: { min: { pad: 0, hard: 0, soft: 0, mode: 3 }, max: { pad: 0.1, soft: 0, mode: 1 } } },
+      y: spec.isLogarithmic ? { distr: 3 } : { range: (_plot, _least, most) => [0, (most ?? 0) * 1.08 || 1] },
     },
     axes: [
       {

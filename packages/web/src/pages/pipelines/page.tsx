@@ -15,6 +15,7 @@ import { type PagedList, usePagedList, useResource } from '../../components/reso
 import { filterStatuses, statusWord } from '../../components/status-words.ts'
 import { Switch } from '../../components/switch.tsx'
 import { agoText, millisecondsOf } from '../../components/time.ts'
+import { Findings } from './findings.tsx'
 import './pipelines.css'
 import { runColumns } from './run-columns.tsx'
 import { mergeRuns, runKey, searchRuns, summaryText } from './run-words.ts'
@@ -65,6 +66,7 @@ export default function PipelinesPage() {
           <RangeControl />
         </div>
       </div>
+      <Findings project={query.get('project')} service={query.get('service')} />
       <FilterBar
         label="Filter pipeline runs"
         summary={runs.data === undefined ? '' : summaryText(found, runs.loadMore !== undefined, newest)}
