@@ -26,7 +26,7 @@ export function Findings({ project, service }: FindingsProps) {
   return (
     <section class="panel findings" aria-label="Findings">
       <Cell title="What made yesterday slower" resource={insights}>
-        <Statement finding={found('slower_yesterday')}>Nothing: yesterday was as fast as the week before.</Statement>
+        <Statement finding={found('slower_yesterday')}>Nothing stands out.</Statement>
       </Cell>
       <Cell title="Flaky job" resource={insights}>
         <Statement finding={found('flaky_job')}>
@@ -56,14 +56,14 @@ function Cell({ title, resource, children }: CellProps) {
   )
 }
 
-function Statement({
-  finding,
-  children,
-}: {
+interface StatementProps {
   readonly finding: Finding | undefined
+  /** The sentence if there is no finding. */
   readonly children: ComponentChildren
-}) {
-  return finding === undefined ? <>{children}</> : <FindingText finding={finding} />
+}
+
+function Statement({ finding, children }: StatementProps) {
+  return finding === undefined ? <span>{children}</span> : <FindingText finding={finding} />
 }
 
 interface RefusalsProps {
