@@ -58,10 +58,9 @@ export async function signOut(): Promise<void> {
   accept(null)
 }
 
-/** Sends a key or a code and returns the session that it begins, with the token for writes. */
-async function exchange(proof: { readonly api_key: string } | { readonly code: string }): Promise<Session> {
-  await sendJson('POST', PATH, proof)
-  return getJson<Session>(PATH)
+/** Sends a key or a code and returns the session that it begins. */
+function exchange(proof: { readonly api_key: string } | { readonly code: string }): Promise<Session> {
+  return sendJson<Session>('POST', PATH, proof)
 }
 
 function accept(begun: Session | null): void {

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 
 interface CopyButtonProps {
   readonly text: string
-  /** The accessible name if it is not `Copy`, for example `Copy cicd.pipeline.name`. */
+  /** The name if it is not `Copy`, for example `Copy cicd.pipeline.name`. */
   readonly label?: string
   /** Classes; `btn` by default. */
   readonly class?: string
@@ -26,13 +26,13 @@ export function CopyButton({ text, label, class: className = 'btn', isIcon = fal
       () => setOutcome('failed'),
     )
   }
-  const word = outcome === undefined ? 'Copy' : outcome === 'copied' ? 'Copied' : 'Not copied'
+  const word = outcome === undefined ? (label ?? 'Copy') : outcome === 'copied' ? 'Copied' : 'Not copied'
   return (
     <>
       <button
         class={className}
         type="button"
-        aria-label={isIcon || label !== undefined ? (label ?? 'Copy') : undefined}
+        aria-label={isIcon ? (label ?? 'Copy') : undefined}
         title={isIcon ? word : undefined}
         onClick={copy}
       >

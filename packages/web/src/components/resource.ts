@@ -48,8 +48,8 @@ export interface PagedList<T> extends Resource<readonly T[]> {
   /** Loads the next page; undefined after the last one. */
   readonly loadMore: (() => void) | undefined
   readonly isLoadingMore: boolean
-  /** Changes the items that are shown, for example with a live update. */
-  readonly update: (change: (items: readonly T[]) => readonly T[]) => void
+  /** Loads the first page again and combines it with the items that are shown. */
+  readonly refresh: (combine: (fresh: readonly T[], shown: readonly T[]) => readonly T[]) => void
 }
 
 /** Loads the first page of a list when `key` changes, and further ones on request. */
@@ -85,11 +85,21 @@ export function usePagedList<T>(
       (error: unknown) => setMore({ isLoading: false, error: asApiError(error) }),
     )
   }
-  const update = (change: (items: readonly T[]) => readonly T[]) => {
-    setRest((before) => {
-      const now = before !== undefined && before.of === current.current ? before : { ...shown, of: current.current }
-      return { ...now, items: change(now.items) }
-    })
+  const refresh = (combine: (fresh: readonly T[], shown: readonly T[]) => readonly T[]) => {
+    const of = current.current
+    if (of === undefined) return first.reload()
+    load(null, new AbortController().signal).then(
+      (page) => {
+        if (current.current !== of) return
+        setRest((before) => {
+          const now = before !== undefined && before.of === of ? before : { ...of, of }
+          return { of, items: combine(page.items, now.items), nextCursor: now.nextCursor }
+        })
+      },
+      () => {
+        if (current.current === of) first.reload()
+      },
+    )
   }
   return {
     data: first.data === undefined ? undefined : shown.items,
@@ -98,7 +108,7 @@ export function usePagedList<T>(
     reload: first.reload,
     loadMore: cursor === null ? undefined : loadMore,
     isLoadingMore: more.isLoading,
-    update,
+    refresh,
   }
 }
 

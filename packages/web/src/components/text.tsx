@@ -44,5 +44,7 @@ export function numberText(value: number): string {
 
 /** Returns a share of 1 as a percentage: `4.2 %`. */
 export function percentText(share: number | null | undefined): string {
-  return share == null ? '–' : `${(share * 100).toFixed(share !== 0 && share < 0.1 ? 1 : 0)} %`
+  if (share == null) return '–'
+  const percent = share * 100
+  return `${percent < 20 ? Math.round(percent * 10) / 10 : Math.round(percent)} %`
 }

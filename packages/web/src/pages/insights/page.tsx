@@ -1,10 +1,164 @@
+import { useMemo } from 'preact/hooks'
+import { getInsights, type Insights } from '../../api/insights.ts'
+import { getFacets } from '../../api/pipelines.ts'
+import { useKeys } from '../../app/keys.ts'
+import { place } from '../../app/location.ts'
+import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
+import { FindingText } from '../../components/finding.tsx'
+import { nowMs } from '../../components/now.ts'
+import { Blank, Failure, NothingFound, useDelayed } from '../../components/page-states.tsx'
+import { rangeOf } from '../../components/range.ts'
+import { RangeControl } from '../../components/range-control.tsx'
+import { useResource } from '../../components/resource.ts'
+import { numberText } from '../../components/text.tsx'
+import { localText } from '../../components/time.ts'
+import { Durations } from './durations.tsx'
+import { Figures } from './figures.tsx'
+import { runsAddress } from './job-links.ts'
+import { Minutes } from './minutes.tsx'
+import { SlowestJobs } from './slowest-jobs.tsx'
+import { FailingJobs, FlakyJobs, Retries } from './unstable-jobs.tsx'
 import './insights.css'
 
-/** The page Insights. */
-export default function Page() {
+const FILTERS = ['project', 'ref', 'service'] as const
+
+/** The page Insights: how long pipelines took, what made them slow, and what failed without reason. */
+export default function InsightsPage() {
+  const { query } = place.value
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name)]))
+  const key = JSON.stringify([filters, query.get('range'), query.get('since'), query.get('until')])
+  const insights = useResource(key, (signal) =>
+    getInsights({ ...filters, ...rangeOf(query, Date.now()).query }, signal),
+  )
+  const facets = useResource('facets', (signal) => getFacets({}, signal))
+  const { reload } = insights
+  useKeys(
+    'Insights',
+    useMemo(() => [{ keys: 'r', label: 'Refresh', run: reload }], [reload]),
+  )
+  const range = rangeOf(query, nowMs.value)
+  const summary =
+    insights.data === undefined
+      ? ''
+      : `${numberText(insights.data.totals.runs)} runs, ${localText(range.sinceMs, 'day', nowMs.value)} to ${localText(range.untilMs, 'day', nowMs.value)}, compared with the same time before`
   return (
-    <div class="head">
-      <h1>Insights</h1>
+    <>
+      <div class="head">
+        <h1>Insights</h1>
+        <div class="end">
+          <RangeControl />
+        </div>
+      </div>
+      <FilterBar label="Filter insights" summary={summary}>
+        <SelectFilter label="Project" name="project" any="All projects" options={facets.data?.projects ?? []} />
+        <TextFilter label="Ref" name="ref" placeholder="Any branch or tag" suggestions={facets.data?.refs ?? []} />
+        <SelectFilter label="Service" name="service" any="All services" options={facets.data?.services ?? []} />
+      </FilterBar>
+      {insights.data === undefined ? (
+        <Waiting error={insights.error} isLoading={insights.isLoading} onRetry={reload} />
+      ) : (
+        <Loaded insights={insights.data} isBusy={insights.isLoading} error={insights.error} onRetry={reload} />
+      )}
+    </>
+  )
+}
+
+interface WaitingProps {
+  readonly error: Parameters<typeof Failure>[0]['error'] | undefined
+  readonly isLoading: boolean
+  readonly onRetry: () => void
+}
+
+function Waiting({ error, isLoading, onRetry }: WaitingProps) {
+  const isLong = useDelayed(isLoading)
+  if (error !== undefined && !isLoading) {
+    return (
+      <div class="panel">
+        <Failure title="The insights could not be loaded." error={error} onRetry={onRetry} />
+      </div>
+    )
+  }
+  return (
+    <div class="ins" aria-busy="true">
+      <section class="panel waiting" aria-label="Duration">
+        {isLong ? <span class="skeleton" /> : null}
+      </section>
+    </div>
+  )
+}
+
+interface LoadedProps {
+  readonly insights: Insights
+  readonly isBusy: boolean
+  readonly error: WaitingProps['error']
+  readonly onRetry: () => void
+}
+
+function Loaded({ insights, isBusy, error, onRetry }: LoadedProps) {
+  const { query } = place.value
+  const range = rangeOf(query, nowMs.value)
+  const ref = query.get('ref')
+  const span = { since: range.query.since, until: range.query.until ?? new Date(range.untilMs).toISOString() }
+  const runsOf = (project: string | null) => runsAddress(span, { project, ref })
+  if (insights.totals.runs === 0 && insights.slowest_jobs.length === 0) return <Empty words={range.words} />
+  return (
+    <>
+      {error === undefined ? null : (
+        <div class="panel">
+          <Failure title="The insights could not be refreshed." error={error} onRetry={onRetry} />
+        </div>
+      )}
+      <div class="ins" aria-busy={isBusy}>
+        <Durations insights={insights} filters={{ project: query.get('project'), ref }} />
+        <div class="ins-side">
+          <Figures insights={insights} />
+          {insights.findings.length === 0 ? null : (
+            <section class="panel stands" aria-labelledby="stands-out">
+              <h2 id="stands-out">Stands out</h2>
+              <ul>
+                {insights.findings.map((finding) => (
+                  <li key={finding.rule}>
+                    <FindingText finding={finding} />
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+        </div>
+      </div>
+      <SlowestJobs jobs={insights.slowest_jobs} runsOf={runsOf} />
+      <div class="two">
+        <FlakyJobs jobs={insights.flaky_jobs} />
+        <Minutes minutes={insights.minutes} runsOf={runsOf} />
+      </div>
+      <div class="two">
+        <FailingJobs jobs={insights.failing_jobs} />
+        <Retries jobs={insights.retries} runsOf={runsOf} />
+      </div>
+    </>
+  )
+}
+
+function Empty({ words }: { readonly words: string }) {
+  const isFiltered = FILTERS.some((name) => place.value.query.get(name) !== null)
+  return (
+    <div class="panel">
+      {isFiltered ? (
+        <NothingFound title={`No finished runs match in ${words}`}>
+          <p>The filters leave no run to count.</p>
+        </NothingFound>
+      ) : (
+        <Blank
+          title={`No finished runs in ${words}`}
+          action={
+            <a class="btn" href="/insights?range=30d">
+              Show the last 30 days
+            </a>
+          }
+        >
+          <p>Insights count finished pipelines. The store keeps telemetry for a limited time.</p>
+        </Blank>
+      )}
     </div>
   )
 }

@@ -1,0 +1,42 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { addressOf, type Query } from './client.ts'
+
+/** Whether live updates arrive. */
+export type LiveState = 'off' | 'connecting' | 'on'
+
+const SETTLE_MS = 400
+
+/**
+ * Calls the listener when the service says that something new has arrived. Events that follow one another are reported once.
+ * `query` is null while live updates are off.
+ */
+export function useLive(query: Query | null, onNews: () => void): LiveState {
+  const [state, setState] = useState<LiveState>('off')
+  const latest = useRef(onNews)
+  latest.current = onNews
+  const address = query === null ? null : addressOf('/api/v1/observe/live', query)
+  useEffect(() => {
+    if (address === null) return setState('off')
+    setState('connecting')
+    const source = new EventSource(address)
+    let timer = 0
+    const report = () => {
+      clearTimeout(timer)
+      timer = window.setTimeout(() => latest.current(), SETTLE_MS)
+    }
+    // After a break, what arrived meanwhile is fetched.
+    let isReconnect = false
+    source.addEventListener('open', () => {
+      setState('on')
+      if (isReconnect) report()
+      isReconnect = true
+    })
+    source.addEventListener('error', () => setState('connecting'))
+    for (const name of ['message', 'pipelines', 'pipeline', 'logs', 'log']) source.addEventListener(name, report)
+    return () => {
+      clearTimeout(timer)
+      source.close()
+    }
+  }, [address])
+  return state
+}

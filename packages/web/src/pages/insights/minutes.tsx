@@ -1,0 +1,107 @@
+import type { ComputeMinutes, MinutesBy } from '../../api/insights.ts'
+import { place, withQuery } from '../../app/location.ts'
+import { CsvButton } from '../../components/csv-button.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { numberText, percentText } from '../../components/text.tsx'
+
+interface MinutesProps {
+  readonly minutes: readonly ComputeMinutes[]
+  readonly runsOf: (project: string | null) => string
+}
+
+const groupings: readonly (readonly [by: MinutesBy, label: string])[] = [
+  ['project', 'Project'],
+  ['runner', 'Runner'],
+  ['tag', 'Tag'],
+]
+
+/** The table of the minutes that jobs ran, by project, by runner or by tag. */
+export function Minutes({ minutes, runsOf }: MinutesProps) {
+  const asked = place.value.query.get('minutes')
+  const [by, label] = groupings.find(([name]) => name === asked) ?? groupings[0]!
+  const entries = minutes.filter((entry) => entry.by === by)
+  // Tags overlap, so shares are of the time of all projects.
+  const total = minutes.filter((entry) => entry.by === 'project').reduce((sum, entry) => sum + entry.minutes, 0)
+  return (
+    <section class="panel" aria-labelledby="compute-minutes">
+      <header>
+        <h2 id="compute-minutes">Compute minutes</h2>
+        <span class="end">
+          <CsvButton
+            table="Compute minutes"
+            headers={['by', 'name', 'minutes', 'jobs']}
+            rows={() => minutes.map((entry) => [entry.by, entry.name, entry.minutes, entry.jobs])}
+          />
+        </span>
+        {/* biome-ignore lint/a11y/useSemanticElements: these are links, not fields of a form */}
+        <div class="segment" role="group" aria-label="Group by">
+          {groupings.map(([name, text]) => (
+            <a
+              key={name}
+              href={withQuery({ minutes: name === 'project' ? null : name })}
+              aria-current={name === by ? 'true' : undefined}
+            >
+              {text}
+            </a>
+          ))}
+        </div>
+      </header>
+      <p class="note">By tag, a job counts fully under each of its tags.</p>
+      {entries.length === 0 ? (
+        <p class="note">No job of this range has a {label.toLowerCase()}.</p>
+      ) : (
+        <DataTable
+          label="Compute minutes"
+          columns={columns(label, by, total, runsOf)}
+          rows={entries}
+          rowKey={({ name }) => name}
+        />
+      )}
+    </section>
+  )
+}
+
+function columns(
+  label: string,
+  by: MinutesBy,
+  total: number,
+  runsOf: (project: string | null) => string,
+): readonly Column<ComputeMinutes>[] {
+  const share = (minutes: number) => (total === 0 ? 0 : minutes / total)
+  return [
+    {
+      id: 'name',
+      header: label,
+      isRowHeader: true,
+      cell: ({ name }) => (by === 'project' ? <a href={runsOf(name)}>{name}</a> : name),
+    },
+    {
+      id: 'minutes',
+      header: 'Minutes',
+      class: 'strong',
+      isNumeric: true,
+      sort: 'descending',
+      cell: ({ minutes }) => numberText(Math.round(minutes)),
+    },
+    {
+      id: 'jobs',
+      header: 'Jobs',
+      headerClass: 'opt',
+      class: 'opt',
+      isNumeric: true,
+      cell: ({ jobs }) => numberText(jobs),
+    },
+    { id: 'share', header: 'Share', isNumeric: true, cell: ({ minutes }) => percentText(share(minutes)) },
+    {
+      id: 'drawing',
+      header: <span class="vh">Share drawn</span>,
+      headerClass: 'opt drawing',
+      class: 'opt drawing',
+      cell: ({ minutes }) => (
+        <span class="meter">
+          <i style={{ '--v': String(Math.min(100, share(minutes) * 100)) }} />
+        </span>
+      ),
+    },
+  ]
+}

@@ -1,0 +1,130 @@
+import type { SlowJob } from '../../api/insights.ts'
+import { CsvButton } from '../../components/csv-button.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { differenceText } from '../../components/duration.ts'
+import { Duration, numberText } from '../../components/text.tsx'
+import { shortProject } from './job-links.ts'
+import { SPARK_HEIGHT, SPARK_WIDTH, sparkline } from './sparkline.ts'
+
+interface SlowestJobsProps {
+  readonly jobs: readonly SlowJob[]
+  readonly runsOf: (project: string | null) => string
+}
+
+/** The table of the jobs that took the most time on critical paths. */
+export function SlowestJobs({ jobs, runsOf }: SlowestJobsProps) {
+  return (
+    <section class="panel" aria-labelledby="slowest-jobs">
+      <header>
+        <h2 id="slowest-jobs">Slowest jobs</h2>
+        <span class="end">
+          <CsvButton
+            table="Slowest jobs"
+            headers={[
+              'job',
+              'stage',
+              'project',
+              'runs',
+              'p50_seconds',
+              'p95_seconds',
+              'on_path_seconds',
+              'change_seconds',
+            ]}
+            rows={() =>
+              jobs.map((job) => [
+                ...[job.name, job.stage, job.project, job.runs],
+                ...[job.p50, job.p95, job.critical_seconds, job.change_seconds],
+              ])
+            }
+          />
+          <a href="/compare">Compare two runs</a>
+        </span>
+      </header>
+      <p class="note">Ranked by time on the critical path: what pipelines would save if the job took no time.</p>
+      {jobs.length === 0 ? (
+        <p class="note">No job ran in this range.</p>
+      ) : (
+        <div class="scroll">
+          <DataTable label="Slowest jobs" columns={columns(runsOf)} rows={jobs} rowKey={keyOf} />
+        </div>
+      )}
+    </section>
+  )
+}
+
+const CHANGE_SHARE = 0.05
+
+function columns(runsOf: (project: string | null) => string): readonly Column<SlowJob>[] {
+  return [
+    {
+      id: 'job',
+      header: 'Job',
+      isRowHeader: true,
+      cell: ({ name, stage, project }) => (
+        <a href={runsOf(project)} title={stage === null ? undefined : `Stage ${stage}`}>
+          {name}
+        </a>
+      ),
+    },
+    {
+      id: 'project',
+      header: 'Project',
+      headerClass: 'opt',
+      class: 'soft opt',
+      cell: ({ project }) => <span title={project ?? undefined}>{shortProject(project)}</span>,
+    },
+    {
+      id: 'runs',
+      header: 'Runs',
+      headerClass: 'opt',
+      class: 'opt',
+      isNumeric: true,
+      cell: ({ runs, project }) => <a href={runsOf(project)}>{numberText(runs)}</a>,
+    },
+    { id: 'p50', header: 'p50', isNumeric: true, cell: ({ p50 }) => <Duration seconds={p50} /> },
+    {
+      id: 'p95',
+      header: 'p95',
+      headerClass: 'opt',
+      class: 'opt',
+      isNumeric: true,
+      cell: ({ p95 }) => <Duration seconds={p95} />,
+    },
+    {
+      id: 'path',
+      header: 'On path',
+      class: 'strong',
+      isNumeric: true,
+      sort: 'descending',
+      cell: ({ critical_seconds }) => <Duration seconds={critical_seconds} />,
+    },
+    { id: 'change', header: 'Change', isNumeric: true, cell: (job) => <Change job={job} /> },
+    {
+      id: 'trend',
+      header: 'p50 over time',
+      headerClass: 'opt gap',
+      class: 'opt gap',
+      cell: ({ trend }) => (
+        <svg class="spark" viewBox={`0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+          <path class="ln p50" d={sparkline(trend)} />
+        </svg>
+      ),
+    },
+  ]
+}
+
+/** The change of the median from the range before. It stands out if the job is at least 5 % slower. */
+function Change({ job: { change_seconds, p50 } }: { readonly job: SlowJob }) {
+  if (change_seconds === null) return <span class="zero">–</span>
+  const isSlower = change_seconds >= 1 && change_seconds >= CHANGE_SHARE * ((p50 ?? 0) - change_seconds)
+  return (
+    <span class={isSlower ? 'is-warning' : 'soft'}>
+      {isSlower ? '▲ ' : ''}
+      {differenceText(change_seconds)}
+    </span>
+  )
+}
+
+function keyOf({ project, stage, name }: SlowJob): string {
+  return JSON.stringify([project, stage, name])
+}

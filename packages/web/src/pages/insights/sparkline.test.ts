@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { sparkline } from './sparkline.ts'
+
+test('draws values from the lowest to the highest, with gaps', () => {
+  expect(sparkline([1, 2, null, 3])).toBe('M2 18L32.7 10M94 2')
+})
+
+test('one value is no line', () => {
+  expect(sparkline([null, 4])).toBe('')
+})
+
+test('values that are all the same are a level line', () => {
+  expect(sparkline([5, 5])).toBe('M2 18L94 18')
+})

@@ -1,0 +1,185 @@
+import type { FailingJob, FlakyJob, RetriedJob } from '../../api/insights.ts'
+import { CsvButton } from '../../components/csv-button.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { Duration, numberText, percentText } from '../../components/text.tsx'
+import { shortProject } from './job-links.ts'
+
+/** The table of the jobs that passed and failed on the same commit. */
+export function FlakyJobs({ jobs }: { readonly jobs: readonly FlakyJob[] }) {
+  return (
+    <section class="panel" aria-labelledby="flaky-jobs">
+      <header>
+        <h2 id="flaky-jobs">Flaky jobs</h2>
+        <span class="end">
+          <CsvButton
+            table="Flaky jobs"
+            headers={['job', 'project', 'flaky_commits', 'commits', 'rate', 'success', 'failed']}
+            rows={() =>
+              jobs.map((job) => [job.name, job.project, job.shas, job.shas_total, job.rate, job.success, job.failed])
+            }
+          />
+        </span>
+      </header>
+      <p class="note">
+        Passed and failed on the same commit, retries included. Marks: the last 24 results, failures hang below the
+        line.
+      </p>
+      {jobs.length === 0 ? (
+        <p class="note">No job both passed and failed on one commit in this range.</p>
+      ) : (
+        <div class="scroll">
+          <DataTable label="Flaky jobs" columns={flakyColumns} rows={jobs} rowKey={keyOf} />
+        </div>
+      )}
+    </section>
+  )
+}
+
+const nameColumns: readonly Column<{
+  readonly name: string
+  readonly project: string | null
+  readonly last_trace_id: string
+}>[] = [
+  {
+    id: 'job',
+    header: 'Job',
+    isRowHeader: true,
+    cell: ({ name, last_trace_id }) => <a href={`/traces/${encodeURIComponent(last_trace_id)}`}>{name}</a>,
+  },
+  {
+    id: 'project',
+    header: 'Project',
+    headerClass: 'opt',
+    class: 'soft opt',
+    cell: ({ project }) => <span title={project ?? undefined}>{shortProject(project)}</span>,
+  },
+]
+
+const flakyColumns: readonly Column<FlakyJob>[] = [
+  ...nameColumns,
+  { id: 'shas', header: 'Commits', isNumeric: true, cell: ({ shas, shas_total }) => `${shas} of ${shas_total}` },
+  {
+    id: 'rate',
+    header: 'Rate',
+    headerClass: 'opt',
+    class: 'strong opt',
+    isNumeric: true,
+    cell: ({ rate }) => percentText(rate),
+  },
+  { id: 'results', header: 'Last results', cell: ({ last_results }) => <Results results={last_results} /> },
+]
+
+const STEP = 6
+const WIDTH = 146
+
+/** The last results of a job as marks: those that passed stand on a line, failures hang below it. */
+function Results({ results }: { readonly results: readonly string[] }) {
+  const failed = results.filter((result) => result === 'failed').length
+  return (
+    <svg
+      class="ticks"
+      viewBox={`0 0 ${WIDTH} 18`}
+      preserveAspectRatio="xMaxYMid slice"
+      role="img"
+      aria-label={`${failed} of the last ${results.length} failed`}
+    >
+      <line class="gridline" x1="0" x2={WIDTH} y1="9" y2="9" />
+      {results.map((result, index) => {
+        const x = WIDTH - (results.length - index) * STEP
+        const key = index
+        return result === 'failed' ? (
+          <rect key={key} class="f-failed" x={x} y="9.5" width="4" height="7" />
+        ) : (
+          <rect key={key} class={result === 'success' ? 'f-passed' : 'f-canceled'} x={x} y="3.5" width="3" height="5" />
+        )
+      })}
+    </svg>
+  )
+}
+
+/** The table of the jobs that failed most often. */
+export function FailingJobs({ jobs }: { readonly jobs: readonly FailingJob[] }) {
+  return (
+    <section class="panel" aria-labelledby="failing-jobs">
+      <header>
+        <h2 id="failing-jobs">Failing jobs</h2>
+      </header>
+      <p class="note">Failed attempts of those that passed or failed.</p>
+      {jobs.length === 0 ? (
+        <p class="note">No job failed in this range.</p>
+      ) : (
+        <DataTable label="Failing jobs" columns={failingColumns} rows={jobs} rowKey={keyOf} />
+      )}
+    </section>
+  )
+}
+
+const failingColumns: readonly Column<FailingJob>[] = [
+  ...nameColumns,
+  { id: 'failed', header: 'Failed', isNumeric: true, sort: 'descending', cell: ({ failed }) => numberText(failed) },
+  { id: 'rate', header: 'Rate', class: 'strong', isNumeric: true, cell: ({ rate }) => percentText(rate) },
+]
+
+/** The table of the jobs that were retried most often. */
+export function Retries({
+  jobs,
+  runsOf,
+}: {
+  readonly jobs: readonly RetriedJob[]
+  readonly runsOf: (project: string | null) => string
+}) {
+  return (
+    <section class="panel" aria-labelledby="retries">
+      <header>
+        <h2 id="retries">Retries</h2>
+      </header>
+      <p class="note">Lost is the time of all attempts but the last.</p>
+      {jobs.length === 0 ? (
+        <p class="note">No job was retried in this range.</p>
+      ) : (
+        <DataTable label="Retries" columns={retryColumns(runsOf)} rows={jobs} rowKey={keyOf} />
+      )}
+    </section>
+  )
+}
+
+function retryColumns(runsOf: (project: string | null) => string): readonly Column<RetriedJob>[] {
+  return [
+    {
+      id: 'job',
+      header: 'Job',
+      isRowHeader: true,
+      cell: ({ name, project }) => <a href={runsOf(project)}>{name}</a>,
+    },
+    {
+      id: 'project',
+      header: 'Project',
+      headerClass: 'opt',
+      class: 'soft opt',
+      cell: ({ project }) => <span title={project ?? undefined}>{shortProject(project)}</span>,
+    },
+    { id: 'runs', header: 'Runs', isNumeric: true, cell: ({ runs }) => numberText(runs) },
+    {
+      id: 'retries',
+      header: 'Retries',
+      isNumeric: true,
+      sort: 'descending',
+      cell: ({ retries }) => numberText(retries),
+    },
+    {
+      id: 'lost',
+      header: 'Lost',
+      class: 'strong',
+      isNumeric: true,
+      cell: ({ lost_seconds }) => <Duration seconds={lost_seconds} />,
+    },
+  ]
+}
+
+function keyOf(job: {
+  readonly name: string
+  readonly stage?: string | null
+  readonly project: string | null
+}): string {
+  return JSON.stringify([job.project, job.stage, job.name])
+}

@@ -1,0 +1,103 @@
+import type { ComponentChildren } from 'preact'
+import { type Finding, getInsights } from '../../api/insights.ts'
+import { getEnforcement, getReadiness } from '../../api/readiness.ts'
+import { FindingText } from '../../components/finding.tsx'
+import { type Resource, useResource } from '../../components/resource.ts'
+import { numberText } from '../../components/text.tsx'
+
+interface FindingsProps {
+  readonly project: string | null
+  readonly service: string | null
+}
+
+const DAYS = 14
+
+/** The statements above the runs: what was slower yesterday, which job is flaky, and who would be refused. */
+export function Findings({ project, service }: FindingsProps) {
+  const insights = useResource(JSON.stringify([project, service]), (signal) => {
+    const since = new Date(Date.now() - DAYS * 86_400_000).toISOString()
+    return getInsights({ project, service, since }, signal)
+  })
+  const ingest = useResource('ingest', async (signal) => {
+    const [readiness, enforcement] = await Promise.all([getReadiness(signal), getEnforcement(signal)])
+    return { readiness, enforcement }
+  })
+  const found = (rule: string) => insights.data?.findings.find((finding) => finding.rule === rule)
+  return (
+    <section class="panel findings" aria-label="Findings">
+      <Cell title="What made yesterday slower" resource={insights}>
+        <Statement finding={found('slower_yesterday')}>Nothing stands out.</Statement>
+      </Cell>
+      <Cell title="Flaky job" resource={insights}>
+        <Statement finding={found('flaky_job')}>
+          No job passed and failed on the same commit more than once in {DAYS} days.
+        </Statement>
+      </Cell>
+      <Cell title="Ingest, if enforced now" resource={ingest}>
+        {ingest.data === undefined ? null : <Refusals {...ingest.data} />}
+      </Cell>
+    </section>
+  )
+}
+
+interface CellProps {
+  readonly title: string
+  readonly resource: Resource<unknown>
+  readonly children: ComponentChildren
+}
+
+function Cell({ title, resource, children }: CellProps) {
+  const { data, error, isLoading } = resource
+  return (
+    <div class="finding" aria-busy={isLoading}>
+      <h2>{title}</h2>
+      <p>{data !== undefined ? children : error === undefined || isLoading ? ' ' : `Not known: ${error.message}`}</p>
+    </div>
+  )
+}
+
+interface StatementProps {
+  readonly finding: Finding | undefined
+  /** The sentence if there is no finding. */
+  readonly children: ComponentChildren
+}
+
+function Statement({ finding, children }: StatementProps) {
+  return finding === undefined ? <span>{children}</span> : <FindingText finding={finding} />
+}
+
+interface RefusalsProps {
+  readonly readiness: Awaited<ReturnType<typeof getReadiness>>
+  readonly enforcement: Awaited<ReturnType<typeof getEnforcement>>
+}
+
+const modes = {
+  off: 'Enforcement is off.',
+  report: 'Enforcement only reports.',
+  warn: 'Enforcement only warns.',
+  enforce: 'Enforcement is on.',
+} as const
+
+function Refusals({ readiness, enforcement }: RefusalsProps) {
+  const { clients, would_reject, window_seconds } = readiness
+  const hours = `${Math.round(window_seconds / 3600)} h`
+  const verb = enforcement.mode === 'enforce' ? 'are' : 'would be'
+  if (clients.length === 0) {
+    return (
+      <>
+        <a href="/ingest">No client</a> {enforcement.mode === 'enforce' ? 'is' : 'would be'} refused, of{' '}
+        {numberText(readiness.requests)} requests in {hours}. {modes[enforcement.mode]}
+      </>
+    )
+  }
+  return (
+    <>
+      <a href="/ingest">
+        <b>
+          {clients.length} {clients.length === 1 ? 'client' : 'clients'} {verb} refused
+        </b>
+      </a>
+      , {numberText(would_reject)} requests in {hours}. {modes[enforcement.mode]}
+    </>
+  )
+}
