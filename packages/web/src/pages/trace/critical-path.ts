@@ -46,7 +46,7 @@ interface Part extends Step {
 
 /** Returns the children on the path between two times, the last one first, each cut to these times. */
 function stepsOf(node: TraceNode, fromNs: number, toNs: number): Step[] {
-  const units = unitsOf(node).sort((a, b) => b.span.endNs - a.span.endNs || b.span.startNs - a.span.startNs)
+  const units = unitsOf(node).sort((a, b) => b.span.endNs - a.span.endNs || a.span.startNs - b.span.startNs)
   const steps: Step[] = []
   let cursorNs = toNs
   for (const unit of units) {
