@@ -40,7 +40,7 @@ interface Step {
 }
 
 interface Part extends Step {
-  /** The node whose row shows the exclusive time. */
+  /** The node that the exclusive time counts for. */
   readonly owner: TraceNode
 }
 
@@ -61,7 +61,7 @@ function stepsOf(node: TraceNode, fromNs: number, toNs: number): Step[] {
   return steps
 }
 
-/** Returns what can follow each other inside a span: jobs that ran, also those below stage spans, and child pipelines. */
+/** Returns the steps that can follow each other inside a span: jobs that ran, also those below stage spans, and child pipelines. */
 function unitsOf({ span, children }: TraceNode): TraceNode[] {
   // A job is one step, whatever its own programs report about themselves.
   if (span.kind === 'job') return []

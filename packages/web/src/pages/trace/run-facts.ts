@@ -1,7 +1,7 @@
 import { textOfValue, type WireAttribute } from './otlp-json.ts'
 import { safeUrl, type TraceSpan } from './trace-span.ts'
 
-/** What stands above the waterfall of a pipeline. */
+/** The facts that stand above the waterfall of a pipeline. */
 export interface RunFacts {
   readonly title: string
   readonly project: string | undefined

@@ -11,7 +11,7 @@ import {
 
 export type SpanKind = 'pipeline' | 'stage' | 'job' | 'bridge' | 'span'
 
-/** What a span's row says about its outcome. `none` is a span of a service that sets no status. */
+/** The outcome of a span. `none` is a span of a service that sets no status. */
 export type SpanStatus =
   | 'success'
   | 'failed'

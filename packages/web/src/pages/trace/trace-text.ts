@@ -3,7 +3,7 @@ import type { Meaning } from '../../components/status-words.ts'
 import type { SpanStatus, TraceSpan } from './trace-span.ts'
 import type { Lane } from './trace-tree.ts'
 
-/** What a status means and is called. A span of a service that sets no status has no label. */
+/** The meaning and the name of each status. A span of a service that sets no status has no label. */
 export const statusLooks: Readonly<Record<SpanStatus, { readonly label: string; readonly meaning: Meaning }>> = {
   success: { label: 'Passed', meaning: 'passed' },
   failed: { label: 'Failed', meaning: 'failed' },
