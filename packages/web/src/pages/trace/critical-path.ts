@@ -40,13 +40,13 @@ interface Step {
 }
 
 interface Part extends Step {
-  /** The node whose row shows the exclusive time. */
+  /** The node that the exclusive time counts for. */
   readonly owner: TraceNode
 }
 
 /** Returns the children on the path between two times, the last one first, each cut to these times. */
 function stepsOf(node: TraceNode, fromNs: number, toNs: number): Step[] {
-  const units = unitsOf(node).sort((a, b) => b.span.endNs - a.span.endNs || b.span.startNs - a.span.startNs)
+  const units = unitsOf(node).sort((a, b) => b.span.endNs - a.span.endNs || a.span.startNs - b.span.startNs)
   const steps: Step[] = []
   let cursorNs = toNs
   for (const unit of units) {
@@ -61,7 +61,7 @@ function stepsOf(node: TraceNode, fromNs: number, toNs: number): Step[] {
   return steps
 }
 
-/** Returns what can follow each other inside a span: jobs that ran, also those below stage spans, and child pipelines. */
+/** Returns the steps that can follow each other inside a span: jobs that ran, also those below stage spans, and child pipelines. */
 function unitsOf({ span, children }: TraceNode): TraceNode[] {
   // A job is one step, whatever its own programs report about themselves.
   if (span.kind === 'job') return []

@@ -1,7 +1,7 @@
 import type { Lane, TraceNode, TraceTree } from './trace-tree.ts'
 
 export interface RowChoice {
-  /** The ids of rows whose children are hidden. */
+  /** The ids of the rows with hidden children. */
   readonly folded: ReadonlySet<string>
   /** Selects the spans that contain the text, and the rows above them. Empty selects all. */
   readonly search: string

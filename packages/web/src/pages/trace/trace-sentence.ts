@@ -76,11 +76,15 @@ function openingOf(failed: readonly TraceNode[], path: CriticalPath): string {
   return isOnPath ? 'It is on the slowest path: ' : 'The failure did not make it slow: the slowest path is '
 }
 
+/** Returns the name of a step. An attempt that was repeated says so, because its name appears twice. */
+const stepName = (step: TraceNode): string =>
+  isLastAttempt(step) ? shortName(step.span) : `${shortName(step.span)} (attempt ${step.attempt?.number})`
+
 /** Returns the steps that take longest, in order of time, with a mark where others were left out. */
 function namesOf(steps: readonly TraceNode[], path: CriticalPath): string {
-  if (steps.length <= MAX_NAMES) return steps.map(({ span }) => shortName(span)).join(' → ')
+  if (steps.length <= MAX_NAMES) return steps.map(stepName).join(' → ')
   const longest = new Set(steps.toSorted((a, b) => path.get(b.span.id)! - path.get(a.span.id)!).slice(0, MAX_NAMES))
-  const names = steps.map((step) => (longest.has(step) ? shortName(step.span) : '…'))
+  const names = steps.map((step) => (longest.has(step) ? stepName(step) : '…'))
   return names.filter((name, index) => name !== '…' || names[index - 1] !== '…').join(' → ')
 }
 

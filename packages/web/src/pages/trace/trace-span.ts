@@ -11,7 +11,7 @@ import {
 
 export type SpanKind = 'pipeline' | 'stage' | 'job' | 'bridge' | 'span'
 
-/** What a span's row says about its outcome. `none` is a span of a service that sets no status. */
+/** The outcome of a span. `none` is a span of a service that sets no status. */
 export type SpanStatus =
   | 'success'
   | 'failed'
@@ -56,36 +56,49 @@ export interface SpanSet {
   readonly baseNs: bigint
 }
 
-/** The attributes that decide how a span is shown. The legacy names are read when the others are absent. */
+/**
+ * The attributes that decide how a span is shown. `*` stands for the configured name of the service, and the short names
+ * are those of older exporters.
+ */
 const read = {
   'cicd.pipeline.run.id': 'pipelineId',
   'cicd.pipeline.name': 'pipelineName',
   'cicd.pipeline.task.run.id': 'taskId',
   'cicd.pipeline.task.name': 'taskName',
   'cicd.pipeline.task.type': 'stage',
-  'job.stage': 'legacyStage',
+  'job.stage': 'stage',
   'job.status': 'status',
   'pipeline.status': 'status',
   'cicd.pipeline.task.run.result': 'result',
   'cicd.pipeline.result': 'result',
   'cicd.pipeline.task.run.state': 'state',
   'cicd.pipeline.run.state': 'state',
-  'svc.cicd.pipeline.stages': 'stages',
-  'pipeline.stages': 'legacyStages',
-  'svc.cicd.pipeline.task.run.queued_duration': 'queued',
-  'svc.cicd.pipeline.task.kind': 'taskKind',
-  'svc.cicd.pipeline.task.allow_failure': 'allowFailure',
-  'svc.cicd.pipeline.task.run.failure_reason': 'reason',
+  '*.cicd.pipeline.stages': 'stages',
+  'pipeline.stages': 'stages',
+  '*.cicd.pipeline.task.run.queued_duration': 'queued',
+  'job.queued_duration': 'queued',
+  '*.cicd.pipeline.task.kind': 'taskKind',
+  'job.type': 'taskKind',
+  '*.cicd.pipeline.task.allow_failure': 'allowFailure',
+  'job.allow_failure': 'allowFailure',
+  '*.cicd.pipeline.task.run.failure_reason': 'reason',
+  'job.failure_reason': 'reason',
   'error.type': 'errorType',
-  'svc.cicd.pipeline.task.run.attempt': 'attempt',
-  'svc.cicd.pipeline.task.run.executed': 'executed',
+  '*.cicd.pipeline.task.run.attempt': 'attempt',
+  '*.cicd.pipeline.task.run.executed': 'executed',
   'cicd.worker.name': 'worker',
+  'job.runner.description': 'worker',
   'cicd.pipeline.task.run.url.full': 'taskUrl',
   'cicd.pipeline.run.url.full': 'runUrl',
 } as const
 
 type Read = Partial<Record<(typeof read)[keyof typeof read], WireValue>>
 const nameByKey: ReadonlyMap<string, string> = new Map(Object.entries(read))
+
+function readName(key: string): string | undefined {
+  const prefix = key.indexOf('.cicd.')
+  return nameByKey.get(prefix > 0 ? `*${key.slice(prefix)}` : key)
+}
 
 /** Status words of the service, and results of the semantic conventions. */
 const statusByWord: ReadonlyMap<string, SpanStatus> = new Map([
@@ -109,6 +122,9 @@ const statusByWord: ReadonlyMap<string, SpanStatus> = new Map([
   ['waiting_for_resource', 'queued'],
   ['waiting_for_callback', 'queued'],
 ])
+
+/** The statuses of jobs that did not run, if their span has no length. */
+const neverRan: ReadonlySet<SpanStatus> = new Set(['skipped', 'manual', 'queued'])
 
 const ERROR = 2
 const NS_PER_SECOND = 1e9
@@ -152,11 +168,12 @@ export function readSpans(resourceSpans: readonly WireResourceSpans[]): SpanSet 
 function toSpan({ wire, resource, service, startNs, endNs }: Found, baseNs: bigint): TraceSpan {
   const values: Record<string, WireValue | undefined> = {}
   for (const { key, value } of wire.attributes ?? []) {
-    const name = key === undefined ? undefined : nameByKey.get(key)
+    const name = typeof key === 'string' ? readName(key) : undefined
     if (name !== undefined) values[name] = value
   }
   const found = values as Read
   const kind = kindOf(found)
+  const status = statusOf(found, wire, kind)
   const queued = numberOfValue(found.queued) ?? 0
   const reason = textOfValue(found.reason) || textOfValue(found.errorType)
   return {
@@ -165,12 +182,12 @@ function toSpan({ wire, resource, service, startNs, endNs }: Found, baseNs: bigi
     name: typeof wire.name === 'string' ? wire.name : '',
     service,
     kind,
-    status: statusOf(found, wire, kind),
+    status,
     startNs: startNs === 0n ? 0 : Number(startNs - baseNs),
     endNs: endNs === 0n ? 0 : Number(endNs - baseNs),
-    executed: found.executed?.boolValue !== false,
-    stage: textOfValue(found.stage) || textOfValue(found.legacyStage) || undefined,
-    stages: listOfValue(found.stages) ?? listOfValue(found.legacyStages) ?? [],
+    executed: found.executed?.boolValue !== false && !(endNs <= startNs && neverRan.has(status)),
+    stage: textOfValue(found.stage) || undefined,
+    stages: listOfValue(found.stages) ?? [],
     queuedNs: queued > 0 ? Math.round(queued * NS_PER_SECOND) : 0,
     reason: reason === '' || reason === '_OTHER' ? undefined : reason.replaceAll('_', ' '),
     attempt: numberOfValue(found.attempt),

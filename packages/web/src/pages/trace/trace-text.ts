@@ -1,36 +1,23 @@
+import { durationText as secondsText } from '../../components/duration.ts'
+import type { Meaning } from '../../components/status-words.ts'
 import type { SpanStatus, TraceSpan } from './trace-span.ts'
 import type { Lane } from './trace-tree.ts'
 
-/** What a status is called, and the colour class of the style sheet. */
-export const statusLooks: Readonly<Record<SpanStatus, { readonly label: string; readonly look: string }>> = {
-  success: { label: 'Passed', look: 'passed' },
-  failed: { label: 'Failed', look: 'failed' },
-  allowed: { label: 'Failed, allowed', look: 'warning' },
-  canceled: { label: 'Canceled', look: 'canceled' },
-  skipped: { label: 'Skipped', look: 'skipped' },
-  running: { label: 'Running', look: 'running' },
-  queued: { label: 'Queued', look: 'queued' },
-  manual: { label: 'Manual', look: 'skipped' },
-  none: { label: '', look: 'passed' },
+/** The meaning and the name of each status. A span of a service that sets no status has no label. */
+export const statusLooks: Readonly<Record<SpanStatus, { readonly label: string; readonly meaning: Meaning }>> = {
+  success: { label: 'Passed', meaning: 'passed' },
+  failed: { label: 'Failed', meaning: 'failed' },
+  allowed: { label: 'Failed, allowed', meaning: 'warning' },
+  canceled: { label: 'Canceled', meaning: 'canceled' },
+  skipped: { label: 'Skipped', meaning: 'skipped' },
+  running: { label: 'Running', meaning: 'running' },
+  queued: { label: 'Queued', meaning: 'queued' },
+  manual: { label: 'Manual', meaning: 'manual' },
+  none: { label: '', meaning: 'passed' },
 }
 
-const NS_PER_MS = 1e6
-const NS_PER_SECOND = 1e9
-
-/** Returns a duration as people read it: `87 µs`, `12 ms`, `0.3 s`, `13.6 s`, `4m 22s`, `1h 02m`. Short spans keep their unit. */
-export function durationText(nanoseconds: number): string {
-  if (nanoseconds <= 0) return '0 s'
-  if (nanoseconds < NS_PER_MS) return `${Math.max(1, Math.round(nanoseconds / 1e3))} µs`
-  if (nanoseconds < NS_PER_SECOND / 10) return `${Math.round(nanoseconds / NS_PER_MS)} ms`
-  const seconds = nanoseconds / NS_PER_SECOND
-  if (seconds < 59.95) return `${seconds.toFixed(1)} s`
-  const whole = Math.round(seconds)
-  if (whole < 3600) return `${Math.floor(whole / 60)}m ${twoDigits(whole % 60)}s`
-  const minutes = Math.round(whole / 60)
-  return `${Math.floor(minutes / 60)}h ${twoDigits(minutes % 60)}m`
-}
-
-const twoDigits = (number: number): string => String(number).padStart(2, '0')
+/** Returns a duration in nanoseconds as text: `13.6 s`. */
+export const durationText = (nanoseconds: number): string => secondsText(nanoseconds / 1e9)
 
 const MAX_NAME = 1_000
 

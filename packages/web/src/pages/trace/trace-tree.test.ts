@@ -52,7 +52,7 @@ describe('the rows of a pipeline', () => {
     expect(outline(treeOfFixtures('canceled-pipeline'))).toContain('2 job: links canceled')
   })
 
-  test('a child pipeline whose bridge is missing is a root', () => {
+  test('a child pipeline without its bridge is a root', () => {
     const { roots } = treeOfFixtures('child-pipeline-of-a-bridge')
     expect(roots.map(({ span, level }) => [span.kind, level])).toEqual([['pipeline', 1]])
   })

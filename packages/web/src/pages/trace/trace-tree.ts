@@ -40,7 +40,7 @@ interface Place {
 }
 
 /**
- * Returns the tree of a trace. Spans whose parent is missing are roots. If parents form a cycle, its earliest span is a
+ * Returns the tree of a trace. Spans without a stored parent are roots. If parents form a cycle, its earliest span is a
  * root, so every span has exactly one place.
  */
 export function buildTree({ spans, baseNs }: SpanSet): TraceTree {
