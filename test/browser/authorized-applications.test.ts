@@ -1,23 +1,19 @@
-import { createApplication, createUser } from '@penstock/core'
+import { createApplication } from '@penstock/core'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { ServedWorld } from '../graphql/served-world.ts'
+import type { ServedWorld } from '../graphql/served-world.ts'
 import { openWindow, pageErrors, testWithChromium } from './chromium.ts'
+import { serveUser, signIn } from './served-user.ts'
 
-const PASSWORD = 'correct horse 1'
 const HOSTILE = '"><img src=x onerror="document.title=1"><script>document.title=1</script>'
 
 let served: ServedWorld
 
 beforeAll(async () => {
-  served = await ServedWorld.start()
-  const { world } = served
-  const root = await world.user('root', { isAdministrator: true })
-  await world.perform(root, createUser, {
-    ...{ username: 'mira', name: 'Mira Holt', email: 'mira@example.test', password: PASSWORD, skipConfirmation: true },
-  })
+  const { root, ...started } = await serveUser()
+  served = started.served
   for (const name of ['Deploy board', HOSTILE]) {
     const draft = { name, redirectUri: `${served.url}/`, scopes: 'api read_user' }
-    const { uid, secret } = await world.perform(root, createApplication, draft)
+    const { uid, secret } = await served.world.perform(root, createApplication, draft)
     clients.push({ client_id: uid, client_secret: secret })
   }
 })
@@ -31,9 +27,7 @@ testWithChromium('a user authorizes applications, sees them on the page, and rev
   const page = await context.newPage()
   const complaints = pageErrors(page)
   await page.goto(`${served.url}/oauth/authorized_applications`)
-  await page.getByLabel('Username or e-mail').fill('mira')
-  await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page)
   await page.getByText('No application can access your account.').waitFor()
 
   const tokens: string[] = []

@@ -1,10 +1,10 @@
-import { createBroadcastMessage, createUser, type User } from '@penstock/core'
+import { createBroadcastMessage, type User } from '@penstock/core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { ServedWorld } from '../graphql/served-world.ts'
+import type { ServedWorld } from '../graphql/served-world.ts'
 import { openWindow, pageErrors, testWithChromium } from './chromium.ts'
+import { serveUser, signIn } from './served-user.ts'
 
-const PASSWORD = 'correct horse 1'
 const SIGN_IN = '/users/sign_in'
 const HOSTILE = '<img src=x onerror="document.title=1"></style><script>document.title=1</script>\nsecond line'
 
@@ -12,12 +12,7 @@ let served: ServedWorld
 let root: User
 
 beforeAll(async () => {
-  served = await ServedWorld.start()
-  const { world } = served
-  root = await world.user('root', { isAdministrator: true })
-  await world.perform(root, createUser, {
-    ...{ username: 'mira', name: 'Mira Holt', email: 'mira@example.test', password: PASSWORD, skipConfirmation: true },
-  })
+  ;({ served, root } = await serveUser())
   await announce({ message: 'Maintenance on Sunday', theme: 'green', dismissable: true })
   await announce({ message: HOSTILE, broadcastType: 'notification', color: '#112233', font: '#ddeeff' })
   await announce({ message: 'Only for the sign-in page', targetPath: '/users/*', theme: 'light-blue' })
@@ -48,9 +43,7 @@ testWithChromium('pages show messages in their colours, as text, until they are 
   await page.getByRole('button', { name: 'Dismiss' }).click()
   await expect.poll(() => shown(page)).toEqual([HOSTILE, 'Only for the sign-in page'])
   expect(page.url()).toBe(served.url + SIGN_IN)
-  await page.getByLabel('Username or e-mail').fill('mira')
-  await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page)
   await page.getByText('You are signed in as mira.').waitFor()
   expect(await shown(page)).toEqual([HOSTILE])
   expect([strayed, complaints]).toEqual([[], []])

@@ -1,23 +1,18 @@
 import { join } from 'node:path'
 import process from 'node:process'
-import { createUser } from '@penstock/core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { ServedWorld } from '../graphql/served-world.ts'
+import type { ServedWorld } from '../graphql/served-world.ts'
 import { openWindow, pageErrors, testWithChromium } from './chromium.ts'
+import { serveUser, signIn } from './served-user.ts'
 
 const EXPLORER = '/-/graphql-explorer'
-const PASSWORD = 'correct horse 1'
 
 let served: ServedWorld
 
 beforeAll(async () => {
-  served = await ServedWorld.start()
+  served = (await serveUser()).served
   const { world } = served
-  const root = await world.user('root', { isAdministrator: true })
-  await world.perform(root, createUser, {
-    ...{ username: 'mira', name: 'Mira Holt', email: 'mira@example.test', password: PASSWORD, skipConfirmation: true },
-  })
   await world.project('open', await world.group('ops', { visibility: 'public' }), 'public')
 })
 
@@ -81,9 +76,7 @@ testWithChromium(
     const start = await context.newPage()
     await start.goto(served.url + EXPLORER)
     await start.getByText('sign in', { exact: true }).click()
-    await start.getByLabel('Username or e-mail').fill('mira')
-    await start.getByLabel('Password').fill(PASSWORD)
-    await start.getByRole('button', { name: 'Sign in' }).click()
+    await signIn(start)
     await start.waitForURL(served.url + EXPLORER)
     await start.close()
 

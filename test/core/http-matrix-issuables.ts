@@ -12,8 +12,64 @@ const timeStats: Shape = {
 }
 const everyone = { visitors: 'anyone' } as const
 
+interface IssuableRoutes {
+  /** The plural in paths. */
+  readonly path: 'issues' | 'merge_requests'
+  /** The path parameter of one of them. */
+  readonly key: 'issue_iid' | 'merge_request_iid'
+  /** The name in `needs`. */
+  readonly thing: string
+  readonly shape: Shape
+  readonly reads: 10 | 20
+  readonly changes: 15 | 30
+  /** What the rows that read in a project have besides. */
+  readonly reading?: Pick<MatrixRow, 'job'>
+  /** What the row that lists in a group has besides. */
+  readonly inGroup?: Pick<MatrixRow, 'mayBeEmpty'>
+}
+
+/** Returns the rows that read, change and remove issues or merge requests. */
+export function issuableRows({
+  path,
+  key,
+  thing,
+  shape,
+  reads,
+  changes,
+  reading,
+  inGroup,
+}: IssuableRoutes): MatrixRow[] {
+  const all = `/projects/:id/${path}`
+  const one = `${all}/:${key}`
+  const inProject = { may: { project: reads }, ...everyone, needs: [thing], ...reading } as const
+  const change = { answer: [200, shape], send: { title: 'Other' } } as const
+  return [
+    { call: `GET /${path}`, may: 'signed in', answer: [200, listOf(shape)], send: { scope: 'all' }, mayBeEmpty: true },
+    {
+      call: `GET /groups/:id/${path}`,
+      may: { group: 10 },
+      ...everyone,
+      answer: [200, listOf(shape)],
+      needs: ['milestone contents'],
+      ...inGroup,
+    },
+    { call: `GET ${all}`, ...inProject, answer: [200, listOf(shape)] },
+    { call: `GET ${one}`, ...inProject, answer: [200, shape] },
+    { call: `PUT ${one}`, may: { project: changes }, needs: [thing], ...change },
+    {
+      call: `PUT ${one} : of the caller`,
+      may: { project: reads },
+      visitors: 'signed in',
+      needs: [`own ${thing}`],
+      ...change,
+    },
+    { call: `DELETE ${one}`, may: { project: 50 }, answer: [204], needs: [thing] },
+    ...tracking(one, thing, shape, reads, changes),
+  ]
+}
+
 /** Returns the rows for participants, subscriptions and time, which issues and merge requests share. */
-export const tracking = (one: string, thing: string, shape: Shape, reads: 10 | 20, changes: 15 | 30): MatrixRow[] => {
+const tracking = (one: string, thing: string, shape: Shape, reads: 10 | 20, changes: 15 | 30): MatrixRow[] => {
   const needs = [thing]
   const change = { may: { project: changes }, needs } as const
   return [

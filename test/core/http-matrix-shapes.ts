@@ -160,24 +160,23 @@ export const mergeRequest: Shape = {
   },
 }
 
-/** The members that every commit has. */
+/** The members of a commit that all answers show alike. */
+export const commitMembers = {
+  id: 'text',
+  short_id: 'text',
+  created_at: 'time',
+  title: 'text',
+  message: 'text',
+  author_name: 'text',
+  author_email: 'text',
+  authored_date: 'time',
+  committer_name: 'text',
+  committer_email: 'text',
+  committed_date: 'time',
+  trailers: 'map',
+} as const
+/** The members that every commit of a repository has. */
 export const commit: Shape = {
-  has: {
-    id: 'text',
-    short_id: 'text',
-    created_at: 'time',
-    parent_ids: { listOf: 'text' },
-    title: 'text',
-    message: 'text',
-    author_name: 'text',
-    author_email: 'text',
-    authored_date: 'time',
-    committer_name: 'text',
-    committer_email: 'text',
-    committed_date: 'time',
-    trailers: 'map',
-    extended_trailers: 'map?',
-    web_url: 'text',
-  },
+  has: { ...commitMembers, parent_ids: { listOf: 'text' }, extended_trailers: 'map?', web_url: 'text' },
 }
 export const diff: Shape = { has: { diff: 'text', new_path: 'text', old_path: 'text', new_file: 'flag' } }

@@ -1,23 +1,9 @@
 import { addContextCommits, createMergeRequest } from '@penstock/core'
 import { withBranch } from '../http-matrix-repository-things.ts'
 import type { MatrixRow } from '../http-matrix-row.ts'
-import { basicUserMembers, listOf, type Shape } from '../http-matrix-shapes.ts'
+import { basicUserMembers, commitMembers, listOf, type Shape } from '../http-matrix-shapes.ts'
 import type { MatrixArea, ThingContext, Values } from '../matrix-area.ts'
 
-const commitMembers = {
-  id: 'text',
-  short_id: 'text',
-  created_at: 'time',
-  title: 'text',
-  message: 'text',
-  author_name: 'text',
-  author_email: 'text',
-  authored_date: 'time',
-  committer_name: 'text',
-  committer_email: 'text',
-  committed_date: 'time',
-  trailers: 'map',
-} as const
 const added: Shape = { exactly: { ...commitMembers, parent_ids: { listOf: 'text' }, extended_trailers: 'map' } }
 const nothing: Shape = { is: null }
 const listed: Shape = {

@@ -1,7 +1,7 @@
 import { createIssue } from '@penstock/core'
-import { byAuthor, tracking } from '../http-matrix-issuables.ts'
+import { byAuthor, issuableRows } from '../http-matrix-issuables.ts'
 import type { Answer } from '../http-matrix-row.ts'
-import { issue, listOf, type Shape } from '../http-matrix-shapes.ts'
+import { issue, type Shape } from '../http-matrix-shapes.ts'
 import type { Maker, MatrixArea } from '../matrix-area.ts'
 
 const statistics: Shape = {
@@ -55,34 +55,7 @@ export const area: MatrixArea = {
   },
 
   rows: [
-    {
-      call: 'GET /issues',
-      may: 'signed in',
-      answer: [200, listOf(issue)],
-      send: { scope: 'all' },
-      mayBeEmpty: true,
-    },
-    {
-      call: 'GET /groups/:id/issues',
-      may: { group: 10 },
-      ...everyone,
-      answer: [200, listOf(issue)],
-      needs: ['milestone contents'],
-    },
-    {
-      call: 'GET /projects/:id/issues',
-      may: { project: 10 },
-      ...everyone,
-      answer: [200, listOf(issue)],
-      needs: ['issue'],
-    },
-    {
-      call: 'GET /projects/:id/issues/:issue_iid',
-      may: { project: 10 },
-      ...everyone,
-      answer: [200, issue],
-      needs: ['issue'],
-    },
+    ...issuableRows({ path: 'issues', key: 'issue_iid', thing: 'issue', shape: issue, reads: 10, changes: 15 }),
     {
       call: 'GET /projects/:id/issues/:issue_iid : confidential',
       may: { project: 15 },
@@ -105,32 +78,10 @@ export const area: MatrixArea = {
       answer: [201, issue],
       send: { title: 'New' },
     },
-    {
-      call: 'PUT /projects/:id/issues/:issue_iid',
-      may: { project: 15 },
-      answer: [200, issue],
-      needs: ['issue'],
-      send: { title: 'Other' },
-    },
-    {
-      call: 'PUT /projects/:id/issues/:issue_iid : of the caller',
-      may: { project: 10 },
-      visitors: 'signed in',
-      answer: [200, issue],
-      needs: ['own issue'],
-      send: { title: 'Other' },
-    },
-    {
-      call: 'DELETE /projects/:id/issues/:issue_iid',
-      may: { project: 50 },
-      answer: [204],
-      needs: ['issue'],
-    },
     { call: 'GET /issues/:id', may: 'administrators', answer: [200, issue], needs: ['any issue'] },
     { call: 'GET /issues_statistics', may: 'signed in', answer: [200, statistics] },
     { call: 'GET /groups/:id/issues_statistics', may: { group: 10 }, ...everyone, answer: [200, statistics] },
     { call: 'GET /projects/:id/issues_statistics', may: { project: 10 }, ...everyone, answer: [200, statistics] },
-    ...tracking('/projects/:id/issues/:issue_iid', 'issue', issue, 10, 15),
     {
       // To its own project, which is refused to everyone who can read the issue.
       call: 'POST /projects/:id/issues/:issue_iid/move',

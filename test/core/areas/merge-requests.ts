@@ -1,10 +1,8 @@
 import { createMergeRequest } from '@penstock/core'
-import { byAuthor, tracking } from '../http-matrix-issuables.ts'
+import { byAuthor, issuableRows } from '../http-matrix-issuables.ts'
 import { withBranch } from '../http-matrix-repository-things.ts'
 import { basicUser, listOf, mergeRequest } from '../http-matrix-shapes.ts'
 import type { Maker, MatrixArea } from '../matrix-area.ts'
-
-const everyone = { visitors: 'anyone' } as const
 
 const createdMergeRequest: Maker = async ({ server, parent }) => {
   const { world, root } = server
@@ -44,37 +42,16 @@ export const area: MatrixArea = {
   },
 
   rows: [
-    {
-      call: 'GET /merge_requests',
-      may: 'signed in',
-      answer: [200, listOf(mergeRequest)],
-      send: { scope: 'all' },
-      mayBeEmpty: true,
-    },
-    {
-      call: 'GET /groups/:id/merge_requests',
-      may: { group: 10 },
-      ...everyone,
-      answer: [200, listOf(mergeRequest)],
-      needs: ['milestone contents'],
-      mayBeEmpty: true,
-    },
-    {
-      call: 'GET /projects/:id/merge_requests',
-      may: { project: 20 },
-      ...everyone,
-      answer: [200, listOf(mergeRequest)],
-      needs: ['merge request'],
-      job: true,
-    },
-    {
-      call: 'GET /projects/:id/merge_requests/:merge_request_iid',
-      may: { project: 20 },
-      ...everyone,
-      answer: [200, mergeRequest],
-      needs: ['merge request'],
-      job: true,
-    },
+    ...issuableRows({
+      path: 'merge_requests',
+      key: 'merge_request_iid',
+      thing: 'merge request',
+      shape: mergeRequest,
+      reads: 20,
+      changes: 30,
+      reading: { job: true },
+      inGroup: { mayBeEmpty: true },
+    }),
     {
       call: 'POST /projects/:id/merge_requests',
       may: { project: 30 },
@@ -83,31 +60,9 @@ export const area: MatrixArea = {
       send: { title: 'Seeds', source_branch: 'seeds', target_branch: 'main' },
     },
     {
-      call: 'PUT /projects/:id/merge_requests/:merge_request_iid',
-      may: { project: 30 },
-      answer: [200, mergeRequest],
-      needs: ['merge request'],
-      send: { title: 'Other' },
-    },
-    {
-      call: 'PUT /projects/:id/merge_requests/:merge_request_iid : of the caller',
-      may: { project: 20 },
-      visitors: 'signed in',
-      answer: [200, mergeRequest],
-      needs: ['own merge request'],
-      send: { title: 'Other' },
-    },
-    {
-      call: 'DELETE /projects/:id/merge_requests/:merge_request_iid',
-      may: { project: 50 },
-      answer: [204],
-      needs: ['merge request'],
-    },
-    ...tracking('/projects/:id/merge_requests/:merge_request_iid', 'merge request', mergeRequest, 20, 30),
-    {
       call: 'GET /projects/:id/merge_requests/:merge_request_iid/reviewers',
       may: { project: 20 },
-      ...everyone,
+      visitors: 'anyone',
       answer: [200, listOf({ exactly: { user: basicUser, state: 'text', created_at: 'time?' } })],
       needs: ['merge request'],
       mayBeEmpty: true,

@@ -1,6 +1,6 @@
 import { createProjectSnippet } from '@penstock/core'
 import type { MatrixRow } from '../http-matrix-row.ts'
-import { listOf, type Shape } from '../http-matrix-shapes.ts'
+import { basicUserMembers, listOf, type Shape } from '../http-matrix-shapes.ts'
 import type { MatrixArea, ThingContext } from '../matrix-area.ts'
 
 const snippet: Shape = {
@@ -9,20 +9,7 @@ const snippet: Shape = {
     title: 'text',
     description: 'text?',
     visibility: 'text',
-    author: {
-      exactly: {
-        id: 'int',
-        username: 'text',
-        public_email: 'text?',
-        name: 'text',
-        state: 'text',
-        locked: 'flag',
-        avatar_url: 'text?',
-        web_url: 'text',
-        email: { is: '' },
-        created_at: 'time',
-      },
-    },
+    author: { exactly: { ...basicUserMembers, email: { is: '' }, created_at: 'time' } },
     created_at: 'time',
     updated_at: 'time',
     project_id: 'int',

@@ -1,9 +1,16 @@
 import { z } from 'zod'
-import { DomainError, invalid } from '../kit/domain-error.ts'
+import { DomainError } from '../kit/domain-error.ts'
+import { newObject, validate } from '../kit/field-table.ts'
 import type { Core } from '../operations/context.ts'
 import { unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { digestOf } from '../tokens/token-text.ts'
-import { type ApplicationWithSecret, applicationDraft, uniqueWords, validateApplication } from './application.ts'
+import {
+  type ApplicationWithSecret,
+  applicationDraft,
+  createApplicationInput,
+  storedDraft,
+  validateRedirectUris,
+} from './application.ts'
 import {
   countApplications,
   deleteApplication,
@@ -17,23 +24,16 @@ import { newOpaqueSecret } from './opaque-secret.ts'
 const MAX_APPLICATIONS = 1_000
 
 export const createApplication = unscopedCommand(
-  { name: 'createApplication', caller: 'administrator', input: applicationDraft },
-  async (tx, { name, redirectUri, scopes, confidential }): Promise<ApplicationWithSecret> => {
-    const draft = { name, redirectUri, scopes: uniqueWords(scopes) }
-    const problems = validateApplication(draft)
-    if (Object.keys(problems).length > 0) throw invalid(problems)
+  { name: 'createApplication', caller: 'administrator', input: createApplicationInput },
+  async (tx, input): Promise<ApplicationWithSecret> => {
+    const draft = newObject(applicationDraft, input)
+    validate(applicationDraft, draft, { redirectUri: validateRedirectUris(draft.redirectUri) })
     if ((await countApplications(tx)) >= MAX_APPLICATIONS) {
       throw new DomainError({ code: 'refused', message: `There are ${MAX_APPLICATIONS} applications already` })
     }
     const secret = newClientSecret(tx.core)
-    const application = await insertApplication(tx, {
-      uid: newOpaqueSecret(tx.core),
-      name,
-      secretDigest: digestOf(secret),
-      redirectUris: uniqueWords(redirectUri),
-      scopes: draft.scopes,
-      isConfidential: confidential,
-    })
+    const [uid, secretDigest] = [newOpaqueSecret(tx.core), digestOf(secret)]
+    const application = await insertApplication(tx, { uid, secretDigest, draft: storedDraft(draft) })
     await tx.recordEvent({ type: 'oauth_application.created', objectId: application.id })
     return { ...application, secret }
   },

@@ -1,8 +1,16 @@
-import type { Generated, Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 import { notFound } from '../kit/domain-error.ts'
+import { type ColumnsOf, fromRow, toRow } from '../kit/field-table.ts'
+import { insertRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Tx } from '../operations/context.ts'
-import type { Application } from './application.ts'
+import {
+  type Application,
+  type ApplicationDraft,
+  applicationDraft,
+  applicationFields,
+  toApplication,
+} from './application.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -10,46 +18,22 @@ declare module '../kit/tables.ts' {
   }
 }
 
-interface ApplicationsTable {
-  id: Generated<number>
-  uid: string
-  name: string
+interface ApplicationsTable extends ColumnsOf<typeof applicationFields> {
   secret_digest: string
-  /** One URI per line. */
-  redirect_uris: string
-  /** Separated by spaces. */
-  scopes: string
-  is_confidential: number
   created_at_ms: number
 }
 
-export const applicationOf = (row: Selectable<ApplicationsTable>): Application => ({
-  id: row.id,
-  uid: row.uid,
-  name: row.name,
-  redirectUris: row.redirect_uris.split('\n'),
-  isConfidential: row.is_confidential === 1,
-  scopes: row.scopes.split(' '),
-})
+export const applicationOf = (row: Selectable<ApplicationsTable>): Application =>
+  toApplication(fromRow(applicationFields, row))
 
-export async function insertApplication(
-  { db, nowMs }: Tx,
-  draft: Omit<Application, 'id'> & { readonly secretDigest: string },
-): Promise<Application> {
-  const row = await db
-    .insertInto('oauth_applications')
-    .values({
-      uid: draft.uid,
-      name: draft.name,
-      secret_digest: draft.secretDigest,
-      redirect_uris: draft.redirectUris.join('\n'),
-      scopes: draft.scopes.join(' '),
-      is_confidential: draft.isConfidential ? 1 : 0,
-      created_at_ms: nowMs,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow()
-  return applicationOf(row)
+interface NewApplication extends Pick<Application, 'uid'> {
+  readonly secretDigest: string
+  readonly draft: ApplicationDraft
+}
+
+export async function insertApplication(tx: Tx, { uid, secretDigest, draft }: NewApplication): Promise<Application> {
+  const columns = { uid, secret_digest: secretDigest, ...toRow(applicationDraft, draft), created_at_ms: tx.nowMs }
+  return applicationOf(await insertRow(tx, 'oauth_applications', columns))
 }
 
 export async function findAllApplications({ db }: ReadContext): Promise<Application[]> {

@@ -1,18 +1,43 @@
 import { z } from 'zod'
-import { errorTexts } from '../kit/error-texts.ts'
+import { flag, hasText, id, maxLength, type ObjectOf, parametersOf, text } from '../kit/field-table.ts'
 import { problem } from '../kit/parse-input.ts'
 import { oauthScopes } from '../tokens/scope.ts'
 
-/** A program that requests tokens to act for users or for itself. */
-export interface Application {
-  /** The id of the record. */
-  readonly id: number
-  /** The OAuth client id: 64 hex digits. */
-  readonly uid: string
-  readonly name: string
-  readonly redirectUris: readonly string[]
+const MAX_NAME_LENGTH = 255
+const MAX_REDIRECT_URIS_LENGTH = 4_096
+
+/** Returns the words of a text, each once. */
+const uniqueWords = (words: string): string[] => [...new Set(words.split(/\s+/).filter((word) => word !== ''))]
+
+/** Blank names and addresses are reported as invalid attributes, blank scopes as an invalid parameter. */
+const scopesParameter = z.string().superRefine((scopes, context) => {
+  if (scopes.trim() === '') context.addIssue(problem('empty'))
+})
+const areKnownScopes = (scopes: string) =>
+  !uniqueWords(scopes).every((scope) => oauthScopes.includes(scope)) && "doesn't match configured on the server."
+
+/** The fields that an administrator sets. */
+export const applicationDraft = {
+  name: text('name').check(hasText, maxLength(MAX_NAME_LENGTH)),
+  /** One or more URIs; the database has one per line. */
+  redirectUri: text('redirect_uris').check(hasText, maxLength(MAX_REDIRECT_URIS_LENGTH)),
+  /** Separated by spaces. */
+  scopes: text('scopes').parse(scopesParameter).check(areKnownScopes),
   /** Whether the program can keep a secret; if so, it must send it. */
-  readonly isConfidential: boolean
+  isConfidential: flag('is_confidential').as('confidential').default(true),
+}
+export const applicationFields = {
+  id: id(),
+  /** The OAuth client id: 64 hex digits. */
+  uid: text('uid'),
+  ...applicationDraft,
+}
+export type ApplicationDraft = ObjectOf<typeof applicationDraft>
+type ApplicationRecord = ObjectOf<typeof applicationFields>
+
+/** A program that requests tokens to act for users or for itself. */
+export interface Application extends Omit<ApplicationRecord, 'redirectUri' | 'scopes'> {
+  readonly redirectUris: readonly string[]
   readonly scopes: readonly string[]
 }
 
@@ -21,53 +46,29 @@ export interface ApplicationWithSecret extends Application {
   readonly secret: string
 }
 
-/** Blank names and addresses are reported as invalid attributes, blank scopes as an invalid parameter. */
-export const applicationDraft = z.object({
-  name: z.string(),
-  redirectUri: z.string(),
-  /** Separated by spaces. */
-  scopes: z.string().superRefine((scopes, context) => {
-    if (scopes.trim() === '') context.addIssue(problem('empty'))
-  }),
-  confidential: z.boolean().default(true),
+export const createApplicationInput = z.object(parametersOf(applicationDraft))
+
+/** Returns the draft as it is stored: each address and scope once. */
+export const storedDraft = ({ redirectUri, scopes, ...draft }: ApplicationDraft): ApplicationDraft => ({
+  ...draft,
+  redirectUri: uniqueWords(redirectUri).join('\n'),
+  scopes: uniqueWords(scopes).join(' '),
 })
 
-const MAX_NAME_LENGTH = 255
-const MAX_REDIRECT_URIS_LENGTH = 4_096
+export const toApplication = ({ redirectUri, scopes, ...plain }: ApplicationRecord): Application => ({
+  ...plain,
+  redirectUris: redirectUri.split('\n'),
+  scopes: scopes.split(' '),
+})
+
 /** A browser would execute these, or show content of the application as if it came from this service. */
 const forbiddenSchemes = ['javascript:', 'vbscript:', 'data:']
 
-/** Returns the words of a text, each once. */
-export const uniqueWords = (text: string): string[] => [...new Set(text.split(/\s+/).filter((word) => word !== ''))]
-
-/** Returns the problems of a draft by attribute; empty if it may be created. */
-export function validateApplication(draft: {
-  readonly name: string
-  readonly redirectUri: string
-  readonly scopes: readonly string[]
-}): Record<string, string[]> {
-  const problems = {
-    name: validateName(draft.name),
-    redirectUri: validateRedirectUris(draft.redirectUri),
-    scopes: draft.scopes.every((scope) => oauthScopes.includes(scope))
-      ? []
-      : ["doesn't match configured on the server."],
-  }
-  return Object.fromEntries(Object.entries(problems).filter(([, texts]) => texts.length > 0))
-}
-
-function validateName(name: string): string[] {
-  if (name.trim() === '') return [errorTexts.blank]
-  return name.length > MAX_NAME_LENGTH ? [errorTexts.tooLong(MAX_NAME_LENGTH)] : []
-}
-
-function validateRedirectUris(text: string): string[] {
-  if (text.trim() === '') return [errorTexts.blank]
-  if (text.length > MAX_REDIRECT_URIS_LENGTH) {
-    return [errorTexts.tooLong(MAX_REDIRECT_URIS_LENGTH)]
-  }
-  return [...new Set(uniqueWords(text).flatMap(validateRedirectUri))]
-}
+/** Returns the problems of the addresses, each once. A text that is too long is not read. */
+export const validateRedirectUris = (redirectUri: string): string[] =>
+  redirectUri.length > MAX_REDIRECT_URIS_LENGTH
+    ? []
+    : [...new Set(uniqueWords(redirectUri).flatMap(validateRedirectUri))]
 
 function validateRedirectUri(uri: string): string[] {
   // A relative URI has no scheme, and `URL` would report it as invalid.

@@ -1,7 +1,5 @@
-import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { DomainError } from '../kit/domain-error.ts'
-import type { User } from '../model/user.ts'
 import type { ApplicationWithSecret } from './application.ts'
 import {
   createApplication,
@@ -9,36 +7,23 @@ import {
   removeApplication,
   renewApplicationSecret,
 } from './application-operations.ts'
-import { grantToken } from './grant-token.ts'
-import { findOAuthToken } from './oauth-token.ts'
+import {
+  board,
+  CALLBACK,
+  credentials,
+  find,
+  grant,
+  inOAuthWorld,
+  mira,
+  newApplication,
+  root,
+  world,
+} from './oauth.harness.ts'
 
-const CALLBACK = 'https://board.example.test/cb'
+inOAuthWorld()
 
-let world: World
-let root: User
-let mira: User
-let board: ApplicationWithSecret
-
-beforeEach(async () => {
-  world = await World.open()
-  root = await world.user('root', { isAdministrator: true })
-  mira = await world.user('mira')
-  board = await newApplication()
-})
-
-afterEach(() => world.close())
-
-const newApplication = (changes: object = {}) =>
-  world.perform(root, createApplication, {
-    name: 'Deploy board',
-    redirectUri: CALLBACK,
-    scopes: 'api read_user',
-    ...changes,
-  })
-const forItself = ({ uid, secret }: ApplicationWithSecret) => {
-  const credentials = { clientId: uid, clientSecret: secret, address: '192.0.2.7' }
-  return grantToken(world.core, { grantType: 'client_credentials', ...credentials })
-}
+const forItself = (application: ApplicationWithSecret) =>
+  grant({ grantType: 'client_credentials', ...credentials(application) })
 const failure = (error: DomainError) => error.failure
 
 test('only creation and renewal return the secret, and no column holds it', async () => {
@@ -96,7 +81,7 @@ test('validates name, scopes and caller', async () => {
 test('removing an application removes its tokens', async () => {
   const { accessToken } = await forItself(board)
   await world.perform(root, removeApplication, { id: board.id })
-  expect(await findOAuthToken(world.core, accessToken)).toBeUndefined()
+  expect(await find(accessToken)).toBeUndefined()
   expect(await world.perform(root, removeApplication, { id: board.id }).catch(failure)).toEqual({
     code: 'not_found',
     what: 'Application',

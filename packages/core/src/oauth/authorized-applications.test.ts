@@ -1,54 +1,39 @@
-import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { DomainError } from '../kit/domain-error.ts'
 import type { User } from '../model/user.ts'
 import type { ApplicationWithSecret } from './application.ts'
-import { createApplication, removeApplication } from './application-operations.ts'
-import { allowAuthorization, checkAuthorization } from './authorization.ts'
+import { removeApplication } from './application-operations.ts'
 import { listAuthorizedApplications, revokeAuthorizedApplication } from './authorized-application-operations.ts'
-import { grantToken, type TokenRequest } from './grant-token.ts'
-import { findOAuthToken } from './oauth-token.ts'
+import {
+  board,
+  credentials,
+  forCode,
+  grant,
+  inOAuthWorld,
+  mira,
+  newApplication,
+  newCode,
+  refresh,
+  root,
+  stateOf,
+  world,
+} from './oauth.harness.ts'
 import { insertOAuthToken } from './oauth-token-store.ts'
 
-const CALLBACK = 'https://board.example.test/cb'
 const HOUR_MS = 3_600_000
 
-let world: World
-let root: User
-let mira: User
 let noor: User
-let board: ApplicationWithSecret
 let clock: ApplicationWithSecret
 
+inOAuthWorld()
+
 beforeEach(async () => {
-  world = await World.open()
-  root = await world.user('root', { isAdministrator: true })
-  mira = await world.user('mira')
   noor = await world.user('noor')
-  board = await newApplication('Board')
-  clock = await newApplication('Clock')
+  clock = await newApplication({ name: 'Clock' })
 })
 
-afterEach(() => world.close())
-
-const newApplication = (name: string) =>
-  world.perform(root, createApplication, { name, redirectUri: CALLBACK, scopes: 'api read_user' })
-const grant = (request: Partial<TokenRequest>) => grantToken(world.core, { address: '192.0.2.7', ...request })
-const credentials = ({ uid, secret }: ApplicationWithSecret) => ({ clientId: uid, clientSecret: secret })
-
-async function newCode(application: ApplicationWithSecret, user: User, scope: string): Promise<string> {
-  const request = { clientId: application.uid, redirectUri: CALLBACK, responseType: 'code', scope }
-  const checked = await checkAuthorization(world.core, request)
-  if (checked.kind === 'refused') throw checked.refusal
-  return allowAuthorization(world.core, user.id, checked.authorization)
-}
-
-const exchange = (application: ApplicationWithSecret, code: string) =>
-  grant({ grantType: 'authorization_code', ...credentials(application), code, redirectUri: CALLBACK })
 const authorize = async (application: ApplicationWithSecret, user: User, scope = 'api') =>
-  exchange(application, await newCode(application, user, scope))
-const refresh = (application: ApplicationWithSecret, refreshToken: string | undefined) =>
-  grant({ grantType: 'refresh_token', ...credentials(application), refreshToken, redirectUri: CALLBACK })
+  forCode(application, await newCode(application, { scope }, user))
 /** Issues a token as the password grant without a client does. */
 const issueWithoutApplication = (isRefreshable: boolean) =>
   world.core.db.write((db) =>
@@ -62,7 +47,6 @@ const issueWithoutApplication = (isRefreshable: boolean) =>
 
 const namesOf = async (user: User) =>
   (await world.perform(user, listAuthorizedApplications, {})).map(({ application }) => application?.name)
-const stateOf = async (accessToken: string) => (await findOAuthToken(world.core, accessToken))?.state
 const revoke = (user: User, input: object) => world.perform(user, revokeAuthorizedApplication, input)
 
 test('lists the applications with usable tokens of the caller, with the scopes of all tokens', async () => {
@@ -82,9 +66,9 @@ test('lists the applications with usable tokens of the caller, with the scopes o
 test('a token that can be refreshed counts after it has expired; another one does not', async () => {
   await authorize(board, mira)
   await issueWithoutApplication(false)
-  expect(await namesOf(mira)).toEqual([undefined, 'Board'])
+  expect(await namesOf(mira)).toEqual([undefined, 'Deploy board'])
   await world.clock.advance(3 * HOUR_MS)
-  expect(await namesOf(mira)).toEqual(['Board'])
+  expect(await namesOf(mira)).toEqual(['Deploy board'])
 })
 
 test('a token of the application itself is no access to an account', async () => {
@@ -98,13 +82,13 @@ test('revoking ends tokens, refresh tokens and unused codes of the caller for th
     await authorize(board, noor),
     await authorize(clock, mira),
   ]
-  const unused = await newCode(board, mira, 'api')
+  const unused = await newCode(board)
   await revoke(mira, { applicationId: board.id })
   const states = await Promise.all([mine, others, another].map(({ accessToken }) => stateOf(accessToken)))
   expect(states).toEqual(['revoked', 'valid', 'valid'])
-  await expect(refresh(board, mine.refreshToken)).rejects.toThrow('invalid_grant')
-  await expect(exchange(board, unused)).rejects.toThrow('invalid_grant')
-  expect([await namesOf(mira), await namesOf(noor)]).toEqual([['Clock'], ['Board']])
+  await expect(refresh(mine.refreshToken)).rejects.toThrow('invalid_grant')
+  await expect(forCode(board, unused)).rejects.toThrow('invalid_grant')
+  expect([await namesOf(mira), await namesOf(noor)]).toEqual([['Clock'], ['Deploy board']])
 })
 
 test('tokens without an application are revoked together', async () => {

@@ -46,6 +46,7 @@ export const stateOf = async (accessToken: string) => (await find(accessToken))?
 export async function newCode(
   application: ApplicationWithSecret,
   changes: Partial<AuthorizationRequest> = {},
+  user: User = mira,
 ): Promise<string> {
   const checked = await checkAuthorization(world.core, {
     clientId: application.uid,
@@ -54,7 +55,7 @@ export async function newCode(
     ...changes,
   })
   if (checked.kind === 'refused') throw checked.refusal
-  return allowAuthorization(world.core, mira.id, checked.authorization)
+  return allowAuthorization(world.core, user.id, checked.authorization)
 }
 
 export const forCode = (application: ApplicationWithSecret, text: string, changes: Partial<TokenRequest> = {}) =>

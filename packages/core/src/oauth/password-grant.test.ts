@@ -23,12 +23,12 @@ import {
 
 inOAuthWorld()
 
-describe('password and client credentials', () => {
-  beforeEach(async () => {
-    const hash = await hashPassword(world.core, 'correct horse')
-    await world.core.db.write((db) => savePasswordHash({ db }, mira.id, hash))
-  })
+beforeEach(async () => {
+  const hash = await hashPassword(world.core, 'correct horse')
+  await world.core.db.write((db) => savePasswordHash({ db }, mira.id, hash))
+})
 
+describe('password and client credentials', () => {
   const withPassword = (changes: Partial<TokenRequest> = {}) =>
     grant({ grantType: 'password', username: 'mira', password: 'correct horse', ...changes })
   const noClient = { clientId: undefined, clientSecret: undefined }
@@ -103,8 +103,6 @@ describe('scopes of administrators', () => {
 
   beforeEach(async () => {
     mighty = await newApplication({ scopes: 'api sudo admin_mode' })
-    const hash = await hashPassword(world.core, 'correct horse')
-    await world.core.db.write((db) => savePasswordHash({ db }, mira.id, hash))
   })
 
   test.each(['sudo', 'api admin_mode', 'read_service_ping'])(

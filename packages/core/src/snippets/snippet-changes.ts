@@ -48,26 +48,26 @@ export interface ViewedSnippet {
 /**
  * Returns a snippet of the project, or any snippet.
  *
- * @param noun the noun in the error; empty for none
+ * @param what the noun in the error; see `not_found`
  * @throws DomainError `not_found`, also if the caller may not read the snippet
  */
 export async function viewSnippet(
   context: Reads,
   id: number,
-  { project, noun = 'Snippet' }: { readonly project?: Project | undefined; readonly noun?: string } = {},
+  { project, what }: { readonly project?: Project | undefined; readonly what?: 'Snippet' } = {},
 ): Promise<ViewedSnippet> {
   const snippet = await findSnippet(context, id, project)
-  if (snippet === undefined) throw notFound(noun || undefined)
+  if (snippet === undefined) throw notFound(what)
   const owner = project ?? (snippet.projectId === undefined ? undefined : await getProject(context, snippet.projectId))
   const standing = owner && (await standingOf(context, context.actor, owner))
   const viewer = { actor: context.actor, standing }
-  if (!canReadSnippet(viewer, snippet)) throw notFound(noun || undefined)
+  if (!canReadSnippet(viewer, snippet)) throw notFound(what)
   return { snippet, viewer }
 }
 
 /** @throws DomainError `not_found`, or `forbidden` */
 async function snippetToUpdate(context: Reads, id: number, project?: Project): Promise<DescribedSnippet> {
-  const { snippet, viewer } = await viewSnippet(context, id, { project })
+  const { snippet, viewer } = await viewSnippet(context, id, { project, what: 'Snippet' })
   if (!canUpdateSnippet(viewer, snippet)) throw forbidden()
   return snippet
 }
@@ -157,7 +157,7 @@ export async function updateSnippetWith(
 
 /** Removes a snippet with its repository. @throws DomainError `not_found`, `forbidden`, `changed_since` */
 export async function removeSnippetWith(tx: Tx & CallContext, id: number, project?: Project): Promise<void> {
-  const { snippet, viewer } = await viewSnippet(tx, id, { project })
+  const { snippet, viewer } = await viewSnippet(tx, id, { project, what: 'Snippet' })
   if (!canRemoveSnippet(viewer, snippet)) throw forbidden()
   tx.requireUnmodified(snippet.updatedAtMs)
   await releaseSnippetStorage(tx, id, ownerOf(snippet))

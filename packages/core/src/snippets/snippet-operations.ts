@@ -40,8 +40,7 @@ export const listProjectSnippets = query(
 
 export const getProjectSnippet = query(
   { name: 'getProjectSnippet', input: snippetInput, ...reads },
-  async (context, { snippetId }) =>
-    (await viewSnippet(context, snippetId, { project: context.subject, noun: '' })).snippet,
+  async (context, { snippetId }) => (await viewSnippet(context, snippetId, { project: context.subject })).snippet,
 )
 
 export const createProjectSnippet = steps(
@@ -97,7 +96,7 @@ export interface RawSnippetFile {
 export const getRawProjectSnippet = query(
   { name: 'getRawProjectSnippet', input: snippetInput, ...reads },
   async (context, { snippetId }): Promise<RawSnippetFile> => {
-    await viewSnippet(context, snippetId, { project: context.subject })
+    await viewSnippet(context, snippetId, { project: context.subject, what: 'Snippet' })
     const found = await readSnippetFiles(context.core, snippetId)
     if (typeof found === 'string') throw notFound('Snippet')
     return rawFile(found, found.files[0]?.path)
@@ -107,7 +106,7 @@ export const getRawProjectSnippet = query(
 export const getRawProjectSnippetFile = query(
   { name: 'getRawProjectSnippetFile', input: rawFileInput, ...reads },
   async (context, { snippetId, ref, filePath }): Promise<RawSnippetFile> => {
-    await viewSnippet(context, snippetId, { project: context.subject })
+    await viewSnippet(context, snippetId, { project: context.subject, what: 'Snippet' })
     const found = await readSnippetFiles(context.core, snippetId, ref)
     if (found === 'no_repository') throw notFound('Snippet')
     if (found === 'no_ref') throw notFound('Reference')
@@ -125,7 +124,7 @@ async function rawFile({ git, files }: SnippetFiles, wanted: string | undefined)
 export const getSnippetUserAgent = query(
   { name: 'getSnippetUserAgent', input: snippetInput, ...onReadable, caller: 'administrator' },
   async (context, { snippetId }) => {
-    await viewSnippet(context, snippetId, { project: context.subject, noun: '' })
+    await viewSnippet(context, snippetId, { project: context.subject })
     return getUserAgent(context, snippetId)
   },
 )

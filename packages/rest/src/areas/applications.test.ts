@@ -1,18 +1,10 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { RestServer } from '../server/rest-server.harness.ts'
+import { expect, test } from 'vitest'
+import { server, token, withAdministeredServer } from '../server/administered-server.harness.ts'
 
 const CALLBACK = 'https://board.example.test/cb'
 const draft = { name: 'Deploy board', redirect_uri: CALLBACK, scopes: 'api read_user' }
 
-let server: RestServer
-let token: string
-
-beforeEach(async () => {
-  server = await RestServer.start()
-  token = await server.tokenOf(await server.world.user('root', { isAdministrator: true }))
-})
-
-afterEach(() => server.close())
+withAdministeredServer()
 
 const create = (json: object) => server.call('POST', 'applications', { token, json })
 

@@ -1,17 +1,9 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { RestServer } from '../server/rest-server.harness.ts'
+import { expect, test } from 'vitest'
+import { server, token, withAdministeredServer } from '../server/administered-server.harness.ts'
 
 const HOUR_MS = 3_600_000
 
-let server: RestServer
-let token: string
-
-beforeEach(async () => {
-  server = await RestServer.start()
-  token = await server.tokenOf(await server.world.user('root', { isAdministrator: true }))
-})
-
-afterEach(() => server.close())
+withAdministeredServer()
 
 const create = (json: object) => server.call('POST', 'broadcast_messages', { token, json })
 const update = (json: object) => server.call('PUT', 'broadcast_messages/1', { token, json })

@@ -1,21 +1,18 @@
 import { Gitlab } from '@gitbeaker/rest'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { describeWithProgram } from '../../../interop/prepared.ts'
-import { RunningCore } from '../running-core.ts'
-import { GoClient } from './go-client.ts'
+import { GoWorld } from './go-world.ts'
 
 describeWithProgram('client-go', ['goClient'], () => {
-  let core: RunningCore
+  let world: GoWorld
   let root: InstanceType<typeof Gitlab>
-  let client: GoClient
   let noor: number
   let token: string
   let project: number
 
   beforeEach(async () => {
-    core = await RunningCore.start()
-    client = new GoClient(core.url)
-    root = new Gitlab({ host: core.url, token: core.rootToken })
+    world = await GoWorld.start()
+    root = new Gitlab({ host: world.core.url, token: world.core.rootToken })
     const group = (await root.Groups.create('Ops', 'ops', { visibility: 'public' })).id
     project = (await root.Projects.create({ name: 'tools', namespaceId: group, visibility: 'public' })).id
     const password = 'correct-horse-9'
@@ -24,13 +21,9 @@ describeWithProgram('client-go', ['goClient'], () => {
     token = (await root.PersonalAccessTokens.create(noor, 'laptop', ['api'])).token as string
   })
 
-  afterEach(async () => {
-    await client.close()
-    await core.close()
-  })
+  afterEach(() => world.close())
 
-  const asRoot = (method: string, ...args: readonly unknown[]) => client.call(core.rootToken, method, ...args)
-  const asNoor = (method: string, ...args: readonly unknown[]) => client.call(token, method, ...args)
+  const asNoor = (method: string, ...args: readonly unknown[]) => world.as(token, method, ...args)
 
   test.each(['Group', 'Project'])('asks for access to a %s, and approves and denies', async (kind) => {
     const id = kind === 'Group' ? 'ops' : 'ops/tools'
@@ -44,15 +37,15 @@ describeWithProgram('client-go', ['goClient'], () => {
       status: 400,
       error: '{message: {user_id: [already exists in source]}}',
     })
-    expect((await asRoot(list, id, { page: 1, per_page: 5 })).result).toHaveLength(1)
-    expect(await asRoot(deny, id, noor)).toMatchObject({ status: 204 })
+    expect((await world.asRoot(list, id, { page: 1, per_page: 5 })).result).toHaveLength(1)
+    expect(await world.asRoot(deny, id, noor)).toMatchObject({ status: 204 })
     expect((await asNoor(list, id)).result).toEqual([])
     await asNoor(request, id)
-    expect(await asRoot(approve, id, noor, { access_level: 15 })).toMatchObject({
+    expect(await world.asRoot(approve, id, noor, { access_level: 15 })).toMatchObject({
       status: 201,
       result: { id: noor, access_level: 15 },
     })
-    expect(await asRoot(deny, id, noor)).toMatchObject({ status: 404 })
+    expect(await world.asRoot(deny, id, noor)).toMatchObject({ status: 404 })
   })
 
   test('adds, lists and removes context commits, which it names by a repeated parameter', async () => {
@@ -65,12 +58,18 @@ describeWithProgram('client-go', ['goClient'], () => {
     await root.MergeRequests.create(project, 'fix', 'main', 'Fix')
     const service = 'MergeRequestContextCommits'
     const all = async () =>
-      (await asRoot(`${service}.ListMergeRequestContextCommits`, project, 1)).result.map(({ id }: { id: string }) => id)
-    const added = await asRoot(`${service}.CreateMergeRequestContextCommits`, project, 1, { commits: [second, first] })
+      (await world.asRoot(`${service}.ListMergeRequestContextCommits`, project, 1)).result.map(
+        ({ id }: { id: string }) => id,
+      )
+    const added = await world.asRoot(`${service}.CreateMergeRequestContextCommits`, project, 1, {
+      commits: [second, first],
+    })
     expect([added.status, added.result.length]).toEqual([201, 2])
     expect(await all()).toEqual([second, first])
     const both = { commits: [first, second] }
-    expect(await asRoot(`${service}.DeleteMergeRequestContextCommits`, project, 1, both)).toMatchObject({ status: 204 })
+    expect(await world.asRoot(`${service}.DeleteMergeRequestContextCommits`, project, 1, both)).toMatchObject({
+      status: 204,
+    })
     expect(await all()).toEqual([])
   })
 })

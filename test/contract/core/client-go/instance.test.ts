@@ -1,25 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeWithProgram } from '../../../interop/prepared.ts'
-import { RunningCore } from '../running-core.ts'
-import { GoClient } from './go-client.ts'
+import { GoWorld } from './go-world.ts'
 
 describeWithProgram('client-go', ['goClient'], () => {
-  let core: RunningCore
-  let client: GoClient
+  let world: GoWorld
 
   beforeAll(async () => {
-    core = await RunningCore.start()
-    client = new GoClient(core.url)
+    world = await GoWorld.start()
   })
 
-  afterAll(async () => {
-    await client.close()
-    await core.close()
-  })
+  afterAll(() => world.close())
 
-  const asRoot = (method: string, ...args: readonly unknown[]) => client.call(core.rootToken, method, ...args)
   /** Calls with an unknown token, which reads without authentication have to ignore. */
-  const asVisitor = (method: string, ...args: readonly unknown[]) => client.call('unknown-token', method, ...args)
+  const asVisitor = (method: string, ...args: readonly unknown[]) => world.as('unknown-token', method, ...args)
 
   test('creates, lists, renews and deletes applications', async () => {
     const application = {
@@ -27,7 +20,7 @@ describeWithProgram('client-go', ['goClient'], () => {
       redirect_uri: 'https://board.example.test/cb',
       scopes: 'api read_user',
     }
-    const { status, result: made } = await asRoot('Applications.CreateApplication', application)
+    const { status, result: made } = await world.asRoot('Applications.CreateApplication', application)
     expect(status).toBe(200)
     expect(made).toMatchObject({
       application_name: 'Deploy board',
@@ -35,14 +28,14 @@ describeWithProgram('client-go', ['goClient'], () => {
       confidential: true,
       scopes: ['api', 'read_user'],
     })
-    const { result: listed } = await asRoot('Applications.ListApplications', {})
+    const { result: listed } = await world.asRoot('Applications.ListApplications', {})
     expect(listed).toMatchObject([{ id: made.id, application_id: made.application_id, secret: '' }])
-    const { result: renewed } = await asRoot('Applications.RenewApplicationSecret', made.id)
+    const { result: renewed } = await world.asRoot('Applications.RenewApplicationSecret', made.id)
     expect(renewed.application_id).toBe(made.application_id)
     expect([renewed.secret === '', renewed.secret === made.secret]).toEqual([false, false])
-    expect(await asRoot('Applications.DeleteApplication', made.id)).toMatchObject({ status: 204 })
-    expect(await asRoot('Applications.DeleteApplication', made.id)).toMatchObject({ status: 404 })
-    expect(await asRoot('Applications.CreateApplication', { name: 'Half' })).toMatchObject({
+    expect(await world.asRoot('Applications.DeleteApplication', made.id)).toMatchObject({ status: 204 })
+    expect(await world.asRoot('Applications.DeleteApplication', made.id)).toMatchObject({ status: 404 })
+    expect(await world.asRoot('Applications.CreateApplication', { name: 'Half' })).toMatchObject({
       status: 400,
       error: '{error: redirect_uri is missing, scopes is missing, scopes is empty}',
     })
@@ -60,7 +53,7 @@ describeWithProgram('client-go', ['goClient'], () => {
       dismissable: true,
       theme: 'light-blue',
     }
-    const { status, result: made } = await asRoot('BroadcastMessage.CreateBroadcastMessage', message)
+    const { status, result: made } = await world.asRoot('BroadcastMessage.CreateBroadcastMessage', message)
     expect([status, made]).toEqual([201, { ...message, id: made.id, active: true }])
     expect((await asVisitor('BroadcastMessage.ListBroadcastMessages', {})).result).toEqual([made])
     expect((await asVisitor('BroadcastMessage.GetBroadcastMessage', made.id)).result).toEqual(made)
@@ -69,9 +62,9 @@ describeWithProgram('client-go', ['goClient'], () => {
       error: '{message: 401 Unauthorized}',
     })
     const change = { message: 'Maintenance is over', target_access_levels: [10], theme: 'green' }
-    const { result: changed } = await asRoot('BroadcastMessage.UpdateBroadcastMessage', made.id, change)
+    const { result: changed } = await world.asRoot('BroadcastMessage.UpdateBroadcastMessage', made.id, change)
     expect(changed).toEqual({ ...made, ...change })
-    expect(await asRoot('BroadcastMessage.DeleteBroadcastMessage', made.id)).toMatchObject({ status: 204 })
-    expect(await asRoot('BroadcastMessage.GetBroadcastMessage', made.id)).toMatchObject({ status: 404 })
+    expect(await world.asRoot('BroadcastMessage.DeleteBroadcastMessage', made.id)).toMatchObject({ status: 204 })
+    expect(await world.asRoot('BroadcastMessage.GetBroadcastMessage', made.id)).toMatchObject({ status: 404 })
   })
 })

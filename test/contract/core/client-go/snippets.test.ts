@@ -1,27 +1,22 @@
 import { Gitlab } from '@gitbeaker/rest'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { describeWithProgram } from '../../../interop/prepared.ts'
-import { RunningCore } from '../running-core.ts'
-import { GoClient } from './go-client.ts'
+import { GoWorld } from './go-world.ts'
 
 describeWithProgram('client-go', ['goClient'], () => {
-  let core: RunningCore
-  let client: GoClient
+  let world: GoWorld
   let project: number
 
   beforeEach(async () => {
-    core = await RunningCore.start()
-    client = new GoClient(core.url)
-    project = (await new Gitlab({ host: core.url, token: core.rootToken }).Projects.create({ name: 'tools' })).id
+    world = await GoWorld.start()
+    const { url, rootToken } = world.core
+    project = (await new Gitlab({ host: url, token: rootToken }).Projects.create({ name: 'tools' })).id
   })
 
-  afterEach(async () => {
-    await client.close()
-    await core.close()
-  })
+  afterEach(() => world.close())
 
   const call = (method: string, ...args: readonly unknown[]) =>
-    client.call(core.rootToken, `ProjectSnippets.${method}`, project, ...args)
+    world.asRoot(`ProjectSnippets.${method}`, project, ...args)
 
   test('creates, reads, changes and deletes snippets', async () => {
     const draft = { title: 'Rotate logs', visibility: 'internal', files: [{ file_path: 'a.sh', content: 'rotate' }] }

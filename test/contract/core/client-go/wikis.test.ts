@@ -1,28 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeWithProgram } from '../../../interop/prepared.ts'
-import { RunningCore } from '../running-core.ts'
-import { GoClient } from './go-client.ts'
+import { GoWorld } from './go-world.ts'
 
 describeWithProgram('client-go', ['goClient'], () => {
-  let core: RunningCore
-  let client: GoClient
+  let world: GoWorld
 
   beforeAll(async () => {
-    core = await RunningCore.start()
-    client = new GoClient(core.url)
+    world = await GoWorld.start()
   })
 
-  afterAll(async () => {
-    await client.close()
-    await core.close()
-  })
-
-  const asRoot = (method: string, ...args: readonly unknown[]) => client.call(core.rootToken, method, ...args)
+  afterAll(() => world.close())
 
   test('creates, lists, reads, edits and deletes pages of a group wiki', async () => {
-    await asRoot('Groups.CreateGroup', { name: 'Ops', path: 'ops' })
+    await world.asRoot('Groups.CreateGroup', { name: 'Ops', path: 'ops' })
     const draft = { title: 'Guides/Set up', content: '# Start *here*', format: 'markdown' }
-    const { status, result: made } = await asRoot('GroupWikis.CreateGroupWikiPage', 'ops', draft)
+    const { status, result: made } = await world.asRoot('GroupWikis.CreateGroupWikiPage', 'ops', draft)
     expect(status).toBe(201)
     expect(made).toEqual({
       content: '# Start *here*',
@@ -31,14 +23,14 @@ describeWithProgram('client-go', ['goClient'], () => {
       slug: 'Guides/Set-up',
       title: 'Set up',
     })
-    const { result: listed } = await asRoot('GroupWikis.ListGroupWikis', 'ops', { with_content: true })
+    const { result: listed } = await world.asRoot('GroupWikis.ListGroupWikis', 'ops', { with_content: true })
     expect(listed).toEqual([made])
-    const { result: html } = await asRoot('GroupWikis.GetGroupWikiPage', 'ops', made.slug, { render_html: true })
+    const { result: html } = await world.asRoot('GroupWikis.GetGroupWikiPage', 'ops', made.slug, { render_html: true })
     expect(html.content).toContain('<em>here</em>')
     const change = { title: 'Run', content: 'Later' }
-    const { result: edited } = await asRoot('GroupWikis.EditGroupWikiPage', 'ops', made.slug, change)
+    const { result: edited } = await world.asRoot('GroupWikis.EditGroupWikiPage', 'ops', made.slug, change)
     expect(edited).toEqual({ ...made, slug: 'Guides/Run', title: 'Run', content: 'Later' })
-    expect(await asRoot('GroupWikis.DeleteGroupWikiPage', 'ops', edited.slug)).toMatchObject({ status: 204 })
-    expect(await asRoot('GroupWikis.GetGroupWikiPage', 'ops', edited.slug, {})).toMatchObject({ status: 404 })
+    expect(await world.asRoot('GroupWikis.DeleteGroupWikiPage', 'ops', edited.slug)).toMatchObject({ status: 204 })
+    expect(await world.asRoot('GroupWikis.GetGroupWikiPage', 'ops', edited.slug, {})).toMatchObject({ status: 404 })
   })
 })
