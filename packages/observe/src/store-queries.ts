@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely'
 import { type Page, type Position, toCursor } from './cursor.ts'
+import { type CompareQuery, compareRuns, type InsightsQuery, readInsights } from './insights/insights-queries.ts'
+import type { RunHistory } from './insights/run-history.ts'
 import { type LogQuery, listLogRecords } from './log-queries.ts'
 import { findMetric, listMetricNames, type MetricNameQuery, type MetricQuery } from './metric-queries.ts'
 import type { StoreBounds } from './observe-limits.ts'
@@ -22,6 +24,8 @@ export type StoreQuery =
   | { readonly kind: 'metricNames'; readonly filter: MetricNameQuery }
   | { readonly kind: 'metric'; readonly filter: MetricQuery }
   | { readonly kind: 'logRecords'; readonly filter: LogQuery }
+  | { readonly kind: 'insights'; readonly filter: InsightsQuery }
+  | { readonly kind: 'compare'; readonly filter: CompareQuery }
 
 export interface StoreResponse {
   readonly json: Uint8Array<ArrayBuffer>
@@ -44,9 +48,10 @@ export async function runStoreQuery(
   db: Kysely<ObserveTables>,
   query: StoreQuery,
   bounds: StoreBounds,
+  history: RunHistory,
 ): Promise<StoreResponse | undefined> {
   const budget = new ResponseBudget(MAX_RESPONSE_BYTES)
-  const { value, nextCursor } = await find(db, query, bounds, budget)
+  const { value, nextCursor } = await find(db, query, bounds, history, budget)
   if (value === undefined) return undefined
   return { json: new TextEncoder().encode(JSON.stringify(value)), isTruncated: budget.isTruncated, nextCursor }
 }
@@ -55,6 +60,7 @@ async function find(
   db: Kysely<ObserveTables>,
   query: StoreQuery,
   bounds: StoreBounds,
+  history: RunHistory,
   budget: ResponseBudget,
 ): Promise<Found> {
   switch (query.kind) {
@@ -80,6 +86,10 @@ async function find(
       return { value: await findMetric(db, query.filter, budget) }
     case 'logRecords':
       return paged('logs', await listLogRecords(db, query.filter, budget))
+    case 'insights':
+      return { value: await readInsights(history, query.filter) }
+    case 'compare':
+      return { value: await compareRuns(db, history, query.filter) }
   }
 }
 

@@ -3,13 +3,17 @@ export interface RunFacts {
   readonly traceId: string
   readonly spanId: string
   readonly service: string
+  /** The full path of the project; its name if the path is unknown. */
   readonly project: string | null
+  readonly projectName: string | null
   readonly ref: string | null
   readonly sha: string | null
   /** The service's word: `success`, `failed`, `canceled`, `skipped`, `running` and others. */
   readonly status: string | null
   readonly isChild: boolean
   readonly start: number
+  /** The same start in nanoseconds. */
+  readonly startNs: string
   /** The end of the pipeline's span less its start. */
   readonly duration: number
   /** `null` if the pipeline did not wait or the time is unknown. */
