@@ -37,31 +37,16 @@ export interface JobRow {
 
 const NS = 1_000_000_000
 
+/** A job, or a child pipeline without a bridge, which has no row. */
 interface TimedJob extends PathJob {
-  readonly row: JobRow
+  readonly row?: JobRow
 }
 
 /** Returns the runs of one trace with their jobs. */
 export function factsOfTrace(runs: readonly RunRow[], jobs: readonly JobRow[], texts: TextPool): RunFacts[] {
-  const baseSeconds = runs[0]?.start_s ?? 0
-  const byRun = new Map<number, TimedJob[]>()
-  for (const row of jobs) {
-    // Relative to the trace, nanoseconds are exact.
-    const start = (row.start_s - baseSeconds) * NS + row.start_n
-    const timed = { spanId: row.span_id, start, end: start + row.length_ns, row }
-    entryOf(byRun, row.run_id, () => []).push(timed)
-  }
-  const runByBridge = new Map(runs.filter(({ is_child }) => is_child === 1).map((run) => [run.parent_span_id, run.id]))
-  const childJobs = ({ spanId }: TimedJob) => {
-    const child = runByBridge.get(spanId)
-    return child === undefined ? undefined : (byRun.get(child) ?? [])
-  }
-  const critical = new Map<JobRow, number>()
-  for (const { id, is_child } of runs) {
-    if (is_child === 1) continue
-    const path = criticalPath(byRun.get(id) ?? [], childJobs)
-    for (const { job, exclusive } of path) critical.set(job.row, exclusive / NS)
-  }
+  const byRun = new Map<number, JobRow[]>()
+  for (const row of jobs) entryOf(byRun, row.run_id, () => []).push(row)
+  const critical = criticalSeconds(runs, byRun)
   return runs.map((run) => ({
     traceId: run.trace_id,
     spanId: run.span_id,
@@ -76,8 +61,40 @@ export function factsOfTrace(runs: readonly RunRow[], jobs: readonly JobRow[], t
     startNs: String(BigInt(run.start_s) * BigInt(NS) + BigInt(run.start_n)),
     duration: run.length_ns / NS,
     queue: run.queue_seconds,
-    jobs: (byRun.get(run.id) ?? []).map(({ row }) => jobFacts(row, critical.get(row) ?? 0, texts)),
+    jobs: (byRun.get(run.id) ?? []).map((row) => jobFacts(row, critical.get(row) ?? 0, texts)),
   }))
+}
+
+/** Returns the exclusive time of each job on the critical path of its root run. Other jobs have no entry. */
+function criticalSeconds(runs: readonly RunRow[], byRun: ReadonlyMap<number, readonly JobRow[]>): Map<JobRow, number> {
+  const baseSeconds = runs[0]?.start_s ?? 0
+  const timed = (row: Pick<JobRow, 'span_id' | 'start_s' | 'start_n' | 'length_ns'>): PathJob => {
+    // Relative to the trace, nanoseconds are exact.
+    const start = (row.start_s - baseSeconds) * NS + row.start_n
+    return { spanId: row.span_id, start, end: start + row.length_ns }
+  }
+  const children = runs.filter(({ is_child }) => is_child === 1)
+  const childOf = new Map(children.map((child) => [child.parent_span_id, child]))
+  const pathJobs = (run: RunRow): TimedJob[] => {
+    const end = timed(run).end
+    // Without its bridge, a child pipeline hangs below the run. One that outlives the run did not delay it.
+    const direct = children.filter(({ parent_span_id }) => parent_span_id === run.span_id).map(timed)
+    const rows = byRun.get(run.id) ?? []
+    return [...rows.map((row) => ({ ...timed(row), row })), ...direct.filter((child) => child.end <= end)]
+  }
+  const bySpan = new Map(children.map((child) => [child.span_id, child]))
+  const childJobs = ({ spanId, row }: TimedJob) => {
+    const child = row === undefined ? bySpan.get(spanId) : childOf.get(spanId)
+    return child && pathJobs(child)
+  }
+  const critical = new Map<JobRow, number>()
+  for (const run of runs) {
+    if (run.is_child === 1) continue
+    for (const { job, exclusive } of criticalPath(pathJobs(run), childJobs)) {
+      if (job.row !== undefined) critical.set(job.row, exclusive / NS)
+    }
+  }
+  return critical
 }
 
 const jobFacts = (row: JobRow, critical: number, texts: TextPool): JobFacts => ({
