@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { runJson } from '../pipeline-routes.ts'
+import { nanoseconds } from '../query-route.ts'
 
 const count = z.int()
 const seconds = z.number()
 const maybe = <Schema extends z.ZodType>(schema: Schema) => schema.nullable()
 const text = z.string()
-const nanoseconds = z.string().meta({ description: 'Nanoseconds since 1970' })
 const traceId = z.string().meta({ description: 'A trace id' })
 
 const statistics = {
@@ -77,18 +78,6 @@ export const insightsShape = z.object({
   findings: z.array(finding),
 })
 
-const comparedRun = z.object({
-  kind: z.literal('run'),
-  trace_id: traceId,
-  service: text,
-  project: maybe(text),
-  ref: maybe(text),
-  sha: maybe(text),
-  status: maybe(text),
-  start_ns: nanoseconds,
-  duration_seconds: seconds,
-  queue_seconds: maybe(seconds),
-})
 const medianRun = z.object({
   kind: z.literal('median'),
   service: text,
@@ -102,8 +91,8 @@ const medianRun = z.object({
 
 /** The answer of `compare`. */
 export const comparisonShape = z.object({
-  a: comparedRun,
-  b: z.union([comparedRun, medianRun]),
+  a: runJson,
+  b: z.union([runJson, medianRun]),
   base: z.enum(['a', 'b']).meta({ description: 'The side that changes are counted from' }),
   jobs: z.array(
     z.object({

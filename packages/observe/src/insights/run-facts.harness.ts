@@ -22,7 +22,6 @@ export function run(facts: Partial<RunFacts> = {}): RunFacts {
     status: 'success',
     isChild: false,
     start: MONDAY,
-    startNs: `${MONDAY}000000000`,
     duration: 60,
     queue: 2,
     jobs: [],

@@ -12,8 +12,6 @@ export interface RunFacts {
   readonly status: string | null
   readonly isChild: boolean
   readonly start: number
-  /** The same start in nanoseconds. */
-  readonly startNs: string
   /** The end of the pipeline's span less its start. */
   readonly duration: number
   /** `null` if the pipeline did not wait or the time is unknown. */

@@ -4,7 +4,7 @@ import { entryOf, type RunFacts } from './run-facts.ts'
 import type { TimeSpan } from './time-buckets.ts'
 import { factsOfTrace, type JobRow, type RunRow, TextPool } from './trace-facts.ts'
 
-export interface RunFilter {
+export interface HistoryFilter {
   readonly service?: string | undefined
   /** A full path or a name. */
   readonly project?: string | undefined
@@ -35,7 +35,7 @@ const nothingRead: Mark = { dataVersion: -1, spanRowId: -1, rereadFrom: 0 }
  */
 export class RunHistory {
   readonly #db: Kysely<ObserveTables>
-  readonly #nowMs: () => number
+  readonly nowMs: () => number
   readonly #traces = new Map<string, readonly RunFacts[]>()
   #texts = new TextPool()
   #mark = nothingRead
@@ -45,11 +45,11 @@ export class RunHistory {
 
   constructor(db: Kysely<ObserveTables>, nowMs: () => number) {
     this.#db = db
-    this.#nowMs = nowMs
+    this.nowMs = nowMs
   }
 
   /** Returns the runs that started in a range, in order of their start. */
-  async runs(filter: RunFilter, { since, until }: TimeSpan): Promise<RunFacts[]> {
+  async runs(filter: HistoryFilter, { since, until }: TimeSpan): Promise<RunFacts[]> {
     const runs = await this.#runsInOrder()
     return runs.slice(firstIndex(runs, since), firstIndex(runs, until)).filter((run) => matches(run, filter))
   }
@@ -82,7 +82,7 @@ export class RunHistory {
   async #refresh(): Promise<void> {
     const before = this.#mark
     const mark = await this.#readMark()
-    const nowMs = this.#nowMs()
+    const nowMs = this.nowMs()
     const checksDeletions = nowMs - this.#deletionsCheckedMs >= DELETIONS_EVERY_MS
     if (mark.dataVersion === before.dataVersion && !checksDeletions) return
     const changed = await this.#changedTraces(before, mark)
@@ -176,7 +176,7 @@ function byTrace<Row extends { readonly trace_id: string }>(rows: readonly Row[]
 
 const jobsOf = (runs: readonly RunFacts[]): number => runs.reduce((sum, { jobs }) => sum + jobs.length, 0)
 
-const matches = (run: RunFacts, { service, project, ref }: RunFilter): boolean =>
+const matches = (run: RunFacts, { service, project, ref }: HistoryFilter): boolean =>
   (service === undefined || run.service === service) &&
   (project === undefined || run.project === project || run.projectName === project) &&
   (ref === undefined || run.ref === ref)

@@ -58,7 +58,6 @@ export function factsOfTrace(runs: readonly RunRow[], jobs: readonly JobRow[], t
     status: texts.one(run.status),
     isChild: run.is_child === 1,
     start: run.start_s + run.start_n / NS,
-    startNs: String(BigInt(run.start_s) * BigInt(NS) + BigInt(run.start_n)),
     duration: run.length_ns / NS,
     queue: run.queue_seconds,
     jobs: (byRun.get(run.id) ?? []).map((row) => jobFacts(row, critical.get(row) ?? 0, texts)),
