@@ -13,6 +13,12 @@ const severities = { trace: 1, debug: 5, info: 9, warn: 13, error: 17, fatal: 21
 
 const list = z.array(object)
 
+const spanId = z
+  .string()
+  .regex(/^[0-9a-fA-F]{16}$/)
+  .transform((id) => id.toLowerCase())
+const searchText = z.string().min(1).max(200).meta({ description: 'A text in the body of the record, in any case' })
+
 export const statusRoutes = [
   queryRoute({
     path: '/status',
@@ -112,16 +118,20 @@ export const logRoutes = [
     path: '/logs',
     operationId: 'listObservedLogs',
     summary: 'Log records, the latest first',
+    description:
+      'With `q` or `span_id`, a page ends after some tenths of a second, with `X-Truncated` and a cursor for the rest of the range.',
     answer: list,
     query: z.strictObject({
       ...range,
       service,
       severity: z.enum(Object.keys(severities) as (keyof typeof severities)[]).optional(),
       trace_id: traceId.optional(),
+      span_id: spanId.optional(),
+      q: searchText.optional(),
       limit: atMost(MAX_LOG_RECORDS).optional(),
       cursor: cursorOf('logs', ['integer', 'integer']),
     }),
-    toStoreQuery: ({ since, until, service, severity, trace_id, cursor, limit = 100 }) => ({
+    toStoreQuery: ({ since, until, service, severity, trace_id, span_id, q, cursor, limit = 100 }) => ({
       kind: 'logRecords',
       filter: {
         sinceNs: since,
@@ -129,6 +139,8 @@ export const logRoutes = [
         service,
         minSeverity: severity && severities[severity],
         traceId: trace_id,
+        spanId: span_id,
+        text: q,
         after: cursor,
         limit,
       },
