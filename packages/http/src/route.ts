@@ -38,6 +38,11 @@ export interface RouteRequest extends Incoming {
   readonly form?: readonly FormEntry[]
   /** The unparsed bytes of a JSON body, if the route has `keepsBytes`. */
   readonly bytes?: Buffer
+  /**
+   * Admits the caller again, if the route has `staysOpen`. Throws the error of the guard, for example because the credential
+   * was revoked since.
+   */
+  readonly readmit?: () => Promise<void>
 }
 
 /** A response: JSON, other content, or no body. */
@@ -93,6 +98,8 @@ export interface RouteShape<Access> {
   readonly forms?: FormRules
   /** Missing if the route is served without being part of the published API. */
   readonly documentation?: RouteDocumentation
+  /** Set if the response lasts until the client goes away. The handler then has to call `readmit` from time to time. */
+  readonly staysOpen?: boolean
 }
 
 /** One API call as data. `Context` is what the application's guard returns for an admitted caller. */
@@ -147,7 +154,9 @@ export function guarded<Context, Access>(
     ...(route.forms && { forms: route.forms }),
     async admit(incoming) {
       const context = await enter(incoming, route.access)
-      return { handle: (request) => route.handle(request, context) }
+      if (!route.staysOpen) return { handle: (request) => route.handle(request, context) }
+      const readmit = async () => void (await enter(incoming, route.access))
+      return { handle: (request) => route.handle({ ...request, readmit }, context) }
     },
   }))
 }

@@ -1,5 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type Page, type Position, pageOf } from './cursor.ts'
+import { isAfter, searchLogRecords } from './log-search.ts'
 import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import { type StoredContext, toStoredContext } from './stored-context.ts'
@@ -11,6 +12,9 @@ export interface LogQuery extends TimeRange {
   /** OTLP's severity number; records below it are left out. */
   readonly minSeverity?: number | undefined
   readonly traceId?: string | undefined
+  readonly spanId?: string | undefined
+  /** A text in the body, in any case. */
+  readonly text?: string | undefined
   readonly limit: number
   readonly after?: Position | undefined
 }
@@ -23,61 +27,86 @@ export interface StoredLogRecord extends StoredContext {
   readonly record: object
 }
 
-/** Returns log records, the latest first. */
+/** A page of log records. */
+export interface LogPage extends Page<StoredLogRecord> {
+  /** Whether a search ended before the end of the range, because of its time limit. */
+  readonly isLate: boolean
+}
+
+/** Returns log records, the latest first. A page of a search can be short, or even empty, although there is a next one. */
 export async function listLogRecords(
   db: Kysely<ObserveTables>,
   query: LogQuery,
   budget: ResponseBudget,
-): Promise<Page<StoredLogRecord>> {
-  const serviceId = query.service === undefined ? undefined : await findServiceId(db, query.service)
-  if (query.service !== undefined && serviceId === undefined) return { items: [], next: undefined }
-  const { sinceNs, untilNs } = rangeEnds(query)
-  const { after, limit } = query
+): Promise<LogPage> {
+  const conditions = await logConditions(db, query)
+  if (conditions === undefined) return { items: [], next: undefined, isLate: false }
+  const { after, limit, text, spanId } = query
+  if (text !== undefined || spanId !== undefined) {
+    const { ids, next, isLate } = await searchLogRecords(db, { text, spanId }, conditions, { limit, after })
+    if (ids.length === 0) return { items: [], next, isLate }
+    const rows = await budget.list(
+      logRows(db).where('log_records.id', 'in', ids).orderBy('time_ns', 'desc').orderBy('log_records.id', 'desc'),
+    )
+    const last = rows.at(-1)!
+    return { items: rows.map(toStoredLogRecord), next: rows.length < ids.length ? positionOf(last) : next, isLate }
+  }
   const rows = await budget.list(
-    db
-      .selectFrom('log_records')
-      .innerJoin('services', 'services.id', 'log_records.service_id')
-      .innerJoin('documents as resource', 'resource.id', 'log_records.resource_id')
-      .innerJoin('documents as scope', 'scope.id', 'log_records.scope_id')
-      .select([
-        'log_records.id',
-        'services.key as service',
-        exactText('time_ns').as('time_unix_nano'),
-        'resource.json as resource_json',
-        'scope.json as scope_json',
-        'log_records.json as record_json',
-      ])
-      .where('time_ns', '>=', sinceNs)
-      .where('time_ns', '<', untilNs)
-      .$if(serviceId !== undefined, (select) => select.where('log_records.service_id', '=', serviceId!))
-      .$if(query.minSeverity !== undefined, (select) => select.where('severity_number', '>=', query.minSeverity!))
-      .$if(query.traceId !== undefined, (select) =>
-        // The second condition repeats that of the index literally, so that the index is used.
-        select.where('trace_id', '=', query.traceId!).where(sql<boolean>`trace_id <> ''`),
-      )
-      .$if(after !== undefined, (select) => {
-        const [time, id] = after!.map(BigInt)
-        return select.where(sql<boolean>`(time_ns, log_records.id) < (${time}, ${id})`)
-      })
+    logRows(db)
+      .where(conditions)
+      .$if(after !== undefined, (select) => select.where(isAfter(after!)))
       .orderBy('time_ns', 'desc')
       .orderBy('log_records.id', 'desc')
       .limit(limit + 1),
   )
-  const page = pageOf(rows, { limit, isTruncated: budget.isTruncated }, (row) => [row.time_unix_nano, String(row.id)])
-  return { ...page, items: page.items.map(toStoredLogRecord) }
+  const page = pageOf(rows, { limit, isTruncated: budget.isTruncated }, positionOf)
+  return { ...page, items: page.items.map(toStoredLogRecord), isLate: false }
 }
 
-function toStoredLogRecord(row: {
-  readonly service: string
-  readonly time_unix_nano: string
-  readonly resource_json: string
-  readonly scope_json: string
-  readonly record_json: string
-}): StoredLogRecord {
-  return {
-    service: row.service,
-    time_unix_nano: row.time_unix_nano,
-    ...toStoredContext(row),
-    record: JSON.parse(row.record_json),
-  }
+/** Returns the condition for rows of `log_records`; `undefined` if the service is unknown, so that no record matches. */
+export async function logConditions(
+  db: Kysely<ObserveTables>,
+  query: Pick<LogQuery, 'service' | 'minSeverity' | 'traceId' | 'sinceNs' | 'untilNs'>,
+): Promise<Expression<SqlBool> | undefined> {
+  const { service, minSeverity, traceId } = query
+  const serviceId = service === undefined ? undefined : await findServiceId(db, service)
+  if (service !== undefined && serviceId === undefined) return undefined
+  const { sinceNs, untilNs } = rangeEnds(query)
+  return and([
+    sql<boolean>`time_ns >= ${sinceNs} and time_ns < ${untilNs}`,
+    ...(serviceId === undefined ? [] : [sql<boolean>`log_records.service_id = ${serviceId}`]),
+    ...(minSeverity === undefined ? [] : [sql<boolean>`severity_number >= ${minSeverity}`]),
+    // The second condition repeats that of the index literally, so that the index is used.
+    ...(traceId === undefined ? [] : [sql<boolean>`trace_id = ${traceId} and trace_id <> ''`]),
+  ])
 }
+
+const and = (conditions: readonly RawBuilder<boolean>[]): RawBuilder<boolean> =>
+  sql<boolean>`(${sql.join(conditions, sql` and `)})`
+
+/** Selects the columns of log records. */
+export const logRows = (db: Kysely<ObserveTables>) =>
+  db
+    .selectFrom('log_records')
+    .innerJoin('services', 'services.id', 'log_records.service_id')
+    .innerJoin('documents as resource', 'resource.id', 'log_records.resource_id')
+    .innerJoin('documents as scope', 'scope.id', 'log_records.scope_id')
+    .select([
+      'log_records.id',
+      'services.key as service',
+      exactText('time_ns').as('time_unix_nano'),
+      'resource.json as resource_json',
+      'scope.json as scope_json',
+      'log_records.json as record_json',
+    ])
+
+export type LogRow = Awaited<ReturnType<ReturnType<typeof logRows>['execute']>>[number]
+
+const positionOf = (row: LogRow): Position => [row.time_unix_nano, String(row.id)]
+
+export const toStoredLogRecord = (row: LogRow): StoredLogRecord => ({
+  service: row.service,
+  time_unix_nano: row.time_unix_nano,
+  ...toStoredContext(row),
+  record: JSON.parse(row.record_json),
+})

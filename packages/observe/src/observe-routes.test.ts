@@ -96,6 +96,11 @@ test.each([
   '/metrics',
   '/logs?severity=loud',
   '/status?full',
+  '/insights?since=2024-01-01T00:00:00Z',
+  '/insights?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z',
+  '/insights?timezone_offset_minutes=900',
+  '/compare?a=median&b=median',
+  `/compare?a=${traceIdOf(1)}`,
 ])("refuses %s with the API's own error", async (path) => {
   expect((await get(path)).status).toBe(400)
 })
@@ -121,6 +126,8 @@ test('documents every route in the published API', () => {
       'pipelines',
       'pipelines/{trace_id}',
       'facets',
+      'insights',
+      'compare',
       'traces',
       'traces/{trace_id}',
       'metric_names',

@@ -1,5 +1,6 @@
 import type { Reply, Route, RouteRequest } from '@penstock/http'
 import type { z } from 'zod'
+import { insightRoutes } from './insights/insight-routes.ts'
 import type { Observe } from './observe.ts'
 import { pipelineRoutes } from './pipeline-routes.ts'
 import type { QueryRoute } from './query-route.ts'
@@ -35,6 +36,7 @@ export const observePath = '/api/v1/observe'
 const queryRoutes: readonly QueryRoute[] = [
   ...statusRoutes,
   ...pipelineRoutes,
+  ...insightRoutes,
   ...traceRoutes,
   ...metricRoutes,
   ...logRoutes,

@@ -2,6 +2,7 @@ import { migrate, openReadOnly } from '@penstock/db'
 import type { Encoding, Signal } from '@penstock/otlp'
 import { type Clock, silentLog } from '@penstock/runtime'
 import type { Position } from './cursor.ts'
+import { RunHistory } from './insights/run-history.ts'
 import type { StoredLogRecord } from './log-queries.ts'
 import type { MetricName, StoredMetric } from './metric-queries.ts'
 import { migrations } from './migrations.ts'
@@ -42,6 +43,7 @@ export function queriesFor(answer: (query: StoreQuery) => Promise<StoreResponse 
 export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'answer'> {
   readonly #writer: StoreWriter
   readonly #reader: ReturnType<typeof openReadOnly<ObserveTables>>
+  readonly #history: RunHistory
   readonly limits: ObserveLimits
   readonly queries: ReturnType<typeof queriesFor>
 
@@ -55,6 +57,7 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
   private constructor(file: string, clock: Clock, limits: ObserveLimits) {
     this.#writer = openStoreWriter({ file, clock, limits, log: silentLog })
     this.#reader = openReadOnly<ObserveTables>(file)
+    this.#history = new RunHistory(this.#reader.read, () => clock.nowMs())
     this.limits = limits
     this.queries = queriesFor((query) => this.answer(query))
   }
@@ -68,7 +71,7 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
   }
 
   answer(query: StoreQuery): Promise<StoreResponse | undefined> {
-    return runStoreQuery(this.#reader.read, query, this.limits)
+    return runStoreQuery(this.#reader.read, query, this.limits, this.#history)
   }
 
   /** Returns the items of one page, the spans' resources for a trace, and the position in its cursor. */

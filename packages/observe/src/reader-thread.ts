@@ -1,5 +1,7 @@
 // The entry point of the thread that answers queries. A long query, or a long answer, delays only other queries.
 import { openReadOnly } from '@penstock/db'
+import { systemClock } from '@penstock/runtime'
+import { RunHistory } from './insights/run-history.ts'
 import type { ObserveLimits } from './observe-limits.ts'
 import { runStoreQuery, type StoreQuery, type StoreResponse } from './store-queries.ts'
 import type { ObserveTables } from './tables.ts'
@@ -7,11 +9,12 @@ import { serveThread } from './thread-messages.ts'
 
 serveThread<{ file: string; limits: ObserveLimits }, StoreQuery, StoreResponse | undefined>(({ file, limits }) => {
   const db = openReadOnly<ObserveTables>(file)
+  const history = new RunHistory(db.read, () => systemClock.nowMs())
   let last: Promise<unknown> = Promise.resolve()
   return {
     answer(query) {
       // Queries run one after another, so that the memory of one answer is the most that is ever used.
-      const answer = last.then(() => runStoreQuery(db.read, query, limits))
+      const answer = last.then(() => runStoreQuery(db.read, query, limits, history))
       last = answer.catch(() => {})
       return answer
     },

@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely'
 import { type Page, type Position, toCursor } from './cursor.ts'
-import { type LogQuery, listLogRecords } from './log-queries.ts'
+import { type CompareQuery, compareRuns, type InsightsQuery, readInsights } from './insights/insights-queries.ts'
+import type { RunHistory } from './insights/run-history.ts'
+import { type LogPage, type LogQuery, listLogRecords } from './log-queries.ts'
 import { findMetric, listMetricNames, type MetricNameQuery, type MetricQuery } from './metric-queries.ts'
 import type { StoreBounds } from './observe-limits.ts'
 import { findFacets, findRun, listRuns, type RunQuery } from './pipeline-queries.ts'
@@ -22,6 +24,8 @@ export type StoreQuery =
   | { readonly kind: 'metricNames'; readonly filter: MetricNameQuery }
   | { readonly kind: 'metric'; readonly filter: MetricQuery }
   | { readonly kind: 'logRecords'; readonly filter: LogQuery }
+  | { readonly kind: 'insights'; readonly filter: InsightsQuery }
+  | { readonly kind: 'compare'; readonly filter: CompareQuery }
 
 export interface StoreResponse {
   readonly json: Uint8Array<ArrayBuffer>
@@ -36,6 +40,7 @@ const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
 interface Found {
   readonly value: unknown
+  readonly isTruncated?: boolean
   readonly nextCursor?: string | undefined
 }
 
@@ -44,17 +49,19 @@ export async function runStoreQuery(
   db: Kysely<ObserveTables>,
   query: StoreQuery,
   bounds: StoreBounds,
+  history: RunHistory,
 ): Promise<StoreResponse | undefined> {
   const budget = new ResponseBudget(MAX_RESPONSE_BYTES)
-  const { value, nextCursor } = await find(db, query, bounds, budget)
+  const { value, nextCursor, isTruncated = budget.isTruncated } = await find(db, query, bounds, history, budget)
   if (value === undefined) return undefined
-  return { json: new TextEncoder().encode(JSON.stringify(value)), isTruncated: budget.isTruncated, nextCursor }
+  return { json: new TextEncoder().encode(JSON.stringify(value)), isTruncated, nextCursor }
 }
 
 async function find(
   db: Kysely<ObserveTables>,
   query: StoreQuery,
   bounds: StoreBounds,
+  history: RunHistory,
   budget: ResponseBudget,
 ): Promise<Found> {
   switch (query.kind) {
@@ -79,11 +86,20 @@ async function find(
     case 'metric':
       return { value: await findMetric(db, query.filter, budget) }
     case 'logRecords':
-      return paged('logs', await listLogRecords(db, query.filter, budget))
+      return logPage(await listLogRecords(db, query.filter, budget))
+    case 'insights':
+      return { value: await readInsights(history, query.filter) }
+    case 'compare':
+      return { value: await compareRuns(db, history, query.filter) }
   }
 }
 
 const paged = (list: string, { items, next }: Page<unknown>): Found => ({
   value: items,
   nextCursor: next && toCursor(list, next),
+})
+
+const logPage = ({ isLate, ...page }: LogPage): Found => ({
+  ...paged('logs', page),
+  ...(isLate && { isTruncated: true }),
 })

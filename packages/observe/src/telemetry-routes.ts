@@ -32,6 +32,11 @@ const attribute = parsed(attributeForm, (text): AttributeFilter | undefined => {
   const value = text.slice(end + 1)
   return end > 0 && value.length <= MAX_VALUE_LENGTH ? { key: text.slice(0, end), value } : undefined
 })
+const spanId = z
+  .string()
+  .regex(/^[0-9a-fA-F]{16}$/)
+  .transform((id) => id.toLowerCase())
+const searchText = z.string().min(1).max(200).meta({ description: 'A text in the body of the record, in any case' })
 
 export const statusRoutes = [
   queryRoute({
@@ -149,16 +154,20 @@ export const logRoutes = [
     path: '/logs',
     operationId: 'listObservedLogs',
     summary: 'Log records, the latest first',
+    description:
+      'With `q` or `span_id`, a page ends after some tenths of a second, with `X-Truncated` and a cursor for the rest of the range.',
     answer: list,
     query: z.strictObject({
       ...range,
       service,
       severity: z.enum(Object.keys(severities) as (keyof typeof severities)[]).optional(),
       trace_id: traceId.optional(),
+      span_id: spanId.optional(),
+      q: searchText.optional(),
       limit: atMost(MAX_LOG_RECORDS).optional(),
       cursor: cursorOf('logs', ['integer', 'integer']),
     }),
-    toStoreQuery: ({ since, until, service, severity, trace_id, cursor, limit = 100 }) => ({
+    toStoreQuery: ({ since, until, service, severity, trace_id, span_id, q, cursor, limit = 100 }) => ({
       kind: 'logRecords',
       filter: {
         sinceNs: since,
@@ -166,6 +175,8 @@ export const logRoutes = [
         service,
         minSeverity: severity && severities[severity],
         traceId: trace_id,
+        spanId: span_id,
+        text: q,
         after: cursor,
         limit,
       },

@@ -16,6 +16,7 @@ export function run(facts: Partial<RunFacts> = {}): RunFacts {
     spanId: lastNumber.toString(16).padStart(16, '0'),
     service: 'svc-ci',
     project: 'shop/storefront',
+    projectName: 'storefront',
     ref: 'main',
     sha: `sha ${lastNumber}`,
     status: 'success',

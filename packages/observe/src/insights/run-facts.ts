@@ -3,7 +3,9 @@ export interface RunFacts {
   readonly traceId: string
   readonly spanId: string
   readonly service: string
+  /** The full path of the project; its name if the path is unknown. */
   readonly project: string | null
+  readonly projectName: string | null
   readonly ref: string | null
   readonly sha: string | null
   /** The service's word: `success`, `failed`, `canceled`, `skipped`, `running` and others. */

@@ -1,0 +1,88 @@
+import type { Kysely } from 'kysely'
+import { findRun, type RunSummary } from '../pipeline-queries.ts'
+import type { ObserveTables } from '../tables.ts'
+import { compareJobs, type JobDifference, sidesOfMedian, sidesOfRun } from './compare-runs.ts'
+import { type InsightsReport, insightsOf, knownSince } from './insights-report.ts'
+import { medianOf } from './percentile.ts'
+import type { RunFacts } from './run-facts.ts'
+import type { HistoryFilter, RunHistory } from './run-history.ts'
+import { DAY } from './time-buckets.ts'
+
+export interface InsightsQuery extends HistoryFilter {
+  /** Default: seven days before the end. */
+  readonly sinceNs?: bigint | undefined
+  /** Default: now. */
+  readonly untilNs?: bigint | undefined
+  /** How far the viewer's clock is ahead of UTC. */
+  readonly offsetMinutes: number
+}
+
+const DEFAULT_SECONDS = 7 * DAY
+
+export async function readInsights(history: RunHistory, query: InsightsQuery): Promise<InsightsReport> {
+  const { sinceNs, untilNs, offsetMinutes, ...filter } = query
+  const until = untilNs === undefined ? history.nowMs() / 1000 : secondsOf(untilNs)
+  const since = sinceNs === undefined ? until - DEFAULT_SECONDS : secondsOf(sinceNs)
+  const range = { since, until, offsetMinutes }
+  return insightsOf(await history.runs(filter, { since: knownSince(range), until }), range)
+}
+
+const secondsOf = (ns: bigint): number => Number(ns / 1_000_000_000n) + Number(ns % 1_000_000_000n) / 1e9
+
+export interface CompareQuery {
+  readonly a: string
+  /** A trace id, or `median`. */
+  readonly b: string
+}
+
+/** The median of the last successful runs of a ref. */
+export interface MedianRun {
+  readonly kind: 'median'
+  readonly service: string
+  readonly project: string | null
+  readonly ref: string | null
+  /** The latest run first. */
+  readonly trace_ids: readonly string[]
+  readonly runs: number
+  readonly duration_seconds: number | null
+  readonly queue_seconds: number | null
+}
+
+export interface RunComparison {
+  readonly a: RunSummary
+  readonly b: RunSummary | MedianRun
+  /** The side that changes are counted from: `a`, or `b` if that is a median. */
+  readonly base: 'a' | 'b'
+  readonly jobs: readonly JobDifference[]
+}
+
+const RUNS_OF_MEDIAN = 20
+
+/** Compares two runs, or a run with the median of its ref; `undefined` if a run is not stored. */
+export async function compareRuns(
+  db: Kysely<ObserveTables>,
+  history: RunHistory,
+  { a, b }: CompareQuery,
+): Promise<RunComparison | undefined> {
+  const [runA, factsA] = [await findRun(db, a), await history.root(a)]
+  if (runA === undefined || factsA === undefined) return undefined
+  if (b === 'median') {
+    const runs = await history.lastSuccessful(factsA, RUNS_OF_MEDIAN)
+    const jobs = compareJobs(sidesOfRun(factsA), sidesOfMedian(runs), 'b')
+    return { a: runA, b: medianRun(factsA, runs), base: 'b', jobs }
+  }
+  const [runB, factsB] = [await findRun(db, b), await history.root(b)]
+  if (runB === undefined || factsB === undefined) return undefined
+  return { a: runA, b: runB, base: 'a', jobs: compareJobs(sidesOfRun(factsA), sidesOfRun(factsB), 'a') }
+}
+
+const medianRun = ({ service, project, ref }: RunFacts, runs: readonly RunFacts[]): MedianRun => ({
+  kind: 'median',
+  service,
+  project,
+  ref,
+  trace_ids: runs.map(({ traceId }) => traceId),
+  runs: runs.length,
+  duration_seconds: medianOf(runs.map(({ duration }) => duration)),
+  queue_seconds: medianOf(runs.flatMap(({ queue }) => queue ?? [])),
+})

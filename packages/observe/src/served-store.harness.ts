@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { guarded, type Incoming, listen, serveRoutes } from '@penstock/http'
+import { silentLog } from '@penstock/runtime'
+import { ManualClock } from '@penstock/testkit'
+import { type ObserveMount, observePath, observeRoutes } from './observe-routes.ts'
+import { OneThreadStore } from './one-thread-store.harness.ts'
+
+/** The error with the status of an answer. */
+export class StatusError extends Error {
+  readonly status: number
+
+  constructor(status: number) {
+    super(`status ${status}`)
+    this.status = status
+  }
+}
+
+export interface ServedStoreOptions extends Partial<Omit<ObserveMount<'anyone'>, 'store'>> {
+  /** Returns the caller's name, or throws to refuse the request. */
+  readonly enter?: (incoming: Incoming) => string
+}
+
+/** Serves the routes of an empty store over HTTP. */
+export async function serveStore({ enter = () => 'anyone', ...mount }: ServedStoreOptions = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'penstock-observe-'))
+  const clock = new ManualClock(1_767_225_600_000)
+  const store = await OneThreadStore.open({ file: join(directory, 'observe.db'), clock })
+  const routes = observeRoutes<string, 'anyone'>({
+    store,
+    access: 'anyone',
+    unavailable: () => new StatusError(503),
+    traceNotFound: () => new StatusError(404),
+    parse(schema, value) {
+      const result = schema.safeParse(value)
+      if (!result.success) throw new StatusError(400)
+      return result.data
+    },
+    ...mount,
+  })
+  const renderError = (error: unknown) => ({ status: error instanceof StatusError ? error.status : 500 })
+  const listening = await listen(serveRoutes(guarded(routes, enter), { renderError, headers: {}, log: silentLog }), {
+    host: '127.0.0.1',
+    port: 0,
+  })
+  return {
+    store,
+    clock,
+    listening,
+    url: listening.url + observePath,
+    async get(path: string) {
+      const response = await fetch(listening.url + observePath + path)
+      const body = await response.text()
+      return { status: response.status, headers: response.headers, json: body === '' ? undefined : JSON.parse(body) }
+    },
+    async close() {
+      await listening.close()
+      await store.close()
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
