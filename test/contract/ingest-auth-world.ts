@@ -97,6 +97,7 @@ export class IngestAuthWorld {
         if (this.failReadiness) throw this.failReadiness
         return this.readiness
       },
+      isStoreConnected: false,
       version: '0.0.0',
     }
     this.#server = await listen(managementApp(deps), { host: '127.0.0.1', port: 0 })

@@ -43,10 +43,13 @@ export function sessionSecretIn(headers: Headers, serviceName: string): string |
 }
 
 /** Returns the first cookie with a name. */
-export function cookieIn(headers: Headers, name: string): string | undefined {
+export const cookieIn = (headers: Headers, name: string): string | undefined => cookiesIn(headers, name)[0]
+
+/** Returns every cookie with a name: pages on other paths, ports and host names can add further ones. */
+export function cookiesIn(headers: Headers, name: string): string[] {
   const start = `${name}=`
   const pairs = (headerIn(headers, 'cookie') ?? '').split(';').map((pair) => pair.trim())
-  return pairs.find((pair) => pair.startsWith(start))?.slice(start.length)
+  return pairs.filter((pair) => pair.startsWith(start)).map((pair) => pair.slice(start.length))
 }
 
 /** Returns the headers that can prove that one of this service's own pages sent the request. */

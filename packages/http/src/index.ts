@@ -4,6 +4,7 @@ export { type ConnectionLimits, ConnectionTable } from './connection-table.ts'
 export {
   bearerTokenIn,
   cookieIn,
+  cookiesIn,
   csrfProofIn,
   headerIn,
   parameterText,

@@ -93,6 +93,7 @@ async function serveUntilInterrupted(
     strictTransportSeconds: settings['observability.strictTransportSeconds'],
     forwardAuthPlane: ingest.judge,
     planes: ingest.planes,
+    isStoreConnected: ingest.embedded !== undefined,
     routes: ingest.embedded?.routes ?? [],
     extraMetrics: () => core?.exporting.metrics() ?? '',
     db,

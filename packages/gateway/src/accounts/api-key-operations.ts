@@ -14,6 +14,7 @@ import {
   deleteApiKey,
   findApiKey,
   insertApiKey,
+  isUnexpired,
   listApiKeyRows,
 } from './api-key-store.ts'
 
@@ -82,7 +83,7 @@ export async function listApiKeys(context: OperationContext): Promise<readonly A
   return (await listApiKeyRows(context.db.read)).map(apiKeyJson)
 }
 
-/** Revokes a key, with effect from the next request. Throws `api_key_not_found`, and `last_admin_key` for the only Admin key. */
+/** Revokes a key and ends its sessions, with effect from the next request. Throws `api_key_not_found`, and `last_admin_key` for the only Admin key. */
 export async function revokeApiKey(context: OperationContext, { id }: { readonly id: string }): Promise<void> {
   requireRole(context.actor, 'revokeApiKey')
   const nowMs = context.nowMs()
@@ -102,8 +103,6 @@ export async function revokeApiKey(context: OperationContext, { id }: { readonly
   })
   if (refusal !== undefined) throw refusal
 }
-
-const isUnexpired = (row: ApiKeyRow, nowMs: number): boolean => row.expires_at_ms === null || row.expires_at_ms > nowMs
 
 function apiKeyJson(row: ApiKeyRow): ApiKeyJson {
   return {

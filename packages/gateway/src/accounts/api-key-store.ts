@@ -19,6 +19,20 @@ export async function findApiKey(db: Read, id: string): Promise<ApiKeyRow | unde
   return await db.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** Returns the oldest key with the role Admin that has not expired. */
+export async function findFirstAdminKey(db: Read, nowMs: number): Promise<ApiKeyRow | undefined> {
+  return await db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('role', '=', 'Admin')
+    .where((eb) => eb.or([eb('expires_at_ms', 'is', null), eb('expires_at_ms', '>', nowMs)]))
+    .orderBy('position')
+    .executeTakeFirst()
+}
+
+export const isUnexpired = ({ expires_at_ms }: Pick<ApiKeyRow, 'expires_at_ms'>, nowMs: number): boolean =>
+  expires_at_ms === null || expires_at_ms > nowMs
+
 /** Returns all keys, newest first. */
 export async function listApiKeyRows(db: Read): Promise<ApiKeyRow[]> {
   return await db.selectFrom('api_keys').selectAll().orderBy('position', 'desc').execute()

@@ -10,6 +10,7 @@ import {
   deleteApiKeysCreatedBy,
   findApiKeyByMac,
   insertApiKey,
+  isUnexpired,
   updateApiKeyLastUsed,
 } from './api-key-store.ts'
 
@@ -43,7 +44,7 @@ export async function authenticateApiKey(
 ): Promise<Actor | undefined> {
   if (!canBeApiKey(value)) return undefined
   const row = await findApiKeyByMac(db.read, new KeyedHash(peppers).allMacs(value))
-  if (row === undefined || (row.expires_at_ms !== null && row.expires_at_ms <= nowMs)) return undefined
+  if (row === undefined || !isUnexpired(row, nowMs)) return undefined
   if (row.last_used_at_ms === null || nowMs - row.last_used_at_ms >= LAST_USED_PRECISION_MS) {
     try {
       await db.write((tx) => updateApiKeyLastUsed(tx, row.id, nowMs))

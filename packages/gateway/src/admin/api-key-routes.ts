@@ -9,7 +9,7 @@ import {
   revokeApiKey,
 } from '../accounts/api-key-operations.ts'
 import type { OperationName } from '../operations/roles.ts'
-import { errorResponses } from './error-answers.ts'
+import { changeRefusals, errorResponses } from './error-answers.ts'
 import { createOnce, idempotencyHeaders } from './idempotency.ts'
 import type { ManagementContext } from './management-context.ts'
 import { instantText } from './token-responses.ts'
@@ -56,7 +56,7 @@ export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = 
           'invalid_json',
           'invalid_field',
           'unknown_field',
-          'forbidden',
+          ...changeRefusals,
           'api_key_limit_reached',
           'body_too_large',
           'unsupported_media_type',
@@ -98,7 +98,7 @@ export const apiKeyRoutes: readonly Route<ManagementContext, OperationName>[] = 
       description: 'Refused for the last Admin key.',
       responses: {
         204: { description: 'Revoked' },
-        ...errorResponses('forbidden', 'api_key_not_found', 'last_admin_key'),
+        ...errorResponses(...changeRefusals, 'api_key_not_found', 'last_admin_key'),
       },
     },
     async handle({ params }, context) {

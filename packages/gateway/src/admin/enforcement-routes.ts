@@ -5,7 +5,7 @@ import { getState, type StateJson, setState, setStateInput, stateETag } from '..
 import { auditEventNames } from '../operations/audit-event.ts'
 import { inputError, parseInput } from '../operations/operation-input.ts'
 import type { OperationName } from '../operations/roles.ts'
-import { errorResponses } from './error-answers.ts'
+import { changeRefusals, errorResponses } from './error-answers.ts'
 import type { ManagementContext } from './management-context.ts'
 import { nextLink } from './next-link.ts'
 import { readinessResponse, visibleReport } from './readiness-response.ts'
@@ -103,7 +103,7 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
           'invalid_json',
           'invalid_field',
           'unknown_field',
-          'forbidden',
+          ...changeRefusals,
           'not_ready',
           'precondition_failed',
           'body_too_large',

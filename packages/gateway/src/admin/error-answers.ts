@@ -89,6 +89,9 @@ function headersOf({ code, details }: ApiError): Record<string, string> {
 /** The errors that every call can return. */
 const commonErrorCodes = ['unauthenticated', 'rate_limited', 'store_unavailable', 'internal'] as const
 
+/** The refusals of calls that change something, by role and by session. */
+export const changeRefusals = ['forbidden', 'csrf_token_required'] as const
+
 /** Returns the error responses of a call, for the OpenAPI document. */
 export function errorResponses(...specific: ApiErrorCode[]): Record<number, ResponseRow> {
   const codes: ApiErrorCode[] = [...commonErrorCodes, ...specific]

@@ -4,6 +4,7 @@ import {
   guarded,
   openApiDocument,
   type Route,
+  type RouteShape,
   type ServedRoute,
   serveRoutes,
   strictTransportHeaders,
@@ -11,13 +12,16 @@ import {
 } from '@penstock/http'
 import type { OperationName } from '../operations/roles.ts'
 import { apiKeyRoutes } from './api-key-routes.ts'
+import { CSRF_HEADER, callerGuard } from './caller-guard.ts'
+import { Denials } from './denials.ts'
 import { enforcementRoutes } from './enforcement-routes.ts'
 import { renderError } from './error-answers.ts'
-import { keyGuard } from './key-guard.ts'
 import type { ManagementContext, ManagementDeps } from './management-context.ts'
+import { isHttps, SESSION_COOKIE } from './session-cookie.ts'
+import { sessionRoutes, sessionShapes } from './session-routes.ts'
 import { tokenRoutes } from './token-routes.ts'
 
-/** The routes that require an API key. */
+/** The routes that require an API key or a session. */
 export const managementRoutes: readonly Route<ManagementContext, OperationName>[] = [
   ...tokenRoutes,
   ...enforcementRoutes,
@@ -25,7 +29,8 @@ export const managementRoutes: readonly Route<ManagementContext, OperationName>[
 ]
 
 /**
- * Returns the listener of the management API. `extraRoutes` need no key (health, metrics, forward-auth); `keyedRoutes` do.
+ * Returns the listener of the management API. `extraRoutes` need no key (health, metrics, forward-auth, the console); `keyedRoutes` need a key
+ * or a session.
  *
  * If an extra route and a route of the API both match, the API's is served.
  */
@@ -42,29 +47,30 @@ export function managementApp(
     access: undefined,
     handle: () => ({ status: 200, content: document, contentType: 'application/json; charset=utf-8' }),
   }
+  const denials = new Denials(deps)
   const routes = [
-    ...unguarded([description]),
-    ...guarded([...managementRoutes, ...keyedRoutes], keyGuard(deps)),
+    ...unguarded([description, ...sessionRoutes(deps, denials)]),
+    ...guarded([...managementRoutes, ...keyedRoutes], callerGuard(deps, denials)),
     ...extraRoutes,
   ]
   return serveRoutes(routes, {
     renderError,
     headers: apiHeaders,
     log: deps.log,
-    finish: (reply, { raw }) => {
-      // The header is not verified. A client that forges it changes only its own answers, and nothing caches them.
-      const isHttps = raw.headers['x-forwarded-proto'] === 'https'
-      return {
-        ...reply,
-        headers: { ...strictTransportHeaders(isHttps, deps.strictTransportSeconds), ...reply.headers },
-      }
-    },
+    finish: (reply, { raw }) => ({
+      ...reply,
+      headers: { ...strictTransportHeaders(isHttps(raw), deps.strictTransportSeconds), ...reply.headers },
+    }),
   })
 }
 
 /** Returns the OpenAPI document of the management API. `version` is the product's. */
 export function managementOpenApi(version: string): Readonly<Record<string, unknown>> {
-  return openApiDocument(managementRoutes, {
+  const shapes: RouteShape<OperationName | 'session' | undefined>[] = [
+    ...managementRoutes,
+    ...Object.values(sessionShapes),
+  ]
+  return openApiDocument(shapes, {
     info: {
       title: 'Penstock ingest_auth',
       version,
@@ -76,8 +82,17 @@ export function managementOpenApi(version: string): Readonly<Record<string, unkn
       { name: 'enforcement', description: 'Whether those tokens are required' },
       { name: 'audit', description: 'Changes and refusals, with their actors' },
       { name: 'api_keys', description: 'Keys of this API' },
+      { name: 'session', description: 'Signing in to the console' },
     ],
-    securitySchemes: { obsApiKey: { type: 'apiKey', in: 'header', name: 'OBS-API-KEY' } },
-    security: () => ['obsApiKey'],
+    securitySchemes: {
+      obsApiKey: { type: 'apiKey', in: 'header', name: 'OBS-API-KEY' },
+      session: {
+        type: 'apiKey',
+        in: 'cookie',
+        name: SESSION_COOKIE,
+        description: `Over HTTPS the name has the prefix __Host-. Requests that change something also need ${CSRF_HEADER}.`,
+      },
+    },
+    security: (access) => (access === undefined ? [] : access === 'session' ? ['session'] : ['obsApiKey', 'session']),
   })
 }

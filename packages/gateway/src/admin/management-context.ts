@@ -9,6 +9,8 @@ export interface ManagementDeps extends Omit<OperationContext, 'actor' | 'source
   readonly readiness: (windowMs: number) => Promise<ReadinessReport>
   /** The `max-age` of Strict-Transport-Security. 0: the header is never sent. */
   readonly strictTransportSeconds: number
+  /** Whether the gateway has a store of telemetry that it can query. */
+  readonly isStoreConnected: boolean
   /** The version of the product, for the OpenAPI document. */
   readonly version: string
 }

@@ -23,7 +23,7 @@ import {
   updateToken,
   verifyToken,
 } from '../tokens/token-operations.ts'
-import { errorResponses } from './error-answers.ts'
+import { changeRefusals, errorResponses } from './error-answers.ts'
 import { createOnce, idempotencyHeaders } from './idempotency.ts'
 import type { ManagementContext } from './management-context.ts'
 import { nextLink } from './next-link.ts'
@@ -59,7 +59,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       responses: {
         200: replayed,
         201: { description: 'Created', body: createdToken, headers: creationHeaders },
-        ...errorResponses(...badBody, 'forbidden', 'token_limit_reached', 'name_in_use'),
+        ...errorResponses(...badBody, ...changeRefusals, 'token_limit_reached', 'name_in_use'),
       },
     },
     handle(request, context) {
@@ -75,7 +75,10 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       operationId: 'verifyToken',
       tag,
       summary: 'Check whether a token would be accepted, and why not',
-      responses: { 200: { description: 'The verdict', body: tokenCheck }, ...errorResponses(...badBody, 'forbidden') },
+      responses: {
+        200: { description: 'The verdict', body: tokenCheck },
+        ...errorResponses(...badBody, ...changeRefusals),
+      },
     },
     async handle({ body }, context) {
       return { status: 200, json: await verifyToken(context, body) }
@@ -94,7 +97,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       responses: {
         200: replayed,
         201: { description: 'Imported', body: listedToken, headers: creationHeaders },
-        ...errorResponses(...badBody, 'forbidden', 'token_limit_reached', 'name_in_use'),
+        ...errorResponses(...badBody, ...changeRefusals, 'token_limit_reached', 'name_in_use'),
       },
     },
     handle(request, context) {
@@ -166,7 +169,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
         200: { description: 'The token after the change', body: listedToken, headers: { ETag: 'Its version' } },
         ...errorResponses(
           ...badBody,
-          'forbidden',
+          ...changeRefusals,
           'token_not_found',
           'last_valid_token',
           'name_in_use',
@@ -191,7 +194,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       description: 'Refused for the last valid token while enforcement is enabled.',
       responses: {
         204: { description: 'Revoked' },
-        ...errorResponses('forbidden', 'token_not_found', 'last_valid_token'),
+        ...errorResponses(...changeRefusals, 'token_not_found', 'last_valid_token'),
       },
     },
     async handle(request, context) {
@@ -213,7 +216,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
       responses: {
         200: replayed,
         201: { description: 'Created', body: rotatedToken, headers: creationHeaders },
-        ...errorResponses(...badBody, 'forbidden', 'token_not_found', 'token_limit_reached'),
+        ...errorResponses(...badBody, ...changeRefusals, 'token_not_found', 'token_limit_reached'),
       },
     },
     handle(request, context) {

@@ -6,6 +6,7 @@ export const apiErrorStatus = {
   invalid_cursor: 400,
   unauthenticated: 401,
   forbidden: 403,
+  csrf_token_required: 403,
   token_not_found: 404,
   api_key_not_found: 404,
   not_found: 404,

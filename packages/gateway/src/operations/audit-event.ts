@@ -14,6 +14,9 @@ export const auditEventNames = [
   'api_key.created',
   'api_key.revoked',
   'api_key.revoke_refused',
+  'session.created',
+  'session.ended',
+  'sign_in_code.created',
   'api.denied',
 ] as const
 export type AuditEventName = (typeof auditEventNames)[number]

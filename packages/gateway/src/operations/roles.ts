@@ -22,6 +22,10 @@ const rows = {
   createApiKey: admins,
   listApiKeys: admins,
   revokeApiKey: admins,
+  createSession: everyRole,
+  getSession: everyRole,
+  endSession: everyRole,
+  createSignInCode: admins,
 } as const satisfies Record<string, readonly Role[]>
 export type OperationName = keyof typeof rows
 

@@ -17,6 +17,7 @@ import { MetricRegistry, type MetricsReport } from '../metrics/registry.ts'
 import type { ManagementRules } from '../operations/operation-context.ts'
 import type { OperationName } from '../operations/roles.ts'
 import type { Peppers } from '../secrets/pepper.ts'
+import { purgeSessions } from '../sessions/session.ts'
 import type { GatewayDb } from '../store/tables.ts'
 import { purgeRevoked } from '../tokens/load-snapshot.ts'
 import { listTokenSummaries } from '../tokens/token-summaries.ts'
@@ -41,7 +42,9 @@ export interface ManagementOptions {
   readonly forwardAuthPlane: OpenPlane
   /** All planes that accept telemetry, including `forwardAuthPlane`. */
   readonly planes: () => readonly IngestPlane[]
-  /** Additional routes that require an API key. */
+  /** Whether the gateway has a store of telemetry that it can query. */
+  readonly isStoreConnected: boolean
+  /** Additional routes that require an API key or a session. */
   readonly routes: readonly Route<ManagementContext, OperationName>[]
   /** Returns additional metrics for `/metrics`, in the same format and under other names. */
   readonly extraMetrics?: () => string
@@ -73,6 +76,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
     propagate: () => propagate({ db, clock, log, metrics, planes }),
     log,
     strictTransportSeconds: options.strictTransportSeconds,
+    isStoreConnected: options.isStoreConnected,
     version,
     readiness: async (windowMs) => {
       const planeReports = await reports.all()
@@ -147,6 +151,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
     await purgeRevoked(db, nowMs)
     await purgeUsage(db, nowMs)
     await purgeAudit(db, nowMs)
+    await purgeSessions(db, nowMs)
   })
   return {
     ...listening,

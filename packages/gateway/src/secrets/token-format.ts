@@ -44,6 +44,12 @@ export function randomBase62(length: number, randomBytes: RandomBytes): string {
   return text
 }
 
+/** Returns 43 random letters (256 bits), for secrets that no person types and no scanner has to find. */
+export const newPlainSecret = (randomBytes: RandomBytes): string => randomBase62(SECRET_LENGTH, randomBytes)
+
+/** Returns whether a text has the form of {@link newPlainSecret}. */
+export const isPlainSecret = (text: string): boolean => /^[0-9A-Za-z]{43}$/.test(text)
+
 export interface NewSecret {
   /** The public id, which may be shown and logged. */
   readonly id: string

@@ -5,6 +5,7 @@ import { type Kysely, sql } from 'kysely'
 export const gatewayMigrations: Migrations = {
   '0001_gateway': { up: async (db) => runAll(db, gateway) },
   '0002_token_use': { up: async (db) => runAll(db, tokenUse) },
+  '0003_sessions': { up: async (db) => runAll(db, sessions) },
 }
 
 /** `position` only grows and is never reused, so a cursor stays valid when rows are deleted. */
@@ -98,6 +99,27 @@ const gateway = [
 const tokenUse = [
   sql`alter table ingest_tokens add column client_certificate_sans_json text not null default '[]'`,
   sql`alter table ingest_tokens add column allow_query integer not null default 0 check (allow_query in (0, 1))`,
+]
+
+/** A session or a code never outlives the API key it belongs to. */
+const sessions = [
+  sql`create table sessions (
+    id text not null primary key,
+    mac blob not null unique check (length(mac) = 32),
+    key_id text not null references api_keys (id) on delete cascade,
+    created_at_ms integer not null,
+    last_used_at_ms integer not null
+  ) strict, without rowid`,
+  sql`create index sessions_by_key on sessions (key_id, last_used_at_ms)`,
+  sql`create index sessions_by_creation on sessions (created_at_ms)`,
+  sql`create index sessions_by_use on sessions (last_used_at_ms)`,
+  sql`create table sign_in_codes (
+    mac blob not null primary key check (length(mac) = 32),
+    key_id text not null references api_keys (id) on delete cascade,
+    created_at_ms integer not null
+  ) strict, without rowid`,
+  sql`create index sign_in_codes_by_key on sign_in_codes (key_id, created_at_ms)`,
+  sql`create index sign_in_codes_by_creation on sign_in_codes (created_at_ms)`,
 ]
 
 async function runAll(db: Kysely<unknown>, statements: readonly (typeof gateway)[number][]): Promise<void> {

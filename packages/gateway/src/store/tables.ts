@@ -14,6 +14,8 @@ export interface GatewayTables {
   gateway_instances: GatewayInstanceTable
   audit_events: AuditEventTable
   idempotency_keys: IdempotencyKeyTable
+  sessions: SessionTable
+  sign_in_codes: SignInCodeTable
 }
 
 export type GatewayDb = Db<GatewayTables>
@@ -110,5 +112,24 @@ export interface IdempotencyKeyTable {
   caller_id: string
   key: string
   token_id: string
+  created_at_ms: number
+}
+
+/** The browsers that are signed in to the console. Role and expiry are those of the key. */
+export interface SessionTable {
+  /** The public id, for the audit log. */
+  id: string
+  /** HMAC-SHA-256(pepper, secret in the cookie). */
+  mac: Buffer
+  key_id: string
+  created_at_ms: number
+  last_used_at_ms: number
+}
+
+/** The codes of sign-in links that have not been used. */
+export interface SignInCodeTable {
+  /** HMAC-SHA-256(pepper, code). */
+  mac: Buffer
+  key_id: string
   created_at_ms: number
 }
