@@ -35,6 +35,7 @@ const mayImport: Record<string, readonly string[]> = {
     'otlp',
     'rest',
     'runtime',
+    'web',
   ],
   testkit: ['core', 'db', 'markup', 'runtime'],
 }

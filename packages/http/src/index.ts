@@ -39,5 +39,6 @@ export {
   withPathParameters,
 } from './route.ts'
 export { apiHeaders, type ServeOptions, serveRoutes, strictTransportHeaders } from './serve-routes.ts'
+export { readStaticFiles, type StaticFile } from './static-files.ts'
 export { TooManyUploads, UploadSpace } from './upload-space.ts'
 export { urlEncodedEntries } from './urlencoded.ts'

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { PRODUCT_VERSION } from '@penstock/converter'
 import { createToken, ensureFirstAdminKey, openManagement, propagate } from '@penstock/gateway'
 import { jsonLog, type Log } from '@penstock/runtime'
+import { consoleDirectory } from '@penstock/web'
 import { type Environment, exitCodes, Interrupted } from '../process/environment.ts'
 import { write } from '../process/output.ts'
 import { makeSamples, pendingSamples } from '../samples/sample-workspace.ts'
@@ -93,6 +94,7 @@ async function serveUntilInterrupted(
     strictTransportSeconds: settings['observability.strictTransportSeconds'],
     forwardAuthPlane: ingest.judge,
     planes: ingest.planes,
+    consoleDirectory,
     isStoreConnected: ingest.embedded !== undefined,
     routes: ingest.embedded?.routes ?? [],
     extraMetrics: () => core?.exporting.metrics() ?? '',

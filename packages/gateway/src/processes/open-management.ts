@@ -1,6 +1,7 @@
 import { type ConnectionLimits, type Listening, listen, type Route, type ServedRoute, unguarded } from '@penstock/http'
 import { type Clock, type Log, type Random, RepeatingTask, TrustedProxies } from '@penstock/runtime'
 import { purgeAudit } from '../accounts/audit-log.ts'
+import { consoleRoutes } from '../admin/console-routes.ts'
 import { refusalForm } from '../admin/error-answers.ts'
 import { forwardAuth } from '../admin/forward-auth.ts'
 import { forwardAuthRoute } from '../admin/forward-auth-route.ts'
@@ -46,6 +47,8 @@ export interface ManagementOptions {
   readonly isStoreConnected: boolean
   /** Additional routes that require an API key or a session. */
   readonly routes: readonly Route<ManagementContext, OperationName>[]
+  /** The directory of the built console; it may be missing. */
+  readonly consoleDirectory: string
   /** Returns additional metrics for `/metrics`, in the same format and under other names. */
   readonly extraMetrics?: () => string
   readonly db: GatewayDb
@@ -109,6 +112,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
         }),
         prometheusContentType,
       ),
+      ...(await consoleRoutes(options.consoleDirectory)),
     ]),
   ]
   const forwardAuthProxies = new TrustedProxies(options.forwardAuthProxies)

@@ -1,0 +1,71 @@
+import { type Reply, type Route, type RouteRequest, readStaticFiles, type StaticFile } from '@penstock/http'
+
+/** The paths of the console's pages. The page itself shows the right one for its address. */
+export const consolePaths = [
+  '/',
+  '/pipelines',
+  '/insights',
+  '/traces',
+  '/traces/:trace_id',
+  '/compare',
+  '/logs',
+  '/explore/metrics',
+  '/ingest',
+  '/api-keys',
+] as const
+
+/** The policy of the console: everything comes from this address, and no text of telemetry can become markup or script. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ')
+
+/** The name of a file in this folder contains a hash of its content. */
+const HASHED_FOLDER = 'assets/'
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+/** A browser may keep the page, but asks each time whether it is current. */
+const REVALIDATE = 'no-cache'
+
+const notBuilt: Reply = {
+  status: 404,
+  content: 'The console is not built here. Run "npm run setup" in the checkout, then start Penstock again.\n',
+  contentType: 'text/plain; charset=utf-8',
+}
+
+/** Returns the routes of the console in a directory. Without the directory, its pages are answered with a 404 that says why. */
+export async function consoleRoutes(directory: string): Promise<readonly Route<undefined, undefined>[]> {
+  const files = await readStaticFiles(directory)
+  const index = files?.get('index.html')
+  if (files === undefined || index === undefined) return consolePaths.map((path) => route(path, () => notBuilt))
+  return [
+    ...consolePaths.map((path) => route(path, page(index, REVALIDATE))),
+    ...[...files]
+      .filter(([name, file]) => file !== index && isRoutable(name))
+      .map(([name, file]) => route(`/${name}`, page(file, name.startsWith(HASHED_FOLDER) ? IMMUTABLE : REVALIDATE))),
+  ]
+}
+
+/** Returns whether a name has no character with a meaning in the path of a route. */
+const isRoutable = (name: string): boolean => /^[\w./-]+$/.test(name)
+
+function page(file: StaticFile, cacheControl: string) {
+  return async ({ raw }: RouteRequest): Promise<Reply> => {
+    const reply = await file.reply(raw.headers, cacheControl)
+    return { ...reply, headers: { ...reply.headers, 'Content-Security-Policy': contentSecurityPolicy } }
+  }
+}
+
+const route = (path: string, handle: Route<undefined, undefined>['handle']): Route<undefined, undefined> => ({
+  method: 'GET',
+  path,
+  access: undefined,
+  handle,
+})
