@@ -28,7 +28,7 @@ export function wireSpan(id: string, parentSpanId: string, fromS: number, toS: n
   }
 }
 
-function toValue(value: unknown) {
+function toValue(value: unknown): NonNullable<WireAttribute['value']> {
   if (typeof value === 'boolean') return { boolValue: value }
   if (typeof value === 'number') return { doubleValue: value }
   return Array.isArray(value) ? { arrayValue: { values: value.map(toValue) } } : { stringValue: String(value) }
