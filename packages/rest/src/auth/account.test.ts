@@ -39,7 +39,7 @@ test('a user creates a token with scopes and expiry, sees its value once, and re
   expect((await browser.get(PAGE)).text).not.toContain('laptop')
 })
 
-test.each([
+test.each<[changes: Record<string, string | undefined>, reason: string]>([
   [{ name: ' ' }, 'Enter a name'],
   [{ scope_read_api: undefined, scope_read_user: undefined }, 'Choose at least one scope.'],
   [{ scope_sudo: '1' }, 'can only contain available scopes'],
