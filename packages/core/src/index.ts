@@ -306,6 +306,7 @@ export * from './tokens/identify.ts'
 export * from './tokens/impersonation-token-operations.ts'
 export { createJobToken, revokeJobToken } from './tokens/job-token.ts'
 export {
+  createOwnPersonalToken,
   createPersonalToken,
   getOwnToken,
   getPersonalToken,

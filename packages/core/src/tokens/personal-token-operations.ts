@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { DomainError, notFound } from '../kit/domain-error.ts'
+import { DomainError, forbidden, notFound } from '../kit/domain-error.ts'
 import { pageInput } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import type { Actor } from '../model/user.ts'
+import type { Actor, User } from '../model/user.ts'
 import { unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { findUser } from '../users/user-store.ts'
 import {
@@ -18,26 +18,50 @@ import { findAccessToken, pageOfAccessTokens } from './access-token-store.ts'
 import { issueToken, revoke, rotate } from './issue-token.ts'
 import { tokenScopes } from './scope.ts'
 
-/** Creates a token for any user. Only administrators may; other users create their tokens in the web application. */
+const personalTokenFields = {
+  name: tokenName,
+  description: tokenDescription,
+  scopes: scopesFrom(tokenScopes),
+  expiresAt: tokenExpiry,
+}
+
+/** Creates a token for any user. Only administrators may; other users create their tokens on the account page. */
 export const createPersonalToken = unscopedCommand(
   {
     name: 'createPersonalToken',
     caller: 'administrator',
-    input: z.object({
-      userId: z.int(),
-      name: tokenName,
-      description: tokenDescription,
-      scopes: scopesFrom(tokenScopes),
-      expiresAt: tokenExpiry,
-    }),
+    input: z.object({ userId: z.int(), ...personalTokenFields }),
   },
-  async (tx, { userId, expiresAt, ...fields }) => {
+  async (tx, { userId, ...fields }) => {
     const user = await findUser(tx, userId)
     if (user === undefined) throw notFound('User')
-    validateScopes(user, fields.scopes)
-    return issueToken(tx, { ...fields, kind: 'personal', userId, expiresAt })
+    return issuePersonalToken(tx, user, fields)
   },
 )
+
+/**
+ * Creates a token for the caller. Only the account page offers it: a token must not create a token with scopes that it
+ * does not have itself.
+ */
+export const createOwnPersonalToken = unscopedCommand(
+  { name: 'createOwnPersonalToken', input: z.object(personalTokenFields) },
+  async (tx, fields) => {
+    const user = await findUser(tx, tx.actor!.id)
+    if (user === undefined || tx.actor!.accessTokenId !== undefined) throw forbidden()
+    return issuePersonalToken(tx, user, fields)
+  },
+)
+
+type PersonalTokenFields = z.output<z.ZodObject<typeof personalTokenFields>>
+
+function issuePersonalToken(
+  tx: Parameters<typeof issueToken>[0],
+  user: User,
+  { expiresAt, ...fields }: PersonalTokenFields,
+) {
+  validateScopes(user, fields.scopes)
+  return issueToken(tx, { ...fields, kind: 'personal', userId: user.id, expiresAt })
+}
 
 /**
  * Lists tokens, except impersonation tokens. Administrators see those of all users, including bots; other users see their

@@ -19,6 +19,7 @@ import { admit } from './identify.ts'
 import { createImpersonationToken, listImpersonationTokens } from './impersonation-token-operations.ts'
 import { createJobToken, revokeJobToken } from './job-token.ts'
 import {
+  createOwnPersonalToken,
   createPersonalToken,
   getOwnToken,
   getPersonalToken,
@@ -89,6 +90,18 @@ describe('a personal token', () => {
   test('is created for other users by administrators only', async () => {
     const input = { userId: mira.id, name: 'ci', scopes: ['api'] }
     expect(await world.perform(mira, createPersonalToken, input).catch(failure)).toEqual({ code: 'forbidden' })
+  })
+
+  test('is created by its user on a page, but not with another token', async () => {
+    const input = { name: 'laptop', scopes: ['read_api'], expiresAt: '' }
+    const own = await world.perform(mira, createOwnPersonalToken, input)
+    expect(own).toMatchObject({ kind: 'personal', userId: mira.id, scopes: ['read_api'], expiresAt: '2027-02-03' })
+    const create = (actor: Actor, changes = {}) =>
+      world.perform(actor, createOwnPersonalToken, { ...input, ...changes }).catch(failure)
+    expect(await create(acting(mira, own.id))).toMatchObject({ code: 'forbidden' })
+    expect(await create(mira, { scopes: ['sudo'] })).toMatchObject({ code: 'invalid' })
+    expect(await create(admin, { scopes: ['sudo'] })).toMatchObject({ userId: admin.id })
+    expect(await create(undefined)).toEqual({ code: 'unauthenticated' })
   })
 
   test('is visible to its user and administrators; tokens of bots and impersonation tokens are not visible to the user', async () => {

@@ -7,7 +7,7 @@ import { inputError, parseInput } from '../operations/operation-input.ts'
 import type { OperationName } from '../operations/roles.ts'
 import { changeRefusals, errorResponses } from './error-answers.ts'
 import type { ManagementContext } from './management-context.ts'
-import { nextLink } from './next-link.ts'
+import { nextLink, nextPageHeaders } from './next-link.ts'
 import { readinessResponse, visibleReport } from './readiness-response.ts'
 import { count, instantText } from './token-responses.ts'
 
@@ -152,7 +152,7 @@ export const enforcementRoutes: readonly Route<ManagementContext, OperationName>
         200: {
           description: 'The events',
           body: z.array(auditEvent),
-          headers: { Link: 'The next page, if there is one (RFC 8288)' },
+          headers: nextPageHeaders,
         },
         ...errorResponses('invalid_field', 'unknown_field', 'invalid_cursor', 'forbidden'),
       },

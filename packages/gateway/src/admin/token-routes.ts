@@ -26,7 +26,7 @@ import {
 import { changeRefusals, errorResponses } from './error-answers.ts'
 import { createOnce, idempotencyHeaders } from './idempotency.ts'
 import type { ManagementContext } from './management-context.ts'
-import { nextLink } from './next-link.ts'
+import { nextLink, nextPageHeaders } from './next-link.ts'
 import { alreadyCreatedToken, createdToken, listedToken, rotatedToken, tokenCheck } from './token-responses.ts'
 
 const PATH = '/api/v1/ingest_auth/tokens'
@@ -118,7 +118,7 @@ export const tokenRoutes: readonly Route<ManagementContext, OperationName>[] = [
         200: {
           description: 'The tokens, without their secret values',
           body: z.array(listedToken),
-          headers: { Link: 'The next page, if there is one (RFC 8288)', 'X-Total-Count': 'Tokens on all pages' },
+          headers: { ...nextPageHeaders, 'X-Total-Count': 'Tokens on all pages' },
         },
         ...errorResponses(...badInput, 'invalid_cursor'),
       },

@@ -8,7 +8,7 @@ import {
 } from '@penstock/core'
 import { type Html, html, type RouteRequest, type ServedRoute } from '@penstock/http'
 import { isoTime } from '../routing/iso-time.ts'
-import { fieldsOf, hiddenFields } from './form-fields.ts'
+import { fieldsOf, hiddenFields, localPath } from './form-fields.ts'
 import { type Answer, type Page, pageRoutes, redirectReply } from './page.ts'
 import { csrfFieldFor, isOurForm } from './session-cookie.ts'
 import { AUTHORIZED_APPLICATIONS_PATH, type SignedIn, signedInUser, signInUrl } from './sign-in.ts'
@@ -30,7 +30,7 @@ async function showApplications(core: Core, request: RouteRequest): Promise<Answ
 
 /** Revokes the access of the application in the form. The page then shows the applications that are left. */
 async function handleRevocation(core: Core, request: RouteRequest): Promise<Answer> {
-  const { csrf_token, application } = fieldsOf(request.body)
+  const { csrf_token, application, return_to } = fieldsOf(request.body)
   const signedIn = await signedInUser(core, request)
   if (signedIn === undefined) return redirectReply(signInUrl(core, AUTHORIZED_APPLICATIONS_PATH))
   if (!isOurForm(request, signedIn.secret, csrf_token)) {
@@ -39,7 +39,8 @@ async function handleRevocation(core: Core, request: RouteRequest): Promise<Answ
   const input = inputOf(application)
   if (input === undefined) return listPage(core, signedIn, 422, 'There is no such application.')
   await perform(core, actingUser(signedIn.user), revokeAuthorizedApplication, input)
-  return redirectReply(core.settings.externalUrl + AUTHORIZED_APPLICATIONS_PATH)
+  const target = return_to === undefined ? AUTHORIZED_APPLICATIONS_PATH : localPath(return_to)
+  return redirectReply(core.settings.externalUrl + target)
 }
 
 /** The field of the form for programs without an application. */
@@ -51,32 +52,48 @@ function inputOf(field: string | undefined): { applicationId?: number } | undefi
   return /^\d{1,9}$/.test(field ?? '') ? { applicationId: Number(field) } : undefined
 }
 
-async function listPage(core: Core, { user, secret }: SignedIn, status: number, problem?: string): Promise<Page> {
-  const authorized = await perform(core, actingUser(user), listAuthorizedApplications, {})
+async function listPage(core: Core, signedIn: SignedIn, status: number, problem?: string): Promise<Page> {
   const { externalUrl } = core.settings
-  const action = externalUrl + AUTHORIZED_APPLICATIONS_PATH
-  const list = html`<p>These applications can access your account until you revoke their access:</p>
-<ul>
-${authorized.map((each) => listItem(each, action, secret))}</ul>`
   return {
     status,
     title: 'Authorized applications',
-    formTargets: [action],
+    formTargets: [externalUrl + AUTHORIZED_APPLICATIONS_PATH],
     body: html`${problem === undefined ? [] : html`<p role="alert">${problem}</p>`}
-<p>You are signed in as ${user.username}.</p>
-${authorized.length === 0 ? html`<p>No application can access your account.</p>` : list}
+<p>You are signed in as ${signedIn.user.username}.</p>
+${await applicationList(core, signedIn)}
 <p><a href="${externalUrl}/">Back</a></p>`,
   }
 }
 
-function listItem({ application, scopes, lastTokenAtMs }: AuthorizedApplication, action: string, secret: string): Html {
+/**
+ * Returns the list of the applications that can access the account, each with a form that revokes its access.
+ *
+ * @param returnTo the path of the page that holds the list. Default: the page of this file
+ */
+export async function applicationList(core: Core, { user, secret }: SignedIn, returnTo?: string): Promise<Html> {
+  const authorized = await perform(core, actingUser(user), listAuthorizedApplications, {})
+  if (authorized.length === 0) return html`<p>No application can access your account.</p>`
+  const action = core.settings.externalUrl + AUTHORIZED_APPLICATIONS_PATH
+  const common = [csrfFieldFor(secret), ...(returnTo === undefined ? [] : [{ name: 'return_to', value: returnTo }])]
+  return html`<p>These applications can access your account until you revoke their access:</p>
+<ul class="plain">
+${authorized.map((each) => listItem(each, action, common))}</ul>`
+}
+
+type Field = Parameters<typeof hiddenFields>[0][number]
+
+function listItem(
+  { application, scopes, lastTokenAtMs }: AuthorizedApplication,
+  action: string,
+  common: readonly Field[],
+): Html {
   const name = application?.name ?? 'Programs that you gave your password to'
   const field = { name: 'application', value: application === undefined ? NO_APPLICATION : String(application.id) }
   return html`<li>
-<strong>${name}</strong>, with ${scopes.join(', ')}; last token of <time>${isoTime(lastTokenAtMs)}</time>
+<p><strong>${name}</strong>, with ${scopes.join(', ')}; last token of <time>${isoTime(lastTokenAtMs)}</time></p>
 <form method="post" action="${action}">
-${hiddenFields([csrfFieldFor(secret), field])}
-<p><button aria-label="Revoke ${name}">Revoke</button></p>
+${hiddenFields([...common, field])}
+<p><button class="danger" aria-label="Revoke ${name}">Revoke</button></p>
 </form>
 </li>
 `

@@ -154,7 +154,7 @@ ${scopes.map((scope) => html`<li>${scope}</li>\n`)}</ul>
 <p>You will be redirected to ${redirectUri}</p>
 <form method="post" action="${action}">
 ${hiddenFields([csrfFieldFor(secret), ...fields])}
-<p><button name="decision" value="allow">Authorize</button> <button name="decision" value="deny">Deny</button></p>
+<p><button class="primary" name="decision" value="allow">Authorize</button> <button class="other" name="decision" value="deny">Deny</button></p>
 </form>`,
   }
 }

@@ -67,7 +67,7 @@ function codePage(core: Core, { user, secret }: SignedIn, { status, userCode, pr
 <form method="post" action="${action}">
 ${hiddenFields([csrfFieldFor(secret)])}
 <p><label>Code <input name="user_code" value="${userCode}" autocomplete="off" maxlength="64" required autofocus></label></p>
-<p><button>Continue</button></p>
+<p><button class="primary">Continue</button></p>
 </form>`,
   }
 }
@@ -83,7 +83,7 @@ function consentPage(core: Core, { secret }: SignedIn, { userCode, application, 
 ${scopes.map((scope) => html`<li>${scope}</li>\n`)}</ul>
 <form method="post" action="${action}">
 ${hiddenFields([csrfFieldFor(secret), { name: 'user_code', value: userCode }])}
-<p><button name="decision" value="allow">Authorize</button> <button name="decision" value="deny">Deny</button></p>
+<p><button class="primary" name="decision" value="allow">Authorize</button> <button class="other" name="decision" value="deny">Deny</button></p>
 </form>`,
   }
 }

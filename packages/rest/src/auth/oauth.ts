@@ -10,6 +10,7 @@ import {
 } from '@penstock/core'
 import { type Incoming, type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
 import { z } from 'zod'
+import { accountRoutes } from './account.ts'
 import { authorizedApplicationsRoutes } from './authorized-applications.ts'
 import { oauthTokenIn } from './bearer-token.ts'
 import { authorizeRoutes } from './oauth-authorize.ts'
@@ -46,6 +47,7 @@ export function oauthRoutes(core: Core): ServedRoute[] {
     ...authorizeRoutes(core),
     ...deviceRoutes(core),
     ...authorizedApplicationsRoutes(core),
+    ...accountRoutes(core),
   ]
 }
 

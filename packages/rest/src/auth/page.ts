@@ -10,6 +10,7 @@ import {
   unguarded,
 } from '@penstock/http'
 import { z } from 'zod'
+import { mark, pageStyle } from './page-style.ts'
 import { SMALL_FORM_LIMITS } from './session-cookie.ts'
 import { type ShownMessages, shownMessages } from './shown-messages.ts'
 
@@ -20,6 +21,8 @@ export interface Page {
   /** The URLs that the forms may submit to, including redirects. Default: none. */
   readonly formTargets?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
+  /** For pages with tables. Default: false, a narrow column. */
+  readonly isWide?: boolean
   /** The secret in the cookie that the page sets, if the browser has none. */
   readonly secret?: string
 }
@@ -50,28 +53,32 @@ async function replyTo(core: Core, request: Incoming, answer: Answer): Promise<R
   return pageReply(answer, await shownMessages(core, request, answer.secret))
 }
 
-/** Returns a page without scripts, which may not be framed or cached. Its only styles are those of the messages. */
-function pageReply({ status, title, body, formTargets = [], headers }: Page, messages: ShownMessages): Reply {
+/** Returns a page without scripts, which may not be framed or cached. Its one style sheet includes that of the messages. */
+function pageReply(
+  { status, title, body, formTargets = [], isWide = false, headers }: Page,
+  messages: ShownMessages,
+): Reply {
   const targets = [...formTargets, ...messages.formTargets]
   const formAction = targets.length === 0 ? "'none'" : [...new Set(targets.map(sourceOf))].join(' ')
-  const { style } = messages
+  const style = html`${pageStyle}${messages.style ?? []}`
   const policy = [
     "default-src 'none'",
     "base-uri 'none'",
     `form-action ${formAction}`,
     "frame-ancestors 'none'",
-    ...(style === undefined ? [] : [`style-src 'sha256-${createHash('sha256').update(style.text).digest('base64')}'`]),
+    `style-src 'sha256-${createHash('sha256').update(style.text).digest('base64')}'`,
   ]
   const document = html`<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>${
-    style === undefined ? [] : html`<style>${style}</style>`
-  }</head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${style}</style></head>
 <body>
-${messages.content}<main>
+${messages.content}<div class="page${isWide ? ' wide' : ''}">
+<div class="brand">${mark}Penstock</div>
+<main>
 <h1>${title}</h1>
 ${body}
 </main>
+</div>
 </body>
 </html>
 `

@@ -17,6 +17,7 @@ import { csrfFieldFor, isOurForm, setSessionCookie } from './session-cookie.ts'
 const SIGN_IN_PATH = '/users/sign_in'
 const SIGN_OUT_PATH = '/users/sign_out'
 export const AUTHORIZED_APPLICATIONS_PATH = '/oauth/authorized_applications'
+export const ACCOUNT_PATH = '/-/account'
 
 /**
  * Returns the routes of the sign-in page, of the start page, and of the forms of all pages. They are outside `/api/v4`.
@@ -73,7 +74,10 @@ async function showStart(core: Core, request: RouteRequest, explorerPath: string
     formTargets: [action],
     body: html`<p>You are signed in as ${signedIn.user.username}. This service is used through its API: see
 <a href="${externalUrl}/api/v4/openapi.json">the OpenAPI description of the REST API</a>${explorer}.</p>
-<p><a href="${externalUrl}${AUTHORIZED_APPLICATIONS_PATH}">Applications that can access your account</a></p>
+<ul>
+<li><a href="${externalUrl}${ACCOUNT_PATH}">Your account: personal access tokens, applications and messages</a></li>
+<li><a href="${externalUrl}${AUTHORIZED_APPLICATIONS_PATH}">Applications that can access your account</a></li>
+</ul>
 <form method="post" action="${action}">
 ${hiddenFields([csrfFieldFor(signedIn.secret)])}
 <p><button>Sign out</button></p>
@@ -161,7 +165,7 @@ async function formPage(
 ${hiddenFields([csrfFieldFor(secret), { name: 'return_to', value: returnTo }])}
 <p><label>Username or e-mail <input name="login" autocomplete="username" maxlength="255" required autofocus></label></p>
 <p><label>Password <input name="password" type="password" autocomplete="current-password" required></label></p>
-<p><button>Sign in</button></p>
+<p><button class="primary">Sign in</button></p>
 </form>`,
   }
 }

@@ -6,13 +6,16 @@ export class ApiError extends Error {
   readonly code: string
   /** The id under which the service logged the request, or an empty string. */
   readonly requestId: string
+  /** The details of the API, such as the problem of each field; null if there are none. */
+  readonly details: unknown
 
-  constructor(message: string, status: number, code = '', requestId = '') {
+  constructor(message: string, status: number, code = '', requestId = '', details: unknown = null) {
     super(message)
     this.name = 'ApiError'
     this.status = status
     this.code = code
     this.requestId = requestId
+    this.details = details
   }
 }
 
@@ -26,11 +29,19 @@ export interface Page<T> {
   readonly nextCursor: string | null
 }
 
+/** A resource with the tag of its version, which a change can require to be the current one. */
+export interface Tagged<T> {
+  readonly data: T
+  readonly etag: string
+}
+
 interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly query?: Query | undefined
   readonly body?: unknown
   readonly signal?: AbortSignal | undefined
+  /** The tag of the version that a change is based on. If there is a newer one, the answer is 412. */
+  readonly ifMatch?: string | undefined
 }
 
 let csrfToken = ''
@@ -62,6 +73,12 @@ export async function getJson<T>(path: string, query?: Query, signal?: AbortSign
   return (await (await send(path, { query, signal })).json()) as T
 }
 
+/** Returns the body of a JSON resource with the tag of its version. @throws {ApiError} */
+export async function getTagged<T>(path: string, signal?: AbortSignal): Promise<Tagged<T>> {
+  const response = await send(path, { signal })
+  return { data: (await response.json()) as T, etag: response.headers.get('ETag') ?? '' }
+}
+
 /** Returns one page of a list; `cursor` belongs to the query. @throws {ApiError} */
 export async function getPage<T>(path: string, query?: Query, signal?: AbortSignal): Promise<Page<T>> {
   const response = await send(path, { query, signal })
@@ -73,8 +90,9 @@ export async function sendJson<T>(
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   body?: unknown,
+  { ifMatch }: { readonly ifMatch?: string } = {},
 ): Promise<T> {
-  const response = await send(path, { method, body })
+  const response = await send(path, { method, body, ifMatch })
   const text = await response.text()
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
@@ -84,6 +102,7 @@ async function send(path: string, options: RequestOptions): Promise<Response> {
   const headers: Record<string, string> = { Accept: 'application/json' }
   if (method !== 'GET' && csrfToken !== '') headers['X-Penstock-CSRF'] = csrfToken
   if (body !== undefined) headers['Content-Type'] = 'application/json'
+  if (options.ifMatch !== undefined) headers['If-Match'] = options.ifMatch
   let response: Response
   try {
     response = await fetch(addressOf(path, options.query), {
@@ -105,16 +124,22 @@ async function send(path: string, options: RequestOptions): Promise<Response> {
 }
 
 interface ErrorBody {
-  readonly error?: { readonly code?: string; readonly message?: string; readonly request_id?: string }
+  readonly error?: {
+    readonly code?: string
+    readonly message?: string
+    readonly request_id?: string
+    readonly details?: unknown
+  }
 }
 
 async function readFailure(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => ({}))) as ErrorBody
-  const { code = '', message, request_id = response.headers.get('X-Request-Id') ?? '' } = body.error ?? {}
+  const { code = '', message, details, request_id = response.headers.get('X-Request-Id') ?? '' } = body.error ?? {}
   return new ApiError(
     message ?? `The service answered with status ${response.status}.`,
     response.status,
     code,
     request_id,
+    details,
   )
 }

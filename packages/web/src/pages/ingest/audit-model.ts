@@ -31,6 +31,13 @@ const texts: Readonly<Record<string, string>> = {
   'api_key.revoke_refused': 'Revocation refused, last Admin key',
 }
 
+/** The events that the log can be filtered by. */
+export const auditEventNames: readonly { readonly value: string; readonly label: string }[] = [
+  ...Object.entries(texts).map(([value, label]) => ({ value, label })),
+  { value: 'state.changed', label: 'Enforcement mode changed' },
+  { value: 'api.denied', label: 'Call refused' },
+]
+
 export const auditNames = (tokens: readonly TokenSummary[], keys: readonly ApiKey[]): AuditNames => ({
   tokens: new Map(tokens.map(({ id, name }) => [id, name])),
   keys: new Map(keys.map(({ id, name }) => [id, name])),

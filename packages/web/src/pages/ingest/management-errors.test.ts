@@ -2,11 +2,9 @@ import { expect, test } from 'vitest'
 import { failureText, fieldErrors } from './management-errors.ts'
 
 const failure = (code: string, details: unknown = null) => ({
-  status: 400,
   code,
   message: 'As the API says.',
   details,
-  requestId: 'r-1',
 })
 
 test('tells what to do next where the API only tells what happened', () => {

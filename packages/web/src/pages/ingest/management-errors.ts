@@ -1,13 +1,10 @@
 import type { FieldErrors } from './token-form-model.ts'
 
-/** An error answer of the management API, or the lack of an answer. */
+/** The parts of an error answer that these functions read; the client's `ApiError` has them. */
 export interface ManagementFailure {
-  /** 0: there was no answer. */
-  readonly status: number
   readonly code: string
   readonly message: string
   readonly details: unknown
-  readonly requestId: string
 }
 
 /** Sentences that help more on a page than the message of the API does. */

@@ -1,10 +1,67 @@
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { type KeyBinding, useKeys } from '../../app/keys.ts'
+import { place } from '../../app/location.ts'
+import { may } from '../../app/session.ts'
+import { usePagedList, useResource } from '../../components/resource.ts'
+import { auditNames } from './audit-model.ts'
+import { AuditPanel } from './audit-panel.tsx'
+import { EnforcementPanel } from './enforcement-panel.tsx'
+import { getReadiness, getState, listApiKeys, listAudit, listTokens } from './management-api.ts'
+import { RefusedClients } from './refused-clients.tsx'
+import { type TokenDialog, TokenDialogs } from './token-dialogs.tsx'
+import { TokenTable } from './token-table.tsx'
 import './ingest.css'
 
-/** The page Ingest. */
+const REFRESH_MS = 15_000
+
+/** The page Ingest: enforcement, the clients that it would refuse, tokens, and what was changed. */
 export default function Page() {
+  const [announcement, announce] = useState('')
+  const [dialog, show] = useState<TokenDialog>()
+  const isAdmin = may('Admin')
+  const event = place.value.query.get('event') ?? ''
+  const state = useResource('state', getState)
+  const readiness = useResource('readiness', getReadiness)
+  const tokens = usePagedList('tokens', listTokens)
+  const audit = usePagedList(isAdmin ? `audit ${event}` : null, (cursor, signal) => listAudit(event, cursor, signal))
+  const keys = useResource(isAdmin ? 'keys' : null, listApiKeys)
+  const names = useMemo(() => auditNames(tokens.data ?? [], keys.data ?? []), [tokens.data, keys.data])
+
+  const refresh = useCallback(() => {
+    for (const { reload } of [state, readiness, tokens, audit]) reload()
+  }, [state.reload, readiness.reload, tokens.reload, audit.reload])
+  // Senders come and go while someone watches who would be refused. An open dialog keeps what it is about.
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') for (const { reload } of [state, readiness]) reload()
+    }, REFRESH_MS)
+    return () => clearInterval(timer)
+  }, [state.reload, readiness.reload])
+  const bindings = useMemo((): KeyBinding[] => [{ keys: 'r', label: 'Refresh', run: refresh }], [refresh])
+  useKeys('Ingest', bindings)
+
   return (
-    <div class="head">
-      <h1>Ingest</h1>
-    </div>
+    <>
+      <div class="head">
+        <h1>Ingest</h1>
+        {may('Editor') ? (
+          <div class="end">
+            <button class="btn primary" type="button" onClick={() => show({ kind: 'create' })}>
+              Create token
+            </button>
+          </div>
+        ) : null}
+      </div>
+      <EnforcementPanel state={state} readiness={readiness} announce={announce} onChanged={refresh} />
+      <RefusedClients readiness={readiness} mode={state.data?.data.mode} tokenName={(id) => names.tokens.get(id)} />
+      <TokenTable tokens={tokens} open={show} />
+      {isAdmin ? <AuditPanel events={audit} names={names} /> : null}
+      {dialog === undefined ? null : (
+        <TokenDialogs dialog={dialog} show={show} announce={announce} onChanged={refresh} />
+      )}
+      <p class="vh" role="status">
+        {announcement}
+      </p>
+    </>
   )
 }

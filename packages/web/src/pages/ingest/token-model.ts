@@ -1,25 +1,7 @@
+import { agoText } from '../../components/time.ts'
 import type { Tone } from './enforcement-model.ts'
 import type { Allowance, IngestToken, LimitedSignal, RefusedClient, TokenLimits } from './management-types.ts'
 import { signals } from './management-types.ts'
-
-const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
-const MINUTE_MS = 60_000
-
-/** Returns how long a time is away, in its largest whole unit: `2 min`, `5 h`, `89 d`. */
-export function awayText(ms: number): string {
-  const away = Math.abs(ms)
-  if (away < MINUTE_MS) return `${Math.floor(away / 1_000)} s`
-  if (away < HOUR_MS) return `${Math.floor(away / MINUTE_MS)} min`
-  return away < 2 * DAY_MS ? `${Math.floor(away / HOUR_MS)} h` : `${Math.floor(away / DAY_MS)} d`
-}
-
-/** Returns `2 min ago`, or `never` without a time. */
-export function agoText(at: string | null, nowMs: number): string {
-  if (at === null) return 'never'
-  const ms = nowMs - Date.parse(at)
-  return ms < 5_000 ? 'just now' : `${awayText(ms)} ago`
-}
 
 export interface Expiry {
   readonly text: string
@@ -31,8 +13,9 @@ export function expiryOf(token: Pick<IngestToken, 'expires_at' | 'expires_soon' 
   if (token.status === 'disabled') return { text: 'Disabled', tone: 'warning' }
   if (token.expires_at === null) return { text: 'Never' }
   const leftMs = Date.parse(token.expires_at) - nowMs
-  if (leftMs <= 0) return { text: `Expired ${awayText(leftMs)} ago`, tone: 'failed' }
-  return { text: `in ${awayText(leftMs)}`, tone: token.expires_soon ? 'warning' : undefined }
+  const away = agoText(Date.parse(token.expires_at), nowMs)
+  if (leftMs <= 0) return { text: `Expired ${away}`, tone: 'failed' }
+  return { text: away === 'just now' ? 'now' : away, tone: token.expires_soon ? 'warning' : undefined }
 }
 
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'] as const

@@ -1,0 +1,37 @@
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+import { Failure, useDelayed } from '../../components/page-states.tsx'
+import type { Resource } from '../../components/resource.ts'
+
+interface DataPanelProps<T> {
+  readonly title: string
+  /** What stands at the end of the header. */
+  readonly end?: ComponentChildren
+  readonly resource: Pick<Resource<T>, 'data' | 'error' | 'isLoading' | 'reload'>
+  /** What could not be loaded, as a sentence. */
+  readonly failure: string
+  readonly skeleton: ComponentChildren
+  readonly children: (data: T) => ComponentChildren
+}
+
+/** A panel with a title: its data, their skeleton, or why they are missing. A failed refresh keeps the old data. */
+export function DataPanel<T>({ title, end, resource, failure, skeleton, children }: DataPanelProps<T>) {
+  const id = useId()
+  const { data, error } = resource
+  const isLong = useDelayed(data === undefined && error === undefined)
+  return (
+    <section class="panel" aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        <span class="end soft">{end}</span>
+      </header>
+      {error === undefined ? null : <Failure title={failure} error={error} onRetry={resource.reload} />}
+      {data === undefined ? (
+        // The skeleton keeps its place before it is visible, so that nothing moves.
+        error === undefined && <div class={isLong ? 'panel-data' : 'panel-data waiting'}>{skeleton}</div>
+      ) : (
+        <div class="panel-data">{children(data)}</div>
+      )}
+    </section>
+  )
+}

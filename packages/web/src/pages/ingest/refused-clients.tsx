@@ -1,0 +1,124 @@
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { Blank } from '../../components/page-states.tsx'
+import type { Resource } from '../../components/resource.ts'
+import { Status } from '../../components/status.tsx'
+import { Ago, numberText, Time } from '../../components/text.tsx'
+import { DataPanel } from './data-panel.tsx'
+import type { EnforcementMode, Readiness, RefusedClient } from './management-types.ts'
+import { reasonOf } from './token-model.ts'
+
+const keyOf = (client: RefusedClient): string =>
+  JSON.stringify([client.network, client.user_agent, client.signal, client.transport, client.reason, client.token_id])
+
+function columnsFor(tokenName: (id: string) => string | undefined, hasNetworks: boolean): Column<RefusedClient>[] {
+  const network: Column<RefusedClient> = {
+    id: 'network',
+    header: 'Network',
+    class: 'opt mono soft',
+    headerClass: 'opt',
+    cell: ({ network }) => network,
+  }
+  return [
+    {
+      id: 'service',
+      header: 'Service',
+      isRowHeader: true,
+      class: 'long',
+      cell: ({ service_name }) => service_name ?? <span class="dim">not stated</span>,
+    },
+    {
+      id: 'client',
+      header: 'Client',
+      class: 'opt mid soft long',
+      headerClass: 'opt mid',
+      cell: ({ user_agent }) => user_agent,
+    },
+    ...(hasNetworks ? [network] : []),
+    {
+      id: 'signal',
+      header: 'Signal',
+      class: 'opt soft',
+      headerClass: 'opt',
+      cell: ({ signal, transport }) => `${signal}, ${transport}`,
+    },
+    {
+      id: 'reason',
+      header: 'Reason',
+      cell: (client) => {
+        const { text, tone } = reasonOf(client)
+        const name = client.token_id === null ? undefined : (tokenName(client.token_id) ?? client.token_id)
+        return (
+          <Status meaning={tone}>
+            {text}
+            {name === undefined ? null : <span class="dim opt"> {name}</span>}
+          </Status>
+        )
+      },
+    },
+    {
+      id: 'requests',
+      header: 'Requests',
+      isNumeric: true,
+      class: 'strong',
+      sort: 'descending',
+      cell: ({ count }) => numberText(count),
+    },
+    {
+      id: 'seen',
+      header: 'Last seen',
+      isNumeric: true,
+      class: 'soft',
+      cell: ({ last_seen }) => <Ago at={last_seen} />,
+    },
+  ]
+}
+
+interface RefusedClientsProps {
+  readonly readiness: Resource<Readiness>
+  readonly mode: EnforcementMode | undefined
+  readonly tokenName: (id: string) => string | undefined
+}
+
+/** The table of the clients without a valid token, most requests first. */
+export function RefusedClients({ readiness, mode, tokenName }: RefusedClientsProps) {
+  const hasNetworks = readiness.data?.clients.some(({ network }) => network !== undefined) ?? true
+  const table = (clients: readonly RefusedClient[], skeletonRows = 0) => (
+    <DataTable
+      label="Clients that would be refused"
+      columns={columnsFor(tokenName, hasNetworks)}
+      rows={clients}
+      rowKey={keyOf}
+      skeletonRows={skeletonRows}
+    />
+  )
+  return (
+    <DataPanel
+      title="Clients that would be refused"
+      end={mode === 'enforce' ? 'Last 24 h. They are refused now.' : 'Last 24 h'}
+      resource={readiness}
+      failure="The clients could not be loaded."
+      skeleton={table([], 3)}
+    >
+      {({ clients, observed_since, requests }) => (
+        <>
+          {table(clients)}
+          {clients.length > 0 ? null : (
+            <Blank title={requests === 0 ? 'No telemetry has arrived yet' : 'Every client sends a valid token'}>
+              {requests === 0 ? (
+                <>
+                  Nothing has been sent since <Time at={observed_since} precision="minute" />. Wait until your senders
+                  have been seen before you turn enforcement on.
+                </>
+              ) : (
+                <>
+                  All {numberText(requests)} requests since <Time at={observed_since} precision="minute" /> would have
+                  got in. Enforcement would refuse none of these clients.
+                </>
+              )}
+            </Blank>
+          )}
+        </>
+      )}
+    </DataPanel>
+  )
+}

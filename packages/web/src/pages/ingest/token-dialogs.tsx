@@ -1,0 +1,165 @@
+import { useState } from 'preact/hooks'
+import { ConfirmDialog } from '../../components/dialog.tsx'
+import { Notice } from '../../components/page-states.tsx'
+import { Ago, Time } from '../../components/text.tsx'
+import { EditTokenDialog } from './edit-token-dialog.tsx'
+import { createToken, revokeToken } from './management-api.ts'
+import type { CreatedToken, IngestToken } from './management-types.ts'
+import { ProblemNotice } from './problem-notice.tsx'
+import { RotateDialog } from './rotate-dialog.tsx'
+import { SecretDialog } from './secret-dialog.tsx'
+import { TokenFormDialog } from './token-form-dialog.tsx'
+import { emptyTokenForm, tokenDraft } from './token-form-model.ts'
+import { useAction } from './use-action.ts'
+
+/** What the user does with tokens. */
+export type TokenDialog =
+  | { readonly kind: 'create' }
+  | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly token: IngestToken }
+  | { readonly kind: 'created'; readonly created: CreatedToken; readonly replaced: IngestToken | undefined }
+
+interface TokenDialogsProps {
+  readonly dialog: TokenDialog
+  readonly show: (dialog: TokenDialog | undefined) => void
+  readonly announce: (text: string) => void
+  readonly onChanged: () => void
+}
+
+/** The dialog that is open. */
+export function TokenDialogs({ dialog, show, announce, onChanged }: TokenDialogsProps) {
+  const close = () => show(undefined)
+  const done = (text: string) => {
+    announce(text)
+    onChanged()
+    close()
+  }
+  switch (dialog.kind) {
+    case 'create':
+      return <CreateDialog onClose={close} onCreated={(created) => showCreated(created, undefined)} />
+    case 'created':
+      return <CreatedDialog created={dialog.created} replaced={dialog.replaced} onClose={close} />
+    case 'edit':
+      return <EditTokenDialog id={dialog.token.id} onClose={close} onChanged={onChanged} onDone={done} />
+    case 'rotate':
+      return (
+        <RotateDialog
+          token={dialog.token}
+          onClose={close}
+          onRotated={(created) => showCreated(created, dialog.token)}
+        />
+      )
+    case 'revoke':
+      return <RevokeDialog token={dialog.token} onClose={close} onChanged={onChanged} onDone={done} />
+  }
+
+  function showCreated(created: CreatedToken, replaced: IngestToken | undefined) {
+    announce(replaced === undefined ? `Token ${created.name} created.` : `Token ${created.name} rotated.`)
+    onChanged()
+    show({ kind: 'created', created, replaced })
+  }
+}
+
+interface CreateDialogProps {
+  readonly onClose: () => void
+  readonly onCreated: (created: CreatedToken) => void
+}
+
+function CreateDialog({ onClose, onCreated }: CreateDialogProps) {
+  const [form, setForm] = useState(emptyTokenForm)
+  const action = useAction()
+  const submit = () => {
+    const draft = tokenDraft(form, Date.now())
+    if ('errors' in draft) action.refuse(draft.errors)
+    else action.run(async () => onCreated(await createToken(draft.body)))
+  }
+  return (
+    <TokenFormDialog
+      title="Create ingest token"
+      submitWord="Create"
+      form={form}
+      onForm={setForm}
+      action={action}
+      onClose={onClose}
+      onSubmit={submit}
+    />
+  )
+}
+
+const warningTexts: Readonly<Record<string, string>> = {
+  name_in_use: 'Another token has the same name.',
+}
+
+interface CreatedDialogProps {
+  readonly created: CreatedToken
+  readonly replaced: IngestToken | undefined
+  readonly onClose: () => void
+}
+
+function CreatedDialog({ created, replaced, onClose }: CreatedDialogProps) {
+  const warnings = created.warnings.flatMap((code) => warningTexts[code] ?? [])
+  return (
+    <SecretDialog
+      title={`Token ${created.name} ${replaced === undefined ? 'created' : 'rotated'}`}
+      label="Ingest token"
+      value={created.token}
+      remedy="If you lose it, rotate the token to get a new value."
+      onClose={onClose}
+    >
+      {replaced === undefined ? null : (
+        <p class="soft">
+          The old value is accepted until <Time at={created.superseded?.expires_at} />.
+        </p>
+      )}
+      {warnings.map((text) => (
+        <Notice key={text} meaning="warning">
+          {text}
+        </Notice>
+      ))}
+      <div class="field">
+        <span class="label">Use it in a collector</span>
+        <code class="soft wrap">{`headers: { authorization: "Bearer \${env:INGEST_TOKEN}" }`}</code>
+      </div>
+    </SecretDialog>
+  )
+}
+
+interface RevokeDialogProps {
+  readonly token: IngestToken
+  readonly onClose: () => void
+  readonly onChanged: () => void
+  readonly onDone: (text: string) => void
+}
+
+function RevokeDialog({ token, onClose, onChanged, onDone }: RevokeDialogProps) {
+  const action = useAction()
+  const revoke = async () => {
+    try {
+      await revokeToken(token.id)
+    } catch (error) {
+      onChanged()
+      throw error
+    }
+    onDone(`Token ${token.name} revoked.`)
+  }
+  return (
+    <ConfirmDialog
+      title={`Revoke ${token.name}?`}
+      isBusy={action.isBusy}
+      onCancel={onClose}
+      onConfirm={() => action.run(revoke)}
+    >
+      <p class="soft">
+        Senders with this token count as senders without one, from the next request. This cannot be undone.
+        {token.last_used_at === null ? (
+          ' It has never been used.'
+        ) : (
+          <>
+            {' '}
+            It was last used <Ago at={token.last_used_at} />.
+          </>
+        )}
+      </p>
+      <ProblemNotice problem={action.problem} />
+    </ConfirmDialog>
+  )
+}

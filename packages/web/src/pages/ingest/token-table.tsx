@@ -1,0 +1,192 @@
+import { may } from '../../app/session.ts'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { nowMs } from '../../components/now.ts'
+import { Blank } from '../../components/page-states.tsx'
+import type { PagedList } from '../../components/resource.ts'
+import { Status } from '../../components/status.tsx'
+import { Ago, numberText } from '../../components/text.tsx'
+import { utcText } from '../../components/time.ts'
+import { DataPanel } from './data-panel.tsx'
+import type { IngestToken } from './management-types.ts'
+import type { TokenDialog } from './token-dialogs.tsx'
+import { bytesText, expiryOf, restrictions, signalsText, tokensSummary } from './token-model.ts'
+
+interface TokenTableProps {
+  readonly tokens: PagedList<IngestToken>
+  readonly open: (dialog: TokenDialog) => void
+  /** Shows the button that creates a token in the header of the panel. */
+  readonly hasCreateButton?: boolean
+}
+
+/** The table of ingest tokens with their use, and the actions that the role allows. */
+export function TokenTable({ tokens, open, hasCreateButton = false }: TokenTableProps) {
+  const mayChange = may('Editor')
+  const columns = mayChange ? [...tokenColumns, actionsColumn(open)] : tokenColumns
+  const table = (rows: readonly IngestToken[], skeletonRows = 0) => (
+    <DataTable
+      label="Ingest tokens"
+      columns={columns}
+      rows={rows}
+      rowKey={({ id }) => id}
+      skeletonRows={skeletonRows}
+      {...(tokens.loadMore === undefined ? {} : { rowCount: -1 })}
+    />
+  )
+  const createButton = (
+    <button class="btn small" type="button" onClick={() => open({ kind: 'create' })}>
+      Create token
+    </button>
+  )
+  return (
+    <DataPanel
+      title="Ingest tokens"
+      end={
+        <>
+          {tokens.data === undefined ? null : tokensSummary(tokens.data)}
+          {tokens.loadMore === undefined ? null : ' so far'}
+          {hasCreateButton && mayChange ? <> {createButton}</> : null}
+        </>
+      }
+      resource={tokens}
+      failure="The tokens could not be loaded."
+      skeleton={table([], 3)}
+    >
+      {(rows) => (
+        <>
+          {table(rows)}
+          {rows.length > 0 ? null : (
+            <Blank title="There is no token yet">
+              {mayChange
+                ? 'Create one for each sender, so that each can be limited, rotated and revoked by itself.'
+                : 'An Editor or Admin can create one.'}
+            </Blank>
+          )}
+          {tokens.loadMore === undefined ? null : (
+            <p class="note">
+              <button class="btn small" type="button" disabled={tokens.isLoadingMore} onClick={tokens.loadMore}>
+                Load more tokens
+              </button>
+            </p>
+          )}
+        </>
+      )}
+    </DataPanel>
+  )
+}
+
+const tokenColumns: readonly Column<IngestToken>[] = [
+  {
+    id: 'name',
+    header: 'Name',
+    isRowHeader: true,
+    class: 'long',
+    cell: (token) => (
+      <>
+        {token.name} <span class="dim mono opt">{token.id.slice(0, 6)}</span>
+        <Restrictions token={token} />
+      </>
+    ),
+  },
+  {
+    id: 'signals',
+    header: 'Signals',
+    class: 'soft opt mid',
+    headerClass: 'opt mid',
+    cell: (token) => signalsText(token),
+  },
+  {
+    id: 'requests',
+    header: 'Requests, 24 h',
+    isNumeric: true,
+    class: 'opt',
+    headerClass: 'opt',
+    cell: ({ usage_24h: { requests, rejected } }) => (
+      <>
+        {requests === 0 ? <span class="zero">0</span> : numberText(requests)}
+        {rejected === 0 ? null : <span class="dim"> {numberText(rejected)} refused</span>}
+      </>
+    ),
+  },
+  {
+    id: 'size',
+    header: 'Size',
+    isNumeric: true,
+    class: 'soft opt',
+    headerClass: 'opt',
+    cell: ({ usage_24h }) => bytesText(usage_24h.bytes),
+  },
+  {
+    id: 'used',
+    header: 'Last used',
+    isNumeric: true,
+    class: 'soft opt',
+    headerClass: 'opt',
+    cell: ({ last_used_at }) => <Ago at={last_used_at} />,
+  },
+  { id: 'expires', header: 'Expires', cell: (token) => <ExpiryText token={token} /> },
+]
+
+const actionsColumn = (open: (dialog: TokenDialog) => void): Column<IngestToken> => ({
+  id: 'actions',
+  header: 'Actions',
+  isNumeric: true,
+  cell: (token) => (
+    <span class="actions">
+      <Action word="Edit" token={token} onClick={() => open({ kind: 'edit', token })} />
+      <Action word="Rotate" token={token} onClick={() => open({ kind: 'rotate', token })} />
+      <Action word="Revoke" token={token} isDanger onClick={() => open({ kind: 'revoke', token })} />
+    </span>
+  ),
+})
+
+interface ActionProps {
+  readonly word: string
+  readonly token: IngestToken
+  readonly isDanger?: boolean
+  readonly onClick: () => void
+}
+
+function Action({ word, token, isDanger = false, onClick }: ActionProps) {
+  return (
+    <button
+      class={isDanger ? 'btn quiet small danger' : 'btn quiet small'}
+      type="button"
+      aria-label={`${word} ${token.name}`}
+      onClick={onClick}
+    >
+      {word}
+    </button>
+  )
+}
+
+function ExpiryText({ token }: { readonly token: IngestToken }) {
+  const { text, tone } = expiryOf(token, nowMs.value)
+  const title = token.expires_at === null ? undefined : utcText(Date.parse(token.expires_at))
+  return (
+    <span title={title}>
+      {tone === undefined ? <span class="soft">{text}</span> : <Status meaning={tone}>{text}</Status>}
+    </span>
+  )
+}
+
+/** The limits and restrictions of a token, which open below its name. */
+function Restrictions({ token }: { readonly token: IngestToken }) {
+  const rows = restrictions(token)
+  if (rows.length === 0) return null
+  return (
+    <details class="restrictions">
+      <summary>
+        {rows.length === 1 ? rows[0]!.name : `${rows[0]!.name} and ${rows.length - 1} more`}
+        <span class="vh"> of {token.name}</span>
+      </summary>
+      <dl>
+        {rows.map(({ name, value }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  )
+}

@@ -1,0 +1,45 @@
+import { useState } from 'preact/hooks'
+import { ApiError } from '../../api/client.ts'
+import { failureText, fieldErrors } from './management-errors.ts'
+import type { FieldErrors } from './token-form-model.ts'
+
+/** A change that the user asked for: whether it is under way, and what is wrong with it. */
+export interface Action {
+  readonly isBusy: boolean
+  readonly problem: Problem | undefined
+  readonly fieldErrors: FieldErrors
+  /** Runs the change. Does nothing while another one is under way. */
+  readonly run: (change: () => Promise<void>) => void
+  /** Shows problems that were found before anything was sent. */
+  readonly refuse: (errors: FieldErrors) => void
+}
+
+export interface Problem {
+  readonly text: string
+  readonly code: string
+  readonly requestId: string
+}
+
+export function useAction(): Action {
+  const [state, setState] = useState<Pick<Action, 'isBusy' | 'problem' | 'fieldErrors'>>({
+    isBusy: false,
+    problem: undefined,
+    fieldErrors: {},
+  })
+  const run = (change: () => Promise<void>) => {
+    if (state.isBusy) return
+    setState({ isBusy: true, problem: undefined, fieldErrors: {} })
+    change().then(
+      () => setState({ isBusy: false, problem: undefined, fieldErrors: {} }),
+      (error: unknown) => setState({ isBusy: false, ...problemsOf(error) }),
+    )
+  }
+  const refuse = (errors: FieldErrors) => setState({ isBusy: false, problem: undefined, fieldErrors: errors })
+  return { ...state, run, refuse }
+}
+
+function problemsOf(error: unknown): Pick<Action, 'problem' | 'fieldErrors'> {
+  const failure = error instanceof ApiError ? error : new ApiError(String(error), 0)
+  const problem = { text: failureText(failure), code: failure.code, requestId: failure.requestId }
+  return { problem, fieldErrors: fieldErrors(failure) }
+}
