@@ -27,6 +27,7 @@ import { PRODUCT_VERSION } from '../converter/dist/version.js'
 import { managementOpenApi } from '../gateway/dist/admin/management-app.js'
 import { metricsPage } from '../gateway/dist/metrics/metrics-page.js'
 import { createSchema, printedSchema } from '../graphql/dist/index.js'
+import { observeRoutes } from '../observe/dist/index.js'
 import { areas, restOpenApi } from '../rest/dist/index.js'
 import { configurationPage } from './configuration-page.mjs'
 import { exportMetricsPage } from './export-metrics-page.mjs'
@@ -233,7 +234,7 @@ const pages = {
   'docs/settings.md': settingsPage(),
   'docs/gateway-metrics.md': metricsPage(),
   'docs/export-metrics.md': exportMetricsPage(),
-  'docs/openapi.json': `${JSON.stringify(managementOpenApi(PRODUCT_VERSION), null, 2)}\n`,
+  'docs/openapi.json': `${JSON.stringify(managementOpenApi(PRODUCT_VERSION, observeRoutes({})), null, 2)}\n`,
   'docs/schema.graphql': printedSchema(createSchema({ serviceName: 'svc', externalUrl: 'https://svc.example' })),
   'docs/rest-parameters.md': restParametersPage(),
   'docs/openapi-core.json': `${JSON.stringify(restOpenApi(areas, 'svc'), null, 2)}\n`,

@@ -1,4 +1,4 @@
-import { criticalPath } from './critical-path.ts'
+import { criticalPath } from './insights/critical-path.ts'
 import type { PipelineJobTable, PipelineRunTable } from './pipeline-tables.ts'
 
 export interface RunNode {
@@ -41,6 +41,7 @@ export interface PipelineTrace {
 const CHILD_TRIGGER = 'parent_pipeline'
 const MAX_FAILED_NAMES = 5
 const MAX_SHAPE_JOBS = 40
+const NS_PER_SECOND = 1e9
 
 /** Derives the columns that depend on several spans. The result does not depend on the order of the spans. */
 export function derivePipelineTrace({ runs, jobs, stages }: PipelineTrace): {
@@ -104,23 +105,28 @@ function criticalSeconds(
   jobsOfRun: ReadonlyMap<RunNode, readonly JobNode[]>,
   jobBySpan: ReadonlyMap<string, JobNode>,
 ): Map<JobNode, number> {
-  const startedBy = new Map<JobNode | undefined, RunNode[]>()
+  const earliest = [...jobBySpan.values()].reduce<bigint | undefined>(
+    (least, { startNs }) => (least === undefined || startNs < least ? startNs : least),
+    undefined,
+  )
+  // Offsets, because nanoseconds since 1970 are no exact numbers.
+  const offset = (ns: bigint) => Number(ns - earliest!)
+  const pathJobs = (run: RunNode) =>
+    jobsOfRun
+      .get(run)!
+      .filter(({ hasRun }) => hasRun)
+      .map((node) => ({ spanId: node.spanId, start: offset(node.startNs), end: offset(node.endNs), node }))
+  const startedBy = new Map<string, RunNode[]>()
+  const tops: RunNode[] = []
   for (const run of runs) {
-    const starter = jobBySpan.get(run.parentSpanId)
-    startedBy.set(starter, [...(startedBy.get(starter) ?? []), run])
+    const bridge = jobBySpan.get(run.parentSpanId)
+    if (bridge === undefined) tops.push(run)
+    else startedBy.set(bridge.spanId, [...(startedBy.get(bridge.spanId) ?? []), run])
   }
   const seconds = new Map<JobNode, number>()
-  const waiting = [...(startedBy.get(undefined) ?? [])]
-  const seen = new Set<RunNode>(waiting)
-  for (let run = waiting.pop(); run !== undefined; run = waiting.pop()) {
-    for (const job of criticalPath(jobsOfRun.get(run)!.filter(({ hasRun }) => hasRun))) {
-      const children = (startedBy.get(job) ?? []).filter((child) => !seen.has(child))
-      if (children.length === 0) seconds.set(job, Number(job.endNs - job.startNs) / 1e9)
-      for (const child of children) {
-        seen.add(child)
-        waiting.push(child)
-      }
-    }
+  for (const run of tops) {
+    const path = criticalPath(pathJobs(run), ({ spanId }) => startedBy.get(spanId)?.flatMap(pathJobs))
+    for (const { job, exclusive } of path) seconds.set(job.node, exclusive / NS_PER_SECOND)
   }
   return seconds
 }

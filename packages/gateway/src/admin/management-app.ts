@@ -40,7 +40,7 @@ export function managementApp(
   keyedRoutes: readonly Route<ManagementContext, OperationName>[] = [],
 ): RequestListener {
   // Serialized once, because all answers share the bytes.
-  const document = Buffer.from(JSON.stringify(managementOpenApi(deps.version)))
+  const document = Buffer.from(JSON.stringify(managementOpenApi(deps.version, keyedRoutes)))
   const description: Route<undefined, undefined> = {
     method: 'GET',
     path: '/api/v1/openapi.json',
@@ -64,11 +64,20 @@ export function managementApp(
   })
 }
 
-/** Returns the OpenAPI document of the management API. `version` is the product's. */
-export function managementOpenApi(version: string): Readonly<Record<string, unknown>> {
+/**
+ * Returns the OpenAPI document of the management API.
+ *
+ * @param version the product's
+ * @param keyedRoutes further routes that require an API key or a session, such as the queries of an embedded store
+ */
+export function managementOpenApi(
+  version: string,
+  keyedRoutes: readonly RouteShape<OperationName>[] = [],
+): Readonly<Record<string, unknown>> {
   const shapes: RouteShape<OperationName | 'session' | undefined>[] = [
     ...managementRoutes,
     ...Object.values(sessionShapes),
+    ...keyedRoutes,
   ]
   return openApiDocument(shapes, {
     info: {
@@ -83,6 +92,9 @@ export function managementOpenApi(version: string): Readonly<Record<string, unkn
       { name: 'audit', description: 'Changes and refusals, with their actors' },
       { name: 'api_keys', description: 'Keys of this API' },
       { name: 'session', description: 'Signing in to the console' },
+      ...(keyedRoutes.length > 0
+        ? [{ name: 'observe', description: 'Queries about received telemetry, served with the embedded store' }]
+        : []),
     ],
     securitySchemes: {
       obsApiKey: { type: 'apiKey', in: 'header', name: 'OBS-API-KEY' },
