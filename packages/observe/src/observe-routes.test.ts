@@ -5,8 +5,11 @@ import { guarded, type Listening, listen, openApiDocument, serveRoutes } from '@
 import { silentLog } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
 import { observePath, observeRoutes } from './observe-routes.ts'
 import { OneThreadStore } from './one-thread-store.harness.ts'
+import { pipelineBody, pipelineTraceId } from './pipeline.harness.ts'
+import { runJson } from './pipeline-routes.ts'
 import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.harness.ts'
 
 class BadQuery extends Error {}
@@ -57,7 +60,8 @@ afterEach(async () => {
 async function get(path: string) {
   const response = await fetch(listening.url + observePath + path)
   const body = await response.text()
-  return { status: response.status, json: body === '' ? undefined : JSON.parse(body) }
+  const { status, headers } = response
+  return { status, headers, json: body === '' ? undefined : JSON.parse(body) }
 }
 
 test.each([
@@ -93,6 +97,14 @@ test.each([
   '/traces?since=2026-01-01T00:00:00',
   '/traces?colour=red',
   '/traces/1234',
+  '/traces?cursor=abc',
+  '/traces?attribute=colour',
+  `/traces?attribute=a=${'x'.repeat(1_001)}`,
+  '/traces?min_duration_ns=-1',
+  '/traces?status=ok',
+  '/pipelines?children=yes',
+  '/pipelines?limit=201',
+  '/pipelines/1234',
   '/metrics',
   '/logs?severity=loud',
   '/status?full',
@@ -112,8 +124,39 @@ test.each(['since', 'until'])('names the expected form for a malformed %s', (nam
   ])
 })
 
-test('answers not found for an unknown trace', async () => {
-  expect((await get(`/traces/${'0'.repeat(32)}`)).status).toBe(404)
+test.each(['traces', 'pipelines'])('answers not found for an unknown trace (%s)', async (list) => {
+  expect((await get(`/${list}/${'0'.repeat(32)}`)).status).toBe(404)
+})
+
+test('leads to the next page with the parameters of this one', async () => {
+  const first = await get('/traces?limit=1&attribute=service.name%3Dshop&attribute=service.name%3Dshop')
+  expect(first.json).toMatchObject([{ trace_id: traceIdOf(2) }])
+  const [, next] = /^<([^>]+)>; rel="next"$/.exec(first.headers.get('Link')!)!
+  expect(next).toContain(`cursor=${first.headers.get('X-Next-Cursor')}`)
+  expect(new URL(next!, listening.url).searchParams.getAll('attribute')).toHaveLength(2)
+  const second = await get(next!.slice(observePath.length))
+  expect(second.json).toMatchObject([{ trace_id: traceIdOf(1) }])
+  expect(second.headers.get('Link')).toBeNull()
+})
+
+test('refuses the cursor of another list', async () => {
+  const { headers } = await get('/logs?limit=1')
+  expect((await get(`/traces?cursor=${headers.get('X-Next-Cursor')}`)).status).toBe(400)
+})
+
+test('lists pipeline runs in the documented shape, and the values of filters', async () => {
+  await store.receiveBody('traces', pipelineBody({ number: 3, jobs: [{ name: 'unit', start: 0, end: 9 }] }), 'json')
+  const { json } = await get('/pipelines?project=Shop&status=success&children=0')
+  expect(z.array(z.strictObject(runJson.shape)).parse(json)).toHaveLength(1)
+  expect((await get('/pipelines?project=moss/shop')).json).toEqual(json)
+  expect((await get('/pipelines?ref=none')).json).toEqual([])
+  expect((await get(`/pipelines/${pipelineTraceId(3)}`)).json).toEqual(json[0])
+  expect((await get('/facets')).json).toEqual({
+    services: ['ci'],
+    projects: ['moss/shop'],
+    refs: [],
+    statuses: ['success'],
+  })
 })
 
 test('documents every route in the published API', () => {
