@@ -18,13 +18,7 @@ import {
   listApiKeyRows,
 } from './api-key-store.ts'
 
-export {
-  authenticateApiKey,
-  canBeApiKey,
-  ensureFirstAdminKey,
-  type FirstAdminKey,
-  isApiKeyValid,
-} from './authenticate-api-key.ts'
+export { authenticateApiKey, canBeApiKey, ensureFirstAdminKey, type FirstAdminKey } from './authenticate-api-key.ts'
 
 export interface ApiKeyJson {
   readonly id: string

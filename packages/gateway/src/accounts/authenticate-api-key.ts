@@ -8,7 +8,6 @@ import type { GatewayDb } from '../store/tables.ts'
 import {
   countApiKeys,
   deleteApiKeysCreatedBy,
-  findApiKey,
   findApiKeyByMac,
   insertApiKey,
   isUnexpired,
@@ -56,12 +55,6 @@ export async function authenticateApiKey(
     }
   }
   return { id: row.id, name: row.name, role: row.role }
-}
-
-/** Returns whether a key that was valid before still is. This is no use of it. */
-export async function isApiKeyValid({ db }: Pick<KeyStore, 'db'>, id: string, nowMs: number): Promise<boolean> {
-  const row = await findApiKey(db.read, id)
-  return row !== undefined && isUnexpired(row, nowMs)
 }
 
 export interface FirstAdminKey {

@@ -1,8 +1,9 @@
 import type { Incoming } from '@penstock/http'
-import { authenticateApiKey, isApiKeyValid } from '../accounts/api-key-operations.ts'
+import { authenticateApiKey } from '../accounts/api-key-operations.ts'
 import { ApiError } from '../operations/api-error.ts'
+import type { Actor } from '../operations/operation-context.ts'
 import { type OperationName, requireRole } from '../operations/roles.ts'
-import { findSession, hasCsrfToken, isSessionValid, type Session } from '../sessions/session.ts'
+import { findSession, hasCsrfToken, type Session } from '../sessions/session.ts'
 import type { Denials } from './denials.ts'
 import type { ManagementContext, ManagementDeps } from './management-context.ts'
 import { sessionSecretOf } from './session-cookie.ts'
@@ -14,24 +15,21 @@ export const CSRF_HEADER = 'X-Penstock-CSRF'
  * API key, its cookie is ignored.
  */
 export function callerGuard(deps: ManagementDeps, denials: Denials) {
-  async function callerOf(
-    incoming: Incoming,
-    operation: OperationName,
-  ): Promise<Pick<ManagementContext, 'actor' | 'isStillValid'>> {
+  async function callerOf(incoming: Incoming, operation: OperationName): Promise<Actor> {
     const { rawHeaders } = incoming.raw
     const session = hasKeyHeader(rawHeaders) ? undefined : await sessionIn(deps, incoming)
     if (session !== undefined) {
       if (!isRead(incoming.method)) await requireCsrfToken(denials, incoming, operation, session)
-      return { actor: session.actor, isStillValid: () => isSessionValid(deps, session, deps.nowMs()) }
+      return session.actor
     }
     const key = singleApiKey(rawHeaders)
     const actor = key === undefined ? undefined : await authenticateApiKey(deps, key, deps.nowMs())
-    if (actor !== undefined) return { actor, isStillValid: () => isApiKeyValid(deps, actor.id, deps.nowMs()) }
+    if (actor !== undefined) return actor
     throw await denials.unauthenticated(incoming, operation, 'Send one valid API key in the header OBS-API-KEY.')
   }
 
   return async (incoming: Incoming, operation: OperationName): Promise<ManagementContext> => {
-    const { actor, isStillValid } = await callerOf(incoming, operation)
+    const actor = await callerOf(incoming, operation)
     try {
       requireRole(actor, operation)
     } catch (error) {
@@ -39,7 +37,7 @@ export function callerGuard(deps: ManagementDeps, denials: Denials) {
       throw error
     }
     const { log: _log, version: _version, ...rest } = deps
-    return { ...rest, actor, isStillValid, source: incoming.source, requestId: incoming.requestId }
+    return { ...rest, actor, source: incoming.source, requestId: incoming.requestId }
   }
 }
 

@@ -18,6 +18,4 @@ export interface ManagementDeps extends Omit<OperationContext, 'actor' | 'source
 /** The context of an authenticated call to the management API. */
 export interface ManagementContext extends OperationContext {
   readonly readiness: ManagementDeps['readiness']
-  /** Returns whether the caller's key or session has not ended since; an answer that lasts has to ask again and again. */
-  readonly isStillValid: () => Promise<boolean>
 }

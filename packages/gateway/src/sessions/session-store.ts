@@ -18,19 +18,14 @@ export async function insertSession(tx: Tx, row: Insertable<SessionTable>): Prom
 
 /** Finds a session by the hashes of its secret, one per pepper. */
 export async function findSessionByMac(db: Read, macs: readonly Buffer[]): Promise<SessionRow | undefined> {
-  return await sessionsWithKeys(db).where('sessions.mac', 'in', macs).executeTakeFirst()
-}
-
-export async function findSessionById(db: Read, id: string): Promise<SessionRow | undefined> {
-  return await sessionsWithKeys(db).where('sessions.id', '=', id).executeTakeFirst()
-}
-
-const sessionsWithKeys = (db: Read) =>
-  db
+  return await db
     .selectFrom('sessions')
     .innerJoin('api_keys', 'api_keys.id', 'sessions.key_id')
     .selectAll('sessions')
     .select(['api_keys.name as key_name', 'api_keys.role as key_role', 'api_keys.expires_at_ms as key_expires_at_ms'])
+    .where('sessions.mac', 'in', macs)
+    .executeTakeFirst()
+}
 
 export async function updateSessionLastUsed(tx: Tx, id: string, nowMs: number): Promise<void> {
   await tx.updateTable('sessions').set({ last_used_at_ms: nowMs }).where('id', '=', id).execute()

@@ -14,7 +14,6 @@ import {
   deleteSession,
   deleteSessionsBefore,
   deleteSignInCodesBefore,
-  findSessionById,
   findSessionByMac,
   insertSession,
   type SessionRow,
@@ -116,16 +115,6 @@ export async function findSession(
     return sessionOf(row, secret)
   }
   return sessionOf({ ...row, last_used_at_ms: nowMs }, secret)
-}
-
-/** Returns whether a session has not ended yet. This is no use of it. */
-export async function isSessionValid(
-  { db }: Pick<SessionStore, 'db'>,
-  { id }: Session,
-  nowMs: number,
-): Promise<boolean> {
-  const row = await findSessionById(db.read, id)
-  return row !== undefined && endOf(row) > nowMs
 }
 
 /** Ends a session at the wish of its user. */
