@@ -68,12 +68,21 @@ testWithChromium('no key, code or session id is in storage, address or history, 
   expect(referrers.filter((referrer) => referrer?.includes(code))).toEqual([])
   const { entries } = await (await context.newCDPSession(page)).send('Page.getNavigationHistory')
   expect(entries.map(({ url }) => url)).toEqual(['about:blank', `${gateway.managementUrl}/pipelines`])
+  // Opened again, it leaves the session of this browser as it is.
+  await page.goto('about:blank')
+  await page.goto(link)
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  expect(page.url()).toBe(`${gateway.managementUrl}/pipelines`)
   // The link works once, in whatever browser it is opened.
   const other = await openWindow(browser, gateway.managementUrl)
   const second = await other.context.newPage()
   await second.goto(link)
   await second.getByRole('alert').waitFor()
   expect(await cookieOf(other.context)).toBeUndefined()
+  // A new one works where the form stands already, although only the fragment changes.
+  await second.goto((await newLink(gateway)).link)
+  await second.getByRole('button', { name: 'Sign out' }).waitFor()
+  expect(second.url()).not.toContain('code')
 })
 
 testWithChromium('a revoked key ends the sessions in every browser at once', async (browser) => {

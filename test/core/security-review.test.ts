@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 const packages = join(import.meta.dirname, '../../packages')
-const folders = ['core/src', 'rest/src', 'http/src', 'graphql/src', 'gateway/src', '../test/core', '../test/cli']
+const folders = [
+  ...['core/src', 'rest/src', 'http/src', 'graphql/src', 'gateway/src'],
+  ...['../test/core', '../test/cli', '../test/contract', '../test/browser'],
+]
 
 test('every test cited in the security review exists exactly once', () => {
   const review = readFileSync(join(packages, '../docs/security.md'), 'utf8')

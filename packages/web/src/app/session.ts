@@ -34,16 +34,33 @@ export async function beginSession(): Promise<void> {
   whenSessionEnds(() => {
     accept(null)
   })
-  const code = takeCode()
+  // A link that is opened where the sign-in form stands changes only the fragment, and loads no page.
+  addEventListener('hashchange', () => {
+    const code = takeCode()
+    if (code !== undefined) void resume(code)
+  })
+  await resume(takeCode())
+}
+
+async function resume(code: string | undefined): Promise<void> {
   try {
-    if (code === undefined) accept(await getJson<Session>(PATH))
-    else accept(await exchange({ code }))
+    accept(code === undefined ? await getJson<Session>(PATH) : await exchange({ code }))
+    sessionProblem.value = ''
   } catch (error) {
+    // A used link that is opened again may well be one that this browser has used.
+    if (code !== undefined && isRefused(error)) {
+      await resume(undefined)
+      if (session.value === null) {
+        sessionProblem.value = 'This sign-in link is no longer valid. Sign in with an API key.'
+      }
+      return
+    }
     accept(null)
-    if (code !== undefined) sessionProblem.value = 'This sign-in link is no longer valid. Sign in with an API key.'
-    else if (!(error instanceof ApiError && error.status === 401)) sessionProblem.value = textOf(error)
+    if (!isRefused(error)) sessionProblem.value = textOf(error)
   }
 }
+
+const isRefused = (error: unknown): boolean => error instanceof ApiError && error.status === 401
 
 /** Signs in with an API key, which is not kept. @throws {ApiError} */
 export async function signIn(apiKey: string): Promise<void> {
