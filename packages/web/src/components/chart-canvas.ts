@@ -10,6 +10,8 @@ export interface ChartSeries {
   readonly color: string
   readonly kind?: 'line' | 'bars' | 'points'
   readonly dash?: readonly number[]
+  /** In pixels; 7 by default. */
+  readonly pointSize?: number
   /** Stands at the end of the line instead of a legend. */
   readonly endLabel?: string
 }
@@ -118,7 +120,7 @@ function optionsOf(host: HTMLElement, spec: ChartSpec, { onHover }: Listeners): 
   }
 }
 
-function seriesOf({ label, kind = 'line', dash }: ChartSeries, color: string): uPlot.Series {
+function seriesOf({ label, kind = 'line', dash, pointSize = 7 }: ChartSeries, color: string): uPlot.Series {
   if (kind === 'bars') {
     return {
       label,
@@ -134,7 +136,7 @@ function seriesOf({ label, kind = 'line', dash }: ChartSeries, color: string): u
       label,
       stroke: color,
       paths: () => null,
-      points: { show: true, size: 7, width: 1.5, fill: faded(color, 0.35) },
+      points: { show: true, size: pointSize, width: 1.5, fill: faded(color, 0.35) },
     }
   }
   return {

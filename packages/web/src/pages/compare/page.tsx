@@ -1,10 +1,105 @@
+import { useMemo } from 'preact/hooks'
+import { getComparison } from '../../api/compare.ts'
+import { listPipelines, type PipelineRun } from '../../api/pipelines.ts'
+import { useKeys } from '../../app/keys.ts'
+import { place, withQuery } from '../../app/location.ts'
+import { FilterBar, SelectFilter } from '../../components/filter-bar.tsx'
+import { nowMs } from '../../components/now.ts'
+import { Blank, Failure, useDelayed } from '../../components/page-states.tsx'
+import { useResource } from '../../components/resource.ts'
+import { statusWord } from '../../components/status-words.ts'
+import { localText, millisecondsOf } from '../../components/time.ts'
+import { runName } from '../pipelines/run-words.ts'
+import { Differences } from './differences.tsx'
+import { isMedian, Sides, Twins } from './sides.tsx'
 import './compare.css'
 
-/** The page Compare. */
-export default function Page() {
-  return (
-    <div class="head">
-      <h1>Compare</h1>
-    </div>
+const OFFERED_RUNS = 100
+
+/** The page Compare: two runs job by job, or a run and the median of its ref. */
+export default function ComparePage() {
+  const { query } = place.value
+  const [a, b] = [query.get('a'), query.get('b')]
+  const runs = useResource('runs', async (signal) => (await listPipelines({ limit: OFFERED_RUNS }, signal)).items)
+  const comparison = useResource(a === null || b === null ? null : JSON.stringify([a, b]), (signal) =>
+    getComparison(a ?? '', b ?? '', signal),
   )
+  const { reload } = comparison
+  useKeys(
+    'Compare',
+    useMemo(() => [{ keys: 'r', label: 'Refresh', run: reload }], [reload]),
+  )
+  const options = (runs.data ?? []).map((run) => ({ value: run.trace_id, label: optionText(run) }))
+  return (
+    <>
+      <div class="head">
+        <h1>Compare</h1>
+        <div class="end">
+          {a === null || b === null || b === 'median' ? null : (
+            <a class="btn" href={withQuery({ a: b, b: a })}>
+              Swap A and B
+            </a>
+          )}
+          {a === null || b === 'median' ? null : (
+            <a class="btn" href={withQuery({ b: 'median' })}>
+              Compare A with the median of its ref
+            </a>
+          )}
+        </div>
+      </div>
+      <FilterBar label="Runs to compare">
+        <SelectFilter label="Run A" name="a" any="Select a run" options={options} />
+        <SelectFilter
+          label="Run B"
+          name="b"
+          any="Select a run"
+          options={[{ value: 'median', label: 'Median of the ref of A' }, ...options]}
+        />
+      </FilterBar>
+      {a === null || b === null ? (
+        <div class="panel">
+          <Blank title="Select two runs">
+            <p>Select a run as A, and another one as B, or the median of the last 20 successful runs of A's ref.</p>
+          </Blank>
+        </div>
+      ) : (
+        <Loaded comparison={comparison} />
+      )}
+    </>
+  )
+}
+
+function Loaded({
+  comparison,
+}: {
+  readonly comparison: ReturnType<typeof useResource<Awaited<ReturnType<typeof getComparison>>>>
+}) {
+  const { data, error, isLoading, reload } = comparison
+  const isLong = useDelayed(isLoading && data === undefined)
+  if (error !== undefined && !isLoading) {
+    return (
+      <div class="panel">
+        <Failure title="The runs could not be compared." error={error} onRetry={reload} />
+      </div>
+    )
+  }
+  if (data === undefined) {
+    return (
+      <div class="panel waiting" aria-busy="true">
+        {isLong ? <span class="skeleton" /> : null}
+      </div>
+    )
+  }
+  return (
+    <>
+      <Sides comparison={data} />
+      {isMedian(data.b) ? null : <Twins a={data.a} b={data.b} />}
+      <Differences comparison={data} />
+    </>
+  )
+}
+
+function optionText(run: PipelineRun): string {
+  const started = localText(millisecondsOf(run.start_ns), 'minute', nowMs.value)
+  return [runName(run), run.ref, statusWord(run.status).label, started].filter((text) => text !== null).join(', ')
 }

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
-import { getJson } from '../../api/client.ts'
 import { useLive } from '../../api/live.ts'
 import { listLogRecords, type StoredLogRecord } from '../../api/logs.ts'
+import { listServices } from '../../api/traces.ts'
 import { useKeys } from '../../app/keys.ts'
 import { place, setQuery } from '../../app/location.ts'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
@@ -40,9 +40,7 @@ export default function LogsPage() {
   const records = usePagedList<StoredLogRecord>(key, (cursor, signal) =>
     listLogRecords({ ...filters, ...rangeOf(query, Date.now()).query, limit: PAGE_SIZE, cursor }, signal),
   )
-  const services = useResource('services', (signal) =>
-    getJson<readonly { readonly name: string }[]>('/api/v1/observe/services', {}, signal),
-  )
+  const services = useResource('services', (signal) => listServices(signal))
   useLive(isLive ? { kind: 'logs', ...filters } : null, () => records.refresh(mergeRecords))
   const { reload } = records
   useKeys(

@@ -1,0 +1,146 @@
+import type { Comparison, JobChange, JobDifference } from '../../api/compare.ts'
+import { place, setQuery } from '../../app/location.ts'
+import { CsvButton } from '../../components/csv-button.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { differenceText } from '../../components/duration.ts'
+import { Status } from '../../components/status.tsx'
+import { Duration } from '../../components/text.tsx'
+
+/** Differences of this many seconds or less are hidden unless they are asked for. */
+const SMALL_SECONDS = 2
+
+/** The table of the jobs of two runs, the differences that matter most first. */
+export function Differences({ comparison }: { readonly comparison: Comparison }) {
+  const { jobs, base } = comparison
+  const showsAll = place.value.query.get('all') === '1'
+  const shown = showsAll ? jobs : jobs.filter((job) => !isSmall(job))
+  const hidden = jobs.filter(isSmall).length
+  const largest = Math.max(1, ...jobs.map(({ delta_seconds }) => Math.abs(delta_seconds ?? 0)))
+  return (
+    <section class="panel" aria-labelledby="job-by-job">
+      <header>
+        <h2 id="job-by-job">Job by job</h2>
+        <span class="end">
+          <CsvButton
+            table="Differences"
+            headers={['job', 'stage', 'a_seconds', 'b_seconds', 'delta_seconds', 'a_status', 'b_status', 'change']}
+            rows={() =>
+              jobs.map((job) => [
+                ...[job.name, job.stage, job.a_seconds, job.b_seconds],
+                ...[job.delta_seconds, job.a_status, job.b_status, job.change],
+              ])
+            }
+          />
+        </span>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={!showsAll}
+            onChange={(event) => setQuery({ all: event.currentTarget.checked ? null : '1' })}
+          />
+          Only differences above {SMALL_SECONDS} s
+        </label>
+      </header>
+      <div class="scroll">
+        <DataTable
+          label="Differences"
+          class="cmp"
+          columns={columns(base, largest)}
+          rows={shown}
+          rowKey={({ name, stage }) => JSON.stringify([stage, name])}
+        />
+      </div>
+      <p class="note">
+        {shown.length === 0 ? 'No job differs by more. ' : ''}
+        {hidden} {hidden === 1 ? 'job differs' : 'jobs differ'} by {SMALL_SECONDS} s or less.
+      </p>
+    </section>
+  )
+}
+
+function isSmall({ change, delta_seconds }: JobDifference): boolean {
+  const isTime = change === 'slower' || change === 'faster' || change === 'same'
+  return isTime && Math.abs(delta_seconds ?? 0) <= SMALL_SECONDS
+}
+
+function columns(base: 'a' | 'b', largest: number): readonly Column<JobDifference>[] {
+  return [
+    { id: 'job', header: 'Job', isRowHeader: true, cell: ({ name }) => <bdi>{name}</bdi> },
+    {
+      id: 'stage',
+      header: 'Stage',
+      headerClass: 'opt',
+      class: 'soft opt',
+      cell: ({ stage }) => <bdi>{stage ?? '–'}</bdi>,
+    },
+    { id: 'a', header: 'A', isNumeric: true, cell: ({ a_seconds }) => <Duration seconds={a_seconds} /> },
+    { id: 'b', header: 'B', isNumeric: true, cell: ({ b_seconds }) => <Duration seconds={b_seconds} /> },
+    {
+      id: 'change',
+      header: base === 'a' ? 'Change' : 'From the median',
+      class: 'strong',
+      isNumeric: true,
+      cell: (job) => <Delta job={job} />,
+    },
+    {
+      id: 'bar',
+      header: 'Faster, slower',
+      headerClass: 'opt',
+      class: 'opt',
+      cell: (job) => <DeltaBar job={job} largest={largest} />,
+    },
+    { id: 'result', header: 'Result', cell: (job) => <Result job={job} /> },
+  ]
+}
+
+function Delta({ job: { delta_seconds, change } }: { readonly job: JobDifference }) {
+  if (delta_seconds === null) return <span class="zero">–</span>
+  const text = differenceText(delta_seconds)
+  if (change === 'slower') return <span class="is-warning">▲ {text}</span>
+  if (change === 'faster') return <span class="is-passed">▼ {text}</span>
+  return <span class="soft">{text}</span>
+}
+
+function DeltaBar({ job, largest }: { readonly job: JobDifference; readonly largest: number }) {
+  if (job.delta_seconds === null) return null
+  const direction = job.delta_seconds > 0 ? 'up' : 'down'
+  // The time of a failed job says little: the job was cut off.
+  const isCutOff = job.a_status === 'failed' || job.b_status === 'failed'
+  return (
+    <span class="delta-bar">
+      <i
+        class={isCutOff ? `${direction} cut-off` : direction}
+        style={{ '--v': String((Math.abs(job.delta_seconds) / largest) * 50) }}
+      />
+    </span>
+  )
+}
+
+const words: Readonly<Partial<Record<JobChange, string>>> = { new: 'only in B', gone: 'only in A' }
+
+function Result({ job: { a_status, b_status, change } }: { readonly job: JobDifference }) {
+  const word = words[change]
+  if (word !== undefined) {
+    return (
+      <span class="status">
+        <Status status={b_status ?? a_status} />
+        <span class="dim">{word}</span>
+      </span>
+    )
+  }
+  if (a_status === b_status) {
+    return (
+      <span class="status">
+        <span class="soft opt">both</span>
+        <Status status={a_status} />
+      </span>
+    )
+  }
+  return (
+    <span class="status">
+      <Status status={a_status} />
+      <span class="dim">→</span>
+      <Status status={b_status} />
+    </span>
+  )
+}
