@@ -57,7 +57,9 @@ export function Pane({ traceId, tree, node, onClose }: PaneProps) {
           </button>
         </div>
         <p class="soft">
-          <bdi>{summaryOf(node)}</bdi>
+          {summaryOf(node).map((part, index) => (
+            <bdi key={part}>{`${index === 0 ? '' : ', '}${part}`}</bdi>
+          ))}
         </p>
         <Links traceId={traceId} tree={tree} node={node} />
       </div>
@@ -92,7 +94,7 @@ async function readRecords(traceId: string, spanId: string, signal: AbortSignal)
 }
 
 /** Returns one line about a span: why it failed, how long it ran and waited, and where. */
-function summaryOf({ span, attempt }: TraceNode): string {
+function summaryOf({ span, attempt }: TraceNode): string[] {
   const why = reasonText(span)?.text
   const length = durationText(span.endNs - span.startNs)
   const parts = [
@@ -102,7 +104,7 @@ function summaryOf({ span, attempt }: TraceNode): string {
     span.worker === undefined ? '' : `on ${nameText(span.worker)}`,
     span.kind === 'span' && span.service !== '' ? `service ${nameText(span.service)}` : '',
   ]
-  return parts.filter((part) => part !== '').join(', ')
+  return parts.filter((part) => part !== '')
 }
 
 function Links({ traceId, tree, node }: Omit<PaneProps, 'onClose'>) {

@@ -116,7 +116,7 @@ export function TraceHead({ traceId, model, onSelect }: TraceHeadProps) {
                 </b>
               )
             }
-            return strong ? <b key={index}>{content}</b> : text
+            return strong ? <b key={index}>{content}</b> : <span key={index}>{content}</span>
           })}
         </p>
       )}

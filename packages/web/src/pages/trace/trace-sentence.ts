@@ -1,10 +1,13 @@
 import type { CriticalPath } from './critical-path.ts'
 import { isFailure } from './trace-rows.ts'
 import type { TraceSpan } from './trace-span.ts'
-import { durationText, nameText, shortName } from './trace-text.ts'
+import { cutText, durationText, shortName } from './trace-text.ts'
 import type { TraceNode, TraceTree } from './trace-tree.ts'
 
-/** A piece of the sentence. With an id it is a link to the span. */
+/**
+ * A piece of the sentence. With an id it is a link to the span. A name from telemetry is a piece of its own, so that the page
+ * can isolate its direction of writing from the words around it.
+ */
 export interface SentencePart {
   readonly text: string
   readonly strong?: boolean
@@ -12,6 +15,7 @@ export interface SentencePart {
 }
 
 const MAX_NAMES = 3
+const MAX_TEXT = 80
 
 /**
  * Returns what failed, what made the pipeline slow, and what passed only when it was tried again. Returns nothing for a trace
@@ -34,27 +38,33 @@ const isLastAttempt = ({ attempt }: TraceNode): boolean => attempt === undefined
 function failureParts(failed: readonly TraceNode[], { span }: TraceNode): SentencePart[] {
   const first = failed[0]
   if (first === undefined) {
-    if (span.status === 'failed') return [{ text: `Failed${span.reason === undefined ? '' : ` (${span.reason})`}. ` }]
+    if (span.status === 'failed') return [{ text: 'Failed' }, ...reasonOf(span), { text: '. ' }]
     return span.status === 'canceled' ? [{ text: 'Canceled. ' }] : []
   }
-  const reason = first.span.reason === undefined ? '' : ` (${nameText(first.span.reason)})`
   const more = failed.length === 1 ? '' : `, and in ${failed.length - 1} more`
-  const place = placeOf(first)
   return [
     { text: span.status === 'failed' ? 'Failed in ' : 'Passed, but failed in ' },
-    ...(place === '' ? [] : [{ text: `${place} › `, strong: true }]),
-    { text: shortName(first.span), strong: true, spanId: first.span.id },
-    { text: `${reason}${more}. ` },
+    ...placeOf(first).flatMap((name) => [strong(name), strong(' › ')]),
+    { text: nameOf(first), strong: true, spanId: first.span.id },
+    ...reasonOf(first.span),
+    { text: `${more}. ` },
   ]
 }
 
-/** Returns the bridges above a job and its stage: `service › test`. */
-function placeOf({ span, parent }: TraceNode): string {
-  const names = span.stage === undefined ? [] : [nameText(span.stage)]
+const strong = (text: string): SentencePart => ({ text, strong: true })
+
+const reasonOf = ({ reason }: TraceSpan): SentencePart[] =>
+  reason === undefined ? [] : [{ text: ' (' }, { text: cutText(reason, MAX_TEXT) }, { text: ')' }]
+
+const nameOf = ({ span }: TraceNode): string => cutText(shortName(span), MAX_TEXT)
+
+/** Returns the bridges above a job, and its stage: `service`, `test`. */
+function placeOf({ span, parent }: TraceNode): string[] {
+  const names = span.stage === undefined ? [] : [cutText(span.stage, MAX_TEXT)]
   for (let above = parent; above !== undefined; above = above.parent) {
-    if (above.span.kind === 'bridge') names.unshift(shortName(above.span))
+    if (above.span.kind === 'bridge') names.unshift(nameOf(above))
   }
-  return names.join(' › ')
+  return names
 }
 
 function pathParts(root: TraceNode, path: CriticalPath, failed: readonly TraceNode[]): SentencePart[] {
@@ -67,7 +77,7 @@ function pathParts(root: TraceNode, path: CriticalPath, failed: readonly TraceNo
   const pathNs = steps.reduce((sum, step) => sum + path.get(step.span.id)!, 0)
   const start = { text: openingOf(failed, path) }
   const amount = { text: `, ${durationText(pathNs)} of ${durationText(totalNs)}. ` }
-  return [start, { text: namesOf(steps, path), strong: true }, amount, ...waitParts(steps, totalNs)]
+  return [start, ...namesOf(steps, path), amount, ...waitParts(steps, totalNs)]
 }
 
 function openingOf(failed: readonly TraceNode[], path: CriticalPath): string {
@@ -77,15 +87,19 @@ function openingOf(failed: readonly TraceNode[], path: CriticalPath): string {
 }
 
 /** Returns the name of a step. An attempt that was repeated says so, because its name appears twice. */
-const stepName = (step: TraceNode): string =>
-  isLastAttempt(step) ? shortName(step.span) : `${shortName(step.span)} (attempt ${step.attempt?.number})`
+function stepName(step: TraceNode): SentencePart[] {
+  const name = strong(nameOf(step))
+  return isLastAttempt(step) ? [name] : [name, strong(` (attempt ${step.attempt?.number})`)]
+}
 
 /** Returns the steps that take longest, in order of time, with a mark where others were left out. */
-function namesOf(steps: readonly TraceNode[], path: CriticalPath): string {
-  if (steps.length <= MAX_NAMES) return steps.map(stepName).join(' → ')
+function namesOf(steps: readonly TraceNode[], path: CriticalPath): SentencePart[] {
   const longest = new Set(steps.toSorted((a, b) => path.get(b.span.id)! - path.get(a.span.id)!).slice(0, MAX_NAMES))
-  const names = steps.map((step) => (longest.has(step) ? stepName(step) : '…'))
-  return names.filter((name, index) => name !== '…' || names[index - 1] !== '…').join(' → ')
+  const shown = steps.filter((step, index) => longest.has(step) || index === 0 || longest.has(steps[index - 1]!))
+  return shown.flatMap((step, index) => [
+    ...(index === 0 ? [] : [strong(' → ')]),
+    ...(longest.has(step) ? stepName(step) : [strong('…')]),
+  ])
 }
 
 /** The share of the duration from which waiting for a runner is worth a sentence. */
@@ -108,10 +122,7 @@ function retryParts(root: TraceNode): SentencePart[] {
   const { number } = first.attempt!
   const attempt = `its ${ordinals[number - 1] ?? `${number}th`} attempt`
   const more = repaired.length === 1 ? '' : `, ${repaired.length - 1} more when tried again`
-  return [
-    { text: shortName(first.span), strong: true, spanId: first.span.id },
-    { text: ` passed on ${attempt}${more}.` },
-  ]
+  return [{ text: nameOf(first), strong: true, spanId: first.span.id }, { text: ` passed on ${attempt}${more}.` }]
 }
 
 const isTask = ({ kind }: TraceSpan): boolean => kind === 'job' || kind === 'bridge'

@@ -24,8 +24,11 @@ const MAX_NAME = 1_000
 /** Returns a name for a row. Names of any length are accepted from telemetry, and a row cannot show a megabyte. */
 export function nameText(name: string): string {
   if (name === '') return '(no name)'
-  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
+  return cutText(name, MAX_NAME)
 }
+
+export const cutText = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length)}…` : text
 
 /** Returns the name of a span without the word before it: `unit` for `job: unit`. */
 export const shortName = ({ name, kind }: TraceSpan): string =>
