@@ -11,15 +11,15 @@ interface DataPanelProps<T> {
   /** What could not be loaded, as a sentence. */
   readonly failure: string
   readonly skeleton: ComponentChildren
-  /** How many rows there are: if one with the focus goes away, the focus moves to the title. */
-  readonly rowCount?: number | undefined
+  /** The ids of the rows: if the one with the focus goes away, the focus moves to the title. */
+  readonly rowIds?: readonly string[] | undefined
   readonly children: (data: T) => ComponentChildren
 }
 
 /** A panel with a title: its data, their skeleton, or why they are missing. A failed refresh keeps the old data. */
-export function DataPanel<T>({ title, end, resource, failure, skeleton, rowCount, children }: DataPanelProps<T>) {
+export function DataPanel<T>({ title, end, resource, failure, skeleton, rowIds, children }: DataPanelProps<T>) {
   const id = useId()
-  const heading = useKeptFocus(rowCount)
+  const heading = useKeptFocus(rowIds)
   const { data, error } = resource
   const isLong = useDelayed(data === undefined && error === undefined)
   return (
@@ -42,13 +42,13 @@ export function DataPanel<T>({ title, end, resource, failure, skeleton, rowCount
 }
 
 /** Returns the ref of an element that takes the focus if it was on a row that is gone. */
-function useKeptFocus(rowCount: number | undefined) {
+function useKeptFocus(rowIds: readonly string[] | undefined) {
   const target = useRef<HTMLHeadingElement>(null)
-  const before = useRef(rowCount)
+  const before = useRef(rowIds)
   useEffect(() => {
-    const hasLostRow = before.current !== undefined && rowCount !== undefined && rowCount < before.current
-    before.current = rowCount
+    const hasLostRow = rowIds !== undefined && before.current?.some((id) => !rowIds.includes(id))
+    before.current = rowIds
     if (hasLostRow && document.activeElement === document.body) target.current?.focus({ preventScroll: true })
-  }, [rowCount])
+  }, [rowIds?.join(' ')])
   return target
 }
