@@ -94,6 +94,7 @@ const client = {
   signal: 'traces',
   transport: 'grpc',
   service_name: 'svc-ci',
+  service_names: ['svc-ci'],
   reason: 'missing',
   token_id: null,
   first_seen: '2026-11-21T06:00:00Z',

@@ -18,7 +18,11 @@ const client = z.strictObject({
   user_agent: z.string(),
   signal: z.string(),
   transport: z.string(),
-  service_name: z.string().nullable(),
+  service_name: z.string().nullable().meta({ description: 'The name in the last body that was sampled' }),
+  service_names: z.array(z.string()).meta({
+    description:
+      'The distinct names in the bodies that were sampled, at most 10: several services may send through one client',
+  }),
   reason: z.string(),
   token_id: z.string().nullable(),
   first_seen: instantText,

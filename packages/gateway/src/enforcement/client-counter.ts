@@ -13,9 +13,10 @@ export class ClientCounter {
   requests = 0
   /** The index in the heap. */
   heapIndex = 0
-  serviceName: string | undefined
   lastSeenMs: number
-  readonly #client: Omit<Client, 'serviceName' | 'lastSeenMs' | 'count'>
+  #serviceNames: readonly string[] = []
+  #lastSampleMs = Number.NEGATIVE_INFINITY
+  readonly #client: Omit<Client, 'serviceNames' | 'lastSeenMs' | 'count'>
   readonly #perHour = new Array<number>(HOURS).fill(0)
 
   constructor(
@@ -45,6 +46,24 @@ export class ClientCounter {
     this.#perHour[hourOf(nowMs) % HOURS]! += 1
   }
 
+  /**
+   * Tells whether the body of the latest request should be read. True for the first requests, so that new clients are
+   * known soon, then for the 32nd, 64th … and whenever the last sample is old: several services may send through one client.
+   */
+  isSampleDue(nowMs: number): boolean {
+    return (
+      this.requests <= ALWAYS_SAMPLED || isPowerOfTwo(this.requests) || nowMs - this.#lastSampleMs >= RESAMPLE_AFTER_MS
+    )
+  }
+
+  noteSample(nowMs: number): void {
+    this.#lastSampleMs = nowMs
+  }
+
+  addServiceName(name: string): void {
+    this.#serviceNames = distinctNames([name, ...this.#serviceNames])
+  }
+
   /** Returns the requests of the last 24 hours. */
   count(): number {
     return this.#perHour.reduce((sum, requests) => sum + requests, 0)
@@ -56,8 +75,18 @@ export class ClientCounter {
   }
 
   report(): Client {
-    return { ...this.#client, serviceName: this.serviceName, lastSeenMs: this.lastSeenMs, count: this.count() }
+    return { ...this.#client, serviceNames: this.#serviceNames, lastSeenMs: this.lastSeenMs, count: this.count() }
   }
 }
+
+const ALWAYS_SAMPLED = 16
+const RESAMPLE_AFTER_MS = 10_000
+const MAX_SERVICE_NAMES = 10
+
+/** Returns the first names without repetitions. */
+export const distinctNames = (names: readonly string[]): readonly string[] =>
+  [...new Set(names)].slice(0, MAX_SERVICE_NAMES)
+
+const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0
 
 export const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS)

@@ -66,7 +66,7 @@ test('a client is identified by network, agent family, signal, transport, reason
         transport: 'http',
         reason: 'missing',
         tokenId: undefined,
-        serviceName: undefined,
+        serviceNames: [],
         firstSeenMs: NOW_MS,
         lastSeenMs: NOW_MS + 5,
         count: 2,
@@ -78,7 +78,7 @@ test('a client is identified by network, agent family, signal, transport, reason
         transport: 'grpc',
         reason: 'expired',
         tokenId: '7Hq2mK9sT4bZ',
-        serviceName: undefined,
+        serviceNames: [],
         firstSeenMs: NOW_MS,
         lastSeenMs: NOW_MS,
         count: 1,
@@ -97,13 +97,26 @@ test.each([
   expect(userAgentFamily(userAgent)).toBe(family)
 })
 
-test('samples the bodies of a client at its 1st, 2nd, 4th, 8th … request that enforcement would refuse', () => {
+test('samples the first bodies of a client that enforcement would refuse, then fewer, and again after ten seconds', () => {
   const sketch = new ClientSketch()
-  const wanted = Array.from({ length: 16 }, (_, index) =>
-    sketch.recordVerdict(presentedBy(), refused('missing'), NOW_MS + index * 1_000),
+  const wanted = Array.from({ length: 40 }, (_, index) =>
+    sketch.recordVerdict(presentedBy(), refused('missing'), NOW_MS + index * 400),
   )
-  expect(wanted.flatMap((isWanted, index) => (isWanted ? [index + 1] : []))).toEqual([1, 2, 4, 8, 16])
+  const numbers = wanted.flatMap((isWanted, index) => (isWanted ? [index + 1] : []))
+  expect(numbers).toEqual([...Array.from({ length: 16 }, (_, index) => index + 1), 32])
+  expect(sketch.recordVerdict(presentedBy(), refused('missing'), NOW_MS + 31 * 400 + 10_000)).toBe(true)
   expect(sketch.recordVerdict(presentedBy(), allowed, NOW_MS)).toBe(false)
+})
+
+test('keeps the names of the services that send through one client, ten at most, the last one first', () => {
+  const sketch = new ClientSketch()
+  for (let number = 1; number <= 12; number += 1) {
+    const presented = presentedBy()
+    sketch.recordVerdict(presented, refused('missing'), NOW_MS + number * 1_000)
+    sketch.recordBody(presented, exportOf(`service ${Math.max(number, 2)}`), '')
+  }
+  const names = sketch.report().clients[0]!.serviceNames
+  expect(names).toEqual(Array.from({ length: 10 }, (_, index) => `service ${12 - index}`))
 })
 
 test('samples at most ten bodies a second of new clients', () => {
@@ -129,11 +142,11 @@ test('reads the service name from a body that is plain, gzipped or truncated', a
     expect(sketch.recordVerdict(presented, refused('missing'), NOW_MS)).toBe(true)
     sketch.recordBody(presented, body, coding)
   }
-  const named = () => sketch.report().clients.filter(({ serviceName }) => serviceName !== undefined)
+  const named = () => sketch.report().clients.filter(({ serviceNames }) => serviceNames.length > 0)
   while (named().length < 3) await turn()
   expect(
     named()
-      .map(({ network, serviceName }) => [network, serviceName])
+      .map(({ network, serviceNames }) => [network, serviceNames[0]])
       .toSorted(),
   ).toEqual([
     ['10.0.1.0/24', 'plain'],
@@ -146,7 +159,7 @@ test('ignores a body that was not sampled', () => {
   const sketch = new ClientSketch()
   sketch.recordVerdict(presentedBy(), refused('missing'), NOW_MS)
   sketch.recordBody(presentedBy(), exportOf('x'), '')
-  expect(sketch.report().clients[0]?.serviceName).toBeUndefined()
+  expect(sketch.report().clients[0]?.serviceNames).toEqual([])
 })
 
 test('counts and minutes cover the last 24 hours', () => {

@@ -48,7 +48,8 @@ export class ClientSketch {
     const counter = this.#findOrAddCounter(presented, verdict.reason, verdict.token?.id, nowMs)
     counter.addRequest(nowMs)
     this.#heap.sink(counter)
-    if (!isPowerOfTwo(counter.requests) || !this.#maySample(nowMs)) return false
+    if (!counter.isSampleDue(nowMs) || !this.#maySample(nowMs)) return false
+    counter.noteSample(nowMs)
     this.#awaitingBody.set(presented, counter)
     return true
   }
@@ -60,7 +61,8 @@ export class ClientSketch {
     this.#awaitingBody.delete(presented)
     const prefix = body.subarray(0, MAX_SAMPLE_BYTES)
     const readServiceName = (bytes: Uint8Array): void => {
-      counter.serviceName = serviceNameIn(bytes) ?? counter.serviceName
+      const name = serviceNameIn(bytes)
+      if (name !== undefined) counter.addServiceName(name)
     }
     if (contentEncoding === '' || contentEncoding === 'identity') readServiceName(prefix)
     else if (contentEncoding === 'gzip') inflatePrefix(prefix, readServiceName)
@@ -147,9 +149,6 @@ export function userAgentFamily(userAgent: string | undefined): string {
   const family = userAgent.slice(0, end)
   return family.includes(secretPrefixes.ingest) || family.includes(secretPrefixes.api_key) ? '' : family
 }
-
-/** True for the 1st, 2nd, 4th, 8th … request: new clients are sampled soon, and busy ones seldom. */
-const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0
 
 /** Calls `use` with at most the first 64 KiB of the inflated data. `compressed` may itself be truncated. */
 function inflatePrefix(compressed: Uint8Array, use: (bytes: Uint8Array) => void): void {

@@ -7,7 +7,8 @@ export interface Client {
   readonly transport: string
   readonly reason: string
   readonly tokenId: string | undefined
-  readonly serviceName: string | undefined
+  /** The distinct names in the bodies that were sampled, the one of the last sample first; at most 10. */
+  readonly serviceNames: readonly string[]
   readonly firstSeenMs: number
   readonly lastSeenMs: number
   readonly count: number

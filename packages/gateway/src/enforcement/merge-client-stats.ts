@@ -1,3 +1,4 @@
+import { distinctNames } from './client-counter.ts'
 import type { Client, ClientStatsReport } from './client-stats.ts'
 
 const MAX_CLIENTS = 1_000
@@ -33,7 +34,7 @@ function mergeClients(a: Client, b: Client): Client {
   const [earlier, later] = a.lastSeenMs <= b.lastSeenMs ? [a, b] : [b, a]
   return {
     ...later,
-    serviceName: later.serviceName ?? earlier.serviceName,
+    serviceNames: distinctNames([...later.serviceNames, ...earlier.serviceNames]),
     firstSeenMs: Math.min(a.firstSeenMs, b.firstSeenMs),
     count: a.count + b.count,
   }

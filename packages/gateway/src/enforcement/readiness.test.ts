@@ -15,7 +15,7 @@ const client = (over: Partial<Client> = {}): Client => ({
   transport: 'http',
   reason: 'missing',
   tokenId: undefined,
-  serviceName: undefined,
+  serviceNames: [],
   firstSeenMs: NOW_MS - 3 * MINUTE_MS,
   lastSeenMs: NOW_MS - MINUTE_MS,
   count: 3,
@@ -54,7 +54,7 @@ test('lists the clients that enforcement would refuse, and counts requests in th
   const clientStats: ClientStatsReport = {
     minutes: [minute(1, 5, 2), minute(60, 5, 1), minute(61, 100, 50)],
     clients: [
-      client({ count: 1, serviceName: 'cart', tokenId: 'b', reason: 'expired' }),
+      client({ count: 1, serviceNames: ['cart'], tokenId: 'b', reason: 'expired' }),
       client(),
       client({ network: '10.0.0.0/24', lastSeenMs: NOW_MS - 61 * MINUTE_MS, count: 99 }),
     ],
@@ -124,14 +124,14 @@ test('merges the reports of several processes', () => {
   const merged = mergeClientStats([
     {
       minutes: [minute(1, 5, 2), minute(2, 1, 0)],
-      clients: [client({ serviceName: 'cart' }), client({ signal: 'logs', count: 1 })],
+      clients: [client({ serviceNames: ['cart'] }), client({ signal: 'logs', count: 1 })],
     },
     { minutes: [minute(1, 3, 1)], clients: [client({ firstSeenMs: NOW_MS - DAY_MS, lastSeenMs: NOW_MS, count: 4 })] },
   ])
   expect(merged).toEqual({
     minutes: [minute(1, 8, 3), minute(2, 1, 0)],
     clients: [
-      client({ serviceName: 'cart', firstSeenMs: NOW_MS - DAY_MS, lastSeenMs: NOW_MS, count: 7 }),
+      client({ serviceNames: ['cart'], firstSeenMs: NOW_MS - DAY_MS, lastSeenMs: NOW_MS, count: 7 }),
       client({ signal: 'logs', count: 1 }),
     ],
   })

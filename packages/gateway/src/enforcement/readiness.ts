@@ -33,6 +33,8 @@ export interface ReadinessClient {
   readonly transport: string
   /** The name in the last body that was sampled. Other requests of the client may have other names. */
   readonly service_name: string | null
+  /** The distinct names in the bodies that were sampled, the one of the last sample first; at most 10. */
+  readonly service_names: readonly string[]
   readonly reason: string
   readonly token_id: string | null
   readonly first_seen: string
@@ -118,7 +120,8 @@ function toClientJson(client: Client): ReadinessClient {
     user_agent: client.userAgent,
     signal: client.signal,
     transport: client.transport,
-    service_name: client.serviceName ?? null,
+    service_name: client.serviceNames[0] ?? null,
+    service_names: client.serviceNames,
     reason: client.reason,
     token_id: client.tokenId ?? null,
     first_seen: rfc3339(client.firstSeenMs),

@@ -86,7 +86,7 @@ function CreateDialog({ onClose, onCreated }: CreateDialogProps) {
           <button class="btn" type="button" onClick={onClose}>
             Cancel
           </button>
-          <button class="btn primary" type="submit" disabled={action.isBusy}>
+          <button class="btn primary" type="submit" aria-disabled={action.isBusy}>
             Create
           </button>
         </>
@@ -153,12 +153,7 @@ function RevokeDialog({ apiKey, onClose, onChanged, onRevoked }: RevokeDialogPro
     onRevoked()
   }
   return (
-    <ConfirmDialog
-      title={`Revoke ${apiKey.name}?`}
-      isBusy={action.isBusy}
-      onCancel={onClose}
-      onConfirm={() => action.run(revoke)}
-    >
+    <ConfirmDialog title={`Revoke ${apiKey.name}?`} onCancel={onClose} onConfirm={() => action.run(revoke)}>
       <p class="soft">
         The key stops working at once, and ends the sessions that began with it. This cannot be undone. Last used:{' '}
         <Ago at={apiKey.last_used_at} />.

@@ -31,6 +31,7 @@ export function KeyTable({ keys, open }: KeyTableProps) {
       title="API keys"
       end={keys.data === undefined ? null : `${keys.data.length} ${keys.data.length === 1 ? 'key' : 'keys'}`}
       resource={keys}
+      rowIds={keys.data?.map(({ id }) => id)}
       failure="The keys could not be loaded."
       skeleton={table([], 3)}
     >

@@ -37,6 +37,7 @@ test.each([
     { actor: { id: 'gone', role: 'Viewer' }, subject_id: null, after: { operation: 'createToken', code: 'forbidden' } },
     ['Refused createToken, role too low', '', 'gone, Viewer'],
   ],
+  ['session.created', { subject_id: 'session-1', after: null }, ['Signed in', '', 'laptop, Admin']],
   [
     'api_key.revoked',
     { subject_id: 'key-2', before: { name: 'ci' }, after: null },

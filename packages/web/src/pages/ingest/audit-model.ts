@@ -29,6 +29,9 @@ const texts: Readonly<Record<string, string>> = {
   'api_key.created': 'API key created',
   'api_key.revoked': 'API key revoked',
   'api_key.revoke_refused': 'Revocation refused, last Admin key',
+  'session.created': 'Signed in',
+  'session.ended': 'Signed out',
+  'sign_in_code.created': 'Sign-in link created',
 }
 
 /** The events that the log can be filtered by. */
@@ -83,8 +86,11 @@ function modeName(value: unknown): string {
   return modes.find((row) => row.mode === mode)?.name.toLowerCase() ?? mode ?? 'unknown'
 }
 
+/** The subject of other events, such as a session, has no name. */
+const namedSubjects = /^(token|api_key)\./
+
 function subjectOf({ event, subject_id, before, after }: AuditEvent, { tokens, keys }: AuditNames): string {
-  if (subject_id === null) return ''
+  if (subject_id === null || !namedSubjects.test(event)) return ''
   const recorded = textAt(after, 'name') ?? textAt(before, 'name')
   const known = event.startsWith('api_key.') ? keys : tokens
   return recorded ?? known.get(subject_id) ?? subject_id

@@ -70,7 +70,7 @@ function EditForm({ token: { data, etag }, reload, onClose, onChanged, onDone }:
       onClose={onClose}
       onSubmit={submit}
       other={
-        <button class="btn quiet" type="button" disabled={action.isBusy} onClick={toggle}>
+        <button class="btn quiet" type="button" aria-disabled={action.isBusy} onClick={toggle}>
           {isDisabled ? 'Enable' : 'Disable'}
         </button>
       }

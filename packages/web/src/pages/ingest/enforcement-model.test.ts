@@ -41,9 +41,9 @@ test('asks for a confirmation only if clients that get in now would be refused',
 })
 
 test('names the services once, and counts the clients without one', () => {
-  const names = ['render', 'checkout', null, 'render', null]
-  const clients = names.map((service_name) => refusedClient({ service_name }))
-  expect(refusedNames(clients)).toEqual({ services: ['render', 'checkout'], unnamed: 2 })
+  const names = [['render'], ['checkout', 'cart'], [], ['render'], []]
+  const clients = names.map((service_names) => refusedClient({ service_names }))
+  expect(refusedNames(clients)).toEqual({ services: ['render', 'checkout', 'cart'], unnamed: 2 })
 })
 
 test('says how many clients and requests would be refused', () => {

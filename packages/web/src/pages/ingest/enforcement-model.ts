@@ -92,8 +92,10 @@ export interface RefusedNames {
 }
 
 export function refusedNames(clients: readonly RefusedClient[]): RefusedNames {
-  const named = clients.flatMap(({ service_name }) => (service_name === null ? [] : [service_name]))
-  return { services: [...new Set(named)], unnamed: clients.length - named.length }
+  return {
+    services: [...new Set(clients.flatMap(({ service_names }) => service_names))],
+    unnamed: clients.filter(({ service_names }) => service_names.length === 0).length,
+  }
 }
 
 /** Returns `1 client` or `3 clients`; the counts of pages follow the same rule. */

@@ -134,7 +134,7 @@ function Controls({ shown, readiness, announce, onChanged }: ControlsProps) {
   return (
     <>
       <div class="controls">
-        <Switch isOn={data.enabled} isDisabled={action.isBusy} onChange={(isOn) => request(modeOfSwitch(isOn))}>
+        <Switch isOn={data.enabled} onChange={(isOn) => request(modeOfSwitch(isOn))}>
           <span class="strong">Ingest enforcement</span>
         </Switch>
         <Status isChip meaning={summary.tone}>
@@ -191,7 +191,7 @@ function Controls({ shown, readiness, announce, onChanged }: ControlsProps) {
             />
           )}
         </FormField>
-        <button class="btn save" type="submit" disabled={action.isBusy}>
+        <button class="btn save" type="submit" aria-disabled={action.isBusy}>
           Save
         </button>
       </form>
@@ -199,7 +199,6 @@ function Controls({ shown, readiness, announce, onChanged }: ControlsProps) {
       {confirming === undefined ? null : (
         <ConfirmDialog
           title="Enforce ingest tokens?"
-          isBusy={action.isBusy}
           onCancel={() => setConfirming(undefined)}
           onConfirm={() => action.run(() => apply(confirming.change))}
         >

@@ -14,7 +14,7 @@ import type {
 const INGEST = '/api/v1/ingest_auth'
 const TOKENS = `${INGEST}/tokens`
 const KEYS = '/api/v1/api_keys'
-const PAGE_SIZE = '100'
+export const TOKENS_PER_PAGE = 100
 
 const tokenPath = (id: string): string => `${TOKENS}/${encodeURIComponent(id)}`
 
@@ -44,7 +44,7 @@ export async function setState(change: StateChange, shown: Tagged<EnforcementSta
 }
 
 export const listTokens = (cursor: string | null, signal: AbortSignal): Promise<Page<IngestToken>> =>
-  getPage<IngestToken>(TOKENS, { limit: PAGE_SIZE, cursor }, signal)
+  getPage<IngestToken>(TOKENS, { limit: TOKENS_PER_PAGE, cursor }, signal)
 
 export const getToken = (id: string): Promise<Tagged<IngestToken>> => getTagged<IngestToken>(tokenPath(id))
 

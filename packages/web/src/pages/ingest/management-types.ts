@@ -68,7 +68,8 @@ export interface RefusedClient {
   readonly user_agent: string
   readonly signal: string
   readonly transport: string
-  readonly service_name: string | null
+  /** Several services may send through one client, such as a collector. */
+  readonly service_names: readonly string[]
   readonly reason: string
   readonly token_id: string | null
   readonly last_seen: string

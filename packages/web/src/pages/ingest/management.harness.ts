@@ -14,7 +14,7 @@ export const refusedClient = (changes: Partial<RefusedClient> = {}): RefusedClie
   user_agent: 'curl/8',
   signal: 'traces',
   transport: 'http',
-  service_name: 'render',
+  service_names: ['render'],
   reason: 'missing',
   token_id: null,
   last_seen: '2026-03-10T11:58:00Z',

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type KeyBinding, useKeys } from '../../app/keys.ts'
 import { place } from '../../app/location.ts'
 import { may } from '../../app/session.ts'
@@ -6,7 +6,7 @@ import { usePagedList, useResource } from '../../components/resource.ts'
 import { auditNames } from './audit-model.ts'
 import { AuditPanel } from './audit-panel.tsx'
 import { EnforcementPanel } from './enforcement-panel.tsx'
-import { getReadiness, getState, listApiKeys, listAudit, listTokens } from './management-api.ts'
+import { getReadiness, getState, listApiKeys, listAudit, listTokens, TOKENS_PER_PAGE } from './management-api.ts'
 import { RefusedClients } from './refused-clients.tsx'
 import { type TokenDialog, TokenDialogs } from './token-dialogs.tsx'
 import { TokenTable } from './token-table.tsx'
@@ -27,16 +27,21 @@ export default function Page() {
   const keys = useResource(isAdmin ? 'keys' : null, listApiKeys)
   const names = useMemo(() => auditNames(tokens.data ?? [], keys.data ?? []), [tokens.data, keys.data])
 
+  const hasOnePage = useRef(true)
+  hasOnePage.current = (tokens.data?.length ?? 0) <= TOKENS_PER_PAGE
   const refresh = useCallback(() => {
     for (const { reload } of [state, readiness, tokens, audit]) reload()
   }, [state.reload, readiness.reload, tokens.reload, audit.reload])
   // Senders come and go while someone watches who would be refused. An open dialog keeps what it is about.
   useEffect(() => {
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') for (const { reload } of [state, readiness]) reload()
+      if (document.visibilityState !== 'visible') return
+      for (const { reload } of [state, readiness]) reload()
+      // A list of several pages would lose all but the first one.
+      if (hasOnePage.current) tokens.reload()
     }, REFRESH_MS)
     return () => clearInterval(timer)
-  }, [state.reload, readiness.reload])
+  }, [state.reload, readiness.reload, tokens.reload])
   const bindings = useMemo((): KeyBinding[] => [{ keys: 'r', label: 'Refresh', run: refresh }], [refresh])
   useKeys('Ingest', bindings)
 

@@ -24,14 +24,15 @@ function columnsFor(tokenName: (id: string) => string | undefined, hasNetworks: 
       header: 'Service',
       isRowHeader: true,
       class: 'long',
-      cell: ({ service_name }) => service_name ?? <span class="dim">not stated</span>,
+      cell: ({ service_names }) =>
+        service_names.length === 0 ? <span class="dim">not stated</span> : service_names.join(', '),
     },
     {
       id: 'client',
       header: 'Client',
       class: 'opt mid soft long',
       headerClass: 'opt mid',
-      cell: ({ user_agent }) => user_agent,
+      cell: ({ user_agent }) => (user_agent === '' ? <span class="dim">not stated</span> : user_agent),
     },
     ...(hasNetworks ? [network] : []),
     {

@@ -35,7 +35,7 @@ export function RotateDialog({ token, onClose, onRotated }: RotateDialogProps) {
     action.run(async () => onRotated(await rotateToken(token.id, body)))
   }
   return (
-    <ConfirmDialog title={`Rotate ${token.name}?`} isBusy={action.isBusy} onCancel={onClose} onConfirm={submit}>
+    <ConfirmDialog title={`Rotate ${token.name}?`} onCancel={onClose} onConfirm={submit}>
       <p class="soft">You get a new value with the same rights. Put it into the sender before the old one ends.</p>
       <FormField label="Accept the old value for">
         {(control) => (

@@ -142,12 +142,7 @@ function RevokeDialog({ token, onClose, onChanged, onDone }: RevokeDialogProps) 
     onDone(`Token ${token.name} revoked.`)
   }
   return (
-    <ConfirmDialog
-      title={`Revoke ${token.name}?`}
-      isBusy={action.isBusy}
-      onCancel={onClose}
-      onConfirm={() => action.run(revoke)}
-    >
+    <ConfirmDialog title={`Revoke ${token.name}?`} onCancel={onClose} onConfirm={() => action.run(revoke)}>
       <p class="soft">
         Senders with this token count as senders without one, from the next request. This cannot be undone.
         {token.last_used_at === null ? (

@@ -38,7 +38,7 @@ export function TokenFormDialog(props: TokenFormDialogProps) {
           <button class="btn" type="button" onClick={onClose}>
             Cancel
           </button>
-          <button class="btn primary" type="submit" disabled={action.isBusy}>
+          <button class="btn primary" type="submit" aria-disabled={action.isBusy}>
             {submitWord}
           </button>
         </>

@@ -48,6 +48,7 @@ export function TokenTable({ tokens, open, hasCreateButton = false }: TokenTable
         </>
       }
       resource={tokens}
+      rowIds={tokens.data?.map(({ id }) => id)}
       failure="The tokens could not be loaded."
       skeleton={table([], 3)}
     >

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { ApiError } from '../../api/client.ts'
 import { failureText, fieldErrors } from './management-errors.ts'
 import type { FieldErrors } from './token-form-model.ts'
@@ -26,12 +26,19 @@ export function useAction(): Action {
     problem: undefined,
     fieldErrors: {},
   })
+  // Controls stay enabled, because a disabled one loses the focus.
+  const isBusy = useRef(false)
   const run = (change: () => Promise<void>) => {
-    if (state.isBusy) return
+    if (isBusy.current) return
+    isBusy.current = true
     setState({ isBusy: true, problem: undefined, fieldErrors: {} })
+    const settle = (problems: Pick<Action, 'problem' | 'fieldErrors'>) => {
+      isBusy.current = false
+      setState({ isBusy: false, ...problems })
+    }
     change().then(
-      () => setState({ isBusy: false, problem: undefined, fieldErrors: {} }),
-      (error: unknown) => setState({ isBusy: false, ...problemsOf(error) }),
+      () => settle({ problem: undefined, fieldErrors: {} }),
+      (error: unknown) => settle(problemsOf(error)),
     )
   }
   const refuse = (errors: FieldErrors) => setState({ isBusy: false, problem: undefined, fieldErrors: errors })

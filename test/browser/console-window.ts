@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs'
+import { AxeBuilder } from '@axe-core/playwright'
+import { consoleDirectory } from '@penstock/web'
+import type { Browser, Page } from 'playwright-core'
+import { ADMIN_KEY, type RunningGateway } from '../gateway/running-gateway.ts'
+import { openWindow, pageErrors } from './chromium.ts'
+
+/** A window of the console, signed in, with what went wrong in it. */
+export interface ConsoleWindow {
+  readonly page: Page
+  /** Errors of the page except refused requests, and requests to other origins. Both stay empty. */
+  readonly complaints: () => readonly string[]
+  readonly strayed: readonly string[]
+}
+
+/** Opens a path of the console in a new profile, and signs in with a key through the form. */
+export async function openConsole(
+  browser: Browser,
+  gateway: RunningGateway,
+  path: string,
+  key = ADMIN_KEY,
+): Promise<ConsoleWindow> {
+  if (!existsSync(consoleDirectory)) throw new Error('build the console first: npx vite build packages/web')
+  const { context, strayed } = await openWindow(browser, gateway.managementUrl)
+  const page = await context.newPage()
+  const complaints = pageErrors(page)
+  await page.goto(gateway.managementUrl + path)
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('navigation', { name: 'Main' }).waitFor()
+  const isRefusal = (text: string) => /^Failed to load resource: .* 4\d\d /.test(text)
+  return { page, strayed, complaints: () => complaints.filter((text) => !isRefusal(text)) }
+}
+
+/** Calls the management API with a key, and returns the JSON of the answer. */
+export async function callManagement<Json>(
+  gateway: RunningGateway,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Json> {
+  const response = await fetch(gateway.managementUrl + path, {
+    method,
+    headers: { 'OBS-API-KEY': ADMIN_KEY, ...(body && { 'Content-Type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return (await response.json()) as Json
+}
+
+/** Returns a new key of a role. */
+export async function keyOf(gateway: RunningGateway, role: 'Viewer' | 'Editor'): Promise<string> {
+  const { key } = await callManagement<{ key: string }>(gateway, 'POST', '/api/v1/api_keys', {
+    name: `a ${role}`,
+    role,
+  })
+  return key
+}
+
+/** Returns the serious and critical violations of accessibility rules in the light and in the dark colours. */
+export async function violations(page: Page): Promise<string[]> {
+  const found: string[] = []
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const { violations: all } = await new AxeBuilder({ page }).analyze()
+    for (const { id, impact, nodes } of all) {
+      if (impact === 'serious' || impact === 'critical')
+        found.push(`${colorScheme} ${id}: ${nodes.map(({ target }) => target.join(' ')).join('; ')}`)
+    }
+  }
+  return found
+}
