@@ -59,7 +59,7 @@ test('another site cannot revoke', async () => {
   expect(await isAlive()).toBe(true)
 })
 
-test('a token of another session or visitor revokes nothing, and nobody revokes for someone else', async () => {
+test('a token of another session or visitor revokes nothing, nor does another user', async () => {
   const { hidden } = await browser.get(PAGE)
   const person = { username: 'noor', name: 'Noor', email: 'noor@example.test', password: 'correct horse 2' }
   await world.perform(root, createUser, person)
