@@ -29,6 +29,7 @@ const CONNECTIONS = 16
 const WARM_REQUESTS = 10_000
 const WARM_UP_SECONDS = 2
 const LONGEST_WARM_UP_MS = 40_000
+const LONGEST_ROUND_SECONDS = 32
 
 /** Measures calls in turns after a warm-up, so that a slow moment of the machine affects all of them. Returns medians, except for `cpuMicros`. */
 export async function measuredInTurns<Name extends string>(
@@ -41,7 +42,7 @@ export async function measuredInTurns<Name extends string>(
   for (let round = 0; round < rounds; round += 1) {
     for (const { call, rounds } of results) {
       const before = call.cpuSeconds()
-      const result = await wrkRequests({ ...call.request(), connections: CONNECTIONS }, seconds)
+      const result = await answeredRequests(call, seconds)
       rounds.push({ ...result, cpuMicros: ((call.cpuSeconds() - before) * 1e6) / result.requests })
     }
   }
@@ -58,6 +59,22 @@ export async function measuredInTurns<Name extends string>(
       },
     ]),
   ) as Readonly<Record<string, Measured>> as Record<Name, Measured>
+}
+
+/**
+ * Repeats a round with twice the time while none of its requests is answered, as on a machine that is busy otherwise.
+ *
+ * @throws Error if most answers are refusals, which would be measured instead of what was asked for
+ */
+async function answeredRequests(call: Call, seconds: number): Promise<Round> {
+  const result = await wrkRequests({ ...call.request(), connections: CONNECTIONS }, seconds)
+  if (result.requests === 0) {
+    if (seconds >= LONGEST_ROUND_SECONDS) throw new Error(`${call.name}: no request was answered in ${seconds} s`)
+    return answeredRequests(call, seconds * 2)
+  }
+  if (result.failures * 2 > result.requests)
+    throw new Error(`${call.name}: ${result.failures} of ${result.requests} requests failed`)
+  return result
 }
 
 async function warmUp(call: Call): Promise<void> {

@@ -24,7 +24,7 @@ export interface PenstockCore {
 }
 
 /**
- * Starts the core as a separate process. Its rate limit counts requests, but accepts all of them.
+ * Starts the core as a separate process. Its rate limits count requests, but accept all of them.
  *
  * @param databaseUrl of PostgreSQL; without it SQLite, in a directory that goes when the core ends
  */
@@ -38,6 +38,7 @@ export async function startPenstockCore(databaseUrl?: string): Promise<PenstockC
       PENSTOCK_ROOT_TOKEN: ROOT_TOKEN,
       PENSTOCK_CORE_LISTEN: `127.0.0.1:${port}`,
       PENSTOCK_AUTHENTICATED_PER_MINUTE: '10000000',
+      PENSTOCK_ANONYMOUS_PER_MINUTE: '10000000',
       ...(databaseUrl !== undefined && { PENSTOCK_DATABASE_URL: databaseUrl }),
     },
     stdio: ['ignore', 'pipe', 'inherit'],

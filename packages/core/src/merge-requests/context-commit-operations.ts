@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { refused } from '../git/commit-actions.ts'
 import { findCommitById } from '../git/revision.ts'
-import { mapPage, type Page, pageInput } from '../kit/page.ts'
+import { type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
@@ -14,16 +14,20 @@ import { comparedCommits } from '../repositories/compared-commits.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
 import { findUsersByEmail } from '../users/user-store.ts'
 import {
+  contextCommitsAmong,
   contextCommitsLike,
+  countContextCommits,
   deleteContextCommits,
   insertContextCommits,
   pageOfContextCommits,
 } from './context-commit-store.ts'
 import { getMergeRequest, getMergeRequestToUpdate } from './merge-request-changes.ts'
 
-/** The most commits that one request adds. A merge request can have more. */
+/** The most commits that one request adds. */
 const MAX_ADDED = 20
 const MAX_REMOVED = 1_000
+/** The most context commits of a merge request. */
+const MAX_CONTEXT_COMMITS = 1_000
 
 /** A commit that reviewers should know, although the merge request does not contain it. */
 export interface ContextCommit {
@@ -38,7 +42,10 @@ const subject = (context: ReadContext, { project }: { readonly project: number |
 /** Full ids, or at least the first four digits. */
 const commitIds = z.array(z.string().max(255)).min(1)
 
-/** Lists the context commits in the order in which they were added. */
+/**
+ * Lists the context commits in the order in which they were added. Nothing keeps a commit in the repository after its branch
+ * was removed, so that those which are gone are left out.
+ */
 export const listContextCommits = query(
   {
     name: 'listContextCommits',
@@ -50,14 +57,11 @@ export const listContextCommits = query(
   async (context, { mergeRequestIid, ...page }): Promise<Page<ContextCommit>> => {
     const { id } = await getMergeRequest(context, context.actor, context.subject, mergeRequestIid)
     const shas = await pageOfContextCommits(context, id, page)
-    const commits = await readCommits(context, shas.items)
+    const commits = await readCommits(context, await withoutMissing(context, shas.items))
     const emails = commits.map(({ author }) => author.email)
     const users = await findUsersByEmail(context, emails, context.actor)
-    const bySha = new Map(commits.map((commit) => [commit.sha, commit]))
-    return mapPage(shas, (sha) => {
-      const commit = bySha.get(sha)!
-      return { commit, author: users.get(commit.author.email.toLowerCase()) }
-    })
+    const items = commits.map((commit) => ({ commit, author: users.get(commit.author.email.toLowerCase()) }))
+    return { ...shas, items }
   },
 )
 
@@ -81,6 +85,8 @@ export const addContextCommits = steps(
       const there = { ...tx, subject: await getProject(tx, context.subject.id) }
       await getMergeRequestToUpdate(there, { mergeRequestIid })
       await requireNew(tx, id, shas)
+      if ((await countContextCommits(tx, id)) + shas.length > MAX_CONTEXT_COMMITS)
+        throw refused(`A merge request can have at most ${MAX_CONTEXT_COMMITS} context commits`)
       await insertContextCommits(tx, id, shas)
       await tx.recordEvent({
         type: 'merge_request.context_commits_added',
@@ -104,7 +110,7 @@ export const removeContextCommits = steps(
   },
   async (context, { mergeRequestIid, commits: ids }): Promise<void> => {
     const { id } = await getMergeRequestToUpdate(context, { mergeRequestIid })
-    const shas = await requireCommits(context, ids)
+    const shas = await requireCommits(context, ids, await contextCommitsAmong(context, id, ids))
     await context.write(async (tx) => {
       const there = { ...tx, subject: await getProject(tx, context.subject.id) }
       await getMergeRequestToUpdate(there, { mergeRequestIid })
@@ -129,6 +135,14 @@ async function readCommits({ core, subject: project }: InProject, shas: readonly
   return repository === undefined ? [] : comparedCommits(project, repository.git, headers)
 }
 
+/** Returns the ids without those of commits that the repository has no longer. */
+async function withoutMissing({ core, subject }: InProject, shas: readonly string[]): Promise<string[]> {
+  const repository = await findProjectRepository(core, subject)
+  const present: string[] = []
+  for (const sha of shas) if ((await repository?.git.commitNamedBy(sha)) === sha) present.push(sha)
+  return present
+}
+
 /** Rejects ids, or beginnings of ids, of commits that are context commits already. @throws DomainError `refused` */
 async function requireNew(context: ReadContext, mergeRequestId: number, ids: readonly string[]): Promise<void> {
   const prefixes = ids.map((id) => id.toLowerCase()).filter((id) => /^[0-9a-f]+$/.test(id))
@@ -138,12 +152,22 @@ async function requireNew(context: ReadContext, mergeRequestId: number, ids: rea
   throw refused(`Context commits: [${listed}] are already created`)
 }
 
-/** Returns the full ids in their order, each once. @throws DomainError `refused` if one of the commits is unknown */
-async function requireCommits({ core, subject: project }: InProject, ids: readonly string[]): Promise<string[]> {
+/**
+ * Returns the full ids in their order, each once.
+ *
+ * @param known full ids that are accepted although the repository has no such commits
+ * @throws DomainError `refused` if one of the commits is unknown
+ */
+async function requireCommits(
+  { core, subject: project }: InProject,
+  ids: readonly string[],
+  known: readonly string[] = [],
+): Promise<string[]> {
   const repository = await findProjectRepository(core, project)
   const shas = new Set<string>()
-  for (const id of ids) {
-    const sha = repository && (await findCommitById(repository.git, id))
+  // Each one is read once: a message may have megabytes.
+  for (const id of new Set(ids.map((each) => each.toLowerCase()))) {
+    const sha = known.includes(id) ? id : repository && (await findCommitById(repository.git, id))
     if (sha === undefined) throw refused("One or more context commits' sha is not valid.")
     shas.add(sha)
   }

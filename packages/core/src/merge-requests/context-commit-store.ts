@@ -56,6 +56,30 @@ export async function contextCommitsLike(
   return rows.map(({ sha }) => sha)
 }
 
+/** Returns those of the full ids, in any letter case, that are context commits. */
+export async function contextCommitsAmong(
+  { db }: ReadContext,
+  mergeRequestId: number,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('context_commits')
+    .select('sha')
+    .where('merge_request_id', '=', mergeRequestId)
+    .where('sha', 'in', [...new Set(ids.map((id) => id.toLowerCase()))])
+    .execute()
+  return rows.map(({ sha }) => sha)
+}
+
+export async function countContextCommits({ db }: Pick<Tx, 'db'>, mergeRequestId: number): Promise<number> {
+  const { count } = await db
+    .selectFrom('context_commits')
+    .select((eb) => eb.fn.countAll<number | string>().as('count'))
+    .where('merge_request_id', '=', mergeRequestId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** @throws the database's error if one of them is a context commit already */
 export async function insertContextCommits({ db, nowMs }: Tx, mergeRequestId: number, shas: readonly string[]) {
   const rows = shas.map((sha) => ({ merge_request_id: mergeRequestId, sha, created_at_ms: nowMs }))

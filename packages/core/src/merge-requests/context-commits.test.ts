@@ -1,5 +1,8 @@
+import { rm } from 'node:fs/promises'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { gitdirOf } from '../git/repository-directory.ts'
+import { repositoryNameOf } from '../git/repository-key.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
 import type { Project } from '../model/project.ts'
@@ -81,6 +84,33 @@ describe('adding', () => {
     await add([first])
     expect(await add([second, first])).toEqual(existing(first))
     expect(await listed()).toEqual([first])
+  })
+
+  test('adds no more than 1,000 to one merge request', async () => {
+    const [first, second, third] = shas as [string, string, string]
+    const { id } = await world.perform(mira, getProjectMergeRequest, one())
+    const rows = Array.from({ length: 998 }, (_, index) => index.toString(16).padStart(40, '0'))
+    const columns = { merge_request_id: id, created_at_ms: 0 }
+    for (let at = 0; at < rows.length; at += 100) {
+      const values = rows.slice(at, at + 100).map((sha) => ({ ...columns, sha }))
+      await world.core.db.write((db) => db.insertInto('context_commits').values(values).execute())
+    }
+    const full = refused('A merge request can have at most 1000 context commits')
+    expect(await add([first, second, third])).toEqual(full)
+    expect(await add([first, second])).toEqual([first, second])
+    expect(await add([third])).toEqual(full)
+    // The others are commits that the repository does not have: they are left out, and can be removed.
+    expect(await listed({ page: 10, perPage: 100 })).toEqual([first, second])
+    expect(await remove([rows[5]!])).toBeUndefined()
+    expect(await remove([rows[5]!])).toEqual(invalidSha)
+    expect(await add([third])).toEqual([third])
+  })
+
+  test('lists none and removes all after the repository was lost', async () => {
+    await add(shas)
+    await rm(gitdirOf(world.core, repositoryNameOf({ kind: 'project', id: project.id })), { recursive: true })
+    expect(await listed()).toEqual([])
+    expect(await remove(shas)).toBeUndefined()
   })
 
   test('adds a commit that is named twice once', async () => {

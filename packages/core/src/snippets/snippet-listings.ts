@@ -74,7 +74,10 @@ export const browseSnippets = unscopedQuery(
       ...(explore && { type: 'personal' as const, isOpen: true }),
       ...(isNothing && { ids: [] }),
     }
-    return listedEach(snippetListing(context, context.actor, [all], 'any'), 1)[0]!
+    return listedEach(
+      snippetListing(context, context.actor, [all], all.type === 'personal' ? 'personal' : 'any'),
+      1,
+    )[0]!
   },
 )
 
@@ -95,6 +98,8 @@ function snippetListing(
       .where((eb) => {
         const conditions: Expression<SqlBool>[] = []
         const { ids, visibility, type, authorId, projectId, isOpen } = filter
+        // Follows from what is readable, but here an index finds the rows among many private ones.
+        if (actor === undefined) conditions.push(eb('snippets.visibility', '=', 'public'))
         if (authorId !== undefined) conditions.push(eb('snippets.author_id', '=', authorId))
         if (projectId !== undefined) conditions.push(eb('snippets.project_id', '=', projectId))
         if (visibility !== undefined) conditions.push(eb('snippets.visibility', '=', visibility))

@@ -40,7 +40,14 @@ export interface WikiDraft {
 export interface PlannedCommit<Result> {
   /** Missing if nothing in the tree has changed, so that no commit is made. */
   readonly message?: string
-  readonly storeRows: (tx: OperationContext & Tx, branch: string) => Promise<Result>
+  readonly storeRows: (tx: OperationContext & Tx, commit: WikiCommit) => Promise<Result>
+}
+
+/** The commit of a change. */
+export interface WikiCommit {
+  readonly branch: string
+  /** The id of the commit; missing if none was made. */
+  readonly version: string | undefined
 }
 
 /**
@@ -64,6 +71,7 @@ export function changeWiki<Result>(
     const head = await headOfBranch(repository, branch)
     const tree = await TreeDraft.of(repository, head.tree)
     const { message, storeRows } = await plan({ repository, head, tree })
+    let version: string | undefined
     if (message !== undefined) {
       const person = {
         name: author.name,
@@ -71,20 +79,20 @@ export function changeWiki<Result>(
         atSeconds: Math.floor(core.clock.nowMs() / 1_000),
         offsetMinutes: 0,
       }
-      const to = await repository.writeCommit({
+      version = await repository.writeCommit({
         tree: await tree.write(repository),
         parents: head.tip === undefined ? [] : [head.tip],
         author: person,
         committer: person,
         message,
       })
-      const outcome = await moveReference(repository, 'heads', { name: head.branch, from: head.tip, to })
+      const outcome = await moveReference(repository, 'heads', { name: head.branch, from: head.tip, to: version })
       if (outcome !== 'planned') throw new DomainError({ code: 'conflict' })
     }
     return async (tx) => {
       // The parent may have been removed before its repository was locked.
       await getParent(tx, parent.kind, parent.id)
-      return storeRows(tx, head.branch)
+      return storeRows(tx, { branch: head.branch, version })
     }
   })
 }

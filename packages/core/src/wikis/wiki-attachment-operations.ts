@@ -51,7 +51,7 @@ export const attachToGroupWiki = steps(
           throw refused('The wiki has a file called uploads')
         return {
           message: `Upload attachment ${name}`,
-          storeRows: async (tx, storedOn) => {
+          storeRows: async (tx, { branch: storedOn }) => {
             await tx.recordEvent({
               type: 'wiki_attachment.created',
               objectId: parent.id,

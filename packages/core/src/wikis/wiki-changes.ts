@@ -5,7 +5,7 @@ import type { Core } from '../operations/context.ts'
 import { settingOf } from '../settings/setting-of.ts'
 import type { WikiDraft } from './change-wiki.ts'
 import { MAX_REDIRECTS_BYTES, redirectsPath, withRedirects } from './wiki-redirects.ts'
-import { directoryOf, findPage, findSameSlug, pagesBelow, pathOfPage, slugOfTitle } from './wiki-slug.ts'
+import { directoryOf, findPage, findSameSlug, foldedSlug, pagesBelow, pathOfPage, slugOfTitle } from './wiki-slug.ts'
 import { MAX_PAGES, type PageEntry, pagesOf } from './wiki-tree.ts'
 
 const NAME_TAKEN = 'There is already a page with the same title in that path.'
@@ -24,14 +24,16 @@ export async function requirePage({ repository, head }: WikiDraft, slug: string)
   return page
 }
 
-/** Adds a page to the tree. @throws DomainError `invalid` */
-export async function addPage(draft: WikiDraft, slug: string, format: string, content: string): Promise<void> {
+/** Adds a page to the tree, and returns the id of the blob with its content. @throws DomainError `invalid` */
+export async function addPage(draft: WikiDraft, slug: string, format: string, content: string): Promise<string> {
   const pages = await pagesOf(draft.repository, draft.head.tree)
   const same = findSameSlug(pages, slug)
   if (same !== undefined)
     throw invalid({ base: [`Duplicate page: A page with that title already exists in the file ${same.path}`] })
   if (pages.length >= MAX_PAGES) throw invalid({ base: [`The wiki has ${MAX_PAGES} pages, which is the maximum`] })
-  await put(draft, pathOfPage(slug, format), await draft.repository.writeBlob(Buffer.from(content)))
+  const oid = await draft.repository.writeBlob(Buffer.from(content))
+  await put(draft, pathOfPage(slug, format), oid)
+  return oid
 }
 
 /** Removes the file of a page from the tree. */
@@ -72,8 +74,8 @@ export async function replacePage(
 
 /** Checks that no page that stays has one of the new slugs. @throws DomainError `invalid` */
 function requireFree(pages: readonly PageEntry[], moves: ReadonlyMap<string, string>): void {
-  const staying = pages.filter(({ slug }) => !moves.has(slug))
-  for (const to of moves.values()) if (findSameSlug(staying, to) !== undefined) throw invalid({ title: [NAME_TAKEN] })
+  const staying = new Set(pages.flatMap(({ slug }) => (moves.has(slug) ? [] : [foldedSlug(slug)])))
+  for (const to of moves.values()) if (staying.has(foldedSlug(to))) throw invalid({ title: [NAME_TAKEN] })
 }
 
 /** Returns the slug of a page after a change of its title, which is relative to the page's directory. @throws DomainError `invalid` */

@@ -3,12 +3,12 @@ import { notFound } from '../kit/domain-error.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { parentIds } from '../model/parent.ts'
 import type { User } from '../model/user.ts'
-import type { CallContext } from '../operations/context.ts'
+import type { CallContext, Tx } from '../operations/context.ts'
 import { query, type StepsContext, steps } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { getParent } from '../parents/parent-operations.ts'
 import { getUser } from '../users/user-store.ts'
-import { changeWiki, openWiki } from './change-wiki.ts'
+import { changeWiki, openWiki, type WikiCommit } from './change-wiki.ts'
 import { withFrontMatterTitle } from './front-matter.ts'
 import { addPage, newSlugOf, removePage, replacePage, requirePage, requireShortContent } from './wiki-changes.ts'
 import { htmlOf } from './wiki-html.ts'
@@ -27,7 +27,7 @@ import {
 import { deletePages, insertPageIds, renamePages } from './wiki-page-store.ts'
 import { findPageAt, idsOfPages, shownPage } from './wiki-reads.ts'
 import { slugOfTitle, titleOfSlug } from './wiki-slug.ts'
-import { findText, pagesOf, textOf, textsOf } from './wiki-tree.ts'
+import { findText, type PageEntry, pagesOf, textOf, textsOf } from './wiki-tree.ts'
 
 type OnWiki = StepsContext & { readonly subject: Subject }
 
@@ -77,14 +77,14 @@ function wikiOperations(kind: Subject['kind']) {
         const content = frontMatter ? withFrontMatterTitle(input.content, frontMatter.title) : input.content
         await requireShortContent(core, content)
         return changeWiki(context, parent, author, async (draft) => {
-          await addPage(draft, slug, format, content)
+          const oid = await addPage(draft, slug, format, content)
           return {
             message: messageOf(author, 'created', slug),
-            storeRows: async (tx) => {
+            storeRows: async (tx, commit) => {
               const ids = await insertPageIds(tx, parent, [slug])
-              const page = recorded(shownPage(parent, { slug, format }, ids.get(slug), content))
-              await recordChange(tx, wikiPageEvents, 'created', { after: page, ...parentIds(parent) })
-              return page
+              const after = recordedPage(ids, { slug, format, oid })
+              await recordPage(tx, parent, commit, 'created', { after })
+              return shownPage(parent, { slug, format }, after.id, content)
             },
           }
         })
@@ -109,15 +109,14 @@ function wikiOperations(kind: Subject['kind']) {
           const moves = await replacePage(draft, page, { slug, format, oid }, core.settings.serviceName)
           return {
             ...(!isSame && { message: messageOf(author, 'updated', slug) }),
-            storeRows: async (tx) => {
+            storeRows: async (tx, commit) => {
               await insertPageIds(tx, parent, [page.slug])
               await renamePages(tx, parent, moves)
               const ids = await insertPageIds(tx, parent, [slug])
-              const after = recorded(shownPage(parent, { slug, format }, ids.get(slug), content))
-              const former = recorded(shownPage(parent, page, after.id, before ?? ''))
-              if (!isSame)
-                await recordChange(tx, wikiPageEvents, 'updated', { before: former, after, ...parentIds(parent) })
-              return after
+              const after = recordedPage(ids, { slug, format, oid })
+              const former = { ...recordedPage(ids, page), id: after.id }
+              if (!isSame) await recordPage(tx, parent, commit, 'updated', { before: former, after })
+              return shownPage(parent, { slug, format }, after.id, content)
             },
           }
         })
@@ -131,15 +130,13 @@ function wikiOperations(kind: Subject['kind']) {
         const author = await authorOf(context)
         await changeWiki(context, parent, author, async (draft) => {
           const page = await requirePage(draft, slug)
-          const content = (await findText(draft.repository, page)) ?? ''
           await removePage(draft, page)
           return {
             message: messageOf(author, 'deleted', page.slug),
-            storeRows: async (tx) => {
-              const ids = await insertPageIds(tx, parent, [page.slug])
-              const before = recorded(shownPage(parent, page, ids.get(page.slug), content))
+            storeRows: async (tx, commit) => {
+              const before = recordedPage(await insertPageIds(tx, parent, [page.slug]), page)
               await deletePages(tx, [before.id])
-              await recordChange(tx, wikiPageEvents, 'removed', { before, ...parentIds(parent) })
+              await recordPage(tx, parent, commit, 'removed', { before })
             },
           }
         })
@@ -175,5 +172,20 @@ const authorOf = (context: CallContext & ReadContext): Promise<User> => getUser(
 const messageOf = ({ username }: User, what: string, slug: string): string =>
   `${username} ${what} page: ${titleOfSlug(slug)}`
 
-/** Returns a page that has an id and content. */
-const recorded = (page: WikiPage | WikiPageWithContent) => page as RecordedWikiPage
+type PageBlob = Omit<PageEntry, 'path'>
+
+/** @param ids the ids of pages by slug, with that of the page */
+const recordedPage = (ids: ReadonlyMap<string, number>, { slug, format, oid }: PageBlob): RecordedWikiPage => ({
+  ...{ id: ids.get(slug)!, slug, title: titleOfSlug(slug), format, contentId: oid },
+})
+
+type PageChange =
+  | { readonly before: RecordedWikiPage; readonly after?: RecordedWikiPage }
+  | { readonly before?: undefined; readonly after: RecordedWikiPage }
+
+/** Records a change with the id of its commit, in which the content can be read. */
+function recordPage(tx: Tx, parent: Subject, { version }: WikiCommit, what: string, change: PageChange): Promise<void> {
+  const { slug, title } = (change.after ?? change.before)!
+  const details = { slug, title, version }
+  return recordChange(tx, wikiPageEvents, what, { ...change, ...parentIds(parent), details })
+}

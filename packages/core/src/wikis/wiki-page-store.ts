@@ -112,8 +112,9 @@ export async function renamePages(
     { db },
     former.filter((id) => !moving.has(id)),
   )
-  // In two steps, because a page may get the slug that another one has until now.
-  for (const id of moving) await setSlug(db, id, `\n${id}`)
+  // A page may get the slug that another one has until now, which leaves it first.
+  const taken = new Set(moves.values())
+  for (const [from, id] of ids) if (taken.has(from)) await setSlug(db, id, `\n${id}`)
   for (const [from, id] of ids) await setSlug(db, id, moves.get(from)!)
 }
 

@@ -64,11 +64,14 @@ export const updateWikiPageInput = z
       context.addIssue(problem('at_least_one', { names: ['content', 'title'] }))
   }, acrossParameters)
 
-/** A page that has an id, as in events. */
-export type RecordedWikiPage = WikiPageWithContent & { readonly id: number }
+/** A page as events compare it: by the blob of its content, because the content may have many megabytes. */
+export interface RecordedWikiPage extends Pick<WikiPage, 'slug' | 'title' | 'format'> {
+  readonly id: number
+  /** The id of the blob in the repository. */
+  readonly contentId: string
+}
 
 export const wikiPageEvents: RecordedKind<RecordedWikiPage> = {
   noun: 'wiki_page',
-  compared: comparedMembers<RecordedWikiPage>()('slug', 'title', 'format', 'content'),
-  detailsOf: ({ slug }) => ({ slug }),
+  compared: comparedMembers<RecordedWikiPage>()('slug', 'title', 'format', 'contentId'),
 }

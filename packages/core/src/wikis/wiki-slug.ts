@@ -107,7 +107,7 @@ export function slugOfTitle(title: string, directory = ''): string {
 const shortened = (name: string): string => (name.length > 1_000 ? `${name.slice(0, 1_000)}…` : name)
 
 /** Returns a text that is equal for slugs that differ only in letter case, and in blanks instead of hyphens. */
-const folded = (slug: string): string => slug.normalize('NFC').toLowerCase().replaceAll(' ', '-')
+export const foldedSlug = (slug: string): string => slug.normalize('NFC').toLowerCase().replaceAll(' ', '-')
 
 /**
  * Returns the page that a slug in a request means: also in other letter case, with the extension of its file, in the form of
@@ -140,8 +140,8 @@ export function findSameSlug<Page extends PageFile>(
   slug: string | undefined,
 ): Page | undefined {
   if (slug === undefined) return undefined
-  const wanted = folded(slug)
-  return pages.find((page) => folded(page.slug) === wanted)
+  const wanted = foldedSlug(slug)
+  return pages.find((page) => foldedSlug(page.slug) === wanted)
 }
 
 /** Returns the pages that a renamed page takes along: those in the directory with its name. */

@@ -1,5 +1,6 @@
+import { createUser } from '@penstock/core'
 import { beforeEach, expect, test } from 'vitest'
-import { browser, HOME, newApplication, newBrowser, withPages } from './pages.harness.ts'
+import { browser, HOME, newApplication, newBrowser, root, withPages, world } from './pages.harness.ts'
 
 const PAGE = '/oauth/authorized_applications'
 const CALLBACK = 'https://board.example.test/cb'
@@ -55,6 +56,24 @@ test('another site cannot revoke', async () => {
   expect((await browser.post(PAGE, { application: '1' })).status).toBe(403)
   expect((await browser.post(PAGE, { ...hidden, csrf_token: '0'.repeat(64) })).status).toBe(403)
   expect((await browser.post(PAGE, hidden, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403)
+  expect(await isAlive()).toBe(true)
+})
+
+test('a token of another session or visitor revokes nothing, nor does another user', async () => {
+  const { hidden } = await browser.get(PAGE)
+  const person = { username: 'noor', name: 'Noor', email: 'noor@example.test', password: 'correct horse 2' }
+  await world.perform(root, createUser, person)
+  const noor = newBrowser()
+  const visitor = (await noor.get('/users/sign_in')).hidden
+  await noor.signIn({ login: 'noor', password: 'correct horse 2' })
+  const theirs = (await noor.get('/')).hidden
+  for (const { csrf_token } of [visitor, theirs])
+    expect((await browser.post(PAGE, { ...hidden, csrf_token: csrf_token! })).status).toBe(403)
+  // The same browser after it has signed in again.
+  const second = newBrowser()
+  await second.signIn()
+  expect((await second.post(PAGE, hidden)).status).toBe(403)
+  expect((await noor.post(PAGE, { ...hidden, ...theirs })).status).toBe(303)
   expect(await isAlive()).toBe(true)
 })
 
