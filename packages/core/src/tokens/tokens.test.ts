@@ -6,7 +6,6 @@ import { DomainError } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
 import type { Actor, User } from '../model/user.ts'
 import { findUser } from '../users/user-store.ts'
-import { findByAccessTokenText } from './find-by-token-text.ts'
 import {
   createGroupToken,
   createProjectToken,
@@ -15,6 +14,7 @@ import {
   rotateOwnProjectToken,
   rotateProjectToken,
 } from './bot-token-operations.ts'
+import { findByAccessTokenText } from './find-by-token-text.ts'
 import { admit } from './identify.ts'
 import { createImpersonationToken, listImpersonationTokens } from './impersonation-token-operations.ts'
 import { createJobToken, revokeJobToken } from './job-token.ts'
