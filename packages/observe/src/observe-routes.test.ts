@@ -5,8 +5,10 @@ import { guarded, type Listening, listen, openApiDocument, serveRoutes } from '@
 import { silentLog } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { observePath, observeRoutes } from './observe-routes.ts'
+import { LiveStreams } from './live/live-streams.ts'
+import { observeRoutes } from './observe-routes.ts'
 import { OneThreadStore } from './one-thread-store.harness.ts'
+import { observePath } from './query-route.ts'
 import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.harness.ts'
 
 class BadQuery extends Error {}
@@ -21,6 +23,9 @@ const routes = () =>
   observeRoutes<string, 'anyone'>({
     store,
     access: 'anyone',
+    streams: new LiveStreams(new ManualClock(0)),
+    callerOf: (caller) => caller,
+    tooManyStreams: () => new StoreGone(),
     unavailable: () => new StoreGone(),
     traceNotFound: () => new NoSuchTrace(),
     parse(schema, value) {
@@ -133,6 +138,7 @@ test('documents every route in the published API', () => {
       'metric_names',
       'metrics',
       'logs',
+      'live',
     ].map((path) => `${observePath}/${path}`),
   )
 })
