@@ -11,9 +11,9 @@ Roles: gateway authenticates requests in front of an OTLP backend, or of the emb
 REST API with its users, groups, projects and tokens, the intake of pipelines, and their export; all is both. worker only exports
 recorded pipelines; any number of workers can share a database.
 
-Settings are read from variables or a JSON file; docs/configuration.md lists them. The first start prints an Admin API key and an
-administrator's token; they are not shown again. On SIGTERM, the service reports not ready, closes its ports after a delay, and
-answers the requests in progress. On SIGINT, it closes its ports immediately.
+Settings are read from variables or a JSON file; docs/configuration.md lists them. The first start prints a sign-in link of the
+console, an Admin API key and an administrator's token; they are not shown again. On SIGTERM, the service reports not ready, closes
+its ports after a delay, and answers the requests in progress. On SIGINT, it closes its ports immediately.
 
 Examples:
   $ penstock serve
