@@ -108,6 +108,9 @@ function optionsOf(host: HTMLElement, spec: ChartSpec, { onHover }: Listeners): 
         space: 26,
         values: (_, splits) => splits.map((value) => (value == null ? '' : spec.formatValue(value))),
         ...(spec.steps === undefined ? {} : { incrs: [...spec.steps] }),
+        ...(spec.isLogarithmic
+          ? { grid: { stroke: grid, width: 1, filter: (_, splits) => splits.map(decadeOrNull) } }
+          : {}),
       },
     ],
     series: [{}, ...spec.series.map((series, index) => seriesOf(series, colors[index] ?? ink))],
@@ -143,10 +146,16 @@ function seriesOf({ label, kind = 'line', dash, pointSize = 7 }: ChartSeries, co
     label,
     stroke: color,
     width: 1.75,
-    spanGaps: false,
+    spanGaps: true,
     points: { size: 4, fill: color },
     ...(dash === undefined ? {} : { dash: [...dash] }),
   }
+}
+
+/** Returns a value that is a power of ten; the grid of a logarithmic axis leaves out the others. */
+function decadeOrNull(value: number): number | null {
+  const exponent = Math.log10(value)
+  return Math.abs(exponent - Math.round(exponent)) < 1e-9 ? value : null
 }
 
 function drawMarked(plot: uPlot, { marked = [] }: ChartSpec, color: string): void {

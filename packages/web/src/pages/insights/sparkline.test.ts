@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { sparkline } from './sparkline.ts'
 
-test('draws values from the lowest to the highest, with gaps', () => {
-  expect(sparkline([1, 2, null, 3])).toBe('M2 18L32.7 10M94 2')
+test('draws values from the lowest to the highest, and skips parts without one', () => {
+  expect(sparkline([1, 2, null, 3])).toBe('M2 18L32.7 10L94 2')
 })
 
 test('one value is no line', () => {

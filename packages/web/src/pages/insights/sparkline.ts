@@ -2,7 +2,7 @@ export const SPARK_WIDTH = 96
 export const SPARK_HEIGHT = 20
 const EDGE = 2
 
-/** Returns the path of a small line through values; parts without a value leave a gap. Empty if there are fewer than two. */
+/** Returns the path of a small line through values; parts without a value are skipped. Empty if there are fewer than two. */
 export function sparkline(values: readonly (number | null)[]): string {
   const known = values.filter((value) => value !== null)
   if (known.length < 2) return ''
@@ -11,10 +11,7 @@ export function sparkline(values: readonly (number | null)[]): string {
   let path = ''
   let isPenDown = false
   for (const [index, value] of values.entries()) {
-    if (value === null) {
-      isPenDown = false
-      continue
-    }
+    if (value === null) continue
     const x = EDGE + (index / Math.max(1, values.length - 1)) * (SPARK_WIDTH - 2 * EDGE)
     const y = SPARK_HEIGHT - EDGE - ((value - least) / span) * (SPARK_HEIGHT - 2 * EDGE)
     path += `${isPenDown ? 'L' : 'M'}${round(x)} ${round(y)}`

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import type { MetricSeries } from '../../api/metrics.ts'
+import { linesOf, pointRows, quantileOf, valueText } from './metric-points.ts'
+
+const series = (values: Partial<MetricSeries>): MetricSeries => ({
+  ...{ service: 'shop', type: 'gauge', unit: 's', attributes: [], points: [], truncated: false },
+  ...values,
+})
+
+test('quantiles are interpolated within a bucket', () => {
+  const point = { bucketCounts: ['0', '10', '10', '0'], explicitBounds: [1, 2, 4] }
+  expect([quantileOf(point, 0.5), quantileOf(point, 0.95), quantileOf(point, 0.25)]).toEqual([2, 3.8, 1.5])
+})
+
+test('values beyond the last bound count as that bound; without values there is no quantile', () => {
+  expect(quantileOf({ bucketCounts: [0, 5], explicitBounds: [10] }, 0.95)).toBe(10)
+  expect(quantileOf({ bucketCounts: [0, 0], explicitBounds: [10] }, 0.95)).toBeNull()
+  expect(quantileOf({}, 0.95)).toBeNull()
+})
+
+test('rows are the points of all series, the latest first, with the traces of their exemplars', () => {
+  const rows = pointRows({
+    name: 'm',
+    truncated: false,
+    series: [
+      series({ points: [{ timeUnixNano: '1000000000', asInt: '3', exemplars: [{ traceId: 'ab', spanId: 'cd' }] }] }),
+      series({
+        attributes: [{ key: 'route', value: { stringValue: '/' } }],
+        points: [{ timeUnixNano: '2000000000', sum: 6, count: '3' }],
+      }),
+    ],
+  })
+  expect(rows.map(({ series, value, count }) => [series, value, count])).toEqual([
+    ['route=/', 2, 3],
+    ['shop', 3, null],
+  ])
+  expect(rows[1]?.traces).toEqual([{ traceId: 'ab', spanId: 'cd' }])
+})
+
+test('lines share their times', () => {
+  const { times, lines } = linesOf({
+    name: 'm',
+    truncated: false,
+    series: [
+      series({ points: [{ timeUnixNano: '1000000000', asDouble: 1 }] }),
+      series({ service: 'b', points: [{ timeUnixNano: '2000000000', asDouble: 2 }] }),
+    ],
+  })
+  expect(times).toEqual([1000, 2000])
+  expect(lines.map(({ values }) => values)).toEqual([
+    [1, null],
+    [null, 2],
+  ])
+})
+
+test.each([
+  [1234.5, 's', '1,235 s'],
+  [2_500_000, 'By', '2.5 MB'],
+  [3, '{job}', '3 job'],
+  [0.5, '1', '0.5'],
+  [null, 's', '–'],
+])('%s in %s is %s', (value, unit, text) => {
+  expect(valueText(value, unit)).toBe(text)
+})

@@ -1,0 +1,129 @@
+import type { DataPoint, MetricSeries, StoredMetric } from '../../api/metrics.ts'
+import { textOfValue } from '../trace/otlp-json.ts'
+
+/** A data point as the table shows it. */
+export interface PointRow {
+  readonly key: string
+  readonly timeNs: string
+  readonly series: string
+  /** The value; the mean of a histogram. */
+  readonly value: number | null
+  readonly p50: number | null
+  readonly p95: number | null
+  readonly count: number | null
+  /** The traces of the exemplars. */
+  readonly traces: readonly { readonly traceId: string; readonly spanId: string | undefined }[]
+}
+
+const NAME_LENGTH = 120
+
+/** Returns the name of a series: its attributes, or its service if it has none. */
+export function seriesName({ attributes, service }: Pick<MetricSeries, 'attributes' | 'service'>): string {
+  const text = attributes.map(({ key, value }) => `${key}=${textOfValue(value)}`).join(', ')
+  return text === '' ? service : text.slice(0, NAME_LENGTH)
+}
+
+/** Returns the data points of all series, the latest first. */
+export function pointRows(metric: StoredMetric): readonly PointRow[] {
+  const rows = metric.series.flatMap((series, index) => {
+    const name = seriesName(series)
+    return series.points.flatMap((point, place): PointRow[] =>
+      point.timeUnixNano === undefined
+        ? []
+        : [
+            {
+              key: `${index}.${place}`,
+              timeNs: point.timeUnixNano,
+              series: name,
+              value: pointValue(point),
+              p50: quantileOf(point, 0.5),
+              p95: quantileOf(point, 0.95),
+              count: point.count === undefined ? null : Number(point.count),
+              traces: (point.exemplars ?? []).flatMap(({ traceId, spanId }) =>
+                traceId === undefined || traceId === '' ? [] : [{ traceId, spanId: spanId || undefined }],
+              ),
+            },
+          ],
+    )
+  })
+  return rows.sort((a, b) => (BigInt(a.timeNs) < BigInt(b.timeNs) ? 1 : BigInt(a.timeNs) > BigInt(b.timeNs) ? -1 : 0))
+}
+
+function pointValue({ asDouble, asInt, sum, count }: DataPoint): number | null {
+  if (asDouble !== undefined) return asDouble
+  if (asInt !== undefined) return Number(asInt)
+  return sum === undefined || count === undefined || Number(count) === 0 ? null : sum / Number(count)
+}
+
+/**
+ * Returns a quantile of a histogram's buckets, interpolated within the bucket. Values beyond the last bound count as that bound;
+ * null if there are no buckets or no values.
+ */
+export function quantileOf({ bucketCounts = [], explicitBounds = [] }: DataPoint, quantile: number): number | null {
+  const counts = bucketCounts.map(Number)
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  if (total === 0 || explicitBounds.length === 0) return null
+  const rank = quantile * total
+  let below = 0
+  for (const [index, count] of counts.entries()) {
+    if (count > 0 && below + count >= rank) {
+      const upper = explicitBounds[index]
+      if (upper === undefined) return explicitBounds.at(-1) ?? null
+      const lower = index === 0 ? Math.min(0, upper) : (explicitBounds[index - 1] ?? 0)
+      return lower + (upper - lower) * ((rank - below) / count)
+    }
+    below += count
+  }
+  return explicitBounds.at(-1) ?? null
+}
+
+/** The lines of a chart over the times of all of them. */
+export interface Lines {
+  readonly times: readonly number[]
+  readonly lines: readonly { readonly label: string; readonly values: readonly (number | null)[] }[]
+}
+
+const MAX_LINES = 6
+
+/** Returns the lines to draw: p50 and p95 of histograms, and the values of the other types, of the first series. */
+export function linesOf(metric: StoredMetric): Lines {
+  const candidates = metric.series
+    .filter(({ points }) => points.length > 0)
+    .flatMap((series) => {
+      const name = seriesName(series)
+      const points = series.points.filter(({ timeUnixNano }) => timeUnixNano !== undefined)
+      const line = (label: string, value: (point: DataPoint) => number | null) => ({
+        label,
+        values: new Map(points.map((point) => [Number(BigInt(point.timeUnixNano!) / 1_000_000n), value(point)])),
+      })
+      const hasBuckets = points.some((point) => quantileOf(point, 0.5) !== null)
+      return hasBuckets
+        ? [
+            line(`p95 ${name}`, (point) => quantileOf(point, 0.95)),
+            line(`p50 ${name}`, (point) => quantileOf(point, 0.5)),
+          ]
+        : [line(name, pointValue)]
+    })
+    .slice(0, MAX_LINES)
+  const times = [...new Set(candidates.flatMap(({ values }) => [...values.keys()]))].sort((a, b) => a - b)
+  return {
+    times,
+    lines: candidates.map(({ label, values }) => ({ label, values: times.map((time) => values.get(time) ?? null) })),
+  }
+}
+
+const unitWords: Readonly<Record<string, string>> = { '1': '' }
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB']
+const numbers = new Intl.NumberFormat('en-GB', { maximumSignificantDigits: 4 })
+
+/** Returns a value with the unit of its metric. */
+export function valueText(value: number | null, unit: string): string {
+  if (value === null) return '–'
+  if (unit === 'By') {
+    const step = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)) / 3)
+    const scale = Math.min(byteUnits.length - 1, Math.max(0, step))
+    return `${numbers.format(value / 1000 ** scale)} ${byteUnits[scale]}`
+  }
+  const word = unit.startsWith('{') ? unit.slice(1, -1) : (unitWords[unit] ?? unit)
+  return word === '' ? numbers.format(value) : `${numbers.format(value)} ${word}`
+}

@@ -1,0 +1,144 @@
+import { useMemo } from 'preact/hooks'
+import type { MetricName, StoredMetric } from '../../api/metrics.ts'
+import { Chart, type ChartSpec } from '../../components/chart.tsx'
+import { CsvButton } from '../../components/csv-button.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { numberText, Time } from '../../components/text.tsx'
+import { millisecondsOf } from '../../components/time.ts'
+import { linesOf, type PointRow, pointRows, valueText } from './metric-points.ts'
+
+/** How many data points the table shows. The CSV has all that were loaded. */
+const TABLE_ROWS = 200
+const colors = ['--accent', '--text', '--queued', '--warning', '--passed', '--running']
+
+interface MetricViewProps {
+  readonly metric: StoredMetric
+  readonly about: MetricName | undefined
+}
+
+/** A metric: its lines over time and its data points. */
+export function MetricView({ metric, about }: MetricViewProps) {
+  const unit = about?.unit ?? metric.series[0]?.unit ?? ''
+  const rows = useMemo(() => pointRows(metric), [metric])
+  const spec = useMemo(() => specOf(metric, unit), [metric, unit])
+  return (
+    <>
+      <section class="panel" aria-label="Chart">
+        <header>
+          <h2>
+            <bdi>{metric.name}</bdi>
+          </h2>
+          <span class="end soft">
+            {[about?.type, unit].filter((text) => text !== undefined && text !== '').join(', ')}
+          </span>
+        </header>
+        {about?.description ? <p class="note">{about.description.slice(0, 500)}</p> : null}
+        <div class="metric-chart">
+          <Chart label={`${metric.name} over time: ${spec.series.map(({ label }) => label).join('; ')}`} spec={spec} />
+          <ul class="legend">
+            {spec.series.map(({ label, color }) => (
+              <li key={label}>
+                <i style={{ background: `var(${color})` }} />
+                <bdi>{label}</bdi>
+              </li>
+            ))}
+          </ul>
+        </div>
+        {metric.truncated || metric.series.some(({ truncated }) => truncated) ? (
+          <p class="note">There are more series or data points than are shown: the latest are.</p>
+        ) : null}
+      </section>
+      <section class="panel" aria-labelledby="data-points">
+        <header>
+          <h2 id="data-points">Data points</h2>
+          <span class="end">
+            <CsvButton
+              table="Data points"
+              headers={['time', 'series', 'value', 'count', 'p50', 'p95', 'traces']}
+              rows={() =>
+                rows.map((row) => [
+                  ...[new Date(millisecondsOf(row.timeNs)).toISOString(), row.series, row.value, row.count],
+                  ...[row.p50, row.p95, row.traces.map(({ traceId }) => traceId).join(' ')],
+                ])
+              }
+            />
+          </span>
+        </header>
+        <div class="scroll">
+          <DataTable
+            label="Data points"
+            columns={columns(
+              unit,
+              rows.some(({ count }) => count !== null),
+            )}
+            rows={rows.slice(0, TABLE_ROWS)}
+            rowKey={({ key }) => key}
+            rowCount={rows.length + 1}
+          />
+        </div>
+        {rows.length > TABLE_ROWS ? (
+          <p class="note">
+            The latest {TABLE_ROWS} of {numberText(rows.length)}; the CSV has all.
+          </p>
+        ) : null}
+      </section>
+    </>
+  )
+}
+
+function specOf(metric: StoredMetric, unit: string): ChartSpec {
+  const { times, lines } = linesOf(metric)
+  return {
+    height: 260,
+    times,
+    formatValue: (value) => valueText(value, unit),
+    series: lines.map(({ label, values }, index) => ({
+      label,
+      values,
+      color: colors[index] ?? '--accent',
+      ...(label.startsWith('p95 ') ? { dash: [5, 3] } : {}),
+    })),
+  }
+}
+
+function columns(unit: string, isHistogram: boolean): readonly Column<PointRow>[] {
+  const text = (value: number | null) => valueText(value, unit)
+  return [
+    { id: 'time', header: 'Time', isRowHeader: true, class: 'nowrap', cell: ({ timeNs }) => <Time at={timeNs} /> },
+    { id: 'series', header: 'Series', class: 'soft', cell: ({ series }) => <bdi>{series}</bdi> },
+    {
+      id: 'value',
+      header: isHistogram ? 'Mean' : 'Value',
+      class: 'strong',
+      isNumeric: true,
+      cell: ({ value }) => text(value),
+    },
+    ...(isHistogram
+      ? [
+          {
+            id: 'count',
+            header: 'Count',
+            isNumeric: true,
+            cell: ({ count }: PointRow) => (count === null ? '–' : numberText(count)),
+          },
+          { id: 'p50', header: 'p50', isNumeric: true, cell: ({ p50 }: PointRow) => text(p50) },
+          { id: 'p95', header: 'p95', isNumeric: true, cell: ({ p95 }: PointRow) => text(p95) },
+        ]
+      : []),
+    {
+      id: 'exemplars',
+      header: 'Exemplars',
+      cell: ({ traces }) =>
+        traces.slice(0, 3).map(({ traceId, spanId }) => (
+          <a
+            key={traceId + spanId}
+            class="exemplar"
+            href={`/traces/${encodeURIComponent(traceId)}${spanId === undefined ? '' : `?span=${encodeURIComponent(spanId)}`}`}
+          >
+            {traceId.slice(0, 8)}
+            <span class="vh">, trace</span>
+          </a>
+        )),
+    },
+  ]
+}

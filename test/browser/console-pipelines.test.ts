@@ -1,0 +1,171 @@
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import type { PipelineRun } from '../../packages/web/src/api/pipelines.ts'
+import { durationText } from '../../packages/web/src/components/duration.ts'
+import { serving } from '../cli/serving.ts'
+import { temporaryDirectory } from '../cli/temporary-directory.ts'
+import { until } from '../gateway/until.ts'
+import { openWindow, pageErrors, testWithChromium } from './chromium.ts'
+
+interface Served {
+  readonly url: string
+  readonly key: string
+  /** Returns a list of the Observe API. */
+  // biome-ignore lint/suspicious/noExplicitAny: the tests know the shapes of the answers
+  get(path: string): Promise<any>
+}
+
+/** Starts the service with its sample workspace, and waits until its pipelines are in the store. */
+async function servedSamples(directory: string): Promise<Served> {
+  const service = await serving(['--sample'], { PENSTOCK_DATA_DIR: join(directory, 'data') })
+  const key = /API key, shown only now: +(\S+)/.exec(service.stdout.text)![1]!
+  const get = async (path: string) => {
+    const response = await fetch(`${service.managementUrl}/api/v1/observe/${path}`, { headers: { 'obs-api-key': key } })
+    return response.json()
+  }
+  let before = ''
+  await until(
+    'all pipelines are in the store',
+    async () => {
+      const totals = JSON.stringify((await get('insights')).totals)
+      const isSame = totals === before && (await get('pipelines?limit=150')).length === 150
+      before = totals
+      return isSame
+    },
+    90_000,
+  )
+  return { url: service.managementUrl, key, get }
+}
+
+async function signedIn(browser: Browser, { url, key }: Served, path: string) {
+  const { context, strayed } = await openWindow(browser, url)
+  const page = await context.newPage()
+  await page.goto(`${url}${path}`)
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('navigation', { name: 'Main' }).waitFor()
+  return { page, strayed, complaints: pageErrors(page) }
+}
+
+const table = (page: Page) => page.getByRole('table', { name: 'Pipeline runs' })
+
+/** Returns what each row of the table says: the address of its run, the status, the duration and the number of failed jobs. */
+const rowsOf = (page: Page) =>
+  table(page)
+    .locator('tbody tr')
+    .evaluateAll((rows) =>
+      rows.map((row) => {
+        const cells = [...row.children].map((cell) => (cell as HTMLElement).innerText.trim())
+        return [row.querySelector('a')?.getAttribute('href'), cells[0], cells.at(-4), cells.at(-1)]
+      }),
+    )
+
+const labels: Readonly<Record<string, string>> = {
+  success: 'Passed',
+  failed: 'Failed',
+  canceled: 'Canceled',
+  skipped: 'Skipped',
+  manual: 'Manual',
+  running: 'Running',
+}
+
+const expected = (runs: readonly PipelineRun[]) =>
+  runs.map((run) => [
+    `/traces/${run.trace_id}`,
+    labels[run.status ?? ''] ?? run.status,
+    run.duration_ns === '0' ? '–' : durationText(Number(run.duration_ns) / 1e9),
+    String(run.jobs_failed),
+  ])
+
+testWithChromium(
+  'runs, filters and pages are those of the API; address, reload and back keep the view',
+  async (browser) => {
+    await using directory = await temporaryDirectory()
+    const served = await servedSamples(directory.path)
+    const { page, strayed, complaints } = await signedIn(browser, served, '/pipelines?range=14d&live=0')
+    const since = new Date(Date.now() - 14 * 86_400_000).toISOString()
+    const all: PipelineRun[] = await served.get(`pipelines?since=${since}&limit=200`)
+    await table(page).locator('tbody tr').nth(99).waitFor()
+    expect(await rowsOf(page)).toEqual(expected(all.slice(0, 100)))
+
+    await page.getByRole('button', { name: 'Older runs' }).click()
+    await table(page).locator('tbody tr').nth(150).waitFor()
+    expect((await rowsOf(page)).slice(0, 200)).toEqual(expected(all))
+
+    await page.getByLabel('Status').selectOption('Failed')
+    const failed: PipelineRun[] = await served.get(`pipelines?since=${since}&limit=100&status=failed`)
+    const isFailed = async () => JSON.stringify(await rowsOf(page)) === JSON.stringify(expected(failed))
+    await until('the failed runs are shown', isFailed, 10_000)
+    expect(new URL(page.url()).search).toBe('?range=14d&live=0&status=failed')
+    await page.reload()
+    await until('the failed runs are shown again', isFailed, 10_000)
+    await page.goBack()
+    await until('all runs are shown', async () => (await rowsOf(page)).length === 100, 10_000)
+
+    const project = all[0]!.project!
+    await page.getByLabel('Project').selectOption(project)
+    const ofProject: PipelineRun[] = await served.get(`pipelines?since=${since}&limit=100&project=${project}`)
+    await until(
+      'the runs of the project are shown',
+      async () => JSON.stringify(await rowsOf(page)) === JSON.stringify(expected(ofProject)),
+      10_000,
+    )
+    await page.getByLabel('Search').fill('there is no such run')
+    await page.getByRole('link', { name: 'Clear filters' }).click()
+    await until('all runs are shown', async () => (await rowsOf(page)).length === 100, 10_000)
+
+    const { totals, slowest_jobs } = await served.get(`insights?since=${since}`)
+    await page.keyboard.press('g')
+    await page.keyboard.press('i')
+    await page.getByRole('link', { name: '14d' }).click()
+    await page.getByRole('region', { name: 'Duration' }).waitFor()
+    await page.getByText(durationText(totals.duration_p95), { exact: true }).first().waitFor()
+    const jobs = page.getByRole('table', { name: 'Slowest jobs' }).locator('tbody th')
+    // biome-ignore lint/suspicious/noExplicitAny: see above
+    expect(await jobs.allInnerTexts()).toEqual(slowest_jobs.map((job: any) => job.name))
+    expect([strayed, complaints]).toEqual([[], []])
+  },
+)
+
+testWithChromium(
+  'the form stands on every path, says that a key is wrong, and leads to the path asked for',
+  async (browser) => {
+    await using directory = await temporaryDirectory()
+    const service = await serving([], { PENSTOCK_DATA_DIR: join(directory.path, 'data') })
+    const key = /API key, shown only now: +(\S+)/.exec(service.stdout.text)![1]!
+    const { context } = await openWindow(browser, service.managementUrl)
+    const page = await context.newPage()
+    await page.goto(`${service.managementUrl}/logs?severity=error`)
+    await page.getByLabel('API key').fill('psak_wrong')
+    await page.keyboard.press('Enter')
+    expect(await page.getByRole('alert').innerText()).toBe('This key is not valid. It may have been revoked.')
+    await page.getByLabel('API key').fill(key)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Logs' }).waitFor()
+    expect(page.url()).toBe(`${service.managementUrl}/logs?severity=error`)
+    const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link')
+    expect(await links.allInnerTexts()).toEqual([
+      'Pipelines',
+      'Insights',
+      'Traces',
+      'Logs',
+      'Metrics',
+      'Ingest',
+      'API keys',
+    ])
+
+    await page.locator('main').focus()
+    await page.keyboard.press('?')
+    const dialog = page.getByRole('dialog', { name: 'Keys' })
+    await dialog.getByText('Go to Pipelines').waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.keyboard.press('g')
+    await page.keyboard.press('p')
+    await page.getByRole('heading', { name: 'Pipelines' }).waitFor()
+    await page.getByText('No telemetry yet').waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API key').waitFor()
+  },
+)
