@@ -6,6 +6,7 @@ import {
   refusalSummary,
   refusedNames,
   refusesClients,
+  reportWindow,
   stateChange,
   stateSummary,
 } from './enforcement-model.ts'
@@ -48,10 +49,10 @@ test('names the services once, and counts the clients without one', () => {
 
 test('says how many clients and requests would be refused', () => {
   const readiness = { ...readinessOf([refusedClient(), refusedClient()]), would_reject: 1_284, requests: 51_217 }
-  const { lead, rest } = refusalSummary(readiness)
+  const { lead, rest } = refusalSummary(readiness, '24 h')
   expect(lead).toBe('2 clients would be refused.')
   expect(rest).toContain('They sent 1,284 of 51,217 requests in the last 24 h.')
-  expect(refusalSummary(readinessOf([refusedClient()])).rest).toMatch(/^It sent /)
+  expect(refusalSummary(readinessOf([refusedClient()]), '1 h').rest).toMatch(/^It sent /)
   expect([counted(1, 'token'), counted(0, 'token')]).toEqual(['1 token', '0 tokens'])
 })
 
@@ -59,4 +60,12 @@ test('says in the summary that a grace period has not ended', () => {
   expect(stateSummary(stateOf('off'))).toEqual({ text: 'Off: all telemetry gets in', tone: 'warning' })
   expect(stateSummary(stateOf('enforce'))).toEqual({ text: 'On: a token is required', tone: 'passed' })
   expect(stateSummary({ ...stateOf('enforce'), grace_until: '2026-01-01T00:15:00Z' }).tone).toBe('warning')
+})
+
+test('the report covers a day unless the address names another length', () => {
+  expect([reportWindow(null), reportWindow('15m'), reportWindow('2y')].map(({ name }) => name)).toEqual([
+    '24 h',
+    '15 min',
+    '24 h',
+  ])
 })

@@ -84,6 +84,18 @@ export const modeOfSwitch = (isOn: boolean): EnforcementMode => (isOn ? 'enforce
 export const refusesClients = (current: EnforcementMode, next: EnforcementMode, readiness: Readiness): boolean =>
   next === 'enforce' && current !== 'enforce' && (readiness.clients.length > 0 || readiness.would_reject > 0)
 
+/** The lengths of the report. A short one shows who is left after senders got their tokens. */
+export const reportWindows: readonly { readonly value: string; readonly name: string }[] = [
+  { value: '24h', name: '24 h' },
+  { value: '6h', name: '6 h' },
+  { value: '1h', name: '1 h' },
+  { value: '15m', name: '15 min' },
+]
+
+/** Returns the length that the address names, or the whole day. */
+export const reportWindow = (value: string | null) =>
+  reportWindows.find((row) => row.value === value) ?? reportWindows[0]!
+
 export interface RefusedNames {
   /** Distinct names of services, those with the most requests first. */
   readonly services: readonly string[]
@@ -103,9 +115,9 @@ export const counted = (count: number, noun: string): string =>
   `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
 
 /** Returns the first sentence about clients that would be refused, and the share of their requests. */
-export function refusalSummary(readiness: Readiness): { readonly lead: string; readonly rest: string } {
+export function refusalSummary(readiness: Readiness, window: string): { readonly lead: string; readonly rest: string } {
   const { clients, would_reject, requests } = readiness
-  const share = `${would_reject.toLocaleString('en-US')} of ${counted(requests, 'request')} in the last 24 h`
+  const share = `${would_reject.toLocaleString('en-US')} of ${counted(requests, 'request')} in the last ${window}`
   return {
     lead: `${counted(clients.length, 'client')} would be refused.`,
     rest: `${clients.length === 1 ? 'It' : 'They'} sent ${share}. Give each a token first, or enforce and refuse them.`,

@@ -26,15 +26,22 @@ import type { EnforcementMode, EnforcementState, Readiness } from './management-
 import { ProblemNotice } from './problem-notice.tsx'
 import { useAction } from './use-action.ts'
 
+/** The length of the report that the page shows. */
+interface ReportWindow {
+  readonly value: string
+  readonly name: string
+}
+
 interface EnforcementPanelProps {
   readonly state: Resource<Tagged<EnforcementState>>
   readonly readiness: Resource<Readiness>
+  readonly report: ReportWindow
   readonly announce: (text: string) => void
   readonly onChanged: () => void
 }
 
 /** The switch, its modes, and what they would do to the clients of the last day. */
-export function EnforcementPanel({ state, readiness, announce, onChanged }: EnforcementPanelProps) {
+export function EnforcementPanel({ state, readiness, report, announce, onChanged }: EnforcementPanelProps) {
   if (state.data === undefined) {
     return (
       <section class="panel gate" aria-label="Enforcement" aria-busy={state.isLoading}>
@@ -56,7 +63,13 @@ export function EnforcementPanel({ state, readiness, announce, onChanged }: Enfo
     <section class="panel gate" aria-label="Enforcement">
       <div class="say">
         {may('Editor') ? (
-          <Controls shown={state.data} readiness={readiness.data} announce={announce} onChanged={onChanged} />
+          <Controls
+            shown={state.data}
+            readiness={readiness.data}
+            report={report}
+            announce={announce}
+            onChanged={onChanged}
+          />
         ) : (
           <>
             <div class="controls">
@@ -68,7 +81,7 @@ export function EnforcementPanel({ state, readiness, announce, onChanged }: Enfo
             <p class="soft">
               {modeRow(data.mode).effect} To change this, sign in with a key of the role Editor or Admin.
             </p>
-            <Findings state={data} readiness={readiness.data} />
+            <Findings state={data} readiness={readiness.data} report={report} />
           </>
         )}
         <p class="dim">
@@ -95,11 +108,12 @@ export function EnforcementPanel({ state, readiness, announce, onChanged }: Enfo
 interface ControlsProps {
   readonly shown: Tagged<EnforcementState>
   readonly readiness: Readiness | undefined
+  readonly report: ReportWindow
   readonly announce: (text: string) => void
   readonly onChanged: () => void
 }
 
-function Controls({ shown, readiness, announce, onChanged }: ControlsProps) {
+function Controls({ shown, readiness, report, announce, onChanged }: ControlsProps) {
   const { data } = shown
   const [chosen, setChosen] = useState<EnforcementMode>()
   const [grace, setGrace] = useState('')
@@ -125,7 +139,7 @@ function Controls({ shown, readiness, announce, onChanged }: ControlsProps) {
     const change = stateChange(next, parsed.seconds)
     action.run(async () => {
       // The report that the page shows may be old.
-      const current = next === 'enforce' ? await getReadiness() : readiness
+      const current = next === 'enforce' ? await getReadiness(report.value) : readiness
       if (current !== undefined && refusesClients(data.mode, next, current))
         setConfirming({ change, readiness: current })
       else await apply(change)
@@ -145,7 +159,7 @@ function Controls({ shown, readiness, announce, onChanged }: ControlsProps) {
         With enforcement on, telemetry without a valid token is refused at once. Nothing needs a restart, and you can
         turn it off again.
       </p>
-      <Findings state={data} readiness={readiness} />
+      <Findings state={data} readiness={readiness} report={report} />
       <form
         class="controls top"
         onSubmit={(event) => {
@@ -202,7 +216,7 @@ function Controls({ shown, readiness, announce, onChanged }: ControlsProps) {
           onCancel={() => setConfirming(undefined)}
           onConfirm={() => action.run(() => apply(confirming.change))}
         >
-          <RefusedList readiness={confirming.readiness} />
+          <RefusedList readiness={confirming.readiness} report={report} />
           <p class="soft">
             {(confirming.change.grace_seconds ?? 0) > 0
               ? 'They are refused from now on. During the grace period they are asked to retry, and lose nothing.'
@@ -218,12 +232,14 @@ function Controls({ shown, readiness, announce, onChanged }: ControlsProps) {
 function Findings({
   state,
   readiness,
+  report,
 }: {
   readonly state: EnforcementState
   readonly readiness: Readiness | undefined
+  readonly report: ReportWindow
 }) {
   if (state.mode !== 'enforce' && readiness !== undefined && readiness.clients.length > 0) {
-    const { lead, rest } = refusalSummary(readiness)
+    const { lead, rest } = refusalSummary(readiness, report.name)
     return (
       <Notice meaning="warning">
         <b>{lead}</b> {rest}
@@ -242,12 +258,12 @@ function Findings({
 
 const MAX_NAMES = 10
 
-function RefusedList({ readiness }: { readonly readiness: Readiness }) {
+function RefusedList({ readiness, report }: { readonly readiness: Readiness; readonly report: ReportWindow }) {
   const { services, unnamed } = refusedNames(readiness.clients)
   return (
     <>
       <p>
-        <b>{refusalSummary(readiness).lead}</b>
+        <b>{refusalSummary(readiness, report.name).lead}</b>
       </p>
       <ul class="names">
         {services.slice(0, MAX_NAMES).map((service) => (

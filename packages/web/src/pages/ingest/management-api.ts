@@ -21,8 +21,8 @@ const tokenPath = (id: string): string => `${TOKENS}/${encodeURIComponent(id)}`
 export const getState = (signal?: AbortSignal): Promise<Tagged<EnforcementState>> =>
   getTagged<EnforcementState>(`${INGEST}/state`, signal)
 
-export const getReadiness = (signal?: AbortSignal): Promise<Readiness> =>
-  getJson<Readiness>(`${INGEST}/readiness`, {}, signal)
+export const getReadiness = (window: string, signal?: AbortSignal): Promise<Readiness> =>
+  getJson<Readiness>(`${INGEST}/readiness`, { window }, signal)
 
 /**
  * Sets the state, unless someone else has changed it since it was shown. A new token also makes a new version of the state;

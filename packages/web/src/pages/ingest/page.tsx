@@ -5,6 +5,7 @@ import { may } from '../../app/session.ts'
 import { usePagedList, useResource } from '../../components/resource.ts'
 import { auditNames } from './audit-model.ts'
 import { AuditPanel } from './audit-panel.tsx'
+import { reportWindow } from './enforcement-model.ts'
 import { EnforcementPanel } from './enforcement-panel.tsx'
 import { getReadiness, getState, listApiKeys, listAudit, listTokens, TOKENS_PER_PAGE } from './management-api.ts'
 import { RefusedClients } from './refused-clients.tsx'
@@ -21,7 +22,8 @@ export default function Page() {
   const isAdmin = may('Admin')
   const event = place.value.query.get('event') ?? ''
   const state = useResource('state', getState)
-  const readiness = useResource('readiness', getReadiness)
+  const report = reportWindow(place.value.query.get('window'))
+  const readiness = useResource(`readiness ${report.value}`, (signal) => getReadiness(report.value, signal))
   const tokens = usePagedList('tokens', listTokens)
   const audit = usePagedList(isAdmin ? `audit ${event}` : null, (cursor, signal) => listAudit(event, cursor, signal))
   const keys = useResource(isAdmin ? 'keys' : null, listApiKeys)
@@ -57,8 +59,13 @@ export default function Page() {
           </div>
         ) : null}
       </div>
-      <EnforcementPanel state={state} readiness={readiness} announce={announce} onChanged={refresh} />
-      <RefusedClients readiness={readiness} mode={state.data?.data.mode} tokenName={(id) => names.tokens.get(id)} />
+      <EnforcementPanel state={state} readiness={readiness} report={report} announce={announce} onChanged={refresh} />
+      <RefusedClients
+        readiness={readiness}
+        report={report}
+        mode={state.data?.data.mode}
+        tokenName={(id) => names.tokens.get(id)}
+      />
       <TokenTable tokens={tokens} open={show} />
       {isAdmin ? <AuditPanel events={audit} names={names} /> : null}
       {dialog === undefined ? null : (

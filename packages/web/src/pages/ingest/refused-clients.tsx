@@ -1,9 +1,11 @@
+import { setQuery } from '../../app/location.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Blank } from '../../components/page-states.tsx'
 import type { Resource } from '../../components/resource.ts'
 import { Status } from '../../components/status.tsx'
 import { Ago, numberText, Time } from '../../components/text.tsx'
 import { DataPanel } from './data-panel.tsx'
+import { reportWindows } from './enforcement-model.ts'
 import type { EnforcementMode, Readiness, RefusedClient } from './management-types.ts'
 import { reasonOf } from './token-model.ts'
 
@@ -76,12 +78,14 @@ function columnsFor(tokenName: (id: string) => string | undefined, hasNetworks: 
 
 interface RefusedClientsProps {
   readonly readiness: Resource<Readiness>
+  /** The length of the report. */
+  readonly report: { readonly value: string; readonly name: string }
   readonly mode: EnforcementMode | undefined
   readonly tokenName: (id: string) => string | undefined
 }
 
 /** The table of the clients without a valid token, most requests first. */
-export function RefusedClients({ readiness, mode, tokenName }: RefusedClientsProps) {
+export function RefusedClients({ readiness, report, mode, tokenName }: RefusedClientsProps) {
   const hasNetworks = readiness.data?.clients.some(({ network }) => network !== undefined) ?? true
   const table = (clients: readonly RefusedClient[], skeletonRows = 0) => (
     <DataTable
@@ -95,7 +99,26 @@ export function RefusedClients({ readiness, mode, tokenName }: RefusedClientsPro
   return (
     <DataPanel
       title="Clients that would be refused"
-      end={mode === 'enforce' ? 'Last 24 h. They are refused now.' : 'Last 24 h'}
+      end={
+        <span class="window">
+          {mode === 'enforce' ? 'They are refused now. ' : null}
+          <label>
+            Seen in the last{' '}
+            <select
+              value={report.value}
+              onChange={(event) =>
+                setQuery({ window: event.currentTarget.value === '24h' ? null : event.currentTarget.value })
+              }
+            >
+              {reportWindows.map(({ value, name }) => (
+                <option key={value} value={value}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+        </span>
+      }
       resource={readiness}
       failure="The clients could not be loaded."
       skeleton={table([], 3)}
