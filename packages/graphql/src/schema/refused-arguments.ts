@@ -70,7 +70,7 @@ function membersOf(input: Input): readonly GraphQLInputField[] {
   return isInputObjectType(type) ? Object.values(type.getFields()) : []
 }
 
-/** @param seen the types whose members have been looked at, because a type may contain itself */
+/** @param seen the types that have been examined, because a type may contain itself */
 function hasRefusal(input: Input, seen = new Set<unknown>()): boolean {
   if (input.extensions.refusal !== undefined) return true
   const type = getNamedType(input.type)
