@@ -1,5 +1,6 @@
 import { changeRepository } from '../git/change-repository.ts'
 import { refused } from '../git/commit-actions.ts'
+import { signatureAt } from '../git/git-object.ts'
 import { findReference, moveReference } from '../git/git-reference.ts'
 import type { GitRepository, WritableRepository } from '../git/git-repository.ts'
 import { findRepository } from '../git/repository-directory.ts'
@@ -65,12 +66,7 @@ export function changeWiki<Result>(
     const tree = await TreeDraft.of(repository, head.tree)
     const { message, storeRows } = await plan({ repository, head, tree })
     if (message !== undefined) {
-      const person = {
-        name: author.name,
-        email: author.email,
-        atSeconds: Math.floor(core.clock.nowMs() / 1_000),
-        offsetMinutes: 0,
-      }
+      const person = signatureAt(author, core.clock.nowMs())
       const to = await repository.writeCommit({
         tree: await tree.write(repository),
         parents: head.tip === undefined ? [] : [head.tip],
