@@ -23,6 +23,7 @@ import { getMergeRequest, getMergeRequestToUpdate } from './merge-request-change
 
 /** The most commits that one request adds. A merge request can have more. */
 const MAX_ADDED = 20
+/** The most commits that one request removes. */
 const MAX_REMOVED = 1_000
 
 /** A commit that reviewers should know, although the merge request does not contain it. */

@@ -17,7 +17,6 @@ import {
   createWikiPageInput,
   getWikiPageInput,
   listWikiPagesInput,
-  type RecordedWikiPage,
   updateWikiPageInput,
   type WikiPage,
   type WikiPageWithContent,
@@ -25,7 +24,7 @@ import {
   wikiPageInput,
 } from './wiki-page.ts'
 import { deletePages, insertPageIds, renamePages } from './wiki-page-store.ts'
-import { findPageAt, idsOfPages, shownPage } from './wiki-reads.ts'
+import { findPageAt, idsOfPages, shownPage, withContent } from './wiki-reads.ts'
 import { slugOfTitle, titleOfSlug } from './wiki-slug.ts'
 import { findText, pagesOf, textOf, textsOf } from './wiki-tree.ts'
 
@@ -53,7 +52,7 @@ function wikiOperations(kind: Subject['kind']) {
         const { page, wiki, isCurrent } = found
         // A former version of a page that has been renamed or removed since does not get an id of its own.
         const ids = await idsOfPages(context, parent, [page.slug], isCurrent ? context.write : undefined)
-        const shown = shownPage(parent, page, ids.get(page.slug), await textOf(wiki.repository, page))
+        const shown = withContent(shownPage(parent, page, ids.get(page.slug)), await textOf(wiki.repository, page))
         return renderHtml ? { ...shown, content: await htmlOf(context, shown) } : shown
       },
     ),
@@ -82,7 +81,7 @@ function wikiOperations(kind: Subject['kind']) {
             message: messageOf(author, 'created', slug),
             storeRows: async (tx) => {
               const ids = await insertPageIds(tx, parent, [slug])
-              const page = recorded(shownPage(parent, { slug, format }, ids.get(slug), content))
+              const page = withContent(shownPage(parent, { slug, format }, ids.get(slug)!), content)
               await recordChange(tx, wikiPageEvents, 'created', { after: page, ...parentIds(parent) })
               return page
             },
@@ -113,8 +112,8 @@ function wikiOperations(kind: Subject['kind']) {
               await insertPageIds(tx, parent, [page.slug])
               await renamePages(tx, parent, moves)
               const ids = await insertPageIds(tx, parent, [slug])
-              const after = recorded(shownPage(parent, { slug, format }, ids.get(slug), content))
-              const former = recorded(shownPage(parent, page, after.id, before ?? ''))
+              const after = withContent(shownPage(parent, { slug, format }, ids.get(slug)!), content)
+              const former = withContent(shownPage(parent, page, after.id), before ?? '')
               if (!isSame)
                 await recordChange(tx, wikiPageEvents, 'updated', { before: former, after, ...parentIds(parent) })
               return after
@@ -137,7 +136,7 @@ function wikiOperations(kind: Subject['kind']) {
             message: messageOf(author, 'deleted', page.slug),
             storeRows: async (tx) => {
               const ids = await insertPageIds(tx, parent, [page.slug])
-              const before = recorded(shownPage(parent, page, ids.get(page.slug), content))
+              const before = withContent(shownPage(parent, page, ids.get(page.slug)!), content)
               await deletePages(tx, [before.id])
               await recordChange(tx, wikiPageEvents, 'removed', { before, ...parentIds(parent) })
             },
@@ -149,12 +148,12 @@ function wikiOperations(kind: Subject['kind']) {
 }
 
 export const groupWikis = wikiOperations('group')
-/** The same for projects. Nothing offers them yet, so that the wikis of projects are empty. */
+/** The same for projects. The adapters only read them, so the wikis of projects are empty. */
 export const projectWikis = wikiOperations('project')
 
 async function listPages(
   context: OnWiki,
-  { withContent }: { readonly withContent: boolean },
+  { withContent: hasContent }: { readonly withContent: boolean },
 ): Promise<(WikiPage | WikiPageWithContent)[]> {
   const { core, subject: parent } = context
   const wiki = await openWiki(core, parent)
@@ -166,14 +165,13 @@ async function listPages(
     pages.map(({ slug }) => slug),
     context.write,
   )
-  const texts = withContent ? await textsOf(wiki.repository, pages) : []
-  return pages.map((page, index) => shownPage(parent, page, ids.get(page.slug), texts[index]))
+  const shown = pages.map((page) => shownPage(parent, page, ids.get(page.slug)))
+  if (!hasContent) return shown
+  const texts = await textsOf(wiki.repository, pages)
+  return shown.map((page, index) => withContent(page, texts[index]!))
 }
 
 const authorOf = (context: CallContext & ReadContext): Promise<User> => getUser(context, context.actor!.id)
 
 const messageOf = ({ username }: User, what: string, slug: string): string =>
   `${username} ${what} page: ${titleOfSlug(slug)}`
-
-/** Returns a page that has an id and content. */
-const recorded = (page: WikiPage | WikiPageWithContent) => page as RecordedWikiPage
