@@ -20,7 +20,8 @@ interface Served {
 async function servedSamples(directory: string): Promise<Served> {
   const service = await serving(['--sample'], { PENSTOCK_DATA_DIR: join(directory, 'data') })
   const key = /API key, shown only now: +(\S+)/.exec(service.stdout.text)![1]!
-  const get = async (path: string) => {
+  // biome-ignore lint/suspicious/noExplicitAny: the test knows the shape of the answer
+  const get = async (path: string): Promise<any> => {
     const response = await fetch(`${service.managementUrl}/api/v1/observe/${path}`, { headers: { 'obs-api-key': key } })
     return response.json()
   }

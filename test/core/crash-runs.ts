@@ -161,7 +161,7 @@ async function check(
   { name, target, history, removedIds }: Run,
 ): Promise<{ faults: string[]; unansweredStored: number }> {
   const { groupId, projectId } = target
-  // The sweep removes a repository whose first commit was interrupted.
+  // The sweep removes a repository if its first commit was interrupted.
   await untilSwept(db)
   const commits = await listed(core, `/projects/${projectId}/repository/commits?ref_name=main`)
   const found: Record<Kind, (readonly [string, Content])[]> = {

@@ -22,9 +22,9 @@ interface IssuableRoutes {
   readonly shape: Shape
   readonly reads: 10 | 20
   readonly changes: 15 | 30
-  /** What the rows that read in a project have besides. */
+  /** Further properties of the rows that read in a project. */
   readonly reading?: Pick<MatrixRow, 'job'>
-  /** What the row that lists in a group has besides. */
+  /** Further properties of the row that lists in a group. */
   readonly inGroup?: Pick<MatrixRow, 'mayBeEmpty'>
 }
 

@@ -15,7 +15,7 @@ interface InterruptibleWriter extends RandomWriter {
   readonly pending: unknown
 }
 
-/** What the faults of the stored objects are looked for in. */
+/** The data to search for faults of the stored objects. */
 export interface Stored {
   readonly core: CoreProcess
   readonly db: Db<object>

@@ -26,7 +26,7 @@ export function highlightFile(text: string, fileName: string, maxBytes: number):
     language !== undefined && isShort
       ? highlighter.highlight(text, { language, ignoreIllegals: true }).value
       : escapeHtml(text)
-  return numberedLines(html, language === undefined ? 'plaintext' : attributeOf(language))
+  return numberedLines(html, language === undefined ? 'plaintext' : languageName(language))
 }
 
 function languageOf(fileName: string): string | undefined {
@@ -36,8 +36,8 @@ function languageOf(fileName: string): string | undefined {
   return /^[\w+#-]+$/.test(language) && highlighter.getLanguage(language) !== undefined ? language : undefined
 }
 
-/** Returns the name of a language, such as `python` for `py`. */
-function attributeOf(language: string): string {
+/** Returns the name of a language in HTML, such as `python` for `py`. */
+function languageName(language: string): string {
   const name = highlighter.getLanguage(language)?.name ?? language
   return name
     .toLowerCase()

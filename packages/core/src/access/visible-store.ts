@@ -1,5 +1,5 @@
 import { type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
-import { isOneOf, never } from '../kit/conditions.ts'
+import { always, isOneOf, never } from '../kit/conditions.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { type AccessLevel, accessLevels, type Visibility } from '../model/access-level.ts'
@@ -212,8 +212,6 @@ const highestLevel = sql<number>`max(${sql.ref('members.access_level')})`.as('le
  * Both arguments are names of columns. A group or project lies in a group if its lineage begins with that of the group.
  */
 const liesIn = (lineage: string, above: string) => sql<SqlBool>`${sql.ref(lineage)} like ${sql.ref(above)} || '%'`
-
-const always = sql<SqlBool>`1 = 1`
 
 const allOf = (conditions: readonly Condition[]): Condition => {
   const [first = always, ...others] = conditions

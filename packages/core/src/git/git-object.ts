@@ -14,6 +14,14 @@ export interface Signature {
   readonly offsetMinutes: number
 }
 
+/** Returns the signature of a person at a time, in UTC. */
+export const signatureAt = ({ name, email }: Pick<Signature, 'name' | 'email'>, atMs: number): Signature => ({
+  name,
+  email,
+  atSeconds: Math.floor(atMs / 1_000),
+  offsetMinutes: 0,
+})
+
 /** A commit without its message, which may be long. */
 export interface CommitHeader {
   readonly tree: string

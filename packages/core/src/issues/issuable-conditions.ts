@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { lineageOf } from '../groups/group-store.ts'
-import { isOneOf, never } from '../kit/conditions.ts'
+import { always, isOneOf, never } from '../kit/conditions.ts'
 import { containsWords } from '../kit/contains-text.ts'
 import { dayAt } from '../kit/day.ts'
 import type { ReadContext } from '../kit/store-context.ts'
@@ -217,7 +217,7 @@ export function peopleCondition(
   people: keyof CoreTables,
   usernames: readonly string[],
 ): RawBuilder<SqlBool> {
-  if (usernames.length === 0) return sql<SqlBool>`1 = 1`
+  if (usernames.length === 0) return always
   return sql<SqlBool>`(select count(*) from ${sql.table(people)} as pairs
     where ${sql.ref(`pairs.${tables.itemId}`)} = ${sql.ref(`${tables.items}.id`)}
     and pairs.user_id in (${idsOfNamed(usernames)})) = ${new Set(usernames.map((name) => name.toLowerCase())).size}`

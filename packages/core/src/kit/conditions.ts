@@ -1,5 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 
+/** The condition that every row meets. */
+export const always: RawBuilder<SqlBool> = sql<SqlBool>`1 = 1`
+
 /** The condition that no row meets. */
 export const never: RawBuilder<SqlBool> = sql<SqlBool>`1 = 0`
 

@@ -14,8 +14,6 @@ export interface ParameterProblem {
     | 'unknown_value'
     /** Has the right type and format, but this value is excluded. */
     | 'value_not_allowed'
-    /** A parameter of GitLab that this service does not apply; any value is refused. */
-    | 'unsupported'
     /** Differs from the same value elsewhere in the request. */
     | 'mismatch'
     | 'mutually_exclusive'

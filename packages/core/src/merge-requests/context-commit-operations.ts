@@ -25,6 +25,7 @@ import { getMergeRequest, getMergeRequestToUpdate } from './merge-request-change
 
 /** The most commits that one request adds. */
 const MAX_ADDED = 20
+/** The most commits that one request removes. */
 const MAX_REMOVED = 1_000
 /** The most context commits of a merge request. */
 const MAX_CONTEXT_COMMITS = 1_000

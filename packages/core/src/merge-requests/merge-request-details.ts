@@ -24,15 +24,6 @@ export type ShownMergeRequest = ShownIssuable<DescribedMergeRequest> & {
   readonly changesCount: string | undefined
   /** The number of commits of the target branch that the source branch does not have, if it was requested. */
   readonly divergedCommitsCount?: number | undefined
-  readonly showsRebase?: boolean | undefined
-  readonly rendersHtml?: boolean | undefined
-}
-
-/** Additions that a caller can ask for. */
-export interface MergeRequestExtras {
-  readonly renderHtml?: boolean
-  readonly includeDivergedCommitsCount?: boolean
-  readonly includeRebaseInProgress?: boolean
 }
 
 const MAX_COUNTED_FILES = 1_000
@@ -42,12 +33,11 @@ export async function shownMergeRequest(
   context: ReadContext & OperationContext,
   project: Project,
   mergeRequest: DescribedMergeRequest,
-  extras: MergeRequestExtras = {},
+  { includeDivergedCommitsCount = false }: { readonly includeDivergedCommitsCount?: boolean } = {},
 ): Promise<ShownMergeRequest> {
   const subscribed = await subscribedItems(context, mergeRequestTables, context.actor, [mergeRequest])
   const [headPipeline] = await headPipelineOfEachMergeRequest.run(context, [mergeRequest], {})
   const [range] = await findRangeOfEachMergeRequest.run(context, [mergeRequest], {})
-  const wantsDiverged = extras.includeDivergedCommitsCount === true
   return {
     ...mergeRequest,
     isSubscribed: subscribed.has(mergeRequest.id),
@@ -55,9 +45,7 @@ export async function shownMergeRequest(
     headPipeline,
     diffRefs: range,
     changesCount: range && (await countChangedFiles(context, range)),
-    ...(wantsDiverged && { divergedCommitsCount: range && (await divergedCommitsOf(context, range)) }),
-    showsRebase: extras.includeRebaseInProgress,
-    rendersHtml: extras.renderHtml,
+    ...(includeDivergedCommitsCount && { divergedCommitsCount: range && (await divergedCommitsOf(context, range)) }),
   }
 }
 

@@ -5,7 +5,7 @@ import { issuableTitle, scopeOf } from '../issues/issuable.ts'
 import { milestoneIdAfter, setMetadata } from '../issues/issuable-changes.ts'
 import { withLabelDetails } from '../issues/issuable-label-store.ts'
 import { DomainError } from '../kit/domain-error.ts'
-import { mapPage, type Page, type PageRequest, pageInput } from '../kit/page.ts'
+import { type Page, type PageRequest, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { ReadContext } from '../kit/store-context.ts'
@@ -81,10 +81,9 @@ export const listProjectMergeRequests = query(
 async function pageOfListedMergeRequests(
   context: ReadContext & OperationContext,
   filter: MergeRequestFilter,
-  input: PageRequest & { readonly withLabelsDetails: boolean; readonly view?: string | undefined },
+  input: PageRequest & { readonly withLabelsDetails: boolean },
 ): Promise<Page<ListedMergeRequest>> {
   const page = await pageOfMergeRequests(context, context.actor, filter, input)
-  if (input.view === 'simple') return mapPage(page, (item) => ({ ...item, isSimple: true }))
   return { ...page, items: await withLabelDetails(context, mergeRequestTables, page.items, input) }
 }
 
@@ -94,16 +93,14 @@ export const getProjectMergeRequest = query(
     caller: 'anyone',
     input: z.object({
       ...oneMergeRequest,
-      renderHtml: z.boolean().default(false),
       includeDivergedCommitsCount: z.boolean().default(false),
-      includeRebaseInProgress: z.boolean().default(false),
     }),
     permission: 'read_merge_request',
     subject,
   },
-  async (context, { mergeRequestIid, ...extras }) => {
+  async (context, { mergeRequestIid, includeDivergedCommitsCount }) => {
     const mergeRequest = await getMergeRequest(context, context.actor, context.subject, mergeRequestIid)
-    return shownMergeRequest(context, context.subject, mergeRequest, extras)
+    return shownMergeRequest(context, context.subject, mergeRequest, { includeDivergedCommitsCount })
   },
 )
 

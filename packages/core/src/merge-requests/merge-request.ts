@@ -42,8 +42,8 @@ export interface MergeRequest extends Issuable {
 }
 
 export type DescribedMergeRequest = MergeRequest & DescribedIssuable
-/** A merge request in a list. `isSimple` asks for its short form. */
-export type ListedMergeRequest = ListedIssuable<DescribedMergeRequest> & { readonly isSimple?: boolean }
+/** A merge request in a list. */
+export type ListedMergeRequest = ListedIssuable<DescribedMergeRequest>
 
 const BRANCH_CHARACTERS = 255
 
@@ -94,8 +94,6 @@ export const restMergeRequestFilterInput = {
   ...restIssuableFilterInput,
   scope: z.enum([...scopes, 'reviews_for_me']).optional(),
   orderBy: z.enum([...issuableOrders, 'merged_at']).default('created_at'),
-  /** `simple` for the short form of each merge request. */
-  view: z.enum(['simple']).optional(),
   mergeUserId: z.int().optional(),
   mergeUserUsername: z.string().max(255).optional(),
   mergedAfter: instant.optional(),

@@ -1,7 +1,8 @@
 import type { Selectable } from 'kysely'
+import { always } from '../kit/conditions.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { type ColumnsOf, fromRow, toRow } from '../kit/field-table.ts'
-import { insertRow } from '../kit/row-store.ts'
+import { countRows, insertRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Tx } from '../operations/context.ts'
 import {
@@ -41,13 +42,8 @@ export async function findAllApplications({ db }: ReadContext): Promise<Applicat
   return rows.map(applicationOf)
 }
 
-export async function countApplications({ db }: ReadContext): Promise<number> {
-  const { count } = await db
-    .selectFrom('oauth_applications')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
+export const countApplications = (context: ReadContext): Promise<number> =>
+  countRows(context, 'oauth_applications', () => always)
 
 export async function findApplication(context: ReadContext, uid: string): Promise<Application | undefined> {
   return (await findApplicationWithDigest(context, uid))?.application

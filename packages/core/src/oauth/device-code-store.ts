@@ -50,8 +50,8 @@ export interface IssuedDeviceCode {
   readonly userCode: string
 }
 
-export const LIFETIME_SECONDS = 300
-export const FIRST_INTERVAL_SECONDS = 5
+export const CODE_LIFETIME_SECONDS = 300
+export const FIRST_POLL_INTERVAL_SECONDS = 5
 /** How long an expired code is stored, so that the device learns that it has expired. */
 const RETENTION_MS = 60 * 60_000
 /** The letters of user codes: no vowels, so that they form no words. */
@@ -80,9 +80,9 @@ export async function insertDeviceCode(
       user_id: null,
       decision: null,
       auth_time_ms: null,
-      interval_seconds: FIRST_INTERVAL_SECONDS,
+      interval_seconds: FIRST_POLL_INTERVAL_SECONDS,
       polled_at_ms: null,
-      expires_at_ms: nowMs + LIFETIME_SECONDS * 1_000,
+      expires_at_ms: nowMs + CODE_LIFETIME_SECONDS * 1_000,
     })
     .onConflict((conflict) => conflict.column('user_code').doNothing())
     .returning('id')

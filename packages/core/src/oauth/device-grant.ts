@@ -8,14 +8,14 @@ import type { Application } from './application.ts'
 import { findApplicationById } from './application-store.ts'
 import { type ClientCredentials, requireClient } from './client.ts'
 import {
+  CODE_LIFETIME_SECONDS,
   type DeviceCode,
   deleteExpiredDeviceCodes,
-  FIRST_INTERVAL_SECONDS,
+  FIRST_POLL_INTERVAL_SECONDS,
   findUndecided,
   hasDeviceCodes,
   type IssuedDeviceCode,
   insertDeviceCode,
-  LIFETIME_SECONDS,
   storeDecision,
 } from './device-code-store.ts'
 import { grantedScopes } from './granted-scopes.ts'
@@ -66,8 +66,8 @@ export async function startDeviceGrant(core: Core, request: DeviceRequest): Prom
     }
     return undefined
   })
-  if (issued === undefined) throw new DomainError({ code: 'too_often', retryAfterSeconds: LIFETIME_SECONDS })
-  return { ...issued, expiresInSeconds: LIFETIME_SECONDS, intervalSeconds: FIRST_INTERVAL_SECONDS }
+  if (issued === undefined) throw new DomainError({ code: 'too_often', retryAfterSeconds: CODE_LIFETIME_SECONDS })
+  return { ...issued, expiresInSeconds: CODE_LIFETIME_SECONDS, intervalSeconds: FIRST_POLL_INTERVAL_SECONDS }
 }
 
 /** The consent that a user is asked for after entering a user code. */

@@ -39,8 +39,6 @@ export const projectListInput = {
   sort: z.enum(['asc', 'desc']).default('desc'),
   idAfter: z.int().optional(),
   idBefore: z.int().optional(),
-  /** Returns only the fields that identify and locate a project. */
-  simple: z.boolean().optional(),
   /** No project is imported. */
   imported: z.boolean().optional(),
   /** Any value matches nothing, because no project is ever marked for deletion. */

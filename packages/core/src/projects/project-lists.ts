@@ -94,7 +94,7 @@ async function pageOfProjects(
   const page = await listProjectRows(context, filter, order, input, input.pagination === 'keyset')
   const views = await viewsOf(context, context.actor, page.items)
   const viewById = new Map(views.map((view) => [view.project.id, view]))
-  const view = ({ id }: Project) => ({ ...viewById.get(id)!, ...(input.simple && { isSimple: true as const }) })
+  const view = ({ id }: Project) => viewById.get(id)!
   return 'nextCursor' in page ? mapKeysetPage(page, view) : mapPage(page, view)
 }
 

@@ -12,8 +12,6 @@ export interface ProjectView {
   /** The number of open issues; `undefined` if the actor may not read them. */
   readonly openIssuesCount: number | undefined
   readonly canCreateMergeRequest: boolean
-  /** Set if the caller asked only for the fields that identify and locate the project. */
-  readonly isSimple?: true
   /** The names from the root group to the project, joined with ` / `. */
   readonly nameWithNamespace: string
   /** The actor's direct role in the project, and the highest in the groups above; `undefined` for anonymous users. */

@@ -1,6 +1,6 @@
 import { DEFAULT_BRANCH } from '../git/change-repository.ts'
 import { applyActions, type CommitAction, refused, requireSegments } from '../git/commit-actions.ts'
-import type { CommitObject, Signature } from '../git/git-object.ts'
+import { type CommitObject, signatureAt } from '../git/git-object.ts'
 import { findReference, headBranch, listReferences, moveReference, setHeadBranch } from '../git/git-reference.ts'
 import type { WritableRepository } from '../git/git-repository.ts'
 import { lastChange } from '../git/history.ts'
@@ -136,6 +136,6 @@ function signaturesOf(
   { name, email }: Committer,
   { authorName, authorEmail }: CommitRequest,
 ): Pick<CommitObject, 'author' | 'committer'> {
-  const committer: Signature = { name, email, atSeconds: Math.floor(clock.nowMs() / 1_000), offsetMinutes: 0 }
+  const committer = signatureAt({ name, email }, clock.nowMs())
   return { committer, author: { ...committer, name: authorName ?? name, email: authorEmail ?? email } }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { refused } from '../git/commit-actions.ts'
-import type { Signature } from '../git/git-object.ts'
+import { type Signature, signatureAt } from '../git/git-object.ts'
 import { findReference, type GitReference, listReferences, moveReference } from '../git/git-reference.ts'
 import type { GitRepository, WritableRepository } from '../git/git-repository.ts'
 import { isRefName } from '../git/repository-path.ts'
@@ -164,8 +164,7 @@ function annotate(
   repository: WritableRepository,
   { name, commit, message, committer, nowMs }: Annotation,
 ): Promise<string> {
-  const tagger = { ...committer, atSeconds: Math.floor(nowMs / 1_000), offsetMinutes: 0 }
-  return repository.writeTag({ target: commit, name, tagger, message })
+  return repository.writeTag({ target: commit, name, tagger: signatureAt(committer, nowMs), message })
 }
 
 /**

@@ -48,7 +48,7 @@ export interface ViewedSnippet {
 /**
  * Returns a snippet of the project, or any snippet.
  *
- * @param what the noun in the error; see `not_found`
+ * @param what the noun in the error. Missing: the error names no noun
  * @throws DomainError `not_found`, also if the caller may not read the snippet
  */
 export async function viewSnippet(

@@ -1,5 +1,6 @@
 import { changeRepository, DEFAULT_BRANCH } from '../git/change-repository.ts'
 import { applyActions, type CommitAction, refused } from '../git/commit-actions.ts'
+import { signatureAt } from '../git/git-object.ts'
 import { findReference, moveReference } from '../git/git-reference.ts'
 import type { GitRepository, WritableRepository } from '../git/git-repository.ts'
 import { findRepository } from '../git/repository-directory.ts'
@@ -50,8 +51,7 @@ export async function commitToSnippet<Result>(
       const files = await filesAt(repository, tip)
       return (tx) => storeRows(tx, pathsOf(files))
     }
-    const { name, email } = committer
-    const signature = { name, email, atSeconds: Math.floor(core.clock.nowMs() / 1_000), offsetMinutes: 0 }
+    const signature = signatureAt(committer, core.clock.nowMs())
     const oid = await repository.writeCommit({
       tree,
       parents: tip === undefined ? [] : [tip],

@@ -40,12 +40,7 @@ export async function pageOfSnippets(
     .where(isReadableSnippet(context, context.actor, 'project'))
     .orderBy('snippets.id', 'desc')
   const rows = await pageOf(context, query, page)
-  const records = rows.items.map((row) => fromRow(describedSnippetFields, row))
-  const authors = await authorsOf(context, records)
-  return {
-    ...rows,
-    items: records.map((record) => ({ ...record, project, author: authors.get(record.authorId ?? 0) })),
-  }
+  return { ...rows, items: await snippetsOfRows(context, rows.items, project) }
 }
 
 /** Returns a snippet, if it belongs to the project. Without a project, returns a snippet of any project or a personal one. */
@@ -69,27 +64,24 @@ async function snippetsOfRows(
   return withOwners(context, records, project)
 }
 
-/** Adds the author and the project to snippets. */
+/** Adds the author and the project to snippets. @param project that of all of them, if it is known */
 export async function withOwners<Record extends SnippetRecord>(
   context: ReadContext,
   records: readonly Record[],
   project?: Project,
 ): Promise<(Record & Pick<Snippet, 'project' | 'author'>)[]> {
-  const authors = await authorsOf(context, records)
+  const authors = await findUsers(
+    context,
+    records.flatMap(({ authorId }) => authorId ?? []),
+  )
   const projectIds = project === undefined ? records.flatMap(({ projectId }) => projectId ?? []) : []
   const projects = await findProjects(context, projectIds)
   return records.map((record) => ({
     ...record,
     project: record.projectId === undefined ? undefined : (project ?? projects.get(record.projectId)),
-    author: authors.get(record.authorId ?? 0),
+    author: record.authorId === undefined ? undefined : authors.get(record.authorId),
   }))
 }
-
-const authorsOf = (context: ReadContext, records: readonly SnippetRecord[]) =>
-  findUsers(
-    context,
-    records.flatMap(({ authorId }) => authorId ?? []),
-  )
 
 interface NewSnippet {
   readonly id: number

@@ -1,5 +1,6 @@
 import { changeRepository } from '../git/change-repository.ts'
 import { refused } from '../git/commit-actions.ts'
+import { signatureAt } from '../git/git-object.ts'
 import { findReference, moveReference } from '../git/git-reference.ts'
 import type { GitRepository, WritableRepository } from '../git/git-repository.ts'
 import { findRepository } from '../git/repository-directory.ts'
@@ -73,12 +74,7 @@ export function changeWiki<Result>(
     const { message, storeRows } = await plan({ repository, head, tree })
     let version: string | undefined
     if (message !== undefined) {
-      const person = {
-        name: author.name,
-        email: author.email,
-        atSeconds: Math.floor(core.clock.nowMs() / 1_000),
-        offsetMinutes: 0,
-      }
+      const person = signatureAt(author, core.clock.nowMs())
       version = await repository.writeCommit({
         tree: await tree.write(repository),
         parents: head.tip === undefined ? [] : [head.tip],

@@ -67,8 +67,9 @@ export const withoutFrontMatter = (content: string): string => content.slice(blo
 
 /** Returns the content with a title in its block, or without one. The other values of the block are kept. */
 export function withFrontMatterTitle(content: string, title: string | null | undefined): string {
-  const { title: _, ...others } = frontMatterOf(content)
+  const { length, values: former } = blockOf(content)
+  const { title: _, ...others } = former
   const values = title == null || title.trim() === '' ? others : { title, ...others }
-  const body = withoutFrontMatter(content)
+  const body = content.slice(length)
   return Object.keys(values).length === 0 ? body : `---\n${stringify(values, { lineWidth: 0 })}---\n${body}`
 }

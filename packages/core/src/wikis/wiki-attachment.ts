@@ -12,10 +12,11 @@ export interface WikiAttachment {
 
 const MAX_NAME_BYTES = 255
 
-/** The extensions of files that a page shows. SVG is left out, because it may contain scripts. */
+/**
+ * The extensions of images, videos and sounds that a page shows by their names. SVG is left out, because it may contain scripts.
+ */
 const shownExtensions = new Set(
-  'png jpg jpeg gif bmp tiff ico webp avif mp4 m4v mov webm ogv mp3 oga ogg spx wav' // images, videos, audio
-    .split(' '),
+  'png jpg jpeg gif bmp tiff ico webp avif mp4 m4v mov webm ogv mp3 oga ogg spx wav'.split(' '),
 )
 
 /** Returns the name under which an uploaded file is stored; `undefined` for an empty one. */

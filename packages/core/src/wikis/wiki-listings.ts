@@ -19,7 +19,7 @@ export interface ListedWikiPage extends Omit<WikiPage, 'id'> {
 }
 
 export function listedPage(parent: Subject, file: PageEntry): ListedWikiPage {
-  const { id: _, ...page } = shownPage(parent, file, undefined, undefined)
+  const { id: _, ...page } = shownPage(parent, file, undefined)
   return { ...page, file }
 }
 

@@ -25,7 +25,7 @@ import {
   wikiPageInput,
 } from './wiki-page.ts'
 import { deletePages, insertPageIds, renamePages } from './wiki-page-store.ts'
-import { findPageAt, idsOfPages, shownPage } from './wiki-reads.ts'
+import { findPageAt, idsOfPages, shownPage, withContent } from './wiki-reads.ts'
 import { slugOfTitle, titleOfSlug } from './wiki-slug.ts'
 import { findText, type PageEntry, pagesOf, textOf, textsOf } from './wiki-tree.ts'
 
@@ -53,7 +53,7 @@ function wikiOperations(kind: Subject['kind']) {
         const { page, wiki, isCurrent } = found
         // A former version of a page that has been renamed or removed since does not get an id of its own.
         const ids = await idsOfPages(context, parent, [page.slug], isCurrent ? context.write : undefined)
-        const shown = shownPage(parent, page, ids.get(page.slug), await textOf(wiki.repository, page))
+        const shown = withContent(shownPage(parent, page, ids.get(page.slug)), await textOf(wiki.repository, page))
         return renderHtml ? { ...shown, content: await htmlOf(context, shown) } : shown
       },
     ),
@@ -84,7 +84,7 @@ function wikiOperations(kind: Subject['kind']) {
               const ids = await insertPageIds(tx, parent, [slug])
               const after = recordedPage(ids, { slug, format, oid })
               await recordPage(tx, parent, commit, 'created', { after })
-              return shownPage(parent, { slug, format }, after.id, content)
+              return withContent(shownPage(parent, { slug, format }, after.id), content)
             },
           }
         })
@@ -116,7 +116,7 @@ function wikiOperations(kind: Subject['kind']) {
               const after = recordedPage(ids, { slug, format, oid })
               const former = { ...recordedPage(ids, page), id: after.id }
               if (!isSame) await recordPage(tx, parent, commit, 'updated', { before: former, after })
-              return shownPage(parent, { slug, format }, after.id, content)
+              return withContent(shownPage(parent, { slug, format }, after.id), content)
             },
           }
         })
@@ -146,12 +146,12 @@ function wikiOperations(kind: Subject['kind']) {
 }
 
 export const groupWikis = wikiOperations('group')
-/** The same for projects. Nothing offers them yet, so that the wikis of projects are empty. */
+/** The same for projects. The adapters only read them, so the wikis of projects are empty. */
 export const projectWikis = wikiOperations('project')
 
 async function listPages(
   context: OnWiki,
-  { withContent }: { readonly withContent: boolean },
+  { withContent: hasContent }: { readonly withContent: boolean },
 ): Promise<(WikiPage | WikiPageWithContent)[]> {
   const { core, subject: parent } = context
   const wiki = await openWiki(core, parent)
@@ -163,8 +163,10 @@ async function listPages(
     pages.map(({ slug }) => slug),
     context.write,
   )
-  const texts = withContent ? await textsOf(wiki.repository, pages) : []
-  return pages.map((page, index) => shownPage(parent, page, ids.get(page.slug), texts[index]))
+  const shown = pages.map((page) => shownPage(parent, page, ids.get(page.slug)))
+  if (!hasContent) return shown
+  const texts = await textsOf(wiki.repository, pages)
+  return shown.map((page, index) => withContent(page, texts[index]!))
 }
 
 const authorOf = (context: CallContext & ReadContext): Promise<User> => getUser(context, context.actor!.id)

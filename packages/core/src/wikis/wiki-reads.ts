@@ -10,28 +10,21 @@ import { findPageIds, insertPageIds } from './wiki-page-store.ts'
 import { findPage, type PageFile, titleOfSlug } from './wiki-slug.ts'
 import { type PageEntry, pagesOf } from './wiki-tree.ts'
 
-/** Returns a page as clients see it. */
-export function shownPage(
-  { kind, id, fullPath }: ParentWithPath,
-  file: Omit<PageFile, 'path'>,
-  pageId: number | undefined,
-  content: string,
-): WikiPageWithContent
-export function shownPage(
-  parent: ParentWithPath,
-  file: Omit<PageFile, 'path'>,
-  pageId: number | undefined,
-  content: string | undefined,
-): WikiPage | WikiPageWithContent
-export function shownPage(
+/** Returns a page as clients see it, without its content. */
+export function shownPage<Id extends number | undefined>(
   { kind, id, fullPath }: ParentWithPath,
   { slug, format }: Omit<PageFile, 'path'>,
-  pageId: number | undefined,
-  content: string | undefined,
-): WikiPage | WikiPageWithContent {
-  const page = { id: pageId, parent: { kind, id, fullPath }, slug, title: titleOfSlug(slug), format }
-  return content === undefined ? page : { ...page, content, frontMatter: frontMatterOf(content) }
+  pageId: Id,
+): WikiPage & { readonly id: Id } {
+  return { id: pageId, parent: { kind, id, fullPath }, slug, title: titleOfSlug(slug), format }
 }
+
+/** Adds the text of its file to a page. */
+export const withContent = <Page extends WikiPage>(page: Page, content: string): Page & WikiPageWithContent => ({
+  ...page,
+  content,
+  frontMatter: frontMatterOf(content),
+})
 
 type Write = <Result>(work: (tx: Pick<Tx, 'db' | 'nowMs'>) => Promise<Result>) => Promise<Result>
 

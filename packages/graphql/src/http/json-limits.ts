@@ -9,7 +9,7 @@ export const graphqlJsonLimits: JsonLimits = {
   values: 100_001,
   depth: 32,
   elements: 50_000,
-  // GitLab allows 50,000 in one object, but `JSON.parse` of so many takes longer than a turn of the event loop may take.
+  // GitLab allows 50,000 in one object, but `JSON.parse` of that number takes longer than a turn of the event loop may take.
   members: 20_000,
   digits: 1_000,
 }

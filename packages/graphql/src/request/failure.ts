@@ -118,7 +118,6 @@ const problemTexts = {
   all_or_none: 'must be given together or not at all',
   mismatch: 'must be the same as that of the object',
   value_not_allowed: 'is not allowed',
-  unsupported: 'is not supported',
   invalid: 'is invalid',
   unsafe_path: 'should be a valid file path',
 } satisfies Record<ParameterProblem['problem'], string>

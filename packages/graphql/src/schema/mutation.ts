@@ -3,6 +3,7 @@ import { GraphQLError } from 'graphql'
 import { notAvailable, payloadErrors } from '../request/failure.ts'
 import type { RequestContext } from '../request/request-context.ts'
 import type { Kit } from './kit.ts'
+import { requireSupported } from './refused-arguments.ts'
 import type { FieldsOf, Types } from './schema-types.ts'
 
 interface MutationOptions<Fields extends InputFieldMap, Result extends object> {
@@ -47,10 +48,11 @@ export function mutation<Fields extends InputFieldMap, Result extends object>(
       type: payloadType as never,
       ...(description !== undefined && { description }),
       args: { input: t.arg({ type: input as never, required: true }) },
-      resolve: async (_, args, context) => {
+      resolve: async (_, args, context, info) => {
         const { clientMutationId, ...values } = args.input as { clientMutationId?: string | null }
         if (!context.mayWrite) throw notAvailable()
         try {
+          requireSupported(info.parentType.getFields()[info.fieldName]!.args, args)
           const result = await run(values as never, context)
           context.loaders.clear()
           return { errors: [], ...result, clientMutationId } as never

@@ -26,3 +26,30 @@ test.each([
     errors: [{ message: `Argument '${argument}' is not supported, because ${because}` }],
   })
 })
+
+test.each([
+  ['mergeRequests', 'not', 'releaseTag', '"v1"'],
+  ['mergeRequests', 'or', 'reviewStates', '[APPROVED]'],
+  ['issues', 'not', 'myReactionEmoji', '"tea"'],
+])('%s accept a refused member of %s only as null', async (field, argument, member, value) => {
+  const ask = async (given: string) => {
+    const document = `{ project(fullPath: "root/app") { list: ${field}(${argument}: { ${member}: ${given} }) { count } } }`
+    return (await server.ask(document, { as: root })).body
+  }
+  expect(await ask('null')).toEqual({ data: { project: { list: { count: 0 } } } })
+  expect(await ask(value)).toMatchObject({
+    data: { project: { list: null } },
+    errors: [{ message: `${member} is not supported` }],
+  })
+})
+
+test('a mutation reports a refused member in its payload, and accepts null', async () => {
+  const create = async (given: string) => {
+    const input = `{ projectPath: "root/app", title: "A", clientMutationId: "1", ${given} }`
+    return (await server.ask(`mutation { createIssue(input: ${input}) { clientMutationId errors } }`, { as: root }))
+      .body
+  }
+  const payload = (...errors: string[]) => ({ data: { createIssue: { clientMutationId: '1', errors } } })
+  expect(await create('discussionToResolve: "x"')).toEqual(payload('discussionToResolve is not supported'))
+  expect(await create('discussionToResolve: null, moveAfterId: null')).toEqual(payload())
+})

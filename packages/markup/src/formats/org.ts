@@ -12,6 +12,7 @@ type ToTree = (options: { handlers: object }) => (tree: OrgNode) => HtmlRoot
 const MAX_DEPTH = 10
 
 const toTree = (reorgToRehype as unknown as ToTree)({ handlers: orgHandlers(renderInner) })
+/** How deep the text is that is being rendered: `renderInner` is called within the rendering of an outer text. */
 let depth = 0
 
 /**

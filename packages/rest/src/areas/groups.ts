@@ -18,7 +18,7 @@ import { groupProjectList, sharedProjectList } from './parameters/projects.ts'
 import { acceptedShape } from './shapes/accepted-shape.ts'
 import { avatarContent } from './shapes/avatar-url.ts'
 import { groupDetailsShape, groupShape } from './shapes/group-shape.ts'
-import { listedProjectShape, projectShape } from './shapes/project-shape.ts'
+import { listedProjectShape, projectShape, withSimple } from './shapes/project-shape.ts'
 
 const names = { group: 'id' } as const
 const shape = groupShape
@@ -92,7 +92,7 @@ export const groupsArea: Area = {
     route({
       method: 'GET',
       path: '/groups/:id/projects',
-      operation: listGroupProjects,
+      operation: withSimple(listGroupProjects),
       summary: 'List the projects of a group.',
       names,
       shape: listedProjectShape,
@@ -101,7 +101,7 @@ export const groupsArea: Area = {
     route({
       method: 'GET',
       path: '/groups/:id/projects/shared',
-      operation: listSharedProjects,
+      operation: withSimple(listSharedProjects),
       summary: 'List the projects that are shared with a group.',
       names,
       shape: projectShape,

@@ -12,7 +12,13 @@ import {
 import { type Area, route } from '../routing/route.ts'
 import { changedMergeRequest, mergeRequestList, newMergeRequest, projectMergeRequestList } from './parameters/issues.ts'
 import { pageOfAll } from './parameters/lists.ts'
-import { mergeRequestShape, reviewerShape, shownMergeRequestShape } from './shapes/merge-request-shape.ts'
+import {
+  mergeRequestShape,
+  reviewerShape,
+  shownMergeRequestShape,
+  withRequestedMembers,
+  withView,
+} from './shapes/merge-request-shape.ts'
 import { trackingRoutes } from './tracking-routes.ts'
 
 const inProject = { project: 'id' }
@@ -25,7 +31,7 @@ export const mergeRequestsArea: Area = {
     route({
       method: 'GET',
       path: '/merge_requests',
-      operation: listMergeRequests,
+      operation: withView(listMergeRequests),
       parameters: mergeRequestList,
       shape: mergeRequestShape,
       summary: 'List merge requests of all projects, by default those that the caller created.',
@@ -33,7 +39,7 @@ export const mergeRequestsArea: Area = {
     route({
       method: 'GET',
       path: '/groups/:id/merge_requests',
-      operation: listGroupMergeRequests,
+      operation: withView(listGroupMergeRequests),
       parameters: mergeRequestList,
       names: { group: 'id' },
       shape: mergeRequestShape,
@@ -42,7 +48,7 @@ export const mergeRequestsArea: Area = {
     route({
       method: 'GET',
       path: list,
-      operation: listProjectMergeRequests,
+      operation: withView(listProjectMergeRequests),
       parameters: projectMergeRequestList,
       names: inProject,
       shape: mergeRequestShape,
@@ -52,7 +58,7 @@ export const mergeRequestsArea: Area = {
     route({
       method: 'GET',
       path: one,
-      operation: getProjectMergeRequest,
+      operation: withRequestedMembers(getProjectMergeRequest),
       names: inProject,
       shape: shownMergeRequestShape,
       takesJobTokens: true,

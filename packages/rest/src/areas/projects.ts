@@ -14,7 +14,7 @@ import { immediateDeletion } from './parameters/absent-features.ts'
 import { changedProject, newProject, oneProject, projectList } from './parameters/projects.ts'
 import { acceptedShape } from './shapes/accepted-shape.ts'
 import { avatarContent } from './shapes/avatar-url.ts'
-import { listedProjectShape, projectShape } from './shapes/project-shape.ts'
+import { listedProjectShape, projectShape, withSimple } from './shapes/project-shape.ts'
 
 const names = { project: 'id' } as const
 const shape = projectShape
@@ -25,7 +25,7 @@ export const projectsArea: Area = {
     route({
       method: 'GET',
       path: '/projects',
-      operation: listProjects,
+      operation: withSimple(listProjects),
       summary: 'List projects.',
       shape: listedProjectShape,
       parameters: projectList,

@@ -18,7 +18,7 @@ import { isoTime } from '../routing/iso-time.ts'
 import { type Area, route, type Shape } from '../routing/route.ts'
 import { projectList } from './parameters/projects.ts'
 import { changedUser, newUser, oneUser, ownEmails, ownUser, userList } from './parameters/users.ts'
-import { listedProjectShape } from './shapes/project-shape.ts'
+import { listedProjectShape, withSimple } from './shapes/project-shape.ts'
 import { userShape } from './shapes/user-shape.ts'
 
 /** An e-mail address. It is always confirmed, because only administrators set addresses. */
@@ -77,7 +77,7 @@ export const usersArea: Area = {
     route({
       method: 'GET',
       path: '/users/:id/projects',
-      operation: listUserProjects,
+      operation: withSimple(listUserProjects),
       summary: 'List the projects in the namespace of a user.',
       names,
       parameters: projectList,

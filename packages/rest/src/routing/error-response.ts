@@ -156,7 +156,6 @@ const texts = {
   unsafe_path: 'should be a valid file path',
   unknown_value: 'does not have a valid value',
   value_not_allowed: 'has a value not allowed',
-  unsupported: 'is not supported',
   mismatch: 'must be the same as in the path',
   mutually_exclusive: 'are mutually exclusive',
   exactly_one: 'are missing, exactly one parameter must be provided',

@@ -16,11 +16,10 @@ import { orderIn } from '../../schema/enums.ts'
 import type { GlobalIds } from '../../schema/global-id.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
-import { refusedArgument } from '../../schema/refused-arguments.ts'
+import { refusedArgument, refusedMember } from '../../schema/refused-arguments.ts'
 import type { ArgumentsMaker } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
-import { withoutAbsent } from './tracking-fields.ts'
 
 /** The cost of a lookup of issues. */
 const issueLookup: Cost = { resolver: true, arguments: { labelName: 2 } }
@@ -114,9 +113,6 @@ export function addIssueLists(kit: Kit): void {
   }))
 }
 
-/** The description of arguments about reactions and releases, which do not exist. */
-const absent = 'Not supported: a value is refused'
-
 /** Returns the filter arguments of all fields that find issues. */
 function issueFilters(kit: Kit) {
   const { builder } = kit
@@ -132,8 +128,8 @@ function issueFilters(kit: Kit) {
       milestoneTitle: t.stringList(),
       milestoneWildcardId: t.field({ type: negatedMilestoneWildcard }),
       types: t.field({ type: [type] }),
-      myReactionEmoji: t.string({ description: absent }),
-      releaseTag: t.stringList({ description: absent }),
+      myReactionEmoji: t.string(refusedMember),
+      releaseTag: t.stringList(refusedMember),
     }),
   })
   const unioned = builder.inputType('UnionedIssueFilterInput', {
@@ -198,8 +194,7 @@ const stateInput = (state: ListArguments['state']) =>
 
 /** Converts the filter arguments to the names of the core's filter, without null values. */
 function filterInput(globalIds: GlobalIds, args: Filters) {
-  const { or } = args
-  const not = args.not && withoutAbsent(args.not, 'myReactionEmoji', 'releaseTag')
+  const { not, or } = args
   return omitNullish({
     iids: iidsIn(joined(args.iid, args.iids)),
     authorUsername: args.authorUsername,

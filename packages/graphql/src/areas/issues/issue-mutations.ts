@@ -3,15 +3,12 @@ import { performIn, type RequestContext } from '../../request/request-context.ts
 import type { Kit } from '../../schema/kit.ts'
 import { mutation, type PayloadSource } from '../../schema/mutation.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
+import { refusedMember } from '../../schema/refused-arguments.ts'
 import type { FieldsOf, Types } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
-import { withoutAbsent } from './tracking-fields.ts'
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>
-
-/** The description of inputs for features that do not exist. */
-const absent = 'Not supported: a value is refused'
 
 export function addIssueMutations(kit: Kit): void {
   const { globalIds } = kit
@@ -45,27 +42,12 @@ export function addIssueMutations(kit: Kit): void {
       assigneeIds: t.field({ type: ['UserID'] }),
       iid: t.int({ description: 'For owners and administrators' }),
       createdAt: t.field({ type: 'Time', description: 'For owners and administrators' }),
-      mergeRequestToResolveDiscussionsOf: t.field({ type: 'MergeRequestID', description: absent }),
-      discussionToResolve: t.string({ description: absent }),
-      moveBeforeId: t.field({ type: 'IssueID', description: absent }),
-      moveAfterId: t.field({ type: 'IssueID', description: absent }),
+      mergeRequestToResolveDiscussionsOf: t.field({ type: 'MergeRequestID', ...refusedMember }),
+      discussionToResolve: t.string(refusedMember),
+      moveBeforeId: t.field({ type: 'IssueID', ...refusedMember }),
+      moveAfterId: t.field({ type: 'IssueID', ...refusedMember }),
     }),
-    run: async (given, context) => {
-      const {
-        projectPath,
-        type: issueType,
-        locked,
-        labelIds,
-        iid,
-        createdAt,
-        ...draft
-      } = withoutAbsent(
-        given,
-        'mergeRequestToResolveDiscussionsOf',
-        'discussionToResolve',
-        'moveBeforeId',
-        'moveAfterId',
-      )
+    run: async ({ projectPath, type: issueType, locked, labelIds, iid, createdAt, ...draft }, context) => {
       const input = {
         project: projectPath,
         ...omitNullish({ issueType, labelIds, iid, createdAt }),

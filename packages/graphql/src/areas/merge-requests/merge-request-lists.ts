@@ -13,10 +13,9 @@ import { lookup, withCost } from '../../schema/cost.ts'
 import { orderIn } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
-import { refusedArgument } from '../../schema/refused-arguments.ts'
+import { refusedArgument, refusedMember } from '../../schema/refused-arguments.ts'
 import type { AnyFieldsOf, ArgumentsMaker } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from '../issues/issuable-types.ts'
-import { withoutAbsent } from '../issues/tracking-fields.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
 
 /** Adds the fields that find and list merge requests. */
@@ -115,11 +114,11 @@ function listArguments(kit: Kit) {
       labels: t.stringList(),
       milestoneTitle: t.string(),
       reviewerUsername: t.string(),
-      approvedBy: t.stringList({ description: absent }),
-      myReactionEmoji: t.string({ description: absent }),
-      onlyReviewer: t.boolean({ description: absent }),
-      releaseTag: t.string({ description: absent }),
-      reviewStates: t.field({ type: [reviewState], description: absent }),
+      approvedBy: t.stringList(refusedMember),
+      myReactionEmoji: t.string(refusedMember),
+      onlyReviewer: t.boolean(refusedMember),
+      releaseTag: t.string(refusedMember),
+      reviewStates: t.field({ type: [reviewState], ...refusedMember }),
       sourceBranches: t.stringList(),
       targetBranches: t.stringList(),
     }),
@@ -128,7 +127,7 @@ function listArguments(kit: Kit) {
     fields: (t) => ({
       assigneeUsernames: t.stringList(),
       onlyReviewerUsername: t.string(),
-      reviewStates: t.field({ type: [reviewState], description: absent }),
+      reviewStates: t.field({ type: [reviewState], ...refusedMember }),
       reviewerWildcard: t.field({ type: reviewerWildcard }),
     }),
   })
@@ -187,14 +186,7 @@ type ListArguments = Arguments<Lists['filterArguments']> &
   Arguments<Lists['sortArgument']>
 
 /** Converts the list arguments to the input of the core. */
-const inputOf = ({ not, or, ...args }: ListArguments) =>
-  supportedInput({
-    ...args,
-    not: not && withoutAbsent(not, 'approvedBy', 'myReactionEmoji', 'onlyReviewer', 'releaseTag', 'reviewStates'),
-    or: or && withoutAbsent(or, 'reviewStates'),
-  })
-
-function supportedInput({
+function inputOf({
   iids,
   assigneeWildcardId,
   reviewerWildcardId,
@@ -224,9 +216,6 @@ function supportedInput({
     ...orderIn(sort),
   })
 }
-
-/** The description of arguments that filter by reviews, approvals, reactions or releases. This service has none of these. */
-const absent = 'Not supported: a value is refused'
 
 const negatedInput = ({
   authorUsername,

@@ -11,13 +11,10 @@ import { performIn } from '../../request/request-context.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { mutation } from '../../schema/mutation.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
+import { refusedMember } from '../../schema/refused-arguments.ts'
 import type { FieldsOf, Types } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from '../issues/issuable-types.ts'
-import { withoutAbsent } from '../issues/tracking-fields.ts'
 import { mergeRequestEnums } from './merge-request-types.ts'
-
-/** The description of inputs about merges and reviews, which do not exist. */
-const absent = 'Not supported: a value is refused'
 
 export function addMergeRequestMutations(kit: Kit): void {
   const { newState } = mergeRequestEnums(kit)
@@ -32,12 +29,11 @@ export function addMergeRequestMutations(kit: Kit): void {
       description: t.string(),
       labels: t.stringList(),
       removeSourceBranch: t.boolean(),
-      mergeAfter: t.field({ type: 'Time', description: absent }),
+      mergeAfter: t.field({ type: 'Time', ...refusedMember }),
     }),
-    run: async (given, context) => {
-      const { projectPath: project, ...draft } = withoutAbsent(given, 'mergeAfter')
-      return { mergeRequest: await performIn(context, createMergeRequest, { project, ...draft }) }
-    },
+    run: async ({ projectPath: project, ...draft }, context) => ({
+      mergeRequest: await performIn(context, createMergeRequest, { project, ...draft }),
+    }),
     payload,
   })
 
@@ -50,15 +46,10 @@ export function addMergeRequestMutations(kit: Kit): void {
       state: t.field({ type: newState }),
       removeSourceBranch: t.boolean(),
       timeEstimate: t.string({ description: 'Such as `3h 30m`; `0` removes the estimate' }),
-      mergeAfter: t.field({ type: 'Time', description: absent }),
-      overrideRequestedChanges: t.boolean({ description: absent }),
+      mergeAfter: t.field({ type: 'Time', ...refusedMember }),
+      overrideRequestedChanges: t.boolean(refusedMember),
     }),
-    run: async (given, context) => {
-      const { projectPath, iid, title, targetBranch, state, timeEstimate, ...clearable } = withoutAbsent(
-        given,
-        'mergeAfter',
-        'overrideRequestedChanges',
-      )
+    run: async ({ projectPath, iid, title, targetBranch, state, timeEstimate, ...clearable }, context) => {
       // A null leaves these unchanged, because they cannot be empty.
       const changes = omitNullish({ title, targetBranch, timeEstimate, stateEvent: state })
       const input = { ...refOf({ projectPath, iid }), ...changes, ...clearable }

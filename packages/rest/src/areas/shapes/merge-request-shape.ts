@@ -2,11 +2,13 @@ import {
   type ListedMergeRequest,
   mergeBlocker,
   mergeRequestStates,
+  type Operation,
   type ShownMergeRequest,
   type User,
 } from '@penstock/core'
 import { z } from 'zod'
 import { isoTime } from '../../routing/iso-time.ts'
+import { inShortForm, type Listed, presented } from '../../routing/presented.ts'
 import type { JsonContext, Shape } from '../../routing/route.ts'
 import { basicUserShape } from './basic-user.ts'
 import { escapedHtml } from './escaped-html.ts'
@@ -76,7 +78,7 @@ const fields = {
   description_html: z.string().optional(),
 }
 
-function jsonOf(mergeRequest: ListedMergeRequest & Partial<ShownMergeRequest>, context: JsonContext) {
+function jsonOf(mergeRequest: ListedMergeRequest & RequestedMembers, context: JsonContext) {
   const json = issuableJson(mergeRequest, 'merge_requests', context)
   const mergedBy = userOrNull(mergeRequest.mergedBy, context)
   return {
@@ -137,7 +139,7 @@ function jsonOf(mergeRequest: ListedMergeRequest & Partial<ShownMergeRequest>, c
     approvals_before_merge: null,
     has_tasks: json.has_tasks,
     ...('task_status' in json && { task_status: json.task_status }),
-    ...(mergeRequest.rendersHtml && {
+    ...(mergeRequest.renderHtml && {
       title_html: escapedHtml(mergeRequest.title),
       description_html: escapedHtml(mergeRequest.description ?? ''),
     }),
@@ -151,16 +153,40 @@ const simpleSchema = z
   .object({ id, iid, project_id, title, description, state, created_at, updated_at, web_url })
   .meta({ id: 'SimpleMergeRequest' })
 
+/** Returns the operation with the parameter `view`, which is `simple` for the short form of each merge request. */
+export const withView = <Input extends z.ZodRawShape, Result extends { readonly items: readonly ListedMergeRequest[] }>(
+  operation: Operation<z.ZodObject<Input>, Result>,
+) =>
+  presented(operation, { view: z.enum(['simple']).optional() }, (page, { view }) =>
+    view === 'simple' ? inShortForm(page) : page,
+  )
+
 /** A merge request in a list, with its fields in the order of GitLab's API. */
 export const mergeRequestShape = {
   schema: z.union([schema, simpleSchema]),
-  of: (mergeRequest: ListedMergeRequest, context: JsonContext) => {
+  of: (mergeRequest: Listed<ListedMergeRequest>, context: JsonContext) => {
     const json = jsonOf(mergeRequest, context)
     if (!mergeRequest.isSimple) return json
     const { id, iid, project_id, title, description, state, created_at, updated_at, web_url } = json
     return { id, iid, project_id, title, description, state, created_at, updated_at, web_url }
   },
-} satisfies Shape<ListedMergeRequest>
+} satisfies Shape<Listed<ListedMergeRequest>>
+
+/** Optional members of a merge request as a single resource. */
+interface RequestedMembers {
+  readonly renderHtml?: boolean
+  readonly includeRebaseInProgress?: boolean
+}
+
+/** Returns the operation with parameters for optional members. */
+export const withRequestedMembers = <Input extends z.ZodRawShape>(
+  operation: Operation<z.ZodObject<Input>, ShownMergeRequest>,
+) =>
+  presented(
+    operation,
+    { renderHtml: z.boolean().default(false), includeRebaseInProgress: z.boolean().default(false) },
+    (mergeRequest, requested): ShownMergeRequest & RequestedMembers => ({ ...mergeRequest, ...requested }),
+  )
 
 /** A merge request as a single resource, which has further fields. */
 export const shownMergeRequestShape = {
@@ -182,7 +208,7 @@ export const shownMergeRequestShape = {
       user: z.object({ can_merge: z.boolean() }),
     })
     .meta({ id: 'ShownMergeRequest' }),
-  of: (mergeRequest: ShownMergeRequest, context: JsonContext) => {
+  of: (mergeRequest: ShownMergeRequest & RequestedMembers, context: JsonContext) => {
     const { headPipeline: pipeline, diffRefs, divergedCommitsCount } = mergeRequest
     return {
       ...jsonOf(mergeRequest, context),
@@ -198,13 +224,13 @@ export const shownMergeRequestShape = {
           ? null
           : { base_sha: diffRefs.baseSha ?? null, head_sha: diffRefs.headSha, start_sha: diffRefs.startSha },
       merge_error: null,
-      ...(mergeRequest.showsRebase && { rebase_in_progress: false }),
+      ...(mergeRequest.includeRebaseInProgress && { rebase_in_progress: false }),
       ...('divergedCommitsCount' in mergeRequest && { diverged_commits_count: divergedCommitsCount ?? null }),
       first_contribution: false,
       user: { can_merge: mergeRequest.canMerge },
     }
   },
-} satisfies Shape<ShownMergeRequest>
+} satisfies Shape<ShownMergeRequest & RequestedMembers>
 
 /** A reviewer of a merge request. Reviews do not exist here, and the time of the request for one is not recorded. */
 export const reviewerShape: Shape<User> = {

@@ -1,6 +1,7 @@
 import {
   avatarPath,
   featureSwitches,
+  type Operation,
   type ProjectView,
   projectFeatureFields,
   projectSettings,
@@ -10,6 +11,7 @@ import {
 import { z } from 'zod'
 import { isoTime } from '../../routing/iso-time.ts'
 import { jsonShape, type Member, type Members, member, membersOf } from '../../routing/json-shape.ts'
+import { inShortForm, type Listed, presented } from '../../routing/presented.ts'
 import type { JsonContext, Shape } from '../../routing/route.ts'
 import { avatarUrl } from './avatar-url.ts'
 import { basicUserShape } from './basic-user.ts'
@@ -127,8 +129,13 @@ export const projectShape: Shape<ProjectView> = jsonShape<ProjectView>('Project'
 
 const simpleShape = jsonShape<ProjectView>('SimpleProject', simpleMembers)
 
+/** Returns the operation with the parameter `simple`, for the members that identify and locate a project. */
+export const withSimple = <Input extends z.ZodRawShape, Result extends { readonly items: readonly ProjectView[] }>(
+  operation: Operation<z.ZodObject<Input>, Result>,
+) => presented(operation, { simple: z.boolean().optional() }, (page, { simple }) => (simple ? inShortForm(page) : page))
+
 /** A project in a list, of which a caller can ask for the simple form. */
-export const listedProjectShape: Shape<ProjectView> = {
+export const listedProjectShape: Shape<Listed<ProjectView>> = {
   schema: z.union([projectShape.schema, simpleShape.schema]),
   of: (view, context) => (view.isSimple ? simpleShape : projectShape).of(view, context),
 }
