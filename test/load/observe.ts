@@ -188,6 +188,8 @@ const queries: Readonly<Record<string, readonly [StoreQuery, number]>> = {
     { kind: 'logRecords', filter: { ...range, service: 'svc-ci', minSeverity: 17, limit: 100 } },
     QUERY_MS,
   ],
+  insights: [{ kind: 'insights', filter: { ...range, offsetMinutes: 60 } }, QUERY_MS],
+  'text in log records': [{ kind: 'logRecords', filter: { ...range, text: 'failed', limit: 100 } }, SEARCH_MS],
   'names of metrics': [{ kind: 'metricNames', filter: { limit: 1_000 } }, QUERY_MS],
   'attribute that many traces have': [{ kind: 'traces', filter: attributes('http.route', '/basket') }, SEARCH_MS],
   'attribute of one span': [{ kind: 'traces', filter: attributes('cicd.pipeline.task.run.id', '12003') }, SEARCH_MS],

@@ -53,6 +53,14 @@ const traceAttributes = [
   'create index trace_parts_by_start on trace_parts (service_id, first_ns, trace_id, last_ns, spans, errors)',
 ]
 
+/** These hold the severity, so that a query for errors does not read the records that it skips. */
+const logIndexes = [
+  'drop index log_records_by_time',
+  'drop index log_records_by_service',
+  'create index log_records_by_time on log_records (time_ns, id, severity_number)',
+  'create index log_records_by_service on log_records (service_id, time_ns, id, severity_number)',
+]
+
 export const migrations: Migrations = {
   '0001_telemetry': {
     async up(db: Kysely<unknown>) {
@@ -63,6 +71,11 @@ export const migrations: Migrations = {
   '0003_trace_attributes': {
     async up(db: Kysely<unknown>) {
       for (const statement of traceAttributes) await sql.raw(statement).execute(db)
+    },
+  },
+  '0004_log_severity': {
+    async up(db: Kysely<unknown>) {
+      for (const statement of logIndexes) await sql.raw(statement).execute(db)
     },
   },
 }

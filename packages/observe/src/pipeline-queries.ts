@@ -170,19 +170,18 @@ const MAX_FACET_VALUES = 1_000
 export async function findFacets(db: Kysely<ObserveTables>, service: string | undefined): Promise<RunFacets> {
   const serviceId = service === undefined ? undefined : await findServiceId(db, service)
   const isUnknown = service !== undefined && serviceId === undefined
-  const valuesOf = async (column: 'project' | 'ref' | 'status') => {
-    if (isUnknown) return []
-    const rows = await db
-      .selectFrom('pipeline_runs')
-      .select(column)
-      .distinct()
-      .where(column, 'is not', null)
-      .$if(serviceId !== undefined, (select) => select.where('service_id', '=', serviceId!))
-      .orderBy(column)
-      .limit(MAX_FACET_VALUES)
-      .execute()
-    return rows.map((row) => row[column]!)
-  }
+  // One scan of the index for all kinds of values.
+  const rows = isUnknown
+    ? []
+    : await db
+        .selectFrom('pipeline_runs')
+        .select(['project', 'ref', 'status'])
+        .distinct()
+        .$if(serviceId !== undefined, (select) => select.where('service_id', '=', serviceId!))
+        .limit(MAX_COMBINATIONS)
+        .execute()
+  const valuesOf = (column: 'project' | 'ref' | 'status') =>
+    [...new Set(rows.flatMap((row) => row[column] ?? []))].sort().slice(0, MAX_FACET_VALUES)
   const services = await db
     .selectFrom('services')
     .select('key')
@@ -192,8 +191,11 @@ export async function findFacets(db: Kysely<ObserveTables>, service: string | un
     .execute()
   return {
     services: services.map(({ key }) => key),
-    projects: await valuesOf('project'),
-    refs: await valuesOf('ref'),
-    statuses: await valuesOf('status'),
+    projects: valuesOf('project'),
+    refs: valuesOf('ref'),
+    statuses: valuesOf('status'),
   }
 }
+
+/** The combinations that are read; a store with more of them has more than 1,000 refs. */
+const MAX_COMBINATIONS = 50_000

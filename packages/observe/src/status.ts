@@ -38,12 +38,12 @@ export async function storeStatus(db: Kysely<ObserveTables>, bounds: StoreBounds
 
 /**
  * Returns the number of rows. Rows are deleted in the order of their ids, so the first and the last id
- * give the number without a scan.
+ * give the number. SQLite looks each of them up without a scan only if they are separate queries.
  */
 export async function rowCounts(db: Kysely<ObserveTables>): Promise<RowCounts> {
   const { rows } = await sql<RowCounts>`select
-    (select coalesce(max(id) - min(id) + 1, 0) from spans) as spans,
-    (select coalesce(max(id) - min(id) + 1, 0) from log_records) as log_records,
-    (select coalesce(max(id) - min(id) + 1, 0) from points) as points`.execute(db)
+    coalesce((select max(id) from spans) - (select min(id) from spans) + 1, 0) as spans,
+    coalesce((select max(id) from log_records) - (select min(id) from log_records) + 1, 0) as log_records,
+    coalesce((select max(id) from points) - (select min(id) from points) + 1, 0) as points`.execute(db)
   return rows[0]!
 }
