@@ -5,6 +5,7 @@ import { addressOf, type Query } from './client.ts'
 export type LiveState = 'off' | 'connecting' | 'on'
 
 const SETTLE_MS = 400
+const REOPEN_MS = 15_000
 
 /**
  * Calls the listener when the service says that something new has arrived. Events that follow one another are reported once.
@@ -12,6 +13,7 @@ const SETTLE_MS = 400
  */
 export function useLive(query: Query | null, onNews: () => void): LiveState {
   const [state, setState] = useState<LiveState>('off')
+  const [attempt, setAttempt] = useState(0)
   const latest = useRef(onNews)
   latest.current = onNews
   const address = query === null ? null : addressOf('/api/v1/observe/live', query)
@@ -31,12 +33,20 @@ export function useLive(query: Query | null, onNews: () => void): LiveState {
       if (isReconnect) report()
       isReconnect = true
     })
-    source.addEventListener('error', () => setState('connecting'))
-    for (const name of ['message', 'pipelines', 'pipeline', 'logs', 'log']) source.addEventListener(name, report)
+    let reopening = 0
+    source.addEventListener('error', () => {
+      setState('connecting')
+      if (source.readyState !== EventSource.CLOSED) return
+      // The stream was refused. An ordinary request tells whether the session has ended.
+      report()
+      reopening = window.setTimeout(() => setAttempt((before) => before + 1), REOPEN_MS)
+    })
+    for (const name of ['pipeline', 'log']) source.addEventListener(name, report)
     return () => {
       clearTimeout(timer)
+      clearTimeout(reopening)
       source.close()
     }
-  }, [address])
+  }, [address, attempt])
   return state
 }

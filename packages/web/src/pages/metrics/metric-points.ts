@@ -17,16 +17,27 @@ export interface PointRow {
 
 const NAME_LENGTH = 120
 
-/** Returns the name of a series: its attributes, or its service if it has none. */
-export function seriesName({ attributes, service }: Pick<MetricSeries, 'attributes' | 'service'>): string {
-  const text = attributes.map(({ key, value }) => `${key}=${textOfValue(value)}`).join(', ')
-  return text === '' ? service : text.slice(0, NAME_LENGTH)
+/** Returns the names of series: the attributes that differ between them, or their services if none does. */
+export function seriesNames(series: readonly Pick<MetricSeries, 'attributes' | 'service'>[]): readonly string[] {
+  const texts = series.map(
+    ({ attributes }) => new Map(attributes.map(({ key = '', value }) => [key, textOfValue(value)])),
+  )
+  const keys = [...new Set(texts.flatMap((text) => [...text.keys()]))]
+  const differing = keys.filter((key) => new Set(texts.map((text) => text.get(key))).size > 1)
+  return series.map(({ service }, index) => {
+    const parts = differing.flatMap((key) => {
+      const value = texts[index]?.get(key)
+      return value === undefined ? [] : [`${key}=${value}`]
+    })
+    return parts.length === 0 ? service : parts.join(', ').slice(0, NAME_LENGTH)
+  })
 }
 
 /** Returns the data points of all series, the latest first. */
 export function pointRows(metric: StoredMetric): readonly PointRow[] {
+  const names = seriesNames(metric.series)
   const rows = metric.series.flatMap((series, index) => {
-    const name = seriesName(series)
+    const name = names[index] ?? ''
     return series.points.flatMap((point, place): PointRow[] =>
       point.timeUnixNano === undefined
         ? []
@@ -87,10 +98,11 @@ const MAX_LINES = 6
 
 /** Returns the lines to draw: p50 and p95 of histograms, and the values of the other types, of the first series. */
 export function linesOf(metric: StoredMetric): Lines {
-  const candidates = metric.series
-    .filter(({ points }) => points.length > 0)
-    .flatMap((series) => {
-      const name = seriesName(series)
+  const drawn = metric.series.filter(({ points }) => points.length > 0)
+  const names = seriesNames(drawn)
+  const candidates = drawn
+    .flatMap((series, index) => {
+      const name = names[index] ?? ''
       const points = series.points.filter(({ timeUnixNano }) => timeUnixNano !== undefined)
       const line = (label: string, value: (point: DataPoint) => number | null) => ({
         label,

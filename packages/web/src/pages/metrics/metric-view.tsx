@@ -105,7 +105,12 @@ function columns(unit: string, isHistogram: boolean): readonly Column<PointRow>[
   const text = (value: number | null) => valueText(value, unit)
   return [
     { id: 'time', header: 'Time', isRowHeader: true, class: 'nowrap', cell: ({ timeNs }) => <Time at={timeNs} /> },
-    { id: 'series', header: 'Series', class: 'soft', cell: ({ series }) => <bdi>{series}</bdi> },
+    {
+      id: 'series',
+      header: 'Series',
+      class: 'soft',
+      cell: ({ series }) => <bdi title={series}>{series.length > 90 ? `${series.slice(0, 90)}…` : series}</bdi>,
+    },
     {
       id: 'value',
       header: isHistogram ? 'Mean' : 'Value',
