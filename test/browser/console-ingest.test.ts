@@ -16,6 +16,9 @@ async function gatewayWithSink(): Promise<RunningGateway> {
 const send = async ({ otlpPort }: RunningGateway, token?: string, service = 'nightly-render') =>
   (await exportOnce(otlpPort, 'HTTP JSON', { service, ...(token !== undefined && { token }) })).code
 
+/** Waits as long as the other actions in a browser may take. */
+const poll = <T>(read: () => T) => expect.poll(read, { timeout: 15_000 })
+
 const cells = (page: Page, table: string) =>
   page
     .getByRole('table', { name: table })
@@ -28,7 +31,7 @@ testWithChromium('an Admin sees who would be refused, confirms, and makes a toke
   const gateway = await gatewayWithSink()
   expect([await send(gateway), await send(gateway), await send(gateway, undefined, HOSTILE)]).toEqual([200, 200, 200])
   const { page, complaints, strayed } = await openConsole(browser, gateway, '/ingest')
-  await expect.poll(() => cells(page, 'Clients that would be refused')).toHaveLength(1)
+  await poll(() => cells(page, 'Clients that would be refused')).toHaveLength(1)
   const { clients } = await callManagement<{ clients: { count: number; service_names: string[] }[] }>(
     gateway,
     'GET',
@@ -48,7 +51,7 @@ testWithChromium('an Admin sees who would be refused, confirms, and makes a toke
   expect(await send(gateway)).toBe(200)
   await enforcement(page).click()
   await dialog.getByRole('button', { name: 'Confirm' }).click()
-  await expect.poll(() => enforcement(page).getAttribute('aria-checked')).toBe('true')
+  await poll(() => enforcement(page).getAttribute('aria-checked')).toBe('true')
   expect(await send(gateway)).toBe(401)
 
   await page.getByRole('button', { name: 'Create token' }).click()
@@ -86,24 +89,22 @@ testWithChromium('an Admin sees who would be refused, confirms, and makes a toke
   await page.getByText('This is the last valid token').waitFor()
   await page.getByRole('button', { name: 'Cancel' }).click()
   await enforcement(page).click()
-  await expect.poll(() => enforcement(page).getAttribute('aria-checked')).toBe('false')
+  await poll(() => enforcement(page).getAttribute('aria-checked')).toBe('false')
   await page
     .getByRole('button', { name: `Revoke ${HOSTILE}` })
     .first()
     .click()
   await page.getByRole('button', { name: 'Confirm' }).click()
-  await expect.poll(() => cells(page, 'Ingest tokens')).toHaveLength(1)
-  await expect
-    .poll(async () => (await cells(page, 'Audit')).map(([, text]) => text))
-    .toEqual([
-      'Token revoked',
-      'Enforcement mode changed, enforce to off',
-      'Revocation refused, last valid token',
-      'Token rotated',
-      'Token created',
-      'Enforcement mode changed, off to enforce',
-      'Signed in',
-    ])
+  await poll(() => cells(page, 'Ingest tokens')).toHaveLength(1)
+  await poll(async () => (await cells(page, 'Audit')).map(([, text]) => text)).toEqual([
+    'Token revoked',
+    'Enforcement mode changed, enforce to off',
+    'Revocation refused, last valid token',
+    'Token rotated',
+    'Token created',
+    'Enforcement mode changed, off to enforce',
+    'Signed in',
+  ])
   expect([await violations(page), complaints(), strayed]).toEqual([[], [], []])
 })
 
@@ -135,7 +136,7 @@ testWithChromium('modes, grace and a change by someone else are shown in place',
   await dialog.getByText('Someone else has changed this').waitFor()
   await dialog.getByRole('textbox', { name: 'Name' }).fill('bench 3')
   await dialog.getByRole('button', { name: 'Save' }).click()
-  await expect.poll(async () => (await cells(page, 'Ingest tokens'))[0]?.[0]).toContain('bench 3')
+  await poll(async () => (await cells(page, 'Ingest tokens'))[0]?.[0]).toContain('bench 3')
 })
 
 testWithChromium('a Viewer has no controls, an Editor none of the Admins', async (browser) => {
@@ -143,14 +144,14 @@ testWithChromium('a Viewer has no controls, an Editor none of the Admins', async
   await gateway.token({ name: 'bench' })
   await send(gateway)
   const viewer = (await openConsole(browser, gateway, '/ingest', await keyOf(gateway, 'Viewer'))).page
-  await expect.poll(() => cells(viewer, 'Ingest tokens')).toHaveLength(1)
-  await expect.poll(() => cells(viewer, 'Clients that would be refused')).toHaveLength(1)
+  await poll(() => cells(viewer, 'Ingest tokens')).toHaveLength(1)
+  await poll(() => cells(viewer, 'Clients that would be refused')).toHaveLength(1)
   expect(await viewer.locator('main').getByRole('button').count()).toBe(0)
   expect(await viewer.getByRole('switch').count()).toBe(0)
   expect(await viewer.getByRole('table', { name: 'Audit' }).count()).toBe(0)
   await viewer.getByRole('link', { name: 'API keys' }).click()
   await viewer.getByText('API keys are managed by Admins').waitFor()
-  await expect.poll(() => cells(viewer, 'Ingest tokens')).toHaveLength(1)
+  await poll(() => cells(viewer, 'Ingest tokens')).toHaveLength(1)
   expect(await viewer.locator('main').getByRole('button').count()).toBe(0)
   expect(await violations(viewer)).toEqual([])
 
@@ -176,7 +177,7 @@ testWithChromium('an Admin creates a key, which works until it is revoked', asyn
   expect((await cells(page, 'API keys'))[0]!.slice(0, 2)).toEqual([expect.stringContaining('laptop'), 'Editor'])
   await page.getByRole('button', { name: 'Revoke laptop' }).click()
   await page.getByRole('button', { name: 'Confirm' }).click()
-  await expect.poll(() => cells(page, 'API keys')).toHaveLength(1)
+  await poll(() => cells(page, 'API keys')).toHaveLength(1)
   expect(await status()).toBe(401)
   await page.getByRole('button', { name: /^Revoke/ }).click()
   await page.getByRole('button', { name: 'Confirm' }).click()
@@ -214,7 +215,7 @@ testWithChromium('the page works by keyboard alone, and says what happened', asy
   await keyboard.press('Space')
   await page.getByRole('alertdialog').waitFor()
   await keyboard.press('Escape')
-  await expect.poll(() => focused(page)).toBe('Ingest enforcement')
+  await poll(() => focused(page)).toBe('Ingest enforcement')
   await keyboard.press('Space')
   await page.getByRole('alertdialog').waitFor()
   await tabTo(page, 'Confirm')
@@ -223,7 +224,7 @@ testWithChromium('the page works by keyboard alone, and says what happened', asy
   expect(await send(gateway)).toBe(401)
 
   await keyboard.press('Shift+Tab')
-  await expect.poll(() => focused(page)).toBe('Create token')
+  await poll(() => focused(page)).toBe('Create token')
   await keyboard.press('Enter')
   await page.getByRole('dialog').waitFor()
   await keyboard.type('bench')
@@ -233,7 +234,7 @@ testWithChromium('the page works by keyboard alone, and says what happened', asy
   expect(await send(gateway, value)).toBe(200)
   await tabTo(page, 'Done')
   await keyboard.press('Enter')
-  await expect.poll(() => focused(page)).toBe('Create token')
+  await poll(() => focused(page)).toBe('Create token')
 
   await gateway.token({ name: 'other' })
   await tabTo(page, 'Revoke bench')
@@ -242,11 +243,9 @@ testWithChromium('the page works by keyboard alone, and says what happened', asy
   await tabTo(page, 'Confirm')
   await keyboard.press('Enter')
   await says('Token bench revoked.')
-  await expect.poll(() => focused(page)).toBe('Ingest tokens')
+  await poll(() => focused(page)).toBe('Ingest tokens')
   expect(await send(gateway, value)).toBe(401)
-  await expect
-    .poll(async () => (await cells(page, 'Ingest tokens')).map(([name]) => name?.slice(0, 5)))
-    .toEqual(['other'])
+  await poll(async () => (await cells(page, 'Ingest tokens')).map(([name]) => name?.slice(0, 5))).toEqual(['other'])
 })
 
 testWithChromium('a failed request says what failed, keeps the rest, and can be tried again', async (browser) => {
