@@ -4,7 +4,7 @@ import type { Position } from './cursor.ts'
 import type { ObserveTables } from './tables.ts'
 import { exactText } from './time-range.ts'
 
-/** What the JSON of a log record is searched for. */
+/** A search in the JSON of log records; both conditions have to be met. */
 export interface LogSearch {
   /** A text in the body, in any case. */
   readonly text?: string | undefined

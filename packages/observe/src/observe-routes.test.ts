@@ -6,10 +6,12 @@ import { silentLog } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { observePath, observeRoutes } from './observe-routes.ts'
+import { LiveStreams } from './live/live-streams.ts'
+import { observeRoutes } from './observe-routes.ts'
 import { OneThreadStore } from './one-thread-store.harness.ts'
 import { pipelineBody, pipelineTraceId } from './pipeline.harness.ts'
 import { runJson } from './pipeline-routes.ts'
+import { observePath } from './query-route.ts'
 import { counter, logBody, logRecord, metricBody, numberedTrace, traceIdOf } from './telemetry.harness.ts'
 
 class BadQuery extends Error {}
@@ -24,6 +26,9 @@ const routes = () =>
   observeRoutes<string, 'anyone'>({
     store,
     access: 'anyone',
+    streams: new LiveStreams(new ManualClock(0)),
+    callerOf: (caller) => caller,
+    tooManyStreams: () => new StoreGone(),
     unavailable: () => new StoreGone(),
     traceNotFound: () => new NoSuchTrace(),
     parse(schema, value) {
@@ -176,6 +181,7 @@ test('documents every route in the published API', () => {
       'metric_names',
       'metrics',
       'logs',
+      'live',
     ].map((path) => `${observePath}/${path}`),
   )
 })

@@ -1,15 +1,23 @@
 import type { Reply, Route, RouteRequest } from '@penstock/http'
 import type { z } from 'zod'
 import { insightRoutes } from './insights/insight-routes.ts'
+import { liveRoute } from './live/live-route.ts'
+import type { LiveStreams } from './live/live-streams.ts'
 import type { Observe } from './observe.ts'
 import { pipelineRoutes } from './pipeline-routes.ts'
-import type { QueryRoute } from './query-route.ts'
+import { observePath, type QueryRoute } from './query-route.ts'
 import type { StoreQuery } from './store-queries.ts'
 import { ThreadUnavailable } from './store-thread.ts'
 import { logRoutes, metricRoutes, statusRoutes, traceRoutes } from './telemetry-routes.ts'
 
-export interface ObserveMount<Access> {
+export interface ObserveMount<Context, Access> {
   readonly store: Pick<Observe, 'answer'>
+  /** The open streams of `live`. */
+  readonly streams: LiveStreams
+  /** Returns the caller that the limit on streams applies to. */
+  callerOf(context: Context): string
+  /** Returns the API's own error for a caller with too many streams. */
+  tooManyStreams(): Error
   /** The access that every route requires. */
   readonly access: Access
   /** Returns the parsed input, or throws the API's own error. */
@@ -30,9 +38,6 @@ const pageHeaders = {
   [TRUNCATED_HEADER]: '`true` if the page ends before its limit, because the answer would be too long',
 }
 
-/** The path prefix of the routes. */
-export const observePath = '/api/v1/observe'
-
 const queryRoutes: readonly QueryRoute[] = [
   ...statusRoutes,
   ...pipelineRoutes,
@@ -46,13 +51,15 @@ const queryRoutes: readonly QueryRoute[] = [
  * Returns the HTTP routes for queries. All are GET and change nothing. Keys defined here are snake_case, times are nanoseconds
  * as text, and telemetry is OTLP/JSON.
  */
-export function observeRoutes<Context, Access>(mount: ObserveMount<Access>): readonly Route<Context, Access>[] {
-  return queryRoutes.map((route) => toRoute(route, mount))
+export function observeRoutes<Context, Access>(
+  mount: ObserveMount<Context, Access>,
+): readonly Route<Context, Access>[] {
+  return [...queryRoutes.map((route) => toRoute(route, mount)), liveRoute(mount)]
 }
 
 function toRoute<Context, Access>(
   { path, operationId, summary, description, answer, query, params, refusals, isPaged, toStoreQuery }: QueryRoute,
-  { store, access, parse, unavailable, traceNotFound }: ObserveMount<Access>,
+  { store, access, parse, unavailable, traceNotFound }: ObserveMount<Context, Access>,
 ): Route<Context, Access> {
   const ask = (query: StoreQuery) =>
     store.answer(query).catch((error: unknown) => {

@@ -53,6 +53,7 @@ export class Observe {
   readonly #writer: StoreThread<ReceivedRequest, Receipt>
   readonly #startReader: () => Promise<StoreThread<StoreQuery, StoreResponse | undefined>>
   #reader: Promise<StoreThread<StoreQuery, StoreResponse | undefined>> | undefined
+  readonly #listeners = new Set<() => void>()
   #waitingBytes = 0
   #waitingQueries = 0
 
@@ -74,13 +75,20 @@ export class Observe {
     }
     this.#waitingBytes += bytes
     try {
-      return await this.#writer.ask(received, [received.wire.buffer])
+      const receipt = await this.#writer.ask(received, [received.wire.buffer])
+      if (receipt.kind === 'kept') for (const listener of this.#listeners) listener()
+      return receipt
     } catch (error) {
       if (error instanceof ThreadUnavailable) return { kind: 'unavailable', text: error.message }
       throw error
     } finally {
       this.#waitingBytes -= bytes
     }
+  }
+
+  /** Calls a function each time that something was stored. */
+  onKept(listener: () => void): void {
+    this.#listeners.add(listener)
   }
 
   /**

@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
+import { type Expression, type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import { type Page, type Position, pageOf } from './cursor.ts'
 import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
@@ -99,6 +99,16 @@ export async function findRun(db: Kysely<ObserveTables>, traceId: string): Promi
     .limit(1)
     .executeTakeFirst()
   return row && toSummary(row)
+}
+
+/** Returns the runs with some ids that meet a condition, in order of their start. */
+export async function findRuns(
+  db: Kysely<ObserveTables>,
+  ids: Expression<number | null>,
+  conditions: NonNullable<Awaited<ReturnType<typeof runConditions>>>,
+): Promise<RunSummary[]> {
+  const rows = await runRows(db).where('run.id', 'in', ids).where(conditions).orderBy('run.start_ns').execute()
+  return rows.map(toSummary)
 }
 
 /** Returns the condition for the rows `run` of `pipeline_runs`; `undefined` if the service is unknown, so that no run matches. */

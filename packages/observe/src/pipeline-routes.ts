@@ -53,6 +53,15 @@ export const runFilter = {
   ref: z.string().min(1).optional(),
 }
 
+/** The filters of the list of runs, without its range. */
+export const runListFilter = {
+  service,
+  project: runFilter.project,
+  ref: runFilter.ref,
+  status: z.string().min(1).optional(),
+  children: z.enum(['0', '1']).optional(),
+}
+
 const facets = z.object({
   services: z.array(z.string()),
   projects: z.array(z.string()),
@@ -69,9 +78,8 @@ export const pipelineRoutes = [
       'A run is a span of any service with attributes `cicd.pipeline.*` that is no job. Child pipelines are left out unless `children=1`.',
     answer: z.array(runJson),
     query: z.strictObject({
-      ...runFilter,
-      status: z.string().min(1).optional(),
-      children: z.enum(['0', '1']).optional(),
+      ...range,
+      ...runListFilter,
       limit: atMost(MAX_RUNS).optional(),
       cursor: cursorOf('pipelines', ['integer', 'integer']),
     }),

@@ -4,6 +4,9 @@ import { fromCursor, type Position, type PositionShape } from './cursor.ts'
 import type { StoreQuery } from './store-queries.ts'
 import { MAX_SQL_INTEGER } from './time-range.ts'
 
+/** The path prefix of the routes. */
+export const observePath = '/api/v1/observe'
+
 /** One query over HTTP, as data. */
 export interface QueryRoute {
   /** The path below `/api/v1/observe`. */

@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { guarded, type Incoming, listen, serveRoutes } from '@penstock/http'
-import { silentLog } from '@penstock/runtime'
+import { silentLog, systemClock } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
-import { type ObserveMount, observePath, observeRoutes } from './observe-routes.ts'
+import { type LiveLimits, LiveStreams } from './live/live-streams.ts'
+import { type ObserveMount, observeRoutes } from './observe-routes.ts'
 import { OneThreadStore } from './one-thread-store.harness.ts'
+import { observePath } from './query-route.ts'
 
 /** The error with the status of an answer. */
 export class StatusError extends Error {
@@ -17,19 +19,24 @@ export class StatusError extends Error {
   }
 }
 
-export interface ServedStoreOptions extends Partial<Omit<ObserveMount<'anyone'>, 'store'>> {
+export interface ServedStoreOptions extends Partial<Omit<ObserveMount<string, 'anyone'>, 'store'>> {
   /** Returns the caller's name, or throws to refuse the request. */
   readonly enter?: (incoming: Incoming) => string
+  readonly limits?: Partial<LiveLimits>
 }
 
 /** Serves the routes of an empty store over HTTP. */
-export async function serveStore({ enter = () => 'anyone', ...mount }: ServedStoreOptions = {}) {
+export async function serveStore({ enter = () => 'anyone', limits, ...mount }: ServedStoreOptions = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'penstock-observe-'))
   const clock = new ManualClock(1_767_225_600_000)
   const store = await OneThreadStore.open({ file: join(directory, 'observe.db'), clock })
+  const streams = new LiveStreams(systemClock, limits)
   const routes = observeRoutes<string, 'anyone'>({
     store,
     access: 'anyone',
+    streams,
+    callerOf: (caller) => caller,
+    tooManyStreams: () => new StatusError(429),
     unavailable: () => new StatusError(503),
     traceNotFound: () => new StatusError(404),
     parse(schema, value) {
@@ -46,6 +53,7 @@ export async function serveStore({ enter = () => 'anyone', ...mount }: ServedSto
   })
   return {
     store,
+    streams,
     clock,
     listening,
     url: listening.url + observePath,
@@ -55,6 +63,7 @@ export async function serveStore({ enter = () => 'anyone', ...mount }: ServedSto
       return { status: response.status, headers: response.headers, json: body === '' ? undefined : JSON.parse(body) }
     },
     async close() {
+      streams.close()
       await listening.close()
       await store.close()
       rmSync(directory, { recursive: true })

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { type Page, type Position, toCursor } from './cursor.ts'
 import { type CompareQuery, compareRuns, type InsightsQuery, readInsights } from './insights/insights-queries.ts'
 import type { RunHistory } from './insights/run-history.ts'
+import { type LiveQuery, readLive } from './live/live-queries.ts'
 import { type LogPage, type LogQuery, listLogRecords } from './log-queries.ts'
 import { findMetric, listMetricNames, type MetricNameQuery, type MetricQuery } from './metric-queries.ts'
 import type { StoreBounds } from './observe-limits.ts'
@@ -24,10 +25,12 @@ export type StoreQuery =
   | { readonly kind: 'metricNames'; readonly filter: MetricNameQuery }
   | { readonly kind: 'metric'; readonly filter: MetricQuery }
   | { readonly kind: 'logRecords'; readonly filter: LogQuery }
+  | { readonly kind: 'live'; readonly query: LiveQuery }
   | { readonly kind: 'insights'; readonly filter: InsightsQuery }
   | { readonly kind: 'compare'; readonly filter: CompareQuery }
 
 export interface StoreResponse {
+  /** JSON; the text of events if the query is `live`. */
   readonly json: Uint8Array<ArrayBuffer>
   /** Whether the answer ends early, because the store has more than fits into one. */
   readonly isTruncated: boolean
@@ -51,6 +54,11 @@ export async function runStoreQuery(
   bounds: StoreBounds,
   history: RunHistory,
 ): Promise<StoreResponse | undefined> {
+  if (query.kind === 'live') {
+    // Written as text on this thread, so that the one that serves the clients only passes it on.
+    const { text, position, hasMore } = await readLive(db, query.query)
+    return { json: new TextEncoder().encode(text), isTruncated: hasMore, nextCursor: position }
+  }
   const budget = new ResponseBudget(MAX_RESPONSE_BYTES)
   const { value, nextCursor, isTruncated = budget.isTruncated } = await find(db, query, bounds, history, budget)
   if (value === undefined) return undefined
@@ -59,7 +67,7 @@ export async function runStoreQuery(
 
 async function find(
   db: Kysely<ObserveTables>,
-  query: StoreQuery,
+  query: Exclude<StoreQuery, { kind: 'live' }>,
   bounds: StoreBounds,
   history: RunHistory,
   budget: ResponseBudget,

@@ -1,17 +1,7 @@
 import { z } from 'zod'
 import { type AttributeFilter, MAX_VALUE_LENGTH } from './attribute-pairs.ts'
-import {
-  atMost,
-  cursorOf,
-  object,
-  parsed,
-  queryRoute,
-  range,
-  readNs,
-  service,
-  traceId,
-  traceParams,
-} from './query-route.ts'
+import { logFilter, toLogFilter } from './log-filter.ts'
+import { atMost, cursorOf, object, parsed, queryRoute, range, readNs, service, traceParams } from './query-route.ts'
 
 const MAX_TRACES = 200
 const MAX_SPANS = 10_000
@@ -19,9 +9,6 @@ const MAX_LOG_RECORDS = 1_000
 const MAX_METRIC_NAMES = 1_000
 const MAX_SERIES = 100
 const MAX_POINTS = 1_000
-
-/** Name → the first of OTLP's four severity numbers of that name. */
-const severities = { trace: 1, debug: 5, info: 9, warn: 13, error: 17, fatal: 21 } as const
 
 const list = z.array(object)
 
@@ -32,11 +19,6 @@ const attribute = parsed(attributeForm, (text): AttributeFilter | undefined => {
   const value = text.slice(end + 1)
   return end > 0 && value.length <= MAX_VALUE_LENGTH ? { key: text.slice(0, end), value } : undefined
 })
-const spanId = z
-  .string()
-  .regex(/^[0-9a-fA-F]{16}$/)
-  .transform((id) => id.toLowerCase())
-const searchText = z.string().min(1).max(200).meta({ description: 'A text in the body of the record, in any case' })
 
 export const statusRoutes = [
   queryRoute({
@@ -159,27 +141,13 @@ export const logRoutes = [
     answer: list,
     query: z.strictObject({
       ...range,
-      service,
-      severity: z.enum(Object.keys(severities) as (keyof typeof severities)[]).optional(),
-      trace_id: traceId.optional(),
-      span_id: spanId.optional(),
-      q: searchText.optional(),
+      ...logFilter,
       limit: atMost(MAX_LOG_RECORDS).optional(),
       cursor: cursorOf('logs', ['integer', 'integer']),
     }),
-    toStoreQuery: ({ since, until, service, severity, trace_id, span_id, q, cursor, limit = 100 }) => ({
+    toStoreQuery: ({ since, until, cursor, limit = 100, ...filter }) => ({
       kind: 'logRecords',
-      filter: {
-        sinceNs: since,
-        untilNs: until,
-        service,
-        minSeverity: severity && severities[severity],
-        traceId: trace_id,
-        spanId: span_id,
-        text: q,
-        after: cursor,
-        limit,
-      },
+      filter: { ...toLogFilter(filter), sinceNs: since, untilNs: until, after: cursor, limit },
     }),
   }),
 ]

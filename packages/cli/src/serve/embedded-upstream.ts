@@ -8,7 +8,7 @@ import {
   type UpstreamConfig,
 } from '@penstock/gateway'
 import type { Route } from '@penstock/http'
-import { observeRoutes, observeServer, openObserve } from '@penstock/observe'
+import { LiveStreams, observeRoutes, observeServer, openObserve } from '@penstock/observe'
 import type { Log } from '@penstock/runtime'
 import { requireUsable } from '../process/database-error.ts'
 import type { Environment } from '../process/environment.ts'
@@ -18,10 +18,15 @@ export interface EmbeddedUpstream {
   readonly upstream: UpstreamConfig
   /** The query routes, which require an API key. */
   readonly routes: readonly Route<ManagementContext, OperationName>[]
+  /** Ends the streams of live updates, which would otherwise keep the listener open. */
+  endStreams(): void
   close(): Promise<void>
 }
 
 const unavailable = () => new ApiError('store_unavailable', 'The embedded store cannot answer at the moment.')
+
+const tooManyStreams = () =>
+  new ApiError('rate_limited', 'This key has too many open streams.', { retry_after_seconds: 5 })
 
 const traceNotFound = () => new ApiError('not_found', 'No such trace is stored.')
 
@@ -42,9 +47,23 @@ export async function openEmbeddedUpstream(
   const store = await requireUsable(file, openObserve({ file, clock, log, limits }))
   const credential = randomBytes(32).toString('base64url')
   const server = await observeServer(store, { credential, log })
+  const streams = new LiveStreams(clock)
+  store.onKept(() => streams.notify())
+  const access = 'observe'
+  const callerOf = ({ actor }: ManagementContext) => actor.id
   return {
     upstream: { url: server.url, credential: { header: `Bearer ${credential}` } },
-    routes: observeRoutes({ store, access: 'observe', parse: parseInput, unavailable, traceNotFound }),
+    routes: observeRoutes({
+      store,
+      streams,
+      access,
+      callerOf,
+      parse: parseInput,
+      unavailable,
+      traceNotFound,
+      tooManyStreams,
+    }),
+    endStreams: () => streams.close(),
     close: async () => {
       await server.close()
       await store.close()

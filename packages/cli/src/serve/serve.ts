@@ -113,7 +113,10 @@ async function serveUntilInterrupted(
     randomBytes,
     log,
   })
-  teardown.push(() => management.close())
+  teardown.push(() => {
+    ingest.embedded?.endStreams()
+    return management.close()
+  })
   if (exports !== undefined) {
     const ownGateway = gatewayUrl(settings, ingest.judge.addresses[0])
     core = await serveCore(settings, environment, log, { config: exports, ownGateway })
@@ -182,12 +185,13 @@ function gatewayUrls({ config, judge, workers }: Ingest): string[] {
 }
 
 async function drain(
-  { judge, workers }: Ingest,
+  { judge, workers, embedded }: Ingest,
   core: ServedCore | undefined,
   delayMs: number,
   log: Log,
 ): Promise<void> {
   log.info({ event: 'drain.started', delay_ms: delayMs }, 'draining')
+  embedded?.endStreams()
   await Promise.all([judge.drain(delayMs), workers?.drain(delayMs), core?.exporting.end()])
   log.info({ event: 'drain.ended' }, 'drained')
 }

@@ -4,7 +4,7 @@
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 
-/** Returns an event whose data is JSON, which never contains a line break. */
+/** Returns an event with data in JSON, which never contains a line break. */
 export const eventText = (event: string, id: string, data: unknown): string =>
   `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`
 

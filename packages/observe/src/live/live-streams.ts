@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Clock } from '@penstock/runtime'
-import { eventText, heartbeatText, positionText, retryText } from './event-stream.ts'
+import { heartbeatText, positionText, retryText } from './event-stream.ts'
 
 export interface LiveLimits {
   /** The streams of one caller. Default 10. */
@@ -15,19 +15,18 @@ export interface LiveLimits {
 
 export const defaultLiveLimits: LiveLimits = { maxPerCaller: 10, maxStreams: 100, heartbeatMs: 5_000, pauseMs: 500 }
 
-/** The items that arrived after a position, and the position after them. */
+/** The events after a position. */
 export interface LiveBatch {
-  /** Each with the position from which a client resumes that has it. */
-  readonly items: readonly { readonly position: string; readonly item: unknown }[]
+  /** The text of the events; empty if there are none. */
+  readonly text: Uint8Array
+  /** The cursor of the position after them. */
   readonly position: string
   /** Whether more may follow at once. */
   readonly hasMore: boolean
 }
 
 export interface LiveSource {
-  /** The name of the events. */
-  readonly event: string
-  /** Returns the items after a position; without one, no items and the current position. */
+  /** Returns the events after a position; without one, no events and the current position. */
   read(after: string | undefined): Promise<LiveBatch>
   /** Throws if the caller may not read any more. */
   readmit(): Promise<void>
@@ -96,7 +95,11 @@ export class LiveStreams {
     return stream
   }
 
-  async *#textOf(source: LiveSource, after: string | undefined, ending: AbortSignal): AsyncGenerator<string> {
+  async *#textOf(
+    source: LiveSource,
+    after: string | undefined,
+    ending: AbortSignal,
+  ): AsyncGenerator<string | Uint8Array> {
     yield retryText(RETRY_MS)
     let position = after
     let seen = -1
@@ -104,18 +107,17 @@ export class LiveStreams {
       if (!(await isAdmitted(source))) return
       if (seen === this.#arrivals) yield heartbeatText
       seen = this.#arrivals
-      const batch = await source.read(position)
-      if (batch.items.length > 0) {
+      const batch = await source.read(position).catch(() => undefined)
+      // The store cannot answer at the moment. The client comes back and resumes.
+      if (batch === undefined || ending.aborted) return
+      if (batch.text.length > 0) {
         // The caller may have lost its access during the query.
         if (!(await isAdmitted(source))) return
-        for (const { position, item } of batch.items) {
-          if (ending.aborted) return
-          yield eventText(source.event, position, item)
-        }
+        yield batch.text
       } else if (position !== batch.position) yield positionText(batch.position)
       position = batch.position
       if (batch.hasMore) continue
-      if (batch.items.length > 0) await this.#clock.sleep(this.#limits.pauseMs, ending).catch(() => {})
+      if (batch.text.length > 0) await this.#clock.sleep(this.#limits.pauseMs, ending).catch(() => {})
       await this.#arrivalOrHeartbeat(seen, ending)
     }
   }
