@@ -16,7 +16,7 @@ export interface ObserveOptions {
 }
 
 /** The heap limit of the thread that answers queries. */
-const READER_HEAP_BYTES = 512 * 1024 * 1024
+const READER_HEAP_BYTES = 1024 * 1024 * 1024
 
 /** Opens or creates the store. One process owns the file. */
 export async function openObserve(options: ObserveOptions): Promise<Observe> {

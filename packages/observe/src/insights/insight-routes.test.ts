@@ -62,6 +62,14 @@ test('sees what arrives between two questions, also jobs of known runs', async (
   expect([found.runs, slowest_jobs[0].critical_seconds]).toEqual([2, 10])
 })
 
+test('keeps an answer until a run changes', async () => {
+  await keep({ number: 1 })
+  const first = (await served.get(`/insights?${range}`)).json
+  expect((await served.get(`/insights?${range}`)).json).toEqual(first)
+  expect((await served.get(`/insights?${range}&ref=dev`)).json.totals.runs).toBe(0)
+  expect((await served.get(`/insights?since=${startNs}&until=${startNs + 1n}`)).json.totals.runs).toBe(0)
+})
+
 test('selects by service, project and ref', async () => {
   await keep(
     { number: 1, attributes: onMain },

@@ -11,20 +11,24 @@ import { DAY } from './time-buckets.ts'
 export interface InsightsQuery extends HistoryFilter {
   /** Default: seven days before the end. */
   readonly sinceNs?: bigint | undefined
-  /** Default: now. */
+  /** Default: the end of the current minute. */
   readonly untilNs?: bigint | undefined
   /** How far the viewer's clock is ahead of UTC. */
   readonly offsetMinutes: number
 }
 
 const DEFAULT_SECONDS = 7 * DAY
+const MINUTE_MS = 60_000
 
 export async function readInsights(history: RunHistory, query: InsightsQuery): Promise<InsightsReport> {
   const { sinceNs, untilNs, offsetMinutes, ...filter } = query
-  const until = untilNs === undefined ? history.nowMs() / 1000 : secondsOf(untilNs)
+  const until = untilNs === undefined ? Math.ceil(history.nowMs() / MINUTE_MS) * 60 : secondsOf(untilNs)
   const since = sinceNs === undefined ? until - DEFAULT_SECONDS : secondsOf(sinceNs)
   const range = { since, until, offsetMinutes }
-  return insightsOf(await history.runs(filter, { since: knownSince(range), until }), range)
+  const key = JSON.stringify([filter.service, filter.project, filter.ref, range].map((part) => part ?? null))
+  return await history.answer(key, async () =>
+    insightsOf(await history.runs(filter, { since: knownSince(range), until }), range),
+  )
 }
 
 const secondsOf = (ns: bigint): number => Number(ns / 1_000_000_000n) + Number(ns % 1_000_000_000n) / 1e9

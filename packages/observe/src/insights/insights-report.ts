@@ -96,8 +96,10 @@ function withTrend(
   earlier: readonly RunFacts[],
   buckets: readonly TimeSpan[],
 ): InsightsReport['slowest_jobs'] {
-  const inBuckets = perBucket(inRange, buckets).map(mediansByJob)
-  const before = mediansByJob(earlier)
+  const listed = new Set(jobs.map(keyOf))
+  const medians = (runs: readonly RunFacts[]) => mediansByJob(runs, listed)
+  const inBuckets = perBucket(inRange, buckets).map(medians)
+  const before = medians(earlier)
   return jobs.map((job) => {
     const key = keyOf(job)
     const median = before.get(key) ?? null
@@ -112,9 +114,13 @@ function withTrend(
 const keyOf = ({ project, stage, name }: Pick<SlowJob, 'project' | 'stage' | 'name'>): string =>
   JSON.stringify([project, stage, name])
 
-function mediansByJob(runs: readonly RunFacts[]): Map<string, number | null> {
+/** Returns the median duration of each of the listed jobs. */
+function mediansByJob(runs: readonly RunFacts[], listed: ReadonlySet<string>): Map<string, number | null> {
   return new Map(
-    jobHistories(runs).map((history) => [keyOf(history), percentileOf(durationsOf(history.attempts), 0.5)]),
+    jobHistories(runs).flatMap((history) => {
+      const key = keyOf(history)
+      return listed.has(key) ? [[key, percentileOf(durationsOf(history.attempts), 0.5)] as const] : []
+    }),
   )
 }
 

@@ -12,10 +12,12 @@ export interface HistoryFilter {
 }
 
 /** The limit on jobs in memory; the oldest traces beyond it are left out. */
-const MAX_JOBS = 1_500_000
+const MAX_JOBS = 1_000_000
 /** The texts that are shared; then a new set begins, because those of deleted runs stay in it. */
 const MAX_TEXTS = 500_000
 const TRACES_PER_STATEMENT = 500
+/** The answers that are kept until a trace changes. */
+const MAX_ANSWERS = 50
 /** How often it is checked which rows were deleted. */
 const DELETIONS_EVERY_MS = 60_000
 
@@ -42,6 +44,7 @@ export class RunHistory {
   #deletionsCheckedMs = Number.NEGATIVE_INFINITY
   #inOrder: readonly RunFacts[] | undefined
   #jobs = 0
+  readonly #answers = new Map<string, unknown>()
 
   constructor(db: Kysely<ObserveTables>, nowMs: () => number) {
     this.#db = db
@@ -52,6 +55,16 @@ export class RunHistory {
   async runs(filter: HistoryFilter, { since, until }: TimeSpan): Promise<RunFacts[]> {
     const runs = await this.#runsInOrder()
     return runs.slice(firstIndex(runs, since), firstIndex(runs, until)).filter((run) => matches(run, filter))
+  }
+
+  /** Returns an answer that was computed before, if no run has changed since, and computes it otherwise. */
+  async answer<Answer>(key: string, compute: () => Promise<Answer>): Promise<Answer> {
+    await this.#refresh()
+    if (this.#answers.has(key)) return this.#answers.get(key) as Answer
+    const answer = await compute()
+    if (this.#answers.size >= MAX_ANSWERS) this.#answers.clear()
+    this.#answers.set(key, answer)
+    return answer
   }
 
   /** Returns the root run of a trace; `undefined` if none is stored. */
@@ -136,7 +149,7 @@ export class RunHistory {
   }
 
   async #reload(traceIds: readonly string[]): Promise<void> {
-    if (traceIds.length > 0) this.#inOrder = undefined
+    if (traceIds.length > 0) this.#forgetOrder()
     for (let at = 0; at < traceIds.length; at += TRACES_PER_STATEMENT) {
       const ids = traceIds.slice(at, at + TRACES_PER_STATEMENT)
       const runs = byTrace(await runRows(this.#db, ids))
@@ -156,6 +169,11 @@ export class RunHistory {
     if (this.#texts.size > MAX_TEXTS) this.#texts = new TextPool()
   }
 
+  #forgetOrder(): void {
+    this.#inOrder = undefined
+    this.#answers.clear()
+  }
+
   #dropOldest(): void {
     if (this.#jobs <= MAX_JOBS) return
     const oldestFirst = [...this.#traces].sort(([, a], [, b]) => (a[0]?.start ?? 0) - (b[0]?.start ?? 0))
@@ -164,7 +182,7 @@ export class RunHistory {
       this.#traces.delete(traceId)
       this.#jobs -= jobsOf(runs)
     }
-    this.#inOrder = undefined
+    this.#forgetOrder()
   }
 }
 
