@@ -1,32 +1,12 @@
 import type { Reply, Route, RouteRequest } from '@penstock/http'
-import type { z } from 'zod'
 import { insightRoutes } from './insights/insight-routes.ts'
 import { liveRoute } from './live/live-route.ts'
-import type { LiveStreams } from './live/live-streams.ts'
-import type { Observe } from './observe.ts'
+import type { ObserveMount } from './observe-mount.ts'
 import { pipelineRoutes } from './pipeline-routes.ts'
 import { observePath, type QueryRoute } from './query-route.ts'
 import type { StoreQuery } from './store-queries.ts'
 import { ThreadUnavailable } from './store-thread.ts'
 import { logRoutes, metricRoutes, statusRoutes, traceRoutes } from './telemetry-routes.ts'
-
-export interface ObserveMount<Context, Access> {
-  readonly store: Pick<Observe, 'answer'>
-  /** The open streams of `live`. */
-  readonly streams: LiveStreams
-  /** Returns the caller that the limit on streams applies to. */
-  callerOf(context: Context): string
-  /** Returns the API's own error for a caller with too many streams. */
-  tooManyStreams(): Error
-  /** The access that every route requires. */
-  readonly access: Access
-  /** Returns the parsed input, or throws the API's own error. */
-  parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema>
-  /** Returns the API's own error for a store that cannot answer at the moment. */
-  unavailable(): Error
-  /** Returns the API's own error for a trace without stored spans. */
-  traceNotFound(): Error
-}
 
 /** The header of a list that ends early because the rest does not fit into one answer. */
 const TRUNCATED_HEADER = 'X-Truncated'

@@ -1,0 +1,22 @@
+import type { z } from 'zod'
+import type { LiveStreams } from './live/live-streams.ts'
+import type { Observe } from './observe.ts'
+
+/** The application in which the routes are served. */
+export interface ObserveMount<Context, Access> {
+  readonly store: Pick<Observe, 'answer'>
+  /** The open streams of `live`. */
+  readonly streams: LiveStreams
+  /** Returns the caller that the limit on streams applies to. */
+  callerOf(context: Context): string
+  /** Returns the API's own error for a caller with too many streams. */
+  tooManyStreams(): Error
+  /** The access that every route requires. */
+  readonly access: Access
+  /** Returns the parsed input, or throws the API's own error. */
+  parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema>
+  /** Returns the API's own error for a store that cannot answer at the moment. */
+  unavailable(): Error
+  /** Returns the API's own error for a trace without stored spans. */
+  traceNotFound(): Error
+}
