@@ -1,8 +1,8 @@
 import { render } from 'preact'
 import { App } from './app/app.tsx'
 import { listenToKeys } from './app/keys.ts'
-import { followLinks } from './app/location.ts'
 import { beginSession } from './app/session.ts'
+import { followLinks } from './location.ts'
 import './style/console.css'
 
 followLinks()

@@ -1,5 +1,5 @@
-import type { WireAttribute, WireValue } from '../pages/trace/otlp-json.ts'
 import { getPage, type Page, type Query } from './client.ts'
+import type { WireAttribute, WireValue } from './otlp-json.ts'
 
 /** A log record as it is stored. Its fields come from strangers, so each may be absent. */
 export interface StoredLogRecord {

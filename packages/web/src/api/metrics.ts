@@ -1,5 +1,5 @@
-import type { WireAttribute } from '../pages/trace/otlp-json.ts'
 import { getJson, getPage, type Page, type Query } from './client.ts'
+import type { WireAttribute } from './otlp-json.ts'
 
 /** A metric in a list. */
 export interface MetricName {

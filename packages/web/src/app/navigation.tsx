@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { place } from '../location.ts'
 import { Icon, type IconName, Mark } from './icons.tsx'
-import { place } from './location.ts'
 import { session, signOut } from './session.ts'
 
 interface Destination {

@@ -1,4 +1,4 @@
-import { place } from '../app/location.ts'
+import { place } from '../location.ts'
 
 /** Returns the current address without its query, except for the parts to keep. */
 export function clearedAddress(keep: readonly string[]): string {

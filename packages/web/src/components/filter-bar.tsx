@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { place, setQuery } from '../app/location.ts'
+import { place, setQuery } from '../location.ts'
 
 interface FilterBarProps {
   /** The accessible name, for example `Filter pipeline runs`. */

@@ -1,4 +1,4 @@
-import { place, withQuery } from '../app/location.ts'
+import { place, withQuery } from '../location.ts'
 import { nowMs } from './now.ts'
 import { type RangeName, rangeOf, ranges } from './range.ts'
 import { localText } from './time.ts'

@@ -1,10 +1,10 @@
 import type { Comparison, JobChange, JobDifference } from '../../api/compare.ts'
-import { place, setQuery } from '../../app/location.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { differenceText } from '../../components/duration.ts'
 import { Status } from '../../components/status.tsx'
 import { Duration } from '../../components/text.tsx'
+import { place, setQuery } from '../../location.ts'
 
 /** Differences of this many seconds or less are hidden unless they are asked for. */
 const SMALL_SECONDS = 2

@@ -1,6 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Bucket, Insights } from '../../api/insights.ts'
-import { navigate } from '../../app/location.ts'
 import { Chart, type ChartSpec } from '../../components/chart.tsx'
 import { gridText, secondSteps } from '../../components/chart-steps.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
@@ -9,6 +8,7 @@ import { durationText } from '../../components/duration.ts'
 import { nowMs } from '../../components/now.ts'
 import { Duration, numberText, percentText, Time } from '../../components/text.tsx'
 import { localText, millisecondsOf } from '../../components/time.ts'
+import { navigate } from '../../location.ts'
 import { runsAddress } from './job-links.ts'
 
 interface DurationsProps {

@@ -1,8 +1,8 @@
 import type { ComputeMinutes, MinutesBy } from '../../api/insights.ts'
-import { place, withQuery } from '../../app/location.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { numberText, percentText } from '../../components/text.tsx'
+import { place, withQuery } from '../../location.ts'
 
 interface MinutesProps {
   readonly minutes: readonly ComputeMinutes[]

@@ -1,5 +1,5 @@
 import type { StoredLogRecord } from '../../api/logs.ts'
-import { textOfValue } from '../trace/otlp-json.ts'
+import { textOfValue } from '../../api/otlp-json.ts'
 
 /** The severities that filters offer: each includes those above it. */
 export const severities = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const

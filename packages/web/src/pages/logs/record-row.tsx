@@ -1,9 +1,9 @@
-import { setQuery } from '../../app/location.ts'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { nowMs } from '../../components/now.ts'
 import { StatusIcon } from '../../components/status.tsx'
 import type { Meaning } from '../../components/status-words.ts'
 import { localText, millisecondsOf, utcText } from '../../components/time.ts'
+import { setQuery } from '../../location.ts'
 import type { LogRow, Severity } from './log-records.ts'
 
 const looks: Readonly<Record<Severity, { readonly label: string; readonly meaning: Meaning | 'quiet' }>> = {

@@ -1,5 +1,5 @@
 import type { DataPoint, MetricSeries, StoredMetric } from '../../api/metrics.ts'
-import { textOfValue } from '../trace/otlp-json.ts'
+import { textOfValue } from '../../api/otlp-json.ts'
 
 /** A data point as the table shows it. */
 export interface PointRow {

@@ -1,4 +1,4 @@
-import { textOfValue, type WireAttribute } from './otlp-json.ts'
+import { textOfValue, type WireAttribute } from '../../api/otlp-json.ts'
 
 /** Attributes under one heading. */
 export interface AttributeGroup {

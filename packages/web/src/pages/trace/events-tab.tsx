@@ -1,6 +1,6 @@
+import { nanosecondsOf, textOfValue } from '../../api/otlp-json.ts'
 import { Blank } from '../../components/page-states.tsx'
 import { Attributes } from './attributes-tab.tsx'
-import { nanosecondsOf, textOfValue } from './otlp-json.ts'
 import type { TraceSpan } from './trace-span.ts'
 import { durationText, nameText } from './trace-text.ts'
 

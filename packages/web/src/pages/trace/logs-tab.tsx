@@ -1,10 +1,10 @@
+import { textOfValue, type WireValue } from '../../api/otlp-json.ts'
 import { Blank, Failure, useDelayed } from '../../components/page-states.tsx'
 import type { Resource } from '../../components/resource.ts'
 import { Status } from '../../components/status.tsx'
 import type { Meaning } from '../../components/status-words.ts'
 import { Time } from '../../components/text.tsx'
 import { LongText } from './long-text.tsx'
-import { textOfValue, type WireValue } from './otlp-json.ts'
 
 /** A log record, as the Observe API answers. */
 export interface StoredRecord {

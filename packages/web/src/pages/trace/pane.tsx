@@ -1,9 +1,9 @@
 // biome-ignore-all lint/a11y/noNoninteractiveTabindex: the body of a tab scrolls, so the keyboard has to reach it
 import { useEffect, useRef } from 'preact/hooks'
 import { getJson } from '../../api/client.ts'
-import { place, setQuery } from '../../app/location.ts'
 import { useResource } from '../../components/resource.ts'
 import { Status } from '../../components/status.tsx'
+import { place, setQuery } from '../../location.ts'
 import { AttributesTab } from './attributes-tab.tsx'
 import { EventsTab } from './events-tab.tsx'
 import { LogsTab, type StoredRecord } from './logs-tab.tsx'

@@ -1,4 +1,4 @@
-import { textOfValue, type WireAttribute } from './otlp-json.ts'
+import { textOfValue, type WireAttribute } from '../../api/otlp-json.ts'
 import { safeUrl, type TraceSpan } from './trace-span.ts'
 
 /** The facts that stand above the waterfall of a pipeline. */

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { place, setQuery } from '../../app/location.ts'
+import { place, setQuery } from '../../location.ts'
 import type { TraceModel } from './trace-model.ts'
 import { counted } from './trace-text.ts'
 

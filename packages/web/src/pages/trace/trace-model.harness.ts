@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { WireAttribute, WireResourceSpans, WireSpan } from './otlp-json.ts'
+import type { WireAttribute, WireResourceSpans, WireSpan } from '../../api/otlp-json.ts'
 import { readSpans } from './trace-span.ts'
 import { buildTree, type TraceTree } from './trace-tree.ts'
 

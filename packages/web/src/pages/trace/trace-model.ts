@@ -1,5 +1,5 @@
+import type { WireResourceSpans } from '../../api/otlp-json.ts'
 import { type CriticalPath, criticalPath } from './critical-path.ts'
-import type { WireResourceSpans } from './otlp-json.ts'
 import { type SentencePart, traceSentence } from './trace-sentence.ts'
 import { readSpans } from './trace-span.ts'
 import { buildTree, type TraceNode, type TraceTree } from './trace-tree.ts'

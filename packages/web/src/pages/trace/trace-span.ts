@@ -7,7 +7,7 @@ import {
   type WireResourceSpans,
   type WireSpan,
   type WireValue,
-} from './otlp-json.ts'
+} from '../../api/otlp-json.ts'
 
 export type SpanKind = 'pipeline' | 'stage' | 'job' | 'bridge' | 'span'
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { ApiError, getPage } from '../../api/client.ts'
-import type { WireResourceSpans } from './otlp-json.ts'
+import type { WireResourceSpans } from '../../api/otlp-json.ts'
 
 /** A trace as it is being loaded. */
 export interface LoadingTrace {

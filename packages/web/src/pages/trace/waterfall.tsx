@@ -2,8 +2,8 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the focus moves from row to row, not to cells
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type KeyBinding, useKeys } from '../../app/keys.ts'
-import { place, setQuery } from '../../app/location.ts'
 import { VirtualList, type VirtualListHandle } from '../../components/virtual-list.tsx'
+import { place, setQuery } from '../../location.ts'
 import { flowLines, indexFlow } from './flow.ts'
 import { Minimap } from './minimap.tsx'
 import { SpanRow } from './span-row.tsx'

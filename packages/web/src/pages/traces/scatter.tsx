@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { TraceSummary } from '../../api/traces.ts'
-import { navigate } from '../../app/location.ts'
 import { Chart, type ChartSpec } from '../../components/chart.tsx'
 import { gridText } from '../../components/chart-steps.ts'
 import { durationText } from '../../components/duration.ts'
 import { nowMs } from '../../components/now.ts'
 import { localText, millisecondsOf } from '../../components/time.ts'
+import { navigate } from '../../location.ts'
 import { traceSeconds } from './trace-columns.tsx'
 import './traces.css'
 

@@ -1,10 +1,6 @@
 import type { ComponentType } from 'preact'
-import { matchPath } from './match-path.ts'
-
-/** The properties of a page: the values of the `:names` in its path. The rest of its state is in the query. */
-export interface PageProps {
-  readonly params: Readonly<Record<string, string>>
-}
+import { matchPath } from './app/match-path.ts'
+import type { PageProps } from './app/page-props.ts'
 
 /** A page of the console. Its code is loaded when it is first shown. */
 export interface Route {
@@ -21,55 +17,55 @@ export const routes: readonly Route[] = [
     path: '/pipelines',
     title: 'Pipelines',
     needsStore: true,
-    page: () => import('../pages/pipelines/page.tsx'),
+    page: () => import('./pages/pipelines/page.tsx'),
   },
   {
     path: '/insights',
     title: 'Insights',
     needsStore: true,
-    page: () => import('../pages/insights/page.tsx'),
+    page: () => import('./pages/insights/page.tsx'),
   },
   {
     path: '/traces',
     title: 'Traces',
     needsStore: true,
-    page: () => import('../pages/traces/page.tsx'),
+    page: () => import('./pages/traces/page.tsx'),
   },
   {
     path: '/traces/:traceId',
     title: 'Trace',
     needsStore: true,
-    page: () => import('../pages/trace/page.tsx'),
+    page: () => import('./pages/trace/page.tsx'),
   },
   {
     path: '/compare',
     title: 'Compare',
     needsStore: true,
-    page: () => import('../pages/compare/page.tsx'),
+    page: () => import('./pages/compare/page.tsx'),
   },
   {
     path: '/logs',
     title: 'Logs',
     needsStore: true,
-    page: () => import('../pages/logs/page.tsx'),
+    page: () => import('./pages/logs/page.tsx'),
   },
   {
     path: '/explore/metrics',
     title: 'Metrics',
     needsStore: true,
-    page: () => import('../pages/metrics/page.tsx'),
+    page: () => import('./pages/metrics/page.tsx'),
   },
   {
     path: '/ingest',
     title: 'Ingest',
     needsStore: false,
-    page: () => import('../pages/ingest/page.tsx'),
+    page: () => import('./pages/ingest/page.tsx'),
   },
   {
     path: '/api-keys',
     title: 'API keys',
     needsStore: false,
-    page: () => import('../pages/api-keys/page.tsx'),
+    page: () => import('./pages/api-keys/page.tsx'),
   },
 ]
 
