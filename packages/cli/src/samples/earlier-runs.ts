@@ -71,7 +71,7 @@ const mishaps: readonly { readonly job: string; readonly share: number; readonly
   { job: 'power cut', share: 0.12, fate: { kind: 'fails', reason: 'job_execution_timeout' } },
   { job: 'known faults', share: 0.15, fate: { kind: 'fails', reason: 'script_failure' } },
 ]
-/** What failed on the working day on which the runners had no disk space left, about six days before the end. */
+/** The jobs that failed on the working day on which the runners had no disk space left, about six days before the end. */
 const badDay = {
   daysAgo: [6, 7, 8],
   jobs: ['bundle', 'image', 'types', 'board b'],

@@ -84,7 +84,7 @@ function CurrentPage() {
   )
 }
 
-/** Pages whose code has been loaded, so that a return to one shows it at once. */
+/** Pages that have been loaded, so that a return to one shows it at once. */
 const loaded = new Map<string, ComponentType<PageProps>>()
 
 function LoadedPage({ route, params }: { readonly route: Route } & PageProps) {

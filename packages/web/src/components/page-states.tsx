@@ -19,7 +19,7 @@ export function useDelayed(isLoading: boolean, delayMs = SKELETON_MS): boolean {
 
 interface BlankProps {
   readonly title: string
-  /** What to do next. */
+  /** The next step for the user. */
   readonly children: ComponentChildren
   /** A button or a link. */
   readonly action?: ComponentChildren
@@ -61,7 +61,7 @@ export function NothingFound({
 }
 
 interface FailureProps {
-  /** What could not be loaded, as a sentence: `The runs could not be loaded.` */
+  /** The failure as a sentence: `The runs could not be loaded.` */
   readonly title: string
   readonly error: ApiError
   readonly onRetry: () => void
@@ -108,7 +108,7 @@ export function Notice({
   )
 }
 
-/** What Observe pages show if the gateway forwards to an upstream that it cannot read. */
+/** Replaces Observe pages if the gateway forwards to an upstream that it cannot read. */
 export function NoStore() {
   return (
     <div class="panel">

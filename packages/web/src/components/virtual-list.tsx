@@ -2,7 +2,7 @@ import type { ComponentChildren, Ref } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { rowHeights, visibleRows } from './row-window.ts'
 
-/** What a page can do with a list that it shows. */
+/** The actions of a page on a list that it shows. */
 export interface VirtualListHandle {
   /** Scrolls as little as needed to show a row. */
   readonly reveal: (index: number) => void

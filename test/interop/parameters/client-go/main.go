@@ -115,7 +115,7 @@ var (
 	contextType = reflect.TypeFor[context.Context]()
 	timeType    = reflect.TypeFor[time.Time]()
 	optionType  = reflect.TypeFor[gitlab.RequestOptionFunc]()
-	// The values of types whose members are not exported, or that have an order.
+	// The values of types that have an order, or members that are not exported.
 	known = map[reflect.Type]reflect.Value{
 		reflect.TypeFor[gitlab.AssigneeIDValue]():        reflect.ValueOf(*gitlab.AssigneeID(numberArgument)),
 		reflect.TypeFor[gitlab.ApproverIDsValue]():       reflect.ValueOf(*gitlab.ApproverIDs([]int64{numberArgument})),

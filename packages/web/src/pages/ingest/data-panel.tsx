@@ -5,10 +5,10 @@ import type { Resource } from '../../components/resource.ts'
 
 interface DataPanelProps<T> {
   readonly title: string
-  /** What stands at the end of the header. */
+  /** The end of the header. */
   readonly end?: ComponentChildren
   readonly resource: Pick<Resource<T>, 'data' | 'error' | 'isLoading' | 'reload'>
-  /** What could not be loaded, as a sentence. */
+  /** The failure to load, as a sentence. */
   readonly failure: string
   readonly skeleton: ComponentChildren
   /** The ids of the rows: if the one with the focus goes away, the focus moves to the title. */

@@ -228,7 +228,7 @@ function Controls({ shown, readiness, report, announce, onChanged }: ControlsPro
   )
 }
 
-/** What the last day says about turning enforcement on. */
+/** Shows who would be refused if enforcement were turned on, judged by the last day. */
 function Findings({
   state,
   readiness,

@@ -37,7 +37,7 @@ export function FormField({ label, hint, error, children }: FormFieldProps) {
   )
 }
 
-/** What is wrong with a value. It is announced when it appears. */
+/** The error of a value. It is announced when it appears. */
 export function FieldError({ id, error }: { readonly id?: string; readonly error: string | undefined }) {
   return error === undefined ? null : (
     <span class="field-error" id={id} role="alert">

@@ -1,7 +1,7 @@
 import { Notice } from '../../components/page-states.tsx'
 import type { Problem } from './use-action.ts'
 
-/** What went wrong with a change, where the user asked for it. */
+/** The error of a change, shown where the user asked for it. */
 export function ProblemNotice({ problem }: { readonly problem: Problem | undefined }) {
   if (problem === undefined) return null
   return (

@@ -9,7 +9,7 @@ interface SecretDialogProps {
   /** The label of the value. */
   readonly label: string
   readonly value: string
-  /** What to do if the value is lost. */
+  /** The advice for a lost value. */
   readonly remedy: string
   readonly onClose: () => void
   readonly children?: ComponentChildren

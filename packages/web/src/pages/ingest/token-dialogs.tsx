@@ -12,7 +12,7 @@ import { TokenFormDialog } from './token-form-dialog.tsx'
 import { emptyTokenForm, tokenDraft } from './token-form-model.ts'
 import { useAction } from './use-action.ts'
 
-/** What the user does with tokens. */
+/** The open dialog of the token table. */
 export type TokenDialog =
   | { readonly kind: 'create' }
   | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly token: IngestToken }

@@ -12,7 +12,7 @@ interface MinimapProps {
   readonly onZoom: (zoom: Zoom) => void
 }
 
-/** What a drag changes: an edge of the window, its place, or a new window. */
+/** Returns the zoom after a drag, which moves an edge of the window or the window, or draws a new one. */
 type Drag = (ns: number) => Zoom
 
 const GRIP_PX = 8

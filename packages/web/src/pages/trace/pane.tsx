@@ -22,7 +22,7 @@ type Tab = (typeof tabs)[number]
 
 const MAX_RECORDS = 200
 
-/** What is known about the selected span: its attributes, its log records and its events. */
+/** Shows the attributes, log records and events of the selected span. */
 export function Pane({ traceId, tree, node, onClose }: PaneProps) {
   const { span } = node
   const element = useRef<HTMLElement>(null)

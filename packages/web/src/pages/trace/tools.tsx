@@ -14,7 +14,7 @@ interface ToolsProps {
 
 const TYPING_MS = 200
 
-/** What stands above the waterfall: search, critical path, a summary, and zoom. */
+/** The controls above the waterfall: search, critical path, a summary, and zoom. */
 export function Tools({ model, found, progress, hasPath, actions }: ToolsProps) {
   const total = model.tree.nodes.size
   const spans =
@@ -50,7 +50,7 @@ export function Tools({ model, found, progress, hasPath, actions }: ToolsProps) 
   )
 }
 
-/** The search. It is applied after a short pause, because a large trace is searched anew with each change. */
+/** The search. It is applied after a short pause, because a large trace is searched again with each change. */
 function SearchField() {
   const applied = place.value.query.get('q') ?? ''
   const [text, setText] = useState(applied)
