@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { pageStyle } from './page-style.ts'
 
 const console = readFileSync(new URL('../../../web/src/style/tokens.css', import.meta.url), 'utf8')
-const tokensOf = (sheet: string) => [...sheet.matchAll(/(--[\w-]+): ([^;]*);/g)].map(([, name, value]) => [name, value])
+const tokensOf = (sheet: string) =>
+  [...sheet.matchAll(/(--[\w-]+):\s+([^;]*);/g)].map(([, name, value]) => [name, value!.replaceAll(/\s+/g, ' ')])
 
 test('every design token has the value that it has in the console', () => {
   const known = new Map(tokensOf(console) as [string, string][])
