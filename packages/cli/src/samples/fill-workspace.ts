@@ -21,9 +21,11 @@ import { earlierRuns } from './earlier-runs.ts'
 import { findOrCreate } from './find-or-create.ts'
 import { addToInstance } from './instance.ts'
 import { addCommits, coreAt, HOUR_MS } from './sample-commits.ts'
-import { sampleRecords } from './sample-hooks.ts'
+import { type SampleRecord, sampleRecords } from './sample-hooks.ts'
 import { addWork } from './work.ts'
 
+/** The number of pipelines that are recorded concurrently, so that they share commits of the database. */
+const CONCURRENT_RECORDS = 16
 /**
  * How long before the end of the sample pipelines the projects are created. This is earlier than the first pipeline.
  */
@@ -67,8 +69,10 @@ export async function fillWorkspace({ core, nowMs, hasEarlierRuns, newIngestToke
   const userIds = new Map([...actors].map(([username, { id }]) => [username, id]))
   const world = { nowMs, externalUrl: core.settings.externalUrl, projectIds, userIds, histories }
   const records = sampleRecords(world, hasEarlierRuns ? earlierRuns(nowMs, chanceOf) : [])
-  for (const { project, by, pipelineId, hook } of records) {
-    await perform(core, actors.get(by), putPipelineRecord, recordInput(project, pipelineId, hook))
+  for (let from = 0; from < records.length; from += CONCURRENT_RECORDS) {
+    const put = ({ project, by, pipelineId, hook }: SampleRecord) =>
+      perform(core, actors.get(by), putPipelineRecord, recordInput(project, pipelineId, hook))
+    await Promise.all(records.slice(from, from + CONCURRENT_RECORDS).map(put))
   }
   return records.length
 }

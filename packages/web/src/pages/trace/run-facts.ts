@@ -21,10 +21,9 @@ export function runFacts(span: TraceSpan): RunFacts {
   const number = (...names: readonly string[]) => finite(text(...names))
   const source = text('*.cicd.pipeline.trigger.type')?.replaceAll('_', ' ')
   const user = text('*.cicd.pipeline.user.username', 'pipeline.user.username')
-  const iid = text('pipeline.iid') ?? span.runId
   const project = projectOf(text)
   return {
-    title: `${project?.split('/').at(-1) ?? text('cicd.pipeline.name') ?? span.name}${iid === undefined ? '' : ` #${iid}`}`,
+    title: `${project?.split('/').at(-1) ?? text('cicd.pipeline.name') ?? span.name}${span.runId === undefined ? '' : ` #${span.runId}`}`,
     project,
     busySeconds: number('*.cicd.pipeline.run.duration', 'pipeline.duration'),
     queueSeconds: number('*.cicd.pipeline.run.queued_duration', 'pipeline.queued_duration'),

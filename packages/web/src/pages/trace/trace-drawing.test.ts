@@ -48,7 +48,7 @@ test('attributes are grouped, and those that repeat others come apart', () => {
 test('the facts of a run come from its pipeline span and its resource', () => {
   const { roots } = treeOfFixtures('failed-pipeline-with-skipped-deploy')
   expect(runFacts(roots[0]!.span)).toEqual({
-    title: 'kiln-controller #3413',
+    title: 'kiln-controller #88412',
     project: 'ceramics/firmware/kiln-controller',
     busySeconds: 567,
     queueSeconds: 5,
