@@ -36,13 +36,18 @@ afterEach(() => world.close())
 /** Runs `work` and returns the SQL statements that it sends, in order: the kind and the tables of each. */
 async function statementsOf(work: (core: Core) => Promise<unknown>): Promise<string[]> {
   const statements: string[] = []
+  const texts = new WeakMap<object, string>()
   const plugin: KyselyPlugin = {
-    transformQuery: ({ node }) => {
+    transformQuery: ({ node, queryId }) => {
       const tables = [...JSON.stringify(node).matchAll(/"SchemableIdentifierNode","identifier":\{[^}]*"name":"(\w+)"/g)]
-      statements.push([node.kind, ...tables.map(([, name]) => name)].join(' '))
+      texts.set(queryId, [node.kind, ...tables.map(([, name]) => name)].join(' '))
       return node
     },
-    transformResult: async ({ result }) => result,
+    transformResult: async ({ result, queryId }) => {
+      // A statement that was compiled before has no nodes.
+      statements.push(texts.get(queryId) ?? 'compiled statement')
+      return result
+    },
   }
   const { db } = world.core
   await work({
