@@ -22,12 +22,14 @@ const observed = async ({ managementUrl }: Serving, query: string, key = API_KEY
   const response = await fetch(`${managementUrl}/api/v1/${query}`, { headers: { 'obs-api-key': key } })
   return response.json()
 }
-const traces = (service: Serving, key?: string) => {
+/** Returns the runs of the last two days that no other pipeline of their project started. */
+const recentRuns = async (service: Serving, key?: string) => {
   const since = new Date(Date.now() - RECENT_MS).toISOString()
-  return observed(service, `observe/traces?service=svc-ci&limit=200&since=${since}`, key)
+  const runs = await observed(service, `observe/pipelines?service=svc-ci&limit=200&since=${since}`, key)
+  return runs.filter(({ pipeline_id }: { pipeline_id: string }) => Number(pipeline_id) >= FIRST_RECENT)
 }
 const allTraces = (service: Serving, key?: string) =>
-  until('all traces are in the store', async () => (await traces(service, key)).length === TRACES, 30_000)
+  until('all runs are in the store', async () => (await recentRuns(service, key)).length === TRACES, 60_000)
 
 function rows(dataDir: string, query: string): unknown[] {
   const database = new Sqlite(join(dataDir, 'core.db'), { readonly: true, fileMustExist: true })

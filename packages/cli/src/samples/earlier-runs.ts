@@ -8,14 +8,18 @@ interface Routine extends Pick<Run, 'project' | 'recipe' | 'source'> {
   /** The hours of the day, in UTC. */
   readonly hours: readonly number[]
   readonly isDaily?: true
+  /** Whether the routine goes on in the last two days. */
+  readonly isUntilNow?: true
   readonly titles: readonly string[]
 }
 
 const DAY_MS = 24 * HOUR_MS
 /** How many days the earlier runs go back, counted from the end of the samples. */
 const DAYS = 14
-/** The runs of the last two days are in the table of `runs.ts`. */
-const RECENT_MS = 48 * HOUR_MS
+/** The other runs of the last two days are in the table of `runs.ts`. */
+const RECENT_HOURS = 48
+/** Before the end, so that all jobs have finished. */
+const LAST_START_HOURS = 1
 const SUNDAY = 0
 const SATURDAY = 6
 
@@ -38,6 +42,14 @@ const routines: readonly Routine[] = [
     by: ['priya', 'ines'],
     hours: [7.9, 9.3, 11.1, 12.6, 14.2, 15.4, 16.8],
     titles: ['Receipts in two languages', 'Round later', 'Vouchers expire at noon', 'Ask the bank once'],
+  },
+  {
+    ...{ project: 'mossgate/shop/checkout', recipe: 'checkout', source: 'schedule' },
+    by: ['ines'],
+    hours: [0.4, 5.8, 11.8, 17.9, 21.3],
+    isDaily: true,
+    isUntilNow: true,
+    titles: ['Try the payments'],
   },
   {
     ...{ project: 'mossgate/lockers/hub', recipe: 'hub', source: 'push' },
@@ -81,9 +93,12 @@ const badDay = {
 /** These jobs become slower by this share each day. */
 const drift = { jobs: ['browser 1/4', 'browser 2/4', 'browser 3/4', 'browser 4/4'], share: 0.03 }
 
+/** The job `image` of the routine that goes on, in the last two days. */
+const slowImage: Fate = { kind: 'slow', times: 2.6 }
+
 /**
- * Returns the runs between two weeks and two days before `nowMs`, in the order of their start: enough to compare weeks, with
- * flaky jobs, a job that slowly takes longer, and a day on which much failed.
+ * Returns the runs of the two weeks before `nowMs`, in the order of their start: enough to compare weeks, with flaky jobs, a
+ * job that slowly takes longer, a day on which much failed, and a job that has become slow in the last two days.
  */
 export function earlierRuns(nowMs: number, chance: Chance): Run[] {
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS
@@ -91,14 +106,16 @@ export function earlierRuns(nowMs: number, chance: Chance): Run[] {
   const days = Array.from({ length: DAYS + 1 }, (_, index) => DAYS - index)
   return days.flatMap((daysAgo) => {
     const day = today - daysAgo * DAY_MS
+    const runsOf = (routine: Routine) =>
+      routine.hours
+        .map((hour, index) =>
+          runOf(routine, { day, daysAgo, hour, index, isBad: daysAgo === badDaysAgo }, nowMs, chance),
+        )
+        .filter(({ hoursAgo }) => hoursAgo > (routine.isUntilNow ? LAST_START_HOURS : RECENT_HOURS))
+        .filter(({ hoursAgo }) => hoursAgo <= DAYS * 24)
     return routines
       .filter(({ isDaily }) => isDaily || isWorkingDay(day))
-      .flatMap((routine) =>
-        routine.hours.map((hour, index) =>
-          runOf(routine, { day, daysAgo, hour, index, isBad: daysAgo === badDaysAgo }, nowMs, chance),
-        ),
-      )
-      .filter(({ hoursAgo }) => hoursAgo * HOUR_MS > RECENT_MS && hoursAgo <= DAYS * 24)
+      .flatMap(runsOf)
       .toSorted((a, b) => b.hoursAgo - a.hoursAgo)
   })
 }
@@ -117,14 +134,19 @@ const isWorkingDay = (day: number): boolean => ![SATURDAY, SUNDAY].includes(new 
 function runOf(routine: Routine, { day, daysAgo, hour, index, isBad }: Slot, nowMs: number, chance: Chance): Run {
   const { project, recipe, source, by, titles } = routine
   const name = `${recipe} ${daysAgo} ${index}`
-  const delayMs = chance(name, 'delay') * 0.8 * HOUR_MS
+  const delayMs = chance(name, 'delay') * 0.3 * HOUR_MS
+  const hoursAgo = (nowMs - day - hour * HOUR_MS - delayMs) / HOUR_MS
   return {
     ...{ project, recipe, source },
     by: by[index % by.length]!,
     title: titles[(index + daysAgo) % titles.length]!,
-    hoursAgo: (nowMs - day - hour * HOUR_MS - delayMs) / HOUR_MS,
+    hoursAgo,
     isEarlier: true,
-    fates: { ...slowerFates(daysAgo), ...mishapsOf(name, isBad, chance) },
+    fates: {
+      ...slowerFates(daysAgo),
+      ...(routine.isUntilNow && hoursAgo < RECENT_HOURS && { image: slowImage }),
+      ...mishapsOf(name, isBad, chance),
+    },
   }
 }
 

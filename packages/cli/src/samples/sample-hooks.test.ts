@@ -131,16 +131,26 @@ describe('the earlier runs', () => {
   const withEarlier = sampleRecords(world, earlier)
   const found = withEarlier.map(({ hook }) => hook.object_attributes as { id: number; iid: number; created_at: string })
 
-  test('are several hundred in the twelve days before, and their ids are lower', () => {
+  test('are several hundred in two weeks, and their ids are lower', () => {
     expect(earlier.length).toBeGreaterThan(200)
     const before = found.filter(({ id }) => id < 1_001)
     expect(before.length).toBeGreaterThan(earlier.length)
     for (const { created_at } of before) {
       expect(Date.parse(created_at)).toBeGreaterThan(nowMs - 14 * 24 * HOUR_MS)
-      expect(Date.parse(created_at)).toBeLessThan(nowMs - 47 * HOUR_MS)
+      expect(Date.parse(created_at)).toBeLessThan(nowMs - 0.9 * HOUR_MS)
     }
     expect(new Set(found.map(({ id }) => id)).size).toBe(found.length)
     expect(found.filter(({ id }) => id >= 1_001)).toHaveLength(records.length)
+  })
+
+  test.each([0, 7, 13, 23])('include a job that is slow yesterday if now is %s o’clock', (hour) => {
+    const now = Date.UTC(2026, 1, 3, hour, 30)
+    const yesterday = new Date(now - 24 * HOUR_MS).toISOString().slice(0, 10)
+    const slow = earlierRuns(now, chanceOf).filter(({ fates, hoursAgo }) => {
+      const day = new Date(now - hoursAgo * HOUR_MS).toISOString().slice(0, 10)
+      return day === yesterday && fates?.image?.kind === 'slow'
+    })
+    expect(slow.length).toBeGreaterThanOrEqual(3)
   })
 
   test('have a job that becomes slower, jobs that fail and succeed, and a day on which much failed', () => {
