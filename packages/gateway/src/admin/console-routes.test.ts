@@ -91,6 +91,7 @@ describe('the built console', () => {
 
   test('has headers that forbid framing, sniffing, referrers, foreign hosts and text that becomes script', async () => {
     const { headers } = await get('/', { 'x-forwarded-proto': 'https' })
+    expect(headers['cross-origin-opener-policy']).toBe('same-origin')
     expect(headers['content-security-policy']).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
         "font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'",

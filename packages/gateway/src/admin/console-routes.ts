@@ -56,10 +56,16 @@ export async function consoleRoutes(directory: string): Promise<readonly Route<u
 /** Returns whether a name has no character with a meaning in the path of a route. */
 const isRoutable = (name: string): boolean => /^[\w./-]+$/.test(name)
 
+const pageHeaders = {
+  'Content-Security-Policy': contentSecurityPolicy,
+  // A page that has opened this one cannot navigate it.
+  'Cross-Origin-Opener-Policy': 'same-origin',
+}
+
 function page(file: StaticFile, cacheControl: string) {
   return async ({ raw }: RouteRequest): Promise<Reply> => {
     const reply = await file.reply(raw.headers, cacheControl)
-    return { ...reply, headers: { ...reply.headers, 'Content-Security-Policy': contentSecurityPolicy } }
+    return { ...reply, headers: { ...reply.headers, ...pageHeaders } }
   }
 }
 

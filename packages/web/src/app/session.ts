@@ -47,11 +47,13 @@ async function resume(code: string | undefined): Promise<void> {
     accept(code === undefined ? await getJson<Session>(PATH) : await exchange({ code }))
     sessionProblem.value = ''
   } catch (error) {
-    // A used link that is opened again may well be one that this browser has used.
-    if (code !== undefined && isRefused(error)) {
+    // A used link that is opened again may well be one that this browser has used, and any page can open a link.
+    if (code !== undefined) {
       await resume(undefined)
       if (session.value === null) {
-        sessionProblem.value = 'This sign-in link is no longer valid. Sign in with an API key.'
+        sessionProblem.value = isRefused(error)
+          ? 'This sign-in link is no longer valid. Sign in with an API key.'
+          : textOf(error)
       }
       return
     }
@@ -85,12 +87,15 @@ function accept(begun: Session | null): void {
   session.value = begun
 }
 
+/** The form of one-time codes: 256 bits in base64url. Others need no request. */
+const codeForm = /^[\w-]{43}$/
+
 /** Returns the code of the fragment `#code=…` and removes the fragment from the address. */
 function takeCode(): string | undefined {
   const code = new URLSearchParams(location.hash.slice(1)).get('code')
   if (code === null) return undefined
   history.replaceState(null, '', location.pathname + location.search)
-  return code
+  return codeForm.test(code) ? code : undefined
 }
 
 function textOf(error: unknown): string {

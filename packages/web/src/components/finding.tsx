@@ -14,11 +14,17 @@ export function FindingText({ finding }: { readonly finding: Finding }) {
         if (index === linked) {
           return (
             <a key={text} href={finding.link}>
-              <b>{text}</b>
+              <bdi class="strong">{text}</bdi>
             </a>
           )
         }
-        return 'text' in part ? text : <b key={text}>{text}</b>
+        return 'text' in part ? (
+          text
+        ) : (
+          <bdi key={text} class="strong">
+            {text}
+          </bdi>
+        )
       })}
       {linked === -1 ? (
         <>

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Blank } from '../../components/page-states.tsx'
 import type { Resource } from '../../components/resource.ts'
@@ -27,14 +28,23 @@ function columnsFor(tokenName: (id: string) => string | undefined, hasNetworks: 
       isRowHeader: true,
       class: 'long',
       cell: ({ service_names }) =>
-        service_names.length === 0 ? <span class="dim">not stated</span> : service_names.join(', '),
+        service_names.length === 0 ? (
+          <span class="dim">not stated</span>
+        ) : (
+          service_names.map((name, index) => (
+            <Fragment key={name}>
+              {index === 0 ? '' : ', '}
+              <bdi>{name}</bdi>
+            </Fragment>
+          ))
+        ),
     },
     {
       id: 'client',
       header: 'Client',
       class: 'opt mid soft long',
       headerClass: 'opt mid',
-      cell: ({ user_agent }) => (user_agent === '' ? <span class="dim">not stated</span> : user_agent),
+      cell: ({ user_agent }) => (user_agent === '' ? <span class="dim">not stated</span> : <bdi>{user_agent}</bdi>),
     },
     ...(hasNetworks ? [network] : []),
     {

@@ -99,16 +99,18 @@ function RunName({ run }: { readonly run: PipelineRun }) {
   return (
     <>
       <div class="name">
-        <a href={runAddress(run)}>{runName(run)}</a>
+        <a href={runAddress(run)}>
+          <bdi>{runName(run)}</bdi>
+        </a>
         {run.is_child ? <span class="tag">child</span> : null}
         {run.title === null ? null : (
           <span class="title cut" title={run.title}>
-            {run.title}
+            <bdi>{run.title}</bdi>
           </span>
         )}
       </div>
       <span class="sub cut">
-        {run.ref ?? run.service}, <Ago at={run.start_ns} />
+        <bdi>{run.ref ?? run.service}</bdi>, <Ago at={run.start_ns} />
       </span>
     </>
   )
