@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { jsonLog, silentLog } from '@penstock/runtime'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { type Listening, listen } from './listen.ts'
 import { type RequestErrorKind, RequestProblem } from './request-problem.ts'
@@ -279,6 +280,30 @@ describe('responses', () => {
     socket.destroy()
     expect((await call('/things')).status).toBe(200)
     expect(lines).toEqual([])
+  })
+
+  test('ends the connection when a stream of content is destroyed, although the client reads nothing', async () => {
+    const content = Readable.from([Buffer.alloc(32 * 1024 * 1024), Buffer.alloc(1)], { objectMode: false })
+    const served: Incoming['raw']['socket'][] = []
+    const route: Route<undefined, undefined> = {
+      method: 'GET',
+      path: '/stream',
+      access: undefined,
+      handle({ raw }) {
+        served.push(raw.socket)
+        return { status: 200, content, contentType: 'text/plain' }
+      },
+    }
+    server = await listen(serveRoutes(unguarded([route]), { renderError, headers: {}, log: silentLog }), {
+      host: '127.0.0.1',
+      port: 0,
+    })
+    const client = connect(server.port, '127.0.0.1').pause()
+    client.write('GET /stream HTTP/1.1\r\nhost: x\r\n\r\n')
+    await vi.waitFor(() => expect(served[0]?.writableLength).toBeGreaterThan(0))
+    content.destroy()
+    await vi.waitFor(() => expect(served[0]!.destroyed).toBe(true))
+    client.destroy()
   })
 
   test('serves routes with different guards together', async () => {

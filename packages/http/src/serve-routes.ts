@@ -199,6 +199,10 @@ function bodyOfContent(content: string | Uint8Array | Readable, { res }: Koa.Con
   if (content instanceof Uint8Array) return bufferOver(content)
   // The status is sent already, so a failure can only be shown by ending the connection.
   content.once('error', () => res.destroy())
+  // Content that its source destroys is not to be sent any more, including what the response has buffered for a slow client.
+  content.once('close', () => {
+    if (!res.writableEnded) res.destroy()
+  })
   return content
 }
 

@@ -47,17 +47,23 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
   readonly limits: ObserveLimits
   readonly queries: ReturnType<typeof queriesFor>
 
-  static async open(options: { file: string; clock: Clock; limits?: Partial<ObserveLimits> }): Promise<OneThreadStore> {
+  static async open(options: {
+    file: string
+    clock: Clock
+    limits?: Partial<ObserveLimits>
+    maxHistoryJobs?: number | undefined
+  }): Promise<OneThreadStore> {
     const db = openStoreFile(options.file)
     await migrate(db, migrations)
     await db.close()
-    return new OneThreadStore(options.file, options.clock, { ...defaultObserveLimits, ...options.limits })
+    const limits = { ...defaultObserveLimits, ...options.limits }
+    return new OneThreadStore(options.file, options.clock, limits, options.maxHistoryJobs)
   }
 
-  private constructor(file: string, clock: Clock, limits: ObserveLimits) {
+  private constructor(file: string, clock: Clock, limits: ObserveLimits, maxHistoryJobs: number | undefined) {
     this.#writer = openStoreWriter({ file, clock, limits, log: silentLog })
     this.#reader = openReadOnly<ObserveTables>(file)
-    this.#history = new RunHistory(this.#reader.read, () => clock.nowMs())
+    this.#history = new RunHistory(this.#reader.read, () => clock.nowMs(), maxHistoryJobs)
     this.limits = limits
     this.queries = queriesFor((query) => this.answer(query))
   }

@@ -24,13 +24,20 @@ export interface ServedStoreOptions extends Partial<Omit<ObserveMount<string, 'a
   /** Returns the caller's name, or throws to refuse the request. */
   readonly enter?: (incoming: Incoming) => string
   readonly limits?: Partial<LiveLimits>
+  /** The limit on jobs that statistics are computed from. */
+  readonly maxHistoryJobs?: number
 }
 
 /** Serves the routes of an empty store over HTTP. */
-export async function serveStore({ enter = () => 'anyone', limits, ...mount }: ServedStoreOptions = {}) {
+export async function serveStore({
+  enter = () => 'anyone',
+  limits,
+  maxHistoryJobs,
+  ...mount
+}: ServedStoreOptions = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'penstock-observe-'))
   const clock = new ManualClock(1_767_225_600_000)
-  const store = await OneThreadStore.open({ file: join(directory, 'observe.db'), clock })
+  const store = await OneThreadStore.open({ file: join(directory, 'observe.db'), clock, maxHistoryJobs })
   const streams = new LiveStreams(systemClock, limits)
   const routes = observeRoutes<string, 'anyone'>({
     store,

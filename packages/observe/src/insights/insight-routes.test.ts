@@ -20,6 +20,7 @@ afterEach(() => served.close())
 const keep = async (...samples: readonly PipelineSample[]) => {
   for (const sample of samples) await served.store.receiveBody('traces', pipelineBody(sample), 'json')
 }
+const DAY_MS = 86_400_000
 const HOUR_NS = 3_600_000_000_000n
 const onMain = { 'vcs.ref.head.name': 'main', 'vcs.ref.head.revision': 'abc' }
 const range = `since=${startNs}&until=${startNs + 24n * HOUR_NS}`
@@ -68,6 +69,36 @@ test('keeps an answer until a run changes', async () => {
   expect((await served.get(`/insights?${range}`)).json).toEqual(first)
   expect((await served.get(`/insights?${range}&ref=dev`)).json.totals.runs).toBe(0)
   expect((await served.get(`/insights?since=${startNs}&until=${startNs + 1n}`)).json.totals.runs).toBe(0)
+})
+
+test('says when older runs are left out because too many jobs are stored, until those are deleted', async () => {
+  await served.close()
+  served = await serveStore({ maxHistoryJobs: 2 })
+  const jobs = [{ name: 'build', start: 0, end: 10 }]
+  const answer = async (query: string) => {
+    const { json } = await served.get(`/insights?${query}`)
+    return [json.truncated, json.totals.runs]
+  }
+  await keep({ number: 1, jobs }, { number: 2, jobs })
+  expect(await answer(range)).toEqual([false, 2])
+  await keep({ number: 3, jobs })
+  expect(await answer(range)).toEqual([true, 2])
+  const later = startNs + 30n * 24n * HOUR_NS
+  expect(await answer(`since=${later}&until=${later + HOUR_NS}`)).toEqual([false, 0])
+  const { clock } = served
+  const maintained = async (ms: number) => {
+    // In two moves, because one long move could overtake a slow maintenance.
+    for (const move of [ms, 60_000]) {
+      await clock.advance(move)
+      await clock.untilSleeping()
+    }
+  }
+  await clock.untilSleeping()
+  await maintained(4 * DAY_MS)
+  await keep({ number: 4, jobs })
+  expect(await answer(range)).toEqual([true, 2])
+  await maintained(4 * DAY_MS)
+  expect(await answer(range)).toEqual([false, 1])
 })
 
 test('selects by service, project and ref', async () => {

@@ -17,18 +17,25 @@ export interface InsightsQuery extends HistoryFilter {
   readonly offsetMinutes: number
 }
 
+export interface Insights extends InsightsReport {
+  /** Whether runs may be missing, because more jobs are stored than statistics are computed from. */
+  readonly truncated: boolean
+}
+
 const DEFAULT_SECONDS = 7 * DAY
 const MINUTE_MS = 60_000
 
-export async function readInsights(history: RunHistory, query: InsightsQuery): Promise<InsightsReport> {
+export async function readInsights(history: RunHistory, query: InsightsQuery): Promise<Insights> {
   const { sinceNs, untilNs, offsetMinutes, ...filter } = query
   const until = untilNs === undefined ? Math.ceil(history.nowMs() / MINUTE_MS) * 60 : secondsOf(untilNs)
   const since = sinceNs === undefined ? until - DEFAULT_SECONDS : secondsOf(sinceNs)
   const range = { since, until, offsetMinutes }
   const key = JSON.stringify([filter.service, filter.project, filter.ref, range].map((part) => part ?? null))
-  return await history.answer(key, async () =>
-    insightsOf(await history.runs(filter, { since: knownSince(range), until }), range),
-  )
+  const known = { since: knownSince(range), until }
+  return await history.answer(key, async () => {
+    const report = insightsOf(await history.runs(filter, known), range)
+    return { ...report, truncated: history.isTruncatedSince(known.since) }
+  })
 }
 
 const secondsOf = (ns: bigint): number => Number(ns / 1_000_000_000n) + Number(ns % 1_000_000_000n) / 1e9

@@ -76,6 +76,10 @@ export const insightsShape = z.object({
     z.object({ by: z.enum(['project', 'runner', 'tag']), name: text, minutes: z.number(), jobs: count }),
   ),
   findings: z.array(finding),
+  truncated: z.boolean().meta({
+    description:
+      'Whether runs of the range, or of the time before it that it is compared with, may be missing, because too many jobs are stored',
+  }),
 })
 
 const medianRun = z.object({

@@ -44,17 +44,26 @@ export class RunHistory {
   #deletionsCheckedMs = Number.NEGATIVE_INFINITY
   #inOrder: readonly RunFacts[] | undefined
   #jobs = 0
+  /** The latest start of a run that was left out because of the limit. */
+  #leftOutUntil = Number.NEGATIVE_INFINITY
+  readonly #maxJobs: number
   readonly #answers = new Map<string, unknown>()
 
-  constructor(db: Kysely<ObserveTables>, nowMs: () => number) {
+  constructor(db: Kysely<ObserveTables>, nowMs: () => number, maxJobs: number = MAX_JOBS) {
     this.#db = db
     this.nowMs = nowMs
+    this.#maxJobs = maxJobs
   }
 
   /** Returns the runs that started in a range, in order of their start. */
   async runs(filter: HistoryFilter, { since, until }: TimeSpan): Promise<RunFacts[]> {
     const runs = await this.#runsInOrder()
     return runs.slice(firstIndex(runs, since), firstIndex(runs, until)).filter((run) => matches(run, filter))
+  }
+
+  /** Tells whether stored runs that started at this time or later may be missing from `runs`, because there are too many jobs. */
+  isTruncatedSince(since: number): boolean {
+    return since <= this.#leftOutUntil
   }
 
   /** Returns an answer that was computed before, if no run has changed since, and computes it otherwise. */
@@ -101,6 +110,7 @@ export class RunHistory {
     const changed = await this.#changedTraces(before, mark)
     if (checksDeletions) {
       for (const traceId of await this.#tracesWithDeletions()) changed.add(traceId)
+      await this.#forgetLeftOut()
       this.#deletionsCheckedMs = nowMs
     }
     await this.#reload([...changed])
@@ -148,6 +158,20 @@ export class RunHistory {
     })
   }
 
+  /** Forgets that runs were left out, once they are deleted from the store. */
+  async #forgetLeftOut(): Promise<void> {
+    if (this.#leftOutUntil === Number.NEGATIVE_INFINITY) return
+    const oldest = await this.#db
+      .selectFrom('pipeline_runs')
+      .select(timeColumns('pipeline_runs'))
+      .orderBy('start_ns')
+      .limit(1)
+      .executeTakeFirst()
+    if (oldest !== undefined && oldest.start_s <= this.#leftOutUntil) return
+    this.#leftOutUntil = Number.NEGATIVE_INFINITY
+    this.#answers.clear()
+  }
+
   async #reload(traceIds: readonly string[]): Promise<void> {
     if (traceIds.length > 0) this.#forgetOrder()
     for (let at = 0; at < traceIds.length; at += TRACES_PER_STATEMENT) {
@@ -175,11 +199,12 @@ export class RunHistory {
   }
 
   #dropOldest(): void {
-    if (this.#jobs <= MAX_JOBS) return
+    if (this.#jobs <= this.#maxJobs) return
     const oldestFirst = [...this.#traces].sort(([, a], [, b]) => (a[0]?.start ?? 0) - (b[0]?.start ?? 0))
     for (const [traceId, runs] of oldestFirst) {
-      if (this.#jobs <= MAX_JOBS) break
+      if (this.#jobs <= this.#maxJobs) break
       this.#traces.delete(traceId)
+      for (const { start } of runs) this.#leftOutUntil = Math.max(this.#leftOutUntil, start)
       this.#jobs -= jobsOf(runs)
     }
     this.#forgetOrder()

@@ -52,12 +52,15 @@ class Client {
 
   async #read(response: Response): Promise<void> {
     let text = ''
-    for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
-      const blocks = (text + part).split('\n\n')
-      text = blocks.pop()!
-      this.blocks.push(...blocks)
+    try {
+      for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
+        const blocks = (text + part).split('\n\n')
+        text = blocks.pop()!
+        this.blocks.push(...blocks)
+      }
+    } finally {
+      this.hasEnded = true
     }
-    this.hasEnded = true
   }
 }
 

@@ -32,6 +32,13 @@ export interface LiveSource {
   readmit(): Promise<void>
 }
 
+/** The access of a stream's caller. */
+interface Admission {
+  isValid(): Promise<boolean>
+  /** Destroys the stream. */
+  revoke(): void
+}
+
 /** The reason why a stream cannot be opened. */
 export type LiveRefusal = 'too_many_of_caller' | 'too_many' | 'closed'
 
@@ -42,7 +49,7 @@ const BUFFER_BYTES = 64 * 1024
 
 /**
  * The open streams of live updates. A stream reads from the store only when something has arrived and the client has taken what
- * was sent before, so a slow client costs one batch of memory.
+ * was sent before, so a slow client costs two batches of memory: one in the stream, and one in the response that it is piped to.
  */
 export class LiveStreams {
   readonly #clock: Clock
@@ -80,31 +87,45 @@ export class LiveStreams {
     return ofCaller >= this.#limits.maxPerCaller ? 'too_many_of_caller' : undefined
   }
 
-  /** Opens a stream, which `refusal` must have allowed. It ends by itself, or when its reader destroys it. */
+  /**
+   * Opens a stream, which `refusal` must have allowed. It ends by itself, or when its reader destroys it. If the caller loses its
+   * access, the stream is destroyed, so that a slow reader does not get what is buffered.
+   */
   open(caller: string, source: LiveSource, after: string | undefined): Readable {
     const ending = new AbortController()
     this.#open.set(ending, caller)
-    const stream = Readable.from(this.#textOf(source, after, ending.signal), {
+    const closed = new AbortController()
+    const admission: Admission = {
+      isValid: () => isAdmitted(source),
+      revoke() {
+        // The generator may be waiting for an arrival, and the stream closes only after it.
+        ending.abort()
+        stream.destroy()
+      },
+    }
+    const stream = Readable.from(this.#textOf(source, after, admission, ending.signal), {
       objectMode: false,
       highWaterMark: BUFFER_BYTES,
     })
     stream.once('close', () => {
       this.#open.delete(ending)
       ending.abort()
+      closed.abort()
     })
+    void this.#checkAdmission(admission, closed.signal)
     return stream
   }
 
   async *#textOf(
     source: LiveSource,
     after: string | undefined,
+    admission: Admission,
     ending: AbortSignal,
   ): AsyncGenerator<string | Uint8Array> {
     yield retryText(RETRY_MS)
     let position = after
     let seen = -1
     while (!ending.aborted) {
-      if (!(await isAdmitted(source))) return
       if (seen === this.#arrivals) yield heartbeatText
       seen = this.#arrivals
       const batch = await source.read(position).catch(() => undefined)
@@ -112,13 +133,22 @@ export class LiveStreams {
       if (batch === undefined || ending.aborted) return
       if (batch.text.length > 0) {
         // The caller may have lost its access during the query.
-        if (!(await isAdmitted(source))) return
+        if (!(await admission.isValid())) return admission.revoke()
         yield batch.text
       } else if (position !== batch.position) yield positionText(batch.position)
       position = batch.position
       if (batch.hasMore) continue
       if (batch.text.length > 0) await this.#clock.sleep(this.#limits.pauseMs, ending).catch(() => {})
       await this.#arrivalOrHeartbeat(seen, ending)
+    }
+  }
+
+  /** Checks the caller's access at every heartbeat, also while the generator waits for a slow reader, until the stream is closed. */
+  async #checkAdmission(admission: Admission, closed: AbortSignal): Promise<void> {
+    while (!closed.aborted) {
+      await this.#clock.sleep(this.#limits.heartbeatMs, closed).catch(() => {})
+      if (closed.aborted) return
+      if (!(await admission.isValid())) return admission.revoke()
     }
   }
 
