@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { OperationContext } from '../../packages/gateway/src/operations/operation-context.ts'
 import { defaultManagementRules } from '../../packages/gateway/src/operations/operation-context.ts'
 import { openPeppers } from '../../packages/gateway/src/secrets/open-peppers.ts'
@@ -160,7 +160,10 @@ describe('a session', () => {
     const second = await signedIn()
     await world.clock.advance(120_000)
     await first.state()
-    for (let count = 2; count <= 100; count += 1) await post({ api_key: world.keys.Admin })
+    for (let count = 2; count <= 100; count += 1) {
+      await world.clock.advance(1_000)
+      await post({ api_key: world.keys.Admin })
+    }
     expect([(await first.state()).status, (await second.state()).status]).toEqual([200, 401])
     expect(await world.db.read.selectFrom('sessions').select('id').execute()).toHaveLength(100)
   })
@@ -236,6 +239,37 @@ describe('security', () => {
     // A browser without a cookie guesses nothing, and a valid key is never limited.
     expect((await world.call('GET', SESSION, { as: null })).status).toBe(401)
     expect((await post({ api_key: world.keys.Admin })).status).toBe(201)
+  })
+
+  test('the sign-ins of one key are limited, so that it cannot fill the audit log', async () => {
+    const code = await newCode(world.keyIds.Viewer)
+    let cookie = ''
+    const again = async () => {
+      const answer = await post({ api_key: world.keys.Viewer }, { cookie })
+      if (answer.status === 201) cookie = cookieOf(answer)
+      return answer
+    }
+    for (let count = 0; count < 60; count += 1) expect((await again()).status).toBe(201)
+    const eventCount = async () => (await world.db.read.selectFrom('audit_events').select('id').execute()).length
+    const before = await eventCount()
+    const refused = await again()
+    expect([...refusal(refused), refused.headers['retry-after']]).toEqual([429, 'rate_limited', '1'])
+    expect((await post({ code })).status).toBe(429)
+    expect(await eventCount()).toBe(before)
+    // The last session continues, and other keys can sign in.
+    expect((await world.call('GET', '/state', { as: null, headers: { cookie } })).status).toBe(200)
+    expect((await post({ api_key: world.keys.Admin })).status).toBe(201)
+    // The code that was refused is not used up.
+    await world.clock.advance(1_000)
+    expect((await post({ code })).status).toBe(201)
+    expect((await again()).status).toBe(429)
+  })
+
+  test('guessing: a wrong code starts no write transaction beyond the budget of wrong keys', async () => {
+    for (let guess = 0; guess < 20; guess += 1) await post({ code: 'B'.repeat(43) })
+    const write = vi.spyOn(world.db, 'write')
+    expect((await post({ code: 'B'.repeat(43) })).status).toBe(429)
+    expect(write).not.toHaveBeenCalled()
   })
 
   test('secrets: the store, the log and the audit log contain neither cookie, CSRF token, code nor key', async () => {

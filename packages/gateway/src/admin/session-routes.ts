@@ -97,6 +97,8 @@ export function sessionRoutes(deps: ManagementDeps, denials: Denials): readonly 
     observe: { connected: deps.isStoreConnected },
   })
 
+  const limit = (keyId: string) => denials.limitSignIns(keyId)
+
   async function create(incoming: Incoming, sent: unknown): Promise<Reply> {
     if (isFromElsewhere(incoming)) {
       await denials.audit(undefined, incoming, 'createSession', 'forbidden')
@@ -108,7 +110,7 @@ export function sessionRoutes(deps: ManagementDeps, denials: Denials): readonly 
     const { source, requestId, raw } = incoming
     const origin = { source, requestId, previousSecret: sessionSecretOf(raw) }
     const proof = api_key === undefined ? { code: code! } : { apiKey: api_key.trim() }
-    const created = await signIn(deps, proof, origin, deps.nowMs())
+    const created = await signIn({ ...deps, limit }, proof, origin, deps.nowMs())
     if (created === undefined) {
       const message =
         'code' in proof
@@ -125,7 +127,7 @@ export function sessionRoutes(deps: ManagementDeps, denials: Denials): readonly 
     const message = 'There is no session: sign in first.'
     // A browser that has never signed in has guessed nothing.
     if (sessionSecretOf(incoming.raw) === undefined) throw new ApiError('unauthenticated', message)
-    throw await denials.unauthenticated(incoming, operation, message)
+    throw await denials.unauthenticated( incoming, operation, message)
   }
 
   return [
