@@ -235,7 +235,13 @@ describe('security', () => {
     ]
     const statuses: number[] = []
     for (let guess = 0; guess < 24; guess += 1) statuses.push((await guesses[guess % 4]!()).status)
-    expect(statuses).toEqual([...Array(20).fill(401), ...Array(4).fill(429)])
+    // The console shows the sign-in form only if it learns that its session has ended, so wrong cookies are answered with 401.
+    expect(statuses).toEqual([...Array(20).fill(401), 429, 429, 401, 401])
+    expect((await auditedEvents()).filter((event) => event === 'api.denied')).toHaveLength(20)
+    // A wrong cookie does not lift the limit from a wrong key.
+    const cookie = `penstock_session=${'B'.repeat(43)}`
+    const both = await world.call('GET', '/state', { as: 'a-key-that-is-not-valid-at-all', headers: { cookie } })
+    expect(refusal(both)).toEqual([429, 'rate_limited'])
     // A browser without a cookie guesses nothing, and a valid key is never limited.
     expect((await world.call('GET', SESSION, { as: null })).status).toBe(401)
     expect((await post({ api_key: world.keys.Admin })).status).toBe(201)
@@ -347,15 +353,15 @@ test('every described answer of the session routes occurs, and no other', async 
   }
   expect(refusal(await post({ key: 'x' }))).toEqual([400, 'unknown_field'])
   await post({ api_key: world.keys.Admin }, { 'sec-fetch-site': 'cross-site' })
-  const cookie = `penstock_session=${'B'.repeat(43)}`
-  const tries = [
-    () => post({ api_key: 'wrong' }),
-    () => world.call('GET', SESSION, { as: null, headers: { cookie } }),
-    () => world.call('DELETE', SESSION, { as: null, headers: { cookie } }),
-  ]
-  for (let guess = 0; guess < 30; guess += 1) await tries[guess % 3]!()
+  const callWith = (method: string, secret: string) =>
+    world.call(method, SESSION, { as: null, headers: { cookie: `penstock_session=${secret}` } })
+  for (let guess = 0; guess < 24; guess += 1) await post({ api_key: 'wrong' })
+  // Beyond the budget of wrong keys, only a cookie that no session can have is answered with 429.
+  for (const method of ['GET', 'DELETE']) {
+    for (const secret of ['B'.repeat(43), 'malformed']) await callWith(method, secret)
+  }
   await world.damage('sessions')
-  for (const call of tries.slice(1)) await call()
+  for (const method of ['GET', 'DELETE']) await callWith(method, 'B'.repeat(43))
   await world.damage('api_keys')
   await post({ api_key: world.keys.Admin })
   const unseen = world.check.documented.filter((answer) => !world.check.seen.has(answer) && !answer.endsWith(' 500'))

@@ -34,6 +34,16 @@ export class Denials {
     return new ApiError('unauthenticated', message)
   }
 
+  /**
+   * Returns `unauthenticated` for a caller whose only credential is the cookie of no valid session. It counts as a wrong key,
+   * but is answered the same beyond the budget: a page must learn that its session has ended, even if others in its network
+   * guess keys, and the secret of a session is too long to be guessed.
+   */
+  async withoutValidSession(incoming: Incoming, operation: OperationName, message: string): Promise<ApiError> {
+    if (this.#takeWrongKey(incoming) === 0) await this.audit(undefined, incoming, operation, 'unauthenticated')
+    return new ApiError('unauthenticated', message)
+  }
+
   /** Throws `rate_limited` if a key has signed in too often. */
   limitSignIns(keyId: string): void {
     const waitMs = this.#signInBudget.take(keyId, this.#deps.nowMs())

@@ -4,7 +4,7 @@ import { rfc3339 } from '../contract/rfc3339.ts'
 import { ApiError } from '../operations/api-error.ts'
 import { inputError, parseInput } from '../operations/operation-input.ts'
 import { endSession, type Session, signIn } from '../sessions/session.ts'
-import { CSRF_HEADER, requireCsrfToken, sessionIn } from './caller-guard.ts'
+import { CSRF_HEADER, requireCsrfToken, sessionDenial, sessionIn } from './caller-guard.ts'
 import type { Denials } from './denials.ts'
 import { errorResponses } from './error-answers.ts'
 import type { ManagementDeps } from './management-context.ts'
@@ -127,7 +127,7 @@ export function sessionRoutes(deps: ManagementDeps, denials: Denials): readonly 
     const message = 'There is no session: sign in first.'
     // A browser that has never signed in has guessed nothing.
     if (sessionSecretOf(incoming.raw) === undefined) throw new ApiError('unauthenticated', message)
-    throw await denials.unauthenticated( incoming, operation, message)
+    throw await sessionDenial(denials, incoming, operation, message)
   }
 
   return [
