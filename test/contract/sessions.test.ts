@@ -87,6 +87,30 @@ describe('a session', () => {
     expect(refusal(await world.call('GET', '/state', { as: null, headers: plain }))).toEqual([401, 'unauthenticated'])
   })
 
+  test.each([
+    ['https', true],
+    ['HTTPS', true],
+    ['https, http', true],
+    ['http, https', false],
+    ['http', false],
+  ])('is bound to the host or not if the proxies report %s', async (reported, isSecure) => {
+    const { answer, state } = await signedIn(world.keys.Admin, { 'x-forwarded-proto': reported })
+    expect(String(answer.headers['set-cookie']).endsWith('; Secure')).toBe(isSecure)
+    expect(answer.headers['strict-transport-security']).toBe(isSecure ? 'max-age=31536000' : undefined)
+    expect((await state()).status).toBe(200)
+  })
+
+  test('is bound to the host if the configured address is HTTPS, whatever the proxy reports', async () => {
+    await world.close()
+    world = await IngestAuthWorld.open({}, 'https://console.example.test')
+    for (const headers of [{}, { 'x-forwarded-proto': 'http' }]) {
+      const { answer, state } = await signedIn(world.keys.Admin, headers)
+      expect(answer.headers['set-cookie']).toMatch(/^__Host-penstock_session=.*; Secure$/)
+      expect(answer.headers['strict-transport-security']).toBe('max-age=31536000')
+      expect((await state()).status).toBe(200)
+    }
+  })
+
   test.each(['Viewer', 'Editor', 'Admin'] as const)('has the role %s of its key on every route', async (role) => {
     const { call, csrf } = await signedIn(world.keys[role])
     const changed = await call('POST', '/tokens', { json: { name: 'x' }, headers: csrf })

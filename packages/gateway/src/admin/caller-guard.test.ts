@@ -18,6 +18,7 @@ beforeEach(async () => {
     ...context,
     log: silentLog,
     readiness: () => Promise.reject(new Error('not used')),
+    externalUrl: undefined,
     strictTransportSeconds: 0,
     isStoreConnected: false,
     version: '0.0.0',

@@ -7,7 +7,7 @@ import { isPlainSecret } from '../secrets/token-format.ts'
 import { findSession, hasCsrfToken, type Session } from '../sessions/session.ts'
 import type { Denials } from './denials.ts'
 import type { ManagementContext, ManagementDeps } from './management-context.ts'
-import { sessionSecretOf } from './session-cookie.ts'
+import { type PublicAddress, sessionSecretOf } from './session-cookie.ts'
 
 export const CSRF_HEADER = 'X-Penstock-CSRF'
 
@@ -30,7 +30,7 @@ export function callerGuard(deps: ManagementDeps, denials: Denials) {
     const message = 'Send one valid API key in the header OBS-API-KEY.'
     throw hasKey
       ? await denials.unauthenticated(incoming, operation, message)
-      : await sessionDenial(denials, incoming, operation, message)
+      : await sessionDenial(deps, denials, incoming, operation, message)
   }
 
   return async (incoming: Incoming, operation: OperationName): Promise<ManagementContext> => {
@@ -48,18 +48,19 @@ export function callerGuard(deps: ManagementDeps, denials: Denials) {
 
 /** Returns the valid session of a request, or `undefined`. */
 export async function sessionIn(deps: ManagementDeps, { raw }: Incoming): Promise<Session | undefined> {
-  const secret = sessionSecretOf(raw)
+  const secret = sessionSecretOf(raw, deps)
   return secret === undefined ? undefined : await findSession(deps, secret, deps.nowMs())
 }
 
 /** Returns the error for a request without an API key and without a valid session. */
 export async function sessionDenial(
+  address: PublicAddress,
   denials: Denials,
   incoming: Incoming,
   operation: OperationName,
   message: string,
 ): Promise<ApiError> {
-  const secret = sessionSecretOf(incoming.raw)
+  const secret = sessionSecretOf(incoming.raw, address)
   const isWellFormed = secret !== undefined && isPlainSecret(secret)
   return isWellFormed
     ? await denials.withoutValidSession(incoming, operation, message)
