@@ -63,9 +63,9 @@ export class IngestAuthWorld {
   #db: GatewayDb | undefined
   #server: Listening | undefined
 
-  static async open(rules: Partial<ManagementRules> = {}): Promise<IngestAuthWorld> {
+  static async open(rules: Partial<ManagementRules> = {}, externalUrl?: string): Promise<IngestAuthWorld> {
     const world = new IngestAuthWorld()
-    await world.#start(rules)
+    await world.#start(rules, externalUrl)
     return world
   }
 
@@ -77,13 +77,14 @@ export class IngestAuthWorld {
     return this.#server!.url
   }
 
-  async #start(rules: Partial<ManagementRules>): Promise<void> {
+  async #start(rules: Partial<ManagementRules>, externalUrl: string | undefined): Promise<void> {
     const db = await openGatewayStore(join(this.directory, 'gateway.db'))
     this.#db = db
     const nowMs = () => this.clock.nowMs()
     const peppers = await openPeppers(db, { dataDir: this.directory, randomBytes })
     await ensureFirstAdminKey(db, peppers, { configuredKey: adminKey, nowMs: nowMs(), randomBytes })
     const deps: ManagementDeps = {
+      externalUrl,
       strictTransportSeconds: 31_536_000,
       db,
       peppers,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { OperationContext } from '../../packages/gateway/src/operations/operation-context.ts'
 import { defaultManagementRules } from '../../packages/gateway/src/operations/operation-context.ts'
 import { openPeppers } from '../../packages/gateway/src/secrets/open-peppers.ts'
@@ -87,6 +87,30 @@ describe('a session', () => {
     expect(refusal(await world.call('GET', '/state', { as: null, headers: plain }))).toEqual([401, 'unauthenticated'])
   })
 
+  test.each([
+    ['https', true],
+    ['HTTPS', true],
+    ['https, http', true],
+    ['http, https', false],
+    ['http', false],
+  ])('is bound to the host or not if the proxies report %s', async (reported, isSecure) => {
+    const { answer, state } = await signedIn(world.keys.Admin, { 'x-forwarded-proto': reported })
+    expect(String(answer.headers['set-cookie']).endsWith('; Secure')).toBe(isSecure)
+    expect(answer.headers['strict-transport-security']).toBe(isSecure ? 'max-age=31536000' : undefined)
+    expect((await state()).status).toBe(200)
+  })
+
+  test('is bound to the host if the configured address is HTTPS, whatever the proxy reports', async () => {
+    await world.close()
+    world = await IngestAuthWorld.open({}, 'https://console.example.test')
+    for (const headers of [{}, { 'x-forwarded-proto': 'http' }]) {
+      const { answer, state } = await signedIn(world.keys.Admin, headers)
+      expect(answer.headers['set-cookie']).toMatch(/^__Host-penstock_session=.*; Secure$/)
+      expect(answer.headers['strict-transport-security']).toBe('max-age=31536000')
+      expect((await state()).status).toBe(200)
+    }
+  })
+
   test.each(['Viewer', 'Editor', 'Admin'] as const)('has the role %s of its key on every route', async (role) => {
     const { call, csrf } = await signedIn(world.keys[role])
     const changed = await call('POST', '/tokens', { json: { name: 'x' }, headers: csrf })
@@ -160,7 +184,10 @@ describe('a session', () => {
     const second = await signedIn()
     await world.clock.advance(120_000)
     await first.state()
-    for (let count = 2; count <= 100; count += 1) await post({ api_key: world.keys.Admin })
+    for (let count = 2; count <= 100; count += 1) {
+      await world.clock.advance(1_000)
+      await post({ api_key: world.keys.Admin })
+    }
     expect([(await first.state()).status, (await second.state()).status]).toEqual([200, 401])
     expect(await world.db.read.selectFrom('sessions').select('id').execute()).toHaveLength(100)
   })
@@ -232,10 +259,47 @@ describe('security', () => {
     ]
     const statuses: number[] = []
     for (let guess = 0; guess < 24; guess += 1) statuses.push((await guesses[guess % 4]!()).status)
-    expect(statuses).toEqual([...Array(20).fill(401), ...Array(4).fill(429)])
+    // The console shows the sign-in form only if it learns that its session has ended, so wrong cookies are answered with 401.
+    expect(statuses).toEqual([...Array(20).fill(401), 429, 429, 401, 401])
+    expect((await auditedEvents()).filter((event) => event === 'api.denied')).toHaveLength(20)
+    // A wrong cookie does not lift the limit from a wrong key.
+    const cookie = `penstock_session=${'B'.repeat(43)}`
+    const both = await world.call('GET', '/state', { as: 'a-key-that-is-not-valid-at-all', headers: { cookie } })
+    expect(refusal(both)).toEqual([429, 'rate_limited'])
     // A browser without a cookie guesses nothing, and a valid key is never limited.
     expect((await world.call('GET', SESSION, { as: null })).status).toBe(401)
     expect((await post({ api_key: world.keys.Admin })).status).toBe(201)
+  })
+
+  test('the sign-ins of one key are limited, so that it cannot fill the audit log', async () => {
+    const code = await newCode(world.keyIds.Viewer)
+    let cookie = ''
+    const again = async () => {
+      const answer = await post({ api_key: world.keys.Viewer }, { cookie })
+      if (answer.status === 201) cookie = cookieOf(answer)
+      return answer
+    }
+    for (let count = 0; count < 60; count += 1) expect((await again()).status).toBe(201)
+    const eventCount = async () => (await world.db.read.selectFrom('audit_events').select('id').execute()).length
+    const before = await eventCount()
+    const refused = await again()
+    expect([...refusal(refused), refused.headers['retry-after']]).toEqual([429, 'rate_limited', '1'])
+    expect((await post({ code })).status).toBe(429)
+    expect(await eventCount()).toBe(before)
+    // The last session continues, and other keys can sign in.
+    expect((await world.call('GET', '/state', { as: null, headers: { cookie } })).status).toBe(200)
+    expect((await post({ api_key: world.keys.Admin })).status).toBe(201)
+    // The code that was refused is not used up.
+    await world.clock.advance(1_000)
+    expect((await post({ code })).status).toBe(201)
+    expect((await again()).status).toBe(429)
+  })
+
+  test('guessing: a wrong code starts no write transaction beyond the budget of wrong keys', async () => {
+    for (let guess = 0; guess < 20; guess += 1) await post({ code: 'B'.repeat(43) })
+    const write = vi.spyOn(world.db, 'write')
+    expect((await post({ code: 'B'.repeat(43) })).status).toBe(429)
+    expect(write).not.toHaveBeenCalled()
   })
 
   test('secrets: the store, the log and the audit log contain neither cookie, CSRF token, code nor key', async () => {
@@ -313,15 +377,15 @@ test('every described answer of the session routes occurs, and no other', async 
   }
   expect(refusal(await post({ key: 'x' }))).toEqual([400, 'unknown_field'])
   await post({ api_key: world.keys.Admin }, { 'sec-fetch-site': 'cross-site' })
-  const cookie = `penstock_session=${'B'.repeat(43)}`
-  const tries = [
-    () => post({ api_key: 'wrong' }),
-    () => world.call('GET', SESSION, { as: null, headers: { cookie } }),
-    () => world.call('DELETE', SESSION, { as: null, headers: { cookie } }),
-  ]
-  for (let guess = 0; guess < 30; guess += 1) await tries[guess % 3]!()
+  const callWith = (method: string, secret: string) =>
+    world.call(method, SESSION, { as: null, headers: { cookie: `penstock_session=${secret}` } })
+  for (let guess = 0; guess < 24; guess += 1) await post({ api_key: 'wrong' })
+  // Beyond the budget of wrong keys, only a cookie that no session can have is answered with 429.
+  for (const method of ['GET', 'DELETE']) {
+    for (const secret of ['B'.repeat(43), 'malformed']) await callWith(method, secret)
+  }
   await world.damage('sessions')
-  for (const call of tries.slice(1)) await call()
+  for (const method of ['GET', 'DELETE']) await callWith(method, 'B'.repeat(43))
   await world.damage('api_keys')
   await post({ api_key: world.keys.Admin })
   const unseen = world.check.documented.filter((answer) => !world.check.seen.has(answer) && !answer.endsWith(' 500'))

@@ -36,10 +36,12 @@ export const sessionCookieName = (serviceName: string): string => `_${serviceNam
 /**
  * Returns the secret in the session cookie, or `undefined` if there is none or it has the wrong format. The session may
  * not exist.
+ *
+ * If the browser sends two cookies of the name, a page on another path, port or host name has added one, so neither is used.
  */
 export function sessionSecretIn(headers: Headers, serviceName: string): string | undefined {
-  const value = cookieIn(headers, sessionCookieName(serviceName))
-  return value !== undefined && secretFormat.test(value) ? value : undefined
+  const [value, ...further] = cookiesIn(headers, sessionCookieName(serviceName))
+  return further.length === 0 && value !== undefined && secretFormat.test(value) ? value : undefined
 }
 
 /** Returns the first cookie with a name. */

@@ -74,6 +74,8 @@ export class StaticFile {
     if (known !== undefined) return known
     const encoded = compressors[encoding](this.#bytes)
     this.#encoded.set(encoding, encoded)
+    // The next client tries again, because a failure, such as missing memory, may be temporary.
+    encoded.catch(() => this.#encoded.delete(encoding))
     return encoded
   }
 }

@@ -99,6 +99,7 @@ async function serveUntilInterrupted(
       maxConnections: settings['observability.maxConnections'],
       maxPerAddress: settings['observability.maxConnectionsPerAddress'],
     },
+    externalUrl: settings['observability.externalUrl'],
     strictTransportSeconds: settings['observability.strictTransportSeconds'],
     forwardAuthPlane: ingest.judge,
     planes: ingest.planes,

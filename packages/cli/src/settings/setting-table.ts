@@ -42,7 +42,7 @@ export const settingTable = {
     'PENSTOCK_OBS_EXTERNAL_URL',
     url('http', 'https'),
     undefined,
-    'The address of the console in printed links, such as that of a proxy with HTTPS. Unset: `http://` and the bound address.',
+    'The address of the console in printed links, such as that of a proxy with HTTPS. If it begins with `https:`, cookies are `Secure` and browsers get `Strict-Transport-Security`. Unset: `http://` and the bound address.',
   ),
   'observability.maxConnections': row(
     'PENSTOCK_OBS_MAX_CONNECTIONS',
@@ -60,7 +60,7 @@ export const settingTable = {
     'PENSTOCK_OBS_STRICT_TRANSPORT_SECONDS',
     integer(0, 2 * 365 * 86_400),
     '31536000',
-    'How long browsers use only HTTPS for the host, if a proxy reports that the request came over HTTPS (`X-Forwarded-Proto`). 0: the header is not sent.',
+    'How long browsers use only HTTPS for the host, if `observability.externalUrl` begins with `https:` or a proxy reports that the request came over HTTPS (`X-Forwarded-Proto`). 0: the header is not sent.',
   ),
   'observability.retentionHours': row(
     'PENSTOCK_OBSERVE_RETENTION_HOURS',

@@ -45,6 +45,8 @@ export interface BotHome {
 
 /** The part of a user that access rules need. */
 export interface ActingUser extends Pick<User, 'id' | 'username' | 'isAdministrator' | 'botHome'> {
+  /** Whether the request is authenticated by a session. Missing for every kind of token. */
+  readonly isSession?: boolean
   /** The id of the access token of the request, for operations on that token. */
   readonly accessTokenId?: number
   readonly isExternal?: boolean

@@ -40,14 +40,14 @@ export const createPersonalToken = unscopedCommand(
 )
 
 /**
- * Creates a token for the caller. Only the account page offers it: a token must not create a token with scopes that it
- * does not have itself.
+ * Creates a token for the caller, who must have a session. Only the account page offers it: a token, of whatever kind, must not
+ * create a token with scopes that it does not have itself.
  */
 export const createOwnPersonalToken = unscopedCommand(
   { name: 'createOwnPersonalToken', input: z.object(personalTokenFields) },
   async (tx, fields) => {
     const user = await findUser(tx, tx.actor!.id)
-    if (user === undefined || tx.actor!.accessTokenId !== undefined) throw forbidden()
+    if (user === undefined || tx.actor!.isSession !== true) throw forbidden()
     return issuePersonalToken(tx, user, fields)
   },
 )

@@ -4,7 +4,7 @@ import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DomainError } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
-import type { Actor, User } from '../model/user.ts'
+import { type Actor, actingUser, type User } from '../model/user.ts'
 import { findUser } from '../users/user-store.ts'
 import {
   createGroupToken,
@@ -56,6 +56,8 @@ const acting = ({ id, username, isAdministrator, botHome }: User, accessTokenId:
   accessTokenId,
 })
 
+const inSession = (user: User): Actor => ({ ...actingUser(user), isSession: true })
+
 describe('a personal token', () => {
   test('has the prefix and 43 letters, expires after a year, and is found only by its value', async () => {
     const token = await personalFor(mira, { scopes: ['read_api', 'read_user', 'read_api'] })
@@ -92,15 +94,19 @@ describe('a personal token', () => {
     expect(await world.perform(mira, createPersonalToken, input).catch(failure)).toEqual({ code: 'forbidden' })
   })
 
-  test('is created by its user on a page, but not with another token', async () => {
+  test('is created by its user in a session, but not with any token', async () => {
     const input = { name: 'laptop', scopes: ['read_api'], expiresAt: '' }
-    const own = await world.perform(mira, createOwnPersonalToken, input)
+    const own = await world.perform(inSession(mira), createOwnPersonalToken, input)
     expect(own).toMatchObject({ kind: 'personal', userId: mira.id, scopes: ['read_api'], expiresAt: '2027-02-03' })
     const create = (actor: Actor, changes = {}) =>
       world.perform(actor, createOwnPersonalToken, { ...input, ...changes }).catch(failure)
-    expect(await create(acting(mira, own.id))).toMatchObject({ code: 'forbidden' })
-    expect(await create(mira, { scopes: ['sudo'] })).toMatchObject({ code: 'invalid' })
-    expect(await create(admin, { scopes: ['sudo'] })).toMatchObject({ userId: admin.id })
+    const ofOAuthToken = actingUser(mira)
+    const ofJobToken = { ...actingUser(mira), jobProjectId: 1, jobId: 1 }
+    for (const actor of [acting(mira, own.id), ofOAuthToken, ofJobToken]) {
+      expect(await create(actor)).toEqual({ code: 'forbidden' })
+    }
+    expect(await create(inSession(mira), { scopes: ['sudo'] })).toMatchObject({ code: 'invalid' })
+    expect(await create(inSession(admin), { scopes: ['sudo'] })).toMatchObject({ userId: admin.id })
     expect(await create(undefined)).toEqual({ code: 'unauthenticated' })
   })
 

@@ -18,6 +18,7 @@ beforeEach(async () => {
     ...context,
     log: silentLog,
     readiness: () => Promise.reject(new Error('not used')),
+    externalUrl: undefined,
     strictTransportSeconds: 0,
     isStoreConnected: false,
     version: '0.0.0',
@@ -37,7 +38,7 @@ function admission(headers: IncomingHttpHeaders) {
 test('an answer that lasts learns that its key or session has ended', async () => {
   const { id, key } = await createApiKey(gateway.as('Admin'), { name: 'mira', role: 'Viewer' })
   const origin = { source: '192.0.2.7', requestId: 'r-1', previousSecret: undefined }
-  const { secret } = (await signIn(deps, { apiKey: key }, origin, deps.nowMs()))!
+  const { secret } = (await signIn({ ...deps, limit: () => {} }, { apiKey: key }, origin, deps.nowMs()))!
   const admissions = [admission({ 'obs-api-key': key }), admission({ cookie: `penstock_session=${secret}` })]
   const actor = { id, name: 'mira', role: 'Viewer' }
   for (const admit of admissions) expect(await admit()).toEqual(actor)

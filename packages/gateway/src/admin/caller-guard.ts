@@ -3,10 +3,11 @@ import { authenticateApiKey } from '../accounts/api-key-operations.ts'
 import { ApiError } from '../operations/api-error.ts'
 import type { Actor } from '../operations/operation-context.ts'
 import { type OperationName, requireRole } from '../operations/roles.ts'
+import { isPlainSecret } from '../secrets/token-format.ts'
 import { findSession, hasCsrfToken, type Session } from '../sessions/session.ts'
 import type { Denials } from './denials.ts'
 import type { ManagementContext, ManagementDeps } from './management-context.ts'
-import { sessionSecretOf } from './session-cookie.ts'
+import { type PublicAddress, sessionSecretOf } from './session-cookie.ts'
 
 export const CSRF_HEADER = 'X-Penstock-CSRF'
 
@@ -17,7 +18,8 @@ export const CSRF_HEADER = 'X-Penstock-CSRF'
 export function callerGuard(deps: ManagementDeps, denials: Denials) {
   async function callerOf(incoming: Incoming, operation: OperationName): Promise<Actor> {
     const { rawHeaders } = incoming.raw
-    const session = hasKeyHeader(rawHeaders) ? undefined : await sessionIn(deps, incoming)
+    const hasKey = hasKeyHeader(rawHeaders)
+    const session = hasKey ? undefined : await sessionIn(deps, incoming)
     if (session !== undefined) {
       if (!isRead(incoming.method)) await requireCsrfToken(denials, incoming, operation, session)
       return session.actor
@@ -25,7 +27,10 @@ export function callerGuard(deps: ManagementDeps, denials: Denials) {
     const key = singleApiKey(rawHeaders)
     const actor = key === undefined ? undefined : await authenticateApiKey(deps, key, deps.nowMs())
     if (actor !== undefined) return actor
-    throw await denials.unauthenticated(incoming, operation, 'Send one valid API key in the header OBS-API-KEY.')
+    const message = 'Send one valid API key in the header OBS-API-KEY.'
+    throw hasKey
+      ? await denials.unauthenticated(incoming, operation, message)
+      : await sessionDenial(deps, denials, incoming, operation, message)
   }
 
   return async (incoming: Incoming, operation: OperationName): Promise<ManagementContext> => {
@@ -43,8 +48,23 @@ export function callerGuard(deps: ManagementDeps, denials: Denials) {
 
 /** Returns the valid session of a request, or `undefined`. */
 export async function sessionIn(deps: ManagementDeps, { raw }: Incoming): Promise<Session | undefined> {
-  const secret = sessionSecretOf(raw)
+  const secret = sessionSecretOf(raw, deps)
   return secret === undefined ? undefined : await findSession(deps, secret, deps.nowMs())
+}
+
+/** Returns the error for a request without an API key and without a valid session. */
+export async function sessionDenial(
+  address: PublicAddress,
+  denials: Denials,
+  incoming: Incoming,
+  operation: OperationName,
+  message: string,
+): Promise<ApiError> {
+  const secret = sessionSecretOf(incoming.raw, address)
+  const isWellFormed = secret !== undefined && isPlainSecret(secret)
+  return isWellFormed
+    ? await denials.withoutValidSession(incoming, operation, message)
+    : await denials.unauthenticated(incoming, operation, message)
 }
 
 /** Throws `csrf_token_required` unless the request proves that it comes from a page that can read the API's answers. */

@@ -36,6 +36,7 @@ async function serve(): Promise<void> {
       ...context,
       ...{ db, peppers, log: silentLog, nowMs: () => clock.nowMs() },
       readiness: () => Promise.reject(new Error('not used')),
+      externalUrl: undefined,
       strictTransportSeconds: 31_536_000,
       isStoreConnected: false,
       version: '0.0.0',

@@ -11,13 +11,16 @@ import type { ManagementDeps } from './management-context.ts'
 const wrongKeys = { burst: 20, perMinute: 20, names: 4_096 }
 /** The refusals that are audited per caller, and for all unauthenticated callers together, so that they cannot fill the disk. */
 const auditedDenials = { burst: 60, perMinute: 60, names: 1_024 }
+/** The sign-ins allowed per API key, each of which adds up to two audit events. */
+const signIns = { burst: 60, perMinute: 60, names: 1_024 }
 const UNAUTHENTICATED_CALLERS = ''
 
-/** Limits and audits the refusals of the management API. Calls and sign-ins share one budget. */
+/** Limits and audits the refusals of the management API, and limits its sign-ins. Calls and sign-ins share one budget of wrong keys. */
 export class Denials {
   readonly #deps: Pick<ManagementDeps, 'db' | 'log' | 'nowMs'>
   readonly #wrongKeyBudget = new DenialBudget(wrongKeys)
   readonly #auditBudget = new DenialBudget(auditedDenials)
+  readonly #signInBudget = new DenialBudget(signIns)
 
   constructor(deps: Pick<ManagementDeps, 'db' | 'log' | 'nowMs'>) {
     this.#deps = deps
@@ -25,10 +28,30 @@ export class Denials {
 
   /** Returns the error for a caller without a valid credential: `unauthenticated`, or `rate_limited` beyond the budget. */
   async unauthenticated(incoming: Incoming, operation: OperationName, message: string): Promise<ApiError> {
-    const waitMs = this.#wrongKeyBudget.take(networkOf(incoming.source), this.#deps.nowMs())
-    if (waitMs > 0) return tooManyWrongKeys(waitMs)
+    const waitMs = this.#takeWrongKey(incoming)
+    if (waitMs > 0) return rateLimited('Too many requests without a valid key from this network.', waitMs)
     await this.audit(undefined, incoming, operation, 'unauthenticated')
     return new ApiError('unauthenticated', message)
+  }
+
+  /**
+   * Returns `unauthenticated` for a caller whose only credential is the cookie of no valid session. It counts as a wrong key,
+   * but is answered the same beyond the budget: a page must learn that its session has ended, even if others in its network
+   * guess keys, and the secret of a session is too long to be guessed.
+   */
+  async withoutValidSession(incoming: Incoming, operation: OperationName, message: string): Promise<ApiError> {
+    if (this.#takeWrongKey(incoming) === 0) await this.audit(undefined, incoming, operation, 'unauthenticated')
+    return new ApiError('unauthenticated', message)
+  }
+
+  /** Throws `rate_limited` if a key has signed in too often. */
+  limitSignIns(keyId: string): void {
+    const waitMs = this.#signInBudget.take(keyId, this.#deps.nowMs())
+    if (waitMs > 0) throw rateLimited('Too many sign-ins with this API key.', waitMs)
+  }
+
+  #takeWrongKey({ source }: Incoming): number {
+    return this.#wrongKeyBudget.take(networkOf(source), this.#deps.nowMs())
   }
 
   async audit(
@@ -51,9 +74,5 @@ export class Denials {
   }
 }
 
-function tooManyWrongKeys(waitMs: number): ApiError {
-  const seconds = Math.ceil(waitMs / 1000)
-  return new ApiError('rate_limited', 'Too many requests without a valid key from this network.', {
-    retry_after_seconds: seconds,
-  })
-}
+const rateLimited = (message: string, waitMs: number): ApiError =>
+  new ApiError('rate_limited', message, { retry_after_seconds: Math.ceil(waitMs / 1000) })

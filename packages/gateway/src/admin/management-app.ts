@@ -59,7 +59,7 @@ export function managementApp(
     log: deps.log,
     finish: (reply, { raw }) => ({
       ...reply,
-      headers: { ...strictTransportHeaders(isHttps(raw), deps.strictTransportSeconds), ...reply.headers },
+      headers: { ...strictTransportHeaders(isHttps(raw, deps), deps.strictTransportSeconds), ...reply.headers },
     }),
   })
 }

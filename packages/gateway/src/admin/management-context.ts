@@ -1,9 +1,10 @@
 import type { Log } from '@penstock/runtime'
 import type { ReadinessReport } from '../enforcement/readiness.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
+import type { PublicAddress } from './session-cookie.ts'
 
 /** The dependencies of the management API. */
-export interface ManagementDeps extends Omit<OperationContext, 'actor' | 'source' | 'requestId'> {
+export interface ManagementDeps extends Omit<OperationContext, 'actor' | 'source' | 'requestId'>, PublicAddress {
   readonly log: Log
   /** Reports what enforcement would have done in the last `windowMs`. */
   readonly readiness: (windowMs: number) => Promise<ReadinessReport>

@@ -4,7 +4,7 @@ import { rfc3339 } from '../contract/rfc3339.ts'
 import { ApiError } from '../operations/api-error.ts'
 import { inputError, parseInput } from '../operations/operation-input.ts'
 import { endSession, type Session, signIn } from '../sessions/session.ts'
-import { CSRF_HEADER, requireCsrfToken, sessionIn } from './caller-guard.ts'
+import { CSRF_HEADER, requireCsrfToken, sessionDenial, sessionIn } from './caller-guard.ts'
 import type { Denials } from './denials.ts'
 import { errorResponses } from './error-answers.ts'
 import type { ManagementDeps } from './management-context.ts'
@@ -97,6 +97,8 @@ export function sessionRoutes(deps: ManagementDeps, denials: Denials): readonly 
     observe: { connected: deps.isStoreConnected },
   })
 
+  const limit = (keyId: string) => denials.limitSignIns(keyId)
+
   async function create(incoming: Incoming, sent: unknown): Promise<Reply> {
     if (isFromElsewhere(incoming)) {
       await denials.audit(undefined, incoming, 'createSession', 'forbidden')
@@ -106,9 +108,9 @@ export function sessionRoutes(deps: ManagementDeps, denials: Denials): readonly 
     if (api_key !== undefined && code !== undefined) throw inputError([{ field: 'code', problem: 'not_with_api_key' }])
     if (api_key === undefined && code === undefined) throw inputError([{ field: 'api_key', problem: 'required' }])
     const { source, requestId, raw } = incoming
-    const origin = { source, requestId, previousSecret: sessionSecretOf(raw) }
+    const origin = { source, requestId, previousSecret: sessionSecretOf(raw, deps) }
     const proof = api_key === undefined ? { code: code! } : { apiKey: api_key.trim() }
-    const created = await signIn(deps, proof, origin, deps.nowMs())
+    const created = await signIn({ ...deps, limit }, proof, origin, deps.nowMs())
     if (created === undefined) {
       const message =
         'code' in proof
@@ -116,7 +118,7 @@ export function sessionRoutes(deps: ManagementDeps, denials: Denials): readonly 
           : 'This API key is not valid.'
       throw await denials.unauthenticated(incoming, 'createSession', message)
     }
-    return { status: 201, headers: setSessionCookie(raw, created.secret), json: body(created.session) }
+    return { status: 201, headers: setSessionCookie(raw, created.secret, deps), json: body(created.session) }
   }
 
   async function requireSession(incoming: Incoming, operation: 'getSession' | 'endSession'): Promise<Session> {
@@ -124,8 +126,8 @@ export function sessionRoutes(deps: ManagementDeps, denials: Denials): readonly 
     if (session !== undefined) return session
     const message = 'There is no session: sign in first.'
     // A browser that has never signed in has guessed nothing.
-    if (sessionSecretOf(incoming.raw) === undefined) throw new ApiError('unauthenticated', message)
-    throw await denials.unauthenticated(incoming, operation, message)
+    if (sessionSecretOf(incoming.raw, deps) === undefined) throw new ApiError('unauthenticated', message)
+    throw await sessionDenial(deps, denials, incoming, operation, message)
   }
 
   return [
@@ -142,7 +144,7 @@ export function sessionRoutes(deps: ManagementDeps, denials: Denials): readonly 
         const session = await requireSession(request, 'endSession')
         await requireCsrfToken(denials, request, 'endSession', session)
         await endSession(deps, session, request, deps.nowMs())
-        return { status: 204, headers: setSessionCookie(request.raw, undefined) }
+        return { status: 204, headers: setSessionCookie(request.raw, undefined, deps) }
       },
     },
   ]

@@ -37,7 +37,9 @@ export interface ManagementOptions {
   /** Addresses and networks of the proxies that may send forward-auth requests. */
   readonly forwardAuthProxies: readonly string[]
   readonly connectionLimits: Pick<ConnectionLimits, 'maxConnections' | 'maxPerAddress'>
-  /** The `max-age` of Strict-Transport-Security, sent behind proxies that receive requests over HTTPS. 0: never sent. */
+  /** The address that browsers use, if it is configured. */
+  readonly externalUrl: string | undefined
+  /** The `max-age` of Strict-Transport-Security, sent to browsers that use HTTPS. 0: never sent. */
   readonly strictTransportSeconds: number
   /** The plane in this process, which checks forward-auth requests. */
   readonly forwardAuthPlane: OpenPlane
@@ -78,6 +80,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
     rules: options.rules,
     propagate: () => propagate({ db, clock, log, metrics, planes }),
     log,
+    externalUrl: options.externalUrl,
     strictTransportSeconds: options.strictTransportSeconds,
     isStoreConnected: options.isStoreConnected,
     version,

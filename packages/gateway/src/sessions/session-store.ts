@@ -59,6 +59,14 @@ export async function insertSignInCode(tx: Tx, row: Insertable<SignInCodeTable>)
   await tx.insertInto('sign_in_codes').values(row).execute()
 }
 
+/** Finds a code by its hashes, one per pepper. */
+export async function findSignInCode(
+  db: Read,
+  macs: readonly Buffer[],
+): Promise<Selectable<SignInCodeTable> | undefined> {
+  return await db.selectFrom('sign_in_codes').selectAll().where('mac', 'in', macs).executeTakeFirst()
+}
+
 /** Deletes a code and returns it, so that only one caller can use it. */
 export async function takeSignInCode(
   tx: Tx,

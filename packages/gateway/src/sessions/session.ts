@@ -19,7 +19,7 @@ import {
   type SessionRow,
   updateSessionLastUsed,
 } from './session-store.ts'
-import { redeemSignInCode, SIGN_IN_CODE_MS } from './sign-in-code.ts'
+import { keyIdOfSignInCode, redeemSignInCode, SIGN_IN_CODE_MS } from './sign-in-code.ts'
 
 /** A session ends after this time without a request. */
 export const SESSION_IDLE_MS = 8 * 3_600_000
@@ -60,20 +60,28 @@ export type SignInProof = { readonly apiKey: string } | { readonly code: string 
  *
  * The secret is always new, so a secret that someone has placed in the browser is never adopted. The session that the
  * browser had before ends.
+ *
+ * A proof that is not valid is found by reading, so that guesses start no write transaction.
+ *
+ * @param store.limit is called with the id of the key before anything is written, and throws if the key may not sign in now
  */
 export async function signIn(
-  store: SessionStore & { readonly randomBytes: RandomBytes },
+  store: SessionStore & { readonly randomBytes: RandomBytes; readonly limit: (keyId: string) => void },
   proof: SignInProof,
   { previousSecret, ...origin }: SessionOrigin & { readonly previousSecret: string | undefined },
   nowMs: number,
 ): Promise<{ readonly session: Session; readonly secret: string } | undefined> {
   const hash = new KeyedHash(store.peppers)
-  const provedId = 'apiKey' in proof ? (await authenticateApiKey(store, proof.apiKey, nowMs))?.id : undefined
-  const code = 'code' in proof && isPlainSecret(proof.code) ? proof.code : undefined
-  if (provedId === undefined && code === undefined) return undefined
+  const code = 'code' in proof && isPlainSecret(proof.code) ? hash.allMacs(proof.code) : undefined
+  const provedId =
+    'apiKey' in proof
+      ? (await authenticateApiKey(store, proof.apiKey, nowMs))?.id
+      : code && (await keyIdOfSignInCode(store.db.read, code, nowMs))
+  if (provedId === undefined) return undefined
+  store.limit(provedId)
   const secret = newPlainSecret(store.randomBytes)
   return await store.db.write(async (tx) => {
-    const keyId = provedId ?? (await redeemSignInCode(tx, hash.allMacs(code!), nowMs))
+    const keyId = code === undefined ? provedId : await redeemSignInCode(tx, code, nowMs)
     const key = keyId === undefined ? undefined : await findApiKey(tx, keyId)
     if (key === undefined || !isUnexpired(key, nowMs)) return undefined
     if (previousSecret !== undefined && isPlainSecret(previousSecret)) {

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Kysely, Selectable, Transaction } from 'kysely'
 import { findApiKey, findFirstAdminKey, isUnexpired } from '../accounts/api-key-store.ts'
 import { ApiError } from '../operations/api-error.ts'
 import { insertAuditEvent } from '../operations/audit-event.ts'
@@ -6,8 +6,8 @@ import type { OperationContext } from '../operations/operation-context.ts'
 import { requireRole } from '../operations/roles.ts'
 import { KeyedHash } from '../secrets/keyed-hash.ts'
 import { newPlainSecret } from '../secrets/token-format.ts'
-import type { GatewayTables } from '../store/tables.ts'
-import { deleteOldestSignInCodes, insertSignInCode, takeSignInCode } from './session-store.ts'
+import type { GatewayTables, SignInCodeTable } from '../store/tables.ts'
+import { deleteOldestSignInCodes, findSignInCode, insertSignInCode, takeSignInCode } from './session-store.ts'
 
 /** The time in which a code can be exchanged for a session. */
 export const SIGN_IN_CODE_MS = 10 * 60_000
@@ -42,12 +42,23 @@ export async function createSignInCode(context: OperationContext, keyId?: string
   return code
 }
 
+/** Returns the id of the key of a code without using it up; `undefined` if the code is unknown, used or expired. */
+export async function keyIdOfSignInCode(
+  db: Kysely<GatewayTables>,
+  macs: readonly Buffer[],
+  nowMs: number,
+): Promise<string | undefined> {
+  return validKeyId(await findSignInCode(db, macs), nowMs)
+}
+
 /** Uses a code up and returns the id of its key; `undefined` if the code is unknown, used or expired. */
 export async function redeemSignInCode(
   tx: Transaction<GatewayTables>,
   macs: readonly Buffer[],
   nowMs: number,
 ): Promise<string | undefined> {
-  const taken = await takeSignInCode(tx, macs)
-  return taken !== undefined && taken.created_at_ms + SIGN_IN_CODE_MS > nowMs ? taken.key_id : undefined
+  return validKeyId(await takeSignInCode(tx, macs), nowMs)
 }
+
+const validKeyId = (code: Selectable<SignInCodeTable> | undefined, nowMs: number): string | undefined =>
+  code !== undefined && code.created_at_ms + SIGN_IN_CODE_MS > nowMs ? code.key_id : undefined

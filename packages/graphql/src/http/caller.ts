@@ -117,7 +117,11 @@ function credentialIn(parameters: Parameters, name: string): string | undefined 
 
 function actorOf(found: Authenticated): Actor {
   const accessTokenId = accessTokenIdOf(found)
-  return { ...actingUser(found.user!), ...(accessTokenId !== undefined && { accessTokenId }) }
+  return {
+    ...actingUser(found.user!),
+    ...(found.kind === 'session' && { isSession: true }),
+    ...(accessTokenId !== undefined && { accessTokenId }),
+  }
 }
 
 const invalidToken = () => new GraphqlRequestError(401, 'Invalid token')

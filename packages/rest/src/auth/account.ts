@@ -70,7 +70,10 @@ interface Outcome {
 async function createToken(core: Core, { user }: SignedIn, fields: Fields): Promise<Outcome> {
   const { name = '', description = '', expires_at = '' } = fields
   const input = { name, description, expiresAt: expires_at, scopes: wantedScopes(fields) }
-  return { status: 200, created: await perform(core, actingUser(user), createOwnPersonalToken, input) }
+  return {
+    status: 200,
+    created: await perform(core, { ...actingUser(user), isSession: true }, createOwnPersonalToken, input),
+  }
 }
 
 async function revokeToken(core: Core, { user }: SignedIn, { token }: Fields): Promise<undefined> {

@@ -74,6 +74,7 @@ export async function authenticate(core: Core, request: CredentialRequest, acces
   return {
     actor: {
       ...actingUser(user),
+      ...(found.kind === 'session' && { isSession: true }),
       ...(accessTokenId !== undefined && { accessTokenId }),
       ...(jobProjectId !== undefined && { jobProjectId }),
       ...(jobId !== undefined && { jobId }),

@@ -161,6 +161,17 @@ describe('a session', () => {
     expect(await who({ 'X-CSRF-Token': token })).toBe('{"username":"mira"}')
   })
 
+  test('is ignored if the browser sends two cookies of its name', async () => {
+    const attacker = newBrowser()
+    await attacker.signIn()
+    await browser.signIn()
+    const [mine, planted] = [browser.cookie, attacker.cookie]
+    for (const cookies of [`${planted}; ${mine}`, `${mine}; ${planted}`]) {
+      browser.cookie = cookies
+      expect((await browser.get('/api/v4/who')).text).toBe('{"username":null}')
+    }
+  })
+
   test('does not accept the CSRF token from before signing in', async () => {
     const before = (await browser.get(SIGN_IN)).hidden.csrf_token!
     await browser.signIn()
