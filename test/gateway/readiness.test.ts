@@ -44,7 +44,11 @@ test('the report lists the clients that would be refused, with their service nam
     { code: 'would_reject', message: 'Requests that would have been refused in the window: 8.' },
   ])
   const clients = report.clients.map(
-    ({ first_seen: _first, last_seen: _last, ...client }: Record<string, unknown>) => client,
+    ({ first_seen: _first, last_seen: _last, service_names: names, ...client }: Record<string, unknown>) => {
+      // Each client of this test sends for one service.
+      expect(names).toEqual([client.service_name])
+      return client
+    },
   )
   const local = { network: '127.0.0.0/24', token_id: null, reason: 'missing', count: 1 }
   const grpc = { ...local, user_agent: 'grpc-node-js', transport: 'grpc' }
