@@ -35,9 +35,9 @@ export class Denials {
   }
 
   /**
-   * Returns `unauthenticated` for a caller whose only credential is the cookie of no valid session. It counts as a wrong key,
-   * but is answered the same beyond the budget: a page must learn that its session has ended, even if others in its network
-   * guess keys, and the secret of a session is too long to be guessed.
+   * Returns `unauthenticated` for a caller that sends only a cookie of no valid session. It counts as a wrong key, but is
+   * answered the same beyond the budget: a page must learn that its session has ended, even if others in its network guess
+   * keys, and the secret of a session is too long to be guessed.
    */
   async withoutValidSession(incoming: Incoming, operation: OperationName, message: string): Promise<ApiError> {
     if (this.#takeWrongKey(incoming) === 0) await this.audit(undefined, incoming, operation, 'unauthenticated')
