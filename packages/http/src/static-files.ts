@@ -25,7 +25,9 @@ const MIN_COMPRESSED_BYTES = 1_024
 
 type Encoding = 'br' | 'gzip' | 'identity'
 
-const compressors: Readonly<Record<Exclude<Encoding, 'identity'>, (bytes: Buffer) => Promise<Buffer>>> = {
+type Compressors = Readonly<Record<Exclude<Encoding, 'identity'>, (bytes: Buffer) => Promise<Buffer>>>
+
+const zlibCompressors: Compressors = {
   br: (bytes) =>
     promisify(brotliCompress)(bytes, {
       params: {
@@ -41,10 +43,12 @@ export class StaticFile {
   readonly #bytes: Buffer
   readonly #contentType: string
   readonly #hash: string
+  readonly #compressors: Compressors
   readonly #encoded = new Map<Encoding, Promise<Buffer>>()
 
-  constructor(bytes: Buffer, extension: string) {
+  constructor(bytes: Buffer, extension: string, compressors: Compressors = zlibCompressors) {
     this.#bytes = bytes
+    this.#compressors = compressors
     this.#contentType = contentTypes[extension] ?? 'application/octet-stream'
     this.#hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
   }
@@ -72,7 +76,7 @@ export class StaticFile {
     if (encoding === 'identity') return this.#bytes
     const known = this.#encoded.get(encoding)
     if (known !== undefined) return known
-    const encoded = compressors[encoding](this.#bytes)
+    const encoded = this.#compressors[encoding](this.#bytes)
     this.#encoded.set(encoding, encoded)
     // The next client tries again, because a failure, such as missing memory, may be temporary.
     encoded.catch(() => this.#encoded.delete(encoding))
