@@ -95,6 +95,8 @@ export interface Insights {
   readonly retries: readonly RetriedJob[]
   readonly minutes: readonly ComputeMinutes[]
   readonly findings: readonly Finding[]
+  /** Whether older runs may be missing, because the service keeps a limited number of jobs in memory. */
+  readonly truncated: boolean
 }
 
 /** Returns the statistics of the runs of a range. Days are those of the viewer's zone. */

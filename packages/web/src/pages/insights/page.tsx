@@ -40,7 +40,7 @@ export default function InsightsPage() {
   const summary =
     insights.data === undefined
       ? ''
-      : `${numberText(insights.data.totals.runs)} runs, ${localText(range.sinceMs, 'day', nowMs.value)} to ${localText(range.untilMs, 'day', nowMs.value)}, compared with the same time before`
+      : `${numberText(insights.data.totals.runs)} runs, ${localText(range.sinceMs, 'day', nowMs.value)} to ${localText(range.untilMs, 'day', nowMs.value)}, compared with the same time before${insights.data.truncated ? '; older runs may be missing' : ''}`
   return (
     <>
       <div class="head">
