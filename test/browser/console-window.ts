@@ -16,7 +16,7 @@ export interface ConsoleWindow {
 /** Opens a path of the console in a new profile, and signs in with a key through the form. */
 export async function openConsole(
   browser: Browser,
-  gateway: RunningGateway,
+  gateway: Pick<RunningGateway, 'managementUrl'>,
   path: string,
   key = ADMIN_KEY,
 ): Promise<ConsoleWindow> {
@@ -56,10 +56,12 @@ export async function keyOf(gateway: RunningGateway, role: 'Viewer' | 'Editor'):
   return key
 }
 
+type ColorScheme = 'light' | 'dark'
+
 /** Returns the serious and critical violations of accessibility rules in the light and in the dark colours. */
-export async function violations(page: Page): Promise<string[]> {
+export async function violations(page: Page, schemes: readonly ColorScheme[] = ['light', 'dark']): Promise<string[]> {
   const found: string[] = []
-  for (const colorScheme of ['light', 'dark'] as const) {
+  for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme })
     const { violations: all } = await new AxeBuilder({ page }).analyze()
     for (const { id, impact, nodes } of all) {

@@ -15,8 +15,15 @@ export const freePorts = {
   PENSTOCK_OTLP_GRPC_LISTEN: '127.0.0.1:0',
 }
 
-/** Runs `penstock serve` within this process until the end of the test. Resolves when it has printed its addresses. */
-export async function serving(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Serving> {
+/**
+ * Runs `penstock serve` within this process until the end of the test, or until the caller ends it. Resolves when it has
+ * printed its addresses.
+ */
+export async function serving(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  { endsWithTest = true }: { readonly endsWithTest?: boolean } = {},
+): Promise<Serving> {
   const stop = new AbortController()
   const stdout = new Sink()
   const said = new Promise<undefined>((resolve) => stdout.onWrite(() => resolve(undefined)))
@@ -25,7 +32,7 @@ export async function serving(args: readonly string[], env: Readonly<Record<stri
     stop.abort(new Interrupted('SIGINT'))
     return run
   }
-  onTestFinished(() => void end())
+  if (endsWithTest) onTestFinished(() => void end())
   const ended = await Promise.race([said, run])
   if (ended !== undefined) throw new Error(`it did not start: ${ended.stderr}`)
   return { stdout, managementUrl: /are on (http:\S+)\.\n/.exec(stdout.text)![1]!, end }
