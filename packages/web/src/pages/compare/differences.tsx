@@ -5,9 +5,7 @@ import { differenceText } from '../../components/duration.ts'
 import { Status } from '../../components/status.tsx'
 import { Duration } from '../../components/text.tsx'
 import { place, setQuery } from '../../location.ts'
-
-/** Differences of this many seconds or less are hidden unless they are asked for. */
-const SMALL_SECONDS = 2
+import { isSmall, SMALL_SECONDS } from './comparison-sentence.ts'
 
 /** The table of the jobs of two runs, the differences that matter most first. */
 export function Differences({ comparison }: { readonly comparison: Comparison }) {
@@ -58,11 +56,6 @@ export function Differences({ comparison }: { readonly comparison: Comparison })
   )
 }
 
-function isSmall({ change, delta_seconds }: JobDifference): boolean {
-  const isTime = change === 'slower' || change === 'faster' || change === 'same'
-  return isTime && Math.abs(delta_seconds ?? 0) <= SMALL_SECONDS
-}
-
 function columns(base: 'a' | 'b', largest: number): readonly Column<JobDifference>[] {
   return [
     { id: 'job', header: 'Job', isRowHeader: true, cell: ({ name }) => <bdi>{name}</bdi> },
@@ -89,7 +82,7 @@ function columns(base: 'a' | 'b', largest: number): readonly Column<JobDifferenc
       class: 'opt',
       cell: (job) => <DeltaBar job={job} largest={largest} />,
     },
-    { id: 'result', header: 'Result', cell: (job) => <Result job={job} /> },
+    { id: 'result', header: 'Result', cell: (job) => <Result job={job} base={base} /> },
   ]
 }
 
@@ -116,10 +109,9 @@ function DeltaBar({ job, largest }: { readonly job: JobDifference; readonly larg
   )
 }
 
-const words: Readonly<Partial<Record<JobChange, string>>> = { new: 'only in B', gone: 'only in A' }
-
-function Result({ job: { a_status, b_status, change } }: { readonly job: JobDifference }) {
-  const word = words[change]
+function Result({ job, base }: { readonly job: JobDifference; readonly base: 'a' | 'b' }) {
+  const { a_status, b_status, change } = job
+  const word = sideWord(change, base)
   if (word !== undefined) {
     return (
       <span class="status">
@@ -143,4 +135,10 @@ function Result({ job: { a_status, b_status, change } }: { readonly job: JobDiff
       <Status status={b_status} />
     </span>
   )
+}
+
+/** Returns where a job is, if only one side has it. A new job is on the side that changes do not count from. */
+function sideWord(change: JobChange, base: 'a' | 'b'): string | undefined {
+  if (change !== 'new' && change !== 'gone') return undefined
+  return (change === 'new') === (base === 'a') ? 'only in B' : 'only in A'
 }

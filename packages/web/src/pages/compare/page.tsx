@@ -10,6 +10,7 @@ import { statusWord } from '../../components/status-words.ts'
 import { localText, millisecondsOf } from '../../components/time.ts'
 import { place, withQuery } from '../../location.ts'
 import { runName } from '../pipelines/run-words.ts'
+import { comparisonSentence } from './comparison-sentence.ts'
 import { Differences } from './differences.tsx'
 import { isMedian, Sides, Twins } from './sides.tsx'
 import './compare.css'
@@ -33,7 +34,14 @@ export default function ComparePage() {
   return (
     <>
       <div class="head">
-        <h1>Compare</h1>
+        <div>
+          <div class="crumbs">
+            <a href="/pipelines">Pipelines</a>
+            <span aria-hidden="true">/</span>
+            <bdi>{comparison.data?.a.project ?? 'two runs'}</bdi>
+          </div>
+          <h1>Compare</h1>
+        </div>
         <div class="end">
           {a === null || b === null || b === 'median' ? null : (
             <a class="btn" href={withQuery({ a: b, b: a })}>
@@ -58,7 +66,14 @@ export default function ComparePage() {
       </FilterBar>
       {a === null || b === null ? (
         <div class="panel">
-          <Blank title="Select two runs">
+          <Blank
+            title="Select two runs"
+            action={
+              <a class="btn" href="/pipelines">
+                Go to Pipelines
+              </a>
+            }
+          >
             <p>Select a run as A, and another one as B, or the median of the last 20 successful runs of A's ref.</p>
           </Blank>
         </div>
@@ -77,6 +92,7 @@ function Loaded({
   const { data, error, isLoading, reload } = comparison
   const isLong = useDelayed(isLoading && data === undefined)
   if (error !== undefined && !isLoading) {
+    if (error.status === 404) return <NotStored />
     return (
       <div class="panel">
         <Failure title="The runs could not be compared." error={error} onRetry={reload} />
@@ -90,12 +106,43 @@ function Loaded({
       </div>
     )
   }
+  const sentence = comparisonSentence(data)
   return (
     <>
       <Sides comparison={data} />
+      {sentence.length === 0 ? null : (
+        <p class="lede">
+          {sentence.map(({ text, isName }) =>
+            isName ? (
+              <b>
+                <bdi>{text}</bdi>
+              </b>
+            ) : (
+              text
+            ),
+          )}
+        </p>
+      )}
       {isMedian(data.b) ? null : <Twins a={data.a} b={data.b} />}
       <Differences comparison={data} />
     </>
+  )
+}
+
+function NotStored() {
+  return (
+    <div class="panel">
+      <Blank
+        title="One of these runs is not stored"
+        action={
+          <a class="btn" href="/pipelines">
+            Go to Pipelines
+          </a>
+        }
+      >
+        <p>It may be older than the store keeps telemetry. Select another run.</p>
+      </Blank>
+    </div>
   )
 }
 
