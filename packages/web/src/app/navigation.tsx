@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { place } from '../location.ts'
 import { Icon, type IconName, Mark } from './icons.tsx'
+import { section, sectionOf } from './section.ts'
 import { session, signOut } from './session.ts'
 
 interface Destination {
@@ -64,20 +65,19 @@ export function Navigation() {
 
 function Links({ destinations }: { readonly destinations: readonly Destination[] }) {
   const { path } = place.value
+  const current = sectionOf(path, section.value)
   const list = useRef<HTMLUListElement>(null)
   // On a narrow screen the links are a strip that scrolls sideways.
   useEffect(() => {
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
-  }, [path])
+  }, [current])
   return (
     <ul ref={list}>
       {destinations.map((destination) => (
         <li key={destination.path}>
           <a
             href={destination.path}
-            aria-current={
-              path === destination.path ? 'page' : path.startsWith(`${destination.path}/`) ? 'true' : undefined
-            }
+            aria-current={destination.path === current ? (path === current ? 'page' : 'true') : undefined}
           >
             <Icon name={destination.icon} />
             {destination.label}

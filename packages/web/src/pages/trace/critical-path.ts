@@ -44,9 +44,12 @@ interface Part extends Step {
   readonly owner: TraceNode
 }
 
-/** Returns the children on the path between two times, the last one first, each cut to these times. */
+/**
+ * Returns the children on the path between two times, the last one first, each cut to these times. Of those that finished at the
+ * same time, the one that started last is chosen, as in Insights.
+ */
 function stepsOf(node: TraceNode, fromNs: number, toNs: number): Step[] {
-  const units = unitsOf(node).sort((a, b) => b.span.endNs - a.span.endNs || a.span.startNs - b.span.startNs)
+  const units = unitsOf(node).sort((a, b) => b.span.endNs - a.span.endNs || b.span.startNs - a.span.startNs)
   const steps: Step[] = []
   let cursorNs = toNs
   for (const unit of units) {

@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import type { PageProps } from '../../app/page-props.ts'
+import { section } from '../../app/section.ts'
 import { Blank, Failure, Notice, useDelayed } from '../../components/page-states.tsx'
 import { numberText } from '../../components/text.tsx'
 import { place, setQuery } from '../../location.ts'
@@ -23,6 +24,17 @@ export default function Page({ params }: PageProps) {
   const selectedId = place.value.query.get('span') ?? undefined
   const selected = selectedId === undefined ? undefined : model?.tree.nodes.get(selectedId)
   const select = (id: string | undefined) => setQuery({ span: id ?? null }, { replace: true })
+  const isKnown = model !== undefined || trace.error !== undefined
+  const isRun = model?.root?.span.kind === 'pipeline'
+  useEffect(() => {
+    section.value = isRun ? '/pipelines' : isKnown ? '/traces' : null
+  }, [isKnown, isRun])
+  useEffect(
+    () => () => {
+      section.value = null
+    },
+    [],
+  )
   const title = model?.root?.span.name
   useEffect(() => {
     if (title !== undefined) document.title = `${title.slice(0, 80)} · Penstock`

@@ -1,0 +1,13 @@
+import { signal } from '@preact/signals'
+
+/**
+ * The path of the destination that a page belongs to, if its own path does not say so: a trace belongs to Pipelines or to
+ * Traces. Null until the page knows.
+ */
+export const section = signal<string | null>(null)
+
+/** Returns the path of the destination that the navigation marks for a page. */
+export function sectionOf(path: string, ofTrace: string | null): string | null {
+  if (path.startsWith('/traces/')) return ofTrace
+  return path === '/compare' ? '/pipelines' : path
+}
