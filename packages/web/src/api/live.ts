@@ -26,12 +26,10 @@ export function useLive(query: Query | null, onNews: () => void): LiveState {
       clearTimeout(timer)
       timer = window.setTimeout(() => latest.current(), SETTLE_MS)
     }
-    // After a break, what arrived meanwhile is fetched.
-    let isReconnect = false
     source.addEventListener('open', () => {
       setState('on')
-      if (isReconnect) report()
-      isReconnect = true
+      // The stream begins at the present: what arrived after the list was read, or during a break, is fetched.
+      report()
     })
     let reopening = 0
     source.addEventListener('error', () => {

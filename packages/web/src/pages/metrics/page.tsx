@@ -87,7 +87,14 @@ export default function MetricsPage() {
               <div class="panel waiting">{isLong ? <span class="skeleton" /> : null}</div>
             ) : metric.data.series.every(({ points }) => points.length === 0) ? (
               <div class="panel">
-                <Blank title={`No data points in ${rangeOf(query, Date.now()).words}`}>
+                <Blank
+                  title={`No data points in ${rangeOf(query, Date.now()).words}`}
+                  action={
+                    <a class="btn" href={withQuery({ range: '30d', since: null, until: null })}>
+                      Show the last 30 days
+                    </a>
+                  }
+                >
                   <p>Select a longer range, or another metric.</p>
                 </Blank>
               </div>
