@@ -240,6 +240,7 @@ export { type LanguageShare, languageOf } from './repositories/languages.ts'
 export type {} from './repositories/merge-request-version-store.ts'
 export { findProjectRepository } from './repositories/project-repository.ts'
 export type {
+export * from './repositories/pick-operations.ts'
   CommitSummary,
   EntryOfTree,
   FileOfRepository,

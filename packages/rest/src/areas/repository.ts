@@ -1,5 +1,6 @@
 import {
   blameFile,
+  cherryPickCommit,
   compareRevisions,
   createBranch,
   createCommit,
@@ -26,11 +27,12 @@ import {
   removeFile,
   removeTag,
   updateFile,
+  revertCommit,
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
 import { orderedList, pagedList, sortedList } from './parameters/lists.ts'
 import { newCommit, treeList } from './parameters/repository.ts'
-import { commitShape, singleCommitShape } from './shapes/commit-shape.ts'
+import { commitShape, pickedCommitShape, singleCommitShape } from './shapes/commit-shape.ts'
 import { commitStatusShape } from './shapes/commit-status-shape.ts'
 import {
   archiveContent,
@@ -86,6 +88,26 @@ export const repositoryArea: Area = {
       shape: singleCommitShape,
     }),
     route({
+    route({
+      method: 'POST',
+      path: `${repository}/commits/:sha/cherry_pick`,
+      operation: cherryPickCommit,
+      summary: 'Repeat the changes of a commit on a branch. With `dry_run`, only find out whether that is possible.',
+      names,
+      shape: pickedCommitShape,
+      status: 200,
+      isCreated: ({ commit }) => commit !== undefined,
+    }),
+    route({
+      method: 'POST',
+      path: `${repository}/commits/:sha/revert`,
+      operation: revertCommit,
+      summary: 'Undo the changes of a commit on a branch. With `dry_run`, only find out whether that is possible.',
+      names,
+      shape: pickedCommitShape,
+      status: 200,
+      isCreated: ({ commit }) => commit !== undefined,
+    }),
       method: 'GET',
       path: `${repository}/commits/:sha/diff`,
       operation: listCommitDiffs,
