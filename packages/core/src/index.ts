@@ -79,6 +79,7 @@ export { type Member, roleNames } from './members/member.ts'
 export { type AddedMembers, groupMembers, listMembershipsOfEach, projectMembers } from './members/member-operations.ts'
 export { insertMember } from './members/member-store.ts'
 export { listProjectUsers } from './members/project-user-operations.ts'
+export * from './merge-requests/closed-issues.ts'
 export {
   addContextCommits,
   type ContextCommit,
