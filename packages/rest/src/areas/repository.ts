@@ -23,11 +23,12 @@ import {
   listContributors,
   listTags,
   listTree,
+  postCommitStatus,
   removeBranch,
   removeFile,
   removeTag,
-  updateFile,
   revertCommit,
+  updateFile,
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
 import { orderedList, pagedList, sortedList } from './parameters/lists.ts'
@@ -88,7 +89,6 @@ export const repositoryArea: Area = {
       shape: singleCommitShape,
     }),
     route({
-    route({
       method: 'POST',
       path: `${repository}/commits/:sha/cherry_pick`,
       operation: cherryPickCommit,
@@ -108,6 +108,7 @@ export const repositoryArea: Area = {
       status: 200,
       isCreated: ({ commit }) => commit !== undefined,
     }),
+    route({
       method: 'GET',
       path: `${repository}/commits/:sha/diff`,
       operation: listCommitDiffs,
@@ -121,7 +122,15 @@ export const repositoryArea: Area = {
       path: `${repository}/commits/:sha/statuses`,
       operation: listCommitStatuses,
       parameters: pagedList,
-      summary: 'List the jobs of the recorded pipelines of a commit.',
+      summary: 'List the jobs of the recorded pipelines of a commit, and the statuses that were posted for it.',
+      names,
+      shape: commitStatusShape,
+    }),
+    route({
+      method: 'POST',
+      path: '/projects/:id/statuses/:sha',
+      operation: postCommitStatus,
+      summary: 'Post the status of a commit, which belongs to a pipeline of the commit.',
       names,
       shape: commitStatusShape,
     }),
