@@ -79,6 +79,7 @@ export { type Member, roleNames } from './members/member.ts'
 export { type AddedMembers, groupMembers, listMembershipsOfEach, projectMembers } from './members/member-operations.ts'
 export { insertMember } from './members/member-store.ts'
 export { listProjectUsers } from './members/project-user-operations.ts'
+export * from './merge-requests/closed-issues.ts'
 export {
   addContextCommits,
   type ContextCommit,
@@ -193,6 +194,7 @@ export * from './pipelines/pipeline-operations.ts'
 export { isComplete, type PipelineStatus, pipelineStatuses } from './pipelines/pipeline-status.ts'
 export type {} from './pipelines/pipeline-store.ts'
 export type {} from './pipelines/pipeline-variable-store.ts'
+export { postCommitStatus } from './pipelines/post-status.ts'
 export { type JobGroup, jobGroupsOf, type Stage } from './pipelines/stage.ts'
 export * from './pipelines/status-wording.ts'
 export * from './pipelines/trace-instance-store.ts'
@@ -238,6 +240,7 @@ export {
 export * from './repositories/history-operations.ts'
 export { type LanguageShare, languageOf } from './repositories/languages.ts'
 export type {} from './repositories/merge-request-version-store.ts'
+export * from './repositories/pick-operations.ts'
 export { findProjectRepository } from './repositories/project-repository.ts'
 export type {
   CommitSummary,
@@ -321,6 +324,7 @@ export * from './tokens/scope.ts'
 export * from './tokens/sudo.ts'
 export * from './uploads/avatar-operations.ts'
 export type {} from './users/password-store.ts'
+export { listUserActivities, type UserActivity } from './users/user-activities.ts'
 export * from './users/user-listings.ts'
 export * from './users/user-lists.ts'
 export * from './users/user-operations.ts'

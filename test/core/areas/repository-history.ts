@@ -42,13 +42,13 @@ const commitStatus: Shape = {
     ref: 'text?',
     status: 'text',
     name: 'text?',
-    target_url: 'text',
-    description: { is: null },
+    target_url: 'text?',
+    description: 'text?',
     created_at: 'time?',
     started_at: 'time?',
     finished_at: 'time?',
     allow_failure: 'flag',
-    coverage: { is: null },
+    coverage: 'int?',
     pipeline_id: 'int',
     author: 'map?',
   },
@@ -95,6 +95,27 @@ export const area: MatrixArea = {
       answer: [200, listOf(commitStatus)],
       needs: ['commit with a pipeline'],
     },
+    ...['cherry_pick', 'revert'].flatMap((verb): MatrixRow[] => {
+      const call = `POST ${repository}/commits/:sha/${verb}`
+      const write = { may: { project: 30 }, needs: ['picked commit'] } as const
+      const send = { branch: verb === 'revert' ? 'picked' : 'main' }
+      return [
+        { call, ...write, answer: [201, commit], send },
+        {
+          call: `${call} : as a trial`,
+          ...write,
+          answer: [200, { exactly: { dry_run: 'text' } }],
+          send: { ...send, dry_run: true },
+        },
+      ]
+    }),
+    {
+      call: 'POST /projects/:id/statuses/:sha',
+      may: { project: 30 },
+      answer: [201, commitStatus],
+      needs: ['changed branch'],
+      send: { state: 'success', name: 'lint', coverage: 90 },
+    },
     reads(`${repository}/files/*file_path/blame`, listOf(blamedLines), { scopes, send: { ref: 'main' } }),
     reads(`${mergeRequests}/commits`, listOf(commit), { needs: ['changed merge request'] }),
     reads(`${mergeRequests}/diffs`, listOf(diff), { needs: ['changed merge request'] }),
@@ -112,6 +133,7 @@ export const area: MatrixArea = {
   ],
   things: {
     'commit with a pipeline': commitWithPipeline,
+    'picked commit': pickedCommit,
     'changed branch': changedBranch,
     'changed merge request': changedMergeRequest,
   },
@@ -123,6 +145,18 @@ async function changedBranch({ server, parent }: ThingContext) {
   const change = { project: parent!.id, branch: 'changed', commitMessage: 'Change', actions }
   await server.world.perform(server.root, createCommit, change)
   return values
+}
+
+let pickedCommits = 0
+
+/** Adds a file on a branch that `main` does not have yet. */
+async function pickedCommit({ server, parent }: ThingContext) {
+  await withBranch(server, parent!, 'picked')
+  const filePath = `picked-${++pickedCommits}.md`
+  const actions = [{ action: 'create', filePath, content: 'x' }]
+  const change = { project: parent!.id, branch: 'picked', commitMessage: 'Pick me', actions }
+  const { sha } = await server.world.perform(server.root, createCommit, change)
+  return { sha }
 }
 
 async function commitWithPipeline(context: ThingContext) {

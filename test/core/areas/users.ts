@@ -54,6 +54,12 @@ export const area: MatrixArea = {
       ),
     },
     {
+      call: 'GET /user/activities',
+      may: 'administrators',
+      answer: [200, listOf({ exactly: { username: 'text', last_activity_on: 'text', last_activity_at: 'text' } })],
+      mayBeEmpty: true,
+    },
+    {
       call: 'GET /users/:id',
       may: 'signed in',
       answer: [200, user],

@@ -206,7 +206,7 @@ function textDiff(
 const textLines = (bytes: Uint8Array): string[] => linesOf(Buffer.from(bytes).toString('utf8'))
 
 /** Detects binary content as Git does: by a null byte at the beginning. */
-const isBinary = (bytes: Uint8Array): boolean => bytes.subarray(0, 8_000).includes(0)
+export const isBinary = (bytes: Uint8Array): boolean => bytes.subarray(0, 8_000).includes(0)
 
 async function sizeOf(repository: GitRepository, entry: TreeEntry | undefined): Promise<number> {
   return entry === undefined || entry.mode === modes.submodule ? 0 : repository.blobSize(entry.oid)

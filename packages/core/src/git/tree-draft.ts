@@ -81,4 +81,4 @@ export class TreeDraft {
   }
 }
 
-const isFile = ({ mode }: TreeEntry): boolean => mode === modes.file || mode === modes.executable
+export const isFile = ({ mode }: TreeEntry): boolean => mode === modes.file || mode === modes.executable

@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import { hasLevelInGroup } from '../access/visible-store.ts'
 import { containsText } from '../kit/contains-text.ts'
+import { rowsOfEach } from '../kit/listing.ts'
 import { mapPage, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { accessLevels } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
 import type { ActingUser } from '../model/user.ts'
 import { lineageOf } from './group-store.ts'
 
@@ -52,18 +54,43 @@ export async function pageOfNamespaces(
   return mapPage(rows, (row) => row)
 }
 
-/** Returns the number of different users with a role in the group or below it. */
-export async function memberCountWithin(
+/** The counts of everything in a group, at any depth. */
+export interface GroupCounts {
+  /** The number of different users with a role in the group or below it. */
+  readonly membersWithin: number
+  readonly projectsWithin: number
+  /** The bytes of the repositories of its projects. `undefined` for a subgroup, as on GitLab. */
+  readonly repositoryBytes: number | undefined
+}
+
+/** Returns the counts of each group, with one query for all of them. */
+export async function countsOfGroups(
   { db }: ReadContext,
-  { groupIds }: { readonly groupIds: readonly number[] },
-): Promise<number> {
-  const lineage = `${lineageOf(groupIds)}%`
-  const { count } = await db
-    .selectFrom('members')
-    .leftJoin('groups', 'groups.id', 'members.group_id')
-    .leftJoin('projects', 'projects.id', 'members.project_id')
-    .select(({ fn }) => fn.count<number>('members.user_id').distinct().as('count'))
-    .where((eb) => eb.or([eb('groups.lineage', 'like', lineage), eb('projects.lineage', 'like', lineage)]))
-    .executeTakeFirstOrThrow()
-  return Number(count)
+  groups: readonly Pick<Group, 'groupIds'>[],
+): Promise<GroupCounts[]> {
+  if (groups.length === 0) return []
+  const queries = groups.map(({ groupIds }) => {
+    const lineage = `${lineageOf(groupIds)}%`
+    const members = db
+      .selectFrom('members')
+      .leftJoin('groups', 'groups.id', 'members.group_id')
+      .leftJoin('projects', 'projects.id', 'members.project_id')
+      .select(({ fn }) => fn.count<number>('members.user_id').distinct().as('count'))
+      .where((eb) => eb.or([eb('groups.lineage', 'like', lineage), eb('projects.lineage', 'like', lineage)]))
+    return db
+      .selectFrom('projects')
+      .leftJoin('project_storage', 'project_storage.project_id', 'projects.id')
+      .select(({ fn }) => [
+        fn.countAll<number>().as('projects'),
+        fn.coalesce(fn.sum<number>('project_storage.repository_bytes'), sql<number>`0`).as('bytes'),
+      ])
+      .select(members.as('members'))
+      .where('projects.lineage', 'like', lineage)
+  })
+  const rows = await rowsOfEach(db, queries)
+  return rows.map(([row], index) => ({
+    membersWithin: Number(row!.members),
+    projectsWithin: Number(row!.projects),
+    repositoryBytes: groups[index]!.groupIds.length === 1 ? Number(row!.bytes) : undefined,
+  }))
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { canSee } from '../access/can.ts'
-import { requirePermission, standingOf } from '../access/subject.ts'
+import { can, canSee } from '../access/can.ts'
+import { requirePermission, standingOf, standingsOf } from '../access/subject.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { mapPage, type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import { accessLevels } from '../model/access-level.ts'
+import type { Group } from '../model/group.ts'
 import { userOfNamespace } from '../model/user.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { unscopedQuery } from '../operations/operation.ts'
@@ -14,7 +14,7 @@ import type { Namespace } from '../projects/project-view.ts'
 import { namespaceOfGroup, namespaceOfUser } from '../projects/project-view-store.ts'
 import { findUser, findUserByUsername, findUsers } from '../users/user-store.ts'
 import { findGroup, findGroups } from './group-store.ts'
-import { memberCountWithin, pageOfNamespaces } from './namespace-list-store.ts'
+import { countsOfGroups, type GroupCounts, pageOfNamespaces } from './namespace-list-store.ts'
 import { isNamespacePath, isPathInUse } from './route-store.ts'
 
 /** Returns the group or user that a path belongs to. */
@@ -32,10 +32,9 @@ export const showNamespace = unscopedQuery(
   },
 )
 
-/** A namespace, with the number of its members if the actor is one of its owners. */
+/** A namespace, with its counts if it is a group and the actor is one of its owners. */
 export interface CountedNamespace extends Namespace {
-  /** The number of different users with a role in the group or below it. */
-  readonly membersWithin?: number | undefined
+  readonly counts?: Partial<GroupCounts> | undefined
 }
 
 /** Lists the actor's namespace and the groups in which the actor has a role; all namespaces for an administrator. */
@@ -55,9 +54,8 @@ export const listNamespaces = unscopedQuery(
     const idsOf = (wanted: string) => keys.items.flatMap(({ kind, id }) => (kind === wanted ? id : []))
     const groups = await findGroups(context, idsOf('group'))
     const users = await findUsers(context, idsOf('user'))
-    return mapPage(keys, ({ kind, id }) =>
-      kind === 'group' ? namespaceOfGroup(groups.get(id)!) : namespaceOfUser(users.get(id)!),
-    )
+    const counted = await countedGroups(context, [...groups.values()])
+    return mapPage(keys, ({ kind, id }) => (kind === 'group' ? counted.get(id)! : namespaceOfUser(users.get(id)!)))
   },
 )
 
@@ -71,19 +69,27 @@ export const getNamespace = unscopedQuery(
     if (group !== undefined) {
       const { level, isAdministrator } = await standingOf(context, actor, group)
       if (level === 0 && !isAdministrator) throw notFound('Namespace')
-      const isOwner = isAdministrator || level >= accessLevels.owner
-      return {
-        ...namespaceOfGroup(group),
-        ...(isOwner && { membersWithin: await memberCountWithin(context, group) }),
-      }
+      return (await countedGroups(context, [group])).get(group.id)!
     }
     const user = await findOwner(context, userId, ref)
     // A bot has no namespace of its own.
     if (user === undefined || user.isBot || (user.id !== actor.id && !actor.isAdministrator))
       throw notFound('Namespace')
-    return { ...namespaceOfUser(user), ...(user.id === actor.id && { membersWithin: 1 }) }
+    return { ...namespaceOfUser(user), ...(user.id === actor.id && { counts: { membersWithin: 1 } }) }
   },
 )
+
+/** Returns the namespaces of groups by id, those that the actor owns with their counts. */
+async function countedGroups(
+  context: OperationContext & ReadContext,
+  groups: readonly Group[],
+): Promise<ReadonlyMap<number, CountedNamespace>> {
+  const standings = await standingsOf(context, context.actor, groups)
+  const owned = groups.filter((_, index) => can(standings[index]!, 'admin_group'))
+  const counts = await countsOfGroups(context, owned)
+  const countsOf = new Map(owned.map(({ id }, index) => [id, counts[index]]))
+  return new Map(groups.map((group) => [group.id, { ...namespaceOfGroup(group), counts: countsOf.get(group.id) }]))
+}
 
 async function findOwner(context: ReadContext, userId: number | undefined, ref: number | string) {
   if (typeof ref === 'string') return findUserByUsername(context, ref)

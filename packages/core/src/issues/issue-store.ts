@@ -29,6 +29,7 @@ import type {
   IssueStateEvent,
   IssueType,
 } from './issue.ts'
+import { isMentionedBy } from './issue-mention-store.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -241,6 +242,7 @@ function ownConditions(
     not.weight !== undefined && isNot(sql.ref('issues.weight'), not.weight),
     filter.subscribed !== undefined && subscriptionCondition(issueTables, actor, filter.subscribed),
     dueDate !== undefined && dueDateCondition(dueDate, dayAt(nowMs)),
+    filter.mentionedBy !== undefined && isMentionedBy(filter.mentionedBy),
     peopleCondition(issueTables, 'issue_assignees', filter.assigneeUsername ?? []),
   ].filter((condition) => condition !== false)
 }

@@ -190,6 +190,8 @@ export interface IssueFilter extends IssuableFilter {
   readonly dueBefore?: string | undefined
   readonly types?: readonly (typeof issueTypes)[number][] | undefined
   readonly dueDate?: DueDateWord | undefined
+  /** Selects the issues that a merge request mentions, or only those that it says it closes. */
+  readonly mentionedBy?: { readonly id: number; readonly onlyClosing?: true } | undefined
   readonly not?:
     | (NonNullable<IssuableFilter['not']> & {
         readonly types?: readonly (typeof issueTypes)[number][] | undefined

@@ -29,8 +29,16 @@ export type Failure =
   | { readonly code: 'parameters'; readonly problems: readonly ParameterProblem[] }
   /** A rule of the model is violated: messages by attribute; `base` stands for the whole record. */
   | { readonly code: 'invalid'; readonly fields: Readonly<Record<string, readonly string[]>> }
-  /** Like `invalid`, with one message for the whole request. `needsAdministrator`: administrators may do it. */
-  | { readonly code: 'refused'; readonly message: string; readonly needsAdministrator?: true }
+  /**
+   * Like `invalid`, with one message for the whole request. `needsAdministrator`: administrators may do it. `errorCode` is a
+   * word by which programs tell the reason.
+   */
+  | {
+      readonly code: 'refused'
+      readonly message: string
+      readonly needsAdministrator?: true
+      readonly errorCode?: string
+    }
   | { readonly code: 'unauthenticated' }
   | { readonly code: 'forbidden'; readonly reason?: string }
   /**

@@ -4,6 +4,8 @@ import { can } from '../access/can.ts'
 import { requirePermission, standingOf } from '../access/subject.ts'
 import { comparedIssuable, issuableChanges, issuableFields, issuableTitle, people } from '../issues/issuable.ts'
 import { type MetadataInput, milestoneIdAfter, setMetadata, setPeople } from '../issues/issuable-changes.ts'
+import { setTextMentions } from '../issues/issue-mention-store.ts'
+import { issueReferencesIn } from '../issues/issue-references.ts'
 import { changeEstimate } from '../issues/time-estimate.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import { clearable } from '../kit/parameter-schemas.ts'
@@ -81,6 +83,9 @@ export async function changeMergeRequest(
   const hasNewEstimate = await changeEstimate(tx, mergeRequestTables, before, input.timeEstimate)
   const isUpdated = hasNewMetadata || hasNewReviewers || hasNewEstimate || !isDeepStrictEqual(draft, draftOf(before))
   if (isUpdated) await updateMergeRequestRow(tx, before.id, draft)
+  if (draft.title !== before.title || draft.description !== before.description) {
+    await recordTextMentions(tx, before.id, draft)
+  }
   if (state !== undefined) await setMergeRequestState(tx, before.id, state, tx.actor!.id)
   if (!isUpdated && state === undefined) return before
   const mergeRequest = await getMergeRequest(tx, tx.actor, project, before.iid)
@@ -90,6 +95,16 @@ export async function changeMergeRequest(
     await recordChange(tx, mergeRequestEvents, state === 'closed' ? 'closed' : 'reopened', change)
   }
   return mergeRequest
+}
+
+/** Records which issues the title and the description of a merge request mention. */
+export async function recordTextMentions(
+  tx: ProjectTx,
+  mergeRequestId: number,
+  { title, description = '' }: Pick<MergeRequestDraft, 'title' | 'description'>,
+): Promise<void> {
+  const references = issueReferencesIn(`${title}\n${description}`, tx.core.settings.externalUrl)
+  await setTextMentions(tx, tx.subject, mergeRequestId, references)
 }
 
 /** Returns the state after the event, or `undefined` if it does not change. A merged merge request stays merged. */

@@ -11,6 +11,7 @@ import {
 import { byColumn, type IssuableOrder, issuableOrderTable, lastTime, orderOf } from '../issues/issuable-order.ts'
 import { userIdsByItem } from '../issues/issuable-pair-store.ts'
 import { issuablesOf, withDescriptions } from '../issues/issuable-store.ts'
+import { mentionsIssue } from '../issues/issue-mention-store.ts'
 import { isOneOf } from '../kit/conditions.ts'
 import { emptyListing, type Listing, listingOf } from '../kit/listing.ts'
 import { orderedBy, type Page, type PageRequest, pageOf } from '../kit/page.ts'
@@ -122,6 +123,10 @@ function ownConditions(
     mergedByUsername !== undefined &&
       sql<SqlBool>`${column('merged_by_id')} in (select id from users where lower(username) = lower(${mergedByUsername}))`,
     filter.subscribed !== undefined && subscriptionCondition(mergeRequestTables, actor, filter.subscribed),
+    filter.mentionsIssueId !== undefined && mentionsIssue(filter.mentionsIssueId),
+    filter.closesIssueId !== undefined &&
+      sql<SqlBool>`(${column('target_branch')} = projects.default_branch
+        and ${mentionsIssue(filter.closesIssueId, { onlyClosing: true })})`,
     filter.mergeUserId !== undefined && sql<SqlBool>`${column('merged_by_id')} = ${filter.mergeUserId}`,
     filter.sourceProjectId !== undefined && sql<SqlBool>`${column('project_id')} = ${filter.sourceProjectId}`,
     not.reviewerId !== undefined &&

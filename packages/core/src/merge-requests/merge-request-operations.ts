@@ -1,19 +1,25 @@
 import { z } from 'zod'
 import { requirePermission } from '../access/subject.ts'
+import { findReference } from '../git/git-reference.ts'
+import { pushedCommits } from '../git/pushed-commits.ts'
 import { getGroup } from '../groups/group-store.ts'
 import { issuableTitle, scopeOf } from '../issues/issuable.ts'
 import { milestoneIdAfter, setMetadata } from '../issues/issuable-changes.ts'
 import { withLabelDetails } from '../issues/issuable-label-store.ts'
+import { addCommitMentions } from '../issues/issue-mention-store.ts'
+import { type IssueReference, issueReferencesIn } from '../issues/issue-references.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import { type Page, type PageRequest, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import type { Project } from '../model/project.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { command, query, steps, unscopedQuery } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
 import { branchName } from '../repositories/branch-name.ts'
+import { findProjectRepository } from '../repositories/project-repository.ts'
 import {
   type ListedMergeRequest,
   type MergeRequestFilter,
@@ -27,6 +33,7 @@ import {
   getMergeRequest,
   getMergeRequestToUpdate,
   mergeRequestEvents,
+  recordTextMentions,
   requireBranches,
   requireUniqueBranches,
   setReviewers,
@@ -119,6 +126,7 @@ export const createMergeRequest = steps(
     subject,
   },
   async (context, input): Promise<ShownMergeRequest> => {
+    const mentioned = await referencesOfBranch(context, context.subject, input)
     const created = await context.write(async (tx) => {
       const project = await getProject(tx, context.subject.id)
       await requirePermission(tx, project, 'create_merge_request')
@@ -138,6 +146,11 @@ export const createMergeRequest = steps(
         removesSourceBranch: input.removeSourceBranch ?? undefined,
         milestoneId: await milestoneIdAfter(tx, project, input.milestoneId),
       })
+      await recordTextMentions({ ...tx, subject: project }, id, {
+        title: input.title,
+        description: input.description ?? undefined,
+      })
+      await addCommitMentions(tx, project.id, input.sourceBranch, mentioned)
       await setMetadata(tx, mergeRequestTables, project, id, input)
       await setReviewers(tx, project, id, input.reviewerIds)
       const mergeRequest = await getMergeRequest(tx, tx.actor, project, iid)
@@ -147,6 +160,21 @@ export const createMergeRequest = steps(
     return shownMergeRequest(context, context.subject, created)
   },
 )
+
+/** Returns the references in the messages of the commits that only the source branch has. */
+async function referencesOfBranch(
+  { core }: OperationContext,
+  project: Project,
+  { sourceBranch, targetBranch }: { readonly sourceBranch: string; readonly targetBranch: string },
+): Promise<IssueReference[]> {
+  const repository = await findProjectRepository(core, project)
+  if (repository === undefined) return []
+  const after = await findReference(repository.git, 'heads', sourceBranch)
+  const before = await findReference(repository.git, 'heads', targetBranch)
+  if (after === undefined || before === undefined) return []
+  const { commits } = await pushedCommits(repository.git, { before, after })
+  return commits.flatMap(({ message }) => issueReferencesIn(message))
+}
 
 const changeNames = Object.keys(changes) as (keyof typeof changes)[]
 

@@ -204,6 +204,10 @@ export interface MergeRequestFilter
   readonly sourceBranch?: string | undefined
   readonly targetBranch?: string | undefined
   readonly draft?: boolean | undefined
+  /** Selects merge requests that mention this issue. */
+  readonly mentionsIssueId?: number | undefined
+  /** Selects merge requests into the default branch that say that they close this issue. */
+  readonly closesIssueId?: number | undefined
   /** Default: `created_at`. */
   readonly orderBy?: MergeRequestOrder | undefined
 }

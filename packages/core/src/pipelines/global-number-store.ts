@@ -29,6 +29,9 @@ type NumbersTable = 'pipeline_numbers' | 'job_numbers'
  */
 export const FIRST_ASSIGNED_NUMBER = 2 ** 52
 
+/** The first id of pipelines and jobs that were posted as statuses of commits. They end before `FIRST_ASSIGNED_NUMBER`. */
+export const FIRST_POSTED_ID = 2 ** 51
+
 /**
  * Returns a map from ids of a project's pipelines or jobs to the numbers in their Global IDs. Creates the numbers that
  * do not exist yet. The first project that asks for an id gets the id itself. Writers take turns, so two projects

@@ -32,6 +32,7 @@ export const jobHeadQuery = (...args: Parameters<typeof jobQuery>) =>
       'pipeline_jobs.is_bridge',
       'pipeline_jobs.is_retried',
       'pipeline_jobs.status',
+      'pipeline_jobs.is_posted',
       detailsBytes.as('details_bytes'),
       sql<string | null>`case when ${detailsBytes} <= ${sql.lit(SHORT_BYTES)} then pipeline_jobs.details end`.as(
         'details',

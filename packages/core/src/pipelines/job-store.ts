@@ -27,6 +27,8 @@ interface PipelineJobsTable {
   status: string
   /** JSON of the fields that are only shown, never searched. */
   details: string
+  /** Whether a program has posted it as a status of the commit. Lists of jobs leave it out, as on GitLab. */
+  is_posted: Generated<number>
 }
 
 export type JobRow = Selectable<PipelineJobsTable>
@@ -141,7 +143,7 @@ async function firstJob(
 }
 
 const scopedJobQuery = (context: ReadContext, kind: JobKind, { scope }: JobFilter) =>
-  jobQuery(context, { kind, statuses: scope })
+  jobQuery(context, { kind, statuses: scope }).where('pipeline_jobs.is_posted', '=', 0)
 
 export interface JobCriteria {
   /** Default: both kinds. */

@@ -111,6 +111,7 @@ async function* storedJobs({ db }: Tx, pipeline: Pipeline): AsyncGenerator<JobRo
       .selectFrom('pipeline_jobs')
       .selectAll()
       .where('pipeline_key', '=', pipeline.key)
+      .where('is_posted', '=', 0)
       .where('job_id', '>', after)
       .orderBy('job_id')
       .limit(ROWS_PER_TURN)

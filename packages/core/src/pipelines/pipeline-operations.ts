@@ -1,5 +1,5 @@
 import { requirePermission } from '../access/subject.ts'
-import { notFound } from '../kit/domain-error.ts'
+import { DomainError, notFound } from '../kit/domain-error.ts'
 import { type KeysetPage, type Page, requireReachableOffset } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project, ProjectRef } from '../model/project.ts'
@@ -161,6 +161,8 @@ async function store(
   })
   const former = await findRecordedVersion(tx, project, head.id)
   const isNew = former === undefined
+  if (former?.isPosted)
+    throw new DomainError({ code: 'conflict', reason: 'A pipeline of posted statuses has this id already' })
   if (!isNew && !isNewer(former, version)) return { pipeline: await getPipelineRow(tx, project, head.id), isNew }
   const pipeline = isNew
     ? await insertPipeline(tx, project, head, version)

@@ -33,6 +33,8 @@ export interface PipelinesTable {
    * JSON of the names of all stages that the pipeline has ever had, if their numbers differ from the order of its jobs.
    */
   stage_order: Generated<string | null>
+  /** Whether it consists of posted statuses. */
+  is_posted: Generated<number>
 }
 
 /** A pipeline with the path of its project. */

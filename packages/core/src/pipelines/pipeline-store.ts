@@ -7,7 +7,7 @@ import type { ReadContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../model/project.ts'
 import type { Tx } from '../operations/context.ts'
-import { claimGlobalNumbers } from './global-number-store.ts'
+import { claimGlobalNumbers, FIRST_ASSIGNED_NUMBER, FIRST_POSTED_ID } from './global-number-store.ts'
 import type { Pipeline, PipelineFilter } from './pipeline.ts'
 import { columnsOf, type PipelinesTable, pipelineOf } from './pipeline-row.ts'
 import type { PipelineHead } from './prepared-record.ts'
@@ -28,23 +28,31 @@ export async function pageOfPipelines(
   return mapPage(await pageOf(context, ordered(pipelineQuery(context, projectId, filter), filter), page), pipelineOf)
 }
 
-/** Returns the pipeline of a ref with the highest id. Child pipelines do not count. */
+/**
+ * Returns the pipeline of a ref with the highest id. Child pipelines do not count, nor do posted ones if there is a recorded
+ * one.
+ */
 export async function findLatestPipeline(
   context: ReadContext,
   { id }: Project,
   ref: string,
 ): Promise<Pipeline | undefined> {
-  const row = await newest(pipelineQuery(context, id, { ref })).executeTakeFirst()
-  return row && pipelineOf(row)
+  return (await newestOfEach(context, [pipelineQuery(context, id, { ref })]))[0]
 }
 
-/** Returns the pipeline with the highest id for each query. */
+/** Returns the pipeline with the highest id for each query. A recorded pipeline comes before posted ones. */
 export async function newestOfEach(
   { db }: ReadContext,
   queries: readonly ReturnType<typeof ofProject>[],
 ): Promise<(Pipeline | undefined)[]> {
-  const lists = await rowsOfEach(db, queries.map(newest))
-  return lists.map(([row]) => row && pipelineOf(row))
+  const lists = await rowsOfEach(
+    db,
+    queries.flatMap((query) => [newest(query.where(isPosted(false))), newest(query.where(isPosted(true)))]),
+  )
+  return queries.map((_, index) => {
+    const row = lists[2 * index]![0] ?? lists[2 * index + 1]![0]
+    return row && pipelineOf(row)
+  })
 }
 
 /** Lists the pipelines of each query, newest first. */
@@ -81,6 +89,12 @@ export const hasGlobalNumber =
         .where('pipeline_numbers.number', 'in', numbers.length === 0 ? [0] : [...numbers]),
     )
 
+/** Matches the ids of posted pipelines, which are higher than those of most recorded ones, or all others. */
+const isPosted = (wanted: boolean) => (eb: ExpressionBuilder<CoreTables, 'pipelines'>) => {
+  const isInRange = eb.between('pipelines.pipeline_id', FIRST_POSTED_ID, FIRST_ASSIGNED_NUMBER - 1)
+  return wanted ? isInRange : eb.not(isInRange)
+}
+
 const newest = (query: ReturnType<typeof ofProject>) => query.orderBy('pipelines.pipeline_id', 'desc').limit(1)
 
 /** @throws DomainError `not_found`, also for a pipeline of another project */
@@ -93,6 +107,8 @@ export async function getPipelineRow(context: ReadContext, project: Project, id:
 export interface RecordedVersion extends RecordVersion {
   /** The key of the pipeline's row. */
   readonly key: number
+  /** Whether the pipeline consists of posted statuses. */
+  readonly isPosted: boolean
 }
 
 /** Returns the stored version of a project's pipeline. */
@@ -103,13 +119,13 @@ export async function findRecordedVersion(
 ): Promise<RecordedVersion | undefined> {
   const row = await db
     .selectFrom('pipelines')
-    .select(['id', 'status', 'as_of_ms', 'digest'])
+    .select(['id', 'status', 'as_of_ms', 'digest', 'is_posted'])
     .where('project_id', '=', project.id)
     .where('pipeline_id', '=', id)
     .executeTakeFirst()
   if (row === undefined) return undefined
-  const { id: key, status, as_of_ms, digest } = row
-  return { key, status, asOfMs: as_of_ms ?? undefined, digest }
+  const { id: key, status, as_of_ms, digest, is_posted } = row
+  return { key, status, asOfMs: as_of_ms ?? undefined, digest, isPosted: is_posted === 1 }
 }
 
 /** Returns the pipelines with these keys, by key. */

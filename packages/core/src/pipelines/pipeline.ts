@@ -88,6 +88,15 @@ export interface Job {
   readonly runner: RecordedRunner | undefined
   readonly artifacts: RecordedArtifacts | undefined
   readonly environment: RecordedEnvironment | undefined
+  /** Only of a status that a program has posted. */
+  readonly posted?: PostedDetails | undefined
+}
+
+/** The details that a program gives with the status that it posts. */
+export interface PostedDetails {
+  readonly targetUrl?: string | undefined
+  readonly description?: string | undefined
+  readonly coverage?: number | undefined
 }
 
 /** A variable that was given to a pipeline when it was started. */

@@ -21,7 +21,7 @@ import { type Commit, commitOfProject } from './commit.ts'
 import { type Committer, commitToBranch } from './commit-to-branch.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
 
-const MAX_MESSAGE_LENGTH = 1_048_576
+export const MAX_MESSAGE_LENGTH = 1_048_576
 
 /** The input that all operations with a commit share. */
 export const commitInput = {

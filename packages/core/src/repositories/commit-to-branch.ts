@@ -13,7 +13,7 @@ import type { User } from '../model/user.ts'
 import type { Core } from '../operations/context.ts'
 import { type ChangeContext, changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
-import { recordPush } from './repository-store.ts'
+import { type Push, recordPush } from './repository-store.ts'
 
 /** The committer, who is also the author unless the request names another. */
 export type Committer = Pick<User, 'id' | 'name' | 'email'>
@@ -49,18 +49,8 @@ export function commitToBranch(
     const commit = await commitOnto(repository, base, request, signaturesOf(context.core, committer, request))
     const oid = await repository.writeCommit(commit)
     if (base === undefined) await setHeadBranch(repository, branch)
-    const outcome = await moveReference(repository, 'heads', { name: branch, from: tip, to: oid })
-    if (outcome === 'name_in_use') throw refused(`The branch name ${branch} conflicts with the name of another branch`)
-    if (outcome === 'not_as_expected') throw new DomainError({ code: 'conflict' })
-    const push = {
-      projectId: project.id,
-      actorId: committer.id,
-      kind: 'heads',
-      name: branch,
-      before: tip,
-      after: oid,
-      pushed: await pushedCommits(repository, { before: tip ?? (await defaultTip(repository, project)), after: oid }),
-    } as const
+    const since = tip ?? (await defaultTip(repository, project))
+    const push = await planPush(repository, { project, committer, branch, before: tip, after: oid, since })
     // The branch of HEAD after the change.
     const name = base === undefined ? branch : await headBranch(repository)
     return async (tx) => {
@@ -68,6 +58,38 @@ export function commitToBranch(
       return commitOfProject(project, { oid, ...commit })
     }
   })
+}
+
+/**
+ * Plans to move a branch to a commit, and returns the push to record.
+ *
+ * @throws DomainError `refused` if another branch stands in the way of the name, `conflict` if the branch has moved
+ */
+export async function planPush(
+  repository: WritableRepository,
+  {
+    project,
+    committer,
+    branch,
+    before,
+    after,
+    since,
+  }: {
+    readonly project: Pick<Project, 'id'>
+    readonly committer: Pick<Committer, 'id'>
+    readonly branch: string
+    /** `undefined` if the branch is new. */
+    readonly before: string | undefined
+    readonly after: string
+    /** The commit up to which the history is not part of the push. */
+    readonly since: string | undefined
+  },
+): Promise<Push> {
+  const outcome = await moveReference(repository, 'heads', { name: branch, from: before, to: after })
+  if (outcome === 'name_in_use') throw refused(`The branch name ${branch} conflicts with the name of another branch`)
+  if (outcome === 'not_as_expected') throw new DomainError({ code: 'conflict' })
+  const pushed = await pushedCommits(repository, { before: since, after })
+  return { projectId: project.id, actorId: committer.id, kind: 'heads', name: branch, before, after, pushed }
 }
 
 /** Returns the head commit of the default branch, which a new branch usually starts from. */

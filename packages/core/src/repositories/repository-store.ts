@@ -2,6 +2,8 @@ import { sql, type Transaction } from 'kysely'
 import type { CommitHeader } from '../git/git-object.ts'
 import type { RefKind } from '../git/git-reference.ts'
 import { noCommits, type PushedCommits } from '../git/pushed-commits.ts'
+import { addCommitMentions } from '../issues/issue-mention-store.ts'
+import { issueReferencesIn } from '../issues/issue-references.ts'
 import { notFound } from '../kit/domain-error.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import type { Tx } from '../operations/context.ts'
@@ -55,6 +57,13 @@ export async function recordPush(
   if (push.kind === 'heads') {
     await setBranchTip(tx.db, push)
     await recordMergeRequestVersions(tx, { projectId: push.projectId, branch: push.name })
+    const messages = push.pushed?.commits.map(({ message }) => message) ?? []
+    await addCommitMentions(
+      tx,
+      push.projectId,
+      push.name,
+      messages.flatMap((message) => issueReferencesIn(message)),
+    )
   }
   const { before, after, pushed = noCommits } = push
   const ref = `refs/${push.kind}/${push.name}`

@@ -3,9 +3,11 @@ import {
   getIssueById,
   getProjectIssue,
   issueTracking,
+  listClosingMergeRequests,
   listGroupIssues,
   listIssues,
   listProjectIssues,
+  listRelatedMergeRequests,
   moveIssue,
   removeIssue,
   updateIssue,
@@ -13,7 +15,9 @@ import {
 import { type Area, route } from '../routing/route.ts'
 import { issueStatisticsRoutes } from './issue-statistics.ts'
 import { changedIssue, issueList, newIssue, projectIssueList } from './parameters/issues.ts'
+import { orderedList } from './parameters/lists.ts'
 import { issueShape } from './shapes/issue-shape.ts'
+import { mergeRequestShape } from './shapes/merge-request-shape.ts'
 import { trackingRoutes } from './tracking-routes.ts'
 
 const inProject = { project: 'id' }
@@ -98,6 +102,24 @@ export const issuesArea: Area = {
       summary: 'Move an issue to another project.',
     }),
     ...trackingRoutes({ noun: 'issue', one, operations: issueTracking, shape: issueShape }),
+    route({
+      method: 'GET',
+      path: `${one}/closed_by`,
+      operation: listClosingMergeRequests,
+      parameters: orderedList,
+      names: inProject,
+      shape: mergeRequestShape,
+      summary: 'List the merge requests that close an issue when they are merged.',
+    }),
+    route({
+      method: 'GET',
+      path: `${one}/related_merge_requests`,
+      operation: listRelatedMergeRequests,
+      parameters: orderedList,
+      names: inProject,
+      shape: mergeRequestShape,
+      summary: 'List the merge requests that mention an issue.',
+    }),
     ...issueStatisticsRoutes,
   ],
 }

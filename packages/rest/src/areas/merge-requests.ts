@@ -1,17 +1,20 @@
 import {
   createMergeRequest,
   getProjectMergeRequest,
+  listClosedIssues,
   listGroupMergeRequests,
   listMergeRequestReviewers,
   listMergeRequests,
   listProjectMergeRequests,
+  listRelatedIssues,
   mergeRequestTracking,
   removeMergeRequest,
   updateMergeRequest,
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
 import { changedMergeRequest, mergeRequestList, newMergeRequest, projectMergeRequestList } from './parameters/issues.ts'
-import { pageOfAll } from './parameters/lists.ts'
+import { orderedList, pageOfAll } from './parameters/lists.ts'
+import { issueShape } from './shapes/issue-shape.ts'
 import {
   mergeRequestShape,
   reviewerShape,
@@ -98,6 +101,24 @@ export const mergeRequestsArea: Area = {
       shape: reviewerShape,
       isList: true,
       summary: 'List the reviewers of a merge request.',
+    }),
+    route({
+      method: 'GET',
+      path: `${one}/closes_issues`,
+      operation: listClosedIssues,
+      parameters: orderedList,
+      names: inProject,
+      shape: issueShape,
+      summary: 'List the issues that a merge request closes when it is merged.',
+    }),
+    route({
+      method: 'GET',
+      path: `${one}/related_issues`,
+      operation: listRelatedIssues,
+      parameters: orderedList,
+      names: inProject,
+      shape: issueShape,
+      summary: 'List the issues that a merge request mentions.',
     }),
     ...trackingRoutes({
       noun: 'merge request',

@@ -113,10 +113,18 @@ describe('namespaces', () => {
     expect((await server.call('GET', 'namespaces')).status).toBe(401)
   })
 
-  test('are found by id and by path, with the number of members for owners', async () => {
+  test('are found by id and by path, with counts for owners', async () => {
     expect(await call('GET', 'namespaces/ops%2Ftools')).toMatchObject({
       status: 200,
-      body: { id: 2, kind: 'group', full_path: 'ops/tools', parent_id: 1, members_count_with_descendants: 1 },
+      body: {
+        id: 2,
+        kind: 'group',
+        full_path: 'ops/tools',
+        parent_id: 1,
+        members_count_with_descendants: 1,
+        projects_count: 0,
+        root_repository_size: null,
+      },
     })
     expect((await call('GET', 'namespaces/1', undefined, own)).body).not.toHaveProperty(
       'members_count_with_descendants',
@@ -130,6 +138,29 @@ describe('namespaces', () => {
         status: 404,
         body: { message: '404 Namespace Not Found' },
       })
+  })
+
+  test('of an owner have the numbers of members and projects below, and the size of the repositories', async () => {
+    const { body: project } = await call('POST', 'projects', {
+      name: 'Tool',
+      namespace_id: 2,
+      initialize_with_readme: true,
+    })
+    const counted = async (as: string) => {
+      const { body } = await call('GET', 'namespaces', undefined, as)
+      return Object.fromEntries(
+        body.map(({ id, members_count_with_descendants, projects_count }: Record<string, number>) => [
+          id,
+          [members_count_with_descendants, projects_count],
+        ]),
+      )
+    }
+    expect(project.path_with_namespace).toBe('ops/tools/tool')
+    expect(await counted(token)).toMatchObject({ 1: [2, 1], 2: [1, 1], 3: [1, 0] })
+    expect(await counted(own)).toMatchObject({ 1: [undefined, undefined] })
+    const { body } = await call('GET', 'namespaces/ops')
+    expect(body.root_repository_size).toBeGreaterThan(0)
+    expect(body).not.toHaveProperty('billable_members_count')
   })
 
   test('tell whether a path is taken, and suggest another', async () => {

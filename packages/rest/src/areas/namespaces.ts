@@ -5,17 +5,19 @@ import { type Area, route, type Shape } from '../routing/route.ts'
 import { orderedList } from './parameters/lists.ts'
 import { namespaceMembers } from './shapes/namespace-shape.ts'
 
-const listedMembers: Members<CountedNamespace> = {
+const members: Members<CountedNamespace> = {
   ...namespaceMembers,
   plan: member(z.literal('default'), () => 'default'),
   trial: member(z.literal(false), () => false),
   trialEndsOn: member(z.null(), () => null),
+  membersCountWithDescendants: member(z.int().optional(), ({ counts }) => counts?.membersWithin),
+  /** Null for a subgroup. */
+  rootRepositorySize: member(z.int().nullable().optional(), ({ counts }) =>
+    counts?.projectsWithin === undefined ? undefined : (counts.repositoryBytes ?? null),
+  ),
+  projectsCount: member(z.int().optional(), ({ counts }) => counts?.projectsWithin),
 }
-const listedShape = jsonShape<CountedNamespace>('ListedNamespace', listedMembers)
-const wholeShape = jsonShape<CountedNamespace>('WholeNamespace', {
-  ...listedMembers,
-  membersCountWithDescendants: member(z.int().optional(), ({ membersWithin }) => membersWithin),
-})
+const shape = jsonShape<CountedNamespace>('CountedNamespace', members)
 
 const existenceShape: Shape<{ readonly exists: boolean; readonly suggests: readonly string[] }> = {
   schema: z.object({ exists: z.boolean(), suggests: z.array(z.string()) }).meta({ id: 'NamespaceExistence' }),
@@ -30,7 +32,7 @@ export const namespacesArea: Area = {
       path: '/namespaces',
       operation: listNamespaces,
       summary: 'List the namespaces of the current user, or all for an administrator.',
-      shape: listedShape,
+      shape,
       parameters: orderedList,
     }),
     route({
@@ -39,7 +41,7 @@ export const namespacesArea: Area = {
       operation: getNamespace,
       summary: 'Get a namespace, by its id or path.',
       names: { namespace: 'id' },
-      shape: wholeShape,
+      shape,
     }),
     route({
       method: 'GET',

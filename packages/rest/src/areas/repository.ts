@@ -1,5 +1,6 @@
 import {
   blameFile,
+  cherryPickCommit,
   compareRevisions,
   createBranch,
   createCommit,
@@ -22,15 +23,17 @@ import {
   listContributors,
   listTags,
   listTree,
+  postCommitStatus,
   removeBranch,
   removeFile,
   removeTag,
+  revertCommit,
   updateFile,
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
 import { orderedList, pagedList, sortedList } from './parameters/lists.ts'
 import { newCommit, treeList } from './parameters/repository.ts'
-import { commitShape, singleCommitShape } from './shapes/commit-shape.ts'
+import { commitShape, pickedCommitShape, singleCommitShape } from './shapes/commit-shape.ts'
 import { commitStatusShape } from './shapes/commit-status-shape.ts'
 import {
   archiveContent,
@@ -86,6 +89,26 @@ export const repositoryArea: Area = {
       shape: singleCommitShape,
     }),
     route({
+      method: 'POST',
+      path: `${repository}/commits/:sha/cherry_pick`,
+      operation: cherryPickCommit,
+      summary: 'Repeat the changes of a commit on a branch. With `dry_run`, only find out whether that is possible.',
+      names,
+      shape: pickedCommitShape,
+      status: 200,
+      isCreated: ({ commit }) => commit !== undefined,
+    }),
+    route({
+      method: 'POST',
+      path: `${repository}/commits/:sha/revert`,
+      operation: revertCommit,
+      summary: 'Undo the changes of a commit on a branch. With `dry_run`, only find out whether that is possible.',
+      names,
+      shape: pickedCommitShape,
+      status: 200,
+      isCreated: ({ commit }) => commit !== undefined,
+    }),
+    route({
       method: 'GET',
       path: `${repository}/commits/:sha/diff`,
       operation: listCommitDiffs,
@@ -99,7 +122,15 @@ export const repositoryArea: Area = {
       path: `${repository}/commits/:sha/statuses`,
       operation: listCommitStatuses,
       parameters: pagedList,
-      summary: 'List the jobs of the recorded pipelines of a commit.',
+      summary: 'List the jobs of the recorded pipelines of a commit, and the statuses that were posted for it.',
+      names,
+      shape: commitStatusShape,
+    }),
+    route({
+      method: 'POST',
+      path: '/projects/:id/statuses/:sha',
+      operation: postCommitStatus,
+      summary: 'Post the status of a commit, which belongs to a pipeline of the commit.',
       names,
       shape: commitStatusShape,
     }),

@@ -160,3 +160,28 @@ describe('a picture', () => {
     })
   })
 })
+
+test('administrators see when users were last active, the longest inactive one first', async () => {
+  await call('POST', 'users', person)
+  await call('POST', 'users', { ...person, username: 'gust', email: 'gust@example.test', private_profile: true })
+  const days = { root: '2026-02-03', noor: '2026-01-31', mira: '2025-07-01', gust: '2026-02-01' }
+  const activities = async (query = '') => {
+    for (const [username, last_activity_on] of Object.entries(days)) {
+      const update = (db: typeof world.core.db.read) =>
+        db.updateTable('users').set({ last_activity_on }).where('username', '=', username).execute()
+      await world.core.db.write(update)
+    }
+    const { body } = await call('GET', `user/activities?${query}`)
+    return body.map(({ username, ...day }: Record<string, string>) => `${username} ${Object.values(day).join()}`)
+  }
+  const recent = ['noor 2026-01-31,2026-01-31', 'root 2026-02-03,2026-02-03']
+  // Those of the last half year.
+  expect(await activities()).toEqual(recent)
+  expect(await activities('from=2025-07-01')).toEqual(['mira 2025-07-01,2025-07-01', ...recent])
+  expect(await activities('from=2026-02-01&per_page=1')).toEqual([recent[1]])
+  expect(await call('GET', 'user/activities?from=soon')).toMatchObject({
+    status: 400,
+    body: { error: 'from is invalid' },
+  })
+  expect((await call('GET', 'user/activities', undefined, other)).status).toBe(403)
+})

@@ -6,16 +6,19 @@ import {
   getCurrentUser,
   getUserProfile,
   listOwnEmails,
+  listUserActivities,
   listUserProjects,
   listUsers,
   removeUser,
   type User,
+  type UserActivity,
   unblockUser,
   updateUser,
 } from '@penstock/core'
 import { z } from 'zod'
 import { isoTime } from '../routing/iso-time.ts'
 import { type Area, route, type Shape } from '../routing/route.ts'
+import { orderedList } from './parameters/lists.ts'
 import { projectList } from './parameters/projects.ts'
 import { changedUser, newUser, oneUser, ownEmails, ownUser, userList } from './parameters/users.ts'
 import { listedProjectShape, withSimple } from './shapes/project-shape.ts'
@@ -25,6 +28,18 @@ import { userShape } from './shapes/user-shape.ts'
 const emailShape: Shape<User> = {
   schema: z.object({ id: z.int(), email: z.string(), confirmed_at: z.string() }).meta({ id: 'Email' }),
   of: ({ id, email, createdAtMs }) => ({ id, email, confirmed_at: isoTime(createdAtMs) }),
+}
+
+const activityShape: Shape<UserActivity> = {
+  schema: z
+    .object({ username: z.string(), last_activity_on: z.string(), last_activity_at: z.string() })
+    .meta({ id: 'UserActivity' }),
+  of: ({ username, lastActivityOn }) => ({
+    username,
+    last_activity_on: lastActivityOn,
+    // A former name of the same day.
+    last_activity_at: lastActivityOn,
+  }),
 }
 
 /** The response to a change of the state. */
@@ -54,6 +69,14 @@ export const usersArea: Area = {
       shape: emailShape,
       isList: true,
       parameters: ownEmails,
+    }),
+    route({
+      method: 'GET',
+      path: '/user/activities',
+      operation: listUserActivities,
+      summary: 'List the days on which users were last active. Only for administrators.',
+      parameters: orderedList,
+      shape: activityShape,
     }),
     route({
       method: 'GET',

@@ -178,3 +178,20 @@ test('asks for a new sign-in if the request wants one, or the sign-in is too old
     expect((await verify(tokens.id_token!)).auth_time).toBe(BEGIN_SECONDS + 61)
   }
 })
+
+test('names the issuer of accounts and URLs on this host', async () => {
+  const find = async (query: Record<string, string>) =>
+    fetch(`${server.url}/.well-known/webfinger?${new URLSearchParams(query)}`)
+  const host = new URL(HOME).host
+  const rel = 'http://openid.net/specs/connect/1.0/issuer'
+  for (const resource of [`acct:mira@${host}`, `acct:missing@${host}`, `${HOME}/mira`]) {
+    const reply = await find({ resource })
+    expect(reply.status).toBe(200)
+    expect(reply.headers.get('content-type')).toContain('application/jrd+json')
+    expect(await reply.json()).toEqual({ subject: resource, links: [{ rel, href: HOME }] })
+  }
+  expect(await (await find({ resource: `acct:mira@${host}`, rel: 'avatar' })).json()).toMatchObject({ links: [] })
+  expect((await find({ resource: 'acct:mira@other.example.test' })).status).toBe(404)
+  for (const wrong of [{}, { resource: 'mira' }, { resource: 'acct:mira' }])
+    expect((await find(wrong)).status).toBe(400)
+})

@@ -7,18 +7,20 @@ import {
   readContextOf,
   SIGNING_ALGORITHM,
 } from '@penstock/core'
-import { type ServedRoute, unguarded } from '@penstock/http'
+import { type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
 
 const KEYS_PATH = '/oauth/discovery/keys'
+const WEBFINGER_PATH = '/.well-known/webfinger'
+const ISSUER_RELATION = 'http://openid.net/specs/connect/1.0/issuer'
 const METADATA_PATHS = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server']
 
 /** The paths that programs on other origins may read. */
-export const discoveryPaths: readonly string[] = [...METADATA_PATHS, KEYS_PATH]
+export const discoveryPaths: readonly string[] = [...METADATA_PATHS, KEYS_PATH, WEBFINGER_PATH]
 
 /**
  * Returns the routes by which applications find the other endpoints and the keys of ID tokens.
  *
- * @see OpenID Connect Discovery 1.0, section 3; RFC 8414
+ * @see OpenID Connect Discovery 1.0, sections 2 and 3; RFC 8414; RFC 7033
  */
 export function discoveryRoutes(core: Core): ServedRoute[] {
   const get = (path: string, json: () => Promise<unknown> | unknown) => ({
@@ -30,7 +32,36 @@ export function discoveryRoutes(core: Core): ServedRoute[] {
   return unguarded([
     ...METADATA_PATHS.map((path) => get(path, () => metadataOf(core))),
     get(KEYS_PATH, async () => ({ keys: await publishedKeys(readContextOf(core)) })),
+    {
+      method: 'GET',
+      path: WEBFINGER_PATH,
+      access: undefined,
+      handle: async ({ query }) => issuerOf(core, query),
+    },
   ])
+}
+
+/**
+ * Returns the issuer of an account or URL on this host. The answer does not reveal whether the account exists.
+ */
+function issuerOf({ settings: { externalUrl } }: Core, { resource, rel }: RouteRequest['query']): Reply {
+  const host = typeof resource === 'string' ? hostOf(resource) : undefined
+  if (host === undefined) return { status: 400, json: { error: 'resource is invalid' } }
+  if (host !== new URL(externalUrl).host) return { status: 404, json: { error: '404 Not Found' } }
+  const links = [{ rel: ISSUER_RELATION, href: externalUrl }]
+  const wanted = rel === undefined ? links : links.filter((link) => [rel].flat().includes(link.rel))
+  return {
+    status: 200,
+    content: JSON.stringify({ subject: resource, links: wanted }),
+    contentType: 'application/jrd+json',
+  }
+}
+
+/** Returns the host, with its port, of an account such as `acct:mira@example.test` or of a URL. */
+function hostOf(resource: string): string | undefined {
+  const account = /^acct:[^@\s]+@([^@/\s]+)$/i.exec(resource)?.[1]
+  const url = account === undefined ? resource : `https://${account}`
+  return /^https?:/i.test(url) && URL.canParse(url) ? new URL(url).host : undefined
 }
 
 function metadataOf({ settings: { externalUrl } }: Core) {

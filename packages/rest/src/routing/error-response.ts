@@ -27,9 +27,9 @@ interface Answer {
 const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: Code }>, row: Wording) => Answer } = {
   parameters: ({ problems }, row) => ({ status: 400, body: { error: describeProblems(problems, row) } }),
   invalid: ({ fields }, row) => ({ status: 400, body: { message: invalidMessage(fields, row) } }),
-  refused: ({ message, needsAdministrator }, row) => ({
+  refused: ({ message, needsAdministrator, errorCode }, row) => ({
     status: needsAdministrator ? 403 : 400,
-    body: { message: refusalMessage(message, row) },
+    body: { message: refusalMessage(message, row), ...(errorCode !== undefined && { error_code: errorCode }) },
   }),
   unauthenticated: () => ({ status: 401, body: { message: '401 Unauthorized' } }),
   forbidden: ({ reason }) => ({ status: 403, body: { message: `403 Forbidden${reason ? ` - ${reason}` : ''}` } }),

@@ -101,7 +101,10 @@ function pathParameters(names: ReadonlySet<string>, known: ReturnType<typeof par
 }
 
 const messageBody = z
-  .object({ message: z.union([z.string(), z.record(z.string(), z.unknown())]) })
+  .object({
+    message: z.union([z.string(), z.record(z.string(), z.unknown())]),
+    error_code: z.string().optional().describe('The reason as a word, if there is one'),
+  })
   .meta({ id: 'Message', description: 'An error reported by the operation' })
 const errorBody = z
   .object({ error: z.string(), error_description: z.string().optional(), scope: z.string().optional() })

@@ -1,4 +1,11 @@
-import { type Commit, type CommitWithPipeline, type CommitWithStats, signatureTime, type Trailer } from '@penstock/core'
+import {
+  type Commit,
+  type CommitWithPipeline,
+  type CommitWithStats,
+  type PickedCommit,
+  signatureTime,
+  type Trailer,
+} from '@penstock/core'
 import { z } from 'zod'
 import type { JsonContext, Shape } from '../../routing/route.ts'
 import { pipelineSummaryShape } from './pipeline-shape.ts'
@@ -61,6 +68,15 @@ const statsJson = ({ stats }: CommitWithStats) =>
 export const commitShape: Shape<CommitWithStats> = {
   schema: z.object({ ...commitFields, ...statsFields }).meta({ id: 'Commit' }),
   of: (commit, context) => ({ ...commitJson(commit, context), ...statsJson(commit) }),
+}
+
+/** The new commit, or the result of a trial. */
+export const pickedCommitShape: Shape<PickedCommit> = {
+  schema: z.union([
+    z.object(commitFields).meta({ id: 'PickedCommit' }),
+    z.object({ dry_run: z.literal('success') }).meta({ id: 'DryRun' }),
+  ]),
+  of: ({ commit }, context) => (commit === undefined ? { dry_run: 'success' } : commitJson(commit, context)),
 }
 
 /** A commit as a single resource. A commit that was just created has no pipeline yet. */
