@@ -114,3 +114,38 @@ test('a second call of close waits as long as the first', async () => {
   expect([await reply, ...(await Promise.all(closings))]).toEqual(['done', true, true])
   await server.close()
 })
+
+test('close waits for a handler after its client has gone, until its signal aborts and a little longer', async () => {
+  const arrived = new Gate()
+  const go = new Gate()
+  const gone = new Gate()
+  let isDone = false
+  const server = await listen(async (_request, response) => {
+    response.once('close', () => gone.open())
+    arrived.open()
+    await go.opened
+    isDone = true
+  }, anywhere)
+  const call = request(server.url)
+    .on('error', () => {})
+    .end()
+  await arrived.opened
+  call.destroy()
+  await gone.opened
+  const closing = server.close(AbortSignal.abort()).then(() => isDone)
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  go.open()
+  expect(await closing).toBe(true)
+})
+
+test('close does not wait for ever for a handler that does not end', async () => {
+  const arrived = new Gate()
+  const server = await listen(() => {
+    arrived.open()
+    return new Promise(() => {})
+  }, anywhere)
+  const failed = expect(fetch(server.url)).rejects.toThrow()
+  await arrived.opened
+  await server.close(AbortSignal.abort())
+  await failed
+})

@@ -14,6 +14,7 @@ import type { ConnectionLimits } from './connection-table.ts'
 import { Connections } from './connections.ts'
 import { type ListenerFull, listenerFull } from './listener-full.ts'
 import { type HeadProblem, headProblem, originForm } from './request-head.ts'
+import { RunningHandlers } from './running-handlers.ts'
 
 export interface Listening {
   readonly host: string
@@ -23,7 +24,8 @@ export interface Listening {
   readonly url: string
   /**
    * Stops accepting connections, closes idle ones, and resolves when every request in progress is answered. When `abort`
-   * fires, the remaining connections are destroyed.
+   * fires, the remaining connections are destroyed. A handler of a client that has gone is awaited too, because it uses
+   * the database that the caller closes next: until `abort` fires, and for a short time after that.
    */
   close(abort?: AbortSignal): Promise<void>
 }
@@ -58,6 +60,8 @@ const CHECK_INTERVAL_MS = 1_000
  * connection first and never sends a request into one that is being closed.
  */
 const KEEP_ALIVE_MS = 75_000
+/** How long `close` waits for running handlers after it has destroyed their connections. */
+const ABORTED_HANDLERS_MS = 2_000
 /** The number of unanswered requests that one connection may have. */
 const MAX_PIPELINED = 32
 /** The minimum interval between log lines about reached limits. */
@@ -95,6 +99,7 @@ export async function listen(
     isExempt: options.isExempt ?? (() => false),
     onLimit: limitLog(options.log, (source) => listenerFull(listening, limits, source)),
   })
+  const handlers = new RunningHandlers(handler)
   server.on('connection', (socket) => connections.add(socket))
   server.on('request', (request, response) => {
     const { socket } = request
@@ -113,7 +118,7 @@ export async function listen(
       (connectionClass === 'reserve' && !probePaths.includes(pathOf(request.url)) ? tooManyConnections : undefined)
     if (problem !== undefined) return refuse(response, problem, refusalForm)
     if (connectionClass === 'reserve') response.shouldKeepAlive = false
-    startAfter(previous, socket, () => handler(request, response))
+    startAfter(previous, socket, () => handlers.run(request, response))
   })
   server.on('connect', (_request, socket) =>
     connections.end(socket as Socket, refusalText(connectNotSupported, refusalForm, { Allow: 'GET' })),
@@ -149,6 +154,7 @@ export async function listen(
     for (const response of connections.unfinished()) if (!response.headersSent) response.shouldKeepAlive = false
     await closed
     abort?.removeEventListener('abort', destroyAll)
+    await handlers.ended(abort, ABORTED_HANDLERS_MS)
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { type JsonLimits, JsonScanner, unlimitedJson } from '@penstock/json'
+import { parseJsonInTurns } from './json-in-turns.ts'
 import { RequestProblem } from './request-problem.ts'
 
 /** The limits for ordinary API requests. A route that accepts thousands of items needs higher limits. */
@@ -116,15 +117,17 @@ export function readBytes(
 const SEPARATE_TURN_BYTES = 64 * 1024
 
 /**
- * Returns the value of a JSON text. A large text is parsed in a separate turn of the event loop, because the work before
- * and after parsing also takes time in proportion to its size.
+ * Returns the value of a JSON text. A large text is parsed in several turns of the event loop, because that and the work
+ * before and after it take time in proportion to its size.
  *
  * @throws RequestProblem invalid_json
  */
 export async function parseJsonYielding(bytes: Uint8Array): Promise<unknown> {
   if (bytes.length <= SEPARATE_TURN_BYTES) return parseJson(bytes).value
   await setImmediate()
-  const { value } = parseJson(bytes)
+  const value = await parseJsonInTurns(bytes).catch(() => {
+    throw invalidJson()
+  })
   await setImmediate()
   return value
 }
@@ -139,7 +142,9 @@ export function parseJson(bytes: Uint8Array): { readonly text: string; readonly 
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     return { text, value: JSON.parse(text) }
   } catch {
-    // The parser's own error is dropped because its message quotes the body.
-    throw new RequestProblem({ kind: 'invalid_json' })
+    throw invalidJson()
   }
 }
+
+/** The parser's own error is dropped because its message quotes the body. */
+const invalidJson = (): RequestProblem => new RequestProblem({ kind: 'invalid_json' })

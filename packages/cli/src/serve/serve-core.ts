@@ -101,7 +101,7 @@ export async function serveCore(
       answer = (request, response) => {
         const path = request.url!.split('?', 1)[0]!
         const app = probePaths.includes(path) ? probes : path.startsWith(HOOKS_PATH) ? hooks : rest
-        app(request, response)
+        return app(request, response)
       }
       exporting.start()
       const sweeping = startSweeping(core, { eventDays: settings['core.eventRetentionDays'] }, log)

@@ -68,11 +68,20 @@ export async function completeIntent(db: Transaction<CoreTables>, repository: st
   if (completed === undefined) throw new DomainError({ code: 'conflict' })
 }
 
-/** Deletes and returns the intent of an unfinished change, in the transaction that undoes it. */
-export async function takeIntent(db: Transaction<CoreTables>, repository: string): Promise<ChangeIntent | undefined> {
+/**
+ * Deletes and returns the intent of an unfinished change, in the transaction that undoes it.
+ *
+ * @param token that of the change; missing: any
+ */
+export async function takeIntent(
+  db: Transaction<CoreTables>,
+  repository: string,
+  token?: string,
+): Promise<ChangeIntent | undefined> {
   const row = await db
     .deleteFrom('repository_changes')
     .where('repository', '=', repository)
+    .$if(token !== undefined, (query) => query.where('token', '=', token!))
     .returning(['creates', 'moves'])
     .executeTakeFirst()
   return row && { creates: row.creates === 1, moves: JSON.parse(row.moves) }

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { notFound } from '../kit/domain-error.ts'
 import type { CoreTables } from '../kit/tables.ts'
 import { completeIntent, recordIntent } from './change-intent-store.ts'
-import { DurableFiles } from './git-files.ts'
+import { allDone, DurableFiles } from './git-files.ts'
 import { createRepository, repositoryExists, WritableRepository } from './git-repository.ts'
 import { prepareMove } from './reference-move.ts'
 import { isRemoved } from './removed-repository-store.ts'
@@ -10,6 +10,7 @@ import type { RepositoryContext } from './repository-context.ts'
 import { gitdirOf } from './repository-directory.ts'
 import { type RepositoryKey, repositoryNameOf } from './repository-key.ts'
 import { withRepositoryLock } from './repository-lock.ts'
+import { releaseLock } from './repository-lock-store.ts'
 import type { RepositoryStorage } from './repository-storage.ts'
 import { undoChange } from './undo-change.ts'
 
@@ -47,7 +48,7 @@ export function changeRepository<Tx extends ChangeTx, Result>(
 ): Promise<Result> {
   const name = repositoryNameOf(key)
   const gitdir = gitdirOf(context, name)
-  return withRepositoryLock(context, name, async (token) => {
+  return withRepositoryLock(context, name, async (token, lock) => {
     if (await isRemoved(context, name)) throw notFound()
     await undoChange(context, { name, token })
     const isNew = !(await repositoryExists(gitdir))
@@ -64,34 +65,39 @@ export function changeRepository<Tx extends ChangeTx, Result>(
         await undoChange(context, { name, token, files })
         return await write(storeRows)
       }
-      const moves = await prepareMoves(repository)
-      await recordIntent(context, name, token, { creates: isNew, moves: repository.moves })
-      isRecorded = true
+      const intent = { creates: isNew, moves: repository.moves }
+      const record = async () => {
+        await recordIntent(context, name, token, intent)
+        isRecorded = true
+      }
+      const moves: (() => Promise<void>)[] = []
+      // Their order does not matter, as all of this has no effect before the references move.
+      await allDone([files.placeObjects(), prepareMoves(repository, moves), record()])
       const result = await write(async (tx) => {
         const stored = await storeRows(tx)
         await repository.chargeStorage(tx.db)
         await completeIntent(tx.db, name, token)
+        await releaseLock(tx.db, token)
         // The moves come last, so that failing rows need no undoing. They only rename files.
         for (const move of moves) await move()
         await files.flush()
         return stored
       })
+      lock.isReleased = true
       files.keepObjects()
       return result
     } catch (error) {
-      // If the intent is gone, the rows are stored although the database reported an error: the objects are in use. If
-      // undoing fails, the next holder of the lock does it.
-      const isUndone = !isRecorded || (await undoChange(context, { name, token, files }).catch(() => false))
+      // If the intent is gone, the rows are stored although the database reported an error: the objects are in use, and
+      // the repository may be changed by the next holder of the lock already. If undoing fails, the next holder does it.
+      const own = { name, token, files, isOwn: true }
+      const isUndone = !isRecorded || (await undoChange(context, own).catch(() => false))
       if (isUndone) await files.discardObjects()
       throw error
     }
   })
 }
 
-/** Makes the new objects durable, and prepares the files of the planned moves. */
-async function prepareMoves(repository: WritableRepository): Promise<(() => Promise<void>)[]> {
-  await repository.files.flush()
-  const moves = []
+/** Prepares the files of the planned moves, and adds the functions that make the moves to `moves`. */
+async function prepareMoves(repository: WritableRepository, moves: (() => Promise<void>)[]): Promise<void> {
   for (const move of repository.moves) moves.push(await prepareMove(repository, move))
-  return moves
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { DomainError } from '../kit/domain-error.ts'
 import { problem } from '../kit/parse-input.ts'
+import { base64Bytes, utf8Bytes } from './content-bytes.ts'
 import type { WritableRepository } from './git-repository.ts'
 import { segmentsOf } from './repository-path.ts'
 import { type FileEntry, TreeDraft } from './tree-draft.ts'
@@ -64,7 +65,7 @@ function pathToChange({ action, filePath, previousPath }: CommitAction): string 
 async function apply(repository: WritableRepository, draft: TreeDraft, action: CommitAction): Promise<void> {
   const path = action.filePath
   const segments = requireSegments(path)
-  const write = async () => repository.writeBlob(requireBytes(action))
+  const write = async () => repository.writeBlob(await requireBytes(action))
   const isExecutable = action.executeFilemode ?? undefined
   switch (action.action) {
     case 'create': {
@@ -111,17 +112,11 @@ export function requireSegments(path: string): string[] {
   return segments
 }
 
-function requireBytes({ content, encoding, filePath }: CommitAction): Uint8Array {
-  const bytes = encoding === 'base64' ? fromBase64(content ?? '') : Buffer.from(content ?? '')
+async function requireBytes({ content, encoding, filePath }: CommitAction): Promise<Uint8Array> {
+  const bytes = await (encoding === 'base64' ? base64Bytes(content ?? '') : utf8Bytes(content ?? ''))
   if (bytes === undefined) throw refused(`The content of ${filePath} is not base64`)
   if (bytes.length > MAX_BLOB_BYTES) throw refused(`${filePath} is larger than ${MAX_BLOB_BYTES} bytes`)
   return bytes
-}
-
-/** Decodes base64 in either alphabet, ignoring line breaks; `undefined` for anything else. */
-function fromBase64(text: string): Buffer | undefined {
-  const compact = text.replace(/\s/g, '')
-  return /^[A-Za-z0-9+/_-]*={0,2}$/.test(compact) ? Buffer.from(compact, 'base64') : undefined
 }
 
 export const refused = (message: string) => new DomainError({ code: 'refused', message })

@@ -1,6 +1,12 @@
 import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { encodedObject, encodeIntoFile, INLINE_OBJECT_BYTES, type ObjectParts, partsOf } from './encoded-object.ts'
 import { fileSpace } from './file-space.ts'
+import type { ObjectType } from './git-object.ts'
+import { looseObjectPath } from './loose-object.ts'
+
+/** The number of new objects that are made durable at a time. */
+const OBJECTS_AT_A_TIME = 32
 
 const reading = { readFile, readdir, stat, lstat, readlink }
 const reject = async (): Promise<never> => {
@@ -21,37 +27,26 @@ export const readOnlyFiles = {
  * without noticing can no longer change anything.
  */
 export class DurableFiles {
+  readonly #gitdir: string
   readonly #temporary: string
   readonly #changedDirectories = new Set<string>()
   /** The bytes of new objects that nothing refers to yet, by path. */
   readonly #newObjects = new Map<string, number>()
+  /** The temporary files of new objects that are not in their place yet, by path. */
+  readonly #waitingObjects = new Map<string, string>()
   #count = 0
 
-  private constructor(temporary: string) {
-    this.#temporary = temporary
+  private constructor(gitdir: string, token: string) {
+    this.#gitdir = gitdir
+    this.#temporary = join(gitdir, 'tmp', token)
   }
 
   /** Removes unfinished files of earlier holders. May only be called by the holder of the repository's lock. */
   static async open(gitdir: string, token: string): Promise<DurableFiles> {
-    const all = join(gitdir, 'tmp')
-    await rm(all, { recursive: true, force: true, maxRetries: 3 })
-    const files = new DurableFiles(join(all, token))
+    await rm(join(gitdir, 'tmp'), { recursive: true, force: true, maxRetries: 3 })
+    const files = new DurableFiles(gitdir, token)
     await mkdir(files.#temporary, { recursive: true })
     return files
-  }
-
-  /** The file system in the form that isomorphic-git expects. */
-  get client() {
-    return {
-      promises: {
-        ...reading,
-        rmdir: reject,
-        unlink: reject,
-        symlink: reject,
-        mkdir: (directory: string) => this.#mkdir(directory),
-        writeFile: (file: string, content: Uint8Array) => this.#writeObject(file, content),
-      },
-    }
   }
 
   get newObjectBytes(): number {
@@ -65,8 +60,62 @@ export class DurableFiles {
 
   /** Deletes the objects of a failed change. The next measurement counts those that cannot be deleted. */
   async discardObjects(): Promise<void> {
-    for (const file of this.#newObjects.keys()) await this.remove(file).catch(() => {})
+    for (const file of this.#newObjects.keys()) {
+      const temporary = this.#waitingObjects.get(file)
+      await (temporary === undefined ? this.remove(file) : rm(temporary, { force: true })).catch(() => {})
+    }
+    this.#waitingObjects.clear()
     this.#newObjects.clear()
+  }
+
+  /**
+   * Writes a new object, unless it exists, and returns its id. It is durable, and readers find it, after `placeObjects`.
+   */
+  async addObject(type: ObjectType, content: Uint8Array): Promise<string> {
+    if (content.length > INLINE_OBJECT_BYTES)
+      return this.addObjectOfParts(type, { size: content.length, parts: partsOf(content) })
+    const { oid, bytes } = encodedObject(type, content)
+    const file = looseObjectPath(this.#gitdir, oid)
+    if (await this.#hasObject(file)) return oid
+    const temporary = this.#newPath()
+    await writeFile(temporary, bytes, { flag: 'wx', mode: 0o644 })
+    this.#addFile(file, temporary, bytes.length)
+    return oid
+  }
+
+  /** Works like `addObject` for an object that is not held in memory. */
+  async addObjectOfParts(type: ObjectType, content: ObjectParts): Promise<string> {
+    const temporary = this.#newPath()
+    const { oid, bytes } = await encodeIntoFile(temporary, type, content)
+    const file = looseObjectPath(this.#gitdir, oid)
+    if (await this.#hasObject(file)) await rm(temporary)
+    else this.#addFile(file, temporary, bytes)
+    return oid
+  }
+
+  /** Returns the path of an object's file, which is a temporary one until `placeObjects`. */
+  pathOfObject(oid: string): string {
+    const file = looseObjectPath(this.#gitdir, oid)
+    return this.#waitingObjects.get(file) ?? file
+  }
+
+  /**
+   * Makes the new objects durable and puts them into their places. They are not synchronized one after the other, because
+   * the disk does several at once in the time of one.
+   */
+  async placeObjects(): Promise<void> {
+    const waiting = [...this.#waitingObjects]
+    for (let at = 0; at < waiting.length; at += OBJECTS_AT_A_TIME) {
+      const part = waiting.slice(at, at + OBJECTS_AT_A_TIME)
+      await allDone(
+        part.map(async ([file, temporary]) => {
+          await syncToDisk(temporary)
+          await this.#place(temporary, file)
+          this.#waitingObjects.delete(file)
+        }),
+      )
+    }
+    await this.flush()
   }
 
   /** Writes a file, replacing an existing one. */
@@ -76,8 +125,8 @@ export class DurableFiles {
   }
 
   /** Writes a new file durably, and returns the function that puts it into place, where it replaces an existing one. */
-  async prepare(file: string, content: string | Uint8Array | AsyncIterable<Uint8Array>): Promise<() => Promise<void>> {
-    const temporary = join(this.#temporary, String(this.#count++))
+  async prepare(file: string, content: string | Uint8Array): Promise<() => Promise<void>> {
+    const temporary = this.#newPath()
     const handle = await open(temporary, 'wx', 0o644)
     try {
       await writeFile(handle, content)
@@ -85,16 +134,12 @@ export class DurableFiles {
     } finally {
       await handle.close()
     }
-    return async () => {
-      await this.makeDirectory(dirname(file))
-      await rename(temporary, file)
-      this.#changedDirectories.add(dirname(file))
-    }
+    return () => this.#place(temporary, file)
   }
 
   async remove(file: string): Promise<void> {
     try {
-      await rename(file, join(this.#temporary, String(this.#count++)))
+      await rename(file, this.#newPath())
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
       // Either the file did not exist, or the lock was lost: then this throws, because the directory is removed.
@@ -113,33 +158,37 @@ export class DurableFiles {
   async flush(): Promise<void> {
     const directories = [...this.#changedDirectories]
     this.#changedDirectories.clear()
-    await Promise.all(directories.map(syncDirectory))
+    await allDone(directories.map(syncToDisk))
   }
 
-  /** Writes a new object in parts, unless it exists. */
-  async writeObjectParts(file: string, parts: AsyncIterable<Uint8Array>): Promise<void> {
-    if (await exists(file)) return
-    let bytes = 0
-    const counted = async function* () {
-      for await (const part of parts) {
-        bytes += part.length
-        yield part
-      }
-    }
-    const place = await this.prepare(file, counted())
-    await place()
+  #newPath(): string {
+    return join(this.#temporary, String(this.#count++))
+  }
+
+  async #hasObject(file: string): Promise<boolean> {
+    return this.#waitingObjects.has(file) || (await exists(file))
+  }
+
+  #addFile(file: string, temporary: string, bytes: number): void {
+    this.#waitingObjects.set(file, temporary)
     this.#newObjects.set(file, fileSpace(bytes))
   }
 
-  async #writeObject(file: string, content: Uint8Array): Promise<void> {
-    await this.write(file, content)
-    this.#newObjects.set(file, fileSpace(content.length))
+  async #place(temporary: string, file: string): Promise<void> {
+    await rename(temporary, file).catch(async (error: NodeJS.ErrnoException) => {
+      // The directory is missing; or the lock was lost, and then the next attempt fails too.
+      if (error.code !== 'ENOENT') throw error
+      await this.makeDirectory(dirname(file))
+      await rename(temporary, file)
+    })
+    this.#changedDirectories.add(dirname(file))
   }
+}
 
-  async #mkdir(directory: string): Promise<void> {
-    await mkdir(directory)
-    this.#changedDirectories.add(dirname(directory))
-  }
+/** Waits until all are done, also if one of them fails, so that nothing is written any more when this throws. */
+export async function allDone(work: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.allSettled(work)
+  await Promise.all(work)
 }
 
 const exists = (file: string): Promise<boolean> =>
@@ -151,9 +200,12 @@ const exists = (file: string): Promise<boolean> =>
     },
   )
 
-/** Makes files created, renamed or removed in a directory durable, so that the change survives a power failure. */
-export async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r')
+/**
+ * Makes the content of a file durable, or the files created, renamed and removed in a directory, so that the change
+ * survives a power failure.
+ */
+export async function syncToDisk(path: string): Promise<void> {
+  const handle = await open(path, 'r')
   try {
     await handle.sync()
   } finally {

@@ -5,6 +5,8 @@
  * @see gitformat-commit, git-mktree, git-mktag
  */
 
+export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
+
 export interface Signature {
   readonly name: string
   readonly email: string

@@ -6,13 +6,14 @@ import git from 'isomorphic-git'
 import type { Transaction } from 'kysely'
 import type { CoreTables } from '../kit/tables.ts'
 import { referenceSpace } from './file-space.ts'
-import { type DurableFiles, readOnlyFiles, syncDirectory } from './git-files.ts'
+import { allDone, type DurableFiles, readOnlyFiles, syncToDisk } from './git-files.ts'
 import {
   type CommitHeader,
   type CommitObject,
   commitBytes,
   commitHeaderOf,
   commitOf,
+  type ObjectType,
   type TagObject,
   type TreeEntry,
   tagBytes,
@@ -20,11 +21,10 @@ import {
   treeBytes,
   treeOf,
 } from './git-object.ts'
-import { blobIdOfFile, looseBlobOfFile, looseBlobParts, looseObjectPath, sizeOfLooseBlob } from './loose-object.ts'
+import { looseBlobParts, looseObjectPath, readLooseObject, sizeOfLooseBlob } from './loose-object.ts'
 import type { ReferenceMove } from './reference-move.ts'
 import type { RepositoryStorage } from './repository-storage.ts'
-
-export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
+import { cachedTree } from './tree-cache.ts'
 
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
@@ -42,6 +42,8 @@ export class GitRepository {
 
   /** Returns the type and content of an object; `undefined` if it does not exist. */
   async find(oid: string): Promise<{ type: ObjectType; bytes: Uint8Array } | undefined> {
+    const loose = await readLooseObject(this.objectPath(oid), oid)
+    if (loose !== undefined) return loose
     try {
       const read = { fs: readOnlyFiles, gitdir: this.gitdir, cache: this.#cache, oid, format: 'content' } as const
       const { type, object } = await git.readObject(read)
@@ -60,8 +62,9 @@ export class GitRepository {
     return commitHeaderOf(await this.#get(oid, 'commit'))
   }
 
-  async tree(oid: string): Promise<TreeEntry[]> {
-    return oid === EMPTY_TREE ? [] : treeOf(await this.#get(oid, 'tree'))
+  async tree(oid: string): Promise<readonly TreeEntry[]> {
+    if (oid === EMPTY_TREE) return []
+    return cachedTree(this.gitdir, oid, async () => treeOf(await this.#get(oid, 'tree')))
   }
 
   async blob(oid: string): Promise<Uint8Array> {
@@ -70,12 +73,13 @@ export class GitRepository {
 
   /** Returns the size of a blob. Only the beginning of a loose object is read. */
   async blobSize(oid: string): Promise<number> {
-    return (await sizeOfLooseBlob(this.gitdir, oid)) ?? (await this.blob(oid)).length
+    return (await sizeOfLooseBlob(this.objectPath(oid))) ?? (await this.blob(oid)).length
   }
 
   /** Returns the content of a blob in parts. A loose one is not held in memory. */
   async blobParts(oid: string): Promise<Readable> {
-    if ((await sizeOfLooseBlob(this.gitdir, oid)) !== undefined) return looseBlobParts(this.gitdir, oid)
+    const file = this.objectPath(oid)
+    if ((await sizeOfLooseBlob(file)) !== undefined) return looseBlobParts(file)
     return Readable.from([await this.blob(oid)])
   }
 
@@ -102,6 +106,11 @@ export class GitRepository {
       if (isNotFound(error) || (error as { code?: string }).code === 'AmbiguousError') return undefined
       throw error
     }
+  }
+
+  /** Returns the path of the file of a loose object. */
+  protected objectPath(oid: string): string {
+    return looseObjectPath(this.gitdir, oid)
   }
 
   async #get(oid: string, type: ObjectType): Promise<Uint8Array> {
@@ -154,14 +163,17 @@ export class WritableRepository extends GitRepository {
   /** Writes the content of a file as a blob without holding it in memory. The file must not change meanwhile. */
   async writeBlobOfFile(path: string, size: number): Promise<string> {
     this.#storage.requireRoom()
-    const oid = await blobIdOfFile(path, size)
-    await this.files.writeObjectParts(looseObjectPath(this.gitdir, oid), looseBlobOfFile(path, size))
-    return oid
+    return this.files.addObjectOfParts('blob', { size, parts: fs.createReadStream(path) })
+  }
+
+  /** Objects that were written by this change are not in their place yet. */
+  protected override objectPath(oid: string): string {
+    return this.files.pathOfObject(oid)
   }
 
   async #write(type: ObjectType, object: Uint8Array): Promise<string> {
     this.#storage.requireRoom()
-    return git.writeObject({ fs: this.files.client, gitdir: this.gitdir, type, object, format: 'content' })
+    return this.files.addObject(type, object)
   }
 }
 
@@ -190,11 +202,11 @@ export async function createRepository(gitdir: string, defaultBranch: string, to
   await rm(unfinishedDir(gitdir), { recursive: true, force: true, maxRetries: 3 })
   await mkdir(unfinished, { recursive: true })
   await git.init({ fs, gitdir: unfinished, bare: true, defaultBranch })
-  for (const directory of ['', 'objects', 'refs', 'refs/heads', 'refs/tags'])
-    await syncDirectory(join(unfinished, directory))
+  const places = ['', 'objects', 'refs', 'refs/heads', 'refs/tags', 'config', 'HEAD']
+  await allDone(places.map((place) => syncToDisk(join(unfinished, place))))
   await rename(unfinished, gitdir)
   await rm(unfinishedDir(gitdir), { recursive: true })
-  await syncDirectory(dirname(gitdir))
+  await syncToDisk(dirname(gitdir))
 }
 
 const isNotFound = (error: unknown): boolean => (error as { code?: string }).code === 'NotFoundError'

@@ -93,7 +93,7 @@ export async function entryAt(
   let entry: TreeEntry | undefined = { name: '', mode: modes.tree, oid: tree }
   for (const segment of segments) {
     if (entry?.mode !== modes.tree) return undefined
-    const entries: TreeEntry[] = await repository.tree(entry.oid)
+    const entries: readonly TreeEntry[] = await repository.tree(entry.oid)
     entry = entries.find(({ name }) => name === segment)
   }
   return entry

@@ -1,41 +1,64 @@
-import { createHash } from 'node:crypto'
+import { createHash, webcrypto } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import { constants, createDeflate, createInflate, inflateSync } from 'node:zlib'
+import type { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { constants, createInflate, inflate, inflateSync } from 'node:zlib'
+import type { ObjectType } from './git-object.ts'
 
 /** Enough bytes for the longest header with any compression. */
 const HEADER_BYTES = 512
+/** The compressed and the full size up to which an object is read in one step. A thread takes longer for so little. */
+const INLINE_BYTES = 4 * 1024
+const INLINE_FULL_BYTES = 64 * 1024
 
 export const looseObjectPath = (gitdir: string, oid: string): string =>
   join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2))
 
-/** The parts of a file with a header in front, as Git stores a blob. */
-async function* blobParts(path: string, size: number): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(`blob ${size}\0`)
-  let bytes = 0
-  for await (const part of createReadStream(path) as AsyncIterable<Buffer>) {
-    bytes += part.length
-    yield part
+/**
+ * Returns the type and content of the object in a file, or `undefined` if there is no file. Large objects are
+ * decompressed and checked in threads.
+ *
+ * @throws if the file is damaged
+ */
+export async function readLooseObject(
+  file: string,
+  oid: string,
+): Promise<{ type: ObjectType; bytes: Uint8Array } | undefined> {
+  const compressed = await readFile(file).catch(ignoreMissing)
+  if (compressed === undefined) return undefined
+  const whole = await inflated(compressed).catch((cause) => {
+    throw damaged(oid, cause)
+  })
+  const header = /^(commit|tree|blob|tag) (\d+)\0/.exec(whole.toString('latin1', 0, 32))
+  if (header === null || (await sha1Of(whole)) !== oid) throw damaged(oid)
+  return { type: header[1] as ObjectType, bytes: whole.subarray(header[0].length) }
+}
+
+const damaged = (oid: string, cause?: unknown) =>
+  new Error(`The repository is damaged: the object ${oid} cannot be read`, { cause })
+
+const inflateInThread = promisify<Buffer, Buffer>(inflate)
+
+async function inflated(compressed: Buffer): Promise<Buffer> {
+  if (compressed.length > INLINE_BYTES) return inflateInThread(compressed)
+  try {
+    return inflateSync(compressed, { maxOutputLength: INLINE_FULL_BYTES })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw error
+    return inflateInThread(compressed)
   }
-  if (bytes !== size) throw new Error(`A file of ${size} bytes was expected, and ${bytes} were read`)
 }
 
-/** Returns the id of the blob with the content of a file. */
-export async function blobIdOfFile(path: string, size: number): Promise<string> {
-  const hash = createHash('sha1')
-  for await (const part of blobParts(path, size)) hash.update(part)
-  return hash.digest('hex')
+async function sha1Of(bytes: Buffer): Promise<string> {
+  if (bytes.length <= INLINE_FULL_BYTES) return createHash('sha1').update(bytes).digest('hex')
+  return Buffer.from(await webcrypto.subtle.digest('SHA-1', bytes)).toString('hex')
 }
-
-/** Returns the loose object with the content of a file, compressed, in parts. */
-export const looseBlobOfFile = (path: string, size: number): AsyncIterable<Uint8Array> =>
-  Readable.from(blobParts(path, size)).compose(createDeflate())
 
 /** Returns the content of a loose blob in parts. */
-export const looseBlobParts = (gitdir: string, oid: string): Readable =>
-  createReadStream(looseObjectPath(gitdir, oid)).compose(createInflate()).compose(withoutHeader)
+export const looseBlobParts = (file: string): Readable =>
+  createReadStream(file).compose(createInflate()).compose(withoutHeader)
 
 async function* withoutHeader(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let isContent = false
@@ -50,11 +73,8 @@ async function* withoutHeader(parts: AsyncIterable<Buffer>): AsyncGenerator<Buff
 }
 
 /** Returns the size of a blob from the header of its file, or `undefined` if it is not a loose object. */
-export async function sizeOfLooseBlob(gitdir: string, oid: string): Promise<number | undefined> {
-  const file = await open(looseObjectPath(gitdir, oid), 'r').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
+export async function sizeOfLooseBlob(path: string): Promise<number | undefined> {
+  const file = await open(path, 'r').catch(ignoreMissing)
   if (file === undefined) return undefined
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0)
@@ -64,4 +84,8 @@ export async function sizeOfLooseBlob(gitdir: string, oid: string): Promise<numb
   } finally {
     await file.close()
   }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
 }

@@ -84,6 +84,6 @@ export async function renewLock({ db }: Pick<RepositoryContext, 'db'>, token: st
   await db.write((tx) => confirmLock({ db: tx }, token))
 }
 
-export async function releaseLock({ db }: Pick<RepositoryContext, 'db'>, token: string): Promise<void> {
-  await db.write((tx) => tx.deleteFrom('repository_locks').where('token', '=', token).execute())
+export async function releaseLock(db: Transaction<CoreTables>, token: string): Promise<void> {
+  await db.deleteFrom('repository_locks').where('token', '=', token).execute()
 }

@@ -15,6 +15,12 @@ export const LEASE_MS = 15_000
 /** Locks of the process by repository: callers queue in order, and only the first one polls the database. */
 const localLocks = new WeakMap<RepositoryContext['db'], Map<string, FifoLock>>()
 
+/** A lock while `work` runs. */
+interface HeldLock {
+  /** Set when a transaction of `work` has released the lock with its last change, which saves a transaction. */
+  isReleased: boolean
+}
+
 /**
  * Runs `work` exclusively for this repository, among all processes that share the database.
  *
@@ -27,7 +33,7 @@ const localLocks = new WeakMap<RepositoryContext['db'], Map<string, FifoLock>>()
 export async function withRepositoryLock<Result>(
   context: RepositoryContext,
   name: string,
-  work: (token: string) => Promise<Result>,
+  work: (token: string, lock: HeldLock) => Promise<Result>,
   { waitMs = MAX_WAIT_MS } = {},
 ): Promise<Result> {
   const deadlineNs = context.clock.nowNs() + BigInt(waitMs) * 1_000_000n
@@ -41,12 +47,13 @@ export async function withRepositoryLock<Result>(
     const token = await takeLock(context, name, leftMs)
     const ended = new AbortController()
     const renewing = renewUntil(context, token, ended.signal)
+    const held: HeldLock = { isReleased: false }
     try {
-      return await work(token)
+      return await work(token, held)
     } finally {
       ended.abort()
       await renewing
-      await releaseLock(context, token)
+      if (!held.isReleased) await context.db.write((tx) => releaseLock(tx, token))
     }
   } finally {
     lock.release()

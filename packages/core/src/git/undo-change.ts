@@ -1,7 +1,7 @@
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hasIntent, listUnfinished, takeIntent } from './change-intent-store.ts'
-import { DurableFiles, syncDirectory } from './git-files.ts'
+import { DurableFiles, syncToDisk } from './git-files.ts'
 import { repositoryExists, unfinishedDir } from './git-repository.ts'
 import { revertMove } from './reference-move.ts'
 import type { RepositoryContext } from './repository-context.ts'
@@ -13,21 +13,31 @@ const BATCH_SIZE = 100
 /** The time to wait for a running change, before the repository is left to the next sweep. */
 const WAIT_MS = 2_000
 
+interface UnfinishedChange {
+  /** The name of the repository. */
+  readonly name: string
+  readonly token: string
+  readonly files?: DurableFiles
+  /** Whether only a change under the same token is undone. Default: that of any former holder of the lock. */
+  readonly isOwn?: boolean
+}
+
 /**
  * Undoes an unfinished change of a repository: references return to where they were, and a repository that the change
- * has created is removed. Only for the holder of the lock.
+ * has created is removed. Only for the holder of the lock. A holder that may have lost the lock can undo its own change,
+ * because the next holder would have undone it already.
  *
  * @returns whether there was an unfinished change
  */
 export async function undoChange(
   context: RepositoryContext,
-  { name, token, files }: { readonly name: string; readonly token: string; readonly files?: DurableFiles },
+  { name, token, files, isOwn = false }: UnfinishedChange,
 ): Promise<boolean> {
   if (!(await hasIntent(context, name))) return false
   const gitdir = gitdirOf(context, name)
   // If the process ends in between, the row remains, and the next holder of the lock starts again.
   return context.db.write(async (db) => {
-    const intent = await takeIntent(db, name)
+    const intent = await takeIntent(db, name, isOwn ? token : undefined)
     if (intent === undefined) return false
     const exists = await repositoryExists(gitdir)
     if (intent.creates) {
@@ -71,5 +81,5 @@ async function discardRepository(gitdir: string, token: string): Promise<void> {
   await mkdir(unfinished, { recursive: true })
   await rename(gitdir, join(unfinished, token))
   await rm(unfinished, { recursive: true, force: true, maxRetries: 3 })
-  await syncDirectory(dirname(gitdir))
+  await syncToDisk(dirname(gitdir))
 }

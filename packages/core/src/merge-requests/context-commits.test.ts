@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { cp, rm } from 'node:fs/promises'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { gitdirOf } from '../git/repository-directory.ts'
@@ -211,6 +211,51 @@ test('they change while the merge request is closed, but not in an archived proj
   for (const actor of [mira, root])
     expect([await add([shas[1]!], actor), await remove([shas[0]!], actor)]).toEqual([forbidden, forbidden])
   expect(await listed()).toEqual([shas[0]])
+})
+
+describe('of another project', () => {
+  let fork: Project
+  let inFork: string
+
+  /** A project of another user, with the commits of the first one and another one, as a fork has them. */
+  beforeEach(async () => {
+    fork = await world.project('tools', noor, 'public')
+    const copied = (where: Project) => gitdirOf(world.core, repositoryNameOf({ kind: 'project', id: where.id }))
+    await cp(copied(project), copied(fork), { recursive: true })
+    const actions = [{ action: 'create', filePath: 'fork.md', content: 'x' }]
+    const input = { project: fork.id, branch: 'main', commitMessage: 'In the fork', actions }
+    inFork = (await world.perform(noor, createCommit, input)).sha
+  })
+
+  test('commits are found in the repository of the merge request only', async () => {
+    expect(await add([inFork])).toEqual(invalidSha)
+    expect(await add([inFork], root)).toEqual(invalidSha)
+    expect(await remove([inFork])).toEqual(invalidSha)
+    expect(await add([shas[0]!])).toEqual([shas[0]])
+  })
+
+  test('roles do not count', async () => {
+    expect(await add([shas[0]!], noor)).toEqual(forbidden)
+    expect(await remove([shas[0]!], noor)).toEqual(forbidden)
+    await add([shas[0]!])
+    await world.perform(noor, removeProject, { project: fork.id })
+    expect(await listed()).toEqual([shas[0]])
+  })
+
+  test('a branch cannot be merged from there, so that no merge request has two repositories', async () => {
+    await world.perform(noor, createBranch, { project: fork.id, branch: 'patch', ref: 'main' })
+    const draft = { project: fork.id, title: 'x', sourceBranch: 'patch', targetBranch: 'main' }
+    const across = world.perform(noor, createMergeRequest, { ...draft, targetProjectId: project.id })
+    expect(await across.catch(failure)).toEqual({
+      code: 'impossible',
+      message: 'Source project is not a fork of the target project',
+    })
+    // Within its own project, the commits are those of that project.
+    await world.perform(noor, createMergeRequest, draft)
+    const own = { project: fork.id, mergeRequestIid: 1 }
+    expect(await add([inFork], noor, own)).toEqual([inFork])
+    expect(await add([shas[0]!], mira, own)).toEqual(forbidden)
+  })
 })
 
 test('they do not count as commits of the merge request, and end with it', async () => {

@@ -130,7 +130,7 @@ export class RepositoryReader {
     if (tip === undefined) return []
     const { git } = this.#repository!
     const { tree } = await git.commit(tip)
-    const known = new Map<string, Promise<TreeEntry[]>>()
+    const known = new Map<string, Promise<readonly TreeEntry[]>>()
     const trees = {
       tree(oid: string) {
         const entries = known.get(oid) ?? git.tree(oid)

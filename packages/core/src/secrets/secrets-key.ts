@@ -1,6 +1,6 @@
 import { link, mkdir, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { syncDirectory } from '../git/git-files.ts'
+import { syncToDisk } from '../git/git-files.ts'
 import { SECRETS_KEY_BYTES } from './sealed-text.ts'
 
 /**
@@ -28,7 +28,7 @@ async function createKey(file: string, randomBytes: (bytes: number) => Uint8Arra
     await handle.close()
     await rm(unfinished, { force: true })
   }
-  await syncDirectory(dirname(file))
+  await syncToDisk(dirname(file))
   return (await readKey(file))!
 }
 

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { z } from 'zod'
 import { DomainError, notFound } from '../kit/domain-error.ts'
 import type { namespaceRef } from '../kit/parameter-schemas.ts'
@@ -86,10 +87,17 @@ export const removeProjectSnippet = command(
   (tx, { snippetId }) => removeSnippetWith(tx, snippetId, tx.subject),
 )
 
+/** The size up to which a file is held in memory to be sent. */
+const MAX_WHOLE_BYTES = 256 * 1024
+
 /** The content of a file of a snippet. */
 export interface RawSnippetFile {
   readonly name: string
-  readonly bytes: Uint8Array
+  /** The id of the blob. */
+  readonly sha: string
+  readonly size: number
+  /** A large file is read in parts while it is sent, so that it does not block the event loop. */
+  readonly content: Uint8Array | Readable
 }
 
 /** Returns the first file, in the order of the paths. */
@@ -117,7 +125,9 @@ export const getRawProjectSnippetFile = query(
 async function rawFile({ git, files }: SnippetFiles, wanted: string | undefined): Promise<RawSnippetFile> {
   const file = files.find(({ path }) => path === wanted)
   if (file === undefined) throw notFound('File')
-  return { name: file.name, bytes: await git.blob(file.sha) }
+  const { name, sha } = file
+  const size = await git.blobSize(sha)
+  return { name, sha, size, content: await (size > MAX_WHOLE_BYTES ? git.blobParts(sha) : git.blob(sha)) }
 }
 
 /** Returns the client that created a snippet. */

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import type { Readable } from 'node:stream'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { gitdirOf } from '../git/repository-directory.ts'
@@ -18,6 +19,7 @@ import {
   getRawProjectSnippet,
   getRawProjectSnippetFile,
   getSnippetUserAgent,
+  type RawSnippetFile,
   removeProjectSnippet,
   updateProjectSnippet,
 } from './snippet-operations.ts'
@@ -44,9 +46,10 @@ const update = (snippetId: number, changes: object, actor: User | undefined = mi
   world.perform(actor, updateProjectSnippet, { project: project.id, snippetId, ...changes })
 const get = (snippetId: number, actor: User | undefined = mira) =>
   world.perform(actor, getProjectSnippet, { project: project.id, snippetId })
+const textOf = async ({ content }: RawSnippetFile) => Buffer.from(content as Uint8Array).toString()
 const raw = async (snippetId: number, filePath: string, ref = 'main') => {
   const input = { project: project.id, snippetId, ref, filePath }
-  return Buffer.from((await world.perform(mira, getRawProjectSnippetFile, input)).bytes).toString()
+  return textOf(await world.perform(mira, getRawProjectSnippetFile, input))
 }
 const gitdir = (id: number) => gitdirOf(world.core, `snippets/${id}`)
 const git = (id: number, ...args: string[]) =>
@@ -78,7 +81,28 @@ test('a snippet has a repository with one commit for each change of its files', 
   expect(await raw(1, 'bin/rotate.sh', 'main')).toBe('rotate -f')
   expect(await raw(1, 'bin/rotate.sh', git(1, 'rev-parse', 'main~1').trim())).toBe('rotate')
   const first = await world.perform(mira, getRawProjectSnippet, { project: project.id, snippetId: 1 })
-  expect([first.name, Buffer.from(first.bytes).toString()]).toEqual(['rotate.sh', 'rotate -f'])
+  expect([first.name, await textOf(first)]).toEqual(['rotate.sh', 'rotate -f'])
+})
+
+test('a large file is written and read in parts, with turns of the event loop between them', async () => {
+  const content = Array.from({ length: 500_000 }, (_, line) => `line ${line} €\n`).join('')
+  const turns = { count: 0, isOver: false }
+  const countTurns = () => {
+    turns.count += 1
+    if (!turns.isOver) setImmediate(countTurns)
+  }
+  setImmediate(countTurns)
+  await create({ files: [{ filePath: 'log.txt', content }] })
+  turns.isOver = true
+  const bytes = Buffer.byteLength(content)
+  // It is encoded, hashed and compressed in at most 256 KiB for each turn.
+  expect(turns.count).toBeGreaterThan(bytes / (256 * 1024))
+  const file = await world.perform(mira, getRawProjectSnippet, { project: project.id, snippetId: 1 })
+  expect([file.size, file.sha]).toEqual([bytes, git(1, 'rev-parse', 'main:log.txt').trim()])
+  const parts: Buffer[] = await (file.content as Readable).toArray()
+  expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(64 * 1024)
+  expect(Buffer.concat(parts).toString() === content).toBe(true)
+  expect(git(1, 'fsck', '--strict')).toBe('')
 })
 
 test('the former parameters create, change and rename the only file', async () => {

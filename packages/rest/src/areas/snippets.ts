@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import {
   createProjectSnippet,
   getProjectSnippet,
@@ -12,7 +13,7 @@ import {
 import { fullMessages } from '../routing/field-error-text.ts'
 import { type Area, type RestRoute, route } from '../routing/route.ts'
 import { orderedList } from './parameters/lists.ts'
-import { inlineDisposition, rawContent } from './shapes/repository-shapes.ts'
+import { inlineDisposition } from './shapes/repository-shapes.ts'
 import { snippetShape, userAgentShape } from './shapes/snippet-shape.ts'
 
 /** The maximum size of a body with files. */
@@ -22,12 +23,16 @@ const snippets = '/projects/:id/snippets'
 const snippet = `${snippets}/:snippet_id`
 
 /** Refusals of snippets have their texts in `message.error`. */
+const rawContent = ({ content }: RawSnippetFile) => ({ type: 'text/plain', body: content })
+
 const wording: Pick<RestRoute, 'invalid' | 'refusal'> = {
   invalid: (fields) => ({ error: fullMessages(fields) }),
   refusal: (message) => ({ error: message }),
 }
 
-const rawHeaders = ({ name }: RawSnippetFile) => ({
+const rawHeaders = ({ name, sha, size, content }: RawSnippetFile) => ({
+  // The hash of a whole content is computed when it is sent.
+  ...(content instanceof Readable && { ETag: `W/"${sha}"`, 'Content-Length': String(size) }),
   // Browsers render a page of this type even if the server declares text.
   'Content-Disposition': inlineDisposition(name.replace(/\.xhtml$/i, '')),
   'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",

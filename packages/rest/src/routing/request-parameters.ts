@@ -132,7 +132,7 @@ function validateText(values: unknown): void {
   const waiting: { value: unknown; depth: number }[] = [{ value: values, depth: 0 }]
   for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
     const { value, depth } = entry
-    if (typeof value === 'string' && invalidCharacters.test(value)) throw badRequest()
+    if (typeof value === 'string' && !isStorable(value)) throw badRequest()
     if (typeof value !== 'object' || value === null || value instanceof Uint8Array) continue
     if (depth > MAX_DEPTH) throw badRequest()
     if (Array.isArray(value)) {
@@ -140,12 +140,13 @@ function validateText(values: unknown): void {
       continue
     }
     for (const [name, inner] of Object.entries(value)) {
-      if (invalidCharacters.test(name)) throw badRequest()
+      if (!isStorable(name)) throw badRequest()
       waiting.push({ value: inner, depth: depth + 1 })
     }
   }
 }
 
-const invalidCharacters = /[\0\p{Surrogate}]/u
+/** Much faster than a regular expression, which matters for files of many megabytes. */
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
 export const badRequest = (): RestError => new RestError(400, { error: 'Bad Request' })

@@ -113,7 +113,7 @@ function readText(traits: Traits, text: string, repeated: readonly unknown[] | u
   }
   if (traits.number && /^-?\d+$/.test(text)) return Number(text)
   if (traits.number && !traits.text && /^-?\d+\.\d+$/.test(text)) return Number(text)
-  const word = text.toLowerCase()
+  const word = traits.boolean ? text.toLowerCase() : ''
   if (traits.boolean && Object.hasOwn(booleans, word)) return booleans[word]
   if (traits.text || text.trim() !== '') return text
   return emptyValue(traits)

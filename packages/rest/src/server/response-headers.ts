@@ -84,18 +84,26 @@ export function preflightReply(incoming: Incoming): Reply | undefined {
   }
 }
 
-/** Adds a weak ETag to a response to GET or HEAD, or turns it into a 304 if If-None-Match has the ETag. */
+/**
+ * Adds a weak ETag to a response to GET or HEAD, or turns it into a 304 if If-None-Match has the ETag. A stream is not read
+ * twice to compute one, so it has an ETag only if its route sets it.
+ */
 export function withEtag(reply: Reply, { method, raw }: Incoming): Reply {
   const isRead = method === 'GET' || method === 'HEAD'
   if (!isRead || reply.status !== 200 || reply.headers?.['Cache-Control'] !== undefined) return reply
   const { content } = reply
-  // A stream is not read twice to compute its hash.
-  if (content === undefined || content instanceof Readable) return reply
-  const etag = `W/"${createHash('sha256').update(content).digest('hex').slice(0, 32)}"`
-  const headers = { ...reply.headers, ETag: etag }
+  if (content === undefined) return reply
+  const etag = content instanceof Readable ? reply.headers?.ETag : etagOf(content)
+  if (etag === undefined) return reply
+  const headers: Record<string, string> = { ...reply.headers, ETag: etag }
   if (!matches(raw.headers['if-none-match'], etag)) return { ...reply, headers }
-  return { status: 304, headers }
+  if (content instanceof Readable) content.destroy()
+  const { 'Content-Length': _, ...kept } = headers
+  return { status: 304, headers: kept }
 }
+
+const etagOf = (content: string | Uint8Array): string =>
+  `W/"${createHash('sha256').update(content).digest('hex').slice(0, 32)}"`
 
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   const weak = (tag: string) => tag.trim().replace(/^W\//, '')
