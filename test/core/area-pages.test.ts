@@ -20,6 +20,14 @@ const pages: Readonly<Record<string, Check>> = {
   'docs/context-commits.md': ([, , , , , added, listed, left]) => {
     expect([added[0].title, listed[0].id, left]).toEqual(['Soil', added[0].id, []])
   },
+  'docs/notes.md': ([, , , changed, , listed, left]) => {
+    expect(changed).toMatchObject({ body: 'Not before April', noteable_type: 'Issue', noteable_iid: 1 })
+    expect(listed.map(({ body, system }: Record<string, unknown>) => [body, system])).toEqual([
+      ['Not before April', false],
+      ['closed', true],
+    ])
+    expect(left).toMatchObject([{ body: 'closed' }])
+  },
   'docs/wikis.md': ([, made, listed, moved, shown, attached, left]) => {
     expect([made.slug, listed[0].title, moved.slug]).toEqual(['Guides/Set-up', 'Set up', 'Guides/Begin'])
     expect(shown.content).toContain('<em>here</em>')

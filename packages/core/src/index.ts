@@ -132,6 +132,20 @@ export { projectSettings } from './model/project-settings.ts'
 export type { SpamCheck, SpamReport, SpamSuspect, SpamVerdict } from './model/spam-check.ts'
 export * from './model/user.ts'
 export { userSettings } from './model/user-settings.ts'
+export * from './notes/commit-comments.ts'
+export * from './notes/discussion-operations.ts'
+export {
+  type Discussion,
+  isResolvable,
+  type Note,
+  type NotePosition,
+  type NoteRecord,
+  noteableIdOf,
+  noteableTypes,
+} from './notes/note.ts'
+export * from './notes/note-listings.ts'
+export * from './notes/note-operations.ts'
+export { findNote } from './notes/note-store.ts'
 export * from './oauth/application.ts'
 export * from './oauth/application-operations.ts'
 export type {} from './oauth/application-store.ts'

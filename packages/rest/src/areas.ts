@@ -11,6 +11,7 @@ import { mergeRequestDiffsArea } from './areas/merge-request-diffs.ts'
 import { mergeRequestsArea } from './areas/merge-requests.ts'
 import { milestonesArea } from './areas/milestones.ts'
 import { namespacesArea } from './areas/namespaces.ts'
+import { notesArea } from './areas/notes.ts'
 import { pipelineChangesArea } from './areas/pipeline-changes.ts'
 import { pipelinesArea } from './areas/pipelines.ts'
 import { projectsArea } from './areas/projects.ts'
@@ -48,4 +49,5 @@ export const areas: readonly Area[] = [
   wikisArea,
   pipelineChangesArea,
   snippetsArea,
+  notesArea,
 ]

@@ -93,6 +93,14 @@ export const permissionTable = {
   remove_own_snippet: { least: reporter, endsWithArchiving: true, ...snippets },
   admin_snippet: { least: maintainer, endsWithArchiving: true, ...snippets },
 
+  /** What a note is about needs its own permission to be read. */
+  create_note: { least: guest, visitors: 'signed_in', endsWithArchiving: true },
+  admin_note: { least: maintainer, endsWithArchiving: true },
+  resolve_note: { least: developer, endsWithArchiving: true },
+  read_internal_note: { least: planner },
+  /** Allows choosing the time of a note. */
+  set_note_time: { least: owner, endsWithArchiving: true },
+
   read_wiki: { least: guest, visitors: 'anyone', ...wiki },
   write_wiki: { roles: [planner, developer, maintainer, owner], endsWithArchiving: true, ...wiki },
   remove_wiki: { roles: [planner, maintainer, owner], endsWithArchiving: true, ...wiki },

@@ -23,6 +23,7 @@ export interface IssuableRow {
   readonly updated_at_ms: number
   readonly time_estimate_seconds: number
   readonly time_spent_seconds: number
+  readonly user_notes_count: number
 }
 
 /**
@@ -62,6 +63,7 @@ export async function issuablesOf(
     updatedAtMs: row.updated_at_ms,
     timeEstimateSeconds: row.time_estimate_seconds,
     timeSpentSeconds: row.time_spent_seconds,
+    userNotesCount: row.user_notes_count,
   })
   return { of, users }
 }

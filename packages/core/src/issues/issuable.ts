@@ -30,6 +30,8 @@ export interface Issuable {
   readonly timeEstimateSeconds: number
   /** The sum of all time logs. */
   readonly timeSpentSeconds: number
+  /** The number of notes of users, internal ones included. */
+  readonly userNotesCount: number
 }
 
 /** An issuable with its own description and that of its milestone. */

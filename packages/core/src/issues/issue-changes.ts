@@ -7,6 +7,7 @@ import { instant, namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor } from '../model/user.ts'
+import { addSystemNotes } from '../notes/system-notes.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { comparedMembers, type RecordedKind, recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
@@ -83,6 +84,7 @@ export async function changeIssue(
   if (state !== before.state) await setIssueState(tx, before.id, state, tx.actor!.id)
   if (!isUpdated && state === before.state) return before
   const issue = await getIssue(tx, tx.actor, project, before.iid)
+  await addSystemNotes(tx, 'issue', before, issue)
   const change = { before, after: issue, projectId: project.id }
   if (isUpdated) await recordChange(tx, issueEvents, 'updated', change)
   if (state !== before.state) {

@@ -5,6 +5,7 @@ import { standingsOf } from '../access/subject.ts'
 import { listedEach } from '../kit/listing.ts'
 import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
+import { canComment } from '../notes/note-access.ts'
 import { descriptionsOfEach } from '../operations/description-store.ts'
 import { batchQuery, unscopedBatchQuery, unscopedQuery } from '../operations/operation.ts'
 import { findProjects } from '../projects/project-store.ts'
@@ -77,6 +78,7 @@ export interface IssuePermissions {
   readonly administers: boolean
   /** The actor may change title and description, and close and reopen the issue. */
   readonly updates: boolean
+  readonly comments: boolean
 }
 
 export const permissionsOfEachIssue = unscopedBatchQuery(
@@ -90,12 +92,16 @@ export const permissionsOfEachIssue = unscopedBatchQuery(
     const all = [...projects.values()]
     const standings = await standingsOf(context, actor, all)
     const standingOf = new Map(all.map(({ id }, index) => [id, standings[index]!]))
-    return issues.map(({ projectId, author }) => {
+    return issues.map(({ projectId, author, isDiscussionLocked }) => {
       const standing = standingOf.get(projectId)
       const may = (permission: Permission) => standing !== undefined && can(standing, permission)
       const administers = may('update_issue')
       const isOwn = actor !== undefined && author?.id === actor.id
-      return { administers, updates: administers || (isOwn && may('update_own_issue')) }
+      return {
+        administers,
+        updates: administers || (isOwn && may('update_own_issue')),
+        comments: standing !== undefined && canComment(standing, { isLocked: isDiscussionLocked === true }),
+      }
     })
   },
 )

@@ -63,6 +63,7 @@ interface IssuesTable {
   updated_at_ms: number
   time_estimate_seconds: Generated<number>
   time_spent_seconds: Generated<number>
+  user_notes_count: Generated<number>
 }
 
 interface IssueStateEventsTable {
@@ -103,6 +104,7 @@ const listedColumns = [
   'issues.updated_at_ms',
   'issues.time_estimate_seconds',
   'issues.time_spent_seconds',
+  'issues.user_notes_count',
 ] as const
 
 export type IssueRow = Omit<Selectable<IssuesTable>, 'description'> & { project_path: string }

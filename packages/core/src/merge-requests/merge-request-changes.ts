@@ -12,6 +12,7 @@ import { clearable } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor } from '../model/user.ts'
+import { addSystemNotes } from '../notes/system-notes.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { comparedMembers, type RecordedKind, recordChange } from '../operations/record-change.ts'
 import { branchName } from '../repositories/branch-name.ts'
@@ -89,6 +90,7 @@ export async function changeMergeRequest(
   if (state !== undefined) await setMergeRequestState(tx, before.id, state, tx.actor!.id)
   if (!isUpdated && state === undefined) return before
   const mergeRequest = await getMergeRequest(tx, tx.actor, project, before.iid)
+  await addSystemNotes(tx, 'merge_request', before, mergeRequest)
   const change = { before, after: mergeRequest, projectId: project.id }
   if (isUpdated) await recordChange(tx, mergeRequestEvents, 'updated', change)
   if (state !== undefined) {

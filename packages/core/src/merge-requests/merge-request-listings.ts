@@ -7,6 +7,7 @@ import { emptyListing, listedEach } from '../kit/listing.ts'
 import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
+import { canComment } from '../notes/note-access.ts'
 import { descriptionsOfEach } from '../operations/description-store.ts'
 import { batchQuery, unscopedBatchQuery } from '../operations/operation.ts'
 import { findProject } from '../projects/project-store.ts'
@@ -120,6 +121,7 @@ export interface MergeRequestPermissions {
   /** The actor may update this merge request. */
   readonly updates: boolean
   readonly pushes: boolean
+  readonly comments: boolean
 }
 
 /** Returns what the actor may do with each merge request. */
@@ -137,6 +139,7 @@ export const permissionsOfEachMergeRequest = unscopedBatchQuery(
         administers,
         updates: administers || (isOwn && can(standing, 'update_own_merge_request')),
         pushes: can(standing, 'push_code'),
+        comments: canComment(standing, { isLocked: mergeRequest.isDiscussionLocked === true }),
       }
     })
   },

@@ -40,6 +40,7 @@ interface MergeRequestsTable {
   updated_at_ms: number
   time_estimate_seconds: Generated<number>
   time_spent_seconds: Generated<number>
+  user_notes_count: Generated<number>
 }
 
 export const mergeRequestTables = {
@@ -73,6 +74,7 @@ export const listedColumns = [
   'merge_requests.updated_at_ms',
   'merge_requests.time_estimate_seconds',
   'merge_requests.time_spent_seconds',
+  'merge_requests.user_notes_count',
 ] as const
 
 export type MergeRequestRow = Omit<Selectable<MergeRequestsTable>, 'description'> & {

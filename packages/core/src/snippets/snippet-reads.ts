@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Subject, standingsOf } from '../access/subject.ts'
+import { canComment } from '../notes/note-access.ts'
 import { unscopedBatchQuery } from '../operations/operation.ts'
 import type { RepositoryTreeEntry } from '../repositories/tree-entries.ts'
 import type { Snippet } from './snippet.ts'
@@ -16,6 +17,8 @@ export interface SnippetRights {
   readonly admin: boolean
   /** Whether they may report it to the spam-detection service. */
   readonly report: boolean
+  /** Personal snippets have no notes. */
+  readonly comment: boolean
 }
 
 export const rightsOfEachSnippet = unscopedBatchQuery(
@@ -31,7 +34,8 @@ export const rightsOfEachSnippet = unscopedBatchQuery(
       const viewer = { actor, standing: snippet.project && standingOf.get(snippet.project.id) }
       const admin = canRemoveSnippet(viewer, snippet)
       if (admin) removable.add(snippet.id)
-      return { read: canReadSnippet(viewer, snippet), update: canUpdateSnippet(viewer, snippet), admin }
+      const comment = viewer.standing !== undefined && canComment(viewer.standing, { isLocked: false })
+      return { read: canReadSnippet(viewer, snippet), update: canUpdateSnippet(viewer, snippet), admin, comment }
     })
     const reportable = await unsubmittedUserAgents(context, [...removable])
     return rights.map((each, index) => ({ ...each, report: reportable.has(snippets[index]!.id) }))

@@ -93,7 +93,7 @@ test('shows all fields of an issue', async () => {
         { id: 'gid://svc/ProjectLabel/2', title: 'docs' },
       ],
     },
-    userPermissions: { adminIssue: true, updateIssue: true, createNote: false },
+    userPermissions: { adminIssue: true, updateIssue: true, createNote: true },
   })
   const hidden = '{ issue(id: "gid://svc/Issue/1") { id } project(fullPath: "acme/app") { issues { count } } }'
   for (const reader of [stranger, undefined]) {

@@ -1,5 +1,6 @@
 import {
   descriptionsOfEachIssue,
+  discussionCountOfEachIssue,
   findEachIssue,
   type Issue,
   type IssuePermissions,
@@ -40,8 +41,8 @@ export function addIssues(kit: Kit): void {
         updateIssue: allowed(({ updates }) => updates),
         reopenIssue: allowed(({ updates }) => updates),
         moveIssue: allowed(({ administers }) => administers),
-        // This service cannot comment on, copy or relate issues yet.
-        createNote: alwaysFalse(),
+        createNote: allowed(({ comments }) => comments),
+        // This service cannot copy or relate issues yet.
         cloneIssue: alwaysFalse(),
         adminIssueRelation: alwaysFalse(),
       }
@@ -85,6 +86,11 @@ export function addIssues(kit: Kit): void {
         resolve: ({ isDiscussionLocked }) => isDiscussionLocked === true,
       }),
       projectId: t.exposeInt('projectId'),
+      userNotesCount: t.exposeInt('userNotesCount', { nullable: false }),
+      userDiscussionsCount: t.int({
+        nullable: false,
+        resolve: (source, _args, context) => loadBatched(context, discussionCountOfEachIssue, source),
+      }),
       taskCompletionStatus: t.field({
         type: taskCompletionStatus,
         nullable: false,
@@ -141,8 +147,6 @@ function addConstantFields(kit: Kit): void {
       mergeRequestsCount: alwaysZero(),
       upvotes: alwaysZero(),
       downvotes: alwaysZero(),
-      userNotesCount: alwaysZero(),
-      userDiscussionsCount: alwaysZero(),
       // This service sends no email.
       emailsEnabled: alwaysFalse(),
       emailsDisabled: t.boolean({

@@ -1,5 +1,6 @@
 import {
   descriptionsOfEachMergeRequest,
+  discussionCountOfEachMergeRequest,
   findEachMergeRequest,
   findEachProject,
   listLabelsOfEachMergeRequest,
@@ -48,8 +49,8 @@ export function addMergeRequests(kit: Kit): void {
         readMergeRequest: allowed(() => true),
         adminMergeRequest: allowed(({ administers }) => administers),
         updateMergeRequest: allowed(({ updates }) => updates),
-        // This service cannot comment on, approve or merge merge requests yet.
-        createNote: alwaysFalse(),
+        createNote: allowed(({ comments }) => comments),
+        // This service cannot approve or merge merge requests yet.
         canMerge: alwaysFalse(),
         canApprove: alwaysFalse(),
         pushToSourceBranch: allowed(({ pushes, sha }) => pushes && sha !== undefined),
@@ -95,6 +96,10 @@ export function addMergeRequests(kit: Kit): void {
         nullable: false,
         resolve: ({ isDiscussionLocked }) => isDiscussionLocked === true,
       }),
+      userNotesCount: t.exposeInt('userNotesCount'),
+      userDiscussionsCount: t.int({
+        resolve: (source, _args, context) => loadBatched(context, discussionCountOfEachMergeRequest, source),
+      }),
       mergeUser: t.field({ type: 'UserCore', resolve: ({ mergedBy }) => mergedBy }),
       milestone: t.field({ type: 'Milestone', resolve: ({ milestone }) => milestone }),
       taskCompletionStatus: t.field({
@@ -113,7 +118,7 @@ export function addMergeRequests(kit: Kit): void {
         nullable: false,
         resolve: async (source, _args, context) => {
           const permissions = await loadBatched(context, permissionsOfEachMergeRequest, source)
-          return { administers: false, updates: false, pushes: false, ...permissions, sha: source.sha }
+          return { administers: false, updates: false, pushes: false, comments: false, ...permissions, sha: source.sha }
         },
       }),
       labels: connectionField(kit, t, 'Label', {
@@ -194,8 +199,6 @@ function addConstantFields({ builder }: Kit): void {
       sourceBranchProtected: alwaysFalse(),
       upvotes: alwaysZero(),
       downvotes: alwaysZero(),
-      userNotesCount: t.int({ resolve: () => 0 }),
-      userDiscussionsCount: t.int({ resolve: () => 0 }),
       approved: alwaysFalse(),
     }
   })

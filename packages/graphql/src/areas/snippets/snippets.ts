@@ -41,8 +41,8 @@ export function addSnippets(kit: Kit): void {
       updateSnippet: t.exposeBoolean('update', { nullable: false }),
       adminSnippet: t.exposeBoolean('admin', { nullable: false }),
       reportSnippet: t.exposeBoolean('report', { nullable: false }),
-      // Snippets have neither notes nor reactions yet.
-      createNote: constantFields(t).alwaysFalse(),
+      createNote: t.exposeBoolean('comment', { nullable: false }),
+      // Snippets have no reactions yet.
       awardEmoji: constantFields(t).alwaysFalse(),
     }),
   })

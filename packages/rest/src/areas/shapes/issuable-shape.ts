@@ -33,7 +33,7 @@ export const timeStatsShape = {
   }),
 } satisfies Shape<Issuable>
 
-/** The fields that issues and merge requests share. Votes and comments do not exist yet. */
+/** The fields that issues and merge requests share. Votes do not exist yet. */
 export const issuableSchema = {
   id: z.int(),
   iid: z.int(),
@@ -89,7 +89,7 @@ export function issuableJson(
     assignees,
     author: userOrNull(item.author, context),
     assignee: assignees[0] ?? null,
-    user_notes_count: 0,
+    user_notes_count: item.userNotesCount,
     upvotes: 0,
     downvotes: 0,
     discussion_locked: item.isDiscussionLocked ?? null,

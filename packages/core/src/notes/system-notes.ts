@@ -1,0 +1,61 @@
+import type { Issuable } from '../issues/issuable.ts'
+import type { OperationContext, Tx } from '../operations/context.ts'
+import { newDiscussionId } from './discussion-id.ts'
+import { insertNote } from './note-store.ts'
+
+type Noted = Pick<Issuable, 'id' | 'projectId' | 'labels'> & { readonly state: string }
+
+/** Returns the sentence that describes a change, or `undefined` if nothing changed. */
+const sentences: readonly ((before: Noted, after: Noted) => string | undefined)[] = [
+  (before, after) => (before.state === after.state ? undefined : wordOfState[after.state]),
+  (before, after) => labelsSentence(without(after.labels, before.labels), without(before.labels, after.labels)),
+]
+
+const wordOfState: Readonly<Record<string, string>> = { closed: 'closed', opened: 'reopened', merged: 'merged' }
+
+/** Adds the notes that describe how the state and the labels of an issue or merge request have changed. */
+export async function addSystemNotes(
+  tx: Tx & OperationContext,
+  type: 'issue' | 'merge_request',
+  before: Noted,
+  after: Noted,
+): Promise<void> {
+  for (const sentence of sentences) {
+    const body = sentence(before, after)
+    if (body === undefined) continue
+    await insertNote(tx, {
+      projectId: after.projectId,
+      noteableType: type,
+      issueId: type === 'issue' ? after.id : undefined,
+      mergeRequestId: type === 'merge_request' ? after.id : undefined,
+      snippetId: undefined,
+      commitSha: undefined,
+      discussionId: newDiscussionId(tx.core),
+      kind: 'individual',
+      body,
+      authorId: tx.actor?.id,
+      updatedById: undefined,
+      isSystem: true,
+      isInternal: false,
+      position: undefined,
+      resolvedById: undefined,
+      resolvedAtMs: undefined,
+      createdAtMs: tx.nowMs,
+      updatedAtMs: tx.nowMs,
+    })
+  }
+}
+
+const without = (names: readonly string[], others: readonly string[]) => names.filter((name) => !others.includes(name))
+
+/** Returns `added ~bug and removed ~"help wanted" labels`. */
+function labelsSentence(added: readonly string[], removed: readonly string[]): string | undefined {
+  const parts = [partOf('added', added), partOf('removed', removed)].filter((part) => part !== undefined)
+  if (parts.length === 0) return undefined
+  return `${parts.join(' and ')} ${added.length + removed.length === 1 ? 'label' : 'labels'}`
+}
+
+const partOf = (verb: string, names: readonly string[]): string | undefined =>
+  names.length === 0 ? undefined : `${verb} ${names.map(labelReference).join(' ')}`
+
+const labelReference = (name: string): string => (/^[\w-]+$/.test(name) ? `~${name}` : `~"${name}"`)
