@@ -168,7 +168,7 @@ async function main(): Promise<void> {
       const loading = await traced(session, async () => void (await loadTrace(page, pageSession, address)))
       writeFileSync(values.profile, JSON.stringify({ traceEvents: [...events, ...loading] }))
     }
-    const worst = (valueOf: (load: Load) => number) => Math.max(...loads.map(valueOf))
+    const worst = (pick: (load: Load) => number) => Math.max(...loads.map(pick))
     // Times of the page's thread are bounded: they are the same on a busy machine.
     reportBounds(`A pipeline of ${JOBS} jobs in the waterfall, the worst of ${LOADS} loads`, [
       { what: 'the data arrived after', measured: `${Math.round(worst(({ dataMs }) => dataMs))} ms` },
@@ -176,7 +176,12 @@ async function main(): Promise<void> {
         what: 'first row after the data',
         measured: `${Math.round(worst(({ dataMs, firstRowMs }) => firstRowMs - dataMs))} ms`,
       },
-      atMost('computing until all rows are there', worst(({ workMs }) => workMs), FIRST_ROW_MS, 'ms'),
+      atMost(
+        'computing until all rows are there',
+        worst(({ workMs }) => workMs),
+        FIRST_ROW_MS,
+        'ms',
+      ),
       atMost('rows in the document, the most while scrolling', rows, DOM_ROWS, 'rows', 0),
       { what: `longest of ${tasks.length} tasks while scrolling`, measured: `${longest(tasks, 'dur').toFixed(1)} ms` },
       atMost('computing of such a task', longest(tasks, 'tdur'), TASK_MS, 'ms'),
