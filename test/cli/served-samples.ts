@@ -58,8 +58,8 @@ export async function serveSamples(): Promise<ServedSamples> {
 }
 
 /**
- * Waits until a number of exports has been delivered. Before the service prints its addresses, it has enqueued the exports
- * of all sample pipelines, and an export is delivered when the store has written it.
+ * Waits until a number of exports has been delivered and none is open. An export is delivered when the store has written it,
+ * so nothing arrives afterwards.
  */
 async function allDelivered(file: string, exports: number): Promise<void> {
   const database = new Sqlite(file, { readonly: true, fileMustExist: true })

@@ -24,12 +24,12 @@ export interface Penstock extends Subject {
 }
 
 /**
- * Starts the gateway in a separate process, with one token and enforcement on. A data directory in `env` is kept after its
- * end. `log` is a file descriptor for its stderr.
+ * Starts the gateway in a separate process, with one token and enforcement on. Without an upstream it has the embedded store.
+ * A data directory in `env` is kept after its end. `log` is a file descriptor for its stderr.
  */
 export async function startPenstockGateway(
   name: string,
-  upstreamUrl: string,
+  upstreamUrl: string | undefined,
   env: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
   log: 'inherit' | number = 'inherit',
@@ -46,7 +46,7 @@ export async function startPenstockGateway(
       PENSTOCK_OBS_LISTEN: `127.0.0.1:${managementPort}`,
       PENSTOCK_OTLP_HTTP_LISTEN: `127.0.0.1:${httpPort}`,
       PENSTOCK_OTLP_GRPC_LISTEN: `127.0.0.1:${grpcPort}`,
-      PENSTOCK_UPSTREAM: upstreamUrl,
+      ...(upstreamUrl !== undefined && { PENSTOCK_UPSTREAM: upstreamUrl }),
       PENSTOCK_DRAIN_DELAY_MS: '0',
       ...env,
     },

@@ -1,5 +1,6 @@
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { logarithmicSteps } from './chart-steps.ts'
 import { localText } from './time.ts'
 
 /** A line, bars or points of a chart. */
@@ -109,7 +110,7 @@ function optionsOf(host: HTMLElement, spec: ChartSpec, { onHover }: Listeners): 
         values: (_, splits) => splits.map((value) => (value == null ? '' : spec.formatValue(value))),
         ...(spec.steps === undefined ? {} : { incrs: [...spec.steps] }),
         ...(spec.isLogarithmic
-          ? { grid: { stroke: grid, width: 1, filter: (_, splits) => splits.map(decadeOrNull) } }
+          ? { splits: (_plot, _axis, least, most) => logarithmicSteps.filter((step) => step >= least && step <= most) }
           : {}),
       },
     ],
@@ -150,12 +151,6 @@ function seriesOf({ label, kind = 'line', dash, pointSize = 7 }: ChartSeries, co
     points: { size: 4, fill: color },
     ...(dash === undefined ? {} : { dash: [...dash] }),
   }
-}
-
-/** Returns a value that is a power of ten; the grid of a logarithmic axis leaves out the others. */
-function decadeOrNull(value: number): number | null {
-  const exponent = Math.log10(value)
-  return Math.abs(exponent - Math.round(exponent)) < 1e-9 ? value : null
 }
 
 function drawMarked(plot: uPlot, { marked = [] }: ChartSpec, color: string): void {

@@ -6,6 +6,12 @@ export const secondSteps: readonly number[] = [
   ...[1, 2, 4, 6, 12, 24, 48, 96, 240].map((hours) => hours * 3600),
 ]
 
+/** Grid lines of a logarithmic axis of seconds: about ten times apart, and readable as durations. */
+export const logarithmicSteps: readonly number[] = [
+  ...[0.000_001, 0.000_01, 0.000_1, 0.001, 0.01, 0.1],
+  ...[1, 10, 60, 600, 3600, 36_000, 360_000],
+]
+
 /** Returns a duration of a grid line without digits that are zero: `8m`, `30 s`, `2h`. */
 export function gridText(seconds: number): string {
   if (seconds === 0) return '0'

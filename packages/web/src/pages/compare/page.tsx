@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks'
-import { getComparison } from '../../api/compare.ts'
+import { type Comparison, getComparison } from '../../api/compare.ts'
 import { listPipelines, type PipelineRun } from '../../api/pipelines.ts'
 import { useKeys } from '../../app/keys.ts'
-import { FilterBar, SelectFilter } from '../../components/filter-bar.tsx'
+import { FilterBar, type Option, SelectFilter } from '../../components/filter-bar.tsx'
 import { nowMs } from '../../components/now.ts'
 import { Blank, Failure, useDelayed } from '../../components/page-states.tsx'
 import { useResource } from '../../components/resource.ts'
@@ -10,7 +10,6 @@ import { statusWord } from '../../components/status-words.ts'
 import { localText, millisecondsOf } from '../../components/time.ts'
 import { place, withQuery } from '../../location.ts'
 import { runName } from '../pipelines/run-words.ts'
-import { comparisonSentence } from './comparison-sentence.ts'
 import { Differences } from './differences.tsx'
 import { isMedian, Sides, Twins } from './sides.tsx'
 import './compare.css'
@@ -30,7 +29,7 @@ export default function ComparePage() {
     'Compare',
     useMemo(() => [{ keys: 'r', label: 'Refresh', run: reload }], [reload]),
   )
-  const options = (runs.data ?? []).map((run) => ({ value: run.trace_id, label: optionText(run) }))
+  const options = optionsOf(runs.data ?? [], comparison.data)
   return (
     <>
       <div class="head">
@@ -106,23 +105,9 @@ function Loaded({
       </div>
     )
   }
-  const sentence = comparisonSentence(data)
   return (
     <>
       <Sides comparison={data} />
-      {sentence.length === 0 ? null : (
-        <p class="lede">
-          {sentence.map(({ text, isName }) =>
-            isName ? (
-              <b>
-                <bdi>{text}</bdi>
-              </b>
-            ) : (
-              text
-            ),
-          )}
-        </p>
-      )}
       {isMedian(data.b) ? null : <Twins a={data.a} b={data.b} />}
       <Differences comparison={data} />
     </>
@@ -144,6 +129,13 @@ function NotStored() {
       </Blank>
     </div>
   )
+}
+
+/** Returns the runs to choose from: the latest ones, and those that are compared. */
+function optionsOf(runs: readonly PipelineRun[], comparison: Comparison | undefined): Option[] {
+  const compared = comparison === undefined ? [] : [comparison.a, ...(isMedian(comparison.b) ? [] : [comparison.b])]
+  const all = new Map([...runs, ...compared].map((run) => [run.trace_id, run]))
+  return [...all.values()].map((run) => ({ value: run.trace_id, label: optionText(run) }))
 }
 
 function optionText(run: PipelineRun): string {

@@ -54,14 +54,18 @@ export function RecordRow({ row, isOpen }: RecordRowProps) {
   )
 }
 
-function TraceLink({ row: { traceId = '', spanId } }: { readonly row: LogRow }) {
-  const path = `/traces/${encodeURIComponent(traceId)}`
+function TraceLink({ row }: { readonly row: LogRow }) {
   return (
-    <a href={spanId === undefined ? path : `${path}?span=${encodeURIComponent(spanId)}`}>
-      {traceId.slice(0, 8)}
+    <a href={traceAddress(row)}>
+      {row.traceId?.slice(0, 8)}
       <span class="vh">, trace</span>
     </a>
   )
+}
+
+function traceAddress({ traceId = '', spanId }: LogRow): string {
+  const path = `/traces/${encodeURIComponent(traceId)}`
+  return spanId === undefined ? path : `${path}?span=${encodeURIComponent(spanId)}`
 }
 
 function SeverityText({ severity }: { readonly severity: Severity | undefined }) {
@@ -88,7 +92,8 @@ function QuietIcon({ isInfo }: { readonly isInfo: boolean }) {
   )
 }
 
-function Details({ row: { body, facts } }: { readonly row: LogRow }) {
+function Details({ row }: { readonly row: LogRow }) {
+  const { body, facts, traceId } = row
   return (
     <div class="record">
       {body.length > 80 || body.includes('\n') ? (
@@ -109,7 +114,14 @@ function Details({ row: { body, facts } }: { readonly row: LogRow }) {
           </div>
         ))}
       </dl>
-      <CopyButton class="btn small" text={body} label="Copy the body" />
+      <div class="actions">
+        <CopyButton class="btn small" text={body} label="Copy the body" />
+        {traceId === undefined ? null : (
+          <a class="btn small" href={traceAddress(row)}>
+            Open the trace
+          </a>
+        )}
+      </div>
     </div>
   )
 }

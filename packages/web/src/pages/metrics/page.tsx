@@ -34,7 +34,8 @@ export default function MetricsPage() {
     'Metrics',
     useMemo(() => [{ keys: 'r', label: 'Refresh', run: reload }], [reload]),
   )
-  const isLong = useDelayed(metric.isLoading && metric.data === undefined)
+  const isLoading = metric.isLoading || (name === null && names.isLoading)
+  const isLong = useDelayed(isLoading && metric.data === undefined)
   return (
     <>
       <div class="head">
@@ -78,7 +79,7 @@ export default function MetricsPage() {
               </a>
             ))}
           </nav>
-          <div aria-busy={metric.isLoading}>
+          <div aria-busy={isLoading}>
             {metric.error !== undefined && !metric.isLoading ? (
               <div class="panel">
                 <Failure title="The metric could not be loaded." error={metric.error} onRetry={reload} />

@@ -25,6 +25,8 @@ interface WaterfallProps {
 const PAGE_ROWS = 20
 const ROW = { wide: 28, wideLane: 50, narrow: 54, narrowLane: 72 }
 const HEAD_PX = 28
+/** The rows beyond the view that are rendered. Each has several bars, so a few less make scrolling cheaper. */
+const OVERSCAN = 6
 
 /** The spans as rows of a treegrid: stage lanes, bars on a common time axis, and the critical path. */
 export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallProps) {
@@ -167,6 +169,7 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
           rowCount={rows.rows.length + 1}
           rowHeight={rowHeight}
           headerHeight={isNarrow ? 0 : HEAD_PX}
+          overscan={OVERSCAN}
           tabIndex={-1}
           handle={list}
           onKeyDown={onKeyDown}

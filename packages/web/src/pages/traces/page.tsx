@@ -91,6 +91,7 @@ function Traces({ traces }: { readonly traces: PagedList<TraceSummary> }) {
       <Scatter traces={traces.data ?? []} />
       <DataTable
         label="Traces"
+        class="traces-list"
         columns={traceColumns}
         rows={traces.data ?? []}
         rowKey={({ trace_id }) => trace_id}
