@@ -43,6 +43,7 @@ PATH = {
     "issue_iid": ("issue", ["iid"]),
     "merge_request_iid": ("merge_request", ["iid"]),
     "commits sha": ("commit", ["id", "short_id"]),
+    "statuses sha": ("commit", ["id", "short_id"]),
     "blobs sha": ("blob", ["id"]),
     "branch": ("branch", ["name"]),
     "tag_name": ("tag", ["name"]),
@@ -100,6 +101,7 @@ WORDS = {
     "starts_at": lambda: "2026-02-03T04:00:00Z",
     "ends_at": lambda: "2099-02-03T04:00:00Z",
     "font": lambda: "#ffffff",
+    "target_url": lambda: "https://lint.example.test/7",
     "actions": lambda: [{"action": "create", "file_path": f"src/{fresh_word()}", "content": "Hello\n"}],
 }
 # Parameters that make most calls fail, and parameters that exclude each other.
@@ -116,6 +118,7 @@ def before_call(context, case, kwargs):
         use_existing_objects(case, choice // 5)
     if choice % 3 > 0:
         use_meaningful_values(case)
+        use_commit_to_pick(case)
     if is_administrator:
         spare_the_administrator(case)
         case.headers["PRIVATE-TOKEN"] = token_for(case)
@@ -197,6 +200,16 @@ def use_meaningful_values(case):
             parameters.update(record_of(int(pipeline_id)))
         if "branch" in parameters:
             parameters["branch"] = fresh_word() if "ref" in parameters else "main"
+
+
+def use_commit_to_pick(case):
+    """Cherry-picks and reverts a new commit each time, because a second time nothing would be left to do."""
+    verb = case.path.split("/")[-1]
+    if verb in ("cherry_pick", "revert") and isinstance(case.body, dict):
+        picked = world["unpicked"]
+        case.path_parameters["sha"] = picked["id"]
+        case.body["branch"] = "main" if verb == "cherry_pick" else picked["branch"]
+        world.forget("unpicked")
 
 
 def spare_the_administrator(case):

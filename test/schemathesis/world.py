@@ -99,6 +99,15 @@ class World:
     def _commit(self):
         return self.call("GET", f"/projects/{self['project']['id']}/repository/commits/main")
 
+    def _unpicked(self):
+        """Returns a commit that only its own branch has."""
+        branch = fresh_word()
+        action = {"action": "create", "file_path": f"picked/{branch}", "content": "Hello\n"}
+        commit = self._in(
+            "project", "repository/commits", branch=branch, start_branch="main", commit_message="Add", actions=[action]
+        )
+        return {**commit, "branch": branch}
+
     def _blob(self):
         tree = self.call("GET", f"/projects/{self['project']['id']}/repository/tree")
         return next(entry for entry in tree if entry["type"] == "blob")

@@ -180,6 +180,24 @@ const expected: Readonly<Record<string, unknown>> = {
     tags: ['release/1.0'],
     'no tag': notFound,
   },
+  picked_commits: {
+    picked: [true, true],
+    again: ['GitlabCherryPickError', 400],
+    reverted: ['Revert "Add a"', [true]],
+  },
+  commit_statuses: {
+    made: ['lint', 'pending', 'main', 'https://ci.example.test/1', null],
+    again: [
+      'GitlabCreateError',
+      400,
+      'Cannot transition status via :enqueue from :pending (Reason(s): Status cannot transition via "enqueue")',
+    ],
+    list: [['lint', 'success', 81.5]],
+    pipeline: ['success', 'external', 'main', true],
+    last: true,
+  },
+  closing_merge_requests: { 'closed by': ['Fix'], related: [1], closes: ['Leak'], 'related issues': ['Leak'] },
+  namespaces: { shown: ['group', 1, 1], size: true, listed: [1], exists: true, activities: true },
   files: {
     file: ['näh.md', 'docs/näh.md', 8, 'base64', 'main'],
     content: 'Grüße\n',

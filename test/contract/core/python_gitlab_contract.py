@@ -459,6 +459,70 @@ def repository():
 
 
 @step
+def picked_commits():
+    project = new_project("tools", new_group("picks"))
+    project.branches.create({"branch": "side", "ref": "main"})
+    actions = [{"action": "create", "file_path": "a.txt", "content": "a\n"}]
+    made = project.commits.create({"branch": "side", "commit_message": "Add a", "actions": actions})
+    made.cherry_pick("main")
+    picked = project.commits.get("main")
+    seen = {
+        "picked": [picked.message == f"Add a\n\n(cherry picked from commit {made.id})", picked.parent_ids != []],
+        "again": refusal(made.cherry_pick, "main")[:2],
+    }
+    picked.revert("main")
+    reverted = project.commits.get("main")
+    seen["reverted"] = [reverted.title, [one["deleted_file"] for one in reverted.diff(get_all=True)]]
+    return seen
+
+
+@step
+def commit_statuses():
+    project = new_project("tools", new_group("statuses"))
+    commit = project.commits.get("main")
+    made = commit.statuses.create({"state": "pending", "name": "lint", "target_url": "https://ci.example.test/1"})
+    seen = {
+        "made": pick(made, "name", "status", "ref", "target_url", "description"),
+        "again": refusal(commit.statuses.create, {"state": "pending", "name": "lint"}),
+    }
+    commit.statuses.create({"state": "success", "name": "lint", "coverage": 81.5})
+    seen["list"] = [pick(one, "name", "status", "coverage") for one in commit.statuses.list(get_all=True)]
+    pipeline = project.pipelines.get(made.pipeline_id)
+    seen["pipeline"] = pick(pipeline, "status", "source", "ref", "sha")[:3] + [pipeline.sha == commit.id]
+    seen["last"] = project.commits.get("main").last_pipeline["id"] == pipeline.id
+    return seen
+
+
+@step
+def closing_merge_requests():
+    project = new_project("tools", new_group("closing"))
+    issue = project.issues.create({"title": "Leak"})
+    project.branches.create({"branch": "fix", "ref": "main"})
+    draft = {"source_branch": "fix", "target_branch": "main", "title": "Fix", "description": "Closes #1"}
+    made = project.mergerequests.create(draft)
+    return {
+        "closed by": [one["title"] for one in issue.closed_by()],
+        "related": [one["iid"] for one in issue.related_merge_requests()],
+        "closes": [one.title for one in made.closes_issues()],
+        "related issues": [one.title for one in made.related_issues()],
+    }
+
+
+@step
+def namespaces():
+    group = new_group("counted")
+    new_project("tools", group)
+    shown = root.namespaces.get("counted")
+    return {
+        "shown": pick(shown, "kind", "members_count_with_descendants", "projects_count"),
+        "size": shown.root_repository_size > 0,
+        "listed": [one.projects_count for one in root.namespaces.list(search="counted", get_all=True)],
+        "exists": root.namespaces.exists("counted").exists,
+        "activities": "root" in [one.username for one in root.user_activities.list(get_all=True)],
+    }
+
+
+@step
 def files():
     project = new_project("tools", new_group("of-files"))
     path = "docs/näh.md"

@@ -95,20 +95,15 @@ export const area: MatrixArea = {
       answer: [200, listOf(commitStatus)],
       needs: ['commit with a pipeline'],
     },
-    ...['cherry_pick', 'revert'].flatMap((verb): MatrixRow[] => {
-      const call = `POST ${repository}/commits/:sha/${verb}`
-      const write = { may: { project: 30 }, needs: ['picked commit'] } as const
-      const send = { branch: verb === 'revert' ? 'picked' : 'main' }
-      return [
-        { call, ...write, answer: [201, commit], send },
-        {
-          call: `${call} : as a trial`,
-          ...write,
-          answer: [200, { exactly: { dry_run: 'text' } }],
-          send: { ...send, dry_run: true },
-        },
-      ]
-    }),
+    ...['cherry_pick', 'revert'].map(
+      (verb): MatrixRow => ({
+        call: `POST ${repository}/commits/:sha/${verb}`,
+        may: { project: 30 },
+        answer: [201, commit],
+        needs: ['picked commit'],
+        send: { branch: verb === 'revert' ? 'picked' : 'main' },
+      }),
+    ),
     {
       call: 'POST /projects/:id/statuses/:sha',
       may: { project: 30 },
