@@ -44,6 +44,8 @@ const WRITES = Number(process.env.PENSTOCK_TEST_WRITES ?? 300)
 const WRITERS_PER_KILL = 6
 const CONCURRENT_WRITERS = 20
 const TIMEOUT_MS = 300_000 + KILLS * 10_000 + WRITES * 100
+/** `git fsck` reads every object of all writes. */
+export const FSCK_TIMEOUT_MS = 60_000 + WRITES * 30
 
 /** Declares the tests that rows and repositories agree after kills, and after writes by many writers to two processes. */
 export function proveRowsAndRepositoriesAgree<Writer extends InterruptibleWriter>({

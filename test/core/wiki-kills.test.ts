@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
-import { proveRowsAndRepositoriesAgree, type Stored } from './kill-proof.ts'
+import { FSCK_TIMEOUT_MS, proveRowsAndRepositoriesAgree, type Stored } from './kill-proof.ts'
 import { type PageStates, WikiWriter } from './wiki-writes.ts'
 
 proveRowsAndRepositoriesAgree({
@@ -39,6 +39,6 @@ async function faultsOf({ core, db, dataDir, parentId }: Stored, writers: readon
   if (listed.length === 0) return faults
   const gitdir = join(dataDir, 'repositories', 'group-wikis', `${parentId}.git`)
   const fsck = ['--git-dir', gitdir, 'fsck', '--full', '--strict', '--no-dangling', '--no-progress']
-  const { stdout } = await promisify(execFile)('git', fsck, { timeout: 60_000 })
+  const { stdout } = await promisify(execFile)('git', fsck, { timeout: FSCK_TIMEOUT_MS })
   return stdout === '' ? faults : [...faults, `git fsck: ${stdout}`]
 }

@@ -72,3 +72,12 @@ test('finds the same route, and the same methods, as one router for all routes',
     { numRuns: 2_000 },
   )
 })
+
+test('an unknown path, requested first, does not hide the root, and two slashes are an unknown path', async () => {
+  const serve: IndexedRoute['serve'] = (context) => Object.assign(context, { found: 0 })
+  const index = new RouteIndex([{ path: '/', methods: ['GET'], serve }], { sensitive: true, strict: false })
+  const at = async (path: string) => [await served(index.routerOf('GET', path), 'GET', path), index.methodsOf(path)]
+  for (const path of ['/z', '//', '/z', '/a/b/c/d']) expect([path, await at(path)]).toEqual([path, [undefined, []]])
+  expect(await at('/')).toEqual([0, ['GET', 'HEAD']])
+  expect(await at('//')).toEqual([undefined, []])
+})

@@ -18,35 +18,46 @@ export class RouteIndex {
   readonly #routes: readonly IndexedRoute[]
   readonly #options: RouterOptions
   readonly #prefixes: ReadonlySet<string>
-  /** Has all routes; it finds the methods of a path. */
-  readonly #all: Router
   readonly #routers = new Map<string, RouterMiddleware>()
+  /** Routers with the routes of all methods, by prefix. They find the methods of a path. */
+  readonly #ofAllMethods = new Map<string | undefined, Router>()
 
   /** If two routes match, the first one is used. */
   constructor(routes: readonly IndexedRoute[], options: RouterOptions) {
     this.#routes = routes
     this.#options = options
-    this.#all = this.#routerWith(routes)
     this.#prefixes = new Set(routes.flatMap(({ path }) => prefixesOf(path)).filter(isLiteral))
   }
 
   /** Returns the middleware of the routes that can match. */
   routerOf(method: string, path: string): RouterMiddleware {
-    const found = prefixOf(path)
-    const prefix = this.#prefixes.has(found) ? found : undefined
-    const key = `${method} ${prefix ?? ''}`
+    const prefix = this.#knownPrefixOf(path)
+    // The prefix of `/` is empty, which is not the same as a prefix that no route has.
+    const key = prefix === undefined ? method : `${method} ${prefix}`
     const known = this.#routers.get(key)
     if (known !== undefined) return known
-    const canMatch = (route: IndexedRoute) =>
-      route.methods.includes(method) && prefixesOf(route.path).some((own) => own === prefix || !isLiteral(own))
-    const middleware = this.#routerWith(this.#routes.filter(canMatch)).routes()
+    const canMatch = this.#routesWith(prefix).filter((route) => route.methods.includes(method))
+    const middleware = this.#routerWith(canMatch).routes()
     this.#routers.set(key, middleware)
     return middleware
   }
 
   /** Returns the methods of all routes that match the path, sorted. */
   methodsOf(path: string): string[] {
-    return [...new Set(this.#all.match(path, '').path.flatMap((layer) => layer.methods))].sort()
+    const prefix = this.#knownPrefixOf(path)
+    const router = this.#ofAllMethods.get(prefix) ?? this.#routerWith(this.#routesWith(prefix))
+    this.#ofAllMethods.set(prefix, router)
+    return [...new Set(router.match(path, '').path.flatMap((layer) => layer.methods))].sort()
+  }
+
+  #knownPrefixOf(path: string): string | undefined {
+    const prefix = prefixOf(path)
+    return this.#prefixes.has(prefix) ? prefix : undefined
+  }
+
+  /** Returns the routes that can match a path with the prefix, or one with a prefix that no route has. */
+  #routesWith(prefix: string | undefined): IndexedRoute[] {
+    return this.#routes.filter(({ path }) => prefixesOf(path).some((own) => own === prefix || !isLiteral(own)))
   }
 
   #routerWith(routes: readonly IndexedRoute[]): Router {
