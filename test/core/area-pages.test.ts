@@ -20,6 +20,10 @@ const pages: Readonly<Record<string, Check>> = {
   'docs/context-commits.md': ([, , , , , added, listed, left]) => {
     expect([added[0].title, listed[0].id, left]).toEqual(['Soil', added[0].id, []])
   },
+  'docs/award-emoji.md': ([, , , listed, found, left]) => {
+    expect(listed).toMatchObject([{ name: 'seedling', awardable_type: 'Issue', user: { username: 'root' } }])
+    expect([found.map(({ title }: Record<string, unknown>) => title), left]).toEqual([['Sow'], []])
+  },
   'docs/notes.md': ([, , , changed, , listed, left]) => {
     expect(changed).toMatchObject({ body: 'Not before April', noteable_type: 'Issue', noteable_iid: 1 })
     expect(listed.map(({ body, system }: Record<string, unknown>) => [body, system])).toEqual([

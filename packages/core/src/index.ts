@@ -5,6 +5,9 @@ export * from './access-requests/access-request-operations.ts'
 export { mayRequestAccessToEach } from './access-requests/may-request-access.ts'
 export { avatarPath } from './avatars/avatar.ts'
 export type {} from './avatars/avatar-store.ts'
+export { type AwardEmoji, type AwardEmojiRecord, awardableIdOf, awardEmojiFields } from './award-emoji/award-emoji.ts'
+export * from './award-emoji/award-emoji-operations.ts'
+export type {} from './award-emoji/award-emoji-store.ts'
 export {
   type BroadcastMessage,
   type BroadcastTheme,

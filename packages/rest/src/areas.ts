@@ -1,6 +1,7 @@
 import { accessRequestsArea } from './areas/access-requests.ts'
 import { accessTokensArea } from './areas/access-tokens.ts'
 import { applicationsArea } from './areas/applications.ts'
+import { awardEmojiArea } from './areas/award-emoji.ts'
 import { broadcastMessagesArea } from './areas/broadcast-messages.ts'
 import { contextCommitsArea } from './areas/context-commits.ts'
 import { groupsArea } from './areas/groups.ts'
@@ -50,4 +51,5 @@ export const areas: readonly Area[] = [
   pipelineChangesArea,
   snippetsArea,
   notesArea,
+  awardEmojiArea,
 ]

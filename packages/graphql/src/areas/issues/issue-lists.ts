@@ -128,7 +128,7 @@ function issueFilters(kit: Kit) {
       milestoneTitle: t.stringList(),
       milestoneWildcardId: t.field({ type: negatedMilestoneWildcard }),
       types: t.field({ type: [type] }),
-      myReactionEmoji: t.string(refusedMember),
+      myReactionEmoji: t.string(),
       releaseTag: t.stringList(refusedMember),
     }),
   })
@@ -165,7 +165,7 @@ function issueFilters(kit: Kit) {
     in: t.arg({ type: [searchableField] }),
     not: t.arg({ type: negated }),
     or: t.arg({ type: unioned }),
-    myReactionEmoji: t.arg.string(refusedArgument('there are no reactions')),
+    myReactionEmoji: t.arg.string(),
     crmContactId: t.arg.string(refusedArgument('there are no contacts')),
     crmOrganizationId: t.arg.string(refusedArgument('there are no contacts')),
   })
@@ -206,6 +206,7 @@ function filterInput(globalIds: GlobalIds, args: Filters) {
     milestoneWildcard: args.milestoneWildcardId,
     types: args.types,
     subscribed: args.subscribed,
+    myReactionEmoji: args.myReactionEmoji,
     createdAfter: args.createdAfter,
     createdBefore: args.createdBefore,
     updatedAfter: args.updatedAfter,
@@ -227,6 +228,7 @@ function filterInput(globalIds: GlobalIds, args: Filters) {
         milestoneTitles: not.milestoneTitle,
         milestoneWildcard: not.milestoneWildcardId,
         types: not.types,
+        myReactionEmoji: not.myReactionEmoji,
       }),
     or:
       or &&
