@@ -16,6 +16,7 @@ import { notesArea } from './areas/notes.ts'
 import { pipelineChangesArea } from './areas/pipeline-changes.ts'
 import { pipelinesArea } from './areas/pipelines.ts'
 import { projectsArea } from './areas/projects.ts'
+import { releasesArea } from './areas/releases.ts'
 import { repositoryArea } from './areas/repository.ts'
 import { settingsArea } from './areas/settings.ts'
 import { snippetsArea } from './areas/snippets.ts'
@@ -52,4 +53,5 @@ export const areas: readonly Area[] = [
   snippetsArea,
   notesArea,
   awardEmojiArea,
+  releasesArea,
 ]

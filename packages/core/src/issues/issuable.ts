@@ -220,6 +220,9 @@ export const milestoneFilterOf = (given: z.output<typeof milestoneIdOrWord>) =>
 export const moreIssuableFilterInput = {
   milestoneTitles: names.optional(),
   milestoneWildcard: z.enum(['none', 'any', 'started', 'upcoming']).optional(),
+  /** Tags of releases to which the milestone belongs. */
+  releaseTags: names.optional(),
+  releaseTagWildcard: z.enum(['any', 'none']).optional(),
   closedAfter: instant.optional(),
   closedBefore: instant.optional(),
   /** Items to which the actor has subscribed, or from which they have unsubscribed. */
@@ -235,6 +238,7 @@ export const negatedIssuableInput = {
   milestoneTitles: names.optional(),
   milestoneWildcard: z.enum(['started', 'upcoming']).optional(),
   myReactionEmoji: reaction,
+  releaseTags: names.optional(),
 }
 
 /** Each list keeps the items that match at least one of its values. */

@@ -31,6 +31,7 @@ import type {
 } from './issue.ts'
 import { isMentionedBy } from './issue-mention-store.ts'
 import { reactionConditions } from './reaction-conditions.ts'
+import { releaseConditions } from './release-conditions.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -248,6 +249,7 @@ function ownConditions(
     not.types !== undefined && sql<SqlBool>`not ${isOneOf(type, not.types)}`,
     not.weight !== undefined && isNot(sql.ref('issues.weight'), not.weight),
     ...reactionConditions(issueTables, actor, { ...filter, not }),
+    ...releaseConditions(issueTables, { ...filter, not }),
     filter.subscribed !== undefined && subscriptionCondition(issueTables, actor, filter.subscribed),
     dueDate !== undefined && dueDateCondition(dueDate, dayAt(nowMs)),
     filter.mentionedBy !== undefined && isMentionedBy(filter.mentionedBy),

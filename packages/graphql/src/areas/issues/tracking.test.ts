@@ -93,7 +93,6 @@ test('refuses arguments that it does not apply', async () => {
   expect(await mutate(later)).toEqual({ mergeRequestUpdate: { errors: ['mergeAfter is not supported'] } })
   for (const list of [
     'issues(crmContactId: "1") { count }',
-    'issues(not: { releaseTag: ["v1"] }) { count }',
     'mergeRequests(approvedBy: ["alice"]) { count }',
     'mergeRequests(or: { reviewStates: [APPROVED] }) { count }',
   ]) {
