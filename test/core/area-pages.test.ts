@@ -20,6 +20,14 @@ const pages: Readonly<Record<string, Check>> = {
   'docs/context-commits.md': ([, , , , , added, listed, left]) => {
     expect([added[0].title, listed[0].id, left]).toEqual(['Soil', added[0].id, []])
   },
+  'docs/award-emoji.md': ([, , , listed, found, left]) => {
+    expect(listed).toMatchObject([{ name: 'seedling', awardable_type: 'Issue', user: { username: 'root' } }])
+    expect([found.map(({ title }: Record<string, unknown>) => title), left]).toEqual([['Sow'], []])
+  },
+  'docs/releases.md': ([, , made, link, changed, listed, , left]) => {
+    expect([made.tag_name, made.upcoming_release, link.name]).toEqual(['v1.0', false, 'Manual'])
+    expect([changed.upcoming_release, listed[0].assets.links[0].name, left]).toEqual([true, 'Manual', []])
+  },
   'docs/notes.md': ([, , , changed, , listed, left]) => {
     expect(changed).toMatchObject({ body: 'Not before April', noteable_type: 'Issue', noteable_iid: 1 })
     expect(listed.map(({ body, system }: Record<string, unknown>) => [body, system])).toEqual([

@@ -5,6 +5,9 @@ export * from './access-requests/access-request-operations.ts'
 export { mayRequestAccessToEach } from './access-requests/may-request-access.ts'
 export { avatarPath } from './avatars/avatar.ts'
 export type {} from './avatars/avatar-store.ts'
+export { type AwardEmoji, type AwardEmojiRecord, awardableIdOf, awardEmojiFields } from './award-emoji/award-emoji.ts'
+export * from './award-emoji/award-emoji-operations.ts'
+export type {} from './award-emoji/award-emoji-store.ts'
 export {
   type BroadcastMessage,
   type BroadcastTheme,
@@ -227,6 +230,23 @@ export { type ProjectStatistics, statisticsOfProjects } from './projects/project
 export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'
 export type { Namespace, ProjectView } from './projects/project-view.ts'
 export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/projects-of-parents.ts'
+export {
+  linkTypes,
+  type Release,
+  type ReleaseLink,
+  type ReleaseMilestone,
+  type ReleaseRecord,
+} from './releases/release.ts'
+export {
+  createReleaseLink,
+  getReleaseLink,
+  listReleaseLinks,
+  removeReleaseLink,
+  updateReleaseLink,
+} from './releases/release-links.ts'
+export * from './releases/release-listings.ts'
+export { createRelease, getRelease, listReleases, removeRelease, updateRelease } from './releases/release-operations.ts'
+export { findRelease, linksOfReleases } from './releases/release-store.ts'
 export { type Archive, getArchive } from './repositories/archive-operations.ts'
 export { type Branch, createBranch, getBranch, listBranches, removeBranch } from './repositories/branch-operations.ts'
 export { type Commit, type ListedCommit, signatureTime, type Trailer, titleOf } from './repositories/commit.ts'

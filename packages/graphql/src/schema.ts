@@ -25,6 +25,7 @@ import { addMembers } from './areas/namespaces/members.ts'
 import { addNamespaces } from './areas/namespaces/namespaces.ts'
 import { addProjectPermissions } from './areas/namespaces/project-permissions.ts'
 import { addProjects } from './areas/namespaces/projects.ts'
+import { addReleases } from './areas/releases.ts'
 import { addCommits } from './areas/repository/commits.ts'
 import { addRepository } from './areas/repository/repository.ts'
 import { addSnippets } from './areas/snippets/snippets.ts'
@@ -72,6 +73,7 @@ const areas: readonly ((kit: Kit) => void)[] = [
   addIssues,
   addMilestones,
   addWikiPages,
+  addReleases,
   addAbsentFeatures,
 ]
 

@@ -1,6 +1,7 @@
 import { accessRequestsArea } from './areas/access-requests.ts'
 import { accessTokensArea } from './areas/access-tokens.ts'
 import { applicationsArea } from './areas/applications.ts'
+import { awardEmojiArea } from './areas/award-emoji.ts'
 import { broadcastMessagesArea } from './areas/broadcast-messages.ts'
 import { contextCommitsArea } from './areas/context-commits.ts'
 import { groupsArea } from './areas/groups.ts'
@@ -15,6 +16,7 @@ import { notesArea } from './areas/notes.ts'
 import { pipelineChangesArea } from './areas/pipeline-changes.ts'
 import { pipelinesArea } from './areas/pipelines.ts'
 import { projectsArea } from './areas/projects.ts'
+import { releasesArea } from './areas/releases.ts'
 import { repositoryArea } from './areas/repository.ts'
 import { settingsArea } from './areas/settings.ts'
 import { snippetsArea } from './areas/snippets.ts'
@@ -50,4 +52,6 @@ export const areas: readonly Area[] = [
   pipelineChangesArea,
   snippetsArea,
   notesArea,
+  awardEmojiArea,
+  releasesArea,
 ]

@@ -82,3 +82,16 @@ test('commits have comments and discussions', async () => {
     ['Because', null],
   ])
 })
+
+test('issues and notes get emoji reactions', async () => {
+  const { IssueAwardEmojis, IssueNoteAwardEmojis } = root
+  const made = await IssueAwardEmojis.award(project, 1, 'thumbsup')
+  expect(made).toMatchObject({ name: 'thumbsup', user: { username: 'root' }, awardable_type: 'Issue' })
+  expect(await IssueAwardEmojis.show(project, 1, made.id)).toEqual(made)
+  expect(await root.Issues.all({ projectId: project, myReactionEmoji: 'thumbsup' })).toMatchObject([{ upvotes: 1 }])
+  await IssueAwardEmojis.remove(project, 1, made.id)
+  expect(await IssueAwardEmojis.all(project, 1)).toEqual([])
+  const note = await root.IssueNotes.create(project, 1, 'Look')
+  await IssueNoteAwardEmojis.award(project, 1, note.id, 'eyes')
+  expect(await IssueNoteAwardEmojis.all(project, 1, note.id)).toMatchObject([{ awardable_id: note.id, name: 'eyes' }])
+})

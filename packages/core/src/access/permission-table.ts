@@ -31,6 +31,7 @@ const mergeRequests = { features: ['mergeRequests'] } as const
 const builds = { features: ['builds'] } as const
 const snippets = { features: ['snippets'] } as const
 const wiki = { features: ['wiki'] } as const
+const releases = { features: ['releases'] } as const
 /** Labels and milestones are available while issues or merge requests are enabled. */
 const planning = { features: ['issues', 'mergeRequests'] } as const
 
@@ -92,6 +93,9 @@ export const permissionTable = {
   update_own_snippet: { least: guest, visitors: 'signed_in', endsWithArchiving: true, ...snippets },
   remove_own_snippet: { least: reporter, endsWithArchiving: true, ...snippets },
   admin_snippet: { least: maintainer, endsWithArchiving: true, ...snippets },
+
+  read_release: { least: guest, visitors: 'anyone', ...releases },
+  write_release: { least: developer, endsWithArchiving: true, ...releases },
 
   /** What a note is about needs its own permission to be read. */
   create_note: { least: guest, visitors: 'signed_in', endsWithArchiving: true },

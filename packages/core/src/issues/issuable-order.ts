@@ -62,7 +62,7 @@ export const issuableOrderTable = {
   label_priority: { by: [labelPriority], tieBreak: 'newest_first' },
   milestone_due: { by: [milestoneDue], tieBreak: 'newest_first' },
   priority: { by: [milestoneDue, labelPriority], tieBreak: 'newest_first' },
-  popularity: constantOrder,
+  popularity: { by: ['upvotes'], tieBreak: 'newest_first' },
 } as const satisfies Record<string, IssuableOrder>
 
 /** Sort terms that are expressions, selected under these names so that cursors can contain their values. */

@@ -24,6 +24,8 @@ export interface IssuableRow {
   readonly time_estimate_seconds: number
   readonly time_spent_seconds: number
   readonly user_notes_count: number
+  readonly upvotes: number
+  readonly downvotes: number
 }
 
 /**
@@ -64,6 +66,8 @@ export async function issuablesOf(
     timeEstimateSeconds: row.time_estimate_seconds,
     timeSpentSeconds: row.time_spent_seconds,
     userNotesCount: row.user_notes_count,
+    upvotes: row.upvotes,
+    downvotes: row.downvotes,
   })
   return { of, users }
 }

@@ -32,6 +32,9 @@ export interface Issuable {
   readonly timeSpentSeconds: number
   /** The number of notes of users, internal ones included. */
   readonly userNotesCount: number
+  /** The numbers of reactions with a thumb up and a thumb down. */
+  readonly upvotes: number
+  readonly downvotes: number
 }
 
 /** An issuable with its own description and that of its milestone. */
@@ -76,6 +79,9 @@ export const MAX_USERS = 100
 export const MAX_LABELS = 100
 
 export const issuableTitle = z.string().trim().min(1).max(TITLE_CHARACTERS)
+
+/** The name of an emoji with which the actor has reacted, `None` or `Any`. */
+const reaction = z.string().max(255).optional()
 
 const userIds = z.array(z.int()).max(MAX_USERS)
 /** User ids; 0, null and an empty list remove everyone. */
@@ -128,7 +134,7 @@ export const issuableOrders = [
   'milestone_due',
   /** The milestone's due date, then the priority of the labels. */
   'priority',
-  /** Sorts by creation, newest first, in both directions: issues and merge requests have no votes. */
+  /** Sorts by upvotes, the newest first among equals. */
   'popularity',
 ] as const
 /** Further orders, for lists of several parents at once. */
@@ -146,6 +152,7 @@ export const issuableFilterInput = {
   authorId: z.int().optional(),
   authorUsername: z.string().max(255).optional(),
   assigneeId: idOrNoneOrAny,
+  myReactionEmoji: reaction,
   search: z.string().max(TITLE_CHARACTERS).optional(),
   in: z
     .array(z.enum(['title', 'description']))
@@ -192,6 +199,7 @@ export const restNegatedInput = {
   authorUsername: z.string().max(255).optional(),
   assigneeId: idOrNoneOrAny,
   assigneeUsername: z.array(z.string().max(255)).max(100).optional(),
+  myReactionEmoji: reaction,
 }
 
 type RestNegated = Partial<z.output<z.ZodObject<typeof restNegatedInput>>>
@@ -212,6 +220,9 @@ export const milestoneFilterOf = (given: z.output<typeof milestoneIdOrWord>) =>
 export const moreIssuableFilterInput = {
   milestoneTitles: names.optional(),
   milestoneWildcard: z.enum(['none', 'any', 'started', 'upcoming']).optional(),
+  /** Tags of releases to which the milestone belongs. */
+  releaseTags: names.optional(),
+  releaseTagWildcard: z.enum(['any', 'none']).optional(),
   closedAfter: instant.optional(),
   closedBefore: instant.optional(),
   /** Items to which the actor has subscribed, or from which they have unsubscribed. */
@@ -226,6 +237,8 @@ export const negatedIssuableInput = {
   assigneeUsernames: names.optional(),
   milestoneTitles: names.optional(),
   milestoneWildcard: z.enum(['started', 'upcoming']).optional(),
+  myReactionEmoji: reaction,
+  releaseTags: names.optional(),
 }
 
 /** Each list keeps the items that match at least one of its values. */

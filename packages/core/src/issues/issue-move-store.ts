@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { columnsOf } from '../kit/field-table.ts'
+import { awardEmojiFields } from '../award-emoji/award-emoji.ts'
+import { columnsOf, type FieldTable } from '../kit/field-table.ts'
 import type { Project } from '../model/project.ts'
 import { noteFields } from '../notes/note.ts'
 import type { Tx } from '../operations/context.ts'
@@ -47,20 +48,30 @@ export async function copyIssueDetails(
   await db.updateTable('issues').set({ time_estimate_seconds, time_spent_seconds }).where('id', '=', id).execute()
   await sql`insert into timelogs (issue_id, user_id, seconds, summary, spent_at_ms)
     select ${id}, user_id, seconds, summary, spent_at_ms from timelogs where issue_id = ${before.id}`.execute(db)
-  await copyNotes(tx, before.id, id, project)
+  await copyNotesAndReactions(tx, before.id, id, project)
   await sql`insert into issue_subscriptions (issue_id, user_id, is_subscribed)
     select ${id}, user_id, is_subscribed from issue_subscriptions where issue_id = ${before.id}`.execute(db)
 }
 
-/** Copies the notes of an issue with their authors and times. */
-async function copyNotes({ db }: Tx, fromId: number, toId: number, { id: projectId }: Project): Promise<void> {
-  const { id: _, ...fields } = noteFields
-  const columns = columnsOf(fields).filter((column) => column !== 'issue_id' && column !== 'project_id')
-  const copied = sql.join(columns.map((column) => sql.ref(column)))
-  await sql`insert into notes (project_id, issue_id, ${copied})
-    select ${sql.lit(projectId)}, ${sql.lit(toId)}, ${copied} from notes where issue_id = ${fromId} order by id`.execute(
-    db,
-  )
-  await sql`update issues set user_notes_count = (select user_notes_count from issues where id = ${fromId})
-    where id = ${toId}`.execute(db)
+/** Copies the notes of an issue and the reactions to it, with their users and times. */
+async function copyNotesAndReactions(
+  { db }: Tx,
+  fromId: number,
+  toId: number,
+  { id: projectId }: Project,
+): Promise<void> {
+  for (const [table, fields] of Object.entries({ notes: noteFields, award_emoji: awardEmojiFields })) {
+    const own: readonly string[] = ['id', 'project_id', 'issue_id']
+    const columns = columnsOf<FieldTable>(fields).filter((column) => !own.includes(column))
+    const copied = sql.join(columns.map((column) => sql.ref(column)))
+    await sql`insert into ${sql.table(table)} (project_id, issue_id, ${copied})
+      select ${sql.lit(projectId)}, ${sql.lit(toId)}, ${copied} from ${sql.table(table)}
+      where issue_id = ${fromId} order by id`.execute(db)
+  }
+  const { user_notes_count, upvotes, downvotes } = await db
+    .selectFrom('issues')
+    .select(['user_notes_count', 'upvotes', 'downvotes'])
+    .where('id', '=', fromId)
+    .executeTakeFirstOrThrow()
+  await db.updateTable('issues').set({ user_notes_count, upvotes, downvotes }).where('id', '=', toId).execute()
 }

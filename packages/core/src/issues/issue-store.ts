@@ -30,6 +30,8 @@ import type {
   IssueType,
 } from './issue.ts'
 import { isMentionedBy } from './issue-mention-store.ts'
+import { reactionConditions } from './reaction-conditions.ts'
+import { releaseConditions } from './release-conditions.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -64,6 +66,8 @@ interface IssuesTable {
   time_estimate_seconds: Generated<number>
   time_spent_seconds: Generated<number>
   user_notes_count: Generated<number>
+  upvotes: Generated<number>
+  downvotes: Generated<number>
 }
 
 interface IssueStateEventsTable {
@@ -105,6 +109,8 @@ const listedColumns = [
   'issues.time_estimate_seconds',
   'issues.time_spent_seconds',
   'issues.user_notes_count',
+  'issues.upvotes',
+  'issues.downvotes',
 ] as const
 
 export type IssueRow = Omit<Selectable<IssuesTable>, 'description'> & { project_path: string }
@@ -242,6 +248,8 @@ function ownConditions(
     types !== undefined && isOneOf(type, types),
     not.types !== undefined && sql<SqlBool>`not ${isOneOf(type, not.types)}`,
     not.weight !== undefined && isNot(sql.ref('issues.weight'), not.weight),
+    ...reactionConditions(issueTables, actor, { ...filter, not }),
+    ...releaseConditions(issueTables, { ...filter, not }),
     filter.subscribed !== undefined && subscriptionCondition(issueTables, actor, filter.subscribed),
     dueDate !== undefined && dueDateCondition(dueDate, dayAt(nowMs)),
     filter.mentionedBy !== undefined && isMentionedBy(filter.mentionedBy),

@@ -70,7 +70,7 @@ export const issueOrders = [
   ...issuableOrders,
   'due_date',
   'weight',
-  /** Like `popularity`: issues have no positions of their own. */
+  /** The newest first, in both directions: issues have no positions of their own. */
   'relative_position',
 ] as const
 /** The orders of lists for several parents at once. */

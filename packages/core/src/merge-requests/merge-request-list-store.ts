@@ -12,6 +12,8 @@ import { byColumn, type IssuableOrder, issuableOrderTable, lastTime, orderOf } f
 import { userIdsByItem } from '../issues/issuable-pair-store.ts'
 import { issuablesOf, withDescriptions } from '../issues/issuable-store.ts'
 import { mentionsIssue } from '../issues/issue-mention-store.ts'
+import { reactionConditions } from '../issues/reaction-conditions.ts'
+import { releaseConditions } from '../issues/release-conditions.ts'
 import { isOneOf } from '../kit/conditions.ts'
 import { emptyListing, type Listing, listingOf } from '../kit/listing.ts'
 import { orderedBy, type Page, type PageRequest, pageOf } from '../kit/page.ts'
@@ -122,6 +124,8 @@ function ownConditions(
     targetBranches !== undefined && isAmong('target_branch', targetBranches),
     mergedByUsername !== undefined &&
       sql<SqlBool>`${column('merged_by_id')} in (select id from users where lower(username) = lower(${mergedByUsername}))`,
+    ...reactionConditions(mergeRequestTables, actor, { ...filter, not }),
+    ...releaseConditions(mergeRequestTables, { ...filter, not }),
     filter.subscribed !== undefined && subscriptionCondition(mergeRequestTables, actor, filter.subscribed),
     filter.mentionsIssueId !== undefined && mentionsIssue(filter.mentionsIssueId),
     filter.closesIssueId !== undefined &&

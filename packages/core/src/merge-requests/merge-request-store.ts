@@ -41,6 +41,8 @@ interface MergeRequestsTable {
   time_estimate_seconds: Generated<number>
   time_spent_seconds: Generated<number>
   user_notes_count: Generated<number>
+  upvotes: Generated<number>
+  downvotes: Generated<number>
 }
 
 export const mergeRequestTables = {
@@ -75,6 +77,8 @@ export const listedColumns = [
   'merge_requests.time_estimate_seconds',
   'merge_requests.time_spent_seconds',
   'merge_requests.user_notes_count',
+  'merge_requests.upvotes',
+  'merge_requests.downvotes',
 ] as const
 
 export type MergeRequestRow = Omit<Selectable<MergeRequestsTable>, 'description'> & {

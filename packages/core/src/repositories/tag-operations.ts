@@ -9,7 +9,8 @@ import { notFound } from '../kit/domain-error.ts'
 import { type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { Project } from '../model/project.ts'
-import { query, steps } from '../operations/operation.ts'
+import type { CallContext, Tx } from '../operations/context.ts'
+import { query, type StepsContext, steps } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
 import { changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
@@ -90,34 +91,50 @@ export const createTag = steps(
     permission: 'push_code',
   },
   async (context, { tagName: name, ref, message }): Promise<Tag> => {
-    const { core, subject, nowMs } = context
-    const committer = await requireCommitter(context)
-    if (!isRefName(name)) throw refused('The tag name is not a valid name of a tag')
+    const { core, subject } = context
+    const oid = await addTag(context, { name, ref, message: message || undefined }, async (_tx, _commit, tag) => tag)
     const repository = await findProjectRepository(core, subject)
-    if (repository === undefined) throw refused('The repository is empty: create a first commit before a tag')
-    const oid = await changeProjectRepository(context, subject, async (writable) => {
-      const commit = await findRevision(writable, ref, repository.defaultBranch)
-      if (commit === undefined) throw refused('There is no branch, tag or commit to tag with that name')
-      const to = message ? await annotate(writable, { name, commit, message, committer, nowMs }) : commit
-      const outcome = await moveReference(writable, 'tags', { name, from: undefined, to })
-      if (outcome === 'not_as_expected') throw refused(`A tag called ${name} already exists`)
-      if (outcome === 'name_in_use') throw refused(`The tag name ${name} conflicts with the name of another tag`)
-      const push = {
-        projectId: subject.id,
-        actorId: committer.id,
-        kind: 'tags',
-        name,
-        before: undefined,
-        after: to,
-      } as const
-      return async (tx) => {
-        await recordPush(tx, push)
-        return to
-      }
-    })
-    return (await tagsOf(repository.git, subject, [{ name, oid }]))[0]!
+    return (await tagsOf(repository?.git, subject, [{ name, oid }]))[0]!
   },
 )
+
+export interface NewTag {
+  readonly name: string
+  readonly ref: string
+  /** Makes it an annotated tag. */
+  readonly message: string | undefined
+}
+
+/**
+ * Adds a tag, together with the rows that `store` writes.
+ *
+ * @param store gets the ids of the commit and of the tag, which are the same for a lightweight tag
+ * @throws DomainError `refused`, and what `store` throws
+ */
+export async function addTag<Result>(
+  context: StepsContext & { readonly subject: Project },
+  { name, ref, message }: NewTag,
+  store: (tx: CallContext & Tx, commit: string, tag: string) => Promise<Result>,
+): Promise<Result> {
+  const { core, subject, nowMs } = context
+  const committer = await requireCommitter(context)
+  if (!isRefName(name)) throw refused('The tag name is not a valid name of a tag')
+  const repository = await findProjectRepository(core, subject)
+  if (repository === undefined) throw refused('The repository is empty: create a first commit before a tag')
+  return changeProjectRepository(context, subject, async (writable) => {
+    const commit = await findRevision(writable, ref, repository.defaultBranch)
+    if (commit === undefined) throw refused('There is no branch, tag or commit to tag with that name')
+    const to = message ? await annotate(writable, { name, commit, message, committer, nowMs }) : commit
+    const outcome = await moveReference(writable, 'tags', { name, from: undefined, to })
+    if (outcome === 'not_as_expected') throw refused(`A tag called ${name} already exists`)
+    if (outcome === 'name_in_use') throw refused(`The tag name ${name} conflicts with the name of another tag`)
+    const place = { projectId: subject.id, actorId: committer.id, kind: 'tags', name } as const
+    return async (tx) => {
+      await recordPush(tx, { ...place, before: undefined, after: to })
+      return store(tx as CallContext & Tx, commit, to)
+    }
+  })
+}
 
 export const removeTag = steps(
   {

@@ -7,9 +7,8 @@ import type { AnyFieldsOf, FieldsOf } from '../schema/schema-types.ts'
 
 declare module '../schema/schema-types.ts' {
   interface ObjectSources {
-    /** These features do not exist here, so the types have no objects. */
+    /** This feature does not exist here, so the type has no objects. */
     CiInputsSpec: { readonly name: string }
-    Release: { readonly id: number }
   }
 }
 
@@ -18,20 +17,12 @@ declare module '../schema/schema-types.ts' {
  * is not used: if a field were unknown, the whole document of a client would be rejected.
  */
 export function addAbsentFeatures(kit: Kit): void {
-  const { builder, globalIds } = kit
+  const { builder } = kit
   const { accessLevel } = sharedEnums(kit)
 
   builder.objectType('CiInputsSpec', {
     description: 'Input that a job declares; records of jobs contain none',
     fields: (t) => ({ name: t.exposeString('name', { nullable: false }) }),
-  })
-  builder.objectType('Release', {
-    description: 'There are no releases yet',
-    fields: (t) => ({
-      id: t.id({ nullable: false, resolve: ({ id }) => globalIds.ofType('Release', id) }),
-      name: constantFields(t).nullText(),
-      tagName: constantFields(t).nullText(),
-    }),
   })
 
   // Groups and projects are deleted at once, not after a period, and groups cannot be archived.
@@ -69,9 +60,6 @@ export function addAbsentFeatures(kit: Kit): void {
       description: 'Whether all discussions are resolved; there are none',
       resolve: () => true,
     }),
-  }))
-  builder.objectFields('Milestone', (t) => ({
-    releases: connectionField(kit, t, 'Release', { list: async () => listedEmpty() }),
   }))
   builder.objectFields('CiJob', (t) => ({
     inputsSpec: t.field({ type: ['CiInputsSpec'], resolve: () => [] }),

@@ -16,7 +16,7 @@ import { orderIn } from '../../schema/enums.ts'
 import type { GlobalIds } from '../../schema/global-id.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { omitNullish } from '../../schema/omit-nullish.ts'
-import { refusedArgument, refusedMember } from '../../schema/refused-arguments.ts'
+import { refusedArgument } from '../../schema/refused-arguments.ts'
 import type { ArgumentsMaker } from '../../schema/schema-types.ts'
 import { iidIn, issuableTypes } from './issuable-types.ts'
 import { issueEnums } from './issue-types.ts'
@@ -53,10 +53,12 @@ export function addIssueLists(kit: Kit): void {
     }),
   }))
 
-  const releaseTagWildcard = builder.enumType('ReleaseTagWildcardId', { values: ['ANY', 'NONE'] as const })
+  const releaseTagWildcard = builder.enumType('ReleaseTagWildcardId', {
+    values: { ANY: { value: 'any' }, NONE: { value: 'none' } } as const,
+  })
   const released = (t: ArgumentsMaker) => ({
-    releaseTag: t.arg.stringList(refusedArgument('there are no releases')),
-    releaseTagWildcardId: t.arg({ type: releaseTagWildcard, ...refusedArgument('there are no releases') }),
+    releaseTag: t.arg.stringList({ description: 'Tags of releases to which the milestone belongs' }),
+    releaseTagWildcardId: t.arg({ type: releaseTagWildcard }),
   })
   builder.objectFields('Project', (t) => ({
     issues: connectionField(kit, t, 'Issue', {
@@ -128,8 +130,8 @@ function issueFilters(kit: Kit) {
       milestoneTitle: t.stringList(),
       milestoneWildcardId: t.field({ type: negatedMilestoneWildcard }),
       types: t.field({ type: [type] }),
-      myReactionEmoji: t.string(refusedMember),
-      releaseTag: t.stringList(refusedMember),
+      myReactionEmoji: t.string(),
+      releaseTag: t.stringList(),
     }),
   })
   const unioned = builder.inputType('UnionedIssueFilterInput', {
@@ -165,7 +167,7 @@ function issueFilters(kit: Kit) {
     in: t.arg({ type: [searchableField] }),
     not: t.arg({ type: negated }),
     or: t.arg({ type: unioned }),
-    myReactionEmoji: t.arg.string(refusedArgument('there are no reactions')),
+    myReactionEmoji: t.arg.string(),
     crmContactId: t.arg.string(refusedArgument('there are no contacts')),
     crmOrganizationId: t.arg.string(refusedArgument('there are no contacts')),
   })
@@ -177,11 +179,17 @@ interface ListArguments extends Filters {
   readonly state?: 'all' | 'opened' | 'closed' | 'locked' | null | undefined
   readonly sort?: Parameters<typeof orderIn>[0]
   readonly includeArchived?: boolean | null | undefined
+  readonly releaseTag?: readonly string[] | null | undefined
+  readonly releaseTagWildcardId?: 'any' | 'none' | null | undefined
 }
 
-function listInput(globalIds: GlobalIds, { state, sort, includeArchived, ...filters }: ListArguments) {
+function listInput(
+  globalIds: GlobalIds,
+  { state, sort, includeArchived, releaseTag, releaseTagWildcardId, ...filters }: ListArguments,
+) {
   return {
     ...filterInput(globalIds, filters),
+    ...omitNullish({ releaseTags: releaseTag, releaseTagWildcard: releaseTagWildcardId }),
     ...stateInput(state),
     ...orderIn(sort),
     nonArchived: includeArchived !== true,
@@ -206,6 +214,7 @@ function filterInput(globalIds: GlobalIds, args: Filters) {
     milestoneWildcard: args.milestoneWildcardId,
     types: args.types,
     subscribed: args.subscribed,
+    myReactionEmoji: args.myReactionEmoji,
     createdAfter: args.createdAfter,
     createdBefore: args.createdBefore,
     updatedAfter: args.updatedAfter,
@@ -227,6 +236,8 @@ function filterInput(globalIds: GlobalIds, args: Filters) {
         milestoneTitles: not.milestoneTitle,
         milestoneWildcard: not.milestoneWildcardId,
         types: not.types,
+        myReactionEmoji: not.myReactionEmoji,
+        releaseTags: not.releaseTag,
       }),
     or:
       or &&

@@ -86,6 +86,8 @@ export function addIssues(kit: Kit): void {
         resolve: ({ isDiscussionLocked }) => isDiscussionLocked === true,
       }),
       projectId: t.exposeInt('projectId'),
+      upvotes: t.exposeInt('upvotes', { nullable: false }),
+      downvotes: t.exposeInt('downvotes', { nullable: false }),
       userNotesCount: t.exposeInt('userNotesCount', { nullable: false }),
       userDiscussionsCount: t.int({
         nullable: false,
@@ -145,8 +147,6 @@ function addConstantFields(kit: Kit): void {
       closedAsDuplicateOf: t.field({ type: 'Issue', resolve: () => null }),
       relativePosition: t.int({ resolve: () => null }),
       mergeRequestsCount: alwaysZero(),
-      upvotes: alwaysZero(),
-      downvotes: alwaysZero(),
       // This service sends no email.
       emailsEnabled: alwaysFalse(),
       emailsDisabled: t.boolean({

@@ -115,9 +115,9 @@ function listArguments(kit: Kit) {
       milestoneTitle: t.string(),
       reviewerUsername: t.string(),
       approvedBy: t.stringList(refusedMember),
-      myReactionEmoji: t.string(refusedMember),
+      myReactionEmoji: t.string(),
       onlyReviewer: t.boolean(refusedMember),
-      releaseTag: t.string(refusedMember),
+      releaseTag: t.string(),
       reviewStates: t.field({ type: [reviewState], ...refusedMember }),
       sourceBranches: t.stringList(),
       targetBranches: t.stringList(),
@@ -163,8 +163,8 @@ function listArguments(kit: Kit) {
     not: t.arg({ type: negated }),
     or: t.arg({ type: unioned }),
     approvedBy: t.arg.stringList(refusedArgument('there are no approvals')),
-    myReactionEmoji: t.arg.string(refusedArgument('there are no reactions')),
-    releaseTag: t.arg.string(refusedArgument('there are no releases')),
+    myReactionEmoji: t.arg.string(),
+    releaseTag: t.arg.string({ description: 'Tag of a release to which the milestone belongs' }),
     deployedAfter: t.arg({ type: 'Time', ...refusedArgument('there are no deployments') }),
     deployedBefore: t.arg({ type: 'Time', ...refusedArgument('there are no deployments') }),
     environmentName: t.arg.string(refusedArgument('there are no deployments')),
@@ -195,6 +195,7 @@ function inputOf({
   labels,
   milestoneTitle,
   milestoneWildcardId,
+  releaseTag,
   in: searched,
   not,
   or,
@@ -210,6 +211,7 @@ function inputOf({
     labels: namesIn(labelName, labels),
     milestoneTitles: milestoneTitle == null ? undefined : [milestoneTitle],
     milestoneWildcard: milestoneWildcardId,
+    releaseTags: releaseTag == null ? undefined : [releaseTag],
     in: searched?.length ? [...new Set(searched)] : undefined,
     not: not && negatedInput(not),
     or: or && omitNullish({ ...or, reviewerWildcard: undefined, reviewers: or.reviewerWildcard }),
@@ -222,12 +224,14 @@ const negatedInput = ({
   milestoneTitle,
   labelName,
   labels,
+  releaseTag,
   ...same
 }: NonNullable<ListArguments['not']>) =>
   omitNullish({
     ...same,
     authorUsernames: authorUsername == null ? undefined : [authorUsername],
     milestoneTitles: milestoneTitle == null ? undefined : [milestoneTitle],
+    releaseTags: releaseTag == null ? undefined : [releaseTag],
     labels: namesIn(labelName, labels),
   })
 

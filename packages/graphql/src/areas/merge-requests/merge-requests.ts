@@ -96,6 +96,8 @@ export function addMergeRequests(kit: Kit): void {
         nullable: false,
         resolve: ({ isDiscussionLocked }) => isDiscussionLocked === true,
       }),
+      upvotes: t.exposeInt('upvotes', { nullable: false }),
+      downvotes: t.exposeInt('downvotes', { nullable: false }),
       userNotesCount: t.exposeInt('userNotesCount'),
       userDiscussionsCount: t.int({
         resolve: (source, _args, context) => loadBatched(context, discussionCountOfEachMergeRequest, source),
@@ -175,7 +177,7 @@ function addProjectFields({ builder, web }: Kit): void {
 /** Adds the fields with constant values, for features that this service does not have. */
 function addConstantFields({ builder }: Kit): void {
   builder.objectFields('MergeRequest', (t) => {
-    const { nullText, nullTime, alwaysFalse, alwaysZero, always } = constantFields(t)
+    const { nullText, nullTime, alwaysFalse, always } = constantFields(t)
     return {
       mergeAfter: nullTime(),
       mergeCommitSha: nullText(),
@@ -197,8 +199,6 @@ function addConstantFields({ builder }: Kit): void {
       defaultSquashCommitMessage: nullText(),
       allowCollaboration: always(false),
       sourceBranchProtected: alwaysFalse(),
-      upvotes: alwaysZero(),
-      downvotes: alwaysZero(),
       approved: alwaysFalse(),
     }
   })

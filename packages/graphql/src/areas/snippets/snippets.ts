@@ -42,8 +42,7 @@ export function addSnippets(kit: Kit): void {
       adminSnippet: t.exposeBoolean('admin', { nullable: false }),
       reportSnippet: t.exposeBoolean('report', { nullable: false }),
       createNote: t.exposeBoolean('comment', { nullable: false }),
-      // Snippets have no reactions yet.
-      awardEmoji: constantFields(t).alwaysFalse(),
+      awardEmoji: t.exposeBoolean('comment', { nullable: false }),
     }),
   })
 

@@ -19,7 +19,3 @@ export const immediateDeletion: Reasons = {
 
 export const noStorages: Reasons = { repository_storage: 'there is one storage' }
 export const noCustomRoles: Reasons = { member_role_id: 'there are no custom roles' }
-export const noReactions: Reasons = {
-  my_reaction_emoji: 'there are no emoji reactions',
-  'not[my_reaction_emoji]': 'there are no emoji reactions',
-}

@@ -1,5 +1,4 @@
 import type { RouteParameters } from '../../routing/route.ts'
-import { noReactions } from './absent-features.ts'
 import { cursorList, pagedList } from './lists.ts'
 
 const noApprovals = 'there are no approvals'
@@ -11,7 +10,6 @@ const noIterations = 'there are no iterations'
 const noNegatedSearch = { 'not[search]': 'a search is not negated', 'not[in]': 'a search is not negated' }
 
 const absentInIssueLists = {
-  ...noReactions,
   epic_id: noEpics,
   health_status: 'issues have no health status',
   iteration_id: noIterations,
@@ -48,7 +46,6 @@ export const mergeRequestList = {
     with_merge_status_recheck: 'branches are not checked for conflicts before a merge',
   },
   refused: {
-    ...noReactions,
     approved: noApprovals,
     approved_by_ids: noApprovals,
     approved_by_usernames: noApprovals,

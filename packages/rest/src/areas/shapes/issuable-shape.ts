@@ -33,7 +33,7 @@ export const timeStatsShape = {
   }),
 } satisfies Shape<Issuable>
 
-/** The fields that issues and merge requests share. Votes do not exist yet. */
+/** The fields that issues and merge requests share. */
 export const issuableSchema = {
   id: z.int(),
   iid: z.int(),
@@ -90,8 +90,8 @@ export function issuableJson(
     author: userOrNull(item.author, context),
     assignee: assignees[0] ?? null,
     user_notes_count: item.userNotesCount,
-    upvotes: 0,
-    downvotes: 0,
+    upvotes: item.upvotes,
+    downvotes: item.downvotes,
     discussion_locked: item.isDiscussionLocked ?? null,
     web_url: `${context.externalUrl}/${item.projectPath}/-/${segment}/${item.iid}`,
     time_stats: timeStatsShape.of(item),

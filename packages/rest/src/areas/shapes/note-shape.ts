@@ -27,11 +27,11 @@ const positionSchema = z
     old_path: z.string().nullable(),
     new_path: z.string().nullable(),
     position_type: z.enum(['text', 'image', 'file']),
-    /** Of texts. */
+    /** Only for texts. */
     old_line: lineNumber.optional(),
     new_line: lineNumber.optional(),
     line_range: z.object({ start: rangeEndSchema, end: rangeEndSchema }).nullable().optional(),
-    /** Of images. */
+    /** Only for images. */
     width: z.int().nullable().optional(),
     height: z.int().nullable().optional(),
     x: z.number().nullable().optional(),
