@@ -4,6 +4,7 @@ import { applicationsArea } from './areas/applications.ts'
 import { broadcastMessagesArea } from './areas/broadcast-messages.ts'
 import { contextCommitsArea } from './areas/context-commits.ts'
 import { groupsArea } from './areas/groups.ts'
+import { hooksArea } from './areas/hooks.ts'
 import { issuesArea } from './areas/issues.ts'
 import { labelsArea } from './areas/labels.ts'
 import { membersArea } from './areas/members.ts'
@@ -50,4 +51,5 @@ export const areas: readonly Area[] = [
   pipelineChangesArea,
   snippetsArea,
   notesArea,
+  hooksArea,
 ]
