@@ -17,6 +17,7 @@ const mayImport: Record<string, readonly string[]> = {
   core: ['db', 'runtime'],
   rest: ['core', 'http', 'json', 'runtime'],
   graphql: ['core', 'http', 'json', 'runtime'],
+  webhooks: ['core', 'db', 'delivery', 'runtime'],
   observe: ['db', 'http', 'json', 'otlp', 'runtime'],
   gateway: ['db', 'http', 'json', 'otlp', 'runtime'],
   web: [],
@@ -36,6 +37,7 @@ const mayImport: Record<string, readonly string[]> = {
     'rest',
     'runtime',
     'web',
+    'webhooks',
   ],
   testkit: ['core', 'db', 'markup', 'runtime'],
 }

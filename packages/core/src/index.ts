@@ -30,6 +30,44 @@ export { insertGroup } from './groups/group-store.ts'
 export * from './groups/namespace-operations.ts'
 // Each of these adds its tables to CoreTables, so that code outside the core sees the types of all tables.
 export type {} from './groups/route-store.ts'
+export { matchesBranch } from './hooks/branch-filter.ts'
+export {
+  type AlertStatus,
+  alertStatuses,
+  alertStatusOf,
+  type Hook,
+  healthAfterFailure,
+  hookFields,
+  isExecutable,
+  type ShownHook,
+} from './hooks/hook.ts'
+export * from './hooks/hook-call-operations.ts'
+export * from './hooks/hook-facts.ts'
+export * from './hooks/hook-git-facts.ts'
+export * from './hooks/hook-log.ts'
+export { endHookCall, findCallOfPayload, getHookCall, insertHookCall } from './hooks/hook-log-store.ts'
+export {
+  createHook,
+  getProjectHook,
+  listHooks,
+  removeHook,
+  removeHookHeader,
+  removeHookUrlVariable,
+  setHookHeader,
+  setHookUrlVariable,
+  updateProjectHook,
+} from './hooks/hook-operations.ts'
+export {
+  findHookPayload,
+  type HookPayload,
+  insertHookPayload,
+  joinHookChain,
+  releaseHookPayload,
+} from './hooks/hook-payload-store.ts'
+export { digestOfUrl, effectiveUrl } from './hooks/hook-rules.ts'
+export { type CalledHook, findHook, hooksToCall, setHookHealth } from './hooks/hook-store.ts'
+export * from './hooks/hook-switches.ts'
+export { type HookTarget, targetOf, withoutCredentials } from './hooks/hook-url.ts'
 export type { BurndownEvent } from './issues/burndown.ts'
 export * from './issues/duration.ts'
 export {
@@ -62,6 +100,7 @@ export type {} from './issues/time-log-store.ts'
 export { MAX_INTEGER } from './kit/common-fields.ts'
 export * from './kit/domain-error.ts'
 export { clientNameOf, type FieldTable, type FieldType, type NameOf, type ObjectOf } from './kit/field-table.ts'
+export { headerName } from './kit/header-name.ts'
 export type {} from './kit/internal-id.ts'
 export * from './kit/listing.ts'
 export { type KeysetPage, type Page, type PageRequest, pageInput, pageOf } from './kit/page.ts'
@@ -129,6 +168,7 @@ export { creationLevelFields } from './model/creation-levels.ts'
 export { type FeatureLevel, groupFeatureFields, projectFeatureFields } from './model/feature-access.ts'
 export type { Group, GroupRef } from './model/group.ts'
 export { groupSettings } from './model/group-settings.ts'
+export type { HookCallResult } from './model/hook-calls.ts'
 export type { Markup, MarkupLink, MarkupReference, MarkupRequest } from './model/markup.ts'
 export * from './model/project.ts'
 export { projectSettings } from './model/project-settings.ts'
@@ -169,7 +209,7 @@ export type {} from './operations/call-count-store.ts'
 export type { CallKey, CallLimit } from './operations/call-limit.ts'
 export * from './operations/context.ts'
 export type { Described, SizedDescription } from './operations/description-store.ts'
-export type { DomainEvent } from './operations/event.ts'
+export type { Changes, DomainEvent, PushedReference } from './operations/event.ts'
 export { requireDatabase } from './operations/health-store.ts'
 export * from './operations/operation.ts'
 export * from './operations/perform.ts'
@@ -200,6 +240,7 @@ export {
   type RecordedArtifacts,
   type RecordedCommit,
   type RecordedEnvironment,
+  type RecordedJob,
   type RecordedRunner,
   type RecordedUser,
   type RecordedVariable,
@@ -363,7 +404,14 @@ export * from './users/user-listings.ts'
 export * from './users/user-lists.ts'
 export * from './users/user-operations.ts'
 export { profileOf } from './users/user-profile.ts'
-export { findUserByIdOrUsername, findUserByUsername, getUser, insertUser } from './users/user-store.ts'
+export {
+  findUser,
+  findUserByIdOrUsername,
+  findUserByUsername,
+  findUsers,
+  getUser,
+  insertUser,
+} from './users/user-store.ts'
 export type { VariableCircumstances } from './variables/effective-variables.ts'
 export {
   maxVariables,

@@ -1,6 +1,8 @@
 import { type Log, RepeatingTask } from '@penstock/runtime'
 import { sweepRepositories } from './git/sweep-repositories.ts'
 import { undoUnfinishedChanges } from './git/undo-change.ts'
+import { deleteOldHookCalls } from './hooks/hook-log-store.ts'
+import { deleteExpiredHookEvents } from './hooks/hook-payload-store.ts'
 import { DAY_MS } from './kit/day.ts'
 import { deleteExpiredCodes } from './oauth/code-store.ts'
 import { deleteExpiredDeviceCodes } from './oauth/device-code-store.ts'
@@ -22,6 +24,7 @@ export interface Retention {
 const EVERY_MS = 3_600_000
 /** The limit of one transaction, because other writers wait until it ends. */
 const EVENTS_PER_TRANSACTION = 1_000
+const CALLS_PER_TRANSACTION = 200
 
 /** Starts a sweep now, because the process may not live for an hour, and then one every hour until `end` is called. */
 export function startSweeping(core: Core, retention: Retention, log: Log): RepeatingTask {
@@ -46,10 +49,12 @@ export async function sweep(core: Core, { eventDays }: Retention): Promise<void>
     deleteExpiredDeviceCodes,
     deleteExpiredSpamLogs,
     deleteExpiredCallCounts,
+    deleteExpiredHookEvents,
   ]
   for (const deleteExpired of deletions) await write(deleteExpired)
   const beforeMs = core.clock.nowMs() - eventDays * DAY_MS
   while ((await write((tx) => deleteEventsBefore(tx, beforeMs, EVENTS_PER_TRANSACTION))) === EVENTS_PER_TRANSACTION);
+  while ((await write((tx) => deleteOldHookCalls(tx, CALLS_PER_TRANSACTION))) === CALLS_PER_TRANSACTION);
   await undoUnfinishedChanges(core)
   await sweepRepositories(core)
   await measureRepositories(core)

@@ -43,6 +43,8 @@ export interface HttpClientLimits {
   readonly bodyTimeoutMs: number
   /** The kept part of a reply's body; a connection with a longer one is closed. */
   readonly keptReplyBytes: number
+  /** Whether the certificates of servers are verified. Default: yes. */
+  readonly verifiesTls?: boolean
 }
 
 export const defaultHttpClientLimits: HttpClientLimits = {
@@ -72,7 +74,7 @@ export class HttpClient {
     this.#addressPolicy = addressPolicy
     const guarded = addressPolicy && new GuardedConnections(addressPolicy)
     this.#guarded = guarded
-    const connect = { timeout: limits.connectTimeoutMs }
+    const connect = { timeout: limits.connectTimeoutMs, rejectUnauthorized: limits.verifiesTls ?? true }
     const options = {
       connections: limits.connections,
       pipelining: 1,

@@ -1,6 +1,6 @@
-export type { AddressPolicy } from './address-guard.ts'
+export { type AddressPolicy, findBlockReason } from './address-guard.ts'
 export { notGlobalReason } from './address-rules.ts'
-export { AllowedHostError, AllowedHosts } from './allowed-hosts.ts'
+export { AllowedHostError, AllowedHosts, hostOf } from './allowed-hosts.ts'
 export type { CircuitPolicy } from './circuit.ts'
 export { type DeliveryTables, deliveryMigrations } from './deliveries.ts'
 export { type Attempt, Drain, type DrainOptions, type Send, type Settled } from './drain.ts'

@@ -5,6 +5,7 @@ import { awardEmojiArea } from './areas/award-emoji.ts'
 import { broadcastMessagesArea } from './areas/broadcast-messages.ts'
 import { contextCommitsArea } from './areas/context-commits.ts'
 import { groupsArea } from './areas/groups.ts'
+import { hooksArea } from './areas/hooks.ts'
 import { issuesArea } from './areas/issues.ts'
 import { labelsArea } from './areas/labels.ts'
 import { membersArea } from './areas/members.ts'
@@ -54,4 +55,5 @@ export const areas: readonly Area[] = [
   notesArea,
   awardEmojiArea,
   releasesArea,
+  hooksArea,
 ]

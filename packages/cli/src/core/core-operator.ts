@@ -78,6 +78,7 @@ export function describeFailure(failure: Failure): string {
     case 'not_found':
       return `there is no such ${(failure.what ?? 'record').toLowerCase()}`
     case 'refused':
+    case 'unprocessable':
       return failure.message
     case 'storage_full':
       return `${describeStorageFull(failure)}${failure.of === undefined ? ' (core.projectStorageBytes)' : ''}`

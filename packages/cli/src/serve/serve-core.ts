@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { type Core, ensureRootToken, startSweeping } from '@penstock/core'
 import { HOOKS_PATH, hooksListener } from '@penstock/exporter'
@@ -5,6 +6,7 @@ import { EXPLORER_PATH, explorerRoutes, graphqlRoutes } from '@penstock/graphql'
 import { listen, type RefusalForm } from '@penstock/http'
 import { areas, oauthRoutes, restListener, shownMessages, signInRoutes, signInUrl } from '@penstock/rest'
 import { type Log, TrustedProxies } from '@penstock/runtime'
+import { Webhooks } from '@penstock/webhooks'
 import { openCore } from '../core/open-core.ts'
 import { coreExportListener } from '../exporting/core-exports.ts'
 import { Exporting } from '../exporting/exporting.ts'
@@ -15,7 +17,7 @@ import type { Settings } from '../settings/setting-table.ts'
 import type { StartedCore } from './banner.ts'
 
 export interface ServedCore extends StartedCore {
-  /** The core with the listeners that export its pipelines. */
+  /** The core with the listeners that export its pipelines and call its hooks. */
   readonly core: Core
   readonly exporting: Exporting
   /** Refuses further requests, and waits at most `timeoutMs` for those in progress. */
@@ -34,7 +36,7 @@ const refusalForm: RefusalForm = {
 }
 
 /**
- * Serves the core on its address, and exports its pipelines.
+ * Serves the core on its address, exports its pipelines and calls its hooks.
  *
  * @throws {UsageError} if the directory or the database cannot be used; the system's error if the address cannot be bound
  */
@@ -65,7 +67,12 @@ export async function serveCore(
     try {
       const exporting = new Exporting({ ...exports, core: plain, db, random, log })
       const { exporter } = exporting
-      const core: Core = { ...plain, listeners: [coreExportListener(exporter)] }
+      const webhooks = new Webhooks({ core: plain, random, newClaim: randomUUID, log })
+      const core: Core = {
+        ...plain,
+        listeners: [coreExportListener(exporter), webhooks.listener],
+        hookCalls: webhooks.calls,
+      }
       const rootToken = await ensureRootToken(core, settings.rootToken)
       const rest = restListener({
         core,
@@ -104,6 +111,7 @@ export async function serveCore(
         return app(request, response)
       }
       exporting.start()
+      webhooks.start()
       const sweeping = startSweeping(core, { eventDays: settings['core.eventRetentionDays'] }, log)
       return {
         url: externalUrl,
@@ -114,6 +122,7 @@ export async function serveCore(
         close: async (timeoutMs) => {
           await listening.close(AbortSignal.timeout(timeoutMs))
           await exporting.end()
+          await webhooks.end()
           await sweeping.end()
           await close()
         },

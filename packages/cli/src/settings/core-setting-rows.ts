@@ -49,6 +49,13 @@ export const coreSettingRows = {
     'Whether personal access tokens cannot be created or used. Unset: the application setting `disable_personal_access_tokens`. `false` lets an administrator in who has only such a token.',
     { pins: 'disable_personal_access_tokens' },
   ),
+  'core.allowLocalWebhooks': row(
+    'PENSTOCK_ALLOW_LOCAL_WEBHOOKS',
+    flag,
+    undefined,
+    'Whether webhooks may be sent to this host and its networks. Unset: the application setting `allow_local_requests_from_web_hooks_and_services`.',
+    { pins: 'allow_local_requests_from_web_hooks_and_services' },
+  ),
   'core.ropcWithoutClientCredentials': row(
     'PENSTOCK_ROPC_WITHOUT_CLIENT_CREDENTIALS',
     flag,

@@ -60,6 +60,8 @@ export const permissionTable = {
   admin_group_access_tokens: { least: owner },
   admin_variables: { least: maintainer },
   admin_group_variables: { least: owner },
+  read_hook: { least: maintainer },
+  admin_hook: { least: maintainer },
 
   read_repository: { least: reporter, visitors: 'anyone', ...repository },
   push_code: { least: developer, endsWithArchiving: true, ...repository },

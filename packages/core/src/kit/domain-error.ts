@@ -14,6 +14,8 @@ export interface ParameterProblem {
     | 'unknown_value'
     /** Has the right type and format, but this value is excluded. */
     | 'value_not_allowed'
+    /** Longer than 255 characters. */
+    | 'name_too_long'
     /** Differs from the same value elsewhere in the request. */
     | 'mismatch'
     | 'mutually_exclusive'
@@ -60,6 +62,12 @@ export type Failure =
   | { readonly code: 'ambiguous'; readonly what: string; readonly distinguishedBy: readonly string[] }
   /** The record has changed since the time the caller named. */
   | { readonly code: 'changed_since' }
+  /** Like `invalid`, for areas that answer with 422: one message, or the messages by attribute if `fields` is set. */
+  | {
+      readonly code: 'unprocessable'
+      readonly message: string
+      readonly fields?: Readonly<Record<string, readonly string[]>>
+    }
   /** The request is valid, but cannot be carried out in the present state. */
   | { readonly code: 'impossible'; readonly message: string }
   /**

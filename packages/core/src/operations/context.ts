@@ -2,6 +2,7 @@ import type { Db } from '@penstock/db'
 import type { Clock } from '@penstock/runtime'
 import type { ReadContext, WriteContext } from '../kit/store-context.ts'
 import type { CoreTables } from '../kit/tables.ts'
+import type { HookCallResult } from '../model/hook-calls.ts'
 import type { Markup } from '../model/markup.ts'
 import type { Project } from '../model/project.ts'
 import type { SpamCheck, SpamReport } from '../model/spam-check.ts'
@@ -19,6 +20,8 @@ export interface Core {
   readonly settings: CoreSettings
   /** Called in this order. */
   readonly listeners?: readonly EventListener[]
+  /** Sends requests to the receivers of hooks. Default: hooks can be managed, but not be tested. */
+  readonly hookCalls?: HookCalls
   /** Default: no check. */
   readonly spamCheck?: SpamCheck
   /** Default: texts are not rendered. */
@@ -27,6 +30,19 @@ export interface Core {
   readonly spamReport?: SpamReport
   /** Returns why no request may be sent to an IP address, if it is not a public one. Default: all are accepted. */
   readonly localAddressReason?: (address: string) => string | undefined
+}
+
+/** Sends requests to the receivers of hooks. */
+export interface HookCalls {
+  /** Returns why no request may be sent to a URL, if there is a reason. A host that cannot be resolved is accepted. */
+  findBlockReason(core: Core, url: URL): Promise<string | undefined>
+  /** Calls a hook with a sample of an event, also if it is disabled, and stores the call in the event log. */
+  test(
+    context: CallContext,
+    call: { readonly projectId: number; readonly hookId: number; readonly event: string },
+  ): Promise<HookCallResult>
+  /** Sends a call in the event log again, and stores the new call there. */
+  resend(context: CallContext, call: { readonly hookId: number; readonly callId: number }): Promise<HookCallResult>
 }
 
 export interface CoreSettings {

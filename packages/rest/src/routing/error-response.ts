@@ -56,6 +56,10 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
   }),
   changed_since: () => ({ status: 412, body: { message: '412 Precondition Failed' } }),
   impossible: ({ message }, row) => ({ status: 422, body: { message: refusalMessage(message, row) } }),
+  unprocessable: ({ message, fields }, row) => ({
+    status: 422,
+    body: fields === undefined ? { error: message } : { message: invalidMessage(fields, row) },
+  }),
   spam: ({ what, challenge }) =>
     challenge === undefined
       ? {
@@ -156,6 +160,7 @@ const texts = {
   unsafe_path: 'should be a valid file path',
   unknown_value: 'does not have a valid value',
   value_not_allowed: 'has a value not allowed',
+  name_too_long: 'is too long (maximum is 255 characters)',
   mismatch: 'must be the same as in the path',
   mutually_exclusive: 'are mutually exclusive',
   exactly_one: 'are missing, exactly one parameter must be provided',

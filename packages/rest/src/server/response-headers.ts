@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { headerName } from '@penstock/core'
 import type { Incoming, Reply } from '@penstock/http'
 import { discoveryPaths } from '../auth/openid-discovery.ts'
-import { headerName } from '../routing/header-name.ts'
 
 /** The headers of every response. */
 export const commonHeaders: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
-import { type Core, settingOf } from '@penstock/core'
+import { type Core, headerName, settingOf } from '@penstock/core'
 import {
   type Incoming,
   type Reply,
@@ -14,7 +14,6 @@ import {
 import type { Log, TrustedProxies } from '@penstock/runtime'
 import { authenticate } from '../auth/authenticate.ts'
 import { renderError } from '../routing/error-response.ts'
-import { headerName } from '../routing/header-name.ts'
 import { restOpenApi } from '../routing/openapi.ts'
 import { RestError } from '../routing/rest-error.ts'
 import { API_PREFIX, type Area } from '../routing/route.ts'

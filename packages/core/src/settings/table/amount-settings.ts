@@ -74,5 +74,5 @@ export const amountSettings = {
     from(0, 104_857_600),
     stored(`Bytes of a response to a request that the service sends. ${NO_LIMIT}`),
   ),
-  push_event_hooks_limit: untyped(from(0, 3), stored('Changed refs in one push above which no push hooks are sent.')),
+  push_event_hooks_limit: untyped(from(0, 3), inForce('Changed refs in one push above which no push hooks are sent.')),
 }

@@ -63,7 +63,7 @@ export const structureSettings = {
   ),
   outbound_local_requests_whitelist: typed(
     texts(MAX_ALLOWED_HOSTS).check(isAscii, noTags),
-    stored('Hosts of the local network to which hooks may send requests.', { allowed: 'not null' }),
+    inForce('Hosts of the local network to which hooks may send requests.', { allowed: 'not null' }),
   ),
   domain_allowlist: typed(domains(), stored('Domains of addresses that may register; `*` matches any part.')),
   domain_denylist: typed(domains(), stored('Domains of addresses that may not register; `*` matches any part.')),

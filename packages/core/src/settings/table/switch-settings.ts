@@ -28,7 +28,7 @@ export const switchSettings = {
   updating_name_disabled_for_users: untyped(off(), stored('Whether only administrators change names of users.')),
   allow_local_requests_from_web_hooks_and_services: untyped(
     off(),
-    stored('Whether hooks may send requests to the local network.', {
+    inForce('Whether hooks may send requests to the local network.', {
       oldNames: ['allow_local_requests_from_hooks_and_services'],
     }),
   ),
@@ -53,7 +53,7 @@ export const switchSettings = {
   ),
   floc_enabled: typed(off(), stored('Whether pages take part in interest cohorts.')),
   tracker_connect_public_key_storage_enabled: typed(off(), stored('Whether public keys of tracker apps are served.')),
-  silent_mode_enabled: untyped(off(), stored('Whether mail and hooks are suppressed.')),
+  silent_mode_enabled: untyped(off(), inForce('Whether mail and hooks are suppressed.')),
   package_registry_allow_anyone_to_pull_option: untyped(on(), stored('Whether projects may open their packages.')),
   silent_admin_exports_enabled: untyped(off(), stored('Whether exports of administrators are silent.')),
   top_level_group_creation_enabled: untyped(
@@ -77,7 +77,7 @@ export const switchSettings = {
   ),
   deny_all_requests_except_allowed: untyped(
     off(),
-    stored('Whether the service sends requests only to `outbound_local_requests_whitelist`.', {
+    inForce('Whether the service sends requests only to `outbound_local_requests_whitelist`.', {
       allowed: 'true only while no configured URL would be blocked',
     }),
   ),

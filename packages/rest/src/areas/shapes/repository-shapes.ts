@@ -2,13 +2,13 @@ import {
   type Branch,
   type ChangedFile,
   type FileDiff,
+  headerName,
   type RepositoryFile,
   type RepositoryTreeEntry,
   signatureTime,
   type Tag,
 } from '@penstock/core'
 import { z } from 'zod'
-import { headerName } from '../../routing/header-name.ts'
 import type { Shape } from '../../routing/route.ts'
 import { commitJson, commitSchema } from './commit-shape.ts'
 

@@ -1,0 +1,135 @@
+import { withLabelDetails } from '../issues/issuable-label-store.ts'
+import type { DescribedIssue } from '../issues/issue.ts'
+import { findDescribedIssueById, issueTables } from '../issues/issue-store.ts'
+import { notFound } from '../kit/domain-error.ts'
+import { fromRow } from '../kit/field-table.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import { type DescribedLabel, describedLabelFields } from '../labels/label.ts'
+import type { DescribedMergeRequest } from '../merge-requests/merge-request.ts'
+import { findMergeRequest } from '../merge-requests/merge-request-list-store.ts'
+import { mergeRequestTables } from '../merge-requests/merge-request-store.ts'
+import type { DescribedMilestone } from '../milestones/milestone.ts'
+import { getMilestone } from '../milestones/milestone-store.ts'
+import type { Project } from '../model/project.ts'
+import type { ActingUser } from '../model/user.ts'
+import type { OperationContext } from '../operations/context.ts'
+import { isInScope } from '../parents/parent-scope-store.ts'
+import { jobOf, jobQuery } from '../pipelines/job-store.ts'
+import type { Pipeline, RecordedJob, RecordedVariable } from '../pipelines/pipeline.ts'
+import { pipelinesByKey } from '../pipelines/pipeline-store.ts'
+import { pipelineVariables } from '../pipelines/pipeline-variable-store.ts'
+import { getProject } from '../projects/project-store.ts'
+
+/** The reader of facts for hooks. Everyone who manages the hooks of a project may read all of it. */
+const everythingReader: ActingUser = { id: 0, username: '', isAdministrator: true, botHome: undefined }
+
+export interface ProjectFacts {
+  readonly project: Project
+  /** The name of its group, or of the user that owns it. */
+  readonly namespace: string
+}
+
+export async function readProjectFacts(context: ReadContext, projectId: number): Promise<ProjectFacts> {
+  const project = await getProject(context, projectId)
+  const { groupId, ownerId } = project
+  const owner =
+    groupId === undefined
+      ? context.db
+          .selectFrom('users')
+          .select('name')
+          .where('id', '=', ownerId ?? 0)
+      : context.db.selectFrom('groups').select('name').where('id', '=', groupId)
+  return { project, namespace: (await owner.executeTakeFirst())?.name ?? '' }
+}
+
+/** An issue or merge request with its labels, ordered by name. */
+export type WithLabels<Item> = Item & { readonly labelDetails: readonly DescribedLabel[] }
+
+/** @throws DomainError `not_found` */
+export async function readIssueFacts(context: ReadContext, id: number): Promise<WithLabels<DescribedIssue>> {
+  const issue = await findDescribedIssueById(context, everythingReader, id)
+  if (issue === undefined) throw notFound()
+  const [detailed] = await withLabelDetails(context, issueTables, [issue], { withLabelsDetails: true })
+  return { ...detailed!, labelDetails: detailed!.labelDetails ?? [] }
+}
+
+/** @throws DomainError `not_found` */
+export async function readMergeRequestFacts(
+  context: ReadContext,
+  projectId: number,
+  iid: number,
+): Promise<WithLabels<DescribedMergeRequest>> {
+  const mergeRequest = await findMergeRequest(context, everythingReader, projectId, iid)
+  if (mergeRequest === undefined) throw notFound()
+  const [detailed] = await withLabelDetails(context, mergeRequestTables, [mergeRequest], { withLabelsDetails: true })
+  return { ...detailed!, labelDetails: detailed!.labelDetails ?? [] }
+}
+
+/** Returns the labels of the project and its groups with these names, by name. */
+export async function readLabelFacts(
+  context: ReadContext,
+  project: Project,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, DescribedLabel>> {
+  if (names.length === 0) return new Map()
+  const rows = await context.db
+    .selectFrom('labels')
+    .selectAll()
+    .where('name', 'in', [...names])
+    .where(isInScope(context, { parent: project, above: true }))
+    .orderBy('id')
+    .execute()
+  return new Map(rows.map((row) => [row.name, fromRow(describedLabelFields, row)]))
+}
+
+export const readMilestoneFacts = (context: ReadContext, project: Project, id: number): Promise<DescribedMilestone> =>
+  getMilestone(context, project, id)
+
+export interface PipelineFacts {
+  readonly pipeline: Pipeline
+  /** Builds and bridges, all attempts, ordered by id. */
+  readonly jobs: readonly RecordedJob[]
+  readonly variables: readonly RecordedVariable[]
+}
+
+/** @throws DomainError `not_found` */
+export async function readPipelineFacts(context: OperationContext & ReadContext, key: number): Promise<PipelineFacts> {
+  const pipeline = (await pipelinesByKey(context, [key])).get(key)
+  if (pipeline === undefined) throw notFound()
+  const rows = await jobQuery(context, {}).where('pipeline_key', '=', key).orderBy('job_id').execute()
+  return { pipeline, jobs: rows.map(jobOf), variables: await pipelineVariables(context, pipeline) }
+}
+
+/** Returns the id of the newest pipeline of a commit. */
+export async function findPipelineIdOf(
+  { db }: ReadContext,
+  projectId: number,
+  sha: string,
+): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('pipelines')
+    .select('pipeline_id')
+    .where('project_id', '=', projectId)
+    .where('sha', '=', sha)
+    .orderBy('pipeline_id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.pipeline_id
+}
+
+export type SampleKind = 'issue' | 'merge_request' | 'milestone' | 'pipeline'
+
+/** Returns the number by which the newest thing of a kind is read: the iid of a merge request, else the id or key. */
+export async function findNewest(
+  { db }: ReadContext,
+  projectId: number,
+  kind: SampleKind,
+): Promise<number | undefined> {
+  if (kind === 'merge_request') {
+    const own = db.selectFrom('merge_requests').select('iid').where('project_id', '=', projectId)
+    return (await own.orderBy('id', 'desc').limit(1).executeTakeFirst())?.iid
+  }
+  const table = ({ issue: 'issues', milestone: 'milestones', pipeline: 'pipelines' } as const)[kind]
+  const own = db.selectFrom(table).select('id').where('project_id', '=', projectId)
+  return (await own.orderBy('id', 'desc').limit(1).executeTakeFirst())?.id
+}

@@ -1,0 +1,93 @@
+import { changesOfCommit } from '../git/commit-diff.ts'
+import type { CommitObject } from '../git/git-object.ts'
+import type { GitRepository } from '../git/git-repository.ts'
+import type { HistoryCommit } from '../git/history.ts'
+import { pushedCommits } from '../git/pushed-commits.ts'
+import type { Project } from '../model/project.ts'
+import type { Core } from '../operations/context.ts'
+import { findProjectRepository } from '../repositories/project-repository.ts'
+import { openWiki } from '../wikis/change-wiki.ts'
+import { findText, pagesOf } from '../wikis/wiki-tree.ts'
+
+/** The paths that a commit changes. */
+export interface ChangedPaths {
+  readonly added: readonly string[]
+  readonly modified: readonly string[]
+  readonly removed: readonly string[]
+}
+
+const noPaths: ChangedPaths = { added: [], modified: [], removed: [] }
+
+/** Returns the paths that each commit changes, in input order. A commit that does not exist any more changes none. */
+export async function readChangedPaths(
+  core: Core,
+  project: Project,
+  oids: readonly string[],
+): Promise<readonly ChangedPaths[]> {
+  const git = (await findProjectRepository(core, project))?.git
+  const all: ChangedPaths[] = []
+  for (const oid of oids) all.push(git !== undefined && (await isCommit(git, oid)) ? await pathsOf(git, oid) : noPaths)
+  return all
+}
+
+async function pathsOf(git: GitRepository, oid: string): Promise<ChangedPaths> {
+  const changes = await changesOfCommit(git, oid)
+  const isMove = ({ oldPath, newPath }: { readonly oldPath: string; readonly newPath: string }) => oldPath !== newPath
+  return {
+    added: changes.filter((each) => each.before === undefined || isMove(each)).map(({ newPath }) => newPath),
+    modified: changes
+      .filter((each) => each.before !== undefined && each.after !== undefined && !isMove(each))
+      .map(({ newPath }) => newPath),
+    removed: changes.filter((each) => each.after === undefined || isMove(each)).map(({ oldPath }) => oldPath),
+  }
+}
+
+const isCommit = async (git: GitRepository, oid: string): Promise<boolean> => (await git.find(oid))?.type === 'commit'
+
+/** Returns a commit, or `undefined` if it does not exist any more. */
+export async function readHookCommit(core: Core, project: Project, oid: string): Promise<HistoryCommit | undefined> {
+  const git = (await findProjectRepository(core, project))?.git
+  return git !== undefined && (await isCommit(git, oid)) ? { oid, ...(await git.commit(oid)) } : undefined
+}
+
+/** Returns the commit that a tag refers to, and the message of an annotated tag. */
+export async function readHookTag(
+  core: Core,
+  project: Project,
+  oid: string,
+): Promise<{ readonly commit: string | undefined; readonly message: string | undefined }> {
+  const git = (await findProjectRepository(core, project))?.git
+  const object = await git?.find(oid)
+  if (git === undefined || object === undefined) return { commit: undefined, message: undefined }
+  const message = object.type === 'tag' ? (await git.tag(oid)).message.trimEnd() : undefined
+  return { commit: await git.commitNamedBy(oid), message }
+}
+
+/** The newest commits of the default branch, as a push that created the branch would report them. */
+export async function readNewestCommits(
+  core: Core,
+  project: Project,
+): Promise<
+  { readonly branch: string; readonly commits: readonly HistoryCommit[]; readonly total: number } | undefined
+> {
+  const repository = await findProjectRepository(core, project)
+  const after = await repository?.findCommit(undefined)
+  if (repository?.defaultBranch === undefined || after === undefined) return undefined
+  const pushed = await pushedCommits(repository.git, { before: undefined, after })
+  return { branch: repository.defaultBranch, ...pushed }
+}
+
+/** Returns the content of a wiki page as of a commit, with the commit itself. */
+export async function readHookWikiPage(
+  core: Core,
+  project: Project,
+  { slug, version }: { readonly slug: string; readonly version: string },
+): Promise<{ readonly content: string | undefined; readonly commit: CommitObject | undefined }> {
+  const repository = (await openWiki(core, project))?.repository
+  if (repository === undefined || !(await isCommit(repository, version))) {
+    return { content: undefined, commit: undefined }
+  }
+  const commit = await repository.commit(version)
+  const page = (await pagesOf(repository, commit.tree)).find((each) => each.slug === slug)
+  return { content: page && (await findText(repository, page)), commit }
+}

@@ -1,0 +1,193 @@
+import type { Generated, Selectable } from 'kysely'
+import { DAY_MS } from '../kit/day.ts'
+import { notFound } from '../kit/domain-error.ts'
+import { type Page, type PageRequest, pageOfItems } from '../kit/page.ts'
+import { insertRow } from '../kit/row-store.ts'
+import type { ReadContext, WriteContext } from '../kit/store-context.ts'
+import {
+  type HookCallEnd,
+  type HookCallStart,
+  KEPT_DAYS,
+  SERVED_DAYS,
+  type StoredHookCall,
+  statusRangesOf,
+} from './hook-log.ts'
+
+declare module '../kit/tables.ts' {
+  interface CoreTables {
+    hook_calls: HookCallsTable
+  }
+}
+
+interface HookCallsTable {
+  id: Generated<number>
+  hook_id: number
+  /** The event that caused the call; null for tests and repeated calls. */
+  payload_id: number | null
+  trigger: string
+  url: string
+  url_digest: string
+  idempotency_key: string
+  request_headers: string
+  request_data: string
+  response_status: number | null
+  internal_error: string | null
+  response_headers: string
+  response_body: string
+  duration_ms: number
+  created_at_ms: number
+  /** Null while the answer is awaited. */
+  ended_at_ms: number | null
+}
+
+/** Returns a page of the calls of a hook that have ended, newest first. */
+export function pageOfHookCalls(
+  context: ReadContext,
+  hookId: number,
+  statuses: readonly string[] | undefined,
+  page: PageRequest,
+): Promise<Page<StoredHookCall>> {
+  const dayMs = context.nowMs - (context.nowMs % DAY_MS)
+  const query = context.db
+    .selectFrom('hook_calls')
+    .selectAll()
+    .where('hook_id', '=', hookId)
+    .where('created_at_ms', '>=', dayMs - SERVED_DAYS * DAY_MS)
+    .where('ended_at_ms', 'is not', null)
+    .$if(statuses !== undefined && statuses.length > 0, (all) =>
+      all.where((eb) =>
+        eb.or(
+          statusRangesOf(statuses!).map((range) =>
+            range === undefined
+              ? eb('response_status', 'is', null)
+              : eb.and([eb('response_status', '>=', range[0]), eb('response_status', '<=', range[1])]),
+          ),
+        ),
+      ),
+    )
+    .orderBy('created_at_ms', 'desc')
+    .orderBy('id', 'desc')
+  return pageOfItems(context, query, page, callOf)
+}
+
+/** @throws DomainError `not_found`, also for a call of another hook */
+export async function getHookCall({ db }: ReadContext, hookId: number, id: number): Promise<StoredHookCall> {
+  const row = await db
+    .selectFrom('hook_calls')
+    .selectAll()
+    .where('id', '=', id)
+    .where('hook_id', '=', hookId)
+    .where('ended_at_ms', 'is not', null)
+    .executeTakeFirst()
+  if (row === undefined) throw notFound()
+  return callOf(row)
+}
+
+/** Stores a call before it is sent. Returns its id. */
+export async function insertHookCall(
+  { db, nowMs }: WriteContext,
+  call: HookCallStart,
+  payloadId?: number,
+): Promise<number> {
+  const row = await insertRow({ db }, 'hook_calls', {
+    hook_id: call.hookId,
+    payload_id: payloadId ?? null,
+    trigger: call.trigger,
+    url: call.url,
+    url_digest: call.urlDigest,
+    idempotency_key: call.idempotencyKey,
+    request_headers: JSON.stringify(call.requestHeaders),
+    request_data: call.requestData,
+    response_status: null,
+    internal_error: null,
+    response_headers: '{}',
+    response_body: '',
+    duration_ms: 0,
+    created_at_ms: nowMs,
+    ended_at_ms: null,
+  })
+  return row.id
+}
+
+/** Stores the end of a call, unless it is stored already. */
+export async function endHookCall({ db, nowMs }: WriteContext, id: number, end: HookCallEnd): Promise<void> {
+  await db
+    .updateTable('hook_calls')
+    .set({
+      response_status: end.status ?? null,
+      internal_error: end.internalError ?? null,
+      response_headers: JSON.stringify(end.responseHeaders),
+      response_body: end.responseBody,
+      duration_ms: end.durationMs,
+      ended_at_ms: nowMs,
+    })
+    .where('id', '=', id)
+    .where('ended_at_ms', 'is', null)
+    .execute()
+}
+
+/** Returns the call that an event has already caused, with whether it has ended. */
+export async function findCallOfPayload(
+  { db }: ReadContext,
+  payloadId: number,
+  hookId: number,
+): Promise<{ readonly id: number; readonly hasEnded: boolean } | undefined> {
+  const row = await db
+    .selectFrom('hook_calls')
+    .select(['id', 'ended_at_ms'])
+    .where('payload_id', '=', payloadId)
+    .where('hook_id', '=', hookId)
+    .executeTakeFirst()
+  return row && { id: row.id, hasEnded: row.ended_at_ms !== null }
+}
+
+/** Deletes at most `limit` calls of a hook; the sweep deletes the others. */
+export async function deleteCallsOfHook(
+  { db }: Pick<WriteContext, 'db'>,
+  hookId: number,
+  limit: number,
+): Promise<void> {
+  const some = db.selectFrom('hook_calls').select('id').where('hook_id', '=', hookId).limit(limit)
+  await db.deleteFrom('hook_calls').where('id', 'in', some).execute()
+}
+
+/** Deletes at most `limit` calls that are older than the log, or of removed hooks. Returns how many it deleted. */
+export async function deleteOldHookCalls({ db, nowMs }: WriteContext, limit: number): Promise<number> {
+  const old = await db
+    .selectFrom('hook_calls')
+    .select('id')
+    .where('created_at_ms', '<', nowMs - KEPT_DAYS * DAY_MS)
+    .orderBy('created_at_ms')
+    .limit(limit)
+    .execute()
+  const orphaned = await db
+    .selectFrom('hook_calls')
+    .select('hook_calls.id')
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('hooks').select('hooks.id').whereRef('hooks.id', '=', 'hook_calls.hook_id'))),
+    )
+    .limit(limit - old.length)
+    .execute()
+  const ids = [...old, ...orphaned].map(({ id }) => id)
+  if (ids.length > 0) await db.deleteFrom('hook_calls').where('id', 'in', ids).execute()
+  return ids.length
+}
+
+function callOf(row: Selectable<HookCallsTable>): StoredHookCall {
+  return {
+    id: row.id,
+    hookId: row.hook_id,
+    trigger: row.trigger,
+    url: row.url,
+    urlDigest: row.url_digest,
+    idempotencyKey: row.idempotency_key,
+    requestHeaders: JSON.parse(row.request_headers) as Record<string, string>,
+    requestData: row.request_data,
+    status: row.response_status ?? undefined,
+    internalError: row.internal_error ?? undefined,
+    responseHeaders: JSON.parse(row.response_headers) as Record<string, string>,
+    responseBody: row.response_body,
+    durationMs: row.duration_ms,
+    createdAtMs: row.created_at_ms,
+  }
+}

@@ -1,0 +1,185 @@
+import {
+  type Changes,
+  findPipelineIdOf,
+  findUser,
+  findUsers,
+  type Project,
+  readIssueFacts,
+  readLabelFacts,
+  readMergeRequestFacts,
+  readMilestoneFacts,
+  readPipelineFacts,
+  readProjectFacts,
+} from '@penstock/core'
+import { type NamedThings, namedIn } from '../payloads/changed-values.ts'
+import { type IssueFacts, issuePayload } from '../payloads/issue.ts'
+import { jobPayload } from '../payloads/job.ts'
+import { type MergeRequestAction, mergeRequestPayload } from '../payloads/merge-request.ts'
+import { type MilestoneFacts, milestonePayload } from '../payloads/milestone.ts'
+import { pipelinePayload } from '../payloads/pipeline.ts'
+import { pushPayload, repositoryUpdatePayload } from '../payloads/push.ts'
+import { type WikiPageFacts, wikiPagePayload } from '../payloads/wiki-page.ts'
+import type { EventContext, EventSource, HookEvent, ProjectEvent } from './hook-event.ts'
+
+/** The limit of job events that one record of a pipeline causes. */
+export const MAX_JOB_EVENTS = 1_000
+
+const none: { readonly changes: Changes } = { changes: {} }
+
+/** What hooks get for each type of event. An event without a row is none of theirs. */
+export const eventSources: Readonly<Record<string, EventSource>> = {
+  'repository.pushed': {
+    switches: ['pushEvents', 'tagPushEvents', 'repositoryUpdateEvents'],
+    eventsOf: pushEvents,
+  },
+  'issue.created': issueSource('open'),
+  'issue.updated': issueSource('update'),
+  'issue.closed': issueSource('close'),
+  'issue.reopened': issueSource('reopen'),
+  'merge_request.created': mergeRequestSource('open'),
+  'merge_request.updated': mergeRequestSource('update'),
+  'merge_request.closed': mergeRequestSource('close'),
+  'merge_request.reopened': mergeRequestSource('reopen'),
+  'milestone.created': milestoneSource('create'),
+  'milestone.closed': milestoneSource('close'),
+  'milestone.reopened': milestoneSource('reopen'),
+  'pipeline.created': { switches: ['pipelineEvents', 'jobEvents'], eventsOf: pipelineEvents },
+  'pipeline.updated': { switches: ['pipelineEvents', 'jobEvents'], eventsOf: pipelineEvents },
+  'wiki_page.created': wikiPageSource('create'),
+  'wiki_page.updated': wikiPageSource('update'),
+  'wiki_page.removed': wikiPageSource('delete'),
+}
+
+async function pushEvents(context: EventContext, event: ProjectEvent): Promise<HookEvent[]> {
+  const { push } = event
+  if (push === undefined) return []
+  const { externalUrl } = context.core.settings
+  const pushed = {
+    facts: await readProjectFacts(context, event.projectId),
+    user: await actorOf(context, event),
+    push,
+  }
+  const branch = /^refs\/heads\/(.*)$/s.exec(push.ref)?.[1]
+  const payload = pushPayload(pushed, externalUrl)
+  return [
+    branch === undefined ? { event: 'tagPushEvents', payload } : { event: 'pushEvents', payload, branch },
+    { event: 'repositoryUpdateEvents', payload: repositoryUpdatePayload(pushed, externalUrl) },
+  ]
+}
+
+function issueSource(action: IssueFacts['action']): EventSource {
+  return {
+    switches: ['issuesEvents', 'confidentialIssuesEvents'],
+    async eventsOf(context, event) {
+      const { projectId, changes = none.changes } = event
+      if (isToldAgain(action, changes)) return []
+      const { externalUrl } = context.core.settings
+      const facts = await readProjectFacts(context, projectId)
+      const issue = await readIssueFacts(context, event.objectId)
+      const things = await namedThings(context, facts.project, changes)
+      const user = await actorOf(context, event)
+      const payload = issuePayload({ facts, user, issue, action, changes, things }, externalUrl)
+      return [{ event: issue.isConfidential ? 'confidentialIssuesEvents' : 'issuesEvents', payload }]
+    },
+  }
+}
+
+function mergeRequestSource(action: MergeRequestAction): EventSource {
+  return {
+    switches: ['mergeRequestsEvents'],
+    async eventsOf(context, event) {
+      const { projectId, changes = none.changes } = event
+      if (isToldAgain(action, changes)) return []
+      const payload = await mergeRequestEventPayload(context, event, Number(event.details?.iid), {
+        action,
+        changes,
+        projectId,
+      })
+      return [{ event: 'mergeRequestsEvents', payload }]
+    },
+  }
+}
+
+/** Returns the payload of a merge request that is found by its iid. */
+export async function mergeRequestEventPayload(
+  context: EventContext,
+  event: Pick<ProjectEvent, 'actorId'>,
+  iid: number,
+  { action, changes, projectId }: { action: MergeRequestAction; changes: Changes; projectId: number },
+) {
+  const facts = await readProjectFacts(context, projectId)
+  const mergeRequest = await readMergeRequestFacts(context, projectId, iid)
+  const { sha } = mergeRequest
+  const headPipelineId = sha === undefined ? undefined : await findPipelineIdOf(context, projectId, sha)
+  const things = await namedThings(context, facts.project, changes)
+  const user = await actorOf(context, event)
+  return mergeRequestPayload(
+    { facts, user, mergeRequest, headPipelineId, action, atMs: context.nowMs, changes, things },
+    context.core.settings.externalUrl,
+  )
+}
+
+function milestoneSource(action: MilestoneFacts['action']): EventSource {
+  return {
+    switches: ['milestoneEvents'],
+    async eventsOf(context, event) {
+      const facts = await readProjectFacts(context, event.projectId)
+      const milestone = await readMilestoneFacts(context, facts.project, event.objectId)
+      const payload = milestonePayload({ facts, milestone, action }, context.core.settings.externalUrl)
+      return [{ event: 'milestoneEvents', payload }]
+    },
+  }
+}
+
+/** A record of a pipeline tells of its status, and of the statuses of its jobs. Bridges have no events of their own. */
+async function pipelineEvents(context: EventContext, event: ProjectEvent): Promise<HookEvent[]> {
+  const { projectId, objectId, changes = none.changes } = event
+  const statuses = (changes.jobStatuses?.current ?? {}) as Readonly<Record<number, string>>
+  const isChanged = changes.status !== undefined
+  if (!isChanged && Object.keys(statuses).length === 0) return []
+  const { externalUrl } = context.core.settings
+  const facts = await readProjectFacts(context, projectId)
+  const run = await readPipelineFacts(context, objectId)
+  const changed = run.jobs.filter(({ id, isBridge }) => !isBridge && statuses[id] !== undefined)
+  return [
+    ...(isChanged ? [{ event: 'pipelineEvents', payload: pipelinePayload({ facts, run }, externalUrl) } as const] : []),
+    ...changed
+      .slice(0, MAX_JOB_EVENTS)
+      .map((job) => ({ event: 'jobEvents', payload: jobPayload({ facts, run, job }, externalUrl) }) as const),
+  ]
+}
+
+function wikiPageSource(action: WikiPageFacts['action']): EventSource {
+  return {
+    switches: ['wikiPageEvents'],
+    async eventsOf(context, event) {
+      const { slug, title, version } = event.details ?? {}
+      const format = event.changes?.format
+      const facts = await readProjectFacts(context, event.projectId)
+      const page = {
+        slug: String(slug),
+        title: String(title),
+        version: String(version),
+        format: String(format?.current ?? format?.previous ?? 'markdown'),
+      }
+      const user = await actorOf(context, event)
+      return [
+        {
+          event: 'wikiPageEvents',
+          payload: wikiPagePayload({ facts, user, page, action }, context.core.settings.externalUrl),
+        },
+      ]
+    },
+  }
+}
+
+const actorOf = async (context: EventContext, { actorId }: Pick<ProjectEvent, 'actorId'>) =>
+  actorId === undefined ? undefined : findUser(context, actorId)
+
+/** Tells whether an update is followed by an event of its own for the new state, which has the other changes too. */
+const isToldAgain = (action: string, changes: Changes): boolean => action === 'update' && changes.state !== undefined
+
+async function namedThings(context: EventContext, project: Project, changes: Changes): Promise<NamedThings> {
+  const { labels, users } = namedIn(changes)
+  return { labels: await readLabelFacts(context, project, labels), users: await findUsers(context, users) }
+}

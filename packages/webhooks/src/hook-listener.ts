@@ -1,0 +1,74 @@
+import {
+  type CalledHook,
+  type EventListener,
+  type HookPayload,
+  type HookSwitchName,
+  hooksToCall,
+  insertHookPayload,
+  matchesBranch,
+  settingsOf,
+  type Tx,
+} from '@penstock/core'
+import type { NewDelivery } from '@penstock/delivery'
+import { eventSources } from './events/event-sources.ts'
+import type { HookEvent, ProjectEvent } from './events/hook-event.ts'
+import { newUuid } from './prepare-call.ts'
+
+/** What the listener passes on, in the transaction of the change. */
+export interface HookQueue {
+  enqueue(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void>
+  wake(): void
+}
+
+/** Returns the identification of a delivery: the payload and the hook. */
+export const subjectOf = (payloadId: number, hookId: number): string => `${payloadId}.${hookId}`
+
+/**
+ * Returns the listener that enqueues one delivery per hook in the transaction of the change. For a project without
+ * matching hooks, it reads one index entry and does nothing else.
+ */
+export function hookListener(queue: HookQueue): EventListener {
+  const wake = async () => queue.wake()
+  return {
+    types: new Set(Object.keys(eventSources) as ProjectEvent['type'][]),
+    onEvent: async (tx, event) => {
+      const { projectId } = event
+      const source = eventSources[event.type]
+      if (projectId === undefined || source === undefined) return
+      const hooks = await hooksToCall(tx, projectId, source.switches)
+      if (hooks.length === 0) return
+      const settings = await settingsOf(tx.core)
+      // A push of this service moves one reference, so that a limit below 1 means that hooks never get it.
+      if (settings.silent_mode_enabled) return
+      if (event.type === 'repository.pushed' && settings.push_event_hooks_limit < 1) return
+      const projectEvent: ProjectEvent = { ...event, projectId, actorId: event.actorId ?? tx.actor?.id }
+      for (const hookEvent of await source.eventsOf(tx, projectEvent)) {
+        const eventUuid = tx.request.eventUuid ?? newUuid(tx.core)
+        await enqueue(tx, queue, { projectId, eventUuid, hookEvent, hooks })
+      }
+      tx.afterCommit(wake)
+    },
+  }
+}
+
+interface Enqueued extends Pick<HookPayload, 'projectId' | 'eventUuid'> {
+  readonly hookEvent: HookEvent
+  readonly hooks: readonly CalledHook[]
+}
+
+async function enqueue(tx: Tx, queue: HookQueue, { projectId, eventUuid, hookEvent, hooks }: Enqueued): Promise<void> {
+  const { event, payload } = hookEvent
+  const called = hooks.filter((hook) => isCalled(hook, event, hookEvent.branch))
+  if (called.length === 0) return
+  const data = JSON.stringify(payload)
+  const payloadId = await insertHookPayload(tx, { projectId, event, eventUuid, data }, called.length)
+  const deliveries = called.map(({ id }) => {
+    const subject = subjectOf(payloadId, id)
+    return { key: subject, lane: String(id), subject }
+  })
+  await queue.enqueue(tx, deliveries)
+}
+
+const isCalled = (hook: CalledHook, event: HookSwitchName, branch: string | undefined): boolean =>
+  hook.switches.has(event) &&
+  (branch === undefined || matchesBranch(hook.branchFilterStrategy, hook.pushEventsBranchFilter, branch))

@@ -1,0 +1,1 @@
+export { Webhooks, type WebhooksOptions } from './webhooks.ts'

@@ -1,0 +1,15 @@
+import { REDACTED } from './payloads/shared-objects.ts'
+
+const email = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+
+/** Returns JSON for the event log: every text that is an e-mail address is hidden. */
+export const redactedJson = (json: string): string =>
+  JSON.stringify(
+    JSON.parse(json, (_, value: unknown) => (typeof value === 'string' && email.test(value) ? REDACTED : value)),
+  )
+
+/** Returns a text with the keys of variables in place of their values. Longer values are replaced first. */
+export function maskVariables(text: string, variables: Readonly<Record<string, string>>): string {
+  const longestFirst = Object.entries(variables).toSorted(([, one], [, other]) => other.length - one.length)
+  return longestFirst.reduce((masked, [key, value]) => masked.replaceAll(value, `{${key}}`), text)
+}

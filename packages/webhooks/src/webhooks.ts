@@ -1,0 +1,111 @@
+import type { Core, CoreTables, EventListener, HookCalls } from '@penstock/core'
+import type { Db } from '@penstock/db'
+import { DeliveryQueue, type DeliveryTables, Drain } from '@penstock/delivery'
+import { type Log, type Random, RepeatingTask } from '@penstock/runtime'
+import { findSavedUrlBlock } from './address-policy.ts'
+import { HookDeliverer } from './deliver.ts'
+import { hookListener } from './hook-listener.ts'
+import { RequestSender } from './request-sender.ts'
+import { resendCall, testCall } from './single-calls.ts'
+
+const QUEUE = 'webhooks'
+/** Longer than the payload of a delivery may be incomplete or its request unanswered. */
+const LEASE_MS = 60_000
+const BATCH = 8
+const CONCURRENCY = 64
+const BATCHES_PER_HOOK = 2
+const POLL_MS = 1_000
+const HOUR_MS = 3_600_000
+const PRUNE_EVERY_MS = 60_000
+const KEPT_MS = 5 * 60_000
+const PRUNED_ROWS = 1_000
+
+export interface WebhooksOptions {
+  /** The core without listeners; its database has the tables of deliveries too. */
+  readonly core: Core
+  readonly random: Random
+  readonly newClaim: () => string
+  readonly log: Log
+  /** Default: 10 seconds. */
+  readonly requestTimeoutMs?: number
+}
+
+/** The webhooks of a core: what it needs to enqueue and make calls, and the process that makes them. */
+export class Webhooks {
+  /** Enqueues deliveries in the transaction of the change. */
+  readonly listener: EventListener
+  /** The calls that operations of the core make themselves. */
+  readonly calls: HookCalls
+  readonly #core: Core
+  readonly #log: Log
+  readonly #queue: DeliveryQueue
+  readonly #drain: Drain
+  readonly #sender: RequestSender
+  readonly #stop = new AbortController()
+  #running: Promise<void> | undefined
+  #pruning: RepeatingTask | undefined
+
+  constructor({ core, random, newClaim, log, requestTimeoutMs }: WebhooksOptions) {
+    this.#core = core
+    this.#log = log
+    this.#sender = new RequestSender(core, requestTimeoutMs)
+    const queue = new DeliveryQueue(withDeliveries(core.db), QUEUE)
+    this.#queue = queue
+    const deliverer = new HookDeliverer({ core, sender: this.#sender, log })
+    this.#drain = new Drain({
+      queue,
+      send: deliverer.send,
+      clock: core.clock,
+      random,
+      newClaim,
+      // A call is never repeated: these are for calls that have not been made yet.
+      retry: { baseMs: 250, capMs: 1_000, giveUpAfterMs: HOUR_MS },
+      circuit: { failuresToOpen: Number.POSITIVE_INFINITY, baseMs: 0, capMs: 0 },
+      leaseMs: LEASE_MS,
+      batchSize: BATCH,
+      concurrency: CONCURRENCY,
+      laneConcurrency: BATCHES_PER_HOOK,
+      pollMs: POLL_MS,
+      onError: (error) =>
+        log.error({ event: 'hook.delivery_failed', err: error }, 'webhook deliveries could not be made'),
+    })
+    this.listener = hookListener({
+      enqueue: async (tx, deliveries) => {
+        await queue.enqueue(tx.db as unknown as Parameters<DeliveryQueue['enqueue']>[0], deliveries, tx.nowMs)
+      },
+      wake: () => this.#drain.wake(),
+    })
+    const context = { core, sender: this.#sender, log }
+    this.calls = {
+      findBlockReason: findSavedUrlBlock,
+      test: (caller, call) => testCall({ ...context, caller }, call),
+      resend: (caller, call) => resendCall({ ...context, caller }, call),
+    }
+  }
+
+  /** Starts to make calls, including those that earlier processes have left. */
+  start(): void {
+    this.#running = this.#drain.run(this.#stop.signal)
+    const pace = { everyMs: PRUNE_EVERY_MS, clock: this.#core.clock, log: this.#log }
+    this.#pruning = new RepeatingTask('hook.prune_failed', pace, () => this.#prune())
+  }
+
+  /** Makes no further calls, and resolves when those in progress have ended. */
+  async end(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+    await this.#pruning?.end()
+    await this.#sender.close()
+  }
+
+  /** Deletes deliveries that have been settled: their calls are in the event log. */
+  async #prune(): Promise<void> {
+    const beforeMs = this.#core.clock.nowMs() - KEPT_MS
+    for (const state of ['delivered', 'dead'] as const) {
+      while (!this.#stop.signal.aborted && (await this.#queue.prune(beforeMs, PRUNED_ROWS, state)) === PRUNED_ROWS);
+    }
+  }
+}
+
+/** The database of the core has the table of deliveries, which the exporter creates. */
+const withDeliveries = (db: Db<CoreTables>): Db<DeliveryTables> => db as unknown as Db<DeliveryTables>
