@@ -98,7 +98,7 @@ async function find(
     case 'insights':
       return { value: await readInsights(history, query.filter) }
     case 'compare':
-      return { value: await compareRuns(db, history, query.filter) }
+      return { value: await compareRuns(db, query.filter) }
   }
 }
 
