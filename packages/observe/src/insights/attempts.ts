@@ -48,27 +48,3 @@ export function attemptsByKind(table: RunTable, runs: readonly RunEntry[]): Grou
   const groups = table.kinds.length
   return groupAttempts(table, runs, { groupOfKind: Int32Array.from({ length: groups }, (_, kind) => kind), groups })
 }
-
-/** Collects numbers, and returns their percentiles. One is used for many groups, so that memory is allocated once. */
-export class Sample {
-  #values: Float64Array
-  #length = 0
-
-  constructor(capacity: number) {
-    this.#values = new Float64Array(capacity)
-  }
-
-  clear(): void {
-    this.#length = 0
-  }
-
-  add(value: number): void {
-    this.#values[this.#length] = value
-    this.#length += 1
-  }
-
-  /** Returns the values in ascending order, until the next change. */
-  sorted(): Float64Array {
-    return this.#values.subarray(0, this.#length).sort()
-  }
-}

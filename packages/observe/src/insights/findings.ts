@@ -133,10 +133,16 @@ function badDay(
 ): Finding | undefined {
   const days = new Map<number, { success: number; failed: number }>()
   const all = { success: 0, failed: 0 }
-  for (const run of roots) {
-    if (run.status !== 'success' && run.status !== 'failed') continue
-    entryOf(days, startOfDay(run.start, range.offsetMinutes), () => ({ success: 0, failed: 0 }))[run.status] += 1
-    all[run.status] += 1
+  let day = { since: Number.NaN, counts: all }
+  for (const { start, status } of roots) {
+    if (status !== 'success' && status !== 'failed') continue
+    // Runs are in the order of their start, so most are of the same day as the one before.
+    if (!isWithin(start, { since: day.since, until: day.since + DAY })) {
+      const since = startOfDay(start, range.offsetMinutes)
+      day = { since, counts: entryOf(days, since, () => ({ success: 0, failed: 0 })) }
+    }
+    day.counts[status] += 1
+    all[status] += 1
   }
   const candidates = [...days].flatMap(([day, { success, failed }]) => {
     const rate = failureRate(success, failed)!
@@ -200,10 +206,9 @@ const MIN_QUEUES = 5
 function longerQueue(runs: readonly RunEntry[], range: FindingRange): Finding | undefined {
   const { since, until } = range
   const queueP95 = (span: TimeSpan) => {
-    const queues = sortedNumbers(
-      runs.flatMap(({ start, queue }) => (queue !== null && isWithin(start, span) ? [queue] : [])),
-    )
-    return queues.length < MIN_QUEUES ? null : percentileOf(queues, 0.95)
+    const queues: number[] = []
+    for (const { start, queue } of runs) if (queue !== null && isWithin(start, span)) queues.push(queue)
+    return queues.length < MIN_QUEUES ? null : percentileOf(sortedNumbers(queues), 0.95)
   }
   const now = queueP95(range)
   const before = queueP95({ since: since - (until - since), until: since })

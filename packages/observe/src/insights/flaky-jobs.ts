@@ -1,4 +1,4 @@
-import { groupAttempts } from './attempts.ts'
+import { type GroupedAttempts, groupAttempts } from './attempts.ts'
 import { compareTexts, entryOf, failureRate } from './run-facts.ts'
 import { FAILED, NONE, PASSED, type RunEntry, type RunTable } from './run-table.ts'
 
@@ -43,10 +43,13 @@ interface Flakiness extends JobName {
 /**
  * Returns the flaky jobs: those of a project that both passed and failed on one commit, in any runs and attempts. The job with the
  * most such commits comes first. Jobs with the same name are one job, whatever their stage.
+ *
+ * @param byKind the attempts of these runs by the kind of job
  */
-export function flakyJobs(table: RunTable, runs: readonly RunEntry[]): FlakyJob[] {
+export function flakyJobs(table: RunTable, runs: readonly RunEntry[], byKind: GroupedAttempts): FlakyJob[] {
   const { names, groupOfKind } = groupByName(table)
-  const attempts = groupAttempts(table, runs, { groupOfKind, groups: names.length })
+  const isKind = names.length === table.kinds.length
+  const attempts = isKind ? byKind : groupAttempts(table, runs, { groupOfKind, groups: names.length })
   const commits = new CommitResults(table.shaCount)
   const found: Flakiness[] = []
   for (const [group, name] of names.entries()) {
@@ -106,19 +109,22 @@ class CommitResults {
   }
 }
 
-/** Counts results, and leaves those of each commit in `commits`. */
-function countResults(table: RunTable, attempts: Uint32Array, commits: CommitResults) {
-  const { outcome, run } = table.columns
+/** Counts results, and leaves those of each commit in `commits` if the job both passed and failed. */
+function countResults({ columns: { outcome, run }, shaOfRun }: RunTable, attempts: Uint32Array, commits: CommitResults) {
   commits.clear()
   let success = 0
   let failed = 0
   for (let index = 0; index < attempts.length; index += 1) {
-    const at = attempts[index]!
-    const result = outcome[at]!
+    const result = outcome[attempts[index]!]!
     if (result === PASSED) success += 1
     else if (result === FAILED) failed += 1
-    else continue
-    const commit = table.runAt(run[at]!).shaNumber
+  }
+  if (success === 0 || failed === 0) return { success, failed, shas: 0, shas_total: 0 }
+  for (let index = 0; index < attempts.length; index += 1) {
+    const at = attempts[index]!
+    const result = outcome[at]!
+    if (result !== PASSED && result !== FAILED) continue
+    const commit = shaOfRun[run[at]!]!
     if (commit !== NONE) commits.add(commit, result)
   }
   const shas = commits.commits.reduce((sum, commit) => sum + Number(commits.isFlaky(commit)), 0)
@@ -140,7 +146,7 @@ function latestOf(
     const result = outcome[at]!
     if (result !== PASSED && result !== FAILED) continue
     insertByStart(latest, at, start)
-    const isFlaky = result === FAILED && commits.isFlaky(table.runAt(run[at]!).shaNumber)
+    const isFlaky = result === FAILED && commits.isFlaky(table.shaOfRun[run[at]!]!)
     if (isFlaky && (last === -1 || start[at]! >= start[last]!)) last = at
   }
   return {

@@ -107,7 +107,7 @@ function slowJob(
     critical_seconds: sum(attempts.map(({ job }) => job.critical)),
     p50,
     p95: percentileOf(durations(attempts), 0.95),
-    trend: buckets.map((bucket) => medianOf(durations(attempts.filter(({ run }) => isWithin(run.start, bucket))))),
+    trend: buckets.map((bucket) => medianOf([...durations(attempts.filter(({ run }) => isWithin(run.start, bucket)))])),
     change_seconds: p50 === null || median === null ? null : p50 - median,
   }
 }

@@ -48,7 +48,7 @@ export function insightsOf({ runs, table }: SelectedRuns, range: InsightsRange):
   const roots = rootsOf(inRange)
   const buckets = bucketsOf(range, offsetMinutes)
   const attempts = attemptsByKind(table, inRange)
-  const flaky = flakyJobs(table, inRange)
+  const flaky = flakyJobs(table, inRange, attempts)
   return {
     buckets: perBucket(roots, buckets).map((found, index) => ({
       start_ns: nanosecondsOf(buckets[index]!.since),

@@ -1,5 +1,5 @@
-import { type GroupedAttempts, groupAttempts, NO_GROUP, Sample } from './attempts.ts'
-import { percentileOf } from './percentile.ts'
+import { type GroupedAttempts, groupAttempts, NO_GROUP } from './attempts.ts'
+import { Sample } from './percentile.ts'
 import { compareTexts, failureRate } from './run-facts.ts'
 import { BRIDGE, FAILED, type JobKind, PASSED, type RunEntry, type RunTable } from './run-table.ts'
 import type { TimeSpan } from './time-buckets.ts'
@@ -80,9 +80,9 @@ export function slowestJobs(table: RunTable, { attempts, earlier, buckets }: Ran
     const of = attempts.of(kind)
     let runs = 0
     for (let at = 0; at < of.length; at += 1) if (at === 0 || run[of[at]!] !== run[of[at - 1]!]) runs += 1
-    const durations = durationsOf(table, of, sample)
-    const p50 = percentileOf(durations, 0.5)
-    const p95 = percentileOf(durations, 0.95)
+    collectDurations(table, of, sample)
+    const p50 = sample.percentile(0.5)
+    const p95 = sample.percentile(0.95)
     const median = before[index]!
     return {
       ...nameOf(table.kinds[kind]!),
@@ -96,15 +96,14 @@ export function slowestJobs(table: RunTable, { attempts, earlier, buckets }: Ran
   })
 }
 
-/** Returns the durations of the attempts that ran, in ascending order. */
-function durationsOf(table: RunTable, attempts: Uint32Array, sample: Sample): Float64Array {
+/** Replaces the values of a sample by the durations of the attempts that ran. */
+function collectDurations(table: RunTable, attempts: Uint32Array, sample: Sample): void {
   const { duration } = table.columns
   sample.clear()
   for (let at = 0; at < attempts.length; at += 1) {
     const seconds = duration[attempts[at]!]!
     if (seconds > 0) sample.add(seconds)
   }
-  return sample.sorted()
 }
 
 /** Returns the median duration of the attempts in each bucket. Attempts are in the order of their runs. */
@@ -118,8 +117,9 @@ function trendOf(
   let at = 0
   return buckets.map(({ until }) => {
     const from = at
-    while (at < attempts.length && table.runAt(run[attempts[at]!]!).start < until) at += 1
-    return percentileOf(durationsOf(table, attempts.subarray(from, at), sample), 0.5)
+    while (at < attempts.length && table.startOfRun[run[attempts[at]!]!]! < until) at += 1
+    collectDurations(table, attempts.subarray(from, at), sample)
+    return sample.percentile(0.5)
   })
 }
 
@@ -134,7 +134,9 @@ function earlierMedians(
   const attempts = groupAttempts(table, runs, { groupOfKind, groups: listed.length })
   return listed.map((_, index) => {
     const of = attempts.of(index)
-    return percentileOf(durationsOf(table, of, new Sample(of.length)), 0.5)
+    const sample = new Sample(of.length)
+    collectDurations(table, of, sample)
+    return sample.percentile(0.5)
   })
 }
 

@@ -60,14 +60,14 @@ function jobWithLargestRise(table: RunTable, before: readonly RunEntry[], after:
 /** Returns the mean time on the critical path by the name of the job; the runs are those of one project. */
 function meanCriticalSeconds(table: RunTable, runs: readonly RunEntry[]): Map<string, number> {
   const { critical, kind } = table.columns
-  const sums = new Map<string, number>()
+  const byKind = new Float64Array(table.kinds.length)
   for (const { from, to } of runs) {
-    for (let at = from; at < to; at += 1) {
-      const seconds = critical[at]!
-      if (seconds === 0) continue
-      const { name } = table.kinds[kind[at]!]!
-      sums.set(name, (sums.get(name) ?? 0) + seconds)
-    }
+    for (let at = from; at < to; at += 1) byKind[kind[at]!] = byKind[kind[at]!]! + critical[at]!
+  }
+  const sums = new Map<string, number>()
+  for (const [number, sum] of byKind.entries()) {
+    const { name } = table.kinds[number]!
+    if (sum > 0) sums.set(name, (sums.get(name) ?? 0) + sum)
   }
   return new Map([...sums].map(([name, sum]) => [name, sum / runs.length]))
 }
