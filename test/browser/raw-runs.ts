@@ -140,8 +140,10 @@ export function criticalSeconds(runs: readonly RawRun[]): Map<string, number> {
     for (;;) {
       const before = run.jobs.filter(({ start, end }) => end > start && (current === undefined || end <= current.start))
       const last = before.map(({ end }) => end).reduce((a, b) => (a > b ? a : b), 0n)
-      // Of those that finished at the same time, the one that started last.
-      current = before.filter(({ end }) => end === last).toSorted((a, b) => (a.start < b.start ? 1 : -1))[0]
+      // Of those that finished at the same time, the longest.
+      current = before
+        .filter(({ end }) => end === last)
+        .toSorted((a, b) => (a.start === b.start ? (a.spanId < b.spanId ? -1 : 1) : a.start < b.start ? -1 : 1))[0]
       if (current === undefined) return covered
       const [begin, end] = [current.start > from ? current.start : from, current.end < to ? current.end : to]
       if (end <= begin) continue

@@ -11,6 +11,12 @@ export interface Page<Item> {
   readonly next: Position | undefined
 }
 
+/** A page of a list that may have been searched. */
+export interface SearchedPage<Item> extends Page<Item> {
+  /** Whether the search ended before the end of the list, because of its time limit. */
+  readonly isLate: boolean
+}
+
 /** Tells apart cursors of different lists and of later formats. */
 const tagOf = (list: string): string => createHash('sha256').update(`1 ${list}`).digest('base64url').slice(0, 4)
 

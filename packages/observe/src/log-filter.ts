@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { LogQuery } from './log-queries.ts'
-import { service, traceId } from './query-route.ts'
+import { searchText, service, traceId } from './query-route.ts'
 
 /** Name → the first of OTLP's four severity numbers of that name. */
 const severities = { trace: 1, debug: 5, info: 9, warn: 13, error: 17, fatal: 21 } as const
@@ -9,7 +9,6 @@ const spanId = z
   .string()
   .regex(/^[0-9a-fA-F]{16}$/)
   .transform((id) => id.toLowerCase())
-const searchText = z.string().min(1).max(200).meta({ description: 'A text in the body of the record, in any case' })
 
 /** The filters that lists and live updates of log records accept. */
 export const logFilter = {
@@ -17,7 +16,7 @@ export const logFilter = {
   severity: z.enum(Object.keys(severities) as (keyof typeof severities)[]).optional(),
   trace_id: traceId.optional(),
   span_id: spanId.optional(),
-  q: searchText.optional(),
+  q: searchText.meta({ description: 'A text in the body of the record, in any case' }).optional(),
 }
 
 const schema = z.object(logFilter)

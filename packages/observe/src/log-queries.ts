@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type Page, type Position, pageOf } from './cursor.ts'
+import { type Position, pageOf, type SearchedPage } from './cursor.ts'
 import { isAfter, searchLogRecords } from './log-search.ts'
 import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
@@ -27,18 +27,12 @@ export interface StoredLogRecord extends StoredContext {
   readonly record: object
 }
 
-/** A page of log records. */
-export interface LogPage extends Page<StoredLogRecord> {
-  /** Whether a search ended before the end of the range, because of its time limit. */
-  readonly isLate: boolean
-}
-
 /** Returns log records, the latest first. A page of a search can be short, or even empty, although there is a next one. */
 export async function listLogRecords(
   db: Kysely<ObserveTables>,
   query: LogQuery,
   budget: ResponseBudget,
-): Promise<LogPage> {
+): Promise<SearchedPage<StoredLogRecord>> {
   const conditions = await logConditions(db, query)
   if (conditions === undefined) return { items: [], next: undefined, isLate: false }
   const { after, limit, text, spanId } = query

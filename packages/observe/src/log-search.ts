@@ -1,8 +1,8 @@
-import { performance } from 'node:perf_hooks'
 import { type Expression, type Kysely, type SqlBool, sql } from 'kysely'
 import type { Position } from './cursor.ts'
 import type { ObserveTables } from './tables.ts'
 import { exactText } from './time-range.ts'
+import { containsPattern, longestPart, type Matches, type SearchPage, searchInWindows } from './windowed-search.ts'
 
 /** A search in the JSON of log records; both conditions have to be met. */
 export interface LogSearch {
@@ -11,57 +11,39 @@ export interface LogSearch {
   readonly spanId?: string | undefined
 }
 
-/** The records that were found, and how far the search came. */
-export interface LogMatches {
-  /** In the order of the list. */
-  readonly ids: readonly number[]
-  /** Where the next search goes on; `undefined` if all records were searched. */
-  readonly next: Position | undefined
-  /** Whether the search ended because of its time limit. */
-  readonly isLate: boolean
-}
-
-/** The time limit of one search. A longer one goes on with the cursor. */
-const MAX_SEARCH_MS = 350
 const ROWS_PER_WINDOW = 4_000
 
 /**
  * Returns the first records that match, the latest first. The store has no index of texts, so this reads every record of the
- * range, some thousand at a time, until the page is full or the time is over.
+ * range, some thousand at a time.
  *
  * @param conditions the other filters of the records `log_records`
  */
-export async function searchLogRecords(
+export function searchLogRecords(
   db: Kysely<ObserveTables>,
   search: LogSearch,
   conditions: Expression<SqlBool>,
-  { limit, after, now = () => performance.now() }: { limit: number; after: Position | undefined; now?: () => number },
-): Promise<LogMatches> {
-  const deadline = now() + MAX_SEARCH_MS
-  const ids: number[] = []
-  let position = after
-  for (;;) {
-    const end = await endOfWindow(db, conditions, position)
-    const rows = db
-      .selectFrom('log_records')
-      .select(['log_records.id', exactText('time_ns').as('time'), 'log_records.json'])
-      .where(conditions)
-      .$if(position !== undefined, (select) => select.where(isAfter(position!)))
-      .$if(end !== undefined, (select) => select.where(isUpTo(end!)))
-      .where(sql<boolean>`log_records.json like ${likePattern(search)} escape '\\'`)
-      .orderBy('time_ns', 'desc')
-      .orderBy('log_records.id', 'desc')
-      .stream()
-    for await (const { id, time, json } of rows) {
-      if (isMatch(json, search)) ids.push(id)
-      const here = [time, String(id)]
-      if (ids.length === limit) return { ids, next: here, isLate: false }
-      if (now() > deadline) return { ids, next: here, isLate: true }
-    }
-    if (end === undefined) return { ids, next: undefined, isLate: false }
-    position = end
-    if (now() > deadline) return { ids, next: end, isLate: true }
-  }
+  page: SearchPage,
+): Promise<Matches> {
+  return searchInWindows(
+    {
+      endOfWindow: (after) => endOfWindow(db, conditions, after),
+      rows: (after, end) =>
+        db
+          .selectFrom('log_records')
+          .select(['log_records.id', exactText('time_ns').as('time'), 'log_records.json'])
+          .where(conditions)
+          .$if(after !== undefined, (select) => select.where(isAfter(after!)))
+          .$if(end !== undefined, (select) => select.where(isUpTo(end!)))
+          .where(sql<boolean>`log_records.json like ${likePattern(search)} escape '\\'`)
+          .orderBy('time_ns', 'desc')
+          .orderBy('log_records.id', 'desc')
+          .stream(),
+      positionOf: ({ time, id }) => [time, String(id)],
+      isMatch: ({ json }) => isMatch(json, search),
+    },
+    page,
+  )
 }
 
 /** Returns the condition that a record comes after a position in the list, so that it is older. */
@@ -100,9 +82,7 @@ async function endOfWindow(
  */
 function likePattern({ text, spanId }: LogSearch): string {
   if (spanId !== undefined) return `%"spanId":"${spanId}"%`
-  const parts = (text ?? '').split(/[^\x20-\x7e]|["\\]/)
-  const longest = parts.reduce((best, part) => (part.length > best.length ? part : best), '')
-  return `%${longest.replace(/[%_\\]/g, '\\$&')}%`
+  return containsPattern(longestPart(text ?? '', /[^\x20-\x7e]|["\\]/))
 }
 
 /** Tells whether the JSON of a log record matches. */

@@ -1,6 +1,6 @@
 import type { Migrations } from '@penstock/db'
 import { type Kysely, sql } from 'kysely'
-import { pipelineMigration } from './pipeline-migration.ts'
+import { pipelineFactsMigration, pipelineMigration, pipelineSearchMigration } from './pipeline-migration.ts'
 
 /** Ids are never reused (`autoincrement`), so their order is the order of arrival. */
 const firstTables = [
@@ -78,4 +78,6 @@ export const migrations: Migrations = {
       for (const statement of logIndexes) await sql.raw(statement).execute(db)
     },
   },
+  '0005_pipeline_facts': pipelineFactsMigration,
+  '0006_pipeline_search': pipelineSearchMigration,
 }

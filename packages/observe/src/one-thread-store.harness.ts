@@ -63,9 +63,17 @@ export class OneThreadStore implements Pick<Observe, 'limits' | 'receive' | 'ans
   private constructor(file: string, clock: Clock, limits: ObserveLimits, maxHistoryJobs: number | undefined) {
     this.#writer = openStoreWriter({ file, clock, limits, log: silentLog })
     this.#reader = openReadOnly<ObserveTables>(file)
-    this.#history = new RunHistory(this.#reader.read, () => clock.nowMs(), maxHistoryJobs)
+    this.#history = new RunHistory(
+      this.#reader.read,
+      () => clock.nowMs(),
+      maxHistoryJobs === undefined ? {} : { jobs: maxHistoryJobs },
+    )
     this.limits = limits
     this.queries = queriesFor((query) => this.answer(query))
+  }
+
+  get database() {
+    return this.#reader.read
   }
 
   receive(received: ReceivedRequest): Promise<Receipt> {

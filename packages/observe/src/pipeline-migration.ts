@@ -38,3 +38,32 @@ export const pipelineMigration: Migrations[string] = {
     for (const statement of statements) await sql.raw(statement).execute(db)
   },
 }
+
+const factStatements = [
+  `create table pipeline_facts (
+    id integer primary key autoincrement, run_id integer not null unique, facts_json text not null, jobs blob not null)`,
+  // All facts are derived from the spans that are stored already.
+  'delete from pipeline_rereads',
+  'insert into pipeline_rereads (before_span_row_id) select max(id) + 1 from spans having max(id) is not null',
+]
+
+/** The table of facts for statistics. */
+export const pipelineFactsMigration: Migrations[string] = {
+  async up(db: Kysely<unknown>) {
+    for (const statement of factStatements) await sql.raw(statement).execute(db)
+  },
+}
+
+const searchIndex = [
+  'drop index pipeline_runs_by_start',
+  // Holds every column that lists filter by and search in, so that they do not read the rows that they skip.
+  `create index pipeline_runs_by_start on pipeline_runs (
+    start_ns, id, is_child, service_id, status, project, project_name, ref, name, username, title)`,
+]
+
+/** The index for lists of runs and for searches in their texts. */
+export const pipelineSearchMigration: Migrations[string] = {
+  async up(db: Kysely<unknown>) {
+    for (const statement of searchIndex) await sql.raw(statement).execute(db)
+  },
+}

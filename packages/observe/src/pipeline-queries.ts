@@ -1,5 +1,6 @@
-import { type Expression, type ExpressionBuilder, type Kysely, sql } from 'kysely'
-import { type Page, type Position, pageOf } from './cursor.ts'
+import { type Expression, type Kysely, sql } from 'kysely'
+import { type Position, pageOf, type SearchedPage } from './cursor.ts'
+import { isRunAfter, isRunMatch, latestFirst, mayMatch, type RunCondition, searchRuns } from './pipeline-search.ts'
 import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import type { ObserveTables } from './tables.ts'
@@ -13,6 +14,8 @@ export interface RunFilter extends TimeRange {
   readonly status?: string | undefined
   /** Whether to include the runs that other pipelines started as their children. */
   readonly children?: boolean | undefined
+  /** A text in the project, ref, title, user or name, in any case. */
+  readonly text?: string | undefined
 }
 
 export interface RunQuery extends RunFilter {
@@ -61,33 +64,35 @@ export interface ShapeJob {
   readonly end_ns: string
 }
 
-/** Returns runs, the latest start first. */
+/** Returns runs, the latest start first. A page of a search can be short, or even empty, although there is a next one. */
 export async function listRuns(
   db: Kysely<ObserveTables>,
   query: RunQuery,
   budget: ResponseBudget,
-): Promise<Page<RunSummary>> {
+): Promise<SearchedPage<RunSummary>> {
   const conditions = await runConditions(db, query)
-  if (conditions === undefined) return { items: [], next: undefined }
-  const { limit, after } = query
+  if (conditions === undefined) return { items: [], next: undefined, isLate: false }
+  const { limit, after, text } = query
+  if (text !== undefined) {
+    const { ids, next, isLate } = await searchRuns(db, text, conditions, { limit, after })
+    if (ids.length === 0) return { items: [], next, isLate }
+    const rows = await budget.list(latestFirst(runRows(db).where('run.id', 'in', ids)))
+    return { items: rows.map(toSummary), next: rows.length < ids.length ? positionOf(rows.at(-1)!) : next, isLate }
+  }
   // The ids come from the covering index alone; only the rows of the page are read.
-  const ids = db
-    .selectFrom('pipeline_runs as run')
-    .select('run.id')
-    .where(conditions)
-    .$if(after !== undefined, (select) => {
-      const [start, id] = after!.map(BigInt)
-      return select.where(sql<boolean>`(run.start_ns, run.id) < (${start}, ${id})`)
-    })
-    .orderBy('run.start_ns', 'desc')
-    .orderBy('run.id', 'desc')
-    .limit(limit + 1)
-  const rows = await budget.list(
-    runRows(db).where('run.id', 'in', ids).orderBy('run.start_ns', 'desc').orderBy('run.id', 'desc'),
-  )
-  const page = pageOf(rows, { limit, isTruncated: budget.isTruncated }, (row) => [row.start_ns, String(row.id)])
-  return { ...page, items: page.items.map(toSummary) }
+  const ids = latestFirst(
+    db
+      .selectFrom('pipeline_runs as run')
+      .select('run.id')
+      .where(conditions)
+      .$if(after !== undefined, (select) => select.where(isRunAfter(after!))),
+  ).limit(limit + 1)
+  const rows = await budget.list(latestFirst(runRows(db).where('run.id', 'in', ids)))
+  const page = pageOf(rows, { limit, isTruncated: budget.isTruncated }, positionOf)
+  return { ...page, items: page.items.map(toSummary), isLate: false }
 }
+
+const positionOf = (row: RunRow): Position => [row.start_ns, String(row.id)]
 
 /** Returns the run at the root of a trace; `undefined` if the trace has none. */
 export async function findRun(db: Kysely<ObserveTables>, traceId: string): Promise<RunSummary | undefined> {
@@ -105,19 +110,27 @@ export async function findRun(db: Kysely<ObserveTables>, traceId: string): Promi
 export async function findRuns(
   db: Kysely<ObserveTables>,
   ids: Expression<number | null>,
-  conditions: NonNullable<Awaited<ReturnType<typeof runConditions>>>,
+  filter: RunFilter,
 ): Promise<RunSummary[]> {
-  const rows = await runRows(db).where('run.id', 'in', ids).where(conditions).orderBy('run.start_ns').execute()
-  return rows.map(toSummary)
+  const conditions = await runConditions(db, filter)
+  if (conditions === undefined) return []
+  const { text } = filter
+  const rows = await runRows(db)
+    .where('run.id', 'in', ids)
+    .where(conditions)
+    .$if(text !== undefined, (select) => select.where(mayMatch(text!)))
+    .orderBy('run.start_ns')
+    .execute()
+  return rows.flatMap((row) => (text === undefined || isRunMatch(row, text) ? [toSummary(row)] : []))
 }
 
-/** Returns the condition for the rows `run` of `pipeline_runs`; `undefined` if the service is unknown, so that no run matches. */
-export async function runConditions(db: Kysely<ObserveTables>, filter: RunFilter) {
+/** Returns the condition of a filter, apart from its text; `undefined` if the service is unknown, so that no run matches. */
+async function runConditions(db: Kysely<ObserveTables>, filter: RunFilter): Promise<RunCondition | undefined> {
   const serviceId = filter.service === undefined ? undefined : await findServiceId(db, filter.service)
   if (filter.service !== undefined && serviceId === undefined) return undefined
   const { sinceNs, untilNs } = rangeEnds(filter)
   const { project, ref, status, children = false } = filter
-  return (eb: ExpressionBuilder<ObserveTables & { run: ObserveTables['pipeline_runs'] }, 'run'>) =>
+  return (eb) =>
     eb.and([
       eb('run.start_ns', '>=', sinceNs),
       eb('run.start_ns', '<', untilNs),

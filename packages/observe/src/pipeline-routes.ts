@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { atMost, cursorOf, nanoseconds, queryRoute, range, service, traceParams } from './query-route.ts'
+import { atMost, cursorOf, nanoseconds, queryRoute, range, searchText, service, traceParams } from './query-route.ts'
 
 const MAX_RUNS = 200
 const text = z.string().nullable()
@@ -60,6 +60,7 @@ export const runListFilter = {
   ref: runFilter.ref,
   status: z.string().min(1).optional(),
   children: z.enum(['0', '1']).optional(),
+  q: searchText.meta({ description: 'A text in the project, ref, title, user or name, in any case' }).optional(),
 }
 
 const facets = z.object({
@@ -83,9 +84,9 @@ export const pipelineRoutes = [
       limit: atMost(MAX_RUNS).optional(),
       cursor: cursorOf('pipelines', ['integer', 'integer']),
     }),
-    toStoreQuery: ({ since, until, children, cursor, limit = 50, ...filter }) => ({
+    toStoreQuery: ({ since, until, children, q, cursor, limit = 50, ...filter }) => ({
       kind: 'runs',
-      filter: { ...filter, sinceNs: since, untilNs: until, children: children === '1', after: cursor, limit },
+      filter: { ...filter, text: q, sinceNs: since, untilNs: until, children: children === '1', after: cursor, limit },
     }),
   }),
   queryRoute({

@@ -1,5 +1,7 @@
 import { type Insertable, sql, type Transaction } from 'kysely'
 import { inChunks } from './chunks.ts'
+import { packRun } from './insights/packed-run.ts'
+import type { RunFacts } from './insights/run-facts.ts'
 import type { PipelineSpan } from './pipeline-span.ts'
 import type { PipelineTables } from './pipeline-tables.ts'
 import {
@@ -118,9 +120,15 @@ interface FoundTrace {
   readonly stages: StageNode[]
 }
 
+interface RunChange {
+  readonly runId: number
+  readonly facts: RunFacts
+}
+
 async function deriveAgain(tx: Tx, traceIds: readonly string[]): Promise<void> {
   const changedRuns: unknown[][] = []
   const changedJobs: unknown[][] = []
+  const facts: RunChange[] = []
   for (const { runs, jobs, stages } of (await readTraces(tx, traceIds)).values()) {
     const derived = derivePipelineTrace({
       runs: runs.map(({ node }) => node),
@@ -132,6 +140,7 @@ async function deriveAgain(tx: Tx, traceIds: readonly string[]): Promise<void> {
       const values = [is_child, jobs, jobs_failed, failed_jobs_json, shape_json]
       const before = [known.is_child, known.jobs, known.jobs_failed, known.failed_jobs_json, known.shape_json]
       if (values.some((value, at) => value !== before[at])) changedRuns.push([id, ...values])
+      facts.push({ runId: id, facts: derived.facts.get(node.spanId)! })
     }
     for (const { id, node, derived: known } of jobs) {
       const { run_id, critical_seconds } = derived.jobs.get(node.spanId)!
@@ -149,24 +158,70 @@ async function deriveAgain(tx: Tx, traceIds: readonly string[]): Promise<void> {
     await sql`update pipeline_jobs set run_id = c.value ->> 1, critical_seconds = c.value ->> 2
       from json_each(${JSON.stringify(changedJobs)}) as c where pipeline_jobs.id = c.value ->> 0`.execute(tx)
   }
+  await inChunks(facts, (chunk) => writeRunFacts(tx, chunk))
+}
+
+/** Writes the facts that changed. Each gets a new id, so that a reader finds them by their ids. */
+async function writeRunFacts(tx: Tx, runs: readonly RunChange[]): Promise<void> {
+  const stored = await tx
+    .selectFrom('pipeline_facts')
+    .select(['run_id', 'facts_json', 'jobs'])
+    .where(
+      'run_id',
+      'in',
+      runs.map(({ runId }) => runId),
+    )
+    .execute()
+  const known = new Map(stored.map((row) => [row.run_id, row]))
+  const rows = runs.flatMap(({ runId, facts }) => {
+    const packed = packRun(facts)
+    const before = known.get(runId)
+    const isSame = before?.facts_json === packed.facts_json && Buffer.compare(before.jobs, packed.jobs) === 0
+    return isSame ? [] : [{ run_id: runId, ...packed }]
+  })
+  if (rows.length > 0) await tx.replaceInto('pipeline_facts').values(rows).execute()
 }
 
 async function readTraces(tx: Tx, traceIds: readonly string[]): Promise<Map<string, FoundTrace>> {
   const traces = new Map<string, FoundTrace>(traceIds.map((id) => [id, { runs: [], jobs: [], stages: [] }]))
   const runs = await tx
-    .selectFrom('pipeline_runs')
-    .select(['id', 'trace_id', 'span_id', 'parent_span_id', 'trigger_type'])
-    .select(['is_child', 'jobs', 'jobs_failed', 'failed_jobs_json', 'shape_json'])
-    .where('trace_id', 'in', traceIds)
+    .selectFrom('pipeline_runs as run')
+    .innerJoin('services', 'services.id', 'run.service_id')
+    .select(['run.id', 'run.trace_id', 'run.span_id', 'run.parent_span_id', 'run.trigger_type'])
+    .select([exactText('run.start_ns').as('start'), exactText('run.end_ns').as('end'), 'services.key as service'])
+    .select(['run.project', 'run.project_name', 'run.ref', 'run.sha', 'run.status', 'run.queue_seconds'])
+    .select(['run.is_child', 'run.jobs', 'run.jobs_failed', 'run.failed_jobs_json', 'run.shape_json'])
+    .where('run.trace_id', 'in', traceIds)
     .execute()
-  for (const { id, trace_id, span_id, parent_span_id, trigger_type, ...derived } of runs) {
-    const node = { id, spanId: span_id, parentSpanId: parent_span_id, trigger: trigger_type }
-    traces.get(trace_id)!.runs.push({ id, node, derived })
+  for (const run of runs) {
+    traces.get(run.trace_id)!.runs.push({
+      id: run.id,
+      node: {
+        id: run.id,
+        spanId: run.span_id,
+        parentSpanId: run.parent_span_id,
+        trigger: run.trigger_type,
+        startNs: BigInt(run.start),
+        endNs: BigInt(run.end),
+        facts: {
+          traceId: run.trace_id,
+          service: run.service,
+          project: run.project,
+          projectName: run.project_name,
+          ref: run.ref,
+          sha: run.sha,
+          status: run.status,
+          queue: run.queue_seconds,
+        },
+      },
+      derived: run,
+    })
   }
   const jobs = await tx
     .selectFrom('pipeline_jobs')
     .select(['id', 'trace_id', 'span_id', 'parent_span_id', 'name', 'stage', 'status', 'is_bridge', 'has_run'])
     .select([exactText('start_ns').as('start'), exactText('end_ns').as('end'), 'run_id', 'critical_seconds'])
+    .select((eb) => ['runner_tags_json', eb.fn.coalesce('runner_name', 'runner_id').as('runner')])
     .where('trace_id', 'in', traceIds)
     .execute()
   for (const job of jobs) {
@@ -182,6 +237,8 @@ async function readTraces(tx: Tx, traceIds: readonly string[]): Promise<Map<stri
         hasRun: job.has_run === 1,
         startNs: BigInt(job.start),
         endNs: BigInt(job.end),
+        runner: job.runner,
+        tags: JSON.parse(job.runner_tags_json ?? '[]'),
       },
       derived: { run_id: job.run_id, critical_seconds: job.critical_seconds },
     })
@@ -199,8 +256,11 @@ async function readTraces(tx: Tx, traceIds: readonly string[]): Promise<Map<stri
 
 /** Deletes the rows of spans that were deleted. Spans are deleted in the order of their ids. */
 export async function deletePipelineRowsWithoutSpans(tx: Tx): Promise<void> {
-  for (const table of derivedTables) {
-    await sql`delete from ${sql.table(table)} where span_row_id < (
-      select coalesce(min(id), (select seq + 1 from sqlite_sequence where name = 'spans'), 0) from spans)`.execute(tx)
-  }
+  const isDeleted = sql<boolean>`span_row_id < (
+    select coalesce(min(id), (select seq + 1 from sqlite_sequence where name = 'spans'), 0) from spans)`
+  await tx
+    .deleteFrom('pipeline_facts')
+    .where('run_id', 'in', tx.selectFrom('pipeline_runs').select('id').where(isDeleted))
+    .execute()
+  for (const table of derivedTables) await tx.deleteFrom(table).where(isDeleted).execute()
 }

@@ -1,4 +1,5 @@
-import { criticalPath } from './insights/critical-path.ts'
+import { criticalPath, type PathSpan } from './insights/critical-path.ts'
+import type { JobFacts, RunData, RunFacts } from './insights/run-facts.ts'
 import type { PipelineJobTable, PipelineRunTable } from './pipeline-tables.ts'
 
 export interface RunNode {
@@ -6,6 +7,10 @@ export interface RunNode {
   readonly spanId: string
   readonly parentSpanId: string
   readonly trigger: string | null
+  readonly startNs: bigint
+  readonly endNs: bigint
+  /** The facts that do not depend on other spans. */
+  readonly facts: Omit<RunData, 'isChild' | 'start' | 'duration'>
 }
 
 export interface JobNode {
@@ -18,6 +23,8 @@ export interface JobNode {
   readonly hasRun: boolean
   readonly startNs: bigint
   readonly endNs: bigint
+  readonly runner: string | null
+  readonly tags: readonly string[]
 }
 
 export interface StageNode {
@@ -43,104 +50,166 @@ const MAX_FAILED_NAMES = 5
 const MAX_SHAPE_JOBS = 40
 const NS_PER_SECOND = 1e9
 
-/** Derives the columns that depend on several spans. The result does not depend on the order of the spans. */
-export function derivePipelineTrace({ runs, jobs, stages }: PipelineTrace): {
+/**
+ * Derives the columns that depend on several spans, by the ids of the spans, and the facts of each run for statistics. The result
+ * does not depend on the order of the spans.
+ */
+export function derivePipelineTrace(trace: PipelineTrace): {
   readonly runs: ReadonlyMap<string, DerivedRun>
   readonly jobs: ReadonlyMap<string, DerivedJob>
+  readonly facts: ReadonlyMap<string, RunFacts>
 } {
-  const runBySpan = new Map(runs.map((run) => [run.spanId, run]))
-  const jobBySpan = new Map(jobs.map((job) => [job.spanId, job]))
-  const parentOf = new Map([...stages, ...jobs].map(({ spanId, parentSpanId }) => [spanId, parentSpanId]))
-  const onlyRun = runs.length === 1 ? runs[0] : undefined
-
-  /** Walks up through stages and jobs. Jobs below spans that are not stored belong to the only run of the trace. */
-  function runOf(job: JobNode): RunNode | undefined {
-    const seen = new Set<string>()
-    for (let at: string | undefined = job.parentSpanId; at !== undefined && !seen.has(at); at = parentOf.get(at)) {
-      const run = runBySpan.get(at)
-      if (run !== undefined) return run
-      seen.add(at)
-    }
-    return onlyRun
-  }
-
+  const { runs, jobs } = trace
+  const places = new SpanPlaces(trace)
   const runOfJob = new Map<JobNode, RunNode>()
   const jobsOfRun = new Map<RunNode, JobNode[]>(runs.map((run) => [run, []]))
-  for (const job of jobs) {
-    const run = runOf(job)
+  for (const job of jobs.toSorted(byStart)) {
+    const run = places.runOf(job)
     if (run === undefined) continue
     runOfJob.set(job, run)
     jobsOfRun.get(run)!.push(job)
   }
+  const seconds = criticalSeconds(trace, places, jobsOfRun)
+  const derivedRuns = new Map<string, DerivedRun>()
+  const facts = new Map<string, RunFacts>()
+  for (const run of runs) {
+    const own = jobsOfRun.get(run)!
+    const isChild = run.trigger === CHILD_TRIGGER || places.isBelow(run)
+    derivedRuns.set(run.spanId, { is_child: Number(isChild), ...summaryOf(own) })
+    facts.set(run.spanId, {
+      ...run.facts,
+      isChild,
+      ...timesOf(run),
+      jobs: own.map((job) => jobFacts(job, seconds.get(job) ?? 0)),
+    })
+  }
+  const derivedJobs = jobs.map(
+    (job) => [job.spanId, { run_id: runOfJob.get(job)?.id ?? null, critical_seconds: seconds.get(job) ?? 0 }] as const,
+  )
+  return { runs: derivedRuns, jobs: new Map(derivedJobs), facts }
+}
 
-  const isBelow = ({ parentSpanId }: RunNode): boolean =>
-    runBySpan.has(parentSpanId) || jobBySpan.has(parentSpanId) || parentOf.has(parentSpanId)
-  const seconds = criticalSeconds(runs, jobsOfRun, jobBySpan)
+const NS = 1_000_000_000n
 
-  return {
-    runs: new Map(
-      runs.map((run) => [
-        run.spanId,
-        {
-          is_child: Number(run.trigger === CHILD_TRIGGER || isBelow(run)),
-          ...summaryOf(jobsOfRun.get(run)!),
-        },
-      ]),
-    ),
-    jobs: new Map(
-      jobs.map((job) => [
-        job.spanId,
-        { run_id: runOfJob.get(job)?.id ?? null, critical_seconds: seconds.get(job) ?? 0 },
-      ]),
-    ),
+const timesOf = ({ startNs, endNs }: Pick<JobNode, 'startNs' | 'endNs'>) => ({
+  start: Number(startNs / NS) + Number(startNs % NS) / NS_PER_SECOND,
+  duration: endNs > startNs ? Number(endNs - startNs) / NS_PER_SECOND : 0,
+})
+
+const jobFacts = (job: JobNode, critical: number): JobFacts => ({
+  name: job.name,
+  stage: job.stage,
+  status: job.status,
+  ...timesOf(job),
+  critical,
+  isBridge: job.isBridge,
+  runner: job.runner,
+  tags: job.tags,
+})
+
+/** The relations between the spans of a trace. */
+class SpanPlaces {
+  readonly runBySpan: ReadonlyMap<string, RunNode>
+  readonly jobBySpan: ReadonlyMap<string, JobNode>
+  readonly #stageParents: ReadonlyMap<string, string>
+  readonly #onlyRun: RunNode | undefined
+
+  constructor({ runs, jobs, stages }: PipelineTrace) {
+    this.runBySpan = new Map(runs.map((run) => [run.spanId, run]))
+    this.jobBySpan = new Map(jobs.map((job) => [job.spanId, job]))
+    this.#stageParents = new Map(stages.map(({ spanId, parentSpanId }) => [spanId, parentSpanId]))
+    this.#onlyRun = runs.length === 1 ? runs[0] : undefined
+  }
+
+  /** Walks up through stages and jobs. Jobs below spans that are not stored belong to the only run of the trace. */
+  runOf(job: JobNode): RunNode | undefined {
+    const seen = new Set<string>()
+    for (let at: string | undefined = job.parentSpanId; at !== undefined && !seen.has(at); at = this.#parentOf(at)) {
+      const run = this.runBySpan.get(at)
+      if (run !== undefined) return run
+      seen.add(at)
+    }
+    return this.#onlyRun
+  }
+
+  isBelow({ parentSpanId }: RunNode): boolean {
+    return this.runBySpan.has(parentSpanId) || this.#parentOf(parentSpanId) !== undefined
+  }
+
+  /** Returns the run or job that started a run; `undefined` if it is not stored. */
+  starterOf({ parentSpanId }: RunNode): RunNode | JobNode | undefined {
+    const seen = new Set<string>()
+    for (
+      let at: string | undefined = parentSpanId;
+      at !== undefined && !seen.has(at);
+      at = this.#stageParents.get(at)
+    ) {
+      const starter = this.runBySpan.get(at) ?? this.jobBySpan.get(at)
+      if (starter !== undefined) return starter
+      seen.add(at)
+    }
+    return undefined
+  }
+
+  #parentOf(spanId: string): string | undefined {
+    return this.jobBySpan.get(spanId)?.parentSpanId ?? this.#stageParents.get(spanId)
   }
 }
 
-/**
- * Returns the seconds of each job on the critical path of the whole trace. The path of a bridge is that of the runs that it
- * started; a run without a stored bridge has a path of its own.
- */
+/** Returns the seconds of each job on the critical path of the run at the top of the trace. */
 function criticalSeconds(
-  runs: readonly RunNode[],
+  { runs }: PipelineTrace,
+  places: SpanPlaces,
   jobsOfRun: ReadonlyMap<RunNode, readonly JobNode[]>,
-  jobBySpan: ReadonlyMap<string, JobNode>,
 ): Map<JobNode, number> {
-  const earliest = [...jobBySpan.values()].reduce<bigint | undefined>(
-    (least, { startNs }) => (least === undefined || startNs < least ? startNs : least),
-    undefined,
+  const earliest = runs.reduce<bigint>(
+    (least, { startNs }) => (startNs < least ? startNs : least),
+    runs[0]?.startNs ?? 0n,
   )
   // Offsets, because nanoseconds since 1970 are no exact numbers.
-  const offset = (ns: bigint) => Number(ns - earliest!)
-  const pathJobs = (run: RunNode) =>
-    jobsOfRun
-      .get(run)!
-      .filter(({ hasRun }) => hasRun)
-      .map((node) => ({ spanId: node.spanId, start: offset(node.startNs), end: offset(node.endNs), node }))
-  const startedBy = new Map<string, RunNode[]>()
-  const tops: RunNode[] = []
-  for (const run of runs) {
-    const bridge = jobBySpan.get(run.parentSpanId)
-    if (bridge === undefined) tops.push(run)
-    else startedBy.set(bridge.spanId, [...(startedBy.get(bridge.spanId) ?? []), run])
+  const offset = (ns: bigint) => Number(ns - earliest)
+  const pathSpan = (kind: PathSpan['kind'], { spanId, startNs, endNs }: RunNode | JobNode) => ({
+    spanId,
+    kind,
+    start: offset(startNs),
+    end: offset(endNs),
+    children: [] as PathSpan[],
+  })
+  const spanOfRun = new Map(runs.map((run) => [run, pathSpan('run', run)]))
+  const spanOfBridge = new Map<JobNode, ReturnType<typeof pathSpan>>()
+  const jobOf = new Map<PathSpan, JobNode>()
+  for (const [run, jobs] of jobsOfRun) {
+    for (const job of jobs) {
+      // A job is one step, whatever its own programs report about themselves.
+      if (!job.hasRun || places.jobBySpan.has(job.parentSpanId)) continue
+      const span = pathSpan(job.isBridge ? 'bridge' : 'job', job)
+      if (job.isBridge) spanOfBridge.set(job, span)
+      jobOf.set(span, job)
+      spanOfRun.get(run)!.children.push(span)
+    }
   }
-  const seconds = new Map<JobNode, number>()
-  for (const run of tops) {
-    const path = criticalPath(pathJobs(run), ({ spanId }) => startedBy.get(spanId)?.flatMap(pathJobs))
-    for (const { job, exclusive } of path) seconds.set(job.node, exclusive / NS_PER_SECOND)
+  const tops: PathSpan[] = []
+  for (const [run, span] of spanOfRun) {
+    const starter = places.starterOf(run)
+    if (starter === undefined) tops.push(span)
+    else if ('hasRun' in starter) spanOfBridge.get(starter)?.children.push(span)
+    else spanOfRun.get(starter)!.children.push(span)
   }
-  return seconds
+  return new Map(
+    tops.flatMap((top) => [...criticalPath(top)].map(([span, ns]) => [jobOf.get(span)!, ns / NS_PER_SECOND] as const)),
+  )
 }
 
+/** @param jobs in the order of their start */
 function summaryOf(jobs: readonly JobNode[]): Omit<DerivedRun, 'is_child'> {
-  const ordered = jobs.toSorted(byStart)
-  const failed = ordered.filter(({ status, isBridge }) => status === 'failed' && !isBridge)
+  const failed = jobs.filter(({ status, isBridge }) => status === 'failed' && !isBridge)
   const names = [...new Set(failed.map(({ name }) => name))].slice(0, MAX_FAILED_NAMES)
   return {
     jobs: jobs.length,
     jobs_failed: failed.length,
     failed_jobs_json: JSON.stringify(names),
     shape_json: JSON.stringify(
-      longest(ordered).map(({ name, stage, status, startNs, endNs }) => [
+      longest(jobs).map(({ name, stage, status, startNs, endNs }) => [
         name,
         stage,
         status,

@@ -77,6 +77,7 @@ export function parsed<Value>(form: string, read: (text: string) => Value | unde
 
 export const range = { since: time.optional(), until: time.optional() }
 export const service = z.string().min(1).optional()
+export const searchText = z.string().min(1).max(200)
 export const traceId = z
   .string()
   .regex(/^[0-9a-fA-F]{32}$/)

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
-import { type Page, type Position, toCursor } from './cursor.ts'
+import { type Page, type Position, type SearchedPage, toCursor } from './cursor.ts'
 import { type CompareQuery, compareRuns, type InsightsQuery, readInsights } from './insights/insights-queries.ts'
 import type { RunHistory } from './insights/run-history.ts'
 import { type LiveQuery, readLive } from './live/live-queries.ts'
-import { type LogPage, type LogQuery, listLogRecords } from './log-queries.ts'
+import { type LogQuery, listLogRecords } from './log-queries.ts'
 import { findMetric, listMetricNames, type MetricNameQuery, type MetricQuery } from './metric-queries.ts'
 import type { StoreBounds } from './observe-limits.ts'
 import { findFacets, findRun, listRuns, type RunQuery } from './pipeline-queries.ts'
@@ -78,7 +78,7 @@ async function find(
     case 'services':
       return paged('services', await listServices(db, query.after, budget))
     case 'runs':
-      return paged('pipelines', await listRuns(db, query.filter, budget))
+      return searched('pipelines', await listRuns(db, query.filter, budget))
     case 'run':
       return { value: await findRun(db, query.traceId) }
     case 'facets':
@@ -94,11 +94,11 @@ async function find(
     case 'metric':
       return { value: await findMetric(db, query.filter, budget) }
     case 'logRecords':
-      return logPage(await listLogRecords(db, query.filter, budget))
+      return searched('logs', await listLogRecords(db, query.filter, budget))
     case 'insights':
       return { value: await readInsights(history, query.filter) }
     case 'compare':
-      return { value: await compareRuns(db, history, query.filter) }
+      return { value: await compareRuns(db, query.filter) }
   }
 }
 
@@ -107,7 +107,7 @@ const paged = (list: string, { items, next }: Page<unknown>): Found => ({
   nextCursor: next && toCursor(list, next),
 })
 
-const logPage = ({ isLate, ...page }: LogPage): Found => ({
-  ...paged('logs', page),
+const searched = (list: string, { isLate, ...page }: SearchedPage<unknown>): Found => ({
+  ...paged(list, page),
   ...(isLate && { isTruncated: true }),
 })

@@ -1,75 +1,113 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { criticalPath, type PathJob } from './critical-path.ts'
+import { describe, expect, test } from 'vitest'
+import { derivePipelineTrace, type JobNode, type PipelineTrace, type RunNode } from '../pipeline-trace.ts'
+import { criticalPath, type PathSpan } from './critical-path.ts'
 
-const job = (spanId: string, start: number, end: number): PathJob => ({ spanId, start, end })
-const names = (jobs: readonly PathJob[], childJobs?: (bridge: PathJob) => readonly PathJob[] | undefined) =>
-  criticalPath(jobs, childJobs).map(({ job: { spanId }, exclusive }) => `${spanId} ${exclusive}`)
+interface SpanCase {
+  readonly id: string
+  readonly parent: string
+  readonly kind: 'pipeline' | 'stage' | 'job' | 'bridge'
+  readonly from: number
+  readonly to: number
+  readonly executed?: boolean
+}
 
-test('walks back from the job that finished last', () => {
-  const jobs = [job('build', 0, 10), job('lint', 0, 4), job('test', 12, 30), job('docs', 12, 20), job('deploy', 30, 35)]
-  expect(names(jobs)).toEqual(['build 10', 'test 18', 'deploy 5'])
+interface PathCase {
+  readonly case: string
+  readonly spans: readonly SpanCase[]
+  /** Seconds by id; jobs and bridges without exclusive time are left out. */
+  readonly exclusive: Readonly<Record<string, number>>
+}
+
+const cases: readonly PathCase[] = JSON.parse(
+  readFileSync(new URL('../../../../fixtures/critical-path.json', import.meta.url), 'utf8'),
+)
+
+const START_NS = 1_767_225_600_000_000_001n
+const timesOf = ({ id, parent, from, to }: SpanCase) => ({
+  spanId: id,
+  parentSpanId: parent,
+  startNs: START_NS + BigInt(from) * 1_000_000_000n,
+  endNs: START_NS + BigInt(to) * 1_000_000_000n,
 })
 
-test('chooses the job that finished last before the current one started, not the one before it in a stage', () => {
-  expect(names([job('a', 0, 5), job('b', 0, 9), job('c', 8, 20)])).toEqual(['a 5', 'c 12'])
-})
+const facts: RunNode['facts'] = {
+  traceId: '',
+  service: 'ci',
+  project: null,
+  projectName: null,
+  ref: null,
+  sha: null,
+  status: 'success',
+  queue: null,
+}
 
-test('contains earlier attempts of a job', () => {
-  expect(names([job('try 1', 0, 5), job('try 2', 6, 9)])).toEqual(['try 1 5', 'try 2 3'])
-})
-
-test('goes on in the child pipeline of a bridge, which keeps the rest of its time', () => {
-  const children: Record<string, PathJob[]> = {
-    bridge: [job('child a', 11, 15), job('child b', 16, 20), job('inner', 20, 22)],
-    inner: [job('grandchild', 20, 21)],
+function traceOf(spans: readonly SpanCase[]): PipelineTrace {
+  return {
+    runs: spans
+      .filter(({ kind }) => kind === 'pipeline')
+      .map((span, id): RunNode => ({ id, trigger: null, facts, ...timesOf(span) })),
+    stages: spans.filter(({ kind }) => kind === 'stage').map(timesOf),
+    jobs: spans
+      .filter(({ kind }) => kind === 'job' || kind === 'bridge')
+      .map(
+        (span): JobNode => ({
+          ...timesOf(span),
+          name: span.id,
+          stage: 'test',
+          status: 'success',
+          isBridge: span.kind === 'bridge',
+          hasRun: span.executed !== false,
+          runner: null,
+          tags: [],
+        }),
+      ),
   }
-  const jobs = [job('build', 0, 10), job('bridge', 10, 22), job('deploy', 22, 23)]
-  expect(names(jobs, ({ spanId }) => children[spanId])).toEqual([
-    'build 10',
-    'bridge 2',
-    'child a 4',
-    'child b 4',
-    'inner 1',
-    'grandchild 1',
-    'deploy 1',
-  ])
+}
+
+function secondsOf(spans: readonly SpanCase[]): Record<string, number> {
+  const derived = [...derivePipelineTrace(traceOf(spans)).jobs]
+  return Object.fromEntries(
+    derived.map(([id, { critical_seconds }]) => [id, critical_seconds]).filter(([, seconds]) => seconds !== 0),
+  )
+}
+
+describe('the critical path', () => {
+  test.each(cases)('$case', ({ spans, exclusive }) => {
+    expect(secondsOf(spans)).toEqual(exclusive)
+    expect(secondsOf(spans.toReversed())).toEqual(exclusive)
+  })
 })
 
-test('cuts a child pipeline that outlives its bridge', () => {
-  const jobs = [job('bridge', 0, 3), job('deploy', 3, 5)]
-  const childJobs = ({ spanId }: PathJob) => (spanId === 'bridge' ? [job('child', 1, 60)] : undefined)
-  expect(names(jobs, childJobs)).toEqual(['bridge 1', 'child 2', 'deploy 2'])
+const job = (spanId: string, start: number, end: number): PathSpan => ({
+  spanId,
+  kind: 'job',
+  start,
+  end,
+  children: [],
 })
-
-test('keeps the time of a bridge if its child ran nothing', () => {
-  expect(names([job('bridge', 0, 3)], () => [])).toEqual(['bridge 3'])
-})
-
-test('ends for pipelines that contain themselves', () => {
-  const jobs = [job('bridge', 0, 3)]
-  expect(names(jobs, () => jobs).reduce((sum, step) => sum + Number(step.split(' ')[1]), 0)).toBe(3)
-})
-
-test('has no jobs without duration', () => {
-  expect(names([job('skipped', 5, 5), job('build', 0, 5)])).toEqual(['build 5'])
-  expect(names([])).toEqual([])
+const end = (jobs: readonly PathSpan[]): number => Math.max(0, ...jobs.map((each) => each.end))
+const run = (children: readonly PathSpan[]): PathSpan => ({
+  spanId: 'run',
+  kind: 'run',
+  start: 0,
+  end: end(children),
+  children,
 })
 
 /** Follows the definition word for word: for each job, looks through all of them. */
-function naivePath(jobs: readonly PathJob[]): PathJob[] {
-  const path: PathJob[] = []
+function naivePath(jobs: readonly PathSpan[]): string[] {
+  const path: string[] = []
   let before = Infinity
   for (;;) {
     const candidates = jobs.filter(({ start, end }) => end > start && end <= before)
     const lastEnd = Math.max(...candidates.map(({ end }) => end))
-    const lastStart = Math.max(...candidates.filter(({ end }) => end === lastEnd).map(({ start }) => start))
-    const ids = candidates
-      .filter(({ start, end }) => end === lastEnd && start === lastStart)
-      .map(({ spanId }) => spanId)
+    const longest = Math.min(...candidates.filter(({ end }) => end === lastEnd).map(({ start }) => start))
+    const ids = candidates.filter(({ start, end }) => end === lastEnd && start === longest).map(({ spanId }) => spanId)
     const found = candidates.find(({ spanId }) => spanId === ids.sort()[0])
-    if (found === undefined) return path.reverse()
-    path.push(found)
+    if (found === undefined) return path.sort()
+    path.push(found.spanId)
     before = found.start
   }
 }
@@ -78,10 +116,13 @@ const someJobs = fc
   .array(fc.tuple(fc.nat(60), fc.nat(20)), { maxLength: 30 })
   .map((times) => times.map(([start, length], index) => job(String(index), start, start + length)))
 
+const idsOf = (path: Map<PathSpan, number>) =>
+  [...path].flatMap(([{ spanId }, exclusive]) => (exclusive > 0 ? [spanId] : [])).sort()
+
 test('equals the path by definition', () => {
   fc.assert(
     fc.property(someJobs, (jobs) => {
-      expect(criticalPath(jobs).map(({ job }) => job)).toEqual(naivePath(jobs))
+      expect(idsOf(criticalPath(run(jobs)))).toEqual(naivePath(jobs))
     }),
   )
 })
@@ -89,10 +130,10 @@ test('equals the path by definition', () => {
 test('never takes longer than the pipeline, and does not depend on the order of jobs', () => {
   fc.assert(
     fc.property(someJobs, (jobs) => {
-      const path = criticalPath(jobs)
-      const length = Math.max(0, ...jobs.map(({ end }) => end)) - Math.min(0, ...jobs.map(({ start }) => start))
-      expect(path.reduce((sum, { exclusive }) => sum + exclusive, 0)).toBeLessThanOrEqual(length)
-      expect(criticalPath([...jobs].reverse())).toEqual(path)
+      const path = criticalPath(run(jobs))
+      const exclusive = [...path.values()].reduce((sum, one) => sum + one, 0)
+      expect(exclusive).toBeLessThanOrEqual(end(jobs))
+      expect(idsOf(criticalPath(run(jobs.toReversed())))).toEqual(idsOf(path))
     }),
   )
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Finding } from './findings.ts'
-import { insightsOf } from './insights-report.ts'
-import { DAY, HOUR, job, MONDAY, run } from './run-facts.harness.ts'
+import { DAY, HOUR, job, MONDAY, reportOf, run } from './run-facts.harness.ts'
 import type { JobFacts, RunFacts } from './run-facts.ts'
 
 const until = MONDAY + 14 * DAY + 10 * HOUR
@@ -16,17 +15,17 @@ function history(factsOf: (day: number) => { jobs?: JobFacts[] } & Partial<RunFa
 }
 
 const find = (runs: readonly RunFacts[], rule: Finding['rule']) =>
-  insightsOf(runs, range).findings.find((finding) => finding.rule === rule)
+  reportOf(runs, range).findings.find((finding) => finding.rule === rule)
 const sentence = (finding: Finding | undefined) => finding?.parts.map((part) => String(Object.values(part)[0])).join('')
 
 test('finds nothing in runs that are all alike', () => {
   expect(
-    insightsOf(
+    reportOf(
       history(() => ({})),
       range,
     ).findings,
   ).toEqual([])
-  expect(insightsOf([], range).findings).toEqual([])
+  expect(reportOf([], range).findings).toEqual([])
 })
 
 test('names the job that made yesterday slower', () => {
@@ -45,7 +44,7 @@ test('names the job that made yesterday slower', () => {
 
 test("uses the viewer's days", () => {
   const runs = history((day) => ({ duration: day === 13 ? 400 : 300 }))
-  const findings = (offsetMinutes: number) => insightsOf(runs, { ...range, offsetMinutes }).findings
+  const findings = (offsetMinutes: number) => reportOf(runs, { ...range, offsetMinutes }).findings
   expect(findings(0).map(({ rule }) => rule)).toContain('slower_yesterday')
   // 10:00 UTC is the beginning of the next day, for a clock that is 14 hours ahead.
   expect(findings(840).map(({ rule }) => rule)).not.toContain('slower_yesterday')
@@ -76,7 +75,7 @@ test('names a slow drift and the job behind it', () => {
 test('says that queues are longer', () => {
   const week = { since: MONDAY + 7 * DAY, until: MONDAY + 14 * DAY, offsetMinutes: 0 }
   const runs = history((day) => ({ queue: day >= 7 ? 60 : 10 }))
-  expect(insightsOf(runs, week).findings.map(({ rule }) => rule)).toContain('longer_queue')
+  expect(reportOf(runs, week).findings.map(({ rule }) => rule)).toContain('longer_queue')
 })
 
 test('names the flakiest job', () => {

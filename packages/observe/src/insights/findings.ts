@@ -1,6 +1,8 @@
-import { type FlakyJob, flakyJobs } from './flaky-jobs.ts'
-import { medianOf, percentileOf, sortedNumbers } from './percentile.ts'
-import { entryOf, failureRate, hasFinished, type RunFacts } from './run-facts.ts'
+import type { FlakyJob } from './flaky-jobs.ts'
+import { percentileOf, sortedNumbers } from './percentile.ts'
+import { largestChange } from './run-changes.ts'
+import { entryOf, failureRate, hasFinished } from './run-facts.ts'
+import { FAILED, NONE, type RunEntry, type RunTable } from './run-table.ts'
 import { DAY, isWithin, startOfDay, type TimeSpan } from './time-buckets.ts'
 
 /** A piece of a finding's sentence. Numbers are not formatted, so that a page can write them with its units and zone. */
@@ -24,24 +26,25 @@ export interface FindingRange extends TimeSpan {
   readonly offsetMinutes: number
 }
 
-/** A change of a median counts if it is at least this long and at least this share of the earlier median. */
-const MIN_CHANGE_SECONDS = 5
-const MIN_CHANGE_RATIO = 0.1
+export interface FindingSubjects {
+  readonly table: RunTable
+  /** Without child pipelines, of the range and of the eight days before its end. */
+  readonly runs: readonly RunEntry[]
+  /** All runs of the range, with child pipelines. */
+  readonly inRange: readonly RunEntry[]
+  /** The flaky jobs of the range. */
+  readonly flaky: readonly FlakyJob[]
+}
 
-/**
- * Returns the statements about a range that their rules find true, the most important first. docs/observe.md lists the rules.
- *
- * @param runs without child pipelines, of the range and of the eight days before its end
- * @param inRange all runs of the range, with child pipelines
- */
-export function findingsOf(runs: readonly RunFacts[], inRange: readonly RunFacts[], range: FindingRange): Finding[] {
+/** Returns the statements about a range that their rules find true, the most important first. docs/observe.md lists the rules. */
+export function findingsOf({ table, runs, inRange, flaky }: FindingSubjects, range: FindingRange): Finding[] {
   const roots = inRange.filter(({ isChild }) => !isChild)
   return [
-    slowerYesterday(runs, range),
-    badDay(roots, inRange, range),
-    slowDrift(roots, range),
+    slowerYesterday(table, runs, range),
+    badDay(table, roots, inRange, range),
+    slowDrift(table, roots, range),
     longerQueue(runs, range),
-    flakyJob(inRange, range),
+    flakyJob(flaky[0], range),
   ].flatMap((finding) => finding ?? [])
 }
 
@@ -53,11 +56,15 @@ const MIN_RUNS_BASELINE = 5
  * The day before the day of the range's end against the seven days before it: the project with the largest rise of the median duration of
  * passed runs, as a share, and the job with the largest rise of its mean time on the critical path.
  */
-function slowerYesterday(runs: readonly RunFacts[], { until, offsetMinutes }: FindingRange): Finding | undefined {
+function slowerYesterday(
+  table: RunTable,
+  runs: readonly RunEntry[],
+  { until, offsetMinutes }: FindingRange,
+): Finding | undefined {
   const today = startOfDay(until, offsetMinutes)
   const yesterday = { since: today - DAY, until: today }
   const before = { since: yesterday.since - BASELINE_DAYS * DAY, until: yesterday.since }
-  const change = largestChange(passed(runs), before, yesterday, MIN_RUNS_BASELINE, MIN_RUNS_YESTERDAY)
+  const change = largestChange(table, passed(runs), before, yesterday, MIN_RUNS_BASELINE, MIN_RUNS_YESTERDAY)
   if (change === undefined) return undefined
   const { project, median, usual, job } = change
   return {
@@ -84,13 +91,13 @@ const MIN_DRIFT_DAYS = 6
 const MIN_RUNS_PER_THIRD = 10
 
 /** The last third of the range against its first third, for ranges of at least six days. */
-function slowDrift(roots: readonly RunFacts[], range: FindingRange): Finding | undefined {
+function slowDrift(table: RunTable, roots: readonly RunEntry[], range: FindingRange): Finding | undefined {
   const { since, until } = range
   if (until - since < MIN_DRIFT_DAYS * DAY) return undefined
   const third = (until - since) / 3
   const first = { since, until: since + third }
   const last = { since: until - third, until }
-  const change = largestChange(passed(roots), first, last, MIN_RUNS_PER_THIRD, MIN_RUNS_PER_THIRD)
+  const change = largestChange(table, passed(roots), first, last, MIN_RUNS_PER_THIRD, MIN_RUNS_PER_THIRD)
   if (change === undefined) return undefined
   const { project, median, usual, job } = change
   return {
@@ -118,13 +125,24 @@ const RUNNER_SHARE = 0.6
  * The day with the highest failure rate, if that is at least 20 % and twice the rate of the other days, with at least three failed
  * runs; and the runner of at least 60 % of that day's failed jobs.
  */
-function badDay(roots: readonly RunFacts[], inRange: readonly RunFacts[], range: FindingRange): Finding | undefined {
+function badDay(
+  table: RunTable,
+  roots: readonly RunEntry[],
+  inRange: readonly RunEntry[],
+  range: FindingRange,
+): Finding | undefined {
   const days = new Map<number, { success: number; failed: number }>()
   const all = { success: 0, failed: 0 }
-  for (const run of roots) {
-    if (run.status !== 'success' && run.status !== 'failed') continue
-    entryOf(days, startOfDay(run.start, range.offsetMinutes), () => ({ success: 0, failed: 0 }))[run.status] += 1
-    all[run.status] += 1
+  let day = { since: Number.NaN, counts: all }
+  for (const { start, status } of roots) {
+    if (status !== 'success' && status !== 'failed') continue
+    // Runs are in the order of their start, so most are of the same day as the one before.
+    if (!isWithin(start, { since: day.since, until: day.since + DAY })) {
+      const since = startOfDay(start, range.offsetMinutes)
+      day = { since, counts: entryOf(days, since, () => ({ success: 0, failed: 0 })) }
+    }
+    day.counts[status] += 1
+    all[status] += 1
   }
   const candidates = [...days].flatMap(([day, { success, failed }]) => {
     const rate = failureRate(success, failed)!
@@ -135,7 +153,10 @@ function badDay(roots: readonly RunFacts[], inRange: readonly RunFacts[], range:
   const worst = candidates.sort((a, b) => b.rate - a.rate || b.failed - a.failed)[0]
   if (worst === undefined) return undefined
   const span = { since: worst.day, until: worst.day + DAY }
-  const runner = mainRunnerOfFailures(inRange.filter(({ start }) => isWithin(start, span)))
+  const runner = mainRunnerOfFailures(
+    table,
+    inRange.filter(({ start }) => isWithin(start, span)),
+  )
   return {
     rule: 'bad_day',
     parts: [
@@ -157,13 +178,18 @@ function badDay(roots: readonly RunFacts[], inRange: readonly RunFacts[], range:
   }
 }
 
-function mainRunnerOfFailures(runs: readonly RunFacts[]): { name: string; failed: number; all: number } | undefined {
+function mainRunnerOfFailures(
+  table: RunTable,
+  runs: readonly RunEntry[],
+): { name: string; failed: number; all: number } | undefined {
+  const { outcome, runner } = table.columns
   const byRunner = new Map<string, number>()
   let all = 0
-  for (const { jobs } of runs) {
-    for (const { status, isBridge, runner } of jobs) {
-      if (status !== 'failed' || isBridge || runner === null) continue
-      byRunner.set(runner, (byRunner.get(runner) ?? 0) + 1)
+  for (const { from, to } of runs) {
+    for (let at = from; at < to; at += 1) {
+      if (outcome[at] !== FAILED || runner[at] === NONE) continue
+      const name = table.runners[runner[at]!]!
+      byRunner.set(name, (byRunner.get(name) ?? 0) + 1)
       all += 1
     }
   }
@@ -177,13 +203,12 @@ const QUEUE_FACTOR = 2
 const MIN_QUEUES = 5
 
 /** The 95th percentile of the queue time, if it is at least 30 s and twice that of the range before. */
-function longerQueue(runs: readonly RunFacts[], range: FindingRange): Finding | undefined {
+function longerQueue(runs: readonly RunEntry[], range: FindingRange): Finding | undefined {
   const { since, until } = range
   const queueP95 = (span: TimeSpan) => {
-    const queues = sortedNumbers(
-      runs.flatMap(({ start, queue }) => (queue !== null && isWithin(start, span) ? [queue] : [])),
-    )
-    return queues.length < MIN_QUEUES ? null : percentileOf(queues, 0.95)
+    const queues: number[] = []
+    for (const { start, queue } of runs) if (queue !== null && isWithin(start, span)) queues.push(queue)
+    return queues.length < MIN_QUEUES ? null : percentileOf(sortedNumbers(queues), 0.95)
   }
   const now = queueP95(range)
   const before = queueP95({ since: since - (until - since), until: since })
@@ -203,8 +228,7 @@ function longerQueue(runs: readonly RunFacts[], range: FindingRange): Finding | 
 const MIN_FLAKY_SHAS = 2
 
 /** The job with the most commits on which it passed and failed, if there are at least two. */
-function flakyJob(inRange: readonly RunFacts[], range: FindingRange): Finding | undefined {
-  const job: FlakyJob | undefined = flakyJobs(inRange)[0]
+function flakyJob(job: FlakyJob | undefined, range: FindingRange): Finding | undefined {
   if (job === undefined || job.shas < MIN_FLAKY_SHAS) return undefined
   return {
     rule: 'flaky_job',
@@ -218,56 +242,7 @@ function flakyJob(inRange: readonly RunFacts[], range: FindingRange): Finding | 
   }
 }
 
-interface Change {
-  readonly project: string | null
-  readonly median: number
-  readonly usual: number
-  readonly job: { readonly name: string; readonly rise: number } | undefined
-}
-
-function largestChange(
-  runs: readonly RunFacts[],
-  before: TimeSpan,
-  after: TimeSpan,
-  minBefore: number,
-  minAfter: number,
-): Change | undefined {
-  const projects = new Map<string | null, { before: RunFacts[]; after: RunFacts[] }>()
-  for (const run of runs) {
-    const side = isWithin(run.start, before) ? 'before' : isWithin(run.start, after) ? 'after' : undefined
-    if (side !== undefined) entryOf(projects, run.project, () => ({ before: [], after: [] }))[side].push(run)
-  }
-  const changes = [...projects].flatMap(([project, runsOf]) => {
-    if (runsOf.before.length < minBefore || runsOf.after.length < minAfter) return []
-    const usual = medianOf(runsOf.before.map(({ duration }) => duration))!
-    const median = medianOf(runsOf.after.map(({ duration }) => duration))!
-    const rise = median - usual
-    if (rise < MIN_CHANGE_SECONDS || rise < MIN_CHANGE_RATIO * usual) return []
-    return [{ project, median, usual, rise: rise / Math.max(usual, 1), runsOf }]
-  })
-  const largest = changes.sort((a, b) => b.rise - a.rise)[0]
-  if (largest === undefined) return undefined
-  const { project, median, usual, runsOf } = largest
-  return { project, median, usual, job: jobWithLargestRise(runsOf.before, runsOf.after) }
-}
-
-/** Returns the job with the largest rise of its mean time on the critical path; `undefined` if none rose by a second. */
-function jobWithLargestRise(before: readonly RunFacts[], after: readonly RunFacts[]): Change['job'] {
-  const usual = meanCriticalSeconds(before)
-  const rises = [...meanCriticalSeconds(after)].map(([name, mean]) => ({ name, rise: mean - (usual.get(name) ?? 0) }))
-  const largest = rises.sort((a, b) => b.rise - a.rise || (a.name < b.name ? -1 : 1))[0]
-  return largest !== undefined && largest.rise >= 1 ? largest : undefined
-}
-
-function meanCriticalSeconds(runs: readonly RunFacts[]): Map<string, number> {
-  const sums = new Map<string, number>()
-  for (const { jobs } of runs) {
-    for (const { name, critical } of jobs) if (critical > 0) sums.set(name, (sums.get(name) ?? 0) + critical)
-  }
-  return new Map([...sums].map(([name, sum]) => [name, sum / runs.length]))
-}
-
-const passed = (runs: readonly RunFacts[]): RunFacts[] =>
+const passed = (runs: readonly RunEntry[]): RunEntry[] =>
   runs.filter((run) => hasFinished(run) && run.status === 'success' && !run.isChild)
 
 const inProject = (name: string, project: string | null): FindingPart[] =>

@@ -1,4 +1,6 @@
-import { entryOf, failureRate, hasResult, type JobFacts, type RunFacts } from './run-facts.ts'
+import { type GroupedAttempts, groupAttempts } from './attempts.ts'
+import { compareTexts, entryOf, failureRate } from './run-facts.ts'
+import { FAILED, NONE, PASSED, type RunEntry, type RunTable } from './run-table.ts'
 
 export interface FlakyJob {
   readonly name: string
@@ -23,55 +25,141 @@ export interface FlakyJob {
 const MAX_ENTRIES = 50
 const LAST_RESULTS = 24
 
-interface Attempt {
-  readonly run: RunFacts
-  readonly job: JobFacts
+/** The jobs of a project with one name, whatever their stage. */
+interface JobName {
+  readonly project: string | null
+  readonly name: string
+}
+
+interface Flakiness extends JobName {
+  readonly attempts: Uint32Array
+  readonly shas: number
+  readonly shas_total: number
+  readonly rate: number
+  readonly success: number
+  readonly failed: number
 }
 
 /**
  * Returns the flaky jobs: those of a project that both passed and failed on one commit, in any runs and attempts. The job with the
  * most such commits comes first. Jobs with the same name are one job, whatever their stage.
+ *
+ * @param byKind the attempts of these runs by the kind of job
  */
-export function flakyJobs(runs: readonly RunFacts[]): FlakyJob[] {
-  const byProject = new Map<string | null, Map<string, Attempt[]>>()
-  for (const run of runs) {
-    const byName = entryOf(byProject, run.project, () => new Map())
-    for (const job of run.jobs) if (hasResult(job)) entryOf(byName, job.name, () => []).push({ run, job })
+export function flakyJobs(table: RunTable, runs: readonly RunEntry[], byKind: GroupedAttempts): FlakyJob[] {
+  const { names, groupOfKind } = groupByName(table)
+  const isKind = names.length === table.kinds.length
+  const attempts = isKind ? byKind : groupAttempts(table, runs, { groupOfKind, groups: names.length })
+  const commits = new CommitResults(table.shaCount)
+  const found: Flakiness[] = []
+  for (const [group, name] of names.entries()) {
+    const of = attempts.of(group)
+    const { shas, shas_total, success, failed } = countResults(table, of, commits)
+    if (shas > 0) found.push({ ...name, attempts: of, shas, shas_total, rate: shas / shas_total, success, failed })
   }
-  const found: FlakyJob[] = []
-  for (const [project, byName] of byProject) {
-    for (const [name, attempts] of byName) {
-      const flaky = flakinessOf(attempts)
-      if (flaky !== undefined) found.push({ name, project, ...flaky })
-    }
-  }
-  return found.sort((a, b) => b.shas - a.shas || b.rate - a.rate || (a.name < b.name ? -1 : 1)).slice(0, MAX_ENTRIES)
+  return found
+    .sort((a, b) => b.shas - a.shas || b.rate - a.rate || compareNames(a, b))
+    .slice(0, MAX_ENTRIES)
+    .map(({ attempts: of, ...flaky }) => ({
+      ...flaky,
+      failure_rate: failureRate(flaky.success, flaky.failed),
+      ...latestOf(table, of, commits),
+    }))
 }
 
-const PASSED = 1
-const FAILED = 2
+const compareNames = (a: JobName, b: JobName): number =>
+  compareTexts(a.name, b.name) || compareTexts(a.project, b.project)
 
-function flakinessOf(attempts: readonly Attempt[]): Omit<FlakyJob, 'name' | 'project'> | undefined {
-  const failed = attempts.reduce((sum, { job }) => sum + Number(job.status === 'failed'), 0)
-  if (failed === 0 || failed === attempts.length) return undefined
-  const bySha = new Map<string, number>()
-  for (const { run, job } of attempts) {
-    if (run.sha === null) continue
-    bySha.set(run.sha, (bySha.get(run.sha) ?? 0) | (job.status === 'failed' ? FAILED : PASSED))
+function groupByName({ kinds }: RunTable) {
+  const names: JobName[] = []
+  const numbers = new Map<string | null, Map<string, number>>()
+  const groupOfKind = Int32Array.from(kinds, ({ project, name }) => {
+    const ofProject = entryOf(numbers, project, () => new Map<string, number>())
+    return entryOf(ofProject, name, () => names.push({ project, name }) - 1)
+  })
+  return { names, groupOfKind }
+}
+
+/** The results of one job on each commit, as bits. */
+class CommitResults {
+  readonly #results: Uint8Array
+  readonly #known: number[] = []
+
+  constructor(commits: number) {
+    this.#results = new Uint8Array(commits)
   }
-  const isFlaky = (sha: string | null) => sha !== null && bySha.get(sha) === (PASSED | FAILED)
-  const shas = [...bySha.keys()].filter(isFlaky).length
-  if (shas === 0) return undefined
-  const inOrder = [...attempts].sort((a, b) => a.job.start - b.job.start)
-  const last = inOrder.findLast(({ run, job }) => job.status === 'failed' && isFlaky(run.sha))!
+
+  clear(): void {
+    for (const commit of this.#known) this.#results[commit] = 0
+    this.#known.length = 0
+  }
+
+  add(commit: number, result: number): void {
+    const before = this.#results[commit]!
+    if (before === 0) this.#known.push(commit)
+    this.#results[commit] = before | result
+  }
+
+  isFlaky(commit: number): boolean {
+    return this.#results[commit] === (PASSED | FAILED)
+  }
+
+  get commits(): readonly number[] {
+    return this.#known
+  }
+}
+
+/** Counts results, and leaves those of each commit in `commits` if the job both passed and failed. */
+function countResults({ columns: { outcome, run }, shaOfRun }: RunTable, attempts: Uint32Array, commits: CommitResults) {
+  commits.clear()
+  let success = 0
+  let failed = 0
+  for (let index = 0; index < attempts.length; index += 1) {
+    const result = outcome[attempts[index]!]!
+    if (result === PASSED) success += 1
+    else if (result === FAILED) failed += 1
+  }
+  if (success === 0 || failed === 0) return { success, failed, shas: 0, shas_total: 0 }
+  for (let index = 0; index < attempts.length; index += 1) {
+    const at = attempts[index]!
+    const result = outcome[at]!
+    if (result !== PASSED && result !== FAILED) continue
+    const commit = shaOfRun[run[at]!]!
+    if (commit !== NONE) commits.add(commit, result)
+  }
+  const shas = commits.commits.reduce((sum, commit) => sum + Number(commits.isFlaky(commit)), 0)
+  return { success, failed, shas, shas_total: commits.commits.length }
+}
+
+/** Returns the latest results of a flaky job, in the order of the starts of its attempts. */
+function latestOf(
+  table: RunTable,
+  attempts: Uint32Array,
+  commits: CommitResults,
+): Pick<FlakyJob, 'last_trace_id' | 'last_results'> {
+  const { outcome, start, run } = table.columns
+  countResults(table, attempts, commits)
+  const latest: number[] = []
+  let last = -1
+  for (let index = 0; index < attempts.length; index += 1) {
+    const at = attempts[index]!
+    const result = outcome[at]!
+    if (result !== PASSED && result !== FAILED) continue
+    insertByStart(latest, at, start)
+    const isFlaky = result === FAILED && commits.isFlaky(table.shaOfRun[run[at]!]!)
+    if (isFlaky && (last === -1 || start[at]! >= start[last]!)) last = at
+  }
   return {
-    shas,
-    shas_total: bySha.size,
-    rate: shas / bySha.size,
-    success: attempts.length - failed,
-    failed,
-    failure_rate: failureRate(attempts.length - failed, failed),
-    last_trace_id: last.run.traceId,
-    last_results: inOrder.slice(-LAST_RESULTS).map(({ job }) => job.status!),
+    last_trace_id: table.runAt(run[last]!).traceId,
+    last_results: latest.map((at) => (outcome[at] === FAILED ? 'failed' : 'success')),
   }
+}
+
+/** Inserts an attempt into the latest ones, after those that started at the same time. */
+function insertByStart(latest: number[], at: number, start: Float64Array): void {
+  if (latest.length === LAST_RESULTS && start[at]! < start[latest[0]!]!) return
+  let place = latest.length
+  while (place > 0 && start[latest[place - 1]!]! > start[at]!) place -= 1
+  latest.splice(place, 0, at)
+  if (latest.length > LAST_RESULTS) latest.shift()
 }

@@ -6,6 +6,7 @@ import { type InsightsReport, insightsOf, knownSince } from './insights-report.t
 import { medianOf } from './percentile.ts'
 import type { RunFacts } from './run-facts.ts'
 import type { HistoryFilter, RunHistory } from './run-history.ts'
+import { findStoredRun, lastSuccessfulRuns } from './stored-runs.ts'
 import { DAY } from './time-buckets.ts'
 
 export interface InsightsQuery extends HistoryFilter {
@@ -33,7 +34,7 @@ export async function readInsights(history: RunHistory, query: InsightsQuery): P
   const key = JSON.stringify([filter.service, filter.project, filter.ref, range].map((part) => part ?? null))
   const known = { since: knownSince(range), until }
   return await history.answer(key, async () => {
-    const report = insightsOf(await history.runs(filter, known), range)
+    const report = insightsOf(await history.select(filter, known), range)
     return { ...report, truncated: history.isTruncatedSince(known.since) }
   })
 }
@@ -72,19 +73,19 @@ const RUNS_OF_MEDIAN = 20
 /** Compares two runs, or a run with the median of its ref; `undefined` if a run is not stored. */
 export async function compareRuns(
   db: Kysely<ObserveTables>,
-  history: RunHistory,
   { a, b }: CompareQuery,
 ): Promise<RunComparison | undefined> {
-  const [runA, factsA] = [await findRun(db, a), await history.root(a)]
-  if (runA === undefined || factsA === undefined) return undefined
+  const [runA, storedA] = [await findRun(db, a), await findStoredRun(db, a)]
+  if (runA === undefined || storedA === undefined) return undefined
+  const sidesA = sidesOfRun(storedA.facts)
   if (b === 'median') {
-    const runs = await history.lastSuccessful(factsA, RUNS_OF_MEDIAN)
-    const jobs = compareJobs(sidesOfRun(factsA), sidesOfMedian(runs), 'b')
-    return { a: runA, b: medianRun(factsA, runs), base: 'b', jobs }
+    const runs = await lastSuccessfulRuns(db, storedA, RUNS_OF_MEDIAN)
+    const jobs = compareJobs(sidesA, sidesOfMedian(runs), 'b')
+    return { a: runA, b: medianRun(storedA.facts, runs), base: 'b', jobs }
   }
-  const [runB, factsB] = [await findRun(db, b), await history.root(b)]
-  if (runB === undefined || factsB === undefined) return undefined
-  return { a: runA, b: runB, base: 'a', jobs: compareJobs(sidesOfRun(factsA), sidesOfRun(factsB), 'a') }
+  const [runB, storedB] = [await findRun(db, b), await findStoredRun(db, b)]
+  if (runB === undefined || storedB === undefined) return undefined
+  return { a: runA, b: runB, base: 'a', jobs: compareJobs(sidesA, sidesOfRun(storedB.facts), 'a') }
 }
 
 const medianRun = ({ service, project, ref }: RunFacts, runs: readonly RunFacts[]): MedianRun => ({

@@ -1,5 +1,9 @@
 import fc from 'fast-check'
+import { type InsightsRange, type InsightsReport, insightsOf } from './insights-report.ts'
+import { packRun, unpackRun } from './packed-run.ts'
 import type { JobFacts, RunFacts } from './run-facts.ts'
+import type { SelectedRuns } from './run-history.ts'
+import { RunTable } from './run-table.ts'
 
 /** 2026-01-05T00:00:00Z, a Monday. */
 export const MONDAY = 1_767_571_200
@@ -13,7 +17,6 @@ export function run(facts: Partial<RunFacts> = {}): RunFacts {
   lastNumber += 1
   return {
     traceId: lastNumber.toString(16).padStart(32, '0'),
-    spanId: lastNumber.toString(16).padStart(16, '0'),
     service: 'svc-ci',
     project: 'shop/storefront',
     projectName: 'storefront',
@@ -43,15 +46,27 @@ export const job = (name: string, facts: Partial<JobFacts> = {}): JobFacts => ({
   ...facts,
 })
 
+/** Returns runs as the store reads them. */
+export function selectedRuns(runs: readonly RunFacts[]): SelectedRuns {
+  const table = new RunTable()
+  for (const facts of runs) table.add(unpackRun(packRun(facts)))
+  return { runs: table.inOrder(), table }
+}
+
+export const reportOf = (runs: readonly RunFacts[], range: InsightsRange): InsightsReport =>
+  insightsOf(selectedRuns(runs), range)
+
 const status = fc.constantFrom('success', 'failed', 'canceled', 'skipped')
 
 const someJob = fc
   .record({
     name: fc.constantFrom('unit', 'build', 'lint'),
+    stage: fc.constantFrom('test', 'check', null),
     status,
     start: fc.nat(20 * DAY).map((offset) => MONDAY + offset),
-    duration: fc.nat(500),
-    critical: fc.nat(100),
+    // Tenths, so that the order of sums matters.
+    duration: fc.nat(5_000).map((tenths) => tenths / 10),
+    critical: fc.nat(1_000).map((tenths) => tenths / 10),
     isBridge: fc.boolean(),
     tags: fc.uniqueArray(fc.constantFrom('linux', 'large'), { maxLength: 2 }),
     runner: fc.constantFrom('pool-01', 'pool-02', null),
@@ -66,7 +81,7 @@ export const someRuns = fc.array(
       sha: fc.constantFrom('a', 'b', 'c', null),
       project: fc.constantFrom('shop', 'hub', null),
       start: fc.nat(14 * DAY).map((offset) => MONDAY + offset),
-      duration: fc.nat(4_000),
+      duration: fc.nat(40_000).map((tenths) => tenths / 10),
       queue: fc.option(fc.nat(100)),
       isChild: fc.boolean(),
       jobs: fc.array(someJob, { maxLength: 6 }),

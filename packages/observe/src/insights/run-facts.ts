@@ -1,7 +1,6 @@
 /** The data of one pipeline run that statistics use. Times are seconds since 1970, durations are seconds. */
-export interface RunFacts {
+export interface RunData {
   readonly traceId: string
-  readonly spanId: string
   readonly service: string
   /** The full path of the project; its name if the path is unknown. */
   readonly project: string | null
@@ -16,6 +15,11 @@ export interface RunFacts {
   readonly duration: number
   /** `null` if the pipeline did not wait or the time is unknown. */
   readonly queue: number | null
+}
+
+/** A run with its jobs. */
+export interface RunFacts extends RunData {
+  /** In the order of their start. */
   readonly jobs: readonly JobFacts[]
 }
 
@@ -34,12 +38,8 @@ export interface JobFacts {
 }
 
 /** Tells whether a run has ended after it ran. A skipped run never ran, so its duration says nothing. */
-export const hasFinished = ({ status }: RunFacts): boolean =>
+export const hasFinished = ({ status }: RunData): boolean =>
   status === 'success' || status === 'failed' || status === 'canceled'
-
-/** Tells whether an attempt counts in statistics of jobs: bridges run no job, and other statuses say nothing about it. */
-export const hasResult = ({ status, isBridge }: JobFacts): boolean =>
-  !isBridge && (status === 'success' || status === 'failed')
 
 /** Returns failed ÷ (success + failed); `null` if there are neither. */
 export const failureRate = (success: number, failed: number): number | null =>
@@ -53,3 +53,7 @@ export function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => 
   map.set(key, made)
   return made
 }
+
+/** Compares texts for sorting; a missing one comes first. */
+export const compareTexts = (a: string | null, b: string | null): number =>
+  a === b ? 0 : a === null || (b !== null && a < b) ? -1 : 1

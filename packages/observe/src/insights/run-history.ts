@@ -1,8 +1,9 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { PipelineFactsTable } from '../pipeline-tables.ts'
 import type { ObserveTables } from '../tables.ts'
-import { entryOf, type RunFacts } from './run-facts.ts'
+import { unpackRun } from './packed-run.ts'
+import { type RunEntry, RunTable } from './run-table.ts'
 import type { TimeSpan } from './time-buckets.ts'
-import { factsOfTrace, type JobRow, type RunRow, TextPool } from './trace-facts.ts'
 
 export interface HistoryFilter {
   readonly service?: string | undefined
@@ -11,59 +12,67 @@ export interface HistoryFilter {
   readonly ref?: string | undefined
 }
 
-/** The limit on jobs in memory; the oldest traces beyond it are left out. */
-const MAX_JOBS = 1_000_000
-/** The texts that are shared; then a new set begins, because those of deleted runs stay in it. */
-const MAX_TEXTS = 500_000
-const TRACES_PER_STATEMENT = 500
-/** The answers that are kept until a trace changes. */
-const MAX_ANSWERS = 50
-/** How often it is checked which rows were deleted. */
-const DELETIONS_EVERY_MS = 60_000
-
-/** The position up to which the rows of spans are known. */
-interface Mark {
-  readonly dataVersion: number
-  readonly spanRowId: number
-  /** Spans with smaller ids, which are stored already, are being read in the background; 0 if all of them are. */
-  readonly rereadFrom: number
+/** The limits on what is in memory; the oldest runs beyond them are left out. */
+export interface HistoryLimits {
+  readonly jobs: number
+  readonly runs: number
 }
 
-const nothingRead: Mark = { dataVersion: -1, spanRowId: -1, rereadFrom: 0 }
+const defaultLimits: HistoryLimits = { jobs: 1_000_000, runs: 500_000 }
+const RUNS_PER_STATEMENT = 1_000
+/** The unused places of removed runs and jobs after which everything is read again. */
+const MAX_UNUSED = 200_000
+/** The answers that are kept until a run changes. */
+const MAX_ANSWERS = 50
+
+/** The runs of a range, in order of their start, and the table with their jobs. */
+export interface SelectedRuns {
+  readonly runs: readonly RunEntry[]
+  readonly table: RunTable
+}
 
 /**
- * The pipeline runs of the store in memory, for statistics over hundreds of thousands of jobs. Each use reads only the traces
- * that changed since the last one.
+ * The pipeline runs of the store in memory, for statistics over hundreds of thousands of jobs. Each use reads only the runs
+ * that changed since the last one, by the ids of their facts.
  */
 export class RunHistory {
   readonly #db: Kysely<ObserveTables>
   readonly nowMs: () => number
-  readonly #traces = new Map<string, readonly RunFacts[]>()
-  #texts = new TextPool()
-  #mark = nothingRead
-  #deletionsCheckedMs = Number.NEGATIVE_INFINITY
-  #inOrder: readonly RunFacts[] | undefined
-  #jobs = 0
-  /** The latest start of a run that was left out because of the limit. */
-  #leftOutUntil = Number.NEGATIVE_INFINITY
-  readonly #maxJobs: number
+  readonly #limits: HistoryLimits
+  #table = new RunTable()
+  /** The runs that are in memory, by their ids in the store. */
+  #entries = new Map<number, RunEntry>()
+  /** The starts of runs that were left out because of the limits. */
+  #leftOut = new Map<number, number>()
+  #dataVersion = -1
+  #lastFactsId = 0
+  #isRereading = false
+  #inOrder: readonly RunEntry[] | undefined
   readonly #answers = new Map<string, unknown>()
 
-  constructor(db: Kysely<ObserveTables>, nowMs: () => number, maxJobs: number = MAX_JOBS) {
+  constructor(db: Kysely<ObserveTables>, nowMs: () => number, limits: Partial<HistoryLimits> = {}) {
     this.#db = db
     this.nowMs = nowMs
-    this.#maxJobs = maxJobs
+    this.#limits = { ...defaultLimits, ...limits }
   }
 
-  /** Returns the runs that started in a range, in order of their start. */
-  async runs(filter: HistoryFilter, { since, until }: TimeSpan): Promise<RunFacts[]> {
-    const runs = await this.#runsInOrder()
-    return runs.slice(firstIndex(runs, since), firstIndex(runs, until)).filter((run) => matches(run, filter))
+  /** Returns the runs that started in a range. */
+  async select(filter: HistoryFilter, { since, until }: TimeSpan): Promise<SelectedRuns> {
+    await this.#refresh()
+    this.#inOrder ??= this.#table.inOrder()
+    const runs = this.#inOrder
+    const inRange = runs.slice(firstIndex(runs, since), firstIndex(runs, until))
+    return { runs: inRange.filter((run) => matches(run, filter)), table: this.#table }
   }
 
-  /** Tells whether stored runs that started at this time or later may be missing from `runs`, because there are too many jobs. */
+  /**
+   * Tells whether stored runs that started at this time or later may be missing: there are too many, or the store still derives
+   * them from its spans.
+   */
   isTruncatedSince(since: number): boolean {
-    return since <= this.#leftOutUntil
+    if (this.#isRereading) return true
+    for (const start of this.#leftOut.values()) if (start >= since) return true
+    return false
   }
 
   /** Returns an answer that was computed before, if no run has changed since, and computes it otherwise. */
@@ -76,156 +85,122 @@ export class RunHistory {
     return answer
   }
 
-  /** Returns the root run of a trace; `undefined` if none is stored. */
-  async root(traceId: string): Promise<RunFacts | undefined> {
-    await this.#refresh()
-    const runs = this.#traces.get(traceId) ?? []
-    return runs.find(({ isChild }) => !isChild) ?? runs[0]
-  }
-
-  /** Returns the last successful runs of the same service, project and ref, without child pipelines; the latest first. */
-  async lastSuccessful({ service, project, ref }: RunFacts, limit: number): Promise<RunFacts[]> {
-    const found: RunFacts[] = []
-    const runs = await this.#runsInOrder()
-    for (let at = runs.length - 1; at >= 0 && found.length < limit; at -= 1) {
-      const run = runs[at]!
-      const isSame = run.service === service && run.project === project && run.ref === ref
-      if (isSame && run.status === 'success' && !run.isChild) found.push(run)
-    }
-    return found
-  }
-
-  async #runsInOrder(): Promise<readonly RunFacts[]> {
-    await this.#refresh()
-    this.#inOrder ??= [...this.#traces.values()].flat().sort((a, b) => a.start - b.start)
-    return this.#inOrder
-  }
-
   async #refresh(): Promise<void> {
-    const before = this.#mark
-    const mark = await this.#readMark()
-    const nowMs = this.nowMs()
-    const checksDeletions = nowMs - this.#deletionsCheckedMs >= DELETIONS_EVERY_MS
-    if (mark.dataVersion === before.dataVersion && !checksDeletions) return
-    const changed = await this.#changedTraces(before, mark)
-    if (checksDeletions) {
-      for (const traceId of await this.#tracesWithDeletions()) changed.add(traceId)
-      await this.#forgetLeftOut()
-      this.#deletionsCheckedMs = nowMs
-    }
-    await this.#reload([...changed])
-    this.#dropOldest()
-    this.#mark = mark
+    const state = await this.#readState()
+    if (state.dataVersion === this.#dataVersion) return
+    if (state.isRereading !== this.#isRereading) this.#forgetAnswers()
+    this.#isRereading = state.isRereading
+    if (this.#table.unused > MAX_UNUSED) this.#forgetRuns()
+    await this.#readChanges()
+    if (state.runs !== this.#entries.size + this.#leftOut.size) await this.#removeDeleted()
+    this.#leaveOutOldest()
+    // Assigned last: after an error, the next use tries again.
+    this.#dataVersion = state.dataVersion
   }
 
-  async #readMark(): Promise<Mark> {
-    const { rows } = await sql<Mark>`
+  async #readState() {
+    const { rows } = await sql<{ dataVersion: number; runs: number; isRereading: number }>`
       select (select data_version from pragma_data_version) as "dataVersion",
-        coalesce((select max(id) from spans), -1) as "spanRowId",
-        coalesce((select before_span_row_id from pipeline_rereads), 0) as "rereadFrom"`.execute(this.#db)
-    return rows[0]!
+        (select count(*) from pipeline_facts) as "runs",
+        exists (select 1 from pipeline_rereads) as "isRereading"`.execute(this.#db)
+    const { isRereading, ...state } = rows[0]!
+    return { ...state, isRereading: isRereading === 1 }
   }
 
-  async #changedTraces(before: Mark, now: Mark): Promise<Set<string>> {
-    const changed = new Set<string>()
-    for (const table of ['pipeline_runs', 'pipeline_jobs', 'pipeline_stages'] as const) {
-      const found = await this.#db
-        .selectFrom(table)
-        .select('trace_id')
-        .distinct()
-        .where((eb) =>
-          eb.or([
-            eb('span_row_id', '>', before.spanRowId),
-            eb.and([eb('span_row_id', '>=', now.rereadFrom), eb('span_row_id', '<', before.rereadFrom)]),
-          ]),
-        )
-        .execute()
-      for (const { trace_id } of found) changed.add(trace_id)
+  async #readChanges(): Promise<void> {
+    if (this.#lastFactsId === 0) return await this.#readAll()
+    for (;;) {
+      const rows = await this.#facts().where('id', '>', this.#lastFactsId).orderBy('id').execute()
+      for (const row of rows) this.#add(row)
+      this.#lastFactsId = rows.at(-1)?.id ?? this.#lastFactsId
+      if (rows.length < RUNS_PER_STATEMENT) return
     }
-    return changed
   }
 
-  /** Returns the traces in memory that have other runs or another number of jobs than the store. */
-  async #tracesWithDeletions(): Promise<string[]> {
-    const stored = await this.#db
-      .selectFrom('pipeline_runs')
-      .select((eb) => ['trace_id', eb.fn.countAll<number>().as('runs'), eb.fn.sum<number>('jobs').as('jobs')])
-      .groupBy('trace_id')
+  /** Reads the latest runs first, and leaves out the rest if there are too many. */
+  async #readAll(): Promise<void> {
+    let before = Number.MAX_SAFE_INTEGER
+    while (!this.#isTooLarge()) {
+      const rows = await this.#facts().where('id', '<', before).orderBy('id', 'desc').execute()
+      for (const row of rows) this.#add(row)
+      this.#lastFactsId ||= rows[0]?.id ?? 0
+      if (rows.length < RUNS_PER_STATEMENT) return
+      before = rows.at(-1)!.id
+    }
+    const rest = await this.#db
+      .selectFrom('pipeline_facts as facts')
+      .innerJoin('pipeline_runs as run', 'run.id', 'facts.run_id')
+      .select(['facts.run_id', sql<number>`run.start_ns / 1000000000 + 1`.as('start')])
+      .where('facts.id', '<', before)
       .execute()
-    const sizes = new Map(stored.map(({ trace_id, runs, jobs }) => [trace_id, `${runs} ${jobs}`]))
-    return [...this.#traces].flatMap(([traceId, runs]) => {
-      return sizes.get(traceId) === `${runs.length} ${jobsOf(runs)}` ? [] : [traceId]
-    })
+    for (const { run_id, start } of rest) this.#leftOut.set(run_id, start)
   }
 
-  /** Forgets that runs were left out, once they are deleted from the store. */
-  async #forgetLeftOut(): Promise<void> {
-    if (this.#leftOutUntil === Number.NEGATIVE_INFINITY) return
-    const oldest = await this.#db
-      .selectFrom('pipeline_runs')
-      .select(timeColumns('pipeline_runs'))
-      .orderBy('start_ns')
-      .limit(1)
-      .executeTakeFirst()
-    if (oldest !== undefined && oldest.start_s <= this.#leftOutUntil) return
-    this.#leftOutUntil = Number.NEGATIVE_INFINITY
-    this.#answers.clear()
+  #facts() {
+    return this.#db.selectFrom('pipeline_facts').selectAll().limit(RUNS_PER_STATEMENT)
   }
 
-  async #reload(traceIds: readonly string[]): Promise<void> {
-    if (traceIds.length > 0) this.#forgetOrder()
-    for (let at = 0; at < traceIds.length; at += TRACES_PER_STATEMENT) {
-      const ids = traceIds.slice(at, at + TRACES_PER_STATEMENT)
-      const runs = byTrace(await runRows(this.#db, ids))
-      const jobs = byTrace(await jobRows(this.#db, ids))
-      for (const id of ids) {
-        this.#jobs -= jobsOf(this.#traces.get(id) ?? [])
-        const found = runs.get(id)
-        if (found === undefined) {
-          this.#traces.delete(id)
-          continue
-        }
-        const facts = factsOfTrace(found, jobs.get(id) ?? [], this.#texts)
-        this.#traces.set(id, facts)
-        this.#jobs += jobsOf(facts)
-      }
+  #add({ run_id, ...packed }: Selectable<PipelineFactsTable>): void {
+    this.#remove(run_id)
+    this.#entries.set(run_id, this.#table.add(unpackRun(packed)))
+    this.#forgetAnswers()
+  }
+
+  async #removeDeleted(): Promise<void> {
+    const rows = await this.#db.selectFrom('pipeline_facts').select('run_id').execute()
+    const stored = new Set(rows.map(({ run_id }) => run_id))
+    for (const id of [...this.#entries.keys(), ...this.#leftOut.keys()]) {
+      if (stored.has(id)) continue
+      this.#remove(id)
+      this.#forgetAnswers()
     }
-    if (this.#texts.size > MAX_TEXTS) this.#texts = new TextPool()
   }
 
-  #forgetOrder(): void {
+  #leaveOutOldest(): void {
+    if (!this.#isTooLarge()) return
+    const oldestFirst = [...this.#entries].sort(([, a], [, b]) => a.start - b.start)
+    for (const [id, { start }] of oldestFirst) {
+      if (!this.#isTooLarge()) break
+      this.#remove(id)
+      this.#leftOut.set(id, start)
+    }
+    this.#forgetAnswers()
+  }
+
+  #isTooLarge(): boolean {
+    const { runs, jobs } = this.#table.size
+    return runs > this.#limits.runs || jobs > this.#limits.jobs
+  }
+
+  #remove(runId: number): void {
+    this.#leftOut.delete(runId)
+    const entry = this.#entries.get(runId)
+    if (entry === undefined) return
+    this.#table.remove(entry)
+    this.#entries.delete(runId)
+  }
+
+  #forgetRuns(): void {
+    this.#table = new RunTable()
+    this.#entries = new Map()
+    this.#leftOut = new Map()
+    this.#lastFactsId = 0
+    this.#forgetAnswers()
+  }
+
+  #forgetAnswers(): void {
     this.#inOrder = undefined
     this.#answers.clear()
   }
-
-  #dropOldest(): void {
-    if (this.#jobs <= this.#maxJobs) return
-    const oldestFirst = [...this.#traces].sort(([, a], [, b]) => (a[0]?.start ?? 0) - (b[0]?.start ?? 0))
-    for (const [traceId, runs] of oldestFirst) {
-      if (this.#jobs <= this.#maxJobs) break
-      this.#traces.delete(traceId)
-      for (const { start } of runs) this.#leftOutUntil = Math.max(this.#leftOutUntil, start)
-      this.#jobs -= jobsOf(runs)
-    }
-    this.#forgetOrder()
-  }
 }
 
-function byTrace<Row extends { readonly trace_id: string }>(rows: readonly Row[]): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>()
-  for (const row of rows) entryOf(groups, row.trace_id, () => []).push(row)
-  return groups
-}
-
-const jobsOf = (runs: readonly RunFacts[]): number => runs.reduce((sum, { jobs }) => sum + jobs.length, 0)
-
-const matches = (run: RunFacts, { service, project, ref }: HistoryFilter): boolean =>
+const matches = (run: RunEntry, { service, project, ref }: HistoryFilter): boolean =>
   (service === undefined || run.service === service) &&
   (project === undefined || run.project === project || run.projectName === project) &&
   (ref === undefined || run.ref === ref)
 
 /** Returns the index of the first run that started at a time or later. */
-function firstIndex(runs: readonly RunFacts[], time: number): number {
+function firstIndex(runs: readonly RunEntry[], time: number): number {
   let [low, high] = [0, runs.length]
   while (low < high) {
     const middle = (low + high) >>> 1
@@ -233,36 +208,4 @@ function firstIndex(runs: readonly RunFacts[], time: number): number {
     else high = middle
   }
   return low
-}
-
-/** Selects a time as seconds and nanoseconds, and its distance to another one. */
-const timeColumns = (table: string) => [
-  sql<number>`${sql.ref(`${table}.start_ns`)} / 1000000000`.as('start_s'),
-  sql<number>`${sql.ref(`${table}.start_ns`)} % 1000000000`.as('start_n'),
-  sql<number>`max(0, ${sql.ref(`${table}.end_ns`)} - ${sql.ref(`${table}.start_ns`)})`.as('length_ns'),
-]
-
-function runRows(db: Kysely<ObserveTables>, traceIds: readonly string[]): Promise<RunRow[]> {
-  return db
-    .selectFrom('pipeline_runs as run')
-    .innerJoin('services', 'services.id', 'run.service_id')
-    .select(['run.id', 'run.trace_id', 'run.span_id', 'run.parent_span_id', 'services.key as service', 'run.project'])
-    .select(['run.project_name', 'run.ref', 'run.sha', 'run.status', 'run.is_child', 'run.queue_seconds'])
-    .select(timeColumns('run'))
-    .where('run.trace_id', 'in', traceIds)
-    .orderBy('run.start_ns')
-    .orderBy('run.id')
-    .execute() as Promise<RunRow[]>
-}
-
-function jobRows(db: Kysely<ObserveTables>, traceIds: readonly string[]): Promise<JobRow[]> {
-  return db
-    .selectFrom('pipeline_jobs as job')
-    .select(['job.trace_id', 'job.run_id', 'job.span_id', 'job.name', 'job.stage', 'job.status', 'job.is_bridge'])
-    .select(['job.runner_tags_json'])
-    .select((eb) => eb.fn.coalesce('job.runner_name', 'job.runner_id').as('runner'))
-    .select(timeColumns('job'))
-    .where('job.trace_id', 'in', traceIds)
-    .where('job.run_id', 'is not', null)
-    .execute() as Promise<JobRow[]>
 }

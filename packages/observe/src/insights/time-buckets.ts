@@ -1,5 +1,5 @@
 import { percentileOf, sortedNumbers } from './percentile.ts'
-import { failureRate, hasFinished, type RunFacts } from './run-facts.ts'
+import { failureRate, hasFinished, type RunData } from './run-facts.ts'
 
 /** Times in seconds since 1970; the end is exclusive. */
 export interface TimeSpan {
@@ -54,7 +54,7 @@ export const startOfDay = (time: number, offsetMinutes: number): number =>
 export const isWithin = (time: number, { since, until }: TimeSpan): boolean => time >= since && time < until
 
 /** Returns the statistics of runs. Durations are those of finished runs; queue times, of all runs that have one. */
-export function statisticsOf(runs: readonly RunFacts[]): RunStatistics {
+export function statisticsOf(runs: readonly RunData[]): RunStatistics {
   const counts = { success: 0, failed: 0, canceled: 0 }
   const durations: number[] = []
   const queues: number[] = []

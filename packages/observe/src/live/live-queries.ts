@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { toCursor } from '../cursor.ts'
 import { type LogQuery, logConditions, logRows, toStoredLogRecord } from '../log-queries.ts'
 import { isMatch } from '../log-search.ts'
-import { findRuns, type RunFilter, runConditions } from '../pipeline-queries.ts'
+import { findRuns, type RunFilter } from '../pipeline-queries.ts'
 import { ResponseBudget } from '../response-budget.ts'
 import type { ObserveTables } from '../tables.ts'
 import { eventText } from './event-stream.ts'
@@ -106,12 +106,10 @@ async function changedRuns(
   filter: Extract<LiveQuery, { what: 'pipelines' }>['filter'],
   { after, upTo }: Window,
 ): Promise<Arrived> {
-  const conditions = await runConditions(db, filter)
-  if (conditions === undefined) return { items: [], position: upTo }
   const changed = sql<number>`(
     select id from pipeline_runs where span_row_id > ${after} and span_row_id <= ${upTo}
     union select run_id from pipeline_jobs where span_row_id > ${after} and span_row_id <= ${upTo} and run_id is not null)`
-  const runs = await findRuns(db, changed, conditions)
+  const runs = await findRuns(db, changed, filter)
   // A run has no position of its own: a client that resumes before the last one gets all of them again.
   const items = runs.map((item, index) => ({ position: index === runs.length - 1 ? upTo : after, item }))
   return { items, position: upTo }

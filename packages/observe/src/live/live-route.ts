@@ -4,7 +4,7 @@ import { fromCursor } from '../cursor.ts'
 import { logFilter, toLogFilter } from '../log-filter.ts'
 import type { ObserveMount } from '../observe-mount.ts'
 import { runListFilter } from '../pipeline-routes.ts'
-import { observePath } from '../query-route.ts'
+import { observePath, searchText } from '../query-route.ts'
 import { eventStreamType } from './event-stream.ts'
 import { type LiveQuery, liveList } from './live-queries.ts'
 import type { LiveSource } from './live-streams.ts'
@@ -12,7 +12,12 @@ import type { LiveSource } from './live-streams.ts'
 const filters = { pipelines: runListFilter, logs: logFilter } as const
 
 const liveQuery = z
-  .strictObject({ kind: z.enum(['pipelines', 'logs']), ...runListFilter, ...logFilter })
+  .strictObject({
+    kind: z.enum(['pipelines', 'logs']),
+    ...runListFilter,
+    ...logFilter,
+    q: searchText.optional().meta({ description: 'A text, as in the list' }),
+  })
   .superRefine(({ kind, ...filter }, context) => {
     for (const name of Object.keys(filter)) {
       if (!(name in filters[kind])) context.addIssue({ code: 'unrecognized_keys', keys: [name] })
@@ -66,8 +71,8 @@ export function liveRoute<Context, Access>(mount: ObserveMount<Context, Access>)
 
 function toLiveQuery({ kind, ...filter }: z.output<typeof liveQuery>): LiveQuery {
   if (kind === 'logs') return { what: kind, filter: toLogFilter(filter) }
-  const { service, project, ref, status, children } = filter
-  return { what: kind, filter: { service, project, ref, status, children: children === '1' } }
+  const { service, project, ref, status, children, q } = filter
+  return { what: kind, filter: { service, project, ref, status, children: children === '1', text: q } }
 }
 
 /** Returns the schema for the header, which contains the cursor of an event. */

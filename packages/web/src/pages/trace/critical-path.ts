@@ -44,12 +44,9 @@ interface Part extends Step {
   readonly owner: TraceNode
 }
 
-/**
- * Returns the children on the path between two times, the last one first, each cut to these times. Of those that finished at the
- * same time, the one that started last is chosen, as in Insights.
- */
+/** Returns the children on the path between two times, the last one first, each cut to these times. */
 function stepsOf(node: TraceNode, fromNs: number, toNs: number): Step[] {
-  const units = unitsOf(node).sort((a, b) => b.span.endNs - a.span.endNs || b.span.startNs - a.span.startNs)
+  const units = unitsOf(node).sort(lastFirst)
   const steps: Step[] = []
   let cursorNs = toNs
   for (const unit of units) {
@@ -63,6 +60,10 @@ function stepsOf(node: TraceNode, fromNs: number, toNs: number): Step[] {
   }
   return steps
 }
+
+/** The order in which the path goes back. The longest of spans that ended at the same time comes first. */
+const lastFirst = ({ span: a }: TraceNode, { span: b }: TraceNode): number =>
+  b.endNs - a.endNs || a.startNs - b.startNs || (a.id < b.id ? -1 : 1)
 
 /** Returns the steps that can follow each other inside a span: jobs that ran, also those below stage spans, and child pipelines. */
 function unitsOf({ span, children }: TraceNode): TraceNode[] {

@@ -1,0 +1,243 @@
+import type { UnpackedRun } from './packed-run.ts'
+import { entryOf, type RunData } from './run-facts.ts'
+
+/** A run in a table, with the places of its jobs in the columns: `from` up to, but without, `to`. */
+export interface RunEntry extends RunData {
+  readonly slot: number
+  readonly from: number
+  readonly to: number
+}
+
+/** Jobs of one project, stage and name. */
+export interface JobKind {
+  readonly project: string | null
+  readonly stage: string | null
+  readonly name: string
+}
+
+/** The bits of `JobColumns.outcome`. A bridge has neither of the results. */
+export const PASSED = 1
+export const FAILED = 2
+export const BRIDGE = 4
+
+/** The number of a missing text, and of a missing commit. */
+export const NONE = 0
+const FIRST_CAPACITY = 1_024
+
+const columnTypes = {
+  start: Float64Array,
+  duration: Float64Array,
+  critical: Float64Array,
+  /** The index of its kind. */
+  kind: Uint32Array,
+  /** The slot of its run. */
+  run: Uint32Array,
+  /** Numbers in `runners` and `tagLists`. */
+  runner: Uint32Array,
+  tagList: Uint32Array,
+  outcome: Uint8Array,
+} as const
+
+/** One entry per job in each column. */
+export type JobColumns = { readonly [Name in keyof typeof columnTypes]: InstanceType<(typeof columnTypes)[Name]> }
+
+/**
+ * Runs and their jobs for statistics over a million of jobs: an object per run, and a number per job and column. A job takes
+ * 41 bytes. The places of removed runs are not used again.
+ */
+export class RunTable {
+  readonly #slots: (RunEntry | undefined)[] = []
+  readonly #kinds: JobKind[] = []
+  readonly #kindNumbers = new Map<string | null, Map<string | null, Map<string, number>>>()
+  readonly #texts = new Map<string, string>()
+  readonly #shas = new Numbers<string | null>([null])
+  readonly #runners = new Numbers<string | null>([null])
+  readonly #tags = new Numbers<string | null>([null])
+  readonly #tagLists = new Numbers<string>(['[]'])
+  readonly #tagsOfList: (readonly number[])[] = [[]]
+  #columns = makeColumns(FIRST_CAPACITY)
+  /** By the slot of the run. */
+  #startOfRun = new Float64Array(FIRST_CAPACITY)
+  #shaOfRun = new Uint32Array(FIRST_CAPACITY)
+  #length = 0
+  #jobs = 0
+  #runs = 0
+
+  get columns(): JobColumns {
+    return this.#columns
+  }
+
+  /** The start of each run by its slot. */
+  get startOfRun(): Float64Array {
+    return this.#startOfRun
+  }
+
+  /** The number of each run's commit by its slot. */
+  get shaOfRun(): Uint32Array {
+    return this.#shaOfRun
+  }
+
+  get kinds(): readonly JobKind[] {
+    return this.#kinds
+  }
+
+  /** The runs that were not removed, and their jobs. */
+  get size(): { readonly runs: number; readonly jobs: number } {
+    return { runs: this.#runs, jobs: this.#jobs }
+  }
+
+  /** The places of removed jobs and runs. */
+  get unused(): number {
+    return this.#length - this.#jobs + this.#slots.length - this.#runs
+  }
+
+  /** One more than the largest number of a commit. */
+  get shaCount(): number {
+    return this.#shas.values.length
+  }
+
+  get runners(): readonly (string | null)[] {
+    return this.#runners.values
+  }
+
+  get tags(): readonly (string | null)[] {
+    return this.#tags.values
+  }
+
+  /** The numbers of the tags in each list. */
+  get tagsOfList(): readonly (readonly number[])[] {
+    return this.#tagsOfList
+  }
+
+  runAt(slot: number): RunEntry {
+    return this.#slots[slot]!
+  }
+
+  add(unpacked: UnpackedRun): RunEntry {
+    const { run, length } = unpacked
+    const from = this.#length
+    const slot = this.#slots.length
+    // Written out, because objects that are made in the same way are several times as fast to read.
+    const entry: RunEntry = {
+      traceId: run.traceId,
+      service: this.#shared(run.service),
+      project: this.#shared(run.project),
+      projectName: this.#shared(run.projectName),
+      ref: this.#shared(run.ref),
+      sha: this.#shared(run.sha),
+      status: this.#shared(run.status),
+      isChild: run.isChild,
+      start: run.start,
+      duration: run.duration,
+      queue: run.queue,
+      slot,
+      from,
+      to: from + length,
+    }
+    this.#slots.push(entry)
+    this.#runs += 1
+    this.#jobs += length
+    this.#length += length
+    this.#reserve(this.#length, this.#slots.length)
+    this.#startOfRun[slot] = run.start
+    this.#shaOfRun[slot] = this.#shas.of(run.sha)
+    const columns = this.#columns
+    columns.start.set(unpacked.start, from)
+    columns.duration.set(unpacked.duration, from)
+    columns.critical.set(unpacked.critical, from)
+    columns.run.fill(slot, from, from + length)
+    const kindsOfStages = unpacked.stages.map((stage) => this.#kindsOf(run.project, stage))
+    const outcomes = unpacked.statuses.map((status) =>
+      status === 'success' ? PASSED : status === 'failed' ? FAILED : 0,
+    )
+    const runners = unpacked.runners.map((runner) => this.#runners.of(runner))
+    const tagLists = unpacked.tags.map((tags) => this.#tagListOf(tags))
+    for (let at = 0; at < length; at += 1) {
+      const stage = unpacked.stage[at]!
+      const name = unpacked.names[unpacked.name[at]!]!
+      columns.kind[from + at] =
+        kindsOfStages[stage]!.get(name) ?? this.#addKind({ project: run.project, stage: unpacked.stages[stage]!, name })
+      columns.outcome[from + at] = unpacked.isBridge[at] === 1 ? BRIDGE : outcomes[unpacked.status[at]!]!
+      columns.runner[from + at] = runners[unpacked.runner[at]!]!
+      columns.tagList[from + at] = tagLists[unpacked.tagList[at]!]!
+    }
+    return entry
+  }
+
+  remove({ slot, from, to }: RunEntry): void {
+    this.#slots[slot] = undefined
+    this.#runs -= 1
+    this.#jobs -= to - from
+  }
+
+  /** Returns the runs in order of their start. */
+  inOrder(): RunEntry[] {
+    return this.#slots.filter((entry) => entry !== undefined).sort(byStart)
+  }
+
+  /** Returns one copy of equal texts. */
+  #shared<Text extends string | null>(text: Text): Text {
+    return text === null ? text : (entryOf(this.#texts, text, () => text) as Text)
+  }
+
+  #kindsOf(project: string | null, stage: string | null): Map<string, number> {
+    const stages = entryOf(this.#kindNumbers, project, () => new Map<string | null, Map<string, number>>())
+    return entryOf(stages, stage, () => new Map<string, number>())
+  }
+
+  #addKind(kind: JobKind): number {
+    const number = this.#kinds.push(kind) - 1
+    this.#kindsOf(kind.project, kind.stage).set(kind.name, number)
+    return number
+  }
+
+  #tagListOf(tags: readonly string[]): number {
+    const number = this.#tagLists.of(JSON.stringify(tags))
+    if (number === this.#tagsOfList.length) this.#tagsOfList.push(tags.map((tag) => this.#tags.of(tag)))
+    return number
+  }
+
+  #reserve(jobs: number, runs: number): void {
+    const columns = this.#columns
+    const capacity = capacityFor(columns.start.length, jobs)
+    if (capacity > columns.start.length) {
+      this.#columns = makeColumns(capacity)
+      for (const name of Object.keys(columnTypes) as (keyof JobColumns)[]) this.#columns[name].set(columns[name])
+    }
+    const [starts, shas] = [this.#startOfRun, this.#shaOfRun]
+    const places = capacityFor(starts.length, runs)
+    if (places === starts.length) return
+    this.#startOfRun = new Float64Array(places)
+    this.#startOfRun.set(starts)
+    this.#shaOfRun = new Uint32Array(places)
+    this.#shaOfRun.set(shas)
+  }
+}
+
+/** Returns the capacity, doubled until it is large enough. */
+function capacityFor(capacity: number, length: number): number {
+  let doubled = capacity
+  while (doubled < length) doubled *= 2
+  return doubled
+}
+
+const makeColumns = (capacity: number): JobColumns =>
+  Object.fromEntries(Object.entries(columnTypes).map(([name, Type]) => [name, new Type(capacity)])) as JobColumns
+
+const byStart = (a: RunEntry, b: RunEntry): number =>
+  a.start - b.start || (a.traceId < b.traceId ? -1 : a.traceId > b.traceId ? 1 : a.slot - b.slot)
+
+/** Numbers of distinct values, in the order in which they came up. */
+class Numbers<Value> {
+  readonly values: Value[]
+  readonly #numbers: Map<Value, number>
+
+  constructor(first: readonly Value[]) {
+    this.values = [...first]
+    this.#numbers = new Map(first.map((value, number) => [value, number]))
+  }
+
+  of(value: Value): number {
+    return entryOf(this.#numbers, value, () => this.values.push(value) - 1)
+  }
+}
