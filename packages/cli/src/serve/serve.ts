@@ -94,6 +94,7 @@ async function serveUntilInterrupted(
     address: settings['observability.listen'],
     version: PRODUCT_VERSION,
     rules: { tokenLimit: settings['gateway.tokenLimit'], uniqueNames: settings['gateway.uniqueTokenNames'] },
+    trustedProxies: settings['observability.trustedProxies'],
     forwardAuthProxies: settings['gateway.forwardAuthProxies'],
     connectionLimits: {
       maxConnections: settings['observability.maxConnections'],
