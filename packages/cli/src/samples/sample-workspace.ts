@@ -14,6 +14,12 @@ export interface StartedSamples {
   readonly project: string | undefined
 }
 
+/**
+ * The defaults of settings in a service with a sample workspace. Its pipelines are sent once, so the store keeps telemetry for as long as it
+ * can; the limit on its size remains.
+ */
+export const sampleDefaults = { 'observability.retentionHours': '8784' } as const
+
 /** The file that exists until the samples are complete, so that the next start completes what a killed start began. */
 const MARK_FILE = 'sample-workspace.pending'
 
