@@ -62,7 +62,7 @@ export const runListFilter = {
   children: z.enum(['0', '1']).optional(),
 }
 
-const facets = z.object({
+export const facets = z.object({
   services: z.array(z.string()),
   projects: z.array(z.string()),
   refs: z.array(z.string()),

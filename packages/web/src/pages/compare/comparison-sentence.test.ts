@@ -13,16 +13,9 @@ const sentence = (base: 'a' | 'b', ...jobs: readonly JobDifference[]) =>
     .join('')
     .trim()
 
-test('says what failed, what became slowest, and what is new or gone', () => {
-  const jobs = [
-    job('staging', 'failed', -3),
-    job('unit', 'slower', 4),
-    job('browser', 'slower', 34.5),
-    job('lint', 'gone', null),
-  ]
-  expect(sentence('a', ...jobs)).toBe(
-    'staging failed in B. browser ran 34.5 s longer in B, the largest difference. lint did not run in B.',
-  )
+test('says what failed, and what is new or gone', () => {
+  const jobs = [job('staging', 'failed', -3), job('unit', 'slower', 4), job('lint', 'gone', null)]
+  expect(sentence('a', ...jobs)).toBe('staging failed in B. lint did not run in B.')
 })
 
 test('names three jobs and counts the others, and counts from the median to A', () => {

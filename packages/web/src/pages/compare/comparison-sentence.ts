@@ -1,5 +1,4 @@
 import type { Comparison, JobDifference } from '../../api/compare.ts'
-import { durationText } from '../../components/duration.ts'
 
 /** Differences of this many seconds or less are small: they are hidden unless they are asked for. */
 export const SMALL_SECONDS = 2
@@ -19,20 +18,23 @@ export interface SentencePart {
 const MAX_NAMES = 3
 const MAX_NAME = 80
 
+export const wordsPart = (text: string): SentencePart => ({ text, isName: false })
+
+export const namePart = (name: string): SentencePart => ({
+  text: name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name,
+  isName: true,
+})
+
 /**
- * Returns a sentence about what changed most: the jobs that failed or passed again, the one that became slowest, and those
- * that only one side has. Without such a difference it is empty.
+ * Returns sentences about the jobs that failed or passed again, and those that only one side has. Without such a difference
+ * they are empty.
  */
 export function comparisonSentence({ base, jobs }: Pick<Comparison, 'base' | 'jobs'>): readonly SentencePart[] {
   const later = base === 'a' ? 'B' : 'A'
   const of = (change: JobDifference['change']) => jobs.filter((job) => job.change === change && !isSmall(job))
-  const [slowest] = of('slower').toSorted((x, y) => (y.delta_seconds ?? 0) - (x.delta_seconds ?? 0))
   return [
     ...named(of('failed'), ` failed in ${later}. `),
     ...named(of('fixed'), ` passed again in ${later}. `),
-    ...(slowest === undefined
-      ? []
-      : named([slowest], ` ran ${durationText(slowest.delta_seconds)} longer in ${later}, the largest difference. `)),
     ...named(of('new'), ` ran only in ${later}. `),
     ...named(of('gone'), ` did not run in ${later}. `),
   ]
@@ -42,10 +44,7 @@ function named(jobs: readonly JobDifference[], text: string): SentencePart[] {
   if (jobs.length === 0) return []
   const names = jobs
     .slice(0, MAX_NAMES)
-    .flatMap(({ name }, index) => [
-      ...(index === 0 ? [] : [{ text: ', ', isName: false }]),
-      { text: name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name, isName: true },
-    ])
+    .flatMap(({ name }, index) => [...(index === 0 ? [] : [wordsPart(', ')]), namePart(name)])
   const more = jobs.length > MAX_NAMES ? ` and ${jobs.length - MAX_NAMES} more` : ''
-  return [...names, { text: `${more}${text}`, isName: false }]
+  return [...names, wordsPart(`${more}${text}`)]
 }

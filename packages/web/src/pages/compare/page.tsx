@@ -12,6 +12,7 @@ import { place, withQuery } from '../../location.ts'
 import { runName } from '../pipelines/run-words.ts'
 import { comparisonSentence } from './comparison-sentence.ts'
 import { Differences } from './differences.tsx'
+import { durationSentence } from './duration-sentence.ts'
 import { isMedian, Sides, Twins } from './sides.tsx'
 import './compare.css'
 
@@ -106,7 +107,7 @@ function Loaded({
       </div>
     )
   }
-  const sentence = comparisonSentence(data)
+  const sentence = [...durationSentence(data), ...comparisonSentence(data)]
   return (
     <>
       <Sides comparison={data} />
