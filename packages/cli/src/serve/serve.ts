@@ -146,7 +146,9 @@ async function serveUntilInterrupted(
           hasEarlierRuns: true,
           newIngestToken,
           log,
+          signal,
         })
+  teardown.push(async () => samples?.completed)
   // Only starts that are for a person get a link: the output of a service in production is kept in logs.
   const isForPerson = options.isSampled || firstKey !== undefined
   const started: Started = {
@@ -162,6 +164,7 @@ async function serveUntilInterrupted(
   await write(stdout, banner(started))
 
   await untilAborted(signal)
+  await samples?.completed
   const skipsDelay = signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT'
   await drain(ingest, core, skipsDelay ? 0 : settings['gateway.drainDelayMs'], log)
 }
