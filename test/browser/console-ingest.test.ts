@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { startSink } from '../gateway/accepting-sink.ts'
 import { exportOnce } from '../gateway/export-client.ts'
 import { type RunningGateway, startGateway } from '../gateway/running-gateway.ts'
+import { startGatewayAt } from '../gateway/stepped-clock.ts'
 import { testWithChromium } from './chromium.ts'
 import { callManagement, keyOf, openConsole, violations } from './console-window.ts'
 
@@ -32,6 +33,8 @@ testWithChromium('an Admin sees who would be refused, confirms, and makes a toke
   expect([await send(gateway), await send(gateway), await send(gateway, undefined, HOSTILE)]).toEqual([200, 200, 200])
   const { page, complaints, strayed } = await openConsole(browser, gateway, '/ingest')
   await poll(() => cells(page, 'Clients that would be refused')).toHaveLength(1)
+  const ingestLink = (name: string) => page.getByRole('link', { name, exact: true })
+  await ingestLink('Ingest 1 client would be refused').waitFor()
   const { clients } = await callManagement<{ clients: { count: number; service_names: string[] }[] }>(
     gateway,
     'GET',
@@ -52,6 +55,7 @@ testWithChromium('an Admin sees who would be refused, confirms, and makes a toke
   await enforcement(page).click()
   await dialog.getByRole('button', { name: 'Confirm' }).click()
   await poll(() => enforcement(page).getAttribute('aria-checked')).toBe('true')
+  await ingestLink('Ingest').waitFor()
   expect(await send(gateway)).toBe(401)
 
   await page.getByRole('button', { name: 'Create token' }).click()
@@ -270,6 +274,38 @@ testWithChromium('a failed request says what failed, keeps the rest, and can be 
   isDown = false
   await page.getByRole('button', { name: 'Try again' }).click()
   await alert.waitFor({ state: 'detached' })
+})
+
+testWithChromium('the use of a token by hour is drawn, and stands in a table', async (browser) => {
+  const sink = await startSink()
+  const startMs = Date.parse('2026-11-21T07:59:30Z')
+  const gateway = await startGatewayAt(startMs, { PENSTOCK_UPSTREAM: sink.url })
+  const { id, token } = await gateway.token({ name: 'bench' })
+  await gateway.token({ name: 'unused' })
+  const hours = () =>
+    callManagement<{ usage_by_hour: { since: string; requests: number[] } | null }>(
+      gateway,
+      'GET',
+      `/api/v1/ingest_auth/tokens/${id}`,
+    ).then(({ usage_by_hour }) => usage_by_hour?.requests.slice(-2).join())
+  expect([await send(gateway, token), await send(gateway, token)]).toEqual([200, 200])
+  await gateway.advanceTo(startMs + 20_000)
+  await poll(hours).toBe('0,2')
+  await gateway.advanceTo(startMs + 60_000)
+  expect(await send(gateway, token)).toBe(200)
+  await gateway.advanceTo(startMs + 80_000)
+  await poll(hours).toBe('2,1')
+
+  const { page } = await openConsole(browser, gateway, '/ingest')
+  const row = (name: string) => page.getByRole('table', { name: 'Ingest tokens' }).getByRole('row', { name })
+  await row('bench').waitFor()
+  const drawn = (name: string) => row(name).locator('svg.spark path').getAttribute('d')
+  expect([Boolean(await drawn('bench')), Boolean(await drawn('unused'))]).toEqual([true, false])
+  await page.getByText('Show requests by hour as a table').click()
+  await poll(async () =>
+    (await cells(page, 'Requests by hour')).map(([name, ...counts]) => [name, ...counts.slice(-3)]),
+  ).toEqual([['bench', '0', '2', '1']])
+  expect(await violations(page)).toEqual([])
 })
 
 testWithChromium('nothing is cut off at a width of 390 px', async (browser) => {

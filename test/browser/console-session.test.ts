@@ -106,6 +106,41 @@ testWithChromium('a revoked key ends the sessions in every browser at once', asy
   }
 })
 
+testWithChromium(
+  'a tab goes on after another one has signed in again, and shows the form after a sign-out',
+  async (browser) => {
+    const gateway = await startGateway()
+    const { context } = await openWindow(browser, gateway.managementUrl)
+    const [first, second] = [await context.newPage(), await context.newPage()]
+    await signInWithKey(first, `${gateway.managementUrl}/ingest`, ADMIN_KEY)
+    await second.goto(`${gateway.managementUrl}/ingest`)
+    await second.getByRole('button', { name: 'Create token' }).waitFor()
+    await first.getByRole('button', { name: 'Sign out' }).click()
+    await signInWithKey(first, `${gateway.managementUrl}/ingest`, ADMIN_KEY)
+
+    const create = async (name: string) => {
+      await second.getByRole('button', { name: 'Create token' }).click()
+      await second.getByRole('textbox', { name: 'Name' }).fill(name)
+      await second.getByRole('button', { name: 'Create', exact: true }).click()
+    }
+    const statuses: number[] = []
+    second.on('response', (response) => {
+      if (response.request().method() === 'POST') statuses.push(response.status())
+    })
+    await create('laptop')
+    await second.getByRole('textbox', { name: 'Ingest token' }).waitFor()
+    await second.getByRole('button', { name: 'Done' }).click()
+    expect(statuses).toEqual([403, 201])
+
+    await first.getByRole('button', { name: 'Sign out' }).click()
+    await first.getByLabel('API key').waitFor()
+    await create('never')
+    await second.getByLabel('API key').waitFor()
+    const { json } = await gateway.call<{ name: string }[]>('GET', '/tokens')
+    expect(json.map(({ name }) => name)).toEqual(['laptop'])
+  },
+)
+
 testWithChromium('a page of another origin can neither frame the console nor use its session', async (browser) => {
   const gateway = await startGateway()
   const { managementUrl } = gateway

@@ -63,7 +63,7 @@ export const runListFilter = {
   q: searchText.meta({ description: 'A text in the project, ref, title, user or name, in any case' }).optional(),
 }
 
-const facets = z.object({
+export const facets = z.object({
   services: z.array(z.string()),
   projects: z.array(z.string()),
   refs: z.array(z.string()),

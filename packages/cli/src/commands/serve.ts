@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from 'commander'
 import type { CommandDefinition } from '../flags/command-definition.ts'
 import { integerFrom } from '../input/input-flags.ts'
+import { sampleDefaults } from '../samples/sample-workspace.ts'
 import { serve } from '../serve/serve.ts'
 import { serveCoreAlone } from '../serve/serve-core-alone.ts'
 import { serveWorker } from '../serve/serve-worker.ts'
@@ -51,7 +52,8 @@ export const serveCommand: CommandDefinition = {
   },
   run: ([role = 'all'], flags, environment) => {
     const given = flags.dataDir === undefined ? {} : { dataDir: flags.dataDir as string }
-    const settings = readSettings(flags.config as string | undefined, environment.env, given)
+    const defaults = flags.sample === true ? sampleDefaults : {}
+    const settings = readSettings(flags.config as string | undefined, environment.env, given, defaults)
     if (role === 'core') return serveCoreAlone(settings, environment)
     if (role === 'worker') return serveWorker(settings, environment)
     const options = { settings, workers: flags.workers as number, isSampled: flags.sample === true }

@@ -35,19 +35,31 @@ export interface FillOptions {
   readonly core: Core
   /** The end of the time in which the sample pipelines ran. Another time results in other pipelines. */
   readonly nowMs: number
-  /** Whether to add the pipelines of the two weeks before, which take seconds. */
+  /** Whether there are pipelines of the two weeks before, which take seconds to record. */
   readonly hasEarlierRuns: boolean
   /** Creates the ingest token for the export of the pipelines. */
   readonly newIngestToken: () => Promise<string>
 }
 
+/** A workspace with the pipelines of the last two days. */
+export interface FilledWorkspace {
+  /** The number of its pipelines, including those that are not recorded yet. */
+  readonly pipelines: number
+  /**
+   * Records the earlier pipelines, until `signal` aborts.
+   *
+   * @throws DomainError
+   */
+  recordEarlier(signal: AbortSignal): Promise<void>
+}
+
 /**
  * Creates the sample workspace in the core with ordinary operations. Existing parts are not changed.
  *
- * @returns the number of pipelines in the workspace
  * @throws DomainError
  */
-export async function fillWorkspace({ core, nowMs, hasEarlierRuns, newIngestToken }: FillOptions): Promise<number> {
+export async function fillWorkspace(options: FillOptions): Promise<FilledWorkspace> {
+  const { core, nowMs, hasEarlierRuns, newIngestToken } = options
   const actors = await addPeople(core)
   const founder = actors.get(FOUNDER)
   await addGroups(core, founder)
@@ -69,12 +81,16 @@ export async function fillWorkspace({ core, nowMs, hasEarlierRuns, newIngestToke
   const userIds = new Map([...actors].map(([username, { id }]) => [username, id]))
   const world = { nowMs, externalUrl: core.settings.externalUrl, projectIds, userIds, histories }
   const records = sampleRecords(world, hasEarlierRuns ? earlierRuns(nowMs, chanceOf) : [])
-  for (let from = 0; from < records.length; from += CONCURRENT_RECORDS) {
-    const put = ({ project, by, pipelineId, hook }: SampleRecord) =>
-      perform(core, actors.get(by), putPipelineRecord, recordInput(project, pipelineId, hook))
-    await Promise.all(records.slice(from, from + CONCURRENT_RECORDS).map(put))
+  const put = ({ project, by, pipelineId, hook }: SampleRecord) =>
+    perform(core, actors.get(by), putPipelineRecord, recordInput(project, pipelineId, hook))
+  const record = async (some: readonly SampleRecord[], signal?: AbortSignal) => {
+    for (let from = 0; from < some.length && !signal?.aborted; from += CONCURRENT_RECORDS) {
+      await Promise.all(some.slice(from, from + CONCURRENT_RECORDS).map(put))
+    }
   }
-  return records.length
+  const earlier = records.filter(({ isEarlier }) => isEarlier)
+  await record(records.filter(({ isEarlier }) => !isEarlier))
+  return { pipelines: records.length, recordEarlier: (signal) => record(earlier, signal) }
 }
 
 /** Tells whether the core has no users except administrators and sample users, so that the samples do not disturb anyone. */

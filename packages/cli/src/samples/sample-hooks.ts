@@ -26,6 +26,8 @@ export interface SampleRecord {
   readonly project: string
   readonly by: string
   readonly pipelineId: number
+  /** Whether it ran before the last two days. */
+  readonly isEarlier: boolean
   /** The body of the pipeline hook. */
   readonly hook: Readonly<Record<string, unknown>>
 }
@@ -90,7 +92,7 @@ export function sampleRecords(world: SampleWorld, earlierRuns: readonly Run[] = 
       id: index > 0 && all[index - 1]!.job.name === attempt.job.name ? jobId++ : ids.get(attempt.job.name)!,
     }))
     const hook = hookOf(world, { run, id, iid, rootId, createdMs, upstream }, schedule, tries)
-    const record = { project: run.project, by: run.by, pipelineId: id, hook }
+    const record = { project: run.project, by: run.by, pipelineId: id, isEarlier: run.isEarlier ?? false, hook }
     finished.push({ record, atMs: schedule.finishedMs ?? createdMs })
     return schedule
   }

@@ -21,6 +21,7 @@ const options = (newIngestToken: SampleOptions['newIngestToken']): SampleOptions
     hasEarlierRuns: false,
     newIngestToken,
     log: silentLog,
+    signal: new AbortController().signal,
   },
 })
 
@@ -41,12 +42,25 @@ test('a failure is reported, does not fail the start, and is retried by the next
   expect(failed).toEqual({
     sentence: 'The sample workspace could not be created; the next start tries again: the disk is full',
     project: undefined,
+    completed: expect.any(Promise),
   })
   expect(isPending()).toBe(true)
   const made = await makeSamples(options(async () => 'psin_0123456789ab_made'))
   expect(made).toMatchObject({ project: 'mossgate/shop/storefront' })
   expect(made?.sentence).toContain('its 33 pipelines are being sent')
+  await made?.completed
   expect(isPending()).toBe(false)
+})
+
+test('a start that is stopped leaves the earlier pipelines to the next one', async () => {
+  pendingSamples(world.directory, true, WORLD_BEGINS_MS)
+  const newIngestToken = async () => 'psin_0123456789ab_made'
+  const stopped = { ...options(newIngestToken), hasEarlierRuns: true, signal: AbortSignal.abort() }
+  const made = await makeSamples(stopped)
+  await made?.completed
+  expect(isPending()).toBe(true)
+  const recorded = await world.core.db.read.selectFrom('pipelines').select('pipeline_id').execute()
+  expect(recorded).toHaveLength(33)
 })
 
 test('a core that is in use never gets samples', async () => {

@@ -12,7 +12,15 @@ export interface StartedSamples {
   readonly sentence: string
   /** The full path of a project with pipelines; `undefined` if there is none. */
   readonly project: string | undefined
+  /** Resolves when all pipelines are recorded, or when recording them has ended early. */
+  readonly completed: Promise<void>
 }
+
+/**
+ * The defaults of settings in a service with a sample workspace. Its pipelines are sent once, so the store keeps telemetry for as long as it
+ * can; the limit on its size remains.
+ */
+export const sampleDefaults = { 'observability.retentionHours': '8784' } as const
 
 /** The file that exists until the samples are complete, so that the next start completes what a killed start began. */
 const MARK_FILE = 'sample-workspace.pending'
@@ -38,23 +46,37 @@ export interface SampleOptions {
   readonly hasEarlierRuns: boolean
   readonly newIngestToken: () => Promise<string>
   readonly log: Log
+  /** Aborts when the service is stopped. */
+  readonly signal: AbortSignal
 }
 
-/** Creates the sample workspace unless the core is already in use. The exporter then sends its pipelines. Errors do not fail the start. */
+/**
+ * Creates the sample workspace unless the core is already in use. The exporter then sends its pipelines. Resolves when those of the last two
+ * days are recorded; the earlier ones follow, so that the start does not wait for them. Errors do not fail the start.
+ */
 export async function makeSamples(options: SampleOptions): Promise<StartedSamples | undefined> {
-  const { dataDir, begunMs, core, log } = options
-  try {
-    const count = (await hasRoomForSamples(core)) ? await fillWorkspace({ ...options, nowMs: begunMs }) : undefined
-    rmSync(join(dataDir, MARK_FILE), { force: true })
-    if (count === undefined) return undefined
-    const sentence = `The sample workspace ${COMPANY} is in the core; its ${counted(count, 'pipeline')} are being sent through the gateway to the embedded store.`
-    return { sentence, project: SHOWN_PROJECT }
-  } catch (error) {
+  const { dataDir, begunMs, core, log, signal } = options
+  const complete = () => rmSync(join(dataDir, MARK_FILE), { force: true })
+  const logFailure = (error: unknown) =>
     log.error({ event: 'samples.failed', err: error }, 'the sample workspace could not be created')
+  try {
+    if (!(await hasRoomForSamples(core))) {
+      complete()
+      return undefined
+    }
+    const { pipelines, recordEarlier } = await fillWorkspace({ ...options, nowMs: begunMs })
+    const completed = recordEarlier(signal).then(() => {
+      if (!signal.aborted) complete()
+    }, logFailure)
+    const sentence = `The sample workspace ${COMPANY} is in the core; its ${counted(pipelines, 'pipeline')} are being sent through the gateway to the embedded store.`
+    return { sentence, project: SHOWN_PROJECT, completed }
+  } catch (error) {
+    logFailure(error)
     const why = error instanceof DomainError ? describeFailure(error.failure) : (error as Error).message
     return {
       sentence: `The sample workspace could not be created; the next start tries again: ${why}`,
       project: undefined,
+      completed: Promise.resolve(),
     }
   }
 }

@@ -12,7 +12,7 @@ export interface Started {
   readonly embedded: boolean
   /** The first Admin API key, if it has just been created. */
   readonly firstKey: string | undefined
-  readonly samples: StartedSamples | undefined
+  readonly samples: Pick<StartedSamples, 'sentence' | 'project'> | undefined
   readonly core: StartedCore | undefined
 }
 

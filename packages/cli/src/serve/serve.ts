@@ -94,6 +94,7 @@ async function serveUntilInterrupted(
     address: settings['observability.listen'],
     version: PRODUCT_VERSION,
     rules: { tokenLimit: settings['gateway.tokenLimit'], uniqueNames: settings['gateway.uniqueTokenNames'] },
+    trustedProxies: settings['observability.trustedProxies'],
     forwardAuthProxies: settings['gateway.forwardAuthProxies'],
     connectionLimits: {
       maxConnections: settings['observability.maxConnections'],
@@ -145,7 +146,9 @@ async function serveUntilInterrupted(
           hasEarlierRuns: true,
           newIngestToken,
           log,
+          signal,
         })
+  teardown.push(async () => samples?.completed)
   // Only starts that are for a person get a link: the output of a service in production is kept in logs.
   const isForPerson = options.isSampled || firstKey !== undefined
   const started: Started = {
@@ -161,6 +164,7 @@ async function serveUntilInterrupted(
   await write(stdout, banner(started))
 
   await untilAborted(signal)
+  await samples?.completed
   const skipsDelay = signal.reason instanceof Interrupted && signal.reason.by === 'SIGINT'
   await drain(ingest, core, skipsDelay ? 0 : settings['gateway.drainDelayMs'], log)
 }

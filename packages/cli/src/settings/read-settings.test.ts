@@ -32,6 +32,15 @@ test('variables override the file, and the command line overrides both', () => {
   expect(settings.dataDir).toBe('typed')
 })
 
+test('other defaults give way to the file, variables and the command line', () => {
+  const defaults = { 'observability.retentionHours': '8784' }
+  const retention = (content: object, env: Record<string, string>) =>
+    readSettings(fileOf(content), env, {}, defaults)['observability.retentionHours']
+  expect(retention({}, {})).toBe(8784)
+  expect(retention({ observability: { retentionHours: 24 } }, {})).toBe(24)
+  expect(retention({}, { PENSTOCK_OBSERVE_RETENTION_HOURS: '48' })).toBe(48)
+})
+
 test('accepts nested and dotted keys, JSON lists and JSON objects', () => {
   const settings = readSettings(
     fileOf({
@@ -58,6 +67,11 @@ describe('an invalid setting is reported in one line without its value', () => {
     [{}, { PENSTOCK_UPSTREAM: 'ftp://x' }, /^PENSTOCK_UPSTREAM must be a URL that starts with http:/],
     [{}, { PENSTOCK_UPSTREAM: 'http://user:secret@x' }, /without user name/],
     [{}, { PENSTOCK_UPSTREM: 'http://x' }, 'unknown setting PENSTOCK_UPSTREM'],
+    [
+      {},
+      { PENSTOCK_OBS_TRUSTED_PROXIES: '10.0.0.0/8,proxy.example' },
+      /^PENSTOCK_OBS_TRUSTED_PROXIES must be a comma-sep/,
+    ],
     [{ gateway: { colour: 'blue' } }, {}, 'unknown setting "gateway.colour" in the settings file'],
     [{ gateway: { coalesce: 'yes' } }, {}, 'gateway.coalesce in the settings file must be true or false'],
     [{ gateway: { maxBodyBytes: -1 } }, {}, /^gateway.maxBodyBytes in the settings file must be a whole number from/],

@@ -15,18 +15,20 @@ const otherVariables = ['PENSTOCK_EXPORT_TOKEN', 'PENSTOCK_FORGE_TOKEN']
  * Reads settings from a JSON file and from variables, which override the file.
  *
  * @param given settings from the command line, which override both
+ * @param defaults values that replace the defaults of the table
  * @throws {UsageError} that names the first unknown or invalid setting, without its value
  */
 export function readSettings(
   file: string | undefined,
   env: Variables,
   given: Partial<Record<SettingName, string>> = {},
+  defaults: Partial<Record<SettingName, string>> = {},
 ): Settings {
   const inFile = file === undefined ? new Map<string, string>() : readFile(file)
   requireKnown(inFile, env)
   const settings: Record<string, unknown> = {}
   for (const [name, row] of rows) {
-    const [value, place] = sourceOf(name, row, inFile, env, given)
+    const [value, place] = sourceOf(name, { ...row, fallback: defaults[name] ?? row.fallback }, inFile, env, given)
     if (value === undefined) continue
     const parsed = row.shape.parse(value)
     if (parsed === undefined) throw new UsageError(`${place} must be ${row.shape.form}`)

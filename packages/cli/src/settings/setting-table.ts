@@ -3,7 +3,18 @@ import { coreSettingRows } from './core-setting-rows.ts'
 import { exporterSettingRows } from './exporter-setting-rows.ts'
 import { gatewaySettingRows } from './gateway-setting-rows.ts'
 import { row, type SettingRow } from './setting-row.ts'
-import { address, adminKey, databaseUrl, integer, rootToken, serviceName, text, url, words } from './setting-shapes.ts'
+import {
+  address,
+  adminKey,
+  databaseUrl,
+  integer,
+  networks,
+  rootToken,
+  serviceName,
+  text,
+  url,
+  words,
+} from './setting-shapes.ts'
 
 /**
  * Every setting of `penstock serve`: key in the file, variable, form, default.
@@ -44,6 +55,12 @@ export const settingTable = {
     undefined,
     'The address of the console in printed links, such as that of a proxy with HTTPS. If it begins with `https:`, cookies are `Secure` and browsers get `Strict-Transport-Security`. Unset: `http://` and the bound address.',
   ),
+  'observability.trustedProxies': row(
+    'PENSTOCK_OBS_TRUSTED_PROXIES',
+    networks,
+    '',
+    'Proxies in front of this listener that are trusted to set `X-Forwarded-For`. Limits on wrong keys and the audit log then use the address of the client. Unset: none, and all clients of a proxy count as one.',
+  ),
   'observability.maxConnections': row(
     'PENSTOCK_OBS_MAX_CONNECTIONS',
     integer(1, 100_000),
@@ -54,7 +71,7 @@ export const settingTable = {
     'PENSTOCK_OBS_MAX_CONNECTIONS_PER_ADDRESS',
     integer(1, 100_000),
     '256',
-    'The highest number of open connections of one IPv4 address or one IPv6 network of 64 bits. `gateway.forwardAuthProxies` are exempt.',
+    'The highest number of open connections of one IPv4 address or one IPv6 network of 64 bits. `observability.trustedProxies` and `gateway.forwardAuthProxies` are exempt.',
   ),
   'observability.strictTransportSeconds': row(
     'PENSTOCK_OBS_STRICT_TRANSPORT_SECONDS',
@@ -66,7 +83,7 @@ export const settingTable = {
     'PENSTOCK_OBSERVE_RETENTION_HOURS',
     integer(1, 24 * 366),
     '168',
-    'How long the embedded store keeps telemetry.',
+    'How long the embedded store keeps telemetry. With `--sample` the default is 8784, so that the sample pipelines stay.',
   ),
   'observability.maxMegabytes': row(
     'PENSTOCK_OBSERVE_MAX_MEGABYTES',

@@ -3,12 +3,11 @@ import { request as nodeRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { type Listening, listen, unguarded } from '@penstock/http'
-import { silentLog } from '@penstock/runtime'
+import { type Listening, unguarded } from '@penstock/http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { TemporaryGateway } from '../store/temporary-gateway.harness.ts'
 import { consolePaths, consoleRoutes } from './console-routes.ts'
-import { managementApp } from './management-app.ts'
+import { serveManagement } from './management-app.harness.ts'
 
 const PAGE = '<!doctype html><title>Penstock</title>'
 const SCRIPT = 'export const text = "the same line again and again"\n'.repeat(200)
@@ -29,21 +28,7 @@ afterEach(async () => {
 })
 
 async function serve(): Promise<void> {
-  const { db, peppers, clock } = gateway
-  const { actor: _actor, source: _source, requestId: _requestId, ...context } = gateway.as('Admin')
-  const app = managementApp(
-    {
-      ...context,
-      ...{ db, peppers, log: silentLog, nowMs: () => clock.nowMs() },
-      readiness: () => Promise.reject(new Error('not used')),
-      externalUrl: undefined,
-      strictTransportSeconds: 31_536_000,
-      isStoreConnected: false,
-      version: '0.0.0',
-    },
-    unguarded(await consoleRoutes(join(directory, 'console'))),
-  )
-  server = await listen(app, { host: '127.0.0.1', port: 0 })
+  server = await serveManagement(gateway, unguarded(await consoleRoutes(join(directory, 'console'))))
 }
 
 async function build(): Promise<void> {

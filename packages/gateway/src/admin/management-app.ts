@@ -57,6 +57,7 @@ export function managementApp(
     renderError,
     headers: apiHeaders,
     log: deps.log,
+    ...(deps.trustedProxies && { trustedProxies: deps.trustedProxies }),
     finish: (reply, { raw }) => ({
       ...reply,
       headers: { ...strictTransportHeaders(isHttps(raw, deps), deps.strictTransportSeconds), ...reply.headers },

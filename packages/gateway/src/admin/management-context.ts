@@ -1,4 +1,4 @@
-import type { Log } from '@penstock/runtime'
+import type { Log, TrustedProxies } from '@penstock/runtime'
 import type { ReadinessReport } from '../enforcement/readiness.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
 import type { PublicAddress } from './session-cookie.ts'
@@ -12,6 +12,8 @@ export interface ManagementDeps extends Omit<OperationContext, 'actor' | 'source
   readonly strictTransportSeconds: number
   /** Whether the gateway has a store of telemetry that it can query. */
   readonly isStoreConnected: boolean
+  /** The proxies that are trusted to set X-Forwarded-For. */
+  readonly trustedProxies?: TrustedProxies
   /** The version of the product, for the OpenAPI document. */
   readonly version: string
 }

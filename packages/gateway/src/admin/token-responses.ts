@@ -58,11 +58,22 @@ export const rotatedToken = z
   })
   .meta({ id: 'RotatedToken' }) satisfies z.ZodType<RotatedTokenJson>
 
+const perHour = z.array(count).length(24)
+
+const usageByHour = z
+  .strictObject({ since: instantText, requests: perHour, bytes: perHour, rejected: perHour })
+  .nullable()
+  .meta({
+    description:
+      'One number for each hour of usage_24h: the first hour begins at `since`, the last is the current one. null: not used',
+  })
+
 const listedFields = {
   ...tokenFields,
   expires_in_seconds: count.nullable().meta({ description: 'null: the token never expires' }),
   expires_soon: z.boolean().meta({ description: 'True in the 7 days before the expiry' }),
   usage_24h: z.strictObject({ requests: count, bytes: count, rejected: count }),
+  usage_by_hour: usageByHour,
 }
 
 export const listedToken = z

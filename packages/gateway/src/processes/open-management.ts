@@ -34,6 +34,8 @@ export interface ManagementOptions {
   /** The version of the product. */
   readonly version: string
   readonly rules: ManagementRules
+  /** Addresses and networks of the proxies that are trusted to set X-Forwarded-For. */
+  readonly trustedProxies: readonly string[]
   /** Addresses and networks of the proxies that may send forward-auth requests. */
   readonly forwardAuthProxies: readonly string[]
   readonly connectionLimits: Pick<ConnectionLimits, 'maxConnections' | 'maxPerAddress'>
@@ -83,6 +85,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
     externalUrl: options.externalUrl,
     strictTransportSeconds: options.strictTransportSeconds,
     isStoreConnected: options.isStoreConnected,
+    trustedProxies: new TrustedProxies(options.trustedProxies),
     version,
     readiness: async (windowMs) => {
       const planeReports = await reports.all()
@@ -118,10 +121,10 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
       ...(await consoleRoutes(options.consoleDirectory)),
     ]),
   ]
-  const forwardAuthProxies = new TrustedProxies(options.forwardAuthProxies)
+  const proxies = new TrustedProxies([...options.trustedProxies, ...options.forwardAuthProxies])
   const listening = await listen(managementApp(deps, extraRoutes, options.routes), options.address, {
     limits: options.connectionLimits,
-    isExempt: (address) => forwardAuthProxies.has(address),
+    isExempt: (address) => proxies.has(address),
     probePaths: [LIVE_PATH, READY_PATH],
     refusalForm,
     log,

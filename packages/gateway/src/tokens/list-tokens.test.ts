@@ -85,6 +85,13 @@ describe('listTokens', () => {
     await recordUse(gateway.db, [{ ...use, lastUsedAtMs: START_MS - 1_800_000 }])
     const token = await getToken(editor, { id })
     expect(token.usage_24h).toEqual({ requests: 6, bytes: 300, rejected: 3 })
+    const quiet = Array<number>(22).fill(0)
+    expect(token.usage_by_hour).toEqual({
+      since: '2026-11-20T08:00:00Z',
+      requests: [...quiet, 4, 2],
+      bytes: [...quiet, 200, 100],
+      rejected: [...quiet, 2, 1],
+    })
     expect(token.last_used_at).toBe('2026-11-21T07:00:00Z')
     expect((await listTokens(editor, {})).tokens[0]?.usage_24h).toEqual({ requests: 6, bytes: 300, rejected: 3 })
     const hours = await gateway.db.read
@@ -92,6 +99,14 @@ describe('listTokens', () => {
       .select(['signal', 'hour_start_ms', 'requests'])
       .execute()
     expect(hours).toContainEqual({ signal: 'traces', hour_start_ms: START_MS - 3_600_000, requests: 4 })
+  })
+
+  test('a token without use has no hours, and hours to come are left out', async () => {
+    const { id } = await createToken(editor, { name: 'ci' })
+    expect((await getToken(editor, { id })).usage_by_hour).toBeNull()
+    const use = { tokenId: id, signal: 'traces', requests: 1, bytes: 9, rejected: 0 } as const
+    await recordUse(gateway.db, [{ ...use, lastUsedAtMs: START_MS + 3_600_000 }])
+    expect(await getToken(editor, { id })).toMatchObject({ usage_by_hour: null, usage_24h: { requests: 0 } })
   })
 
   test('getToken throws token_not_found for an unknown id', async () => {

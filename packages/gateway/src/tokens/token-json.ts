@@ -5,7 +5,7 @@ import type { TokenLimits } from '../contract/token-record.ts'
 import type { Actor } from '../operations/operation-context.ts'
 import type { TokenStatus } from './token-status.ts'
 import { statusOf, type TokenRow } from './token-store.ts'
-import type { TokenUsage } from './usage-store.ts'
+import { type DayUsage, noUsage, type TokenUsage } from './usage-store.ts'
 
 /** An ingest token as the management API shows it. Times are RFC 3339 in UTC. */
 export interface TokenJson {
@@ -49,10 +49,20 @@ export interface ListedTokenJson extends TokenJson {
   /** True in the 7 days before the expiry. */
   readonly expires_soon: boolean
   readonly usage_24h: TokenUsage
+  /** `null` if the token was not used in these hours. */
+  readonly usage_by_hour: HourlyUsageJson | null
+}
+
+/** The usage of the last 24 whole hours; each list has one number per hour, and the last one is of the current hour. */
+export interface HourlyUsageJson {
+  /** The beginning of the first hour. */
+  readonly since: string
+  readonly requests: readonly number[]
+  readonly bytes: readonly number[]
+  readonly rejected: readonly number[]
 }
 
 const SOON_SECONDS = 7 * 86_400
-const noUsage: TokenUsage = { requests: 0, bytes: 0, rejected: 0 }
 
 export function tokenJson(
   row: TokenRow,
@@ -81,7 +91,7 @@ export function listedTokenJson(
   row: TokenRow,
   viewer: Actor,
   nowMs: number,
-  usage: TokenUsage | undefined,
+  usage: DayUsage | undefined,
   warnings: readonly TokenWarning[] = [],
 ): ListedTokenJson {
   const leftSeconds = row.expires_at_ms === null ? null : Math.max(0, Math.floor((row.expires_at_ms - nowMs) / 1_000))
@@ -89,9 +99,17 @@ export function listedTokenJson(
     ...tokenJson(row, viewer, nowMs, warnings),
     expires_in_seconds: leftSeconds,
     expires_soon: leftSeconds !== null && leftSeconds < SOON_SECONDS && statusOf(row, nowMs) !== 'expired',
-    usage_24h: usage ?? noUsage,
+    usage_24h: usage?.total ?? noUsage,
+    usage_by_hour: usage === undefined ? null : hourlyJson(usage),
   }
 }
+
+const hourlyJson = ({ sinceMs, hours }: DayUsage): HourlyUsageJson => ({
+  since: rfc3339(sinceMs),
+  requests: hours.map(({ requests }) => requests),
+  bytes: hours.map(({ bytes }) => bytes),
+  rejected: hours.map(({ rejected }) => rejected),
+})
 
 /** Returns everything but the secret, for the audit log. */
 export function auditedToken(row: TokenRow): object {

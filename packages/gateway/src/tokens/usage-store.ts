@@ -20,8 +20,20 @@ export interface TokenUsage {
   readonly rejected: number
 }
 
+/** The usage of a token in the last 24 whole hours, including the current one. */
+export interface DayUsage {
+  readonly total: TokenUsage
+  /** The time at which the first hour began. */
+  readonly sinceMs: number
+  /** One entry per hour, the oldest first; the last one is the current hour. */
+  readonly hours: readonly TokenUsage[]
+}
+
+export const noUsage: TokenUsage = { requests: 0, bytes: 0, rejected: 0 }
+
 const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
+const HOURS = 24
+const DAY_MS = HOURS * HOUR_MS
 const RETENTION_MS = 2 * DAY_MS
 const ROWS_PER_TRANSACTION = 2_000
 /** The maximum number of ids that a query lists. For more ids, selecting all tokens costs less. */
@@ -57,20 +69,38 @@ export async function usage24h(
   db: Kysely<GatewayTables>,
   tokenIds: readonly string[],
   nowMs: number,
-): Promise<ReadonlyMap<string, TokenUsage>> {
+): Promise<ReadonlyMap<string, DayUsage>> {
+  const sinceMs = nowMs - (nowMs % HOUR_MS) - (HOURS - 1) * HOUR_MS
   let usage = db
     .selectFrom('token_usage')
     .select((eb) => [
       'token_id',
+      'hour_start_ms',
       eb.fn.sum<number>('requests').as('requests'),
       eb.fn.sum<number>('bytes').as('bytes'),
       eb.fn.sum<number>('rejected').as('rejected'),
     ])
-    .where('hour_start_ms', '>', nowMs - DAY_MS)
-    .groupBy('token_id')
+    .where('hour_start_ms', '>=', sinceMs)
+    .groupBy(['token_id', 'hour_start_ms'])
   if (tokenIds.length <= MAX_LISTED_IDS) usage = usage.where('token_id', 'in', tokenIds)
-  const rows = await usage.execute()
-  return new Map(rows.map(({ token_id, ...counts }) => [token_id, counts]))
+  const byToken = new Map<string, TokenUsage[]>()
+  for (const { token_id, hour_start_ms, ...counts } of await usage.execute()) {
+    const at = (hour_start_ms - sinceMs) / HOUR_MS
+    // A row of an hour to come was written before the clock was set back.
+    if (at >= HOURS) continue
+    const hours = byToken.get(token_id) ?? Array<TokenUsage>(HOURS).fill(noUsage)
+    hours[at] = counts
+    byToken.set(token_id, hours)
+  }
+  return new Map([...byToken].map(([id, hours]) => [id, { total: totalOf(hours), sinceMs, hours }]))
+}
+
+function totalOf(hours: readonly TokenUsage[]): TokenUsage {
+  return hours.reduce((total, hour) => ({
+    requests: total.requests + hour.requests,
+    bytes: total.bytes + hour.bytes,
+    rejected: total.rejected + hour.rejected,
+  }))
 }
 
 /** Deletes usage older than two days. */

@@ -46,6 +46,9 @@ interface RequestOptions {
 
 let csrfToken = ''
 let onSessionEnd: (() => void) | undefined
+let renewSession: (() => Promise<void>) | undefined
+/** The renewal that is under way, so that several refused changes share one. */
+let renewal: Promise<void> | undefined
 
 /** Sets the value that writes have to carry while the session lasts. */
 export function setCsrfToken(token: string): void {
@@ -55,6 +58,14 @@ export function setCsrfToken(token: string): void {
 /** Calls the listener whenever a request is refused because the session has ended. */
 export function whenSessionEnds(listener: () => void): void {
   onSessionEnd = listener
+}
+
+/**
+ * Calls the function when a change is refused because the session is another one than the page knows, such as after a sign-in in another
+ * tab. It sets the CSRF token of the session that the browser has now; then the change is sent once more.
+ */
+export function whenSessionIsReplaced(renew: () => Promise<void>): void {
+  renewSession = renew
 }
 
 /** Returns the address of a path with its query. */
@@ -98,6 +109,20 @@ export async function sendJson<T>(
 }
 
 async function send(path: string, options: RequestOptions): Promise<Response> {
+  try {
+    return await sendOnce(path, options)
+  } catch (error) {
+    const isReplaced = error instanceof ApiError && error.code === 'csrf_token_required'
+    if (!isReplaced || renewSession === undefined) throw error
+    renewal ??= renewSession().finally(() => {
+      renewal = undefined
+    })
+    await renewal
+    return await sendOnce(path, options)
+  }
+}
+
+async function sendOnce(path: string, options: RequestOptions): Promise<Response> {
   const { method = 'GET', body } = options
   const headers: Record<string, string> = { Accept: 'application/json' }
   if (method !== 'GET' && csrfToken !== '') headers['X-Penstock-CSRF'] = csrfToken

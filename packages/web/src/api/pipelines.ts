@@ -28,7 +28,8 @@ export interface PipelineRun {
   readonly status: string | null
   readonly start_ns: string
   readonly end_ns: string
-  readonly duration_ns: string
+  /** Null until the run has finished. */
+  readonly duration_ns: string | null
   readonly busy_seconds: number | null
   readonly queue_seconds: number | null
   readonly jobs: number

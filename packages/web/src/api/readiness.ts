@@ -1,28 +1,14 @@
-import { getJson } from './client.ts'
-
-/** Who would be refused if ingest were enforced. */
-export interface ReadinessSummary {
-  readonly ready: boolean
-  /** How long the requests were observed. */
-  readonly window_seconds: number
-  readonly requests: number
-  readonly would_reject: number
-  readonly clients: readonly unknown[]
-}
-
-/** Whether ingest is enforced. */
-export interface EnforcementSummary {
-  readonly mode: 'off' | 'report' | 'warn' | 'enforce'
-}
+import { getJson, getTagged, type Tagged } from './client.ts'
+import type { EnforcementState, Readiness } from './management.ts'
 
 const PATH = '/api/v1/ingest_auth'
 
-/** Returns the report on the clients that enforcement would refuse. */
-export function getReadiness(signal?: AbortSignal): Promise<ReadinessSummary> {
-  return getJson<ReadinessSummary>(`${PATH}/readiness`, {}, signal)
+/** Returns the report on the clients that enforcement would refuse, of the last 24 hours unless `window` is given. */
+export function getReadiness(window?: string, signal?: AbortSignal): Promise<Readiness> {
+  return getJson<Readiness>(`${PATH}/readiness`, { window }, signal)
 }
 
 /** Returns whether ingest is enforced. */
-export function getEnforcement(signal?: AbortSignal): Promise<EnforcementSummary> {
-  return getJson<EnforcementSummary>(`${PATH}/state`, {}, signal)
+export function getState(signal?: AbortSignal): Promise<Tagged<EnforcementState>> {
+  return getTagged<EnforcementState>(`${PATH}/state`, signal)
 }

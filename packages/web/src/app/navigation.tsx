@@ -1,6 +1,9 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { StatusIcon } from '../components/status.tsx'
 import { place } from '../location.ts'
 import { Icon, type IconName, Mark } from './icons.tsx'
+import { useRefusedClients } from './refused-clients.ts'
 import { section, sectionOf } from './section.ts'
 import { session, signOut } from './session.ts'
 
@@ -8,6 +11,8 @@ interface Destination {
   readonly path: string
   readonly label: string
   readonly icon: IconName
+  /** What stands after the label and is part of the link's name. */
+  readonly Addition?: () => ComponentChildren
 }
 
 const observe: readonly Destination[] = [
@@ -19,7 +24,7 @@ const observe: readonly Destination[] = [
 ]
 
 const administration: readonly Destination[] = [
-  { path: '/ingest', label: 'Ingest', icon: 'ingest' },
+  { path: '/ingest', label: 'Ingest', icon: 'ingest', Addition: RefusedClients },
   { path: '/api-keys', label: 'API keys', icon: 'apiKeys' },
 ]
 
@@ -81,9 +86,23 @@ function Links({ destinations }: { readonly destinations: readonly Destination[]
           >
             <Icon name={destination.icon} />
             {destination.label}
+            {destination.Addition === undefined ? null : <destination.Addition />}
           </a>
         </li>
       ))}
     </ul>
+  )
+}
+
+/** The number of clients that enforcement would refuse; nothing if there is none. */
+function RefusedClients() {
+  const count = useRefusedClients()
+  if (count === 0) return null
+  return (
+    <span class="count">
+      <StatusIcon meaning="warning" />
+      <b>{count}</b>
+      <span class="vh"> {count === 1 ? 'client' : 'clients'} would be refused</span>
+    </span>
   )
 }

@@ -1,16 +1,6 @@
 import { signal } from '@preact/signals'
-import { ApiError, getJson, sendJson, setCsrfToken, whenSessionEnds } from '../api/client.ts'
-
-export type Role = 'Viewer' | 'Editor' | 'Admin'
-
-/** Who is signed in, as `GET /api/v1/session` answers. */
-export interface Session {
-  readonly role: Role
-  readonly key_name: string
-  readonly csrf_token: string
-  readonly expires_at: string
-  readonly observe: { readonly connected: boolean }
-}
+import { ApiError, getJson, sendJson, setCsrfToken, whenSessionEnds, whenSessionIsReplaced } from '../api/client.ts'
+import type { Role, Session } from '../api/management.ts'
 
 const PATH = '/api/v1/session'
 
@@ -34,6 +24,7 @@ export async function beginSession(): Promise<void> {
   whenSessionEnds(() => {
     accept(null)
   })
+  whenSessionIsReplaced(async () => accept(await getJson<Session>(PATH)))
   // A link that is opened where the sign-in form stands changes only the fragment, and loads no page.
   addEventListener('hashchange', () => {
     const code = takeCode()

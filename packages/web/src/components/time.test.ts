@@ -10,6 +10,7 @@ test('times are nanoseconds as text, or RFC 3339', () => {
 test('a time is shown in the zone of the viewer, and in UTC', () => {
   expect(localText(at, 'second', at, 'Europe/Berlin')).toBe('22 Nov, 12:02:29')
   expect(localText(at, 'clock', at, 'UTC')).toBe('11:02:29.996')
+  expect(localText(at, 'time', at + 1e11, 'UTC')).toBe('11:02')
   expect(localText(at, 'day', at + 1e11, 'UTC')).toBe('22 Nov 2026')
   expect(utcText(at)).toBe('2026-11-22 11:02:29 UTC')
 })

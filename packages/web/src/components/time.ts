@@ -11,19 +11,21 @@ export function utcText(ms: number): string {
 const day: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short' }
 const minute: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }
 
-/** How exact a time is shown: `22 Nov, 11:02`, with seconds, the clock alone with milliseconds, or the day alone. */
-export type Precision = 'minute' | 'second' | 'clock' | 'day'
+/** How exact a time is shown: `22 Nov, 11:02`, with seconds, the clock alone to the minute or the millisecond, or the day alone. */
+export type Precision = 'minute' | 'second' | 'time' | 'clock' | 'day'
 
 const formats: Readonly<Record<Precision, Intl.DateTimeFormatOptions>> = {
   minute: { ...day, ...minute },
   second: { ...day, ...minute, second: '2-digit' },
+  time: minute,
   clock: { ...minute, second: '2-digit', fractionalSecondDigits: 3 },
   day,
 }
 
 /** Returns a time in the viewer's zone. The year is added unless it is the current one. */
 export function localText(ms: number, precision: Precision, nowMs: number, timeZone?: string): string {
-  const isOtherYear = new Date(ms).getFullYear() !== new Date(nowMs).getFullYear() && precision !== 'clock'
+  const isOtherYear =
+    new Date(ms).getFullYear() !== new Date(nowMs).getFullYear() && !['time', 'clock'].includes(precision)
   const year = isOtherYear ? { year: 'numeric' as const } : {}
   return new Intl.DateTimeFormat('en-GB', { ...formats[precision], ...year, timeZone }).format(ms)
 }

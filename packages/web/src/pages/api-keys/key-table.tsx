@@ -1,3 +1,4 @@
+import type { ApiKey } from '../../api/management.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { nowMs } from '../../components/now.ts'
 import type { Resource } from '../../components/resource.ts'
@@ -5,7 +6,6 @@ import { Status } from '../../components/status.tsx'
 import { Ago, Time } from '../../components/text.tsx'
 import { utcText } from '../../components/time.ts'
 import { DataPanel } from '../ingest/data-panel.tsx'
-import type { ApiKey } from '../ingest/management-types.ts'
 import { expiryOf } from '../ingest/token-model.ts'
 
 interface KeyTableProps {

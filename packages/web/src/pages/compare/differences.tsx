@@ -5,9 +5,7 @@ import { differenceText } from '../../components/duration.ts'
 import { Status } from '../../components/status.tsx'
 import { Duration } from '../../components/text.tsx'
 import { place, setQuery } from '../../location.ts'
-
-/** Differences of this many seconds or less are hidden unless they are asked for. */
-const SMALL_SECONDS = 2
+import { isSmall, SMALL_SECONDS } from './comparison-sentence.ts'
 
 /** The table of the jobs of two runs, the differences that matter most first. */
 export function Differences({ comparison }: { readonly comparison: Comparison }) {
@@ -56,11 +54,6 @@ export function Differences({ comparison }: { readonly comparison: Comparison })
       </p>
     </section>
   )
-}
-
-function isSmall({ change, delta_seconds }: JobDifference): boolean {
-  const isTime = change === 'slower' || change === 'faster' || change === 'same'
-  return isTime && Math.abs(delta_seconds ?? 0) <= SMALL_SECONDS
 }
 
 function columns(base: 'a' | 'b', largest: number): readonly Column<JobDifference>[] {

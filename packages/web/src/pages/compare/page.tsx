@@ -10,7 +10,9 @@ import { statusWord } from '../../components/status-words.ts'
 import { localText, millisecondsOf } from '../../components/time.ts'
 import { place, withQuery } from '../../location.ts'
 import { runName } from '../pipelines/run-words.ts'
+import { comparisonSentence } from './comparison-sentence.ts'
 import { Differences } from './differences.tsx'
+import { durationSentence } from './duration-sentence.ts'
 import { isMedian, Sides, Twins } from './sides.tsx'
 import './compare.css'
 
@@ -105,9 +107,23 @@ function Loaded({
       </div>
     )
   }
+  const sentence = [...durationSentence(data), ...comparisonSentence(data)]
   return (
     <>
       <Sides comparison={data} />
+      {sentence.length === 0 ? null : (
+        <p class="lede">
+          {sentence.map(({ text, isName }) =>
+            isName ? (
+              <b>
+                <bdi>{text}</bdi>
+              </b>
+            ) : (
+              text
+            ),
+          )}
+        </p>
+      )}
       {isMedian(data.b) ? null : <Twins a={data.a} b={data.b} />}
       <Differences comparison={data} />
     </>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import type { ApiKey } from '../../api/management.ts'
 import { auditNames, auditRow } from './audit-model.ts'
 import { auditEvent, ingestToken } from './management.harness.ts'
-import type { ApiKey } from './management-types.ts'
 
 const key = { id: 'key-1', name: 'laptop', role: 'Admin' } as ApiKey
 const names = auditNames([ingestToken()], [key])

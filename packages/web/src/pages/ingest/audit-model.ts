@@ -1,5 +1,5 @@
+import type { ApiKey, AuditEvent, TokenSummary } from '../../api/management.ts'
 import { modes } from './enforcement-model.ts'
-import type { ApiKey, AuditEvent, TokenSummary } from './management-types.ts'
 
 /** The names of tokens and keys by id; an event has only ids. */
 export interface AuditNames {

@@ -1,3 +1,4 @@
+import type { AuditEvent } from '../../api/management.ts'
 import { csvText, saveText } from '../../components/csv.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { SelectFilter } from '../../components/filter-bar.tsx'
@@ -7,7 +8,6 @@ import { Time } from '../../components/text.tsx'
 import { place } from '../../location.ts'
 import { type AuditNames, type AuditRow, auditEventNames, auditRow } from './audit-model.ts'
 import { DataPanel } from './data-panel.tsx'
-import type { AuditEvent } from './management-types.ts'
 
 const columns: readonly Column<AuditRow>[] = [
   {

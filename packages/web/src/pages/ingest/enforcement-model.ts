@@ -1,4 +1,4 @@
-import type { EnforcementMode, EnforcementState, Readiness, RefusedClient } from './management-types.ts'
+import type { EnforcementMode, EnforcementState, Readiness, RefusedClient } from '../../api/management.ts'
 
 /** A tone is the suffix of a class `is-…` of the style sheet. */
 export type Tone = 'passed' | 'warning' | 'failed'

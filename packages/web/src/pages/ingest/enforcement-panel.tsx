@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Tagged } from '../../api/client.ts'
+import type { EnforcementMode, EnforcementState, Readiness } from '../../api/management.ts'
+import { getReadiness } from '../../api/readiness.ts'
 import { may } from '../../app/session.ts'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { Failure, Notice } from '../../components/page-states.tsx'
@@ -21,8 +23,7 @@ import {
 } from './enforcement-model.ts'
 import { FormField } from './form-field.tsx'
 import { GateFigure } from './gate-figure.tsx'
-import { getReadiness, setState } from './management-api.ts'
-import type { EnforcementMode, EnforcementState, Readiness } from './management-types.ts'
+import { setState } from './management-api.ts'
 import { ProblemNotice } from './problem-notice.tsx'
 import { useAction } from './use-action.ts'
 

@@ -1,5 +1,5 @@
+import type { EnforcementMode, Readiness } from '../../api/management.ts'
 import { numberText } from '../../components/text.tsx'
-import type { EnforcementMode, Readiness } from './management-types.ts'
 
 /** A drawing of the gate: the requests with a token pass, and those without pass only while it is open. */
 export function GateFigure({ mode, readiness }: { readonly mode: EnforcementMode; readonly readiness: Readiness }) {

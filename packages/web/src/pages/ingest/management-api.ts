@@ -1,5 +1,4 @@
 import { ApiError, getJson, getPage, getTagged, type Page, sendJson, type Tagged } from '../../api/client.ts'
-import type { StateChange } from './enforcement-model.ts'
 import type {
   ApiKey,
   AuditEvent,
@@ -7,9 +6,10 @@ import type {
   CreatedToken,
   EnforcementState,
   IngestToken,
-  Readiness,
   Role,
-} from './management-types.ts'
+} from '../../api/management.ts'
+import { getState } from '../../api/readiness.ts'
+import type { StateChange } from './enforcement-model.ts'
 
 const INGEST = '/api/v1/ingest_auth'
 const TOKENS = `${INGEST}/tokens`
@@ -17,12 +17,6 @@ const KEYS = '/api/v1/api_keys'
 export const TOKENS_PER_PAGE = 100
 
 const tokenPath = (id: string): string => `${TOKENS}/${encodeURIComponent(id)}`
-
-export const getState = (signal?: AbortSignal): Promise<Tagged<EnforcementState>> =>
-  getTagged<EnforcementState>(`${INGEST}/state`, signal)
-
-export const getReadiness = (window: string, signal?: AbortSignal): Promise<Readiness> =>
-  getJson<Readiness>(`${INGEST}/readiness`, { window }, signal)
 
 /**
  * Sets the state, unless someone else has changed it since it was shown. A new token also makes a new version of the state;

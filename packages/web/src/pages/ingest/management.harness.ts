@@ -5,7 +5,7 @@ import type {
   IngestToken,
   Readiness,
   RefusedClient,
-} from './management-types.ts'
+} from '../../api/management.ts'
 
 export const NOW_MS = Date.parse('2026-03-10T12:00:00Z')
 
@@ -24,6 +24,7 @@ export const refusedClient = (changes: Partial<RefusedClient> = {}): RefusedClie
 
 export const readinessOf = (clients: readonly RefusedClient[]): Readiness => ({
   ready: clients.length === 0,
+  window_seconds: 86_400,
   observed_since: '2026-03-09T12:00:00Z',
   requests: 10,
   would_reject: clients.length,
@@ -62,6 +63,7 @@ export const ingestToken = (changes: Partial<IngestToken> = {}): IngestToken => 
   supersedes: null,
   expires_soon: false,
   usage_24h: { requests: 0, bytes: 0, rejected: 0 },
+  usage_by_hour: null,
   ...changes,
 })
 

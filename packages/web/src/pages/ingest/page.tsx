@@ -1,5 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { getReadiness, getState } from '../../api/readiness.ts'
 import { type KeyBinding, useKeys } from '../../app/keys.ts'
+import { refreshRefusedClients } from '../../app/refused-clients.ts'
 import { may } from '../../app/session.ts'
 import { usePagedList, useResource } from '../../components/resource.ts'
 import { place } from '../../location.ts'
@@ -7,7 +9,7 @@ import { auditNames } from './audit-model.ts'
 import { AuditPanel } from './audit-panel.tsx'
 import { reportWindow } from './enforcement-model.ts'
 import { EnforcementPanel } from './enforcement-panel.tsx'
-import { getReadiness, getState, listApiKeys, listAudit, listTokens, TOKENS_PER_PAGE } from './management-api.ts'
+import { listApiKeys, listAudit, listTokens, TOKENS_PER_PAGE } from './management-api.ts'
 import { RefusedClients } from './refused-clients.tsx'
 import { type TokenDialog, TokenDialogs } from './token-dialogs.tsx'
 import { TokenTable } from './token-table.tsx'
@@ -33,12 +35,14 @@ export default function Page() {
   hasOnePage.current = (tokens.data?.length ?? 0) <= TOKENS_PER_PAGE
   const refresh = useCallback(() => {
     for (const { reload } of [state, readiness, tokens, audit]) reload()
+    refreshRefusedClients()
   }, [state.reload, readiness.reload, tokens.reload, audit.reload])
   // Senders come and go while someone watches who would be refused. An open dialog keeps what it is about.
   useEffect(() => {
     const timer = setInterval(() => {
       if (document.visibilityState !== 'visible') return
       for (const { reload } of [state, readiness]) reload()
+      refreshRefusedClients()
       // A list of several pages would lose all but the first one.
       if (hasOnePage.current) tokens.reload()
     }, REFRESH_MS)

@@ -1,4 +1,5 @@
 import { Fragment } from 'preact'
+import type { EnforcementMode, Readiness, RefusedClient } from '../../api/management.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { Blank } from '../../components/page-states.tsx'
 import type { Resource } from '../../components/resource.ts'
@@ -7,7 +8,6 @@ import { Ago, numberText, Time } from '../../components/text.tsx'
 import { setQuery } from '../../location.ts'
 import { DataPanel } from './data-panel.tsx'
 import { reportWindows } from './enforcement-model.ts'
-import type { EnforcementMode, Readiness, RefusedClient } from './management-types.ts'
 import { reasonOf } from './token-model.ts'
 
 const keyOf = (client: RefusedClient): string =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { signals } from '../../api/management.ts'
 import { ingestToken, NOW_MS } from './management.harness.ts'
-import { signals } from './management-types.ts'
 import {
   emptyTokenForm,
   expiryInstant,

@@ -1,4 +1,4 @@
-import { type Allowance, type IngestToken, type LimitedSignal, type Signal, signals } from './management-types.ts'
+import { type Allowance, type IngestToken, type LimitedSignal, type Signal, signals } from '../../api/management.ts'
 
 export type ExpiryChoice = 'never' | '90d' | '1y' | 'date'
 

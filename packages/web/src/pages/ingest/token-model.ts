@@ -1,7 +1,7 @@
+import type { Allowance, IngestToken, LimitedSignal, RefusedClient, TokenLimits } from '../../api/management.ts'
+import { signals } from '../../api/management.ts'
 import { agoText } from '../../components/time.ts'
 import type { Tone } from './enforcement-model.ts'
-import type { Allowance, IngestToken, LimitedSignal, RefusedClient, TokenLimits } from './management-types.ts'
-import { signals } from './management-types.ts'
 
 export interface Expiry {
   readonly text: string

@@ -1,13 +1,16 @@
+import type { IngestToken } from '../../api/management.ts'
 import { may } from '../../app/session.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { nowMs } from '../../components/now.ts'
 import { Blank } from '../../components/page-states.tsx'
 import type { PagedList } from '../../components/resource.ts'
+import { Spark } from '../../components/spark.tsx'
 import { Status } from '../../components/status.tsx'
-import { Ago, numberText } from '../../components/text.tsx'
+import { Ago } from '../../components/text.tsx'
 import { utcText } from '../../components/time.ts'
 import { DataPanel } from './data-panel.tsx'
-import type { IngestToken } from './management-types.ts'
+import { HourlyUse, RequestCount } from './hourly-use.tsx'
+import { requestsByHour } from './hourly-use-model.ts'
 import type { TokenDialog } from './token-dialogs.tsx'
 import { bytesText, expiryOf, restrictions, signalsText, tokensSummary } from './token-model.ts'
 
@@ -55,6 +58,7 @@ export function TokenTable({ tokens, open, hasCreateButton = false }: TokenTable
       {(rows) => (
         <>
           {table(rows)}
+          <HourlyUse tokens={rows} />
           {rows.length > 0 ? null : (
             <Blank title="There is no token yet">
               {mayChange
@@ -101,12 +105,14 @@ const tokenColumns: readonly Column<IngestToken>[] = [
     isNumeric: true,
     class: 'opt',
     headerClass: 'opt',
-    cell: ({ usage_24h: { requests, rejected } }) => (
-      <>
-        {requests === 0 ? <span class="zero">0</span> : numberText(requests)}
-        {rejected === 0 ? null : <span class="dim"> {numberText(rejected)} refused</span>}
-      </>
-    ),
+    cell: ({ usage_24h }) => <RequestCount {...usage_24h} />,
+  },
+  {
+    id: 'hours',
+    header: 'By hour',
+    class: 'opt mid',
+    headerClass: 'opt mid',
+    cell: ({ usage_by_hour }) => <Spark values={requestsByHour(usage_by_hour)} bottom={0} />,
   },
   {
     id: 'size',

@@ -2,9 +2,9 @@ import type { SlowJob } from '../../api/insights.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { differenceText } from '../../components/duration.ts'
+import { Spark } from '../../components/spark.tsx'
 import { Duration, numberText } from '../../components/text.tsx'
 import { shortProject } from './job-links.ts'
-import { SPARK_HEIGHT, SPARK_WIDTH, sparkline } from './sparkline.ts'
 
 interface SlowestJobsProps {
   readonly jobs: readonly SlowJob[]
@@ -104,11 +104,7 @@ function columns(runsOf: (project: string | null) => string): readonly Column<Sl
       header: 'p50 over time',
       headerClass: 'opt gap',
       class: 'opt gap',
-      cell: ({ trend }) => (
-        <svg class="spark" viewBox={`0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-          <path class="ln p50" d={sparkline(trend)} />
-        </svg>
-      ),
+      cell: ({ trend }) => <Spark values={trend} />,
     },
   ]
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { type Finding, getInsights } from '../../api/insights.ts'
-import { getEnforcement, getReadiness } from '../../api/readiness.ts'
+import type { EnforcementMode, Readiness } from '../../api/management.ts'
+import { getReadiness, getState } from '../../api/readiness.ts'
 import { FindingText } from '../../components/finding.tsx'
 import { type Resource, useResource } from '../../components/resource.ts'
 import { numberText } from '../../components/text.tsx'
@@ -19,8 +20,8 @@ export function Findings({ project, service }: FindingsProps) {
     return getInsights({ project, service, since }, signal)
   })
   const ingest = useResource('ingest', async (signal) => {
-    const [readiness, enforcement] = await Promise.all([getReadiness(signal), getEnforcement(signal)])
-    return { readiness, enforcement }
+    const [readiness, state] = await Promise.all([getReadiness(undefined, signal), getState(signal)])
+    return { readiness, mode: state.data.mode }
   })
   const found = (rule: string) => insights.data?.findings.find((finding) => finding.rule === rule)
   return (
@@ -67,26 +68,26 @@ function Statement({ finding, children }: StatementProps) {
 }
 
 interface RefusalsProps {
-  readonly readiness: Awaited<ReturnType<typeof getReadiness>>
-  readonly enforcement: Awaited<ReturnType<typeof getEnforcement>>
+  readonly readiness: Readiness
+  readonly mode: EnforcementMode
 }
 
-const modes = {
+const modeSentences = {
   off: 'Enforcement is off.',
   report: 'Enforcement only reports.',
   warn: 'Enforcement only warns.',
   enforce: 'Enforcement is on.',
 } as const
 
-function Refusals({ readiness, enforcement }: RefusalsProps) {
+function Refusals({ readiness, mode }: RefusalsProps) {
   const { clients, would_reject, window_seconds } = readiness
   const hours = `${Math.round(window_seconds / 3600)} h`
-  const verb = enforcement.mode === 'enforce' ? 'are' : 'would be'
+  const verb = mode === 'enforce' ? 'are' : 'would be'
   if (clients.length === 0) {
     return (
       <>
-        <a href="/ingest">No client</a> {enforcement.mode === 'enforce' ? 'is' : 'would be'} refused, of{' '}
-        {numberText(readiness.requests)} requests in {hours}. {modes[enforcement.mode]}
+        <a href="/ingest">No client</a> {mode === 'enforce' ? 'is' : 'would be'} refused, of{' '}
+        {numberText(readiness.requests)} requests in {hours}. {modeSentences[mode]}
       </>
     )
   }
@@ -97,7 +98,7 @@ function Refusals({ readiness, enforcement }: RefusalsProps) {
           {clients.length} {clients.length === 1 ? 'client' : 'clients'} {verb} refused
         </b>
       </a>
-      , {numberText(would_reject)} requests in {hours}. {modes[enforcement.mode]}
+      , {numberText(would_reject)} requests in {hours}. {modeSentences[mode]}
     </>
   )
 }

@@ -2,11 +2,15 @@ export const SPARK_WIDTH = 96
 export const SPARK_HEIGHT = 20
 const EDGE = 2
 
-/** Returns the path of a small line through values; parts without a value are skipped. Empty if there are fewer than two. */
-export function sparkline(values: readonly (number | null)[]): string {
+/**
+ * Returns the path of a small line through values; parts without a value are skipped. Empty if there are fewer than two.
+ *
+ * @param bottom the value at the bottom; the lowest one unless it is given
+ */
+export function sparkline(values: readonly (number | null)[], bottom?: number): string {
   const known = values.filter((value) => value !== null)
   if (known.length < 2) return ''
-  const [least, most] = [Math.min(...known), Math.max(...known)]
+  const [least, most] = [bottom ?? Math.min(...known), Math.max(...known)]
   const span = most - least || 1
   let path = ''
   let isPenDown = false

@@ -5,6 +5,15 @@ export type Signal = (typeof signals)[number]
 
 export type Role = 'Viewer' | 'Editor' | 'Admin'
 
+/** Who is signed in, as `GET /api/v1/session` answers. */
+export interface Session {
+  readonly role: Role
+  readonly key_name: string
+  readonly csrf_token: string
+  readonly expires_at: string
+  readonly observe: { readonly connected: boolean }
+}
+
 export interface Allowance {
   readonly requests?: number
   readonly bytes?: number
@@ -36,6 +45,17 @@ export interface IngestToken extends TokenSummary {
   readonly supersedes: string | null
   readonly expires_soon: boolean
   readonly usage_24h: { readonly requests: number; readonly bytes: number; readonly rejected: number }
+  /** Null if the token was not used in these hours. */
+  readonly usage_by_hour: HourlyUsage | null
+}
+
+/** The use in 24 hours, one number each; the last hour is the current one. */
+export interface HourlyUsage {
+  /** The beginning of the first hour. */
+  readonly since: string
+  readonly requests: readonly number[]
+  readonly bytes: readonly number[]
+  readonly rejected: readonly number[]
 }
 
 /** The answer to a creation or a rotation: the only one that contains the token itself. */
@@ -76,8 +96,10 @@ export interface RefusedClient {
   readonly count: number
 }
 
+/** Who would be refused if ingest were enforced. */
 export interface Readiness {
   readonly ready: boolean
+  readonly window_seconds: number
   readonly observed_since: string
   readonly requests: number
   readonly would_reject: number

@@ -12,3 +12,7 @@ test('one value is no line', () => {
 test('values that are all the same are a level line', () => {
   expect(sparkline([5, 5])).toBe('M2 18L94 18')
 })
+
+test('a line of counts can begin at zero', () => {
+  expect(sparkline([5, 10], 0)).toBe('M2 10L94 2')
+})

@@ -1,0 +1,26 @@
+import { type Listening, listen, type ServedRoute } from '@penstock/http'
+import { silentLog } from '@penstock/runtime'
+import type { TemporaryGateway } from '../store/temporary-gateway.harness.ts'
+import { managementApp } from './management-app.ts'
+import type { ManagementDeps } from './management-context.ts'
+
+/** Serves the management API of a gateway on a free port of loopback. */
+export function serveManagement(
+  gateway: TemporaryGateway,
+  extraRoutes: readonly ServedRoute[] = [],
+  changes: Partial<ManagementDeps> = {},
+): Promise<Listening> {
+  const { db, peppers, clock } = gateway
+  const { actor: _actor, source: _source, requestId: _requestId, ...context } = gateway.as('Admin')
+  const deps: ManagementDeps = {
+    ...context,
+    ...{ db, peppers, log: silentLog, nowMs: () => clock.nowMs() },
+    readiness: () => Promise.reject(new Error('not used')),
+    externalUrl: undefined,
+    strictTransportSeconds: 31_536_000,
+    isStoreConnected: false,
+    version: '0.0.0',
+    ...changes,
+  }
+  return listen(managementApp(deps, extraRoutes), { host: '127.0.0.1', port: 0 })
+}
