@@ -11,8 +11,8 @@ export default defineConfig({
     // Ends tests that hang. Tests of processes take half a minute on a busy machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // A page or a process may answer late on a busy machine; the default is a second.
-    expect: { poll: { timeout: 30_000 } },
+    // What a test waits for comes at once, except on a busy machine.
+    expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
     // Threads that the code under test starts read the sources too.
     execArgv: ['--import', new URL('./test/typescript-in-threads.mjs', import.meta.url).href],

@@ -63,7 +63,7 @@ test('docs/adding-an-area.md: the tables name the files of the example', () => {
   expect(edited.filter((path) => !existsSync(join(root, 'packages', path)))).toEqual([])
 })
 
-test('docs/adding-an-area.md: the code compiles', { timeout: 120_000 }, () => {
+test('docs/adding-an-area.md: the code compiles', () => {
   for (const block of blocks) put(block)
   const written = blocks.map(({ path }) => path).filter((path) => path.includes('bookmark'))
   writeFileSync(

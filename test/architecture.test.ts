@@ -46,7 +46,7 @@ const mayImport: Record<string, readonly string[]> = {
 const owners: Record<string, readonly string[]> = {
   'better-sqlite3': ['db'],
   pg: ['db'],
-  kysely: ['core', 'db', 'delivery', 'exporter', 'gateway', 'observe'],
+  kysely: ['core', 'db', 'delivery', 'exporter', 'gateway', 'observe', 'testkit'],
   undici: ['delivery', 'gateway'],
   'ipaddr.js': ['delivery'],
   'markdown-it': ['markup'],

@@ -41,7 +41,7 @@ export function testWithChromium(name: string, run: (browser: Browser) => Promis
 /** Opens a window with its own cookies and storage. */
 export async function openWindow(browser: Browser, origin: string): Promise<Window> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, serviceWorkers: 'block' })
-  context.setDefaultTimeout(30_000)
+  context.setDefaultTimeout(60_000)
   const strayed: string[] = []
   const isOurs = (url: string) => url.startsWith(`${origin}/`) || /^(data|blob|about):/.test(url)
   context.on('request', (request) => {

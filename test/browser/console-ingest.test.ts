@@ -18,7 +18,7 @@ const send = async ({ otlpPort }: RunningGateway, token?: string, service = 'nig
   (await exportOnce(otlpPort, 'HTTP JSON', { service, ...(token !== undefined && { token }) })).code
 
 /** Waits as long as the other actions in a browser may take. */
-const poll = <T>(read: () => T) => expect.poll(read, { timeout: 15_000 })
+const poll = <T>(read: () => T) => expect.poll(read)
 
 const cells = (page: Page, table: string) =>
   page

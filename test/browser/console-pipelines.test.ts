@@ -70,16 +70,16 @@ testWithChromium(
     await page.getByLabel('Status').selectOption('Failed')
     const failed: PipelineRun[] = await samples.get(`pipelines?since=${since}&limit=100&status=failed`)
     const isFailed = async () => JSON.stringify(await rowsOf(page)) === JSON.stringify(expected(failed))
-    await until('the failed runs are shown', isFailed, 30_000)
+    await until('the failed runs are shown', isFailed)
     expect([...new URL(page.url()).searchParams]).toEqual([
       ['since', since],
       ['live', '0'],
       ['status', 'failed'],
     ])
     await page.reload()
-    await until('the failed runs are shown again', isFailed, 30_000)
+    await until('the failed runs are shown again', isFailed)
     await page.goBack()
-    await until('all runs are shown', async () => (await rowsOf(page)).length === 100, 30_000)
+    await until('all runs are shown', async () => (await rowsOf(page)).length === 100)
 
     const project = all[0]!.project!
     await page.getByLabel('Project').selectOption(project)
@@ -87,11 +87,10 @@ testWithChromium(
     await until(
       'the runs of the project are shown',
       async () => JSON.stringify(await rowsOf(page)) === JSON.stringify(expected(ofProject)),
-      30_000,
     )
     await page.getByLabel('Search').fill('there is no such run')
     await page.getByRole('link', { name: 'Clear filters' }).click()
-    await until('all runs are shown', async () => (await rowsOf(page)).length === 100, 30_000)
+    await until('all runs are shown', async () => (await rowsOf(page)).length === 100)
 
     await page.keyboard.press('g')
     await page.keyboard.press('i')

@@ -26,8 +26,8 @@ export interface CollectorStart {
   ownMetrics?: boolean
 }
 
-const startDeadlineMs = 20_000
-const stopDeadlineMs = 20_000
+const startDeadlineMs = 60_000
+const stopDeadlineMs = 60_000
 
 const builder = createRequire(import.meta.url).resolve('@penstock/toolchain/build-collector.mjs')
 

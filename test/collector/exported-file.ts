@@ -21,7 +21,7 @@ export function readExported(path: string, signal: Signal): string[] {
 }
 
 /** Waits until the file contains `items` spans, data points or log records, and returns the requests. */
-export async function waitForExported(path: string, signal: Signal, items: number, deadlineMs = 10_000) {
+export async function waitForExported(path: string, signal: Signal, items: number, deadlineMs = 60_000) {
   for (const startedMs = performance.now(); ; await sleep(20)) {
     const lines = readExported(path, signal)
     const found = lines.reduce((sum, line) => sum + countItems(line, signal), 0)

@@ -210,7 +210,7 @@ describeWithNginx('nginx in front of a backend, with a check of every request', 
     await blind.enforce(true)
     damage(join(blind.dataDir, 'gateway.db'))
     damage(join(blind.dataDir, 'gateway.db-wal'))
-    await expect.poll(() => blind.page('/readyz'), { timeout: 10_000 }).toMatchObject({ text: 'not ready: blind\n' })
+    await expect.poll(() => blind.page('/readyz')).toMatchObject({ text: 'not ready: blind\n' })
     const unused = await freePort()
     const nginx = await startNginx({
       ports: 2,

@@ -93,14 +93,14 @@ function peakMemoryBytes(): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024
 }
 
-test.each(cases)('$signal, $encoding, gzip: $why', { timeout: 120_000 }, async ({ signal, encoding, body }) => {
+test.each(cases)('$signal, $encoding, gzip: $why', async ({ signal, encoding, body }) => {
   const { status, body: refusal } = await post(`/v1/${signal}`, gzipSync(body(signal)), encoding, 'gzip')
   expect([status, decodeRpcStatus(refusal, encoding).code]).toEqual([400, 3])
   expect((await post(`/v1/${signal}`, Buffer.from('{}'), 'json')).status).toBe(200)
   expect(peakMemoryBytes()).toBeLessThan(900 * MIB)
 })
 
-test('answers other requests while it parses hostile bodies', { timeout: 120_000 }, async () => {
+test('answers other requests while it parses hostile bodies', async () => {
   const hostile = gzipSync(jsonList('resourceSpans', 20 * MIB))
   let parsing = true
   const sendHostile = () => post('/v1/traces', hostile, 'json', 'gzip').then(({ status }) => status)

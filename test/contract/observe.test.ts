@@ -208,7 +208,7 @@ describe('kill -9', () => {
     ],
   })
 
-  test('does not lose acknowledged data at any moment', { timeout: 120_000 }, async () => {
+  test('does not lose acknowledged data at any moment', async () => {
     const acknowledged = new Set<number>()
     let number = 0
     for (const killAfter of [1, 7, 40, 100]) {

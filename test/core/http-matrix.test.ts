@@ -35,10 +35,7 @@ test('every thing that a row needs can be created', () => {
   expect(Object.keys(allMakers)).toEqual(expect.arrayContaining([...needed]))
 })
 
-/** One row has some thirty requests, and each that changes code has a repository of its own. */
-const ROW_TIMEOUT_MS = 120_000
-
-describe('answers by caller and credential', { timeout: ROW_TIMEOUT_MS }, () => {
+describe('answers by caller and credential', () => {
   test.each(matrix)('$call', async (row) => {
     const [expected, actual]: Record<string, string>[] = [{}, {}]
     for (const column of matrixColumns(row)) {

@@ -75,7 +75,7 @@ export async function commitsWithoutEvent({ read }: Db<object>, shas: readonly s
     .map((sha) => `commit ${sha} does not have exactly one push event`)
 }
 
-const SWEEP_TIMEOUT_MS = 20_000
+const SWEEP_TIMEOUT_MS = 60_000
 const SWEEP_POLL_MS = 20
 
 /** Waits until the sweep has undone unfinished changes and removed files. */

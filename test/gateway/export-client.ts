@@ -137,7 +137,7 @@ export function grpcClient(
 }
 
 export async function exportWith(client: Client, options: Export): Promise<ExportReply> {
-  const { signal = 'traces', token, headers = {}, deadlineMs = 20_000 } = options
+  const { signal = 'traces', token, headers = {}, deadlineMs = 60_000 } = options
   const metadata = new Metadata()
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value)
   if (token !== undefined) metadata.set('authorization', `Bearer ${token}`)

@@ -34,7 +34,7 @@ function isRefused(port: number): Promise<boolean> {
 
 test('X-15, X-14: during the drain delay it is not ready, updates gRPC health, and still serves new connections', async () => {
   await using sink = await CountingSink.start()
-  await using gateway = await ProcessGateway.start({ upstream: sink.url, env: { PENSTOCK_DRAIN_DELAY_MS: '2000' } })
+  await using gateway = await ProcessGateway.start({ upstream: sink.url, env: { PENSTOCK_DRAIN_DELAY_MS: '5000' } })
   const session = connectHttp2(`http://127.0.0.1:${gateway.ports.grpc}`)
   session.on('error', () => {})
   const watch = openGrpcCall(session, WATCH_HEALTH, new Uint8Array())

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CountingSink } from './counting-sink.ts'
 import type { ProcessGateway } from './process-gateway.ts'
 import { SteadyLoad, type SteadyLoadResult } from './steady-load.ts'
+import { until } from './until.ts'
 
 export interface TogglingOptions {
   /** The rate of both loads together; half of the requests have a token. */
@@ -28,6 +29,9 @@ interface Phase {
   readonly isEnforced: boolean
 }
 
+/** How many answers without a token are checked after each change, however slow the machine is. */
+const CHECKED_PER_CHANGE = 15
+
 /** Toggles enforcement under load. Every request that overlaps no change must be decided by the last one. */
 export async function toggleUnderLoad(
   gateway: ProcessGateway,
@@ -36,7 +40,7 @@ export async function toggleUnderLoad(
   const { token } = await gateway.token()
   let phase: Phase = { number: 0, isEnforced: false }
   const unexpectedAnswers: string[] = []
-  const checked = { on: 0, off: 0 }
+  const checked = { on: 0, off: 0, sinceChange: 0 }
   const shared = { url: gateway.otlpUrl, perSecond: perSecond / 2, isRetrying: false }
   const withToken = new SteadyLoad({ ...shared, token })
   const without = new SteadyLoad<Phase>({
@@ -46,6 +50,7 @@ export async function toggleUnderLoad(
     onAnswer: (status, sent) => {
       if (sent.number !== phase.number || sent.number % 2 === 1) return
       checked[sent.isEnforced ? 'on' : 'off'] += 1
+      checked.sinceChange += 1
       const expected = sent.isEnforced ? 401 : 200
       if (status !== expected)
         unexpectedAnswers.push(`${status} instead of ${expected} after change ${sent.number / 2}`)
@@ -54,14 +59,17 @@ export async function toggleUnderLoad(
   let slowestChangeMs = 0
   for (let toggle = 1; toggle <= toggles; toggle += 1) {
     await sleep(everyMs)
+    await until('answers are checked after a change', () => checked.sinceChange >= CHECKED_PER_CHANGE)
     phase = { ...phase, number: phase.number + 1 }
     const startMs = performance.now()
     const isEnforced = toggle % 2 === 1
     await gateway.enforce(isEnforced)
     slowestChangeMs = Math.max(slowestChangeMs, performance.now() - startMs)
     phase = { number: phase.number + 1, isEnforced }
+    checked.sinceChange = 0
   }
   await sleep(everyMs)
+  await until('answers are checked after the last change', () => checked.sinceChange >= CHECKED_PER_CHANGE)
   return {
     withToken: await withToken.stop(),
     without: await without.stop(),

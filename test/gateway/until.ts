@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export async function until<T>(
   condition: string,
   check: () => T | undefined | false | Promise<T | undefined | false>,
-  deadlineMs = 15_000,
+  deadlineMs = 60_000,
 ): Promise<T> {
   for (const startedMs = performance.now(); ; await sleep(10)) {
     const found = await check()

@@ -33,7 +33,7 @@ describeWithClients('reactions of stock clients to our answers', () => {
     const stages = await Promise.all(situations.map(setUp))
     const observed = await observeAll(stages)
     expect(observed).toEqual(Object.fromEntries(situations.map((situation) => [situation.row, expectedOf(situation)])))
-  }, 90_000)
+  })
 })
 
 function expectedOf({ retryable, otherwise = {}, http, grpc }: Situation): Record<string, string> {

@@ -28,7 +28,7 @@ export interface Nginx {
   stop(): Promise<void>
 }
 
-const deadlineMs = 20_000
+const deadlineMs = 60_000
 
 const binaryPaths = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx', '/opt/homebrew/bin/nginx']
 

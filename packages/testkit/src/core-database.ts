@@ -1,12 +1,22 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { CoreTables } from '@penstock/core'
 import { isPostgresUrl, openDatabase } from '@penstock/db'
+import { CoreSchemas } from './core-schemas.ts'
 import { type TemporaryDatabase, temporaryDatabase } from './temporary-database.ts'
 
 let migratedFile: Promise<Buffer> | undefined
+let schemas: CoreSchemas | undefined
 
-/** Returns a new database with the core's tables. On SQLite, only the first one in a process is migrated; the others are copies of its file. */
+/**
+ * Returns a new database with the core's tables. On SQLite, only the first one in a process is migrated; the others are
+ * copies of its file. On a PostgreSQL server of the test run, schemas are used again after their removal.
+ */
 export async function temporaryCoreDatabase(directory: string): Promise<TemporaryDatabase> {
+  const runServerUrl = process.env.PENSTOCK_TEST_RUN_DATABASE_URL
+  if (runServerUrl) {
+    schemas ??= new CoreSchemas(runServerUrl, migrateAt)
+    return schemas.take()
+  }
   const database = await temporaryDatabase(directory)
   const { location } = database
   if (isPostgresUrl(location)) {

@@ -17,7 +17,8 @@ export async function temporaryDatabase(directory: string): Promise<TemporaryDat
 }
 
 /**
- * Creates a schema on the server. For connections to the returned `location`, it is the only schema in the search path.
+ * Creates a schema on the server. For connections to the returned `location`, it is the only schema in the search path, and its
+ * name is that of the application.
  */
 export async function temporarySchema(serverUrl: string): Promise<TemporaryDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
@@ -26,6 +27,7 @@ export async function temporarySchema(serverUrl: string): Promise<TemporaryDatab
   await server.close()
   const location = new URL(serverUrl)
   location.searchParams.set('options', `--search_path=${name}`)
+  location.searchParams.set('application_name', name)
   return {
     location: location.href,
     async remove() {

@@ -2,10 +2,10 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../collector/free-port.ts'
 import { CORE_URL, ProgramHost } from './program-host.ts'
 
 const PROGRAM = 'gitlab-ci-pipelines-exporter'
-const METRICS_PORT = 18_099
 const program = (process.env.PATH ?? '')
   .split(delimiter)
   .map((directory) => join(directory, PROGRAM))
@@ -92,8 +92,8 @@ async function recordPipelines(host: ProgramHost): Promise<void> {
   })
 }
 
-const configOf = (token: string) => `
-server: { listen_address: '127.0.0.1:${METRICS_PORT}' }
+const configOf = (token: string, metricsPort: number) => `
+server: { listen_address: '127.0.0.1:${metricsPort}' }
 gitlab: { url: '${CORE_URL}', token: '${token}', enable_health_check: false }
 project_defaults:
   pull:
@@ -110,19 +110,20 @@ wildcards:
     archived: false
 `
 
-/** Starts the exporter, and returns its metrics when it has those of a job of the child pipeline, or after 30 seconds. */
+/** Starts the exporter, and returns its metrics when it has those of a job of the child pipeline, or after 90 seconds. */
 async function collectedMetrics(host: ProgramHost): Promise<ReadonlyMap<string, number>> {
+  const metricsPort = await freePort()
   const config = join(host.directory, 'exporter.yml')
-  writeFileSync(config, configOf(host.core.rootToken))
+  writeFileSync(config, configOf(host.core.rootToken, metricsPort))
   const exporter = host.spawn(program!, ['run', '--config', config])
   try {
-    for (let attempt = 0; attempt < 60; attempt++) {
+    for (let attempt = 0; attempt < 180; attempt++) {
       await sleep(500)
-      const said = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`).then(
+      const said = await fetch(`http://127.0.0.1:${metricsPort}/metrics`).then(
         (reply) => reply.text(),
         () => '',
       )
-      if (attempt === 59 || said.includes('job_name="publish"')) return valuesIn(said)
+      if (attempt === 179 || said.includes('job_name="publish"')) return valuesIn(said)
     }
     return new Map()
   } finally {

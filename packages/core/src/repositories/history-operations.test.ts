@@ -90,7 +90,7 @@ describe('blame', () => {
       expect(history.git('show', 'main:a.txt')).toBe(text.join('\n'))
       expect(await blame('a.txt')).toEqual(blameOfGit('a.txt'))
     }
-  }, 60_000)
+  })
 
   test('rejects a missing file, a missing ref and a reversed range', async () => {
     history.commit({ 'a.txt': 'x' })

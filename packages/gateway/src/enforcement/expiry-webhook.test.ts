@@ -68,13 +68,10 @@ test('O-9: posts which token expires, and when', async () => {
 /** Advances the clock until the condition holds. */
 async function advanceUntil(clock: ManualClock, isOver: () => boolean): Promise<void> {
   await expect
-    .poll(
-      async () => {
-        await clock.advance(1_000)
-        return isOver()
-      },
-      { timeout: 10_000 },
-    )
+    .poll(async () => {
+      await clock.advance(1_000)
+      return isOver()
+    })
     .toBe(true)
 }
 

@@ -226,7 +226,7 @@ test('limits several files to 20 MB in total', async () => {
   ])
   expect(nodes[2].size).toBe('1')
   expect(body.errors[0].message).toBe('The data of several blobs may be at most 20 MB in one request')
-}, 20_000)
+})
 
 describe('a commit', () => {
   test('finds a commit by branch, tag, id or the start of an id', async () => {
