@@ -76,6 +76,26 @@ test('exports a finished pipeline through the gateway once per signal, with the 
   }
 })
 
+test('exports a pipeline of posted statuses once, when they are finished', async () => {
+  const [sink, dataDir] = [await startSink(), await dataDirectory()]
+  const service = await serve('all', dataDir, { PENSTOCK_UPSTREAM: sink.url })
+  const project = await newProject(service, 'checked', { [EXPORT]: 'traces' })
+  const actions = [{ action: 'create', file_path: 'a.txt', content: 'a' }]
+  const change = { branch: 'main', commit_message: 'Begin', actions }
+  await call(service, 'POST', `/projects/${project}/repository/commits`, change)
+  const post = (state: string, name: string) =>
+    call(service, 'POST', `/projects/${project}/statuses/main`, { state, name })
+  await post('running', 'lint')
+  expect(await queued(dataDir)).toEqual([])
+  const { pipeline_id } = await post('failed', 'lint')
+  await untilQueued(dataDir, [`delivered ${pipeline_id} traces`])
+  await post('success', 'lint')
+  expect(await queued(dataDir)).toEqual([`delivered ${pipeline_id} traces`])
+  expect(sink.requests.map(signalOf)).toEqual(['traces'])
+  const body = Buffer.from(sink.requests[0]!.body).toString('latin1')
+  for (const text of ['lint', 'api_failure', 'external']) expect(body).toContain(text)
+})
+
 test('exports a large record, which is read in another thread, like a small one', async () => {
   const [sink, dataDir] = [await startSink(), await dataDirectory()]
   const service = await serve('core', dataDir, { PENSTOCK_EXPORT_ENDPOINT: sink.url })

@@ -313,6 +313,7 @@ export {
   updateFile,
 } from './repositories/file-operations.ts'
 export * from './repositories/history-operations.ts'
+export { getProjectLanguages, type ProjectLanguages } from './repositories/language-operations.ts'
 export { type LanguageShare, languageOf } from './repositories/languages.ts'
 export type {} from './repositories/merge-request-version-store.ts'
 export * from './repositories/pick-operations.ts'

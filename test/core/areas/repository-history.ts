@@ -112,6 +112,11 @@ export const area: MatrixArea = {
       send: { state: 'success', name: 'lint', coverage: 90 },
     },
     reads(`${repository}/files/*file_path/blame`, listOf(blamedLines), { scopes, send: { ref: 'main' } }),
+    reads('/projects/:id/languages', { has: {} }),
+    reads(`${mergeRequests}/pipelines`, listOf({ has: { id: 'int', status: 'text', web_url: 'text' } }), {
+      needs: ['changed merge request'],
+      mayBeEmpty: true,
+    }),
     reads(`${mergeRequests}/commits`, listOf(commit), { needs: ['changed merge request'] }),
     reads(`${mergeRequests}/diffs`, listOf(diff), { needs: ['changed merge request'] }),
     reads(

@@ -15,6 +15,7 @@ import { comparedIssuable, issuableChanges, issuableFields, issuableTitle, MAX_L
 import { milestoneIdAfter, setMetadata } from './issuable-changes.ts'
 import { type DescribedIssue, type Issue, issueFields, issueSeverities, type ShownIssue } from './issue.ts'
 import { findIssue, issueTables, setIssueState, updateIssueRow } from './issue-store.ts'
+import { withClosingCounts } from './issue-mention-store.ts'
 import { subscribedItems } from './participants.ts'
 import { changeEstimate } from './time-estimate.ts'
 
@@ -140,7 +141,8 @@ export async function shownIssue(
   issue: DescribedIssue,
 ): Promise<ShownIssue> {
   const subscribed = await subscribedItems(context, issueTables, context.actor, [issue])
-  return { ...issue, isSubscribed: subscribed.has(issue.id) }
+  const [counted] = await withClosingCounts(context, context.actor, [issue])
+  return { ...counted!, isSubscribed: subscribed.has(issue.id) }
 }
 
 export const canAdminister = async (context: ReadContext & OperationContext, project: Project) =>

@@ -21,6 +21,7 @@ import {
   type IssueState,
   issueSeverities,
 } from './issue.ts'
+import { withClosingCounts } from './issue-mention-store.ts'
 import { describedIssuesOf, type IssueRow, issueQuery, issuesOf, issueTables } from './issue-store.ts'
 
 /** Returns a page of the issues that the actor may see. */
@@ -35,7 +36,7 @@ export async function pageOfIssues(
     orderedBy(describedIssues(context, actor, filter), issueOrder(filter).columns),
     page,
   )
-  return { ...rows, items: await describedIssuesOf(context, rows.items) }
+  return { ...rows, items: await withClosingCounts(context, actor, await describedIssuesOf(context, rows.items)) }
 }
 
 /** @throws DomainError `no_keyset_in_order` for an order by a value that may be missing */
@@ -48,7 +49,7 @@ export async function keysetPageOfIssues(
   const { columns, values } = issueOrder(filter)
   if (values.length > 0) throw noKeysetInThisOrder()
   const rows = await keysetPageOf(describedIssues(context, actor, filter).select(values), page, columns)
-  return { ...rows, items: await describedIssuesOf(context, rows.items) }
+  return { ...rows, items: await withClosingCounts(context, actor, await describedIssuesOf(context, rows.items)) }
 }
 
 const describedIssues = (context: ReadContext, actor: Actor, filter: IssueFilter) =>

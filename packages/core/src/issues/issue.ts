@@ -43,6 +43,8 @@ export interface Issue extends Issuable {
   readonly weight: number | undefined
   /** The id of the issue in another project that continues this one. */
   readonly movedToId: number | undefined
+  /** The number of merge requests that close the issue, where it was asked for. */
+  readonly closingCount?: number | undefined
 }
 
 export type DescribedIssue = Issue & DescribedIssuable

@@ -1,10 +1,15 @@
 import { z } from 'zod'
+import { requirePermission } from '../access/subject.ts'
 import type { Listed } from '../kit/listing.ts'
 import { listedEach } from '../kit/listing.ts'
-import { unscopedBatchQuery } from '../operations/operation.ts'
+import { type Page, pageInput } from '../kit/page.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
+import { query, unscopedBatchQuery } from '../operations/operation.ts'
 import { type Pipeline, pipelinesOfEachInput } from '../pipelines/pipeline.ts'
-import { newestOfEach, pipelineListing, pipelineQuery } from '../pipelines/pipeline-store.ts'
+import { newestOfEach, pageOfPipelines, pipelineListing, pipelineQuery } from '../pipelines/pipeline-store.ts'
+import { getProject } from '../projects/project-store.ts'
 import type { MergeRequest } from './merge-request.ts'
+import { getMergeRequest } from './merge-request-changes.ts'
 import { projectsAllowing } from './merge-request-projects.ts'
 
 /** Lists the pipelines of each merge request's source branch, newest first. */
@@ -17,6 +22,22 @@ export const listPipelinesOfEachMergeRequest = unscopedBatchQuery(
     )
     const lists = listedEach(pipelineListing(context, queries), mergeRequests.length)
     return lists.map((list, index) => (readable.has(mergeRequests[index]!.projectId) ? list : undefined))
+  },
+)
+
+/** Lists the pipelines of a merge request's source branch, newest first. */
+export const listMergeRequestPipelines = query(
+  {
+    name: 'listMergeRequestPipelines',
+    caller: 'anyone',
+    input: z.object({ project: namespaceRef, mergeRequestIid: z.int(), ...pageInput }),
+    permission: 'read_merge_request',
+    subject: (context, { project }) => getProject(context, project),
+  },
+  async (context, { mergeRequestIid, ...page }): Promise<Page<Pipeline>> => {
+    await requirePermission(context, context.subject, 'read_pipeline')
+    const { sourceBranch } = await getMergeRequest(context, context.actor, context.subject, mergeRequestIid)
+    return pageOfPipelines(context, context.subject, { ref: sourceBranch, orderBy: 'id', sort: 'desc' }, page)
   },
 )
 

@@ -58,6 +58,11 @@ test('titles and descriptions tell which issues a merge request closes, and whic
   expect(await listed(`${one}/related_issues`)).toEqual(['1/1', '1/2', '2/2'])
   expect(await listed('1/issues/1/closed_by')).toEqual([`1/${iid}`])
   expect(await listed('1/issues/2/closed_by')).toEqual([])
+  const counts = (await call('GET', '1/issues?sort=asc')).body.map(
+    (issue: Record<string, number>) => issue.merge_requests_count,
+  )
+  expect(counts).toEqual([1, 0])
+  expect((await call('GET', '1/issues/1')).body.merge_requests_count).toBe(1)
   expect(await listed('1/issues/2/related_merge_requests')).toEqual([`1/${iid}`])
   // Only merge requests of the own project close an issue in this list, as on GitLab.
   expect(await listed('2/issues/2/closed_by')).toEqual([])

@@ -4,6 +4,7 @@ import {
   getMergeRequestVersion,
   listMergeRequestCommits,
   listMergeRequestDiffs,
+  listMergeRequestPipelines,
   listMergeRequestVersions,
   type MergeRequestChanges,
   type VersionWithDiffs,
@@ -15,6 +16,7 @@ import { orderedList } from './parameters/lists.ts'
 import { mergeRequestChanges } from './parameters/repository.ts'
 import { commitJson, commitSchema, commitShape } from './shapes/commit-shape.ts'
 import { shownMergeRequestShape } from './shapes/merge-request-shape.ts'
+import { pipelineSummaryShape } from './shapes/pipeline-shape.ts'
 import { diffShape } from './shapes/repository-shapes.ts'
 
 const changesShape: Shape<MergeRequestChanges> = {
@@ -82,6 +84,15 @@ export const mergeRequestDiffsArea: Area = {
       summary: 'List the commits of a merge request, newest first.',
       names,
       shape: commitShape,
+    }),
+    route({
+      method: 'GET',
+      path: `${mergeRequest}/pipelines`,
+      operation: listMergeRequestPipelines,
+      parameters: orderedList,
+      summary: 'List the pipelines of the source branch of a merge request, newest first.',
+      names,
+      shape: pipelineSummaryShape,
     }),
     route({
       method: 'GET',

@@ -236,3 +236,28 @@ test('lists the jobs of the recorded pipelines of a commit', async () => {
   expect(await asGuest(sha.slice(0, 8))).toMatchObject(notFound)
   expect((await asGuest(sha)).status).toBe(200)
 })
+
+test('lists the pipelines of a merge request, and the languages of a project', async () => {
+  const { world } = server
+  const sha = await commit('feature/x', { action: 'create', filePath: 'b.ts', content: 'let b\n' })
+  const draft = { project: project.id, title: 'Add b', sourceBranch: 'feature/x', targetBranch: 'main' }
+  const { iid } = await world.perform(mira, createMergeRequest, draft)
+  for (const [id, ref] of [
+    [7, 'feature/x'],
+    [8, 'feature/x'],
+    [9, 'main'],
+  ] as const) {
+    const objectAttributes = { id, status: 'success', ref, sha }
+    await world.perform(mira, putPipelineRecord, { project: project.id, pipelineId: id, objectAttributes, payload: '' })
+  }
+  const { body } = await get(`merge_requests/${iid}/pipelines`)
+  expect(body.map((each: { id: number }) => each.id)).toEqual([8, 7])
+  expect(body[0]).toMatchObject({ project_id: project.id, sha, ref: 'feature/x', status: 'success' })
+  expect((await get('languages')).body).toEqual({})
+  await commit(
+    'main',
+    { action: 'create', filePath: 'a.go', content: 'abc' },
+    { action: 'create', filePath: 'a.py', content: 'a' },
+  )
+  expect((await get('languages')).body).toEqual({ Go: 75, Python: 25 })
+})

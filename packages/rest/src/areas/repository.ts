@@ -12,6 +12,7 @@ import {
   getBranch,
   getCommitWithPipeline,
   getFile,
+  getProjectLanguages,
   getRawBlob,
   getRawFile,
   getTag,
@@ -42,6 +43,7 @@ import {
   commitRefShape,
   comparisonShape,
   contributorShape,
+  languagesShape,
 } from './shapes/history-shapes.ts'
 import {
   blobShape,
@@ -256,6 +258,14 @@ export const repositoryArea: Area = {
       summary: 'List the authors of the commits of a branch.',
       names,
       shape: contributorShape,
+    }),
+    route({
+      method: 'GET',
+      path: '/projects/:id/languages',
+      operation: getProjectLanguages,
+      summary: 'Get the languages of the default branch, with their shares in percent.',
+      names,
+      shape: languagesShape,
     }),
     route({
       method: 'GET',

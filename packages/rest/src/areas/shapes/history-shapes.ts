@@ -4,6 +4,7 @@ import {
   type Comparison,
   type ContainingReference,
   type Contributor,
+  type ProjectLanguages,
   signatureTime,
 } from '@penstock/core'
 import { z } from 'zod'
@@ -86,3 +87,9 @@ export const archiveContent = ({ contentType, stream }: Archive) => ({ type: con
 export const archiveHeaders = ({ fileName }: Archive) => ({
   'Content-Disposition': disposition('attachment', fileName),
 })
+
+/** The share of each language in percent, by name. */
+export const languagesShape: Shape<ProjectLanguages> = {
+  schema: z.record(z.string(), z.number()).meta({ id: 'Languages' }),
+  of: ({ shares }) => Object.fromEntries(shares.map(({ name, share }) => [name, share])),
+}

@@ -83,7 +83,7 @@ export const issueShape = {
       type: issue.type.toUpperCase(),
       assignee: json.assignee,
       user_notes_count: json.user_notes_count,
-      merge_requests_count: 0,
+      merge_requests_count: issue.closingCount ?? 0,
       upvotes: json.upvotes,
       downvotes: json.downvotes,
       due_date: issue.dueDate ?? null,
