@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
-import { createDeflate, deflateSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { createDeflate, deflate, deflateSync } from 'node:zlib'
 import type { ObjectType } from './git-object.ts'
 
-/** The size up to which an object is compressed in one step. A thread takes longer for so little. */
-export const INLINE_OBJECT_BYTES = 16 * 1024
-/** The bytes of a large object that one turn of the event loop handles. */
+/** The size up to which an object is compressed on the event loop. A thread takes longer for so little. */
+const INLINE_BYTES = 16 * 1024
+/** The size up to which an object is hashed in one turn of the event loop. */
+export const WHOLE_OBJECT_BYTES = 256 * 1024
+/** The bytes of a larger object that one turn handles. */
 const PART_BYTES = 64 * 1024
 
 /** The content of an object that is not held in memory, or not handled in one turn of the event loop. */
@@ -22,10 +25,16 @@ export function* partsOf(bytes: Uint8Array): Generator<Uint8Array> {
 
 const headerOf = (type: ObjectType, size: number): Buffer => Buffer.from(`${type} ${size}\0`)
 
-/** Returns the id of a small object, and the content of its file. */
-export function encodedObject(type: ObjectType, content: Uint8Array): { oid: string; bytes: Uint8Array } {
+const deflateInThread = promisify<Buffer, Buffer>(deflate)
+
+/** Returns the id of an object of at most `WHOLE_OBJECT_BYTES`, and the content of its file. */
+export async function encodedObject(
+  type: ObjectType,
+  content: Uint8Array,
+): Promise<{ oid: string; bytes: Uint8Array }> {
   const whole = Buffer.concat([headerOf(type, content.length), content])
-  return { oid: createHash('sha1').update(whole).digest('hex'), bytes: deflateSync(whole) }
+  const oid = createHash('sha1').update(whole).digest('hex')
+  return { oid, bytes: whole.length <= INLINE_BYTES ? deflateSync(whole) : await deflateInThread(whole) }
 }
 
 /**

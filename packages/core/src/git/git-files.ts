@@ -1,6 +1,6 @@
 import { lstat, mkdir, open, readdir, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { encodedObject, encodeIntoFile, INLINE_OBJECT_BYTES, type ObjectParts, partsOf } from './encoded-object.ts'
+import { encodedObject, encodeIntoFile, type ObjectParts, partsOf, WHOLE_OBJECT_BYTES } from './encoded-object.ts'
 import { fileSpace } from './file-space.ts'
 import type { ObjectType } from './git-object.ts'
 import { looseObjectPath } from './loose-object.ts'
@@ -72,9 +72,9 @@ export class DurableFiles {
    * Writes a new object, unless it exists, and returns its id. It is durable, and readers find it, after `placeObjects`.
    */
   async addObject(type: ObjectType, content: Uint8Array): Promise<string> {
-    if (content.length > INLINE_OBJECT_BYTES)
+    if (content.length > WHOLE_OBJECT_BYTES)
       return this.addObjectOfParts(type, { size: content.length, parts: partsOf(content) })
-    const { oid, bytes } = encodedObject(type, content)
+    const { oid, bytes } = await encodedObject(type, content)
     const file = looseObjectPath(this.#gitdir, oid)
     if (await this.#hasObject(file)) return oid
     const temporary = this.#newPath()

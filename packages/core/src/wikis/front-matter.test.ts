@@ -39,6 +39,17 @@ describe('front matter', () => {
 })
 
 describe('redirects', () => {
+  it('are limited to the newest ones, because each move writes all of them', () => {
+    let text: string | undefined
+    for (let move = 0; move < 2_100; move += 100)
+      text = withRedirects(
+        text,
+        new Map(Array.from({ length: 100 }, (_, index) => [`a${move + index}`, `b${move + index}`])),
+      )
+    const lines = text!.trimEnd().split('\n')
+    expect([lines.length, lines[1], lines.at(-1)]).toEqual([2_001, '"a100": "b100"', '"a2099": "b2099"'])
+  })
+
   it('keep the entries of other programs', () => {
     const text = `---\n"a b": "c\\"d"\n'it''s': x y\nplain/p: a\n# no entry\n- neither\n`
     expect(withRedirects(text, new Map([['a', 'z']]))).toBe(

@@ -1,5 +1,5 @@
-/** The limit of the entries. The oldest ones are dropped. */
-const MAX_REDIRECTS = 10_000
+/** The limit of the entries, because each move writes all of them again. The oldest ones are dropped. */
+const MAX_REDIRECTS = 2_000
 /** A larger file is not one of this service, and is replaced. */
 export const MAX_REDIRECTS_BYTES = 16 * 1024 * 1024
 
