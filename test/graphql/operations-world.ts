@@ -76,6 +76,7 @@ export async function operationsWorld(served: ServedWorld): Promise<OperationsWo
     callers: { root, mira },
     values: {
       sha: head.id,
+      workSha: workHead.id,
       cursor: issues.pageInfo.endCursor,
       pipeline: pipeline.id,
       oldPipeline: old.id,

@@ -50,3 +50,13 @@ test('releases are created with their tag, read, changed and removed', async () 
   expect(await ProjectReleases.all(project)).toEqual([])
   expect((await root.Tags.all(project)).length).toBe(1)
 })
+
+test('merge requests are merged with a commit of its own', async () => {
+  const actions = [{ action: 'create', filePath: 'b.txt', content: 'b' }] as const
+  const { id: sha } = await root.Commits.create(project, 'fix', 'Fix', [...actions], { startBranch: 'main' })
+  await root.MergeRequests.create(project, 'fix', 'main', 'Fix')
+  const merged = await root.MergeRequests.merge(project, 1, { sha, shouldRemoveSourceBranch: true })
+  expect(merged).toMatchObject({ state: 'merged', merge_user: { username: 'root' }, squash_commit_sha: null })
+  expect((await root.Branches.show(project, 'main')).commit.id).toBe(merged.merge_commit_sha)
+  expect((await root.Branches.all(project)).map(({ name }) => name)).toEqual(['main'])
+})

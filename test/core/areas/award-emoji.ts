@@ -6,7 +6,7 @@ import {
   snippetAwards,
   snippetNoteAwards,
 } from '@penstock/core'
-import type { MatrixRow } from '../http-matrix-row.ts'
+import type { Answer, MatrixRow } from '../http-matrix-row.ts'
 import { basicUser, listOf, type Shape } from '../http-matrix-shapes.ts'
 import type { Maker, MatrixArea } from '../matrix-area.ts'
 import { area as notes } from './notes.ts'
@@ -23,6 +23,9 @@ const award: Shape = {
     url: { is: null },
   },
 }
+
+/** As on GitLab, those who may not react are answered as if the reaction could not be found. */
+const notFound: Answer = { status: 404, body: { message: '404 Award Emoji Not Found' } }
 
 /** The things with their operations; those on a note get the note that the thing is created with. */
 const awarded = [
@@ -63,6 +66,7 @@ for (const { name, path, reads, on, onNote } of awarded) {
         needs: [`note on ${name}`],
         answer: [201, award],
         send: { name: 'tada' },
+        except: { 'bot of another project, public': notFound },
       },
       { call: `DELETE ${at}/award_emoji/:award_id`, ...writing, needs: [`own ${thing}`], answer: [204] },
     )

@@ -1,6 +1,7 @@
-import { createMergeRequest } from '@penstock/core'
+import { createCommit, createMergeRequest } from '@penstock/core'
 import { byAuthor, issuableRows } from '../http-matrix-issuables.ts'
 import { withBranch } from '../http-matrix-repository-things.ts'
+import type { Answer } from '../http-matrix-row.ts'
 import { basicUser, listOf, mergeRequest } from '../http-matrix-shapes.ts'
 import type { Maker, MatrixArea } from '../matrix-area.ts'
 
@@ -11,6 +12,7 @@ const createdMergeRequest: Maker = async ({ server, parent }) => {
   const { iid } = await world.perform(root, createMergeRequest, draft)
   return { merge_request_iid: iid }
 }
+const unauthorized: Answer = { status: 401, body: { message: '401 Unauthorized' } }
 const mergeRequests = byAuthor('merge_requests', createdMergeRequest)
 
 export const area: MatrixArea = {
@@ -60,6 +62,19 @@ export const area: MatrixArea = {
       send: { title: 'Seeds', source_branch: 'seeds', target_branch: 'main' },
     },
     {
+      call: 'PUT /projects/:id/merge_requests/:merge_request_iid/merge',
+      may: { project: 30 },
+      answer: [200, mergeRequest],
+      needs: ['merge request to merge'],
+      // As on GitLab, those who see the merge request but may not merge it are answered like callers without a sign-in.
+      except: {
+        'one role below': unauthorized,
+        'stranger, internal': unauthorized,
+        'stranger, public': unauthorized,
+        'bot of another project, public': unauthorized,
+      },
+    },
+    {
       call: 'GET /projects/:id/merge_requests/:merge_request_iid/reviewers',
       may: { project: 20 },
       visitors: 'anyone',
@@ -71,6 +86,16 @@ export const area: MatrixArea = {
 
   things: {
     'merge request': createdMergeRequest,
+    'merge request to merge': async ({ server, parent }) => {
+      const { world, root } = server
+      const project = parent!.id
+      const branch = server.word('merged')
+      await withBranch(server, parent!, branch)
+      const actions = [{ action: 'create', filePath: `${branch}.md`, content: 'Seeds' }]
+      await world.perform(root, createCommit, { project, branch, commitMessage: 'Sow', actions })
+      const draft = { project, title: 'Seeds', sourceBranch: branch, targetBranch: 'main' }
+      return { merge_request_iid: (await world.perform(root, createMergeRequest, draft)).iid }
+    },
     'own merge request': mergeRequests.own,
     'merge request of another': mergeRequests.ofAnother,
   },

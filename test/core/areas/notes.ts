@@ -112,8 +112,10 @@ const places: Readonly<Record<string, (context: ThingContext) => Promise<Values>
   'merge request': async ({ server, parent }) => {
     const { world, root } = server
     const project = parent!.id
-    await withBranch(server, parent!, 'notes')
-    const draft = { project, title: 'Seeds', sourceBranch: 'notes', targetBranch: 'main' }
+    // A project has one open merge request for each branch.
+    const sourceBranch = server.word('notes')
+    await withBranch(server, parent!, sourceBranch)
+    const draft = { project, title: 'Seeds', sourceBranch, targetBranch: 'main' }
     const { iid } = await world.perform(root, createMergeRequest, draft)
     const input = { project, mergeRequestIid: iid, body }
     const made = await world.perform(root, unlimited(mergeRequestDiscussions.create), input)

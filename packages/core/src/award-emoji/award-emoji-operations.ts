@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { can } from '../access/can.ts'
 import { standingOf } from '../access/subject.ts'
-import { DomainError, notFound } from '../kit/domain-error.ts'
+import { DomainError, forbidden, notFound } from '../kit/domain-error.ts'
 import { type Page, pageInput } from '../kit/page.ts'
 import { canComment, readableNotes } from '../notes/note-access.ts'
 import { findNoteOn } from '../notes/note-store.ts'
@@ -84,6 +85,8 @@ function awardOperations(kind: NoteableKind, on: 'itself' | 'notes') {
           const before = await getAward(tx, awardable, input.awardId)
           const { id, isAdministrator } = tx.actor!
           if (before.userId !== id && !isAdministrator) throw new DomainError({ code: 'unauthenticated' })
+          // A bot has no rights outside of its project, and an archived project stays as it is.
+          if (!can(await standingOf(tx, tx.actor, tx.subject), 'create_note')) throw forbidden()
           tx.requireUnmodified(before.updatedAtMs)
           await deleteAward(tx, awardable, before)
           await recordChange(tx, awardEmojiEvents, 'removed', { before, projectId: before.projectId })

@@ -200,6 +200,8 @@ export const mergeRequestEvents: RecordedKind<DescribedMergeRequest> = {
       'isSquashed',
       'removesSourceBranch',
       'mergedAtMs',
+      'mergeCommitSha',
+      'squashCommitSha',
     ),
     reviewerIds: ({ reviewers }) => reviewers.map(({ id }) => id),
     mergedById: ({ mergedBy }) => mergedBy?.id,

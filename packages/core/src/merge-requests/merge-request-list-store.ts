@@ -212,5 +212,7 @@ async function mergeRequestsOf(context: ReadContext, rows: readonly MergeRequest
     removesSourceBranch: row.removes_source_branch === null ? undefined : row.removes_source_branch === 1,
     mergedBy: users.get(row.merged_by_id ?? 0),
     mergedAtMs: row.merged_at_ms ?? undefined,
+    mergeCommitSha: row.merge_commit_sha ?? undefined,
+    squashCommitSha: row.squash_commit_sha ?? undefined,
   }))
 }

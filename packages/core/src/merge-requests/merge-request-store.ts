@@ -34,6 +34,8 @@ interface MergeRequestsTable {
   removes_source_branch: number | null
   merged_by_id: number | null
   merged_at_ms: number | null
+  merge_commit_sha: Generated<string | null>
+  squash_commit_sha: Generated<string | null>
   closed_by_id: number | null
   closed_at_ms: number | null
   created_at_ms: number
@@ -70,6 +72,8 @@ export const listedColumns = [
   'merge_requests.removes_source_branch',
   'merge_requests.merged_by_id',
   'merge_requests.merged_at_ms',
+  'merge_requests.merge_commit_sha',
+  'merge_requests.squash_commit_sha',
   'merge_requests.closed_by_id',
   'merge_requests.closed_at_ms',
   'merge_requests.created_at_ms',
@@ -156,6 +160,30 @@ export async function setMergeRequestState(
   await db
     .updateTable('merge_requests')
     .set({ state, closed_at_ms: closes ? nowMs : null, closed_by_id: closes ? userId : null, updated_at_ms: nowMs })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Stores that a user merged a merge request, and the commits of the merge. */
+export async function setMerged(
+  { db, nowMs }: Tx,
+  id: number,
+  merge: {
+    readonly userId: number
+    readonly mergeCommit: string | undefined
+    readonly squashCommit: string | undefined
+  },
+): Promise<void> {
+  await db
+    .updateTable('merge_requests')
+    .set({
+      state: 'merged',
+      merged_by_id: merge.userId,
+      merged_at_ms: nowMs,
+      merge_commit_sha: merge.mergeCommit ?? null,
+      squash_commit_sha: merge.squashCommit ?? null,
+      updated_at_ms: nowMs,
+    })
     .where('id', '=', id)
     .execute()
 }

@@ -39,6 +39,9 @@ export interface MergeRequest extends Issuable {
   readonly removesSourceBranch: boolean | undefined
   readonly mergedBy: User | undefined
   readonly mergedAtMs: number | undefined
+  /** `undefined` also if the target branch was only moved forward. */
+  readonly mergeCommitSha: string | undefined
+  readonly squashCommitSha: string | undefined
 }
 
 export type DescribedMergeRequest = MergeRequest & DescribedIssuable

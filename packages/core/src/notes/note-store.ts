@@ -114,6 +114,19 @@ export async function countNotesOn({ db }: ReadContext, noteable: Noteable): Pro
   return Number((await counted.executeTakeFirstOrThrow()).count)
 }
 
+/** Tells whether a merge request has a discussion that is not resolved. */
+export async function hasOpenDiscussions({ db }: ReadContext, mergeRequestId: number): Promise<boolean> {
+  const open = db
+    .selectFrom('notes')
+    .select('id')
+    .where('merge_request_id', '=', mergeRequestId)
+    .where('kind', '!=', 'individual')
+    .where('is_system', '=', 0)
+    .where('resolved_at_ms', 'is', null)
+    .limit(1)
+  return (await open.executeTakeFirst()) !== undefined
+}
+
 async function notesOfRows(
   context: ReadContext,
   rows: readonly Selectable<NotesTable>[],

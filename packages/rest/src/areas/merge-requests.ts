@@ -7,12 +7,19 @@ import {
   listMergeRequests,
   listProjectMergeRequests,
   listRelatedIssues,
+  mergeMergeRequest,
   mergeRequestTracking,
   removeMergeRequest,
   updateMergeRequest,
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
-import { changedMergeRequest, mergeRequestList, newMergeRequest, projectMergeRequestList } from './parameters/issues.ts'
+import {
+  changedMergeRequest,
+  merge,
+  mergeRequestList,
+  newMergeRequest,
+  projectMergeRequestList,
+} from './parameters/issues.ts'
 import { orderedList, pageOfAll } from './parameters/lists.ts'
 import { issueShape } from './shapes/issue-shape.ts'
 import {
@@ -91,6 +98,15 @@ export const mergeRequestsArea: Area = {
       operation: removeMergeRequest,
       names: inProject,
       summary: 'Delete a merge request.',
+    }),
+    route({
+      method: 'PUT',
+      path: `${one}/merge`,
+      operation: mergeMergeRequest,
+      parameters: merge,
+      names: inProject,
+      shape: shownMergeRequestShape,
+      summary: 'Merge a merge request, as the merge method of the project says.',
     }),
     route({
       method: 'GET',

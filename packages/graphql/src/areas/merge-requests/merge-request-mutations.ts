@@ -1,6 +1,7 @@
 import {
   createMergeRequest,
   type MergeRequest,
+  mergeMergeRequest,
   mergeRequestTracking,
   setMergeRequestDraft,
   setMergeRequestLabels,
@@ -112,6 +113,30 @@ export function addMergeRequestMutations(kit: Kit): void {
       const operation = subscribedState ? mergeRequestTracking.subscribe : mergeRequestTracking.unsubscribe
       return { mergeRequest: await performIn(context, operation, refOf(ref)) }
     },
+    payload,
+  })
+
+  const strategy = kit.builder.enumType('MergeStrategyEnum', {
+    values: ['MERGE_WHEN_CHECKS_PASS', 'MERGE_TRAIN', 'ADD_TO_MERGE_TRAIN_WHEN_CHECKS_PASS'] as const,
+  })
+  mutation(kit, 'mergeRequestAccept', {
+    description: 'Merges a merge request at once',
+    input: (t) => ({
+      ...oneOf(t),
+      sha: t.string({ required: true, description: 'Head of the source branch that the caller has seen' }),
+      strategy: t.field({ type: strategy, ...refusedMember }),
+      commitMessage: t.string(),
+      squash: t.boolean({ defaultValue: false }),
+      squashCommitMessage: t.string(),
+      shouldRemoveSourceBranch: t.boolean(),
+    }),
+    run: async ({ commitMessage: mergeCommitMessage, projectPath, iid, ...input }, context) => ({
+      mergeRequest: await performIn(context, mergeMergeRequest, {
+        ...refOf({ projectPath, iid }),
+        mergeCommitMessage,
+        ...input,
+      }),
+    }),
     payload,
   })
 

@@ -50,8 +50,8 @@ export function addMergeRequests(kit: Kit): void {
         adminMergeRequest: allowed(({ administers }) => administers),
         updateMergeRequest: allowed(({ updates }) => updates),
         createNote: allowed(({ comments }) => comments),
-        // This service cannot approve or merge merge requests yet.
-        canMerge: alwaysFalse(),
+        // This service cannot approve merge requests yet.
+        canMerge: allowed(({ pushes }) => pushes),
         canApprove: alwaysFalse(),
         pushToSourceBranch: allowed(({ pushes, sha }) => pushes && sha !== undefined),
         removeSourceBranch: allowed(({ pushes, sha }) => pushes && sha !== undefined),
@@ -102,6 +102,7 @@ export function addMergeRequests(kit: Kit): void {
       userDiscussionsCount: t.int({
         resolve: (source, _args, context) => loadBatched(context, discussionCountOfEachMergeRequest, source),
       }),
+      mergeCommitSha: t.exposeString('mergeCommitSha'),
       mergeUser: t.field({ type: 'UserCore', resolve: ({ mergedBy }) => mergedBy }),
       milestone: t.field({ type: 'Milestone', resolve: ({ milestone }) => milestone }),
       taskCompletionStatus: t.field({
@@ -180,7 +181,6 @@ function addConstantFields({ builder }: Kit): void {
     const { nullText, nullTime, alwaysFalse, always } = constantFields(t)
     return {
       mergeAfter: nullTime(),
-      mergeCommitSha: nullText(),
       inProgressMergeCommitSha: nullText(),
       rebaseCommitSha: nullText(),
       rebaseInProgress: alwaysFalse(),

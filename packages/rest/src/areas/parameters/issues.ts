@@ -83,3 +83,8 @@ export const newMergeRequest = {
   },
   refused: changedMergeRequest.refused,
 } satisfies RouteParameters
+
+const noAutomaticMerge = 'a merge does not wait for a pipeline'
+export const merge = {
+  refused: { auto_merge: noAutomaticMerge, merge_when_pipeline_succeeds: noAutomaticMerge },
+} satisfies RouteParameters

@@ -1,0 +1,74 @@
+import { cachedCommitReader, rangeOf } from '../git/commit-range.ts'
+import { signatureAt } from '../git/git-object.ts'
+import { findReference } from '../git/git-reference.ts'
+import type { WritableRepository } from '../git/git-repository.ts'
+import { mergeTrees, writeMergedTree } from '../git/merge-trees.ts'
+import { DomainError } from '../kit/domain-error.ts'
+import type { ProjectSettings } from '../model/project-settings.ts'
+import type { Committer } from '../repositories/commit-to-branch.ts'
+import type { DescribedMergeRequest } from './merge-request.ts'
+
+/** The limits of the search for the newest commit that both branches have. */
+const BUDGET = { commits: 10_000, steps: 50_000 }
+
+export interface MergePlan {
+  readonly mergeRequest: Pick<DescribedMergeRequest, 'sourceBranch' | 'targetBranch'>
+  readonly method: ProjectSettings['mergeMethod']
+  readonly committer: Committer
+  readonly nowMs: number
+  /** The head of the source branch that the caller has seen; any if it is missing. */
+  readonly expectedSha: string | undefined
+  readonly mergeMessage: string
+  /** `undefined` to keep the commits of the source branch. */
+  readonly squashMessage: string | undefined
+}
+
+/** The commits of a merge, before the branch is moved. */
+export interface MergedBranches {
+  readonly source: string
+  readonly target: string
+  /** The new tip of the target branch. */
+  readonly after: string
+  /** `undefined` if the branch was only moved forward. */
+  readonly mergeCommit: string | undefined
+  readonly squashCommit: string | undefined
+}
+
+export const notMergeable = () => new DomainError({ code: 'impossible', message: 'Branch cannot be merged' })
+
+/**
+ * Writes the commits that merge the source branch into the target branch. Moves no branch.
+ *
+ * @throws DomainError `conflict` if the source branch has another head than expected; `impossible` if the branches have
+ *   conflicts, there is nothing to merge, or the method needs a rebase first
+ */
+export async function writeMergeCommits(
+  repository: WritableRepository,
+  { mergeRequest, method, committer, nowMs, expectedSha, mergeMessage, squashMessage }: MergePlan,
+): Promise<MergedBranches> {
+  const source = await findReference(repository, 'heads', mergeRequest.sourceBranch)
+  const target = await findReference(repository, 'heads', mergeRequest.targetBranch)
+  if (source === undefined || target === undefined) throw notMergeable()
+  if (expectedSha !== undefined && expectedSha !== source) {
+    throw new DomainError({ code: 'conflict', reason: `SHA does not match HEAD of source branch: ${source}` })
+  }
+  const range = await rangeOf(cachedCommitReader(repository, { ...BUDGET }), { headSha: source, startSha: target })
+  if (range === undefined || range.commits.length === 0 || range.base === undefined) throw notMergeable()
+  const isAhead = range.base.oid === target
+  if (method !== 'merge' && !isAhead) throw notMergeable()
+
+  const signature = signatureAt({ name: committer.name, email: committer.email }, nowMs)
+  const write = (tree: string, parents: string[], message: string) =>
+    repository.writeCommit({ tree, parents, message, author: signature, committer: signature })
+  const squashCommit =
+    squashMessage === undefined ? undefined : await write(range.head.tree, [range.base.oid], squashMessage)
+  const head = squashCommit ?? source
+  if (method === 'ff') return { source, target, after: head, mergeCommit: undefined, squashCommit }
+
+  const ours = (await repository.commit(target)).tree
+  const merged = await mergeTrees(repository, { base: range.base.tree, ours, theirs: range.head.tree })
+  if (merged === 'conflict') throw notMergeable()
+  const tree = merged === 'unchanged' ? ours : await writeMergedTree(repository, merged)
+  const mergeCommit = await write(tree, [target, head], mergeMessage)
+  return { source, target, after: mergeCommit, mergeCommit, squashCommit }
+}

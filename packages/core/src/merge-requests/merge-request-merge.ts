@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import { can } from '../access/can.ts'
+import { standingOf } from '../access/subject.ts'
+import { moveReference } from '../git/git-reference.ts'
+import { DomainError } from '../kit/domain-error.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Project } from '../model/project.ts'
+import { hasOpenDiscussions } from '../notes/note-store.ts'
+import { addSystemNotes } from '../notes/system-notes.ts'
+import type { CallContext, OperationContext } from '../operations/context.ts'
+import { steps } from '../operations/operation.ts'
+import { recordChange } from '../operations/record-change.ts'
+import { getProject } from '../projects/project-store.ts'
+import { changeProjectRepository } from '../repositories/change-project-repository.ts'
+import { MAX_MESSAGE_LENGTH, requireCommitter } from '../repositories/commit-operations.ts'
+import { planPush } from '../repositories/commit-to-branch.ts'
+import { recordPush } from '../repositories/repository-store.ts'
+import { notMergeable, writeMergeCommits } from './merge-commits.ts'
+import { type DescribedMergeRequest, mergeBlocker } from './merge-request.ts'
+import { getMergeRequest, mergeRequestEvents } from './merge-request-changes.ts'
+import { type ShownMergeRequest, shownMergeRequest } from './merge-request-details.ts'
+import { headPipelineOfEachMergeRequest } from './merge-request-pipelines.ts'
+import { setMerged } from './merge-request-store.ts'
+
+type There = ReadContext & OperationContext & { readonly subject: Project }
+
+const message = z.string().max(MAX_MESSAGE_LENGTH).nullish()
+
+/**
+ * Merges the source branch into the target branch, as the project's merge method says. The branches, the state of the merge
+ * request and its events become effective together.
+ */
+export const mergeMergeRequest = steps(
+  {
+    name: 'mergeMergeRequest',
+    input: z.object({
+      project: namespaceRef,
+      mergeRequestIid: z.int(),
+      mergeCommitMessage: message,
+      squashCommitMessage: message,
+      squash: z.boolean().nullish(),
+      shouldRemoveSourceBranch: z.boolean().nullish(),
+      /** The head of the source branch that the caller has seen. */
+      sha: z.string().max(64).nullish(),
+    }),
+    permission: 'read_merge_request',
+    subject: (context: ReadContext, { project }) => getProject(context, project),
+  },
+  async (context, input): Promise<ShownMergeRequest> => {
+    const before = await getMergeable(context, input.mergeRequestIid)
+    const { mergeMethod: method } = context.subject.settings
+    const committer = await requireCommitter(context)
+    const isSquashed = isSquashedBy(context.subject, input.squash ?? before.isSquashed)
+    const merged = await changeProjectRepository(context, context.subject, async (writable) => {
+      const branches = await writeMergeCommits(writable, {
+        mergeRequest: before,
+        method,
+        committer,
+        nowMs: context.core.clock.nowMs(),
+        expectedSha: input.sha ?? undefined,
+        mergeMessage: input.mergeCommitMessage || mergeMessageOf(before),
+        squashMessage: isSquashed ? input.squashCommitMessage || before.title : undefined,
+      })
+      const { source, target, after } = branches
+      const place = { project: context.subject, committer, branch: before.targetBranch }
+      const push = await planPush(writable, { ...place, before: target, after, since: target })
+      const removes =
+        (input.shouldRemoveSourceBranch ?? before.removesSourceBranch ?? false) &&
+        before.sourceBranch !== context.subject.defaultBranch
+      if (removes) await moveReference(writable, 'heads', { name: before.sourceBranch, from: source, to: undefined })
+      return async (tx) => {
+        const there = { ...tx, subject: await getProject(tx, context.subject.id) }
+        // The merge request, the role or the project may have changed meanwhile.
+        const now = await getMergeable(there, before.iid)
+        if (now.sourceBranch !== before.sourceBranch || now.targetBranch !== before.targetBranch) throw notMergeable()
+        await recordPush(tx, push)
+        if (removes) {
+          const name = before.sourceBranch
+          const removed = { kind: 'heads', name, before: source, after: undefined } as const
+          await recordPush(tx, { projectId: there.subject.id, actorId: committer.id, ...removed })
+        }
+        await setMerged(tx, before.id, { userId: committer.id, ...branches })
+        const mergedNow = await getMergeRequest(tx, tx.actor, there.subject, before.iid)
+        await addSystemNotes(tx, 'merge_request', now, mergedNow)
+        const change = { before: now, after: mergedNow, projectId: there.subject.id }
+        await recordChange(tx as CallContext & typeof tx, mergeRequestEvents, 'merged', change)
+        return mergedNow
+      }
+    })
+    return shownMergeRequest(context, context.subject, merged)
+  },
+)
+
+/**
+ * Returns a merge request that the actor may merge now.
+ *
+ * @throws DomainError `not_found`; `unauthenticated` without the permission, and `protected` if it cannot be merged, as
+ *   on GitLab
+ */
+async function getMergeable(context: There, iid: number): Promise<DescribedMergeRequest> {
+  const { subject: project } = context
+  const mergeRequest = await getMergeRequest(context, context.actor, project, iid)
+  const standing = await standingOf(context, context.actor, project)
+  if (!can(standing, 'push_code') || !can(standing, 'read_merge_request')) {
+    throw new DomainError({ code: 'unauthenticated' })
+  }
+  const { settings } = project
+  const isBlocked =
+    mergeBlocker(mergeRequest) !== 'unchecked' ||
+    (settings.onlyAllowMergeIfPipelineSucceeds && !(await hasPassed(context, mergeRequest))) ||
+    (settings.onlyAllowMergeIfAllDiscussionsAreResolved && (await hasOpenDiscussions(context, mergeRequest.id)))
+  if (isBlocked) throw new DomainError({ code: 'protected', message: '405 Method Not Allowed' })
+  return mergeRequest
+}
+
+async function hasPassed(context: There, mergeRequest: DescribedMergeRequest): Promise<boolean> {
+  const [pipeline] = await headPipelineOfEachMergeRequest.run(context, [mergeRequest], {})
+  if (pipeline?.status === 'skipped') return context.subject.settings.allowMergeOnSkippedPipeline === true
+  return pipeline?.status === 'success'
+}
+
+/** @throws DomainError `impossible` */
+function isSquashedBy({ settings: { squashOption } }: Project, wanted: boolean): boolean {
+  if (squashOption === 'always') return true
+  if (squashOption === 'never' && wanted) {
+    throw new DomainError({ code: 'impossible', message: 'Squashing is not allowed in this project' })
+  }
+  return wanted
+}
+
+const mergeMessageOf = ({ sourceBranch, targetBranch, title, projectPath, iid }: DescribedMergeRequest): string =>
+  `Merge branch '${sourceBranch}' into '${targetBranch}'\n\n${title}\n\nSee merge request ${projectPath}!${iid}`
