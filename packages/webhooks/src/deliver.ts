@@ -86,7 +86,7 @@ export class HookDeliverer {
     await callHook(this.#context, { hook, prepared, eventUuid, payloadId: id })
   }
 
-  /** Ends a call whose process ended before the answer was stored. The receiver may have acted on it. */
+  /** Ends a call that a process began and did not finish. The receiver may have acted on it. */
   async #endInterrupted({ id, hasEnded }: { readonly id: number; readonly hasEnded: boolean }): Promise<void> {
     if (hasEnded) return
     const { core, log } = this.#context

@@ -14,7 +14,7 @@ import { eventSources } from './events/event-sources.ts'
 import type { HookEvent, ProjectEvent } from './events/hook-event.ts'
 import { newUuid } from './prepare-call.ts'
 
-/** What the listener passes on, in the transaction of the change. */
+/** The queue of deliveries, which the listener fills in the transaction of the change. */
 export interface HookQueue {
   enqueue(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void>
   wake(): void

@@ -1,6 +1,6 @@
 import type { Json } from './payloads/shared-objects.ts'
 
-/** The error for a template whose result cannot be sent. The message is shown to those who manage the hook. */
+/** The error for a template with a result that cannot be sent. The message is shown to those who manage the hook. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError'
 

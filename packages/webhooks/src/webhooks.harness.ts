@@ -34,7 +34,11 @@ export class HookWorld {
 
   static async open(
     script: Script = () => ({ play: 'reply', status: 200, body: 'ok' }),
-    { starts = true, settings = {} }: { starts?: boolean; settings?: Partial<CoreSettings> } = {},
+    {
+      starts = true,
+      settings = {},
+      requestTimeoutMs,
+    }: { starts?: boolean; settings?: Partial<CoreSettings>; requestTimeoutMs?: number } = {},
   ): Promise<HookWorld> {
     const world = await World.open({
       pinnedSettings: { allow_local_requests_from_web_hooks_and_services: true },
@@ -42,7 +46,7 @@ export class HookWorld {
     })
     await migrateCore(world.core.db, deliveryMigrations)
     const receiver = await ScriptedServer.start(script)
-    const webhooks = newWebhooks(world.core)
+    const webhooks = newWebhooks(world.core, requestTimeoutMs)
     const mira = await world.user('mira')
     const project = await world.project('tools', await world.group('ops'))
     await world.member(project, mira, accessLevels.owner)
@@ -106,5 +110,11 @@ export class HookWorld {
   }
 }
 
-export const newWebhooks = (core: Core): Webhooks =>
-  new Webhooks({ core, random: Math.random, newClaim: randomUUID, log: silentLog })
+export const newWebhooks = (core: Core, requestTimeoutMs?: number): Webhooks =>
+  new Webhooks({
+    core,
+    random: Math.random,
+    newClaim: randomUUID,
+    log: silentLog,
+    ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
+  })

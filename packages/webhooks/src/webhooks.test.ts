@@ -2,6 +2,7 @@ import {
   createCommit,
   createIssue,
   getProjectHook,
+  issueNotes,
   putPipelineRecord,
   resendHookEvent,
   testHook,
@@ -103,6 +104,26 @@ test('issues, pipelines and jobs arrive at the hooks that want them, and only th
     ['/issues', 'issue', 'issue', 'close', { previous: 'Leak', current: 'Big leak' }],
     ['/issues', 'issue', 'issue', 'open', { previous: null, current: 'Leak' }],
     ['/secret', 'issue', 'confidential_issue', 'update', undefined],
+  ])
+})
+
+test('notes arrive with what they are about; internal ones only at hooks for confidential notes', async () => {
+  const hooks = await HookWorld.open()
+  await hooks.hook({ url: `${hooks.receiver.url}/notes`, noteEvents: true })
+  await hooks.hook({ url: `${hooks.receiver.url}/secret`, confidentialNoteEvents: true })
+  const { iid: issueIid } = await hooks.perform(createIssue, { title: 'Leak' })
+  await hooks.perform(issueNotes.create, { issueIid, body: 'Look ![it](/uploads/a/b.png)' })
+  await hooks.perform(issueNotes.create, { issueIid, body: 'Inside', internal: true })
+  await hooks.bodies(2)
+  await hooks.idle()
+  const got = hooks.receiver.requests.map(({ path, body }) => {
+    const { object_kind, event_type, object_attributes: attributes, issue } = JSON.parse(Buffer.from(body).toString())
+    return [path, object_kind, event_type, attributes.note, attributes.action, attributes.internal, issue.title]
+  })
+  const image = 'https://svc.example.test/ops/tools/uploads/a/b.png'
+  expect(got.toSorted()).toEqual([
+    ['/notes', 'note', 'note', `Look ![it](${image})`, 'create', false, 'Leak'],
+    ['/secret', 'note', 'confidential_note', 'Inside', 'create', true, 'Leak'],
   ])
 })
 

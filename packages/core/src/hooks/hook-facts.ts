@@ -6,12 +6,14 @@ import { fromRow } from '../kit/field-table.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { type DescribedLabel, describedLabelFields } from '../labels/label.ts'
 import type { DescribedMergeRequest } from '../merge-requests/merge-request.ts'
-import { findMergeRequest } from '../merge-requests/merge-request-list-store.ts'
+import { findMergeRequest, findMergeRequestsById } from '../merge-requests/merge-request-list-store.ts'
 import { mergeRequestTables } from '../merge-requests/merge-request-store.ts'
 import type { DescribedMilestone } from '../milestones/milestone.ts'
 import { getMilestone } from '../milestones/milestone-store.ts'
 import type { Project } from '../model/project.ts'
 import type { ActingUser } from '../model/user.ts'
+import type { NoteRecord } from '../notes/note.ts'
+import { findNote } from '../notes/note-store.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { isInScope } from '../parents/parent-scope-store.ts'
 import { jobOf, jobQuery } from '../pipelines/job-store.ts'
@@ -19,6 +21,8 @@ import type { Pipeline, RecordedJob, RecordedVariable } from '../pipelines/pipel
 import { pipelinesByKey } from '../pipelines/pipeline-store.ts'
 import { pipelineVariables } from '../pipelines/pipeline-variable-store.ts'
 import { getProject } from '../projects/project-store.ts'
+import type { DescribedSnippet } from '../snippets/snippet.ts'
+import { findSnippet } from '../snippets/snippet-store.ts'
 
 /** The reader of facts for hooks. Everyone who manages the hooks of a project may read all of it. */
 const everythingReader: ActingUser = { id: 0, username: '', isAdministrator: true, botHome: undefined }
@@ -63,6 +67,46 @@ export async function readMergeRequestFacts(
   if (mergeRequest === undefined) throw notFound()
   const [detailed] = await withLabelDetails(context, mergeRequestTables, [mergeRequest], { withLabelsDetails: true })
   return { ...detailed!, labelDetails: detailed!.labelDetails ?? [] }
+}
+
+/** The issue, merge request, snippet or commit of a note. */
+export type NotedFacts =
+  | { readonly kind: 'issue'; readonly issue: WithLabels<DescribedIssue> }
+  | {
+      readonly kind: 'merge_request'
+      readonly mergeRequest: WithLabels<DescribedMergeRequest>
+      readonly headPipelineId: number | undefined
+    }
+  | { readonly kind: 'snippet'; readonly snippet: DescribedSnippet }
+  | { readonly kind: 'commit'; readonly sha: string }
+
+export interface NoteFacts {
+  readonly note: NoteRecord
+  readonly on: NotedFacts
+}
+
+/** @throws DomainError `not_found` */
+export async function readNoteFacts(context: ReadContext, id: number): Promise<NoteFacts> {
+  const note = await findNote(context, id)
+  if (note === undefined) throw notFound()
+  return { note, on: await notedBy(context, note) }
+}
+
+async function notedBy(context: ReadContext, note: NoteRecord): Promise<NotedFacts> {
+  const { projectId, issueId, mergeRequestId, snippetId } = note
+  if (issueId !== undefined) return { kind: 'issue', issue: await readIssueFacts(context, issueId) }
+  if (mergeRequestId !== undefined) {
+    const found = (await findMergeRequestsById(context, everythingReader, [mergeRequestId])).get(mergeRequestId)
+    if (found === undefined) throw notFound()
+    const mergeRequest = await readMergeRequestFacts(context, projectId, found.iid)
+    const { sha } = mergeRequest
+    const headPipelineId = sha === undefined ? undefined : await findPipelineIdOf(context, projectId, sha)
+    return { kind: 'merge_request', mergeRequest, headPipelineId }
+  }
+  if (snippetId === undefined) return { kind: 'commit', sha: note.commitSha ?? '' }
+  const snippet = await findSnippet(context, snippetId)
+  if (snippet === undefined) throw notFound()
+  return { kind: 'snippet', snippet }
 }
 
 /** Returns the labels of the project and its groups with these names, by name. */
@@ -117,7 +161,7 @@ export async function findPipelineIdOf(
   return row?.pipeline_id
 }
 
-export type SampleKind = 'issue' | 'merge_request' | 'milestone' | 'pipeline'
+export type SampleKind = 'issue' | 'merge_request' | 'milestone' | 'note' | 'pipeline'
 
 /** Returns the number by which the newest thing of a kind is read: the iid of a merge request, else the id or key. */
 export async function findNewest(
@@ -128,6 +172,10 @@ export async function findNewest(
   if (kind === 'merge_request') {
     const own = db.selectFrom('merge_requests').select('iid').where('project_id', '=', projectId)
     return (await own.orderBy('id', 'desc').limit(1).executeTakeFirst())?.iid
+  }
+  if (kind === 'note') {
+    const own = db.selectFrom('notes').select('id').where('project_id', '=', projectId).where('is_system', '=', 0)
+    return (await own.orderBy('id', 'desc').limit(1).executeTakeFirst())?.id
   }
   const table = ({ issue: 'issues', milestone: 'milestones', pipeline: 'pipelines' } as const)[kind]
   const own = db.selectFrom(table).select('id').where('project_id', '=', projectId)

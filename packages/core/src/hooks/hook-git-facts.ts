@@ -1,8 +1,10 @@
 import { changesOfCommit } from '../git/commit-diff.ts'
 import type { CommitObject } from '../git/git-object.ts'
+import { findReference, headBranch } from '../git/git-reference.ts'
 import type { GitRepository } from '../git/git-repository.ts'
-import type { HistoryCommit } from '../git/history.ts'
+import { entryAt, type HistoryCommit } from '../git/history.ts'
 import { pushedCommits } from '../git/pushed-commits.ts'
+import { findRepository } from '../git/repository-directory.ts'
 import type { Project } from '../model/project.ts'
 import type { Core } from '../operations/context.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
@@ -15,6 +17,9 @@ export interface ChangedPaths {
   readonly modified: readonly string[]
   readonly removed: readonly string[]
 }
+
+/** The limit of a file that a payload contains. */
+const MAX_CONTENT_BYTES = 1024 * 1024
 
 const noPaths: ChangedPaths = { added: [], modified: [], removed: [] }
 
@@ -75,6 +80,17 @@ export async function readNewestCommits(
   if (repository?.defaultBranch === undefined || after === undefined) return undefined
   const pushed = await pushedCommits(repository.git, { before: undefined, after })
   return { branch: repository.defaultBranch, ...pushed }
+}
+
+/** Returns the content of a snippet's file; '' if it does not exist any more or is too large. */
+export async function readSnippetContent(core: Core, snippetId: number, path: string): Promise<string> {
+  const git = await findRepository(core, { kind: 'snippet', id: snippetId })
+  const branch = git && (await headBranch(git))
+  const head = branch === undefined ? undefined : await findReference(git!, 'heads', branch)
+  if (git === undefined || head === undefined) return ''
+  const entry = await entryAt(git, (await git.commitHeader(head)).tree, path.split('/'))
+  if (entry === undefined || (await git.blobSize(entry.oid)) > MAX_CONTENT_BYTES) return ''
+  return Buffer.from(await git.blob(entry.oid)).toString()
 }
 
 /** Returns the content of a wiki page as of a commit, with the commit itself. */

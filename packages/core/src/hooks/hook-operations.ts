@@ -192,7 +192,7 @@ async function changeHook(
   }
 }
 
-/** Tells whether nobody has changed a hook. Deliveries change its health at any time. */
+/** Tells whether two versions of a hook are the same apart from its health. Deliveries change its health at any time. */
 const isSameHook = (one: Hook, other: Hook): boolean => isDeepStrictEqual(withoutHealth(one), withoutHealth(other))
 
 const withoutHealth = ({ recentFailures: _, disabledUntilMs: __, ...hook }: Hook) => hook

@@ -25,7 +25,7 @@ interface HookPayloadsTable {
   created_at_ms: number
 }
 
-/** The hooks that were called within a chain: by a request whose receiver then called the API, and so on. */
+/** The hooks that were called within a chain: the receiver of the first called the API, which called the second, and so on. */
 interface HookChainsTable {
   event_uuid: string
   hook_id: number
@@ -110,7 +110,7 @@ export async function joinHookChain({ db, nowMs }: WriteContext, eventUuid: stri
   return true
 }
 
-/** Deletes chains that have ended, and payloads whose deliveries are lost. */
+/** Deletes chains that have ended, and payloads that lost their deliveries. */
 export async function deleteExpiredHookEvents({ db, nowMs }: WriteContext): Promise<void> {
   await db.deleteFrom('hook_chains').where('expires_at_ms', '<=', nowMs).execute()
   await db

@@ -1,7 +1,7 @@
 import { compileRegex, type RegexState } from './regex-compiler.ts'
 
 /**
- * Regular expressions whose matching takes time in proportion to the text, for expressions that users write. They have the
+ * Regular expressions that users write. Matching takes time in proportion to the text. They have the
  * syntax of RE2, without Unicode classes by script, and only tell whether there is a match.
  *
  * The expression becomes an automaton. All of its states that the characters read so far can lead to are followed at

@@ -9,7 +9,7 @@ import {
   namedClasses,
 } from './regex-classes.ts'
 
-/** Thrown for an expression that is not valid, or whose automaton would be too large. */
+/** Thrown for an expression that is not valid, or that needs too large an automaton. */
 export class RegexError extends Error {
   override readonly name = 'RegexError'
 }

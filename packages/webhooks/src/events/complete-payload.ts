@@ -6,8 +6,9 @@ import {
   readHookCommit,
   readHookTag,
   readHookWikiPage,
+  readSnippetContent,
 } from '@penstock/core'
-import { commitJson, type Json, NO_SHA } from '../payloads/shared-objects.ts'
+import { commitJson, type Json, NO_SHA, withImageUrls } from '../payloads/shared-objects.ts'
 
 type Completion = (core: Core, project: Project, payload: Json) => Promise<Json>
 
@@ -27,20 +28,43 @@ const completions: Readonly<Partial<Record<HookSwitchName, Completion>>> = {
     const { commit, message } = await readHookTag(core, project, String(payload.after))
     return { ...payload, checkout_sha: commit ?? null, message: message ?? null }
   },
-  mergeRequestsEvents: async (core, project, payload) => {
-    const attributes = payload.object_attributes as Json & { readonly last_commit: { readonly id: string } | null }
-    const { last_commit: last } = attributes
-    const commit = last === null ? undefined : await readHookCommit(core, project, last.id)
-    const last_commit = commit === undefined ? last : commitJson(commit, project, core.settings.externalUrl)
-    return { ...payload, object_attributes: { ...attributes, last_commit } }
-  },
+  mergeRequestsEvents: async (core, project, payload) => ({
+    ...payload,
+    object_attributes: await withLastCommit(core, project, payload.object_attributes as Json),
+  }),
+  noteEvents: completeNote,
+  confidentialNoteEvents: completeNote,
   wikiPageEvents: async (core, project, payload) => {
     const attributes = payload.object_attributes as Json
     const at = { slug: String(attributes.slug), version: String(attributes.version_id) }
     const { content, commit } = await readHookWikiPage(core, project, at)
-    const read = { content: content ?? '', message: commit?.message.trimEnd() ?? '' }
+    const text = withImageUrls(content ?? '', project.fullPath, core.settings.externalUrl)
+    const read = { content: text, message: commit?.message.trimEnd() ?? '' }
     return { ...payload, object_attributes: { ...attributes, ...read } }
   },
+}
+
+async function completeNote(core: Core, project: Project, payload: Json): Promise<Json> {
+  const { commit: noted, snippet, merge_request: mergeRequest } = payload as Readonly<Record<string, Json | undefined>>
+  if (noted !== undefined) {
+    const commit = await readHookCommit(core, project, String(noted.id))
+    return commit === undefined
+      ? payload
+      : { ...payload, commit: commitJson(commit, project, core.settings.externalUrl) }
+  }
+  if (mergeRequest !== undefined)
+    return { ...payload, merge_request: await withLastCommit(core, project, mergeRequest) }
+  if (snippet === undefined || snippet.file_name === '') return payload
+  const content = await readSnippetContent(core, Number(snippet.id), String(snippet.file_name))
+  return { ...payload, snippet: { ...snippet, content } }
+}
+
+async function withLastCommit(core: Core, project: Project, attributes: Json): Promise<Json> {
+  const last = attributes.last_commit as { readonly id: string } | null
+  const commit = last === null ? undefined : await readHookCommit(core, project, last.id)
+  return commit === undefined
+    ? attributes
+    : { ...attributes, last_commit: commitJson(commit, project, core.settings.externalUrl) }
 }
 
 /** Returns a payload with the parts that are read from a repository. */

@@ -8,6 +8,7 @@ import {
   readLabelFacts,
   readMergeRequestFacts,
   readMilestoneFacts,
+  readNoteFacts,
   readPipelineFacts,
   readProjectFacts,
 } from '@penstock/core'
@@ -16,6 +17,7 @@ import { type IssueFacts, issuePayload } from '../payloads/issue.ts'
 import { jobPayload } from '../payloads/job.ts'
 import { type MergeRequestAction, mergeRequestPayload } from '../payloads/merge-request.ts'
 import { type MilestoneFacts, milestonePayload } from '../payloads/milestone.ts'
+import { isConfidential, type NoteEventFacts, notePayload } from '../payloads/note.ts'
 import { pipelinePayload } from '../payloads/pipeline.ts'
 import { pushPayload, repositoryUpdatePayload } from '../payloads/push.ts'
 import { type WikiPageFacts, wikiPagePayload } from '../payloads/wiki-page.ts'
@@ -26,7 +28,7 @@ export const MAX_JOB_EVENTS = 1_000
 
 const none: { readonly changes: Changes } = { changes: {} }
 
-/** What hooks get for each type of event. An event without a row is none of theirs. */
+/** The events of the core that hooks get, by type. */
 export const eventSources: Readonly<Record<string, EventSource>> = {
   'repository.pushed': {
     switches: ['pushEvents', 'tagPushEvents', 'repositoryUpdateEvents'],
@@ -40,6 +42,8 @@ export const eventSources: Readonly<Record<string, EventSource>> = {
   'merge_request.updated': mergeRequestSource('update'),
   'merge_request.closed': mergeRequestSource('close'),
   'merge_request.reopened': mergeRequestSource('reopen'),
+  'note.created': noteSource('create'),
+  'note.updated': noteSource('update'),
   'milestone.created': milestoneSource('create'),
   'milestone.closed': milestoneSource('close'),
   'milestone.reopened': milestoneSource('reopen'),
@@ -72,7 +76,7 @@ function issueSource(action: IssueFacts['action']): EventSource {
     switches: ['issuesEvents', 'confidentialIssuesEvents'],
     async eventsOf(context, event) {
       const { projectId, changes = none.changes } = event
-      if (isToldAgain(action, changes)) return []
+      if (isReportedAgain(action, changes)) return []
       const { externalUrl } = context.core.settings
       const facts = await readProjectFacts(context, projectId)
       const issue = await readIssueFacts(context, event.objectId)
@@ -89,7 +93,7 @@ function mergeRequestSource(action: MergeRequestAction): EventSource {
     switches: ['mergeRequestsEvents'],
     async eventsOf(context, event) {
       const { projectId, changes = none.changes } = event
-      if (isToldAgain(action, changes)) return []
+      if (isReportedAgain(action, changes)) return []
       const payload = await mergeRequestEventPayload(context, event, Number(event.details?.iid), {
         action,
         changes,
@@ -117,6 +121,20 @@ export async function mergeRequestEventPayload(
     { facts, user, mergeRequest, headPipelineId, action, atMs: context.nowMs, changes, things },
     context.core.settings.externalUrl,
   )
+}
+
+function noteSource(action: NoteEventFacts['action']): EventSource {
+  return {
+    switches: ['noteEvents', 'confidentialNoteEvents'],
+    async eventsOf(context, event) {
+      const facts = await readProjectFacts(context, event.projectId)
+      const noted = await readNoteFacts(context, event.objectId)
+      if (noted.note.isSystem) return []
+      const user = await actorOf(context, event)
+      const payload = notePayload({ facts, user, ...noted, action }, context.core.settings.externalUrl)
+      return [{ event: isConfidential(noted) ? 'confidentialNoteEvents' : 'noteEvents', payload }]
+    },
+  }
 }
 
 function milestoneSource(action: MilestoneFacts['action']): EventSource {
@@ -177,7 +195,8 @@ const actorOf = async (context: EventContext, { actorId }: Pick<ProjectEvent, 'a
   actorId === undefined ? undefined : findUser(context, actorId)
 
 /** Tells whether an update is followed by an event of its own for the new state, which has the other changes too. */
-const isToldAgain = (action: string, changes: Changes): boolean => action === 'update' && changes.state !== undefined
+const isReportedAgain = (action: string, changes: Changes): boolean =>
+  action === 'update' && changes.state !== undefined
 
 async function namedThings(context: EventContext, project: Project, changes: Changes): Promise<NamedThings> {
   const { labels, users } = namedIn(changes)

@@ -112,7 +112,7 @@ const samplers: Readonly<Partial<Record<HookSwitchName, Sampler>>> = {
   pipelineEvents: newestOf('pipeline', 'CI pipelines', 'pipeline.created', ({ event }) => event === 'pipelineEvents'),
   jobEvents: jobSample,
   wikiPageEvents: wikiSample,
-  noteEvents: async () => missing('notes'),
+  noteEvents: newestOf('note', 'notes', 'note.created'),
   emojiEvents: async () => missing('notes'),
   releasesEvents: async () => missing('releases'),
   resourceAccessTokenEvents: tokenSample('access_token'),

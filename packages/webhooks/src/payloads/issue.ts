@@ -15,6 +15,7 @@ import {
   projectJson,
   repositoryJson,
   userJson,
+  withImageUrls,
 } from './shared-objects.ts'
 
 export interface IssueFacts {
@@ -50,7 +51,8 @@ export function issueAttributes(issue: WithLabels<DescribedIssue>, externalUrl: 
     id: issue.id,
     iid: issue.iid,
     title: issue.title,
-    description: issue.description ?? null,
+    description:
+      issue.description === undefined ? null : withImageUrls(issue.description, issue.projectPath, externalUrl),
     author_id: issue.author?.id ?? null,
     project_id: issue.projectId,
     created_at: hookTime(issue.createdAtMs),

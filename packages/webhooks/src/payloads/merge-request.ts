@@ -16,6 +16,7 @@ import {
   projectJson,
   repositoryJson,
   userJson,
+  withImageUrls,
 } from './shared-objects.ts'
 
 export type MergeRequestAction =
@@ -81,7 +82,10 @@ export function mergeRequestAttributes(
     id: mergeRequest.id,
     iid: mergeRequest.iid,
     title: mergeRequest.title,
-    description: mergeRequest.description ?? null,
+    description:
+      mergeRequest.description === undefined
+        ? null
+        : withImageUrls(mergeRequest.description, mergeRequest.projectPath, externalUrl),
     state: mergeRequest.state,
     state_id: stateId(mergeRequest.state, { labels: new Map(), users: new Map() }, externalUrl),
     author_id: mergeRequest.author?.id ?? null,

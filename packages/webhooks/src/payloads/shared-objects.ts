@@ -21,10 +21,19 @@ export const NO_SHA = '0'.repeat(40)
 export const hookTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 export const hookTimeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : hookTime(ms))
 
+/** Matches images with a path instead of an address. The text of an image is bounded, so that a search stays fast. */
+const localImage = /(!\[[^\]\n]{0,255}\]\()(\/(?!\/)[^)\s]{1,2048})(?=[)\s])/g
+
+/** Returns a text with full addresses of its images, so that other programs can show them. Uploads belong to the project. */
+export const withImageUrls = (text: string, fullPath: string, externalUrl: string): string =>
+  text.replaceAll(localImage, (_, before: string, path: string) =>
+    path.startsWith('/uploads/') ? `${before}${externalUrl}/${fullPath}${path}` : `${before}${externalUrl}${path}`,
+  )
+
 const avatarUrl = (path: string | undefined, externalUrl: string): string | null =>
   path === undefined ? null : `${externalUrl}/${path}`
 
-/** Returns the user whom an event is about. For events of the service itself, the user is empty. */
+/** Returns the user who caused an event. For events of the service itself, the user is empty. */
 export const userJson = (user: User | undefined, externalUrl: string): Json => ({
   id: user?.id ?? null,
   name: user?.name ?? '',

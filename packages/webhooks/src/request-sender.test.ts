@@ -1,0 +1,120 @@
+import { createIssue, testHook, updateProjectHook } from '@penstock/core'
+import { refusedUrl, ScriptedServer } from '@penstock/testkit'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { HookWorld, newWebhooks } from './webhooks.harness.ts'
+
+const failureOf = (error: { readonly failure: unknown }) => error.failure
+const check = (hooks: HookWorld, hookId: number) =>
+  hooks.perform(testHook, { hookId, trigger: 'resource_access_token_events' }).catch(failureOf)
+
+describe('redirects', () => {
+  test('are followed up to five times; the method changes as for browsers', async () => {
+    const hooks = await HookWorld.open(({ path }) => {
+      const left = Number(path.split('/').at(-1))
+      const status = path.includes('keep') ? 307 : 302
+      return left > 0
+        ? { play: 'reply', status, headers: { location: path.replace(/\d+$/, String(left - 1)) } }
+        : { play: 'reply', status: 200 }
+    })
+    const to = async (path: string) => (await hooks.hook({ url: hooks.receiver.url + path })).id
+    expect(await check(hooks, await to('/5'))).toEqual({ message: '201 Created' })
+    expect(hooks.receiver.requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'GET', 'GET', 'GET'])
+    expect(await check(hooks, await to('/keep/1'))).toEqual({ message: '201 Created' })
+    expect(hooks.receiver.requests.at(-1)).toMatchObject({ method: 'POST' })
+    expect(hooks.receiver.requests.at(-1)!.body.length).toBeGreaterThan(0)
+    expect(await check(hooks, await to('/6'))).toEqual({ code: 'impossible', message: 'too many redirects' })
+  })
+
+  test('to another host get no secrets', async () => {
+    const other = await ScriptedServer.start(() => ({ play: 'reply', status: 200 }))
+    onTestFinished(() => other.close())
+    const hooks = await HookWorld.open(() => ({ play: 'reply', status: 307, headers: { location: other.url } }))
+    const pairs = { customHeaders: [{ key: 'X-Team', value: 'secret' }], token: 'secret' }
+    const { id } = await hooks.hook({ url: hooks.receiver.url.replace('//', '//u:p@'), ...pairs })
+    expect(await check(hooks, id)).toEqual({ message: '201 Created' })
+    expect(Object.keys(hooks.receiver.requests[0]!.headers)).toEqual(
+      expect.arrayContaining(['x-team', 'x-svc-token', 'authorization']),
+    )
+    expect(JSON.stringify(other.requests[0]!.headers)).not.toMatch(/x-team|x-svc-token|authorization/)
+  })
+})
+
+test('a host that answers nothing, or not in time, is a failure with a reason', async () => {
+  const hooks = await HookWorld.open(() => ({ play: 'silence' }), { requestTimeoutMs: 50 })
+  expect(await check(hooks, (await hooks.hook()).id)).toEqual({ code: 'impossible', message: 'no answer in time' })
+  const { id } = await hooks.hook({ url: await refusedUrl() })
+  expect(await check(hooks, id)).toMatchObject({ code: 'impossible', message: expect.stringMatching(/refused/) })
+})
+
+const localUrls = [
+  'http://127.0.0.1/',
+  'http://127.1/',
+  'http://2130706433/',
+  'http://0x7f.0.0.1/',
+  'http://[::1]/',
+  'http://[::ffff:127.0.0.1]/',
+  'http://[::ffff:7f00:1]/',
+  'http://0.0.0.0/',
+  'http://localhost/',
+  'http://10.0.0.1/',
+  'http://192.168.1.1:8080/',
+  'http://169.254.169.254/latest/meta-data',
+  'http://u:p@127.0.0.1:80/',
+  'http://100.64.0.1/',
+  'http://[fe80::1]/',
+  'http://[fd00::1]/',
+  'http://[64:ff9b::7f00:1]/',
+  'http://１２７.0.0.1/',
+]
+
+describe('local addresses', () => {
+  test('are refused when a hook is saved, however they are written', async () => {
+    const hooks = await HookWorld.open(undefined, { settings: { pinnedSettings: {} } })
+    const { id } = await hooks.hook({ url: 'https://1.1.1.1/in' })
+    for (const url of localUrls) {
+      const refused = { code: 'unprocessable', message: 'Invalid url given' }
+      expect(await hooks.hook({ url }).catch(failureOf), url).toEqual(refused)
+      expect(await hooks.perform(updateProjectHook, { hookId: id, url }).catch(failureOf), url).toEqual(refused)
+    }
+  })
+
+  test('are refused when a request is sent, also after a redirect', async () => {
+    const hooks = await HookWorld.open(() => ({
+      play: 'reply',
+      status: 302,
+      headers: { location: 'http://169.254.169.254/latest' },
+    }))
+    const { id } = await hooks.hook({ issuesEvents: true })
+    // Only the receiver's address and port are allowed now.
+    const entry = new URL(hooks.receiver.url).host
+    const settings = { ...hooks.core.settings, pinnedSettings: { outbound_local_requests_whitelist: [entry] } }
+    const strict = newWebhooks({ ...hooks.world.core, settings })
+    onTestFinished(() => strict.end())
+    const call = { projectId: hooks.project.id, hookId: id, event: 'resourceAccessTokenEvents' }
+    const context = { actor: undefined, core: hooks.core, request: {}, requireUnmodified: () => {} }
+    expect(await strict.calls.test(context, call)).toEqual({
+      kind: 'failed',
+      reason: 'URL is blocked: Requests to the link local network are not allowed',
+    })
+    const closed = newWebhooks({ ...hooks.world.core, settings: { ...settings, pinnedSettings: {} } })
+    onTestFinished(() => closed.end())
+    expect(await closed.calls.test(context, call)).toEqual({
+      kind: 'failed',
+      reason: 'URL is blocked: Requests to loopback addresses are not allowed',
+    })
+    expect(hooks.receiver.requests).toHaveLength(1)
+  })
+})
+
+test('in silent mode nothing is sent', async () => {
+  const hooks = await HookWorld.open(undefined, {
+    settings: {
+      pinnedSettings: { allow_local_requests_from_web_hooks_and_services: true, silent_mode_enabled: true },
+    },
+  })
+  const { id } = await hooks.hook({ issuesEvents: true })
+  await hooks.perform(createIssue, { title: 'Leak' })
+  expect(await check(hooks, id)).toEqual({ code: 'impossible', message: 'Silent mode enabled' })
+  await hooks.idle()
+  expect(hooks.receiver.requests).toEqual([])
+})
