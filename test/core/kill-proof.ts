@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Db, openDatabase } from '@penstock/db'
@@ -69,8 +70,9 @@ export function proveRowsAndRepositoriesAgree<Writer extends InterruptibleWriter
 
   afterEach(async () => {
     await dropSchema?.()
-    rmSync(dataDir, { recursive: true, force: true })
-  })
+    // Many writes leave tens of thousands of files.
+    await rm(dataDir, { recursive: true, force: true })
+  }, TIMEOUT_MS)
 
   const start = () => CoreProcess.start(dataDir, { databaseUrl })
   const openDb = () => openDatabase<object>(databaseUrl ?? join(dataDir, 'core.db'))
