@@ -38,6 +38,7 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
   ['test/core/tour.test.ts', 'tools', 'curl'],
   ['test/export/', 'alone', 'kills, outages and many processes; holds exports to their time'],
   ['test/gateway/', 'alone', 'holds clients to the time that they take, or fills the machine with processes'],
+  ['test/gateway/upstream-slow.test.ts', 'tools', 'waits for half a minute'],
   ['test/interop/', 'alone', 'the collector, Go and Python; holds their retries to their time'],
   ['test/postgres/', 'tools', 'PostgreSQL'],
 ]

@@ -6,7 +6,7 @@
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -26,6 +26,7 @@ interface Run {
 const testsDirectory = fileURLToPath(new URL('../../../', import.meta.url))
 const here = join(testsDirectory, 'schemathesis')
 const DEFAULT_MINUTES = 25
+const DESCRIPTION = 'openapi.json'
 
 const { schemathesis, schemathesisIsComplete } = preparedPaths()
 const [, , length, database] = process.argv
@@ -39,7 +40,7 @@ function runsFor(argument: string | undefined): Run[] {
     const seed = '--seed=1'
     return [
       { caller: 'administrator', options: [seed, each, '--max-examples=8'] },
-      { caller: 'administrator', options: [seed, linked, '--max-time=30'] },
+      { caller: 'administrator', options: [seed, linked, '--max-examples=400'] },
       { caller: 'anonymous', options: [seed, each, '--max-examples=3', '--mode=positive'] },
     ]
   }
@@ -67,6 +68,9 @@ async function perform(runs: readonly Run[]): Promise<void> {
   const server = database === 'postgres' ? await startPostgres() : undefined
   try {
     await using core = await CoreProcess.start(join(directory, 'data'), { databaseUrl: server?.url })
+    // schemathesis would wait only 10 s for the description.
+    const description = await fetch(`${core.url}/openapi.json`)
+    writeFileSync(join(directory, DESCRIPTION), await description.text())
     const faults: string[] = []
     const byAdministrator: Record<string, Set<string>> = {}
     for (const [index, run] of runs.entries()) {
@@ -97,7 +101,14 @@ async function exitCodeOf({ caller, options }: Run, core: CoreProcess, countsFil
   console.log(`\n== ${caller}, ${options.join(' ')}`)
   const child = spawn(
     schemathesis,
-    [`--config-file=${join(here, 'schemathesis.toml')}`, 'run', `${core.url}/openapi.json`, '--no-color', ...options],
+    [
+      `--config-file=${join(here, 'schemathesis.toml')}`,
+      'run',
+      DESCRIPTION,
+      `--url=${new URL(core.url).origin}`,
+      '--no-color',
+      ...options,
+    ],
     {
       // schemathesis writes its caches into its working directory.
       cwd: dirname(countsFile),

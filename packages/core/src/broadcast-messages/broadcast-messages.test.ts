@@ -204,8 +204,8 @@ describe('a target path', () => {
   })
 
   test('with many stars is matched in time', () => {
-    const start = performance.now()
+    const before = process.cpuUsage()
     expect(matchesTargetPath('*a'.repeat(127), `/${'a'.repeat(8_000)}b`)).toBe(false)
-    expect(performance.now() - start).toBeLessThan(1_000)
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000)
   })
 })

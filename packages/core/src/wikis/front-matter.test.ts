@@ -32,9 +32,9 @@ describe('front matter', () => {
     ['!a '.repeat(2_000)],
     [`{${'a,'.repeat(2_000)}}`],
   ])('of a hostile text is content, and takes no time: %.9s…', (yaml) => {
-    const startMs = performance.now()
+    const before = process.cpuUsage()
     expect(frontMatterOf(`---\n${yaml}\n---\nBody`)).toEqual({})
-    expect(performance.now() - startMs).toBeLessThan(1_000)
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000)
   })
 })
 
@@ -62,8 +62,8 @@ describe('redirects', () => {
     ['['.repeat(50_000)],
     [Array.from({ length: 10_000 }, (_, i) => `k${i}: v`).join('\n')],
   ])('take little time for large files: %.9s…', (text) => {
-    const startMs = performance.now()
+    const before = process.cpuUsage()
     expect(withRedirects(text, new Map([['a', 'b']]))).toContain('"a": "b"')
-    expect(performance.now() - startMs).toBeLessThan(1_000)
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000)
   })
 })
