@@ -61,11 +61,11 @@ test('discussions of merge requests are begun on a line, answered and resolved',
   const reply = await MergeRequestDiscussions.addNote(project, 1, made.id, 'Because')
   expect(reply).toMatchObject({ body: 'Because', type: 'DiffNote' })
   const resolved = await MergeRequestDiscussions.resolve(project, 1, made.id, true)
-  expect(resolved.notes!.map(({ resolved }) => resolved)).toEqual([true, true])
+  expect(resolved.notes).toMatchObject([{ resolved: true }, { resolved: true }])
   await MergeRequestDiscussions.editNote(project, 1, made.id, note, { body: 'Why so?' })
   await MergeRequestDiscussions.removeNote(project, 1, made.id, reply.id)
   const all = await MergeRequestDiscussions.all(project, 1)
-  expect(all.map(({ id, notes }) => [id, notes!.map(({ body }) => body)])).toEqual([[made.id, ['Why so?']]])
+  expect(all).toMatchObject([{ id: made.id, notes: [{ body: 'Why so?' }] }])
 })
 
 test('commits have comments and discussions', async () => {
