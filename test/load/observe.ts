@@ -2,161 +2,48 @@
  * Times the queries of the console's pages on an embedded store of 1,000,000 spans: `npm run bench:observe`.
  *
  * The spans are those of seven days of pipelines of several projects and services, and of a service that is no CI system.
- * `--file <path>` keeps the store and uses it again, `--spans <number>` changes its size.
+ * `--file <path>` keeps the store and uses it again, `--spans <number>` changes its size. The time of the processor is that of
+ * all threads; it is close to the time of an answer on a machine that does nothing else.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { convertChunks, type PipelineRecord, parseLossless, readInput, resolveOptions } from '@penstock/converter'
 import { type Observe, openObserve, type StoreQuery } from '@penstock/observe'
-import { defaultChunkLimits, RequestEncoder, type Signal } from '@penstock/otlp'
-import { atMost, reportBounds } from './bounds.ts'
-import { pipelineHook } from './payloads.ts'
+import { atMost, type Bound, reportBounds } from './bounds.ts'
+import {
+  fill,
+  fillOthers,
+  keepRun,
+  largeProject,
+  metricName,
+  nowNs,
+  projects,
+  runOf,
+  sinceNs,
+  WEEK_NS,
+} from './observe/store-contents.ts'
 
 const { values } = parseArgs({ options: { file: { type: 'string' }, spans: { type: 'string', default: '1000000' } } })
 const SPANS = Number(values.spans)
-const WEEK_NS = 7n * 24n * 3_600_000_000_000n
-const nowNs = BigInt(Date.now()) * 1_000_000n
-const sinceNs = nowNs - WEEK_NS
-const PIPELINES_AT_ONCE = 25
 const RUNS = 10
 const QUERY_MS = 100
 const SEARCH_MS = 500
-
-interface Project {
-  readonly path: string
-  readonly service: string
-  readonly jobs: number
-}
-
-const projects: readonly Project[] = [
-  { path: 'mossgate/shop/storefront', service: 'svc-ci', jobs: 24 },
-  { path: 'mossgate/shop/checkout', service: 'svc-ci', jobs: 18 },
-  { path: 'mossgate/lockers/hub', service: 'svc-ci', jobs: 20 },
-  { path: 'mossgate/lockers/devices/door-firmware', service: 'firmware-ci', jobs: 30 },
-  { path: 'mossgate/platform/ci-images', service: 'platform-ci', jobs: 9 },
-  { path: 'mossgate/platform/sites', service: 'platform-ci', jobs: 12 },
-]
-const refs = ['main', 'main', 'main', 'release', ...Array.from({ length: 40 }, (_, index) => `change-${index}`)]
-const encoder = new RequestEncoder('protobuf')
-
-/** Returns a pseudo-random number from 0 to 1 that depends on its arguments only. */
-const chance = (number: number, salt: number): number => {
-  const value = Math.imul(number * 2_654_435_761 + salt * 97, 0x9e3779b1) >>> 0
-  return ((value ^ (value >>> 15)) >>> 0) / 2 ** 32
-}
-
-function recordOf(json: string): PipelineRecord {
-  const input = readInput(parseLossless(json), { receivedAtNs: undefined })
-  if (input.kind !== 'pipeline') throw new Error('not a pipeline')
-  return input.record
-}
-const recipes = projects.map(({ jobs }) => recordOf(JSON.stringify(pipelineHook(1, jobs))))
-
-/** Returns one run of a project at a time within the week. */
-function runOf(number: number, count: number): { record: PipelineRecord; service: string } {
-  const at = number % projects.length
-  const { path, service } = projects[at]!
-  const recipe = recipes[at]!
-  const shiftNs = sinceNs + (WEEK_NS * BigInt(number)) / BigInt(count) - recipe.createdAtNs!
-  const stretch = 0.8 + chance(number, 1) * 0.6
-  const moved = (ns: bigint | undefined) =>
-    ns === undefined ? undefined : ns + shiftNs + BigInt(Math.round(Number(ns - recipe.createdAtNs!) * (stretch - 1)))
-  const failed = chance(number, 2) < 0.12
-  const id = BigInt(number + 1)
-  const webUrl = `https://forge.example/${path}`
-  const record: PipelineRecord = {
-    ...recipe,
-    id,
-    iid: id,
-    rootPipelineId: id,
-    status: failed ? 'failed' : 'success',
-    ref: refs[Math.floor(chance(number, 3) * refs.length)],
-    sha: number.toString(16).padStart(40, '7'),
-    url: `${webUrl}/-/pipelines/${id}`,
-    project: { id: BigInt(at + 1), name: path.split('/').at(-1), webUrl, path },
-    createdAtNs: moved(recipe.createdAtNs),
-    finishedAtNs: moved(recipe.finishedAtNs),
-    updatedAtNs: moved(recipe.updatedAtNs),
-    startedAtNs: moved(recipe.startedAtNs),
-    jobs: recipe.jobs.map((job, index) => ({
-      ...job,
-      id: id * 1_000n + BigInt(index),
-      status: failed && index === number % recipe.jobs.length ? 'failed' : 'success',
-      createdAtNs: moved(job.createdAtNs),
-      startedAtNs: moved(job.startedAtNs),
-      finishedAtNs: moved(job.finishedAtNs),
-    })),
-  }
-  return { record, service }
-}
-
-/** Returns a trace of a service that is no CI system, with ten spans. */
-function shopTrace(number: number, count: number): object {
-  const startNs = sinceNs + (WEEK_NS * BigInt(number)) / BigInt(count)
-  const traceId = number.toString(16).padStart(32, 'c')
-  const spans = Array.from({ length: 10 }, (_, index) => ({
-    traceId,
-    spanId: (number * 10 + index + 1).toString(16).padStart(16, '0'),
-    ...(index > 0 && { parentSpanId: (number * 10 + 1).toString(16).padStart(16, '0') }),
-    name: index === 0 ? 'GET /basket' : `select ${index}`,
-    kind: 2,
-    startTimeUnixNano: String(startNs + BigInt(index) * 1_000_000n),
-    endTimeUnixNano: String(startNs + BigInt(20 + Math.round(chance(number, 4) * 500)) * 1_000_000n),
-    attributes: [
-      { key: 'http.route', value: { stringValue: '/basket' } },
-      { key: 'customer', value: { intValue: String(number) } },
-    ],
-    ...(chance(number, 5) < 0.02 && index === 3 && { status: { code: 2 } }),
-  }))
-  const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'basket' } }] }
-  return { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: 'http' }, spans }] }] }
-}
-
-async function keep(store: Observe, signal: Signal, encoding: 'json' | 'protobuf', body: Uint8Array) {
-  for (;;) {
-    const receipt = await store.receive({ signal, encoding, coding: 'identity', wire: new Uint8Array(body) })
-    if (receipt.kind === 'kept') return
-    if (receipt.kind !== 'unavailable') throw new Error(receipt.text)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
-
-async function fill(store: Observe): Promise<void> {
-  const spansPerRound = projects.reduce((sum, { jobs }) => sum + jobs + 1, 0)
-  const shopTraces = Math.round(SPANS / 100)
-  const runs = Math.round(((SPANS - shopTraces * 10) / spansPerRound) * projects.length)
-  const started = performance.now()
-  for (let from = 0; from < runs; from += PIPELINES_AT_ONCE) {
-    const signals: Signal[] = from % (PIPELINES_AT_ONCE * 10) === 0 ? ['traces', 'logs'] : ['traces']
-    const kept: Promise<void>[] = []
-    for (let number = from; number < Math.min(from + PIPELINES_AT_ONCE, runs); number += 1) {
-      const { record, service } = runOf(number, runs)
-      const options = resolveOptions({ resourceServiceName: service })
-      for (const { signal, body } of convertChunks(record, options, { signals, encoder, limits: defaultChunkLimits })) {
-        kept.push(keep(store, signal, 'protobuf', body))
-      }
-    }
-    await Promise.all(kept)
-    if (from % (PIPELINES_AT_ONCE * 200) === 0) console.log(`${Math.round((100 * from) / runs)} % of the pipelines`)
-  }
-  for (let number = 0; number < shopTraces; number += 50) {
-    const traces = Array.from({ length: Math.min(50, shopTraces - number) }, (_, i) =>
-      shopTrace(number + i, shopTraces),
-    )
-    const resourceSpans = traces.flatMap((trace) => (trace as { resourceSpans: object[] }).resourceSpans)
-    await keep(store, 'traces', 'json', Buffer.from(JSON.stringify({ resourceSpans })))
-  }
-  console.log(`filled in ${Math.round((performance.now() - started) / 1000)} s`)
-}
+const FIRST_MS = 2_000
 
 const range = { sinceNs, untilNs: undefined }
 const attributes = (key: string, value: string) => ({ ...range, limit: 20, attributes: [{ key, value }] })
 const [storefront] = projects
+const insights = (filter: Partial<Extract<StoreQuery, { kind: 'insights' }>['filter']>): StoreQuery => ({
+  kind: 'insights',
+  filter: { ...range, offsetMinutes: 60, ...filter },
+})
+
+/** Returns the query of each of the ten runs. */
+type Queries = StoreQuery | ((run: number) => StoreQuery)
 
 /** Name → the query of a page, and its bound. */
-const queries: Readonly<Record<string, readonly [StoreQuery, number]>> = {
+const queries: Readonly<Record<string, readonly [Queries, number]>> = {
   'pipelines, 50 runs': [{ kind: 'runs', filter: { ...range, limit: 50 } }, QUERY_MS],
   'pipelines, 200 runs with children': [{ kind: 'runs', filter: { ...range, children: true, limit: 200 } }, QUERY_MS],
   'pipelines of a project that failed': [
@@ -171,6 +58,14 @@ const queries: Readonly<Record<string, readonly [StoreQuery, number]>> = {
   'pipelines from the middle of the week': [
     { kind: 'runs', filter: { ...range, untilNs: nowNs - WEEK_NS / 2n, limit: 50 } },
     QUERY_MS,
+  ],
+  'pipelines with a text that many have': [
+    { kind: 'runs', filter: { ...range, text: 'STOREFRONT', limit: 50 } },
+    SEARCH_MS,
+  ],
+  'pipelines with a text that none has': [
+    { kind: 'runs', filter: { ...range, text: 'no such text', limit: 50 } },
+    SEARCH_MS,
   ],
   'values of filters': [{ kind: 'facets' }, QUERY_MS],
   services: [{ kind: 'services' }, QUERY_MS],
@@ -188,18 +83,84 @@ const queries: Readonly<Record<string, readonly [StoreQuery, number]>> = {
     { kind: 'logRecords', filter: { ...range, service: 'svc-ci', minSeverity: 17, limit: 100 } },
     QUERY_MS,
   ],
-  insights: [{ kind: 'insights', filter: { ...range, offsetMinutes: 60 } }, QUERY_MS],
+  insights: [insights({}), QUERY_MS],
+  // Another end of the range each time, so that no answer is kept.
+  'insights, another range each time': [
+    (run) => insights({ untilNs: nowNs - BigInt(run) * 60_000_000_000n }),
+    QUERY_MS,
+  ],
+  'insights of a project and ref, another range each time': [
+    (run) => insights({ project: storefront!.path, ref: 'main', untilNs: nowNs - BigInt(run) * 60_000_000_000n }),
+    QUERY_MS,
+  ],
   'text in log records': [{ kind: 'logRecords', filter: { ...range, text: 'failed', limit: 100 } }, SEARCH_MS],
+  'text that no log record has': [
+    { kind: 'logRecords', filter: { ...range, text: 'no such text', limit: 100 } },
+    SEARCH_MS,
+  ],
   'names of metrics': [{ kind: 'metricNames', filter: { limit: 1_000 } }, QUERY_MS],
+  'histogram with exemplars, 1 series': [
+    { kind: 'metric', filter: { ...range, name: metricName, maxSeries: 1, maxPointsPerSeries: 1_000 } },
+    QUERY_MS,
+  ],
+  'histogram with exemplars, 20 series of 100 points': [
+    { kind: 'metric', filter: { ...range, name: metricName, maxSeries: 20, maxPointsPerSeries: 100 } },
+    QUERY_MS,
+  ],
   'attribute that many traces have': [{ kind: 'traces', filter: attributes('http.route', '/basket') }, SEARCH_MS],
   'attribute of one span': [{ kind: 'traces', filter: attributes('cicd.pipeline.task.run.id', '12003') }, SEARCH_MS],
   'attribute of no span': [{ kind: 'traces', filter: attributes('customer', 'none') }, SEARCH_MS],
 }
 
-const quantile = (sorted: readonly number[], q: number): number => {
+const quantile = (values: readonly number[], q: number): number => {
+  const sorted = values.toSorted((a, b) => a - b)
   const at = (sorted.length - 1) * q
   const low = sorted[Math.floor(at)]!
   return low + (sorted[Math.ceil(at)]! - low) * (at - Math.floor(at))
+}
+
+/** The milliseconds that answers took, and those that the processor worked. */
+class Times {
+  readonly #wall: number[] = []
+  readonly #processor: number[] = []
+
+  async add(work: () => Promise<unknown>): Promise<void> {
+    const before = process.cpuUsage()
+    const started = performance.now()
+    await work()
+    this.#wall.push(performance.now() - started)
+    const { user, system } = process.cpuUsage(before)
+    this.#processor.push((user + system) / 1_000)
+  }
+
+  bound(name: string, limit: number): Bound {
+    const p50 = quantile(this.#wall, 0.5).toFixed(1)
+    const processor = quantile(this.#processor, 0.5).toFixed(1)
+    return atMost(`${name} (p50 ${p50} ms, processor ${processor} ms)`, quantile(this.#wall, 0.95), limit, 'ms')
+  }
+}
+
+async function find(store: Observe, query: StoreQuery) {
+  const answer = await store.answer(query)
+  return JSON.parse(Buffer.from(answer!.json).toString())
+}
+
+/** Times the first answer of insights after the start of the thread, and answers after the arrival of a run. */
+async function timeInsights(store: Observe): Promise<Bound[]> {
+  const first = new Times()
+  await first.add(() => store.answer(insights({})))
+  const bounds = [first.bound('insights, first answer', FIRST_MS)]
+  const changed = new Times()
+  for (let number = 0; number < RUNS + 2; number += 1) {
+    // A run of the last minutes of the week, under another id each time.
+    const { record, service } = runOf(10_000_000 + (Date.now() % 900_000) + number, 11_000_000)
+    await keepRun(store, { record, service }, ['traces'])
+    const ask = () => store.answer(insights({}))
+    if (number < 2) await ask()
+    else await changed.add(ask)
+  }
+  bounds.push(changed.bound('insights, after each arrival of a run', QUERY_MS))
+  return bounds
 }
 
 async function main(): Promise<void> {
@@ -209,28 +170,26 @@ async function main(): Promise<void> {
   const limits = { maxFileBytes: 64 * 1024 ** 3, retentionMs: 365 * 24 * 3_600_000 }
   const store = await openObserve({ file, limits })
   try {
-    if (!isFilled) await fill(store)
-    const status = await store.answer({ kind: 'status' })
-    console.log(Buffer.from(status!.json).toString())
-    const [latest] = JSON.parse(
-      Buffer.from((await store.answer({ kind: 'runs', filter: { ...range, limit: 1 } }))!.json).toString(),
-    )
+    if (!isFilled) await fill(store, SPANS)
+    if ((await find(store, { kind: 'metricNames', filter: { limit: 1 } })).length === 0) await fillOthers(store)
+    console.log(JSON.stringify(await find(store, { kind: 'status' })))
+    const [latest, before] = await find(store, { kind: 'runs', filter: { ...range, limit: 2 } })
+    const [large] = await find(store, { kind: 'runs', filter: { ...range, project: largeProject, limit: 1 } })
     const all: typeof queries = {
       ...queries,
       'one trace': [{ kind: 'trace', traceId: latest.trace_id, maxSpans: 10_000 }, QUERY_MS],
       'the run of a trace': [{ kind: 'run', traceId: latest.trace_id }, QUERY_MS],
+      'trace of 10,000 spans': [{ kind: 'trace', traceId: large.trace_id, maxSpans: 10_000 }, QUERY_MS],
+      'two runs compared': [{ kind: 'compare', filter: { a: latest.trace_id, b: before.trace_id } }, QUERY_MS],
+      'a run compared with the median': [{ kind: 'compare', filter: { a: latest.trace_id, b: 'median' } }, QUERY_MS],
     }
-    const bounds = []
+    const bounds = await timeInsights(store)
     for (const [name, [query, bound]] of Object.entries(all)) {
-      for (let warming = 0; warming < 2; warming += 1) await store.answer(query)
-      const times: number[] = []
-      for (let run = 0; run < RUNS; run += 1) {
-        const started = performance.now()
-        await store.answer(query)
-        times.push(performance.now() - started)
-      }
-      times.sort((a, b) => a - b)
-      bounds.push(atMost(`${name} (p50 ${quantile(times, 0.5).toFixed(1)} ms)`, quantile(times, 0.95), bound, 'ms'))
+      const queryOf = typeof query === 'function' ? query : () => query
+      for (let warming = 0; warming < 2; warming += 1) await store.answer(queryOf(-1 - warming))
+      const times = new Times()
+      for (let run = 0; run < RUNS; run += 1) await times.add(() => store.answer(queryOf(run)))
+      bounds.push(times.bound(name, bound))
     }
     reportBounds(`Queries over 7 days of ${SPANS} spans, p95 of ${RUNS}`, bounds)
   } finally {

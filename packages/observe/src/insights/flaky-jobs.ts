@@ -110,7 +110,11 @@ class CommitResults {
 }
 
 /** Counts results, and leaves those of each commit in `commits` if the job both passed and failed. */
-function countResults({ columns: { outcome, run }, shaOfRun }: RunTable, attempts: Uint32Array, commits: CommitResults) {
+function countResults(
+  { columns: { outcome, run }, shaOfRun }: RunTable,
+  attempts: Uint32Array,
+  commits: CommitResults,
+) {
   commits.clear()
   let success = 0
   let failed = 0

@@ -16,10 +16,11 @@ export interface HistoryFilter {
 export interface HistoryLimits {
   readonly jobs: number
   readonly runs: number
+  /** How many runs one statement reads. */
+  readonly runsAtOnce: number
 }
 
-const defaultLimits: HistoryLimits = { jobs: 1_000_000, runs: 500_000 }
-const RUNS_PER_STATEMENT = 1_000
+const defaultLimits: HistoryLimits = { jobs: 1_000_000, runs: 500_000, runsAtOnce: 1_000 }
 /** The unused places of removed runs and jobs after which everything is read again. */
 const MAX_UNUSED = 200_000
 /** The answers that are kept until a run changes. */
@@ -113,7 +114,7 @@ export class RunHistory {
       const rows = await this.#facts().where('id', '>', this.#lastFactsId).orderBy('id').execute()
       for (const row of rows) this.#add(row)
       this.#lastFactsId = rows.at(-1)?.id ?? this.#lastFactsId
-      if (rows.length < RUNS_PER_STATEMENT) return
+      if (rows.length < this.#limits.runsAtOnce) return
     }
   }
 
@@ -124,7 +125,7 @@ export class RunHistory {
       const rows = await this.#facts().where('id', '<', before).orderBy('id', 'desc').execute()
       for (const row of rows) this.#add(row)
       this.#lastFactsId ||= rows[0]?.id ?? 0
-      if (rows.length < RUNS_PER_STATEMENT) return
+      if (rows.length < this.#limits.runsAtOnce) return
       before = rows.at(-1)!.id
     }
     const rest = await this.#db
@@ -137,7 +138,7 @@ export class RunHistory {
   }
 
   #facts() {
-    return this.#db.selectFrom('pipeline_facts').selectAll().limit(RUNS_PER_STATEMENT)
+    return this.#db.selectFrom('pipeline_facts').selectAll().limit(this.#limits.runsAtOnce)
   }
 
   #add({ run_id, ...packed }: Selectable<PipelineFactsTable>): void {
