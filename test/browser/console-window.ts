@@ -56,7 +56,7 @@ export async function keyOf(gateway: RunningGateway, role: 'Viewer' | 'Editor'):
   return key
 }
 
-/** The rules of axe whose results depend on colours. */
+/** The rules of axe that judge colours. */
 const colorRules = ['color-contrast', 'link-in-text-block']
 
 /** Returns the serious and critical violations of accessibility rules in the light colours. */

@@ -134,7 +134,7 @@ describe('the critical path', () => {
         const spans = jobs.map(({ from, to }, index) => jobSpan(`j${index}`, 'p', from, to))
         let expected = 0
         const last = (before: number) =>
-          jobs.filter(({ to }) => to <= before).sort((a, b) => b.to - a.to || b.from - a.from)[0]
+          jobs.filter(({ to }) => to <= before).sort((a, b) => b.to - a.to || a.from - b.from)[0]
         for (let current = last(end); current !== undefined; current = last(current.from))
           expected += current.to - current.from
         const path = criticalPath(treeOfSpans([pipelineSpan('p', '', 0, end), ...spans]))

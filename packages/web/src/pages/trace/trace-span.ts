@@ -95,9 +95,19 @@ const read = {
 type Read = Partial<Record<(typeof read)[keyof typeof read], WireValue>>
 const nameByKey: ReadonlyMap<string, string> = new Map(Object.entries(read))
 
-function readName(key: string): string | undefined {
-  const prefix = key.indexOf('.cicd.')
-  return nameByKey.get(prefix > 0 ? `*${key.slice(prefix)}` : key)
+type NameReader = (key: string) => string | undefined
+
+/** Returns a function that looks up each key once: the spans of a trace share their keys. */
+function nameReader(): NameReader {
+  const known = new Map<string, string | undefined>()
+  return (key) => {
+    const name = known.get(key)
+    if (name !== undefined || known.has(key)) return name
+    const prefix = key.indexOf('.cicd.')
+    const found = nameByKey.get(prefix > 0 ? `*${key.slice(prefix)}` : key)
+    known.set(key, found)
+    return found
+  }
 }
 
 /** Status words of the service, and results of the semantic conventions. */
@@ -162,10 +172,11 @@ export function readSpans(resourceSpans: readonly WireResourceSpans[]): SpanSet 
     }
   }
   const base = baseNs ?? 0n
-  return { baseNs: base, spans: [...found.values()].map((each) => toSpan(each, base)) }
+  const readName = nameReader()
+  return { baseNs: base, spans: [...found.values()].map((each) => toSpan(each, base, readName)) }
 }
 
-function toSpan({ wire, resource, service, startNs, endNs }: Found, baseNs: bigint): TraceSpan {
+function toSpan({ wire, resource, service, startNs, endNs }: Found, baseNs: bigint, readName: NameReader): TraceSpan {
   const values: Record<string, WireValue | undefined> = {}
   for (const { key, value } of wire.attributes ?? []) {
     const name = typeof key === 'string' ? readName(key) : undefined
@@ -193,7 +204,10 @@ function toSpan({ wire, resource, service, startNs, endNs }: Found, baseNs: bigi
     attempt: numberOfValue(found.attempt),
     runId: textOfValue(found.taskId) || textOfValue(found.pipelineId) || undefined,
     worker: textOfValue(found.worker) || undefined,
-    url: safeUrl(textOfValue(found.taskUrl) || textOfValue(found.runUrl)),
+    // Only the page's head and the selected span have a link, and checking a URL takes long.
+    get url() {
+      return safeUrl(textOfValue(found.taskUrl) || textOfValue(found.runUrl))
+    },
     wire,
     resource,
   }
