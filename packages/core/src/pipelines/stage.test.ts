@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { baseName, outcomeOf, pipelineKeyOfStage } from './stage.ts'
+import type { JobOfPipeline, Pipeline } from './pipeline.ts'
+import { baseName, outcomeOf, pipelineKeyOfStage, stagesOf } from './stage.ts'
 
 test.each([
   ['unit 1/2', 'unit'],
@@ -45,4 +46,22 @@ describe('the combined status of jobs', () => {
 
 test('the pipeline of a stage is found by the id of the stage', () => {
   expect(pipelineKeyOfStage(2_147_483_647 * 100_000 + 20_000)).toBe(2_147_483_647)
+})
+
+test('the stage of posted statuses takes no place that a recorded stage may get', () => {
+  const job = (id: number, stage: string, more: object = {}) =>
+    ({
+      id,
+      stage,
+      name: `job ${id}`,
+      status: 'success',
+      allowFailure: false,
+      isRetried: false,
+      ...more,
+    }) as JobOfPipeline
+  const idsOf = (...jobs: JobOfPipeline[]) =>
+    Object.fromEntries(stagesOf({ key: 7 } as Pipeline, jobs).map(({ name, id }) => [name, id]))
+  const posted = job(2 ** 51, 'external', { posted: {} })
+  expect(idsOf(job(1, 'build'), posted)).toEqual({ build: 700_001, external: 700_000 })
+  expect(idsOf(job(1, 'build'), job(2, 'test'), posted)).toEqual({ build: 700_001, test: 700_002, external: 700_000 })
 })

@@ -26,6 +26,9 @@ export interface JobGroup {
 /** The number of ids for the stages of one pipeline: more than `MAX_STAGES`, and more than the jobs of a record. */
 const STAGES_PER_PIPELINE = 100_000
 
+/** The place of the stage of posted statuses; those of records begin at 1. */
+const POSTED_PLACE = 0
+
 const stageId = (pipeline: Pipeline, place: number): number => pipeline.key * STAGES_PER_PIPELINE + place
 
 /** Returns the internal key of the pipeline that a stage belongs to. */
@@ -41,7 +44,9 @@ export function stagesOf(pipeline: Pipeline, jobs: readonly JobOfPipeline[]): St
   const places = pipeline.stageOrder && new Map(pipeline.stageOrder.map((name, index) => [name, index + 1]))
   return [...groupBy(named, ({ stage }) => stage!)].map(([name, all], index) => {
     const current = sortedByName(all.filter(({ isRetried }) => !isRetried))
-    return { id: stageId(pipeline, places?.get(name) ?? index + 1), name, ...outcomeOf(current), jobs: current }
+    // Posted statuses come and go between records, so their stage must not take the place of another.
+    const place = all.every(({ posted }) => posted !== undefined) ? POSTED_PLACE : (places?.get(name) ?? index + 1)
+    return { id: stageId(pipeline, place), name, ...outcomeOf(current), jobs: current }
   })
 }
 
