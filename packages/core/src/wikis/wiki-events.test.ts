@@ -76,4 +76,10 @@ test('a full wiki is called a wiki of the group', async () => {
     )
   }
   expect(failure).toMatchObject(full)
+  await world.core.db.write((tx) => tx.updateTable('repository_sizes').set({ bytes: 6_000_000 }).execute())
+  const removal = world.perform(mira, groupWikis.remove, { parent: group.id, slug: 'page-0' })
+  await expect(removal.catch((error: DomainError) => error.failure)).resolves.toEqual({
+    code: 'impossible',
+    message: 'The wiki has no space left, which the commit of a removal needs too.',
+  })
 })

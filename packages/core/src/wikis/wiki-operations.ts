@@ -1,5 +1,5 @@
 import type { Subject } from '../access/subject.ts'
-import { notFound } from '../kit/domain-error.ts'
+import { DomainError, notFound } from '../kit/domain-error.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import { parentIds } from '../model/parent.ts'
 import type { User } from '../model/user.ts'
@@ -139,7 +139,7 @@ function wikiOperations(kind: Subject['kind']) {
               await recordPage(tx, parent, commit, 'removed', { before })
             },
           }
-        })
+        }).catch(failedRemoval)
       },
     ),
   }
@@ -167,6 +167,18 @@ async function listPages(
   if (!hasContent) return shown
   const texts = await textsOf(wiki.repository, pages)
   return shown.map((page, index) => withContent(page, texts[index]!))
+}
+
+/** As on GitLab, a page that cannot be removed now is `impossible`, whatever the reason. @throws */
+function failedRemoval(error: unknown): never {
+  const code = error instanceof DomainError ? error.failure.code : undefined
+  const reason = code === undefined ? undefined : removalFailures[code]
+  throw reason === undefined ? error : new DomainError({ code: 'impossible', message: reason }, { cause: error })
+}
+
+const removalFailures: Readonly<Partial<Record<DomainError['failure']['code'], string>>> = {
+  conflict: 'The wiki is being changed by others. Try again later.',
+  storage_full: 'The wiki has no space left, which the commit of a removal needs too.',
 }
 
 const authorOf = (context: CallContext & ReadContext): Promise<User> => getUser(context, context.actor!.id)
