@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { jsonLog, silentLog } from '@penstock/runtime'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Listening, listen } from './listen.ts'
 import { type RequestErrorKind, RequestProblem } from './request-problem.ts'
@@ -300,9 +300,9 @@ describe('responses', () => {
     })
     const client = connect(server.port, '127.0.0.1').pause()
     client.write('GET /stream HTTP/1.1\r\nhost: x\r\n\r\n')
-    await vi.waitFor(() => expect(served[0]?.writableLength).toBeGreaterThan(0))
+    await expect.poll(() => served[0]?.writableLength).toBeGreaterThan(0)
     content.destroy()
-    await vi.waitFor(() => expect(served[0]!.destroyed).toBe(true))
+    await expect.poll(() => served[0]!.destroyed).toBe(true)
     client.destroy()
   })
 

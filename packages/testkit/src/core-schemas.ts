@@ -20,7 +20,7 @@ export class CoreSchemas {
     this.#server = openPostgres(serverUrl)
   }
 
-  /** Returns a schema whose tables are empty. Its `remove` empties it for the next caller. */
+  /** Returns a schema with empty tables. Its `remove` empties it for the next caller. */
   async take(): Promise<TemporaryDatabase> {
     const schema = this.#free.pop() ?? (await this.#create())
     return {

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { ManualClock } from '@penstock/testkit'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { IngestPlane, PlaneReport } from './ingest-plane.ts'
 import { type Channel, RemotePlane, servePlane } from './remote-plane.ts'
 
@@ -56,7 +56,7 @@ test('matches replies to their calls, in any order', async () => {
   servePlane(worker, planeOf({ report: () => new Promise((resolve) => finish.push(resolve)) }))
   const remote = new RemotePlane(primary, clock)
   const [first, second] = [remote.report(), remote.report()]
-  await vi.waitFor(() => expect(finish).toHaveLength(2))
+  await expect.poll(() => finish).toHaveLength(2)
   finish[1]!({ ...report, state: 'draining' })
   finish[0]!({ ...report, state: 'starting' })
   expect((await first).state).toBe('starting')

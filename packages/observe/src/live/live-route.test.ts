@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { pipelineBody, pipelineTraceId } from '../pipeline.harness.ts'
 import { type ServedStoreOptions, StatusError, serveStore } from '../served-store.harness.ts'
 import { logBody, logRecord, numberedTrace } from '../telemetry.harness.ts'
@@ -68,7 +68,7 @@ const follow = async (query: string, headers?: Record<string, string>) => {
   const client = new Client()
   const response = await client.open(query, headers)
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
-  await vi.waitFor(() => expect(client.events.length).toBeGreaterThan(0))
+  await expect.poll(() => client.events.length).toBeGreaterThan(0)
   return client
 }
 const keep = async (signal: 'traces' | 'logs', body: Uint8Array) => {
@@ -84,7 +84,7 @@ test('sends log records as they arrive, as the list has them', async () => {
   // A record can be older than those that arrived before it.
   await keep('logs', logBody('shop', logRecord(5, 9, 'first')))
   await keep('logs', logBody('shop', logRecord(2, 9, 'second')))
-  await vi.waitFor(() => expect(names(client)).toEqual(['first', 'second']))
+  await expect.poll(() => names(client)).toEqual(['first', 'second'])
   const { json } = await served.get('/logs?limit=1')
   expect(client.items[0]).toEqual(json[0])
   expect(client.events.at(-1)!.event).toBe('log')
@@ -96,19 +96,19 @@ test('applies the filters of the list', async () => {
   await keep('logs', logBody('shop', logRecord(1, 9, 'fire'), logRecord(2, 17, 'water'), logRecord(3, 17, 'a fire')))
   await keep('logs', logBody('other', logRecord(4, 17, 'fire')))
   await keep('logs', logBody('shop', logRecord(5, 17, 'Fire again')))
-  await vi.waitFor(() => expect(names(client)).toEqual(['a fire', 'Fire again']))
+  await expect.poll(() => names(client)).toEqual(['a fire', 'Fire again'])
 })
 
 test('resumes after the last event without loss', async () => {
   await start()
   const client = await follow('kind=logs')
   await keep('logs', logBody('shop', logRecord(1, 9, 'one'), logRecord(1, 9, 'two')))
-  await vi.waitFor(() => expect(names(client)).toEqual(['one', 'two']))
+  await expect.poll(() => names(client)).toEqual(['one', 'two'])
   client.leave()
   const [, one] = client.events
   await keep('logs', logBody('shop', ...Array.from({ length: 500 }, (_, index) => logRecord(1, 9, `n${index}`))))
   const next = await follow('kind=logs', { 'Last-Event-ID': one!.id })
-  await vi.waitFor(() => expect(next.items).toHaveLength(501))
+  await expect.poll(() => next.items).toHaveLength(501)
   expect(names(next).slice(0, 2)).toEqual(['two', 'n0'])
 })
 
@@ -117,23 +117,23 @@ test('sends a run when it arrives, and again when a job of it arrives', async ()
   const client = await follow('kind=pipelines&project=Shop')
   await keep('traces', numberedTrace(1))
   await keep('traces', pipelineBody({ number: 1 }))
-  await vi.waitFor(() => expect(client.items).toMatchObject([{ trace_id: pipelineTraceId(1), jobs: 0 }]))
+  await expect.poll(() => client.items).toMatchObject([{ trace_id: pipelineTraceId(1), jobs: 0 }])
   await keep('traces', pipelineBody({ number: 1, jobs: [{ name: 'unit', start: 0, end: 9, status: 'failed' }] }))
-  await vi.waitFor(() => expect(client.items).toHaveLength(2))
+  await expect.poll(() => client.items).toHaveLength(2)
   expect(client.items[1]).toEqual((await served.get('/pipelines')).json[0])
   expect(client.items[1]).toMatchObject({ jobs: 1, failed_jobs: ['unit'] })
   await keep('traces', pipelineBody({ number: 2, attributes: { 'vcs.ref.head.name': 'dev' } }))
   const other = await follow('kind=pipelines&ref=main', { 'Last-Event-ID': client.events[0]!.id })
   const searched = await follow('kind=pipelines&q=DEV', { 'Last-Event-ID': client.events[0]!.id })
-  await vi.waitFor(() => expect(client.items).toHaveLength(3))
-  await vi.waitFor(() => expect(searched.items).toMatchObject([{ ref: 'dev' }]))
+  await expect.poll(() => client.items).toHaveLength(3)
+  await expect.poll(() => searched.items).toMatchObject([{ ref: 'dev' }])
   expect(other.items).toEqual([])
 })
 
 test('sends heartbeats', async () => {
   await start()
   const client = await follow('kind=logs')
-  await vi.waitFor(() => expect(client.blocks.filter((block) => block === ':').length).toBeGreaterThan(1))
+  await expect.poll(() => client.blocks.filter((block) => block === ':').length).toBeGreaterThan(1)
   expect(client.blocks[0]).toBe('retry: 3000')
 })
 
@@ -148,7 +148,7 @@ test('ends when the caller loses its access, and sends nothing more', async () =
   const client = await follow('kind=logs')
   isRevoked = true
   await keep('logs', logBody('shop', logRecord(1, 9, 'secret')))
-  await vi.waitFor(() => expect(client.hasEnded).toBe(true))
+  await expect.poll(() => client.hasEnded).toBe(true)
   expect(client.items).toEqual([])
   expect(served.streams.size).toBe(0)
 })
@@ -165,14 +165,14 @@ test('limits the streams of a caller and of all, and counts those that are gone 
   expect(await statusOf('b')).toBe(200)
   expect(await statusOf('c')).toBe(503)
   first.leave()
-  await vi.waitFor(async () => expect(await statusOf('c')).toBe(200))
+  await expect.poll(() => statusOf('c')).toBe(200)
 })
 
 test('ends its streams when the server drains, and opens no more', async () => {
   await start()
   const client = await follow('kind=pipelines')
   served.streams.close()
-  await vi.waitFor(() => expect(client.hasEnded).toBe(true))
+  await expect.poll(() => client.hasEnded).toBe(true)
   expect((await new Client().open('kind=pipelines')).status).toBe(503)
 })
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { listen, type Route, serveRoutes, unguarded } from '@penstock/http'
 import { silentLog, systemClock } from '@penstock/runtime'
 import { ManualClock } from '@penstock/testkit'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { LiveStreams } from './live-streams.ts'
 
 const text = new Uint8Array(1024 * 1024)
@@ -110,6 +110,6 @@ test.each([2 * 1024, text.length])(
     expect([streams.size, socket.destroyed, socket.writableLength > 0]).toEqual([1, false, true])
     isRevoked = true
     await clock.advance(5_000)
-    await vi.waitFor(() => expect([streams.size, socket.destroyed]).toEqual([0, true]))
+    await expect.poll(() => [streams.size, socket.destroyed]).toEqual([0, true])
   },
 )
