@@ -39,6 +39,8 @@ export async function operationsWorld(served: ServedWorld): Promise<OperationsWo
     await commit(branch, `Do ${branch}`, { [`${branch}.txt`]: `${branch}\n` }, { start_branch: 'main' })
   }
 
+  const planed = await commit('plane', 'Do plane', { 'plane.txt': 'plane\n' }, { start_branch: 'main' })
+
   const label = await post(`${at}/labels`, { name: 'noise', color: '#ff0000', description: 'Loud' })
   await post(`/groups/${plant.id}/labels`, { name: 'urgent', color: '#00ff00' })
   const milestone = await post(`${at}/milestones`, { title: 'Spring', due_date: '2027-05-01' })
@@ -55,6 +57,7 @@ export async function operationsWorld(served: ServedWorld): Promise<OperationsWo
   await post(`${at}/merge_requests`, {
     ...{ title: 'Work on it', source_branch: 'work', target_branch: 'main', reviewer_ids: [noor.id], ...attributes },
   })
+  await post(`${at}/merge_requests`, { title: 'Plane it', source_branch: 'plane', target_branch: 'main' })
   await post(`${at}/variables`, { key: 'SPEED', value: 'slow' })
   await post(`/groups/${plant.id}/variables`, { key: 'MILL', value: 'wind' })
 
@@ -76,7 +79,7 @@ export async function operationsWorld(served: ServedWorld): Promise<OperationsWo
     callers: { root, mira },
     values: {
       sha: head.id,
-      workSha: workHead.id,
+      planeSha: planed.id,
       cursor: issues.pageInfo.endCursor,
       pipeline: pipeline.id,
       oldPipeline: old.id,
