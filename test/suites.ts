@@ -9,6 +9,7 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
   ['packages/markup/src/slow-texts.test.ts', 'alone', 'holds hostile texts to their time'],
   ['packages/core/', 'areas', 'its tests store data in a `World`, on either database'],
   ['packages/rest/', 'areas', 'its tests store data in a `World`, on either database'],
+  ['packages/webhooks/', 'areas', 'its tests store data in a `World`, on either database'],
   ['packages/graphql/', 'areas', 'its tests store data in a `World`, on either database'],
 
   ['test/', 'integration', 'several packages together, with Node only'],
@@ -51,6 +52,7 @@ export const onPostgres: readonly string[] = [
   'packages/core/',
   'packages/rest/',
   'packages/graphql/',
+  'packages/webhooks/',
   'test/contract/core/',
   'test/core/access-matrix.test.ts',
   'test/core/crash.test.ts',

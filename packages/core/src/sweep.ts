@@ -16,6 +16,7 @@ import { deleteExpiredAttempts } from './sessions/attempt-store.ts'
 import { deleteExpiredSessions } from './sessions/session-store.ts'
 import { attemptLimitOf } from './sessions/verify-sign-in.ts'
 import { deleteExpiredSpamLogs } from './spam/spam-log-store.ts'
+import { announceExpiringTokens } from './tokens/expiring-tokens.ts'
 
 export interface Retention {
   readonly eventDays: number
@@ -33,7 +34,7 @@ export function startSweeping(core: Core, retention: Retention, log: Log): Repea
 }
 
 /**
- * Deletes expired rows and removed repositories, and undoes unfinished changes of repositories. Everything that grows is limited here, even if the service gets no
+ * Deletes expired rows and removed repositories, announces tokens that expire soon, and undoes unfinished changes of repositories. Everything that grows is limited here, even if the service gets no
  * requests.
  */
 export async function sweep(core: Core, { eventDays }: Retention): Promise<void> {
@@ -55,6 +56,7 @@ export async function sweep(core: Core, { eventDays }: Retention): Promise<void>
   const beforeMs = core.clock.nowMs() - eventDays * DAY_MS
   while ((await write((tx) => deleteEventsBefore(tx, beforeMs, EVENTS_PER_TRANSACTION))) === EVENTS_PER_TRANSACTION);
   while ((await write((tx) => deleteOldHookCalls(tx, CALLS_PER_TRANSACTION))) === CALLS_PER_TRANSACTION);
+  await announceExpiringTokens(core)
   await undoUnfinishedChanges(core)
   await sweepRepositories(core)
   await measureRepositories(core)

@@ -1,9 +1,12 @@
 import {
   createCommit,
   createIssue,
+  createRelease,
   getProjectHook,
+  issueAwards,
   issueNotes,
   putPipelineRecord,
+  removeRelease,
   resendHookEvent,
   testHook,
   updateIssue,
@@ -124,6 +127,42 @@ test('notes arrive with what they are about; internal ones only at hooks for con
   expect(got.toSorted()).toEqual([
     ['/notes', 'note', 'note', `Look ![it](${image})`, 'create', false, 'Leak'],
     ['/secret', 'note', 'confidential_note', 'Inside', 'create', true, 'Leak'],
+  ])
+})
+
+test('reactions and releases arrive when they are made and removed', async () => {
+  const hooks = await HookWorld.open()
+  await hooks.hook({ emojiEvents: true, releasesEvents: true })
+  const { iid: issueIid } = await hooks.perform(createIssue, { title: 'Leak' })
+  const { id: awardId } = await hooks.perform(issueAwards.create, { issueIid, name: 'thumbsup' })
+  await hooks.bodies(1)
+  await hooks.perform(issueAwards.remove, { issueIid, awardId })
+  await hooks.bodies(2)
+  await hooks.perform(createCommit, commit('first'))
+  await hooks.perform(createRelease, { tagName: 'v1', ref: 'main', name: 'One' })
+  await hooks.bodies(3)
+  await hooks.perform(removeRelease, { tagName: 'v1' })
+  expect(await hooks.bodies(4)).toMatchObject([
+    {
+      object_kind: 'emoji',
+      event_type: 'award',
+      object_attributes: {
+        name: 'thumbsup',
+        awardable_type: 'Issue',
+        awarded_on_url: expect.stringMatching(/issues.1$/),
+      },
+      issue: { title: 'Leak' },
+    },
+    { object_kind: 'emoji', event_type: 'revoke', object_attributes: { action: 'revoke' } },
+    {
+      object_kind: 'release',
+      action: 'create',
+      tag: 'v1',
+      name: 'One',
+      commit: { title: 'first' },
+      assets: { count: 4 },
+    },
+    { object_kind: 'release', action: 'delete', tag: 'v1', name: 'One' },
   ])
 })
 

@@ -89,11 +89,14 @@ export interface NoteFacts {
 export async function readNoteFacts(context: ReadContext, id: number): Promise<NoteFacts> {
   const note = await findNote(context, id)
   if (note === undefined) throw notFound()
-  return { note, on: await notedBy(context, note) }
+  return { note, on: await readNotedFacts(context, note) }
 }
 
-async function notedBy(context: ReadContext, note: NoteRecord): Promise<NotedFacts> {
-  const { projectId, issueId, mergeRequestId, snippetId } = note
+type NotedIds = Pick<NoteRecord, 'projectId' | 'issueId' | 'mergeRequestId' | 'snippetId' | 'commitSha'>
+
+/** Returns the thing that a note, or a reaction, refers to. @throws DomainError `not_found` */
+export async function readNotedFacts(context: ReadContext, ids: NotedIds): Promise<NotedFacts> {
+  const { projectId, issueId, mergeRequestId, snippetId } = ids
   if (issueId !== undefined) return { kind: 'issue', issue: await readIssueFacts(context, issueId) }
   if (mergeRequestId !== undefined) {
     const found = (await findMergeRequestsById(context, everythingReader, [mergeRequestId])).get(mergeRequestId)
@@ -103,7 +106,7 @@ async function notedBy(context: ReadContext, note: NoteRecord): Promise<NotedFac
     const headPipelineId = sha === undefined ? undefined : await findPipelineIdOf(context, projectId, sha)
     return { kind: 'merge_request', mergeRequest, headPipelineId }
   }
-  if (snippetId === undefined) return { kind: 'commit', sha: note.commitSha ?? '' }
+  if (snippetId === undefined) return { kind: 'commit', sha: ids.commitSha ?? '' }
   const snippet = await findSnippet(context, snippetId)
   if (snippet === undefined) throw notFound()
   return { kind: 'snippet', snippet }
@@ -142,6 +145,27 @@ export async function readPipelineFacts(context: OperationContext & ReadContext,
   if (pipeline === undefined) throw notFound()
   const rows = await jobQuery(context, {}).where('pipeline_key', '=', key).orderBy('job_id').execute()
   return { pipeline, jobs: rows.map(jobOf), variables: await pipelineVariables(context, pipeline) }
+}
+
+/** The limit of merge requests that one push reports as changed. */
+const MAX_PUSHED_MERGE_REQUESTS = 100
+
+/** Returns the iids of the open merge requests with this source branch. */
+export async function findOpenMergeRequests(
+  { db }: ReadContext,
+  projectId: number,
+  sourceBranch: string,
+): Promise<number[]> {
+  const rows = await db
+    .selectFrom('merge_requests')
+    .select('iid')
+    .where('project_id', '=', projectId)
+    .where('source_branch', '=', sourceBranch)
+    .where('state', '=', 'opened')
+    .orderBy('id')
+    .limit(MAX_PUSHED_MERGE_REQUESTS)
+    .execute()
+  return rows.map(({ iid }) => iid)
 }
 
 /** Returns the id of the newest pipeline of a commit. */

@@ -42,9 +42,11 @@ export interface AccessTokensTable {
   last_used_at_ms: number | null
   created_by_id: number | null
   created_at_ms: number
+  /** When its coming expiry was announced. */
+  expiry_announced_at_ms: Generated<number | null>
 }
 
-type Row = Omit<Selectable<AccessTokensTable>, 'digest' | 'created_by_id'>
+type Row = Omit<Selectable<AccessTokensTable>, 'digest' | 'created_by_id' | 'expiry_announced_at_ms'>
 
 const columns = [
   'access_tokens.id',

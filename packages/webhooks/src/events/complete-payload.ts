@@ -32,6 +32,14 @@ const completions: Readonly<Partial<Record<HookSwitchName, Completion>>> = {
     ...payload,
     object_attributes: await withLastCommit(core, project, payload.object_attributes as Json),
   }),
+  releasesEvents: async (core, project, payload) => {
+    const { id } = payload.commit as { readonly id: string }
+    const commit = await readHookCommit(core, project, id)
+    return commit === undefined
+      ? payload
+      : { ...payload, commit: commitJson(commit, project, core.settings.externalUrl) }
+  },
+  emojiEvents: completeNote,
   noteEvents: completeNote,
   confidentialNoteEvents: completeNote,
   wikiPageEvents: async (core, project, payload) => {

@@ -1,9 +1,11 @@
 import {
   type Changes,
+  findOpenMergeRequests,
   findPipelineIdOf,
   findUser,
   findUsers,
   type Project,
+  readAwardFacts,
   readIssueFacts,
   readLabelFacts,
   readMergeRequestFacts,
@@ -11,15 +13,19 @@ import {
   readNoteFacts,
   readPipelineFacts,
   readProjectFacts,
+  readReleaseFacts,
 } from '@penstock/core'
 import { type NamedThings, namedIn } from '../payloads/changed-values.ts'
+import { type EmojiFacts, emojiPayload } from '../payloads/emoji.ts'
+import { type ExpiringToken, expiringTokenPayload } from '../payloads/expiring-token.ts'
 import { type IssueFacts, issuePayload } from '../payloads/issue.ts'
 import { jobPayload } from '../payloads/job.ts'
-import { type MergeRequestAction, mergeRequestPayload } from '../payloads/merge-request.ts'
+import { type MergeRequestAction, type MergeRequestFacts, mergeRequestPayload } from '../payloads/merge-request.ts'
 import { type MilestoneFacts, milestonePayload } from '../payloads/milestone.ts'
 import { isConfidential, type NoteEventFacts, notePayload } from '../payloads/note.ts'
 import { pipelinePayload } from '../payloads/pipeline.ts'
 import { pushPayload, repositoryUpdatePayload } from '../payloads/push.ts'
+import { type ReleaseEventFacts, releasePayload } from '../payloads/release.ts'
 import { type WikiPageFacts, wikiPagePayload } from '../payloads/wiki-page.ts'
 import type { EventContext, EventSource, HookEvent, ProjectEvent } from './hook-event.ts'
 
@@ -31,7 +37,7 @@ const none: { readonly changes: Changes } = { changes: {} }
 /** The events of the core that hooks get, by type. */
 export const eventSources: Readonly<Record<string, EventSource>> = {
   'repository.pushed': {
-    switches: ['pushEvents', 'tagPushEvents', 'repositoryUpdateEvents'],
+    switches: ['pushEvents', 'tagPushEvents', 'repositoryUpdateEvents', 'mergeRequestsEvents'],
     eventsOf: pushEvents,
   },
   'issue.created': issueSource('open'),
@@ -44,6 +50,12 @@ export const eventSources: Readonly<Record<string, EventSource>> = {
   'merge_request.reopened': mergeRequestSource('reopen'),
   'note.created': noteSource('create'),
   'note.updated': noteSource('update'),
+  'award_emoji.created': emojiSource('award'),
+  'award_emoji.removed': emojiSource('revoke'),
+  'release.created': releaseSource('create'),
+  'release.updated': releaseSource('update'),
+  'release.removed': releaseSource('delete'),
+  'access_token.expiring': { switches: ['resourceAccessTokenEvents'], eventsOf: expiringTokenEvents },
   'milestone.created': milestoneSource('create'),
   'milestone.closed': milestoneSource('close'),
   'milestone.reopened': milestoneSource('reopen'),
@@ -58,17 +70,24 @@ async function pushEvents(context: EventContext, event: ProjectEvent): Promise<H
   const { push } = event
   if (push === undefined) return []
   const { externalUrl } = context.core.settings
-  const pushed = {
-    facts: await readProjectFacts(context, event.projectId),
-    user: await actorOf(context, event),
-    push,
-  }
+  const pushed = { facts: await readProjectFacts(context, event.projectId), user: await actorOf(context, event), push }
   const branch = /^refs\/heads\/(.*)$/s.exec(push.ref)?.[1]
   const payload = pushPayload(pushed, externalUrl)
-  return [
-    branch === undefined ? { event: 'tagPushEvents', payload } : { event: 'pushEvents', payload, branch },
-    { event: 'repositoryUpdateEvents', payload: repositoryUpdatePayload(pushed, externalUrl) },
-  ]
+  const update = { event: 'repositoryUpdateEvents', payload: repositoryUpdatePayload(pushed, externalUrl) } as const
+  if (branch === undefined) return [{ event: 'tagPushEvents', payload }, update]
+  return [{ event: 'pushEvents', payload, branch }, update, ...(await pushedMergeRequests(context, event, branch))]
+}
+
+/** Returns an update for each open merge request that gets new commits by a push to its source branch. */
+async function pushedMergeRequests(context: EventContext, event: ProjectEvent, branch: string): Promise<HookEvent[]> {
+  const { projectId, push } = event
+  if (push?.before === undefined || push.after === undefined) return []
+  const events: HookEvent[] = []
+  for (const iid of await findOpenMergeRequests(context, projectId, branch)) {
+    const change = { action: 'update', changes: {}, projectId, formerSha: push.before } as const
+    events.push({ event: 'mergeRequestsEvents', payload: await mergeRequestEventPayload(context, event, iid, change) })
+  }
+  return events
 }
 
 function issueSource(action: IssueFacts['action']): EventSource {
@@ -104,21 +123,25 @@ function mergeRequestSource(action: MergeRequestAction): EventSource {
   }
 }
 
+interface MergeRequestChange extends Pick<MergeRequestFacts, 'action' | 'changes' | 'formerSha'> {
+  readonly projectId: number
+}
+
 /** Returns the payload of a merge request that is found by its iid. */
-export async function mergeRequestEventPayload(
+async function mergeRequestEventPayload(
   context: EventContext,
   event: Pick<ProjectEvent, 'actorId'>,
   iid: number,
-  { action, changes, projectId }: { action: MergeRequestAction; changes: Changes; projectId: number },
+  { projectId, ...change }: MergeRequestChange,
 ) {
   const facts = await readProjectFacts(context, projectId)
   const mergeRequest = await readMergeRequestFacts(context, projectId, iid)
   const { sha } = mergeRequest
   const headPipelineId = sha === undefined ? undefined : await findPipelineIdOf(context, projectId, sha)
-  const things = await namedThings(context, facts.project, changes)
+  const things = await namedThings(context, facts.project, change.changes)
   const user = await actorOf(context, event)
   return mergeRequestPayload(
-    { facts, user, mergeRequest, headPipelineId, action, atMs: context.nowMs, changes, things },
+    { facts, user, mergeRequest, headPipelineId, atMs: context.nowMs, things, ...change },
     context.core.settings.externalUrl,
   )
 }
@@ -133,6 +156,31 @@ function noteSource(action: NoteEventFacts['action']): EventSource {
       const user = await actorOf(context, event)
       const payload = notePayload({ facts, user, ...noted, action }, context.core.settings.externalUrl)
       return [{ event: isConfidential(noted) ? 'confidentialNoteEvents' : 'noteEvents', payload }]
+    },
+  }
+}
+
+function emojiSource(action: EmojiFacts['action']): EventSource {
+  return {
+    switches: ['emojiEvents'],
+    async eventsOf(context, event) {
+      const facts = await readProjectFacts(context, event.projectId)
+      const award = await readAwardFacts(context, event.changes ?? {})
+      const user = await actorOf(context, event)
+      const payload = emojiPayload({ facts, user, ...award, action }, context.core.settings.externalUrl)
+      return [{ event: 'emojiEvents', payload }]
+    },
+  }
+}
+
+function releaseSource(action: ReleaseEventFacts['action']): EventSource {
+  return {
+    switches: ['releasesEvents'],
+    async eventsOf(context, { projectId, details, changes = none.changes }) {
+      const facts = await readProjectFacts(context, projectId)
+      const found = await readReleaseFacts(context, facts.project, { tag: String(details?.tag), changes })
+      const payload = releasePayload({ facts, ...found, action }, context.core.settings.externalUrl)
+      return [{ event: 'releasesEvents', payload }]
     },
   }
 }
@@ -189,6 +237,13 @@ function wikiPageSource(action: WikiPageFacts['action']): EventSource {
       ]
     },
   }
+}
+
+async function expiringTokenEvents(context: EventContext, event: ProjectEvent): Promise<HookEvent[]> {
+  const facts = await readProjectFacts(context, event.projectId)
+  const token = { ...(event.details as unknown as Omit<ExpiringToken, 'id'>), id: event.objectId }
+  const payload = expiringTokenPayload(facts, token, context.core.settings.externalUrl)
+  return [{ event: 'resourceAccessTokenEvents', payload }]
 }
 
 const actorOf = async (context: EventContext, { actorId }: Pick<ProjectEvent, 'actorId'>) =>

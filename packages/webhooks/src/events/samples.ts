@@ -1,6 +1,7 @@
 import {
   type CallContext,
   findNewest,
+  findNewestReleaseTag,
   findUser,
   type HookSwitchName,
   hookSwitches,
@@ -8,13 +9,18 @@ import {
   type Project,
   readContextOf,
   readNewestCommits,
+  readNoteFacts,
   readPipelineFacts,
   readProjectFacts,
+  readReleaseFacts,
   type SampleKind,
 } from '@penstock/core'
+import { emojiPayload } from '../payloads/emoji.ts'
+import { expiringTokenPayload } from '../payloads/expiring-token.ts'
 import { jobPayload } from '../payloads/job.ts'
 import { pushPayload } from '../payloads/push.ts'
-import { type Json, NO_SHA, projectJson } from '../payloads/shared-objects.ts'
+import { releasePayload } from '../payloads/release.ts'
+import { hookTime, type Json, NO_SHA, projectJson } from '../payloads/shared-objects.ts'
 import { eventSources } from './event-sources.ts'
 import type { EventContext, HookEvent, ProjectEvent } from './hook-event.ts'
 
@@ -24,7 +30,6 @@ export type Sample = { readonly payload: Json } | { readonly missing: string }
 type Sampler = (context: EventContext & CallContext, project: Project) => Promise<Sample>
 
 const missing = (what: string): Sample => ({ missing: `Ensure the project has ${what}.` })
-const DAY_MS = 86_400_000
 
 /** Returns a sampler that reports the newest thing of a kind as if it had just been created. */
 const newestOf =
@@ -75,31 +80,76 @@ const jobSample: Sampler = async (context, project) => {
 
 const wikiSample: Sampler = async () => ({ missing: 'Ensure the wiki is enabled and has pages.' })
 
-/** A token that does not exist and expires in two days. */
-const tokenSample =
-  (kind: 'access_token' | 'deploy_token'): Sampler =>
-  async (context, project) => {
-    const { nowMs } = context
-    const expiresAtMs = nowMs + 2 * DAY_MS
-    const times = {
-      created_at: `${new Date(nowMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
-      expires_at: new Date(expiresAtMs).toISOString().slice(0, kind === 'access_token' ? 10 : 19),
-    }
-    const facts = await readProjectFacts(context, project.id)
-    const common = { id: 1, name: 'sample token', ...times }
-    const attributes =
-      kind === 'access_token'
-        ? { user_id: context.actor?.id ?? null, ...common, last_used_at: null }
-        : { ...common, revoked: false, deploy_token_type: 'project_type' }
-    return {
-      payload: {
-        object_kind: kind,
-        project: projectJson(facts, context.core.settings.externalUrl),
-        object_attributes: attributes,
-        event_name: `expiring_${kind}`,
-      },
-    }
+/** The newest release, as if it had just been created. */
+const releaseSample: Sampler = async (context, project) => {
+  const tag = await findNewestReleaseTag(context, project.id)
+  if (tag === undefined) return missing('releases')
+  const facts = await readProjectFacts(context, project.id)
+  const found = await readReleaseFacts(context, project, { tag, changes: {} })
+  return { payload: releasePayload({ facts, ...found, action: 'create' }, context.core.settings.externalUrl) }
+}
+
+/** A reaction of the caller to the newest note. It is not stored. */
+const emojiSample: Sampler = async (context, project) => {
+  const noteId = await findNewest(context, project.id, 'note')
+  if (noteId === undefined) return missing('notes')
+  const { nowMs, actor } = context
+  const [facts, noted] = [await readProjectFacts(context, project.id), await readNoteFacts(context, noteId)]
+  const award = {
+    id: 1,
+    projectId: project.id,
+    awardableType: 'note' as const,
+    issueId: undefined,
+    mergeRequestId: undefined,
+    snippetId: undefined,
+    noteId,
+    userId: actor?.id,
+    name: 'thumbsup',
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
   }
+  const user = actor && (await findUser(context, actor.id))
+  return { payload: emojiPayload({ facts, user, award, ...noted, action: 'award' }, context.core.settings.externalUrl) }
+}
+
+const EXPIRY_MS = 2 * 86_400_000
+
+/** An access token that does not exist and expires in two days. */
+const accessTokenSample: Sampler = async (context, project) => {
+  const { nowMs, actor } = context
+  const token = {
+    id: 1,
+    userId: actor?.id ?? null,
+    name: 'sample token',
+    createdAtMs: nowMs,
+    expiresAt: new Date(nowMs + EXPIRY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length),
+    lastUsedAtMs: null,
+  }
+  const facts = await readProjectFacts(context, project.id)
+  return { payload: expiringTokenPayload(facts, token, context.core.settings.externalUrl) }
+}
+
+/** A deploy token that does not exist and expires in two days. */
+const deployTokenSample: Sampler = async (context, project) => {
+  const { nowMs, core } = context
+  const attributes = {
+    id: 1,
+    name: 'sample token',
+    created_at: hookTime(nowMs),
+    expires_at: hookTime(nowMs + EXPIRY_MS),
+    revoked: false,
+    deploy_token_type: 'project_type',
+  }
+  const facts = await readProjectFacts(context, project.id)
+  return {
+    payload: {
+      object_kind: 'deploy_token',
+      project: projectJson(facts, core.settings.externalUrl),
+      object_attributes: attributes,
+      event_name: 'expiring_deploy_token',
+    },
+  }
+}
 
 /** The samples of events that can be tested. */
 const samplers: Readonly<Partial<Record<HookSwitchName, Sampler>>> = {
@@ -113,10 +163,10 @@ const samplers: Readonly<Partial<Record<HookSwitchName, Sampler>>> = {
   jobEvents: jobSample,
   wikiPageEvents: wikiSample,
   noteEvents: newestOf('note', 'notes', 'note.created'),
-  emojiEvents: async () => missing('notes'),
-  releasesEvents: async () => missing('releases'),
-  resourceAccessTokenEvents: tokenSample('access_token'),
-  resourceDeployTokenEvents: tokenSample('deploy_token'),
+  emojiEvents: emojiSample,
+  releasesEvents: releaseSample,
+  resourceAccessTokenEvents: accessTokenSample,
+  resourceDeployTokenEvents: deployTokenSample,
 }
 
 /** Returns a payload made from the newest thing of the project. */

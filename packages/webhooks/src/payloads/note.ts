@@ -38,7 +38,7 @@ export function notePayload(event: NoteEventFacts, externalUrl: string): Json {
     user: userJson(user, externalUrl),
     project_id: facts.project.id,
     project: projectJson(facts, externalUrl),
-    object_attributes: noteAttributes(event, externalUrl),
+    object_attributes: { ...noteAttributes(event, externalUrl), action: event.action },
     repository: repositoryJson(facts, externalUrl),
     ...notedJson(event, externalUrl),
   }
@@ -47,8 +47,12 @@ export function notePayload(event: NoteEventFacts, externalUrl: string): Json {
 const noteableTypes = { issue: 'Issue', merge_request: 'MergeRequest', snippet: 'Snippet', commit: 'Commit' } as const
 const kinds = { individual: null, discussion: 'DiscussionNote', diff: 'DiffNote' } as const
 
-function noteAttributes(event: NoteEventFacts, externalUrl: string): Json {
-  const { note, action } = event
+type NoteInProject = Pick<NoteEventFacts, 'facts' | 'note' | 'on'>
+type NotedInProject = Pick<NoteEventFacts, 'facts' | 'on'>
+
+/** Returns a note as its own events and those of its reactions show it. */
+export function noteAttributes(event: NoteInProject, externalUrl: string): Json {
+  const { note } = event
   const position = note.position ?? null
   const body = withImageUrls(note.body, event.facts.project.fullPath, externalUrl)
   return {
@@ -76,12 +80,12 @@ function noteAttributes(event: NoteEventFacts, externalUrl: string): Json {
     system: note.isSystem,
     internal: note.isInternal,
     st_diff: null,
-    action,
     url: `${notedUrl(event, externalUrl)}#note_${note.id}`,
   }
 }
 
-function notedUrl({ facts: { project }, on }: NoteEventFacts, externalUrl: string): string {
+/** Returns the address of the issue, merge request, snippet or commit. */
+export function notedUrl({ facts: { project }, on }: NotedInProject, externalUrl: string): string {
   const web = `${externalUrl}/${project.fullPath}`
   switch (on.kind) {
     case 'issue':
@@ -95,7 +99,8 @@ function notedUrl({ facts: { project }, on }: NoteEventFacts, externalUrl: strin
   }
 }
 
-function notedJson({ facts, on }: NoteEventFacts, externalUrl: string): Json {
+/** Returns the issue, merge request, snippet or commit under its name. */
+export function notedJson({ facts, on }: NotedInProject, externalUrl: string): Json {
   switch (on.kind) {
     case 'issue':
       return { issue: issueAttributes(on.issue, externalUrl) }
