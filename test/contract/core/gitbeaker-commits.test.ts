@@ -60,7 +60,10 @@ test('statuses of commits are posted and listed', async () => {
   expect(await root.Commits.allStatuses(project, sha)).toMatchObject([
     { id: made.id, status: 'success', description: 'Clean', pipeline_id: made.pipeline_id },
   ])
-  expect(await root.Pipelines.show(project, Number(made.pipeline_id))).toMatchObject({ status: 'success', source: 'external' })
+  expect(await root.Pipelines.show(project, Number(made.pipeline_id))).toMatchObject({
+    status: 'success',
+    source: 'external',
+  })
 })
 
 test('issues and the merge requests that close them are found from each other', async () => {

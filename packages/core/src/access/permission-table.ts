@@ -99,7 +99,7 @@ export const permissionTable = {
   read_release: { least: guest, visitors: 'anyone', ...releases },
   write_release: { least: developer, endsWithArchiving: true, ...releases },
 
-  /** What a note is about needs its own permission to be read. */
+  /** The object that a note is about needs its own permission to be read. */
   create_note: { least: guest, visitors: 'signed_in', endsWithArchiving: true },
   admin_note: { least: maintainer, endsWithArchiving: true },
   resolve_note: { least: developer, endsWithArchiving: true },

@@ -56,7 +56,7 @@ export class RunTable {
   readonly #tagLists = new Numbers<string>(['[]'])
   readonly #tagsOfList: (readonly number[])[] = [[]]
   #columns = makeColumns(FIRST_CAPACITY)
-  /** By the slot of the run. */
+  /** The start of each run, at the index of its slot. */
   #startOfRun = new Float64Array(FIRST_CAPACITY)
   #shaOfRun = new Uint32Array(FIRST_CAPACITY)
   #length = 0

@@ -11,7 +11,7 @@ interface Destination {
   readonly path: string
   readonly label: string
   readonly icon: IconName
-  /** What stands after the label and is part of the link's name. */
+  /** The content after the label, which is part of the link's name. */
   readonly Addition?: () => ComponentChildren
 }
 
