@@ -88,6 +88,16 @@ testWithChromium(
       'the runs of the project are shown',
       async () => JSON.stringify(await rowsOf(page)) === JSON.stringify(expected(ofProject)),
     )
+    const title = ofProject.at(-1)!.title!
+    await page.getByLabel('Search').fill(` ${title.toUpperCase()} `)
+    const q = encodeURIComponent(title)
+    const ofTitle: PipelineRun[] = await samples.get(`pipelines?since=${since}&limit=100&project=${project}&q=${q}`)
+    await until(
+      'the runs with the title are shown',
+      async () => JSON.stringify(await rowsOf(page)) === JSON.stringify(expected(ofTitle)),
+      10_000,
+    )
+    expect(new URL(page.url()).searchParams.get('q')).toBe(` ${title.toUpperCase()} `)
     await page.getByLabel('Search').fill('there is no such run')
     await page.getByRole('link', { name: 'Clear filters' }).click()
     await until('all runs are shown', async () => (await rowsOf(page)).length === 100)

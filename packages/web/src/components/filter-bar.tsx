@@ -66,6 +66,7 @@ interface TextFilterProps {
   readonly type?: 'text' | 'search'
   /** Values that are suggested. */
   readonly suggestions?: readonly string[]
+  readonly maxLength?: number
   readonly class?: string
 }
 
@@ -78,6 +79,7 @@ export function TextFilter({
   placeholder,
   type = 'text',
   suggestions,
+  maxLength,
   class: className,
 }: TextFilterProps) {
   const id = useId()
@@ -98,6 +100,7 @@ export function TextFilter({
         type={type}
         value={typed}
         placeholder={placeholder}
+        maxLength={maxLength}
         spellcheck={false}
         autocomplete="off"
         list={suggestions === undefined ? undefined : `${id}-list`}

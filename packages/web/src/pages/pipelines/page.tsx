@@ -18,17 +18,19 @@ import { place, setQuery } from '../../location.ts'
 import { Findings } from './findings.tsx'
 import './pipelines.css'
 import { runColumns } from './run-columns.tsx'
-import { mergeRuns, runKey, searchRuns, summaryText } from './run-words.ts'
+import { mergeRuns, runKey, summaryText } from './run-words.ts'
 import { Strip } from './strip.tsx'
 
 const PAGE_SIZE = 100
-const FILTERS = ['status', 'project', 'ref', 'service', 'children'] as const
+const FILTERS = ['status', 'project', 'ref', 'service', 'children', 'q'] as const
+/** The longest text that the service searches. */
+const MAX_SEARCH_LENGTH = 200
 
 /** The page Pipelines: the runs of every project, the newest first. */
 export default function PipelinesPage() {
   const { query } = place.value
   const isLive = query.get('live') !== '0' && query.get('until') === null
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name)]))
+  const filters = { ...Object.fromEntries(FILTERS.map((name) => [name, query.get(name)])), q: query.get('q')?.trim() }
   const key = JSON.stringify([filters, query.get('range'), query.get('since'), query.get('until')])
   const load = (cursor: string | null, signal: AbortSignal) =>
     listPipelines({ ...filters, ...rangeOf(query, Date.now()).query, limit: PAGE_SIZE, cursor }, signal)
@@ -50,7 +52,7 @@ export default function PipelinesPage() {
       [actions],
     ),
   )
-  const found = searchRuns(runs.data ?? [], query.get('q') ?? '')
+  const found = runs.data ?? []
   const newest = found[0] === undefined ? undefined : agoText(millisecondsOf(found[0].start_ns), nowMs.value)
   return (
     <>
@@ -80,28 +82,28 @@ export default function PipelinesPage() {
           suggestions={(facets.data?.refs ?? []).slice(0, 100)}
         />
         <SelectFilter label="Service" name="service" any="All services" options={facets.data?.services ?? []} />
-        <TextFilter label="Search" name="q" type="search" placeholder="Title, job, commit" />
+        <TextFilter
+          label="Search"
+          name="q"
+          type="search"
+          placeholder="Title, name, ref, user"
+          maxLength={MAX_SEARCH_LENGTH}
+        />
         <CheckFilter label="Child pipelines" name="children" />
       </FilterBar>
-      <Runs
-        runs={runs}
-        found={found}
-        range={rangeOf(query, nowMs.value)}
-        isEmptyStore={facets.data?.services.length === 0}
-      />
+      <Runs runs={runs} range={rangeOf(query, nowMs.value)} isEmptyStore={facets.data?.services.length === 0} />
     </>
   )
 }
 
 interface RunsProps {
   readonly runs: PagedList<PipelineRun>
-  /** The runs that the search leaves. */
-  readonly found: readonly PipelineRun[]
   readonly range: TimeRange
   readonly isEmptyStore: boolean
 }
 
-function Runs({ runs, found, range, isEmptyStore }: RunsProps) {
+function Runs({ runs, range, isEmptyStore }: RunsProps) {
+  const found = runs.data ?? []
   const showsSkeleton = useDelayed(runs.isLoading && runs.data === undefined)
   if (runs.data === undefined && runs.error !== undefined && !runs.isLoading) {
     return (
@@ -113,8 +115,7 @@ function Runs({ runs, found, range, isEmptyStore }: RunsProps) {
   if (runs.data !== undefined && found.length === 0) {
     return (
       <div class="panel">
-        <Empty range={range} isEmptyStore={isEmptyStore} isSearch={runs.data.length > 0} />
-        <Older runs={runs} />
+        <Empty range={range} isEmptyStore={isEmptyStore} />
       </div>
     )
   }
@@ -158,24 +159,14 @@ function Older({ runs }: { readonly runs: PagedList<PipelineRun> }) {
 
 const SETTING = 'SVC_OBSERVABILITY_EXPORT=traces,metrics,logs'
 
-function Empty({
-  range,
-  isEmptyStore,
-  isSearch,
-}: {
-  readonly range: TimeRange
-  readonly isEmptyStore: boolean
-  readonly isSearch: boolean
-}) {
+function Empty({ range, isEmptyStore }: Omit<RunsProps, 'runs'>) {
   const { query } = place.value
-  const active = [...FILTERS, 'q'].filter((name) => name !== 'children' && query.get(name) !== null)
+  const active = FILTERS.filter((name) => name !== 'children' && query.get(name) !== null)
   if (active.length > 0) {
     const filters = active.map((name) => `${labels[name]} is ${wordOf(name, query.get(name) ?? '')}`)
     return (
       <NothingFound title={`No runs match in ${range.words}`} keep={['range', 'since', 'until', 'live']}>
-        <p>
-          The filters: {filters.join('; ')}.{isSearch ? ' The search covers the runs that are loaded.' : ''}
-        </p>
+        <p>The filters: {filters.join('; ')}.</p>
       </NothingFound>
     )
   }

@@ -37,17 +37,6 @@ export function summaryText(
   return [count, `${failed} failed`, ...(newest === undefined ? [] : [`newest ${newest}`])].join(', ')
 }
 
-/** Returns the loaded runs that have a text in their names, title, ref, commit or failed jobs. */
-export function searchRuns(runs: readonly PipelineRun[], text: string): readonly PipelineRun[] {
-  const wanted = text.trim().toLowerCase()
-  if (wanted === '') return runs
-  return runs.filter((run) =>
-    [run.name, run.project, run.title, run.ref, run.sha, run.user, runName(run), ...run.failed_jobs].some((value) =>
-      value?.toLowerCase().includes(wanted),
-    ),
-  )
-}
-
 /** Returns the runs of the first page, reloaded, before the older ones that were loaded already. */
 export function mergeRuns(fresh: readonly PipelineRun[], shown: readonly PipelineRun[]): readonly PipelineRun[] {
   const oldest = fresh.at(-1)
