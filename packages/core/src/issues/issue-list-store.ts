@@ -21,8 +21,8 @@ import {
   type IssueState,
   issueSeverities,
 } from './issue.ts'
-import { withClosingCounts } from './issue-mention-store.ts'
 import { describedIssuesOf, type IssueRow, issueQuery, issuesOf, issueTables } from './issue-store.ts'
+import { withClosingCounts } from './mentioned-issues.ts'
 
 /** Returns a page of the issues that the actor may see. */
 export async function pageOfIssues(

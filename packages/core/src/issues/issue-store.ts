@@ -29,7 +29,7 @@ import type {
   IssueStateEvent,
   IssueType,
 } from './issue.ts'
-import { isMentionedBy } from './issue-mention-store.ts'
+import { isMentionedBy } from './mentioned-issues.ts'
 import { reactionConditions } from './reaction-conditions.ts'
 import { releaseConditions } from './release-conditions.ts'
 

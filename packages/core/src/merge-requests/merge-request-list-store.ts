@@ -11,7 +11,7 @@ import {
 import { byColumn, type IssuableOrder, issuableOrderTable, lastTime, orderOf } from '../issues/issuable-order.ts'
 import { userIdsByItem } from '../issues/issuable-pair-store.ts'
 import { issuablesOf, withDescriptions } from '../issues/issuable-store.ts'
-import { mentionsIssue } from '../issues/issue-mention-store.ts'
+import { mentionsIssue } from '../issues/mentioned-issues.ts'
 import { reactionConditions } from '../issues/reaction-conditions.ts'
 import { releaseConditions } from '../issues/release-conditions.ts'
 import { isOneOf } from '../kit/conditions.ts'

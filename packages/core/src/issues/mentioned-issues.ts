@@ -1,0 +1,44 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { allowedInProject } from '../access/visible-store.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { Actor } from '../model/user.ts'
+import type { Issue, IssueFilter } from './issue.ts'
+
+/** Returns the condition, for a query over `issues`, that a merge request mentions the issue. */
+export const isMentionedBy = ({ id, onlyClosing }: NonNullable<IssueFilter['mentionedBy']>): RawBuilder<SqlBool> =>
+  sql`issues.id in (select issue_id from issue_mentions
+    where merge_request_id = ${id} ${onlyClosing ? sql`and is_closing = 1` : sql``})`
+
+/** Returns the condition, for a query over `merge_requests`, that the merge request mentions an issue. */
+export const mentionsIssue = (id: number, { onlyClosing = false } = {}): RawBuilder<SqlBool> =>
+  sql`merge_requests.id in (select merge_request_id from issue_mentions
+    where issue_id = ${id} ${onlyClosing ? sql`and is_closing = 1` : sql``})`
+
+/** Adds to each issue the number of merge requests that close it, as far as the actor may see them. */
+export async function withClosingCounts<Item extends Pick<Issue, 'id'>>(
+  context: ReadContext,
+  actor: Actor,
+  issues: readonly Item[],
+): Promise<(Item & Pick<Issue, 'closingCount'>)[]> {
+  if (issues.length === 0) return []
+  const rows = await context.db
+    .selectFrom('issue_mentions')
+    .innerJoin('merge_requests', 'merge_requests.id', 'issue_mentions.merge_request_id')
+    .innerJoin('projects', 'projects.id', 'merge_requests.project_id')
+    .select(({ fn }) => [
+      'issue_mentions.issue_id',
+      fn.count<number>('issue_mentions.merge_request_id').distinct().as('count'),
+    ])
+    .where(
+      'issue_mentions.issue_id',
+      'in',
+      issues.map(({ id }) => id),
+    )
+    .where('issue_mentions.is_closing', '=', 1)
+    .whereRef('merge_requests.target_branch', '=', 'projects.default_branch')
+    .where(allowedInProject(context, actor, 'read_merge_request'))
+    .groupBy('issue_mentions.issue_id')
+    .execute()
+  const counts = new Map(rows.map(({ issue_id, count }) => [issue_id, Number(count)]))
+  return issues.map((issue) => ({ ...issue, closingCount: counts.get(issue.id) ?? 0 }))
+}
