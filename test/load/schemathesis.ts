@@ -40,7 +40,7 @@ function runsFor(argument: string | undefined): Run[] {
     const seed = '--seed=1'
     return [
       { caller: 'administrator', options: [seed, each, '--max-examples=8'] },
-      { caller: 'administrator', options: [seed, linked, '--max-examples=400'] },
+      { caller: 'administrator', options: [seed, linked, '--max-time=60'] },
       { caller: 'anonymous', options: [seed, each, '--max-examples=3', '--mode=positive'] },
     ]
   }
