@@ -282,6 +282,22 @@ const expected: Readonly<Record<string, unknown>> = {
     ],
     after: ['GitlabGetError', 404, '404 Wiki Page Not Found'],
   },
+  comments: {
+    notes: ['Because', 'Look here', 'Why?', 'closed'],
+    reply: ['Because', 'DiscussionNote'],
+    award: ['eyes', 'Note'],
+    left: 3,
+    comment: ['Look', 'README.md', 1],
+    count: 2,
+  },
+  releases_and_merge: {
+    release: ['v1.0', 'One', 'The first'],
+    links: ['Tool'],
+    left: [],
+    merged: ['merged'],
+    again: ['GitlabMRClosedError', 405, '405 Method Not Allowed'],
+    branches: ['main'],
+  },
   snippets: {
     made: ['Rotate logs', 'private', 'a.sh', null],
     shown: true,
@@ -316,7 +332,7 @@ describeWithPython('python-gitlab', () => {
 
 async function resultsAgainst(core: RunningCore): Promise<Record<string, unknown>> {
   const credentials = await credentialsOfJoan(core)
-  const child = spawn(preparedPaths().python, [script], { stdio: ['pipe', 'pipe', 'inherit'], timeout: 60_000 })
+  const child = spawn(preparedPaths().python, [script], { stdio: ['pipe', 'pipe', 'inherit'], timeout: 120_000 })
   child.stdin.end(JSON.stringify({ url: core.url, rootToken: core.rootToken, ...credentials }))
   return JSON.parse(await text(child.stdout))
 }

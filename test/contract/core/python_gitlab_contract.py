@@ -745,6 +745,57 @@ def group_wiki():
 
 
 @step
+def comments():
+    project = new_project("talk", new_group("talkers"))
+    issue = project.issues.create({"title": "Leak"})
+    note = issue.notes.create({"body": "Look"})
+    note.body = "Look here"
+    note.save()
+    award = note.awardemojis.create({"name": "eyes"})
+    discussion = issue.discussions.create({"body": "Why?"})
+    reply = discussion.notes.create({"body": "Because"})
+    issue.state_event = "close"
+    issue.save()
+    bodies = [each.body for each in issue.notes.list(get_all=True)]
+    note.awardemojis.delete(award.id)
+    note.delete()
+    sha = project.commits.get("main").id
+    comment = project.commits.get(sha).comments.create({"note": "Look", "path": "README.md", "line": 1, "line_type": "new"})
+    return {
+        "notes": sorted(bodies),
+        "reply": pick(reply, "body", "type"),
+        "award": pick(award, "name", "awardable_type"),
+        "left": len(note.manager.list(get_all=True)),
+        "comment": pick(comment, "note", "path", "line"),
+        "count": project.issues.get(issue.iid).user_notes_count,
+    }
+
+
+@step
+def releases_and_merge():
+    project = new_project("ship", new_group("shippers"))
+    release = project.releases.create({"tag_name": "v1.0", "ref": "main", "name": "One", "description": "First"})
+    link = release.links.create({"url": "https://files.example.test/tool", "name": "Tool"})
+    release.description = "The first"
+    release.save()
+    shown = project.releases.get("v1.0")
+    link.delete()
+    project.releases.delete("v1.0")
+    project.branches.create({"branch": "fix", "ref": "main"})
+    project.files.create({"file_path": "a.txt", "branch": "fix", "content": "a", "commit_message": "Add"})
+    merge_request = project.mergerequests.create({"source_branch": "fix", "target_branch": "main", "title": "Fix"})
+    merge_request.merge(should_remove_source_branch=True)
+    return {
+        "release": pick(shown, "tag_name", "name", "description"),
+        "links": [each["name"] for each in shown.assets["links"]],
+        "left": project.releases.list(get_all=True),
+        "merged": pick(merge_request, "state"),
+        "again": refusal(merge_request.merge),
+        "branches": [each.name for each in project.branches.list(get_all=True)],
+    }
+
+
+@step
 def snippets():
     project = new_project("tools", new_group("snips"))
     made = project.snippets.create(

@@ -57,7 +57,7 @@ export function addAbsentFeatures(kit: Kit): void {
   }))
   builder.objectFields('MergeRequest', (t) => ({
     mergeableDiscussionsState: t.boolean({
-      description: 'Whether all discussions are resolved; there are none',
+      description: 'Always true: open discussions are only checked by the merge',
       resolve: () => true,
     }),
   }))
