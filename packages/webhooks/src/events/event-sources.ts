@@ -48,6 +48,7 @@ export const eventSources: Readonly<Record<string, EventSource>> = {
   'merge_request.updated': mergeRequestSource('update'),
   'merge_request.closed': mergeRequestSource('close'),
   'merge_request.reopened': mergeRequestSource('reopen'),
+  'merge_request.merged': mergeRequestSource('merge'),
   'note.created': noteSource('create'),
   'note.updated': noteSource('update'),
   'award_emoji.created': emojiSource('award'),

@@ -35,6 +35,8 @@ const changedValues: Readonly<Record<string, readonly [name: string, shown: Show
   closedAtMs: ['closed_at', time],
   mergedAtMs: ['merged_at', time],
   mergedById: ['merge_user_id', asIs],
+  mergeCommitSha: ['merge_commit_sha', asIs],
+  squashCommitSha: ['squash_commit_sha', asIs],
   state: ['state_id', stateId],
   isConfidential: ['confidential', asIs],
   isDiscussionLocked: ['discussion_locked', asIs],

@@ -1,0 +1,47 @@
+import { createCommit, createMergeRequest, mergeMergeRequest, updateMergeRequest } from '@penstock/core'
+import { expect, test } from 'vitest'
+import { HookWorld } from './webhooks.harness.ts'
+
+const commit = (message: string, branch: string, startBranch?: string) => ({
+  branch,
+  startBranch,
+  commitMessage: message,
+  actions: [{ action: 'create', filePath: `${message}.md`, content: message }],
+})
+
+test('a merge request arrives when it is opened, changed, pushed to, and merged', async () => {
+  const hooks = await HookWorld.open()
+  await hooks.perform(createCommit, commit('first', 'main'))
+  await hooks.perform(createCommit, commit('fix', 'fix', 'main'))
+  await hooks.hook({ mergeRequestsEvents: true })
+  const branches = { sourceBranch: 'fix', targetBranch: 'main' }
+  const opened = await hooks.perform(createMergeRequest, { ...branches, title: 'Draft: Fix' })
+  const one = { mergeRequestIid: opened.iid }
+  await hooks.bodies(1)
+  await hooks.perform(updateMergeRequest, { ...one, title: 'Fix', reviewerIds: [hooks.mira.id] })
+  await hooks.bodies(2)
+  await hooks.perform(createCommit, commit('more', 'fix'))
+  await hooks.bodies(3)
+  await hooks.perform(mergeMergeRequest, one)
+  const [open, update, push, merge] = await hooks.bodies(4)
+  const reviewer = { id: hooks.mira.id, username: 'mira' }
+  expect(open).toMatchObject({
+    object_attributes: { action: 'open', draft: true, last_commit: { title: 'fix' }, source: { name: 'tools' } },
+  })
+  expect(update).toMatchObject({
+    object_attributes: { action: 'update', draft: false },
+    changes: {
+      title: { previous: 'Draft: Fix', current: 'Fix' },
+      draft: { current: false },
+      reviewers: [[], [reviewer]],
+    },
+    reviewers: [{ ...reviewer, state: 'unreviewed', re_requested: false, email: '[REDACTED]' }],
+  })
+  expect(push).toMatchObject({
+    object_attributes: { action: 'update', oldrev: opened.sha, last_commit: { title: 'more' } },
+    changes: {},
+  })
+  expect(merge).toMatchObject({
+    object_attributes: { action: 'merge', state: 'merged', state_id: 3, merge_user_id: hooks.mira.id },
+  })
+})
