@@ -1,5 +1,6 @@
+import { entryOf } from '../map-entry.ts'
 import type { UnpackedRun } from './packed-run.ts'
-import { entryOf, type RunData } from './run-facts.ts'
+import type { RunData } from './run-facts.ts'
 
 /** A run in a table, with the places of its jobs in the columns: `from` up to, but without, `to`. */
 export interface RunEntry extends RunData {
