@@ -5,7 +5,6 @@ import { entryOf } from './map-entry.ts'
 import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import type { ObserveTables } from './tables.ts'
-import { exactText } from './time-range.ts'
 import { searchTraces, type TraceFilter } from './trace-search.ts'
 
 export interface TraceQuery extends TraceFilter {

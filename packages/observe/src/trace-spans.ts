@@ -103,7 +103,11 @@ function traceJson({ traceId, truncated, groups, documents, spans }: TraceParts)
   const resourceSpans = Array.from(groups, ([resourceId, scopes]) => {
     const scopeSpans = Array.from(scopes, ([scopeId, ids]) =>
       // A span that was deleted a moment ago is left out.
-      withList(documents.get(scopeId)!, 'spans', ids.flatMap((id) => spans.get(id) ?? [])),
+      withList(
+        documents.get(scopeId)!,
+        'spans',
+        ids.flatMap((id) => spans.get(id) ?? []),
+      ),
     )
     return withList(documents.get(resourceId)!, 'scopeSpans', scopeSpans)
   })
