@@ -57,7 +57,7 @@ export class RunTable {
   readonly #tagLists = new Numbers<string>(['[]'])
   readonly #tagsOfList: (readonly number[])[] = [[]]
   #columns = makeColumns(FIRST_CAPACITY)
-  /** By the slot of the run. */
+  /** The start and the commit of each run, by its slot. */
   #startOfRun = new Float64Array(FIRST_CAPACITY)
   #shaOfRun = new Uint32Array(FIRST_CAPACITY)
   #length = 0
