@@ -12,4 +12,5 @@ export type { ContentCoding, Receipt, ReceivedRequest } from './received-request
 export type { ServiceSummary } from './service-queries.ts'
 export type { ObserveStatus } from './status.ts'
 export type { StoreQuery, StoreResponse } from './store-queries.ts'
-export type { StoredTrace, TraceQuery, TraceSummary } from './trace-queries.ts'
+export type { TraceQuery, TraceSummary } from './trace-queries.ts'
+export type { StoredTrace } from './trace-spans.ts'

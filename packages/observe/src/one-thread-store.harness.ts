@@ -15,7 +15,8 @@ import type { ObserveStatus } from './status.ts'
 import { runStoreQuery, type StoreQuery, type StoreResponse } from './store-queries.ts'
 import { openStoreFile, openStoreWriter, type StoreWriter } from './store-writer.ts'
 import type { ObserveTables } from './tables.ts'
-import type { StoredTrace, TraceSummary } from './trace-queries.ts'
+import type { TraceSummary } from './trace-queries.ts'
+import type { StoredTrace } from './trace-spans.ts'
 
 type Filter<Kind extends StoreQuery['kind']> = Extract<StoreQuery, { kind: Kind; filter: unknown }>['filter']
 

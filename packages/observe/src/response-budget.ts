@@ -28,14 +28,20 @@ export class ResponseBudget {
    */
   async *rows<Row extends object>(query: Streamed<Row>, sizeOf: (row: Row) => number = lengthOf): AsyncGenerator<Row> {
     for await (const row of query.stream()) {
-      this.#bytesLeft -= sizeOf(row)
-      if (this.#bytesLeft < 0 && this.#hasRows) {
-        this.#isTruncated = true
-        return
-      }
-      this.#hasRows = true
+      if (!this.take(sizeOf(row))) return
       yield row
     }
+  }
+
+  /** Takes the characters of an item, and returns whether they fit. The first item always fits. */
+  take(characters: number): boolean {
+    this.#bytesLeft -= characters
+    if (this.#bytesLeft < 0 && this.#hasRows) {
+      this.#isTruncated = true
+      return false
+    }
+    this.#hasRows = true
+    return true
   }
 
   async list<Row extends object>(query: Streamed<Row>): Promise<Row[]> {

@@ -11,7 +11,8 @@ import { ResponseBudget } from './response-budget.ts'
 import { listServices } from './service-queries.ts'
 import { storeStatus } from './status.ts'
 import type { ObserveTables } from './tables.ts'
-import { findTrace, listTraces, type TraceQuery, type TraceSpansQuery } from './trace-queries.ts'
+import { listTraces, type TraceQuery } from './trace-queries.ts'
+import { findTrace, type TraceSpansQuery } from './trace-spans.ts'
 
 /** The questions that the store answers. */
 export type StoreQuery =
@@ -42,7 +43,9 @@ export interface StoreResponse {
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
 interface Found {
-  readonly value: unknown
+  /** A value, or its JSON. */
+  readonly value?: unknown
+  readonly json?: string | undefined
   readonly isTruncated?: boolean
   readonly nextCursor?: string | undefined
 }
@@ -60,9 +63,11 @@ export async function runStoreQuery(
     return { json: new TextEncoder().encode(text), isTruncated: hasMore, nextCursor: position }
   }
   const budget = new ResponseBudget(MAX_RESPONSE_BYTES)
-  const { value, nextCursor, isTruncated = budget.isTruncated } = await find(db, query, bounds, history, budget)
-  if (value === undefined) return undefined
-  return { json: new TextEncoder().encode(JSON.stringify(value)), isTruncated, nextCursor }
+  const found = await find(db, query, bounds, history, budget)
+  const { value, json = JSON.stringify(value), nextCursor, isTruncated = budget.isTruncated } = found
+  // JSON has no text for `undefined`.
+  if (json === undefined) return undefined
+  return { json: new TextEncoder().encode(json), isTruncated, nextCursor }
 }
 
 async function find(
@@ -87,7 +92,7 @@ async function find(
       return paged('traces', await listTraces(db, query.filter, budget))
     case 'trace': {
       const found = await findTrace(db, query, budget)
-      return { value: found?.trace, nextCursor: found?.next && toCursor('trace', found.next) }
+      return { json: found?.json, nextCursor: found?.next && toCursor('trace', found.next) }
     }
     case 'metricNames':
       return paged('metric_names', await listMetricNames(db, query.filter, budget))

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import { WHOLE_TRACE } from './arrival-store.ts'
 import type { Page, Position } from './cursor.ts'
+import { entryOf } from './map-entry.ts'
 import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import type { ObserveTables } from './tables.ts'
-import { exactText } from './time-range.ts'
 import { searchTraces, type TraceFilter } from './trace-search.ts'
 
 export interface TraceQuery extends TraceFilter {
@@ -81,77 +81,4 @@ async function rootsOf(db: Kysely<ObserveTables>, traceIds: readonly string[], b
     if (isNew(row)) byTrace.set(trace_id, root)
   }
   return byTrace
-}
-
-/** A trace as TracesData in OTLP/JSON, which every OTLP reader can parse. */
-export interface StoredTrace {
-  readonly trace_id: string
-  readonly resourceSpans: readonly object[]
-  /** Whether the trace has more spans, on further pages. */
-  readonly truncated: boolean
-}
-
-export interface TraceSpansQuery {
-  readonly traceId: string
-  readonly maxSpans: number
-  readonly after?: Position | undefined
-}
-
-interface Group {
-  readonly json: string
-  readonly scopes: Map<number, { readonly json: string; readonly spans: object[] }>
-}
-
-/** Returns the spans of a trace in order of start, and the position of the last one; `undefined` if there are none. */
-export async function findTrace(
-  db: Kysely<ObserveTables>,
-  { traceId, maxSpans, after }: TraceSpansQuery,
-  budget: ResponseBudget,
-): Promise<{ readonly trace: StoredTrace; readonly next: Position | undefined } | undefined> {
-  const query = db
-    .selectFrom('spans')
-    .innerJoin('documents as resource', 'resource.id', 'spans.resource_id')
-    .innerJoin('documents as scope', 'scope.id', 'spans.scope_id')
-    .select(['spans.json', 'resource_id', 'scope_id', 'resource.json as resource_json', 'scope.json as scope_json'])
-    .select(['spans.id', exactText('start_ns').as('start_ns')])
-    .where('trace_id', '=', traceId)
-    .$if(after !== undefined, (select) => {
-      const [start, id] = after!.map(BigInt)
-      return select.where(sql<boolean>`(start_ns, spans.id) > (${start}, ${id})`)
-    })
-    .orderBy('start_ns')
-    .orderBy('spans.id')
-    .limit(maxSpans + 1)
-  const resources = new Map<number, Group>()
-  let spans = 0
-  let last: Position | undefined
-  // The resource and the scope appear once, however many spans share them.
-  const rows = budget.rows(query, ({ json, resource_id, resource_json, scope_id, scope_json }) => {
-    const resource = resources.get(resource_id)
-    const resourceSize = resource === undefined ? resource_json.length : 0
-    return json.length + resourceSize + (resource?.scopes.has(scope_id) ? 0 : scope_json.length)
-  })
-  for await (const row of rows) {
-    spans += 1
-    if (spans > maxSpans) break
-    last = [row.start_ns, String(row.id)]
-    const resource = entryOf(resources, row.resource_id, () => ({ json: row.resource_json, scopes: new Map() }))
-    const scope = entryOf(resource.scopes, row.scope_id, () => ({ json: row.scope_json, spans: [] }))
-    scope.spans.push(JSON.parse(row.json))
-  }
-  if (spans === 0) return undefined
-  const resourceSpans = [...resources.values()].map(({ json, scopes }) => ({
-    ...JSON.parse(json),
-    scopeSpans: [...scopes.values()].map((scope) => ({ ...JSON.parse(scope.json), spans: scope.spans })),
-  }))
-  const truncated = spans > maxSpans || budget.isTruncated
-  return { trace: { trace_id: traceId, resourceSpans, truncated }, next: truncated ? last : undefined }
-}
-
-function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const made = make()
-  map.set(key, made)
-  return made
 }

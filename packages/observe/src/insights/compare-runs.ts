@@ -1,5 +1,6 @@
+import { entryOf } from '../map-entry.ts'
 import { medianOf } from './percentile.ts'
-import { entryOf, type JobFacts, type RunFacts } from './run-facts.ts'
+import type { JobFacts, RunFacts } from './run-facts.ts'
 
 /** A job of one side. */
 interface JobSide {

@@ -1,4 +1,4 @@
-import { entryOf } from './run-facts.ts'
+import { entryOf } from '../map-entry.ts'
 import { BRIDGE, NONE, type RunEntry, type RunTable } from './run-table.ts'
 
 export interface ComputeMinutes {

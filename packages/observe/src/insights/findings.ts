@@ -1,7 +1,8 @@
+import { entryOf } from '../map-entry.ts'
 import type { FlakyJob } from './flaky-jobs.ts'
 import { percentileOf, sortedNumbers } from './percentile.ts'
 import { largestChange } from './run-changes.ts'
-import { entryOf, failureRate, hasFinished } from './run-facts.ts'
+import { failureRate, hasFinished } from './run-facts.ts'
 import { FAILED, NONE, type RunEntry, type RunTable } from './run-table.ts'
 import { DAY, isWithin, startOfDay, type TimeSpan } from './time-buckets.ts'
 

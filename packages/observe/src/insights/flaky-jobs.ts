@@ -1,5 +1,6 @@
+import { entryOf } from '../map-entry.ts'
 import { type GroupedAttempts, groupAttempts } from './attempts.ts'
-import { compareTexts, entryOf, failureRate } from './run-facts.ts'
+import { compareTexts, failureRate } from './run-facts.ts'
 import { FAILED, NONE, PASSED, type RunEntry, type RunTable } from './run-table.ts'
 
 export interface FlakyJob {

@@ -1,9 +1,10 @@
 // Computes insights with an object per job, as their definitions say. Tests compare the columns of the store with it.
+import { entryOf } from '../map-entry.ts'
 import { findingsOf } from './findings.ts'
 import type { InsightsRange, InsightsReport } from './insights-report.ts'
 import { medianOf, percentileOf, sortedNumbers } from './percentile.ts'
 import { selectedRuns } from './run-facts.harness.ts'
-import { compareTexts, entryOf, failureRate, type JobFacts, type RunFacts } from './run-facts.ts'
+import { compareTexts, failureRate, type JobFacts, type RunFacts } from './run-facts.ts'
 import { bucketsOf, isWithin, statisticsOf } from './time-buckets.ts'
 
 interface Attempt {

@@ -1,5 +1,5 @@
+import { entryOf } from '../map-entry.ts'
 import { medianOf } from './percentile.ts'
-import { entryOf } from './run-facts.ts'
 import type { RunEntry, RunTable } from './run-table.ts'
 import { isWithin, type TimeSpan } from './time-buckets.ts'
 

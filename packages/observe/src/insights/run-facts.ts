@@ -45,15 +45,6 @@ export const hasFinished = ({ status }: RunData): boolean =>
 export const failureRate = (success: number, failed: number): number | null =>
   success + failed === 0 ? null : failed / (success + failed)
 
-/** Returns the entry of a map, and creates it if it is missing. */
-export function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const made = make()
-  map.set(key, made)
-  return made
-}
-
 /** Compares texts for sorting; a missing one comes first. */
 export const compareTexts = (a: string | null, b: string | null): number =>
   a === b ? 0 : a === null || (b !== null && a < b) ? -1 : 1

@@ -1,5 +1,6 @@
+import { entryOf } from '../map-entry.ts'
 import type { UnpackedRun } from './packed-run.ts'
-import { entryOf, type RunData } from './run-facts.ts'
+import type { RunData } from './run-facts.ts'
 
 /** A run in a table, with the places of its jobs in the columns: `from` up to, but without, `to`. */
 export interface RunEntry extends RunData {
@@ -56,7 +57,7 @@ export class RunTable {
   readonly #tagLists = new Numbers<string>(['[]'])
   readonly #tagsOfList: (readonly number[])[] = [[]]
   #columns = makeColumns(FIRST_CAPACITY)
-  /** The start of each run, at the index of its slot. */
+  /** The start and the commit of each run, by its slot. */
   #startOfRun = new Float64Array(FIRST_CAPACITY)
   #shaOfRun = new Uint32Array(FIRST_CAPACITY)
   #length = 0
