@@ -6,7 +6,6 @@ export { mayRequestAccessToEach } from './access-requests/may-request-access.ts'
 export { avatarPath } from './avatars/avatar.ts'
 export type {} from './avatars/avatar-store.ts'
 export { type AwardEmoji, type AwardEmojiRecord, awardableIdOf, awardEmojiFields } from './award-emoji/award-emoji.ts'
-export * from './award-emoji/award-emoji-operations.ts'
 export type {} from './award-emoji/award-emoji-store.ts'
 export {
   type BroadcastMessage,
@@ -17,6 +16,10 @@ export {
 } from './broadcast-messages/broadcast-message.ts'
 export * from './broadcast-messages/broadcast-message-operations.ts'
 export type {} from './broadcast-messages/broadcast-message-store.ts'
+export * from './discussions/award-emoji-operations.ts'
+export * from './discussions/commit-comments.ts'
+export * from './discussions/discussion-operations.ts'
+export * from './discussions/note-operations.ts'
 export type {} from './git/change-intent-store.ts'
 export { DEFAULT_BRANCH } from './git/change-repository.ts'
 export type { DiffStats, FileDiff } from './git/commit-diff.ts'
@@ -177,8 +180,6 @@ export { projectSettings } from './model/project-settings.ts'
 export type { SpamCheck, SpamReport, SpamSuspect, SpamVerdict } from './model/spam-check.ts'
 export * from './model/user.ts'
 export { userSettings } from './model/user-settings.ts'
-export * from './notes/commit-comments.ts'
-export * from './notes/discussion-operations.ts'
 export {
   type Discussion,
   isResolvable,
@@ -189,7 +190,6 @@ export {
   noteableTypes,
 } from './notes/note.ts'
 export * from './notes/note-listings.ts'
-export * from './notes/note-operations.ts'
 export { findNote } from './notes/note-store.ts'
 export * from './oauth/application.ts'
 export * from './oauth/application-operations.ts'

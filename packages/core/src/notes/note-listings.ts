@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import type { Issuable } from '../issues/issuable.ts'
 import { unscopedBatchQuery } from '../operations/operation.ts'
 
 type Column = 'issue_id' | 'merge_request_id'
 
 /** Returns the number of discussions of each item, without those of the service. A caller who sees an item may know it. */
 const discussionCountsBy = (name: string, column: Column) =>
-  unscopedBatchQuery({ name, input: z.object({}) }, async ({ db }, items: readonly Pick<Issuable, 'id'>[]) => {
+  unscopedBatchQuery({ name, input: z.object({}) }, async ({ db }, items: readonly { readonly id: number }[]) => {
     const ids = items.map(({ id }) => id)
     const rows = await db
       .selectFrom('notes')

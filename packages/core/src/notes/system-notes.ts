@@ -1,9 +1,14 @@
-import type { Issuable } from '../issues/issuable.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { newDiscussionId } from './discussion-id.ts'
 import { insertNote } from './note-store.ts'
 
-type Noted = Pick<Issuable, 'id' | 'projectId' | 'labels'> & { readonly state: string }
+/** The fields of an issue or merge request that notes describe. */
+interface Noted {
+  readonly id: number
+  readonly projectId: number
+  readonly labels: readonly string[]
+  readonly state: string
+}
 
 /** Returns the sentence that describes a change, or `undefined` if nothing changed. */
 const sentences: readonly ((before: Noted, after: Noted) => string | undefined)[] = [

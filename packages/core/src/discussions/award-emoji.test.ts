@@ -6,9 +6,9 @@ import { listProjectMergeRequests } from '../merge-requests/merge-request-operat
 import { accessLevels } from '../model/access-level.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
-import { issueNotes } from '../notes/note-operations.ts'
 import { removeUser } from '../users/user-operations.ts'
 import { issueAwards, issueNoteAwards, mergeRequestAwards } from './award-emoji-operations.ts'
+import { issueNotes } from './note-operations.ts'
 
 let world: World
 let root: User

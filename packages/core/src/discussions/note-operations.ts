@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { notFound } from '../kit/domain-error.ts'
 import { type Page, pageInput } from '../kit/page.ts'
+import { activityFilters, internalInput, type Note, newNoteInput, noteOrders } from '../notes/note.ts'
+import { readableNotes } from '../notes/note-access.ts'
+import { addNote, editNote, removeNote } from '../notes/note-changes.ts'
+import { findNoteOn, pageOfNotes } from '../notes/note-store.ts'
+import type { Noteable, There } from '../notes/noteable.ts'
 import { query, steps } from '../operations/operation.ts'
-import { activityFilters, internalInput, type Note, newNoteInput, noteOrders } from './note.ts'
-import { readableNotes } from './note-access.ts'
-import { addNote, editNote, removeNote } from './note-changes.ts'
-import { findNoteOn, pageOfNotes } from './note-store.ts'
-import { type Noteable, type NoteableKind, noteableKinds, type There } from './noteable.ts'
+import { type NoteableKind, noteableKinds } from './noteable-kinds.ts'
 import { noteLimits, onNoteable } from './on-noteable.ts'
 
 const one = { noteId: z.int() }

@@ -1,17 +1,25 @@
 import { z } from 'zod'
 import { can } from '../access/can.ts'
 import { standingOf } from '../access/subject.ts'
+import { type AwardEmoji, awardEmojiEvents } from '../award-emoji/award-emoji.ts'
+import {
+  type Awardable,
+  deleteAward,
+  findAward,
+  hasAward,
+  insertAward,
+  pageOfAwards,
+} from '../award-emoji/award-emoji-store.ts'
+import { emojiNamed } from '../award-emoji/emoji.ts'
 import { DomainError, forbidden, notFound } from '../kit/domain-error.ts'
 import { type Page, pageInput } from '../kit/page.ts'
 import { canComment, readableNotes } from '../notes/note-access.ts'
 import { findNoteOn } from '../notes/note-store.ts'
-import { type Noteable, type NoteableKind, noteableKinds, type There } from '../notes/noteable.ts'
-import { onNoteable } from '../notes/on-noteable.ts'
+import type { Noteable, There } from '../notes/noteable.ts'
 import { query, steps } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
-import { type AwardEmoji, awardEmojiEvents } from './award-emoji.ts'
-import { type Awardable, deleteAward, findAward, hasAward, insertAward, pageOfAwards } from './award-emoji-store.ts'
-import { emojiNamed } from './emoji.ts'
+import { type NoteableKind, noteableKinds } from './noteable-kinds.ts'
+import { onNoteable } from './on-noteable.ts'
 
 const MAX_NAME = 255
 const one = { awardId: z.int() }

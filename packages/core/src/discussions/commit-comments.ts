@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { type Page, pageInput } from '../kit/page.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
+import type { Note, NotePosition } from '../notes/note.ts'
+import { addNote } from '../notes/note-changes.ts'
+import { pageOfNotes } from '../notes/note-store.ts'
 import { query, steps } from '../operations/operation.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
-import type { Note, NotePosition } from './note.ts'
-import { addNote } from './note-changes.ts'
-import { pageOfNotes } from './note-store.ts'
-import { noteableKinds } from './noteable.ts'
+import { noteableKinds } from './noteable-kinds.ts'
 import { noteLimits, onNoteable } from './on-noteable.ts'
 
 const { head, find, change } = onNoteable(noteableKinds.commit)

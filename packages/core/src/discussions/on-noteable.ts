@@ -3,11 +3,12 @@ import { requirePermission } from '../access/subject.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
+import type { NotesTx } from '../notes/note-changes.ts'
+import type { Noteable, There } from '../notes/noteable.ts'
 import type { CallLimit } from '../operations/call-limit.ts'
 import type { StepsContext } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
-import type { NotesTx } from './note-changes.ts'
-import type { Noteable, NoteableKind, There } from './noteable.ts'
+import type { NoteableKind } from './noteable-kinds.ts'
 
 const NOTES_PER_MINUTE = 300
 /** One count for all notes of a user, replies included. */
