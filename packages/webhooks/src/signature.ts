@@ -12,7 +12,7 @@ const PREFIX = 'whsec_'
  * Returns the headers that prove the sender of a request.
  *
  * @param token `whsec_` and a key in Base64
- * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md, symmetric signatures
+ * @see https://www.standardwebhooks.com, symmetric signatures
  */
 export function signatureHeaders(token: string, { id, atMs, body }: Signed): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(atMs / 1_000))
