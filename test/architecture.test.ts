@@ -71,6 +71,7 @@ const owners: Record<string, readonly string[]> = {
   dataloader: ['graphql'],
   'isomorphic-git': ['core'],
   jose: ['core'],
+  re2js: ['core'],
   'tar-stream': ['core'],
   yaml: ['core'],
   yazl: ['core'],

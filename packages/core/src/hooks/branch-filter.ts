@@ -1,11 +1,10 @@
 import { isRefName } from '../git/repository-path.ts'
-import { LinearRegex } from '../kit/linear-regex.ts'
-import { RegexError } from '../kit/regex-compiler.ts'
+import { compiledRegex } from '../kit/user-regex.ts'
 
 export const branchFilterStrategies = ['wildcard', 'regex', 'all_branches'] as const
 export type BranchFilterStrategy = (typeof branchFilterStrategies)[number]
 
-const MAX_FILTER = 4_000
+const MAX_WILDCARDS = 4_000
 
 /** Returns the filter as it is stored: without superfluous white space, and none if all branches match. */
 export function storedFilter(strategy: BranchFilterStrategy, filter: string | undefined): string | undefined {
@@ -17,15 +16,14 @@ export function storedFilter(strategy: BranchFilterStrategy, filter: string | un
 /** Tells whether a filter can be stored. */
 export function isBranchFilter(strategy: BranchFilterStrategy, filter: string | undefined): boolean {
   if (filter === undefined) return true
-  if (filter.length > MAX_FILTER) return false
-  if (strategy === 'wildcard') return isRefName(filter.replaceAll('*', 'a'))
-  return compiled(filter) !== undefined
+  if (strategy === 'wildcard') return filter.length <= MAX_WILDCARDS && isRefName(filter.replaceAll('*', 'a'))
+  return compiledRegex(filter) !== undefined
 }
 
 /** Tells whether a hook with this filter is called for a push to a branch. */
 export function matchesBranch(strategy: BranchFilterStrategy, filter: string | undefined, branch: string): boolean {
   if (filter === undefined || strategy === 'all_branches') return true
-  return strategy === 'wildcard' ? matchesWildcard(filter, branch) : compiled(filter)?.test(branch) === true
+  return strategy === 'wildcard' ? matchesWildcard(filter, branch) : compiledRegex(filter)?.test(branch) === true
 }
 
 /** Compares the whole name; `*` stands for any characters. Takes at most the product of both lengths in steps. */
@@ -42,14 +40,4 @@ function matchesWildcard(filter: string, name: string): boolean {
     at = found + part.length
   }
   return true
-}
-
-/** Returns the expression in the form that matches, or `undefined` if it is not valid. */
-function compiled(expression: string): LinearRegex | undefined {
-  try {
-    return new LinearRegex(expression)
-  } catch (error) {
-    if (error instanceof RegexError) return undefined
-    throw error
-  }
 }

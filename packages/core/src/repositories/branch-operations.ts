@@ -13,6 +13,7 @@ import { type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { acrossParameters, problem } from '../kit/parse-input.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import { compiledRegex, MAX_REGEX } from '../kit/user-regex.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor } from '../model/user.ts'
 import { readContextOf } from '../operations/context.ts'
@@ -21,7 +22,6 @@ import { getProject } from '../projects/project-store.ts'
 import { changeProjectRepository } from './change-project-repository.ts'
 import { type Commit, commitOfProject } from './commit.ts'
 import { pageOfArray, requireCommitter, revision } from './commit-operations.ts'
-import { namesMatching } from './name-pattern.ts'
 import { matchesSearch } from './name-search.ts'
 import { findProjectRepository, type ProjectRepository } from './project-repository.ts'
 import { authoredAtMs, recordPush } from './repository-store.ts'
@@ -48,7 +48,7 @@ export const listBranches = query(
       .object({
         project: namespaceRef,
         search: z.string().max(255).nullish(),
-        regex: z.string().max(255).nullish(),
+        regex: z.string().max(MAX_REGEX).nullish(),
         sort: z.enum(branchOrders).default('name_asc'),
         ...pageInput,
       })
@@ -158,14 +158,10 @@ export const removeBranch = steps(
 
 /** @throws DomainError `parameters` for an invalid expression */
 function branchesMatching(regex: string, references: readonly GitReference[]): GitReference[] {
-  const names = namesMatching(
-    regex,
-    references.map(({ name }) => name),
-  )
-  if (names === undefined)
+  const expression = compiledRegex(regex)
+  if (expression === undefined)
     throw new DomainError({ code: 'parameters', problems: [{ path: ['regex'], problem: 'invalid' }] })
-  const matching = new Set(names)
-  return references.filter(({ name }) => matching.has(name))
+  return references.filter(({ name }) => expression.test(name))
 }
 
 /** Sorts references, which are in the order of their names, by the committer time of their commits. */

@@ -232,9 +232,9 @@ test('lists branches by a regular expression and in other orders', async () => {
   expect(await names({ regex: '(' }).catch(failure)).toEqual(invalid)
   expect(await names({ regex: 'x', search: 'y' }).catch(failure)).toMatchObject({ code: 'parameters' })
   history.git('branch', 'x'.repeat(40))
-  const slow = { code: 'refused', message: 'The regular expression takes too long' }
   expect(await names({ regex: '^(x|y)*$' }).catch(failure)).toEqual(['x'.repeat(40)])
-  expect(await names({ regex: '^(x|x)*b$' }).catch(failure)).toEqual(slow)
+  // This one takes exponential time where expressions are tried one path after the other.
+  expect(await names({ regex: '^(x|x)*b$' })).toEqual([])
 })
 
 test('pages through a tree by the path of the last entry, or by its id', async () => {

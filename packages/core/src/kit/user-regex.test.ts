@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LinearRegex } from './linear-regex.ts'
-import { RegexError } from './regex-compiler.ts'
+import { compiledRegex, MAX_REGEX } from './user-regex.ts'
 
 test.each<[expression: string, matching: string[], others: string[]]>([
   ['', ['', 'a'], []],
@@ -30,9 +29,11 @@ test.each<[expression: string, matching: string[], others: string[]]>([
   ['\\Qa.b\\E$', ['a.b'], ['axb']],
   ['^a*?b$', ['aab'], ['a']],
   ['{', ['{'], ['a']],
+  ['^\\p{Greek}+$', ['λόγος'], ['logos']],
+  ['^x{100}$', ['x'.repeat(100)], ['x'.repeat(99)]],
   ['a{,2}', ['a{,2}'], ['aa']],
 ])('%s', (expression, matching, others) => {
-  const regex = new LinearRegex(expression)
+  const regex = compiledRegex(expression)!
   expect(matching.filter((text) => !regex.test(text))).toEqual([])
   expect(others.filter((text) => regex.test(text))).toEqual([])
 })
@@ -40,17 +41,19 @@ test.each<[expression: string, matching: string[], others: string[]]>([
 test.each(['(', ')', '[a', '*', 'a**', '(?=a)', '(?<!a)', '(a)\\1', '[b-a]', 'a{2,1}', 'a{1001}', '\\', '(?z)', '\\y'])(
   '%s is not valid',
   (expression) => {
-    expect(() => new LinearRegex(expression)).toThrow(RegexError)
+    expect(compiledRegex(expression)).toBeUndefined()
   },
 )
 
 describe('an expression that makes others take exponential time', () => {
   test.each(['(a+)+$', '^(a|aa)*$', '(.*a){12}$', '(a*)*b'])('%s', (expression) => {
-    expect(new LinearRegex(expression).test(`${'a'.repeat(5_000)}!`)).toBe(false)
+    expect(compiledRegex(expression)!.test(`${'a'.repeat(5_000)}!`)).toBe(false)
   })
 
-  test('is refused if it is too large', () => {
-    expect(() => new LinearRegex('((a{100}){100}){100}')).toThrow(RegexError)
-    expect(() => new LinearRegex('('.repeat(1_000))).toThrow(RegexError)
-  })
+  test.each(['(a{100}){2}', 'x{50}'.repeat(3), 'a'.repeat(MAX_REGEX + 1), '('.repeat(1_000)])(
+    'is refused if it is too large: %s',
+    (expression) => {
+      expect(compiledRegex(expression)).toBeUndefined()
+    },
+  )
 })
