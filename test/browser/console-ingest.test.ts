@@ -5,7 +5,7 @@ import { exportOnce } from '../gateway/export-client.ts'
 import { type RunningGateway, startGateway } from '../gateway/running-gateway.ts'
 import { startGatewayAt } from '../gateway/stepped-clock.ts'
 import { testWithChromium } from './chromium.ts'
-import { callManagement, keyOf, openConsole, violations } from './console-window.ts'
+import { callManagement, cellTexts, keyOf, openConsole, violations } from './console-window.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>\u202e"\'; render'
 
@@ -17,14 +17,7 @@ async function gatewayWithSink(): Promise<RunningGateway> {
 const send = async ({ otlpPort }: RunningGateway, token?: string, service = 'nightly-render') =>
   (await exportOnce(otlpPort, 'HTTP JSON', { service, ...(token !== undefined && { token }) })).code
 
-/** Waits as long as the other actions in a browser may take. */
-const poll = <T>(read: () => T) => expect.poll(read)
-
-const cells = (page: Page, table: string) =>
-  page
-    .getByRole('table', { name: table })
-    .locator('tbody tr')
-    .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent?.trim() ?? '')))
+const cells = (page: Page, name: string) => cellTexts(page.getByRole('table', { name }))
 
 const enforcement = (page: Page) => page.getByRole('switch', { name: 'Ingest enforcement' })
 
@@ -32,7 +25,7 @@ testWithChromium('an Admin sees who would be refused, confirms, and makes a toke
   const gateway = await gatewayWithSink()
   expect([await send(gateway), await send(gateway), await send(gateway, undefined, HOSTILE)]).toEqual([200, 200, 200])
   const { page, complaints, strayed } = await openConsole(browser, gateway, '/ingest')
-  await poll(() => cells(page, 'Clients that would be refused')).toHaveLength(1)
+  await expect.poll(() => cells(page, 'Clients that would be refused')).toHaveLength(1)
   const ingestLink = (name: string) => page.getByRole('link', { name, exact: true })
   await ingestLink('Ingest 1 client would be refused').waitFor()
   const { clients } = await callManagement<{ clients: { count: number; service_names: string[] }[] }>(
@@ -54,7 +47,7 @@ testWithChromium('an Admin sees who would be refused, confirms, and makes a toke
   expect(await send(gateway)).toBe(200)
   await enforcement(page).click()
   await dialog.getByRole('button', { name: 'Confirm' }).click()
-  await poll(() => enforcement(page).getAttribute('aria-checked')).toBe('true')
+  await expect.poll(() => enforcement(page).getAttribute('aria-checked')).toBe('true')
   await ingestLink('Ingest').waitFor()
   expect(await send(gateway)).toBe(401)
 
@@ -93,22 +86,24 @@ testWithChromium('an Admin sees who would be refused, confirms, and makes a toke
   await page.getByText('This is the last valid token').waitFor()
   await page.getByRole('button', { name: 'Cancel' }).click()
   await enforcement(page).click()
-  await poll(() => enforcement(page).getAttribute('aria-checked')).toBe('false')
+  await expect.poll(() => enforcement(page).getAttribute('aria-checked')).toBe('false')
   await page
     .getByRole('button', { name: `Revoke ${HOSTILE}` })
     .first()
     .click()
   await page.getByRole('button', { name: 'Confirm' }).click()
-  await poll(() => cells(page, 'Ingest tokens')).toHaveLength(1)
-  await poll(async () => (await cells(page, 'Audit')).map(([, text]) => text)).toEqual([
-    'Token revoked',
-    'Enforcement mode changed, enforce to off',
-    'Revocation refused, last valid token',
-    'Token rotated',
-    'Token created',
-    'Enforcement mode changed, off to enforce',
-    'Signed in',
-  ])
+  await expect.poll(() => cells(page, 'Ingest tokens')).toHaveLength(1)
+  await expect
+    .poll(async () => (await cells(page, 'Audit')).map(([, text]) => text))
+    .toEqual([
+      'Token revoked',
+      'Enforcement mode changed, enforce to off',
+      'Revocation refused, last valid token',
+      'Token rotated',
+      'Token created',
+      'Enforcement mode changed, off to enforce',
+      'Signed in',
+    ])
   expect([await violations(page), complaints(), strayed]).toEqual([[], [], []])
 })
 
@@ -140,7 +135,7 @@ testWithChromium('modes, grace and a change by someone else are shown in place',
   await dialog.getByText('Someone else has changed this').waitFor()
   await dialog.getByRole('textbox', { name: 'Name' }).fill('bench 3')
   await dialog.getByRole('button', { name: 'Save' }).click()
-  await poll(async () => (await cells(page, 'Ingest tokens'))[0]?.[0]).toContain('bench 3')
+  await expect.poll(async () => (await cells(page, 'Ingest tokens'))[0]?.[0]).toContain('bench 3')
 })
 
 testWithChromium('a Viewer has no controls, an Editor none of the Admins', async (browser) => {
@@ -148,14 +143,14 @@ testWithChromium('a Viewer has no controls, an Editor none of the Admins', async
   await gateway.token({ name: 'bench' })
   await send(gateway)
   const viewer = (await openConsole(browser, gateway, '/ingest', await keyOf(gateway, 'Viewer'))).page
-  await poll(() => cells(viewer, 'Ingest tokens')).toHaveLength(1)
-  await poll(() => cells(viewer, 'Clients that would be refused')).toHaveLength(1)
+  await expect.poll(() => cells(viewer, 'Ingest tokens')).toHaveLength(1)
+  await expect.poll(() => cells(viewer, 'Clients that would be refused')).toHaveLength(1)
   expect(await viewer.locator('main').getByRole('button').count()).toBe(0)
   expect(await viewer.getByRole('switch').count()).toBe(0)
   expect(await viewer.getByRole('table', { name: 'Audit' }).count()).toBe(0)
   await viewer.getByRole('link', { name: 'API keys' }).click()
   await viewer.getByText('API keys are managed by Admins').waitFor()
-  await poll(() => cells(viewer, 'Ingest tokens')).toHaveLength(1)
+  await expect.poll(() => cells(viewer, 'Ingest tokens')).toHaveLength(1)
   expect(await viewer.locator('main').getByRole('button').count()).toBe(0)
   expect(await violations(viewer)).toEqual([])
 
@@ -181,7 +176,7 @@ testWithChromium('an Admin creates a key, which works until it is revoked', asyn
   expect((await cells(page, 'API keys'))[0]!.slice(0, 2)).toEqual([expect.stringContaining('laptop'), 'Editor'])
   await page.getByRole('button', { name: 'Revoke laptop' }).click()
   await page.getByRole('button', { name: 'Confirm' }).click()
-  await poll(() => cells(page, 'API keys')).toHaveLength(1)
+  await expect.poll(() => cells(page, 'API keys')).toHaveLength(1)
   expect(await status()).toBe(401)
   await page.getByRole('button', { name: /^Revoke/ }).click()
   await page.getByRole('button', { name: 'Confirm' }).click()
@@ -219,7 +214,7 @@ testWithChromium('the page works by keyboard alone, and says what happened', asy
   await keyboard.press('Space')
   await page.getByRole('alertdialog').waitFor()
   await keyboard.press('Escape')
-  await poll(() => focused(page)).toBe('Ingest enforcement')
+  await expect.poll(() => focused(page)).toBe('Ingest enforcement')
   await keyboard.press('Space')
   await page.getByRole('alertdialog').waitFor()
   await tabTo(page, 'Confirm')
@@ -228,7 +223,7 @@ testWithChromium('the page works by keyboard alone, and says what happened', asy
   expect(await send(gateway)).toBe(401)
 
   await keyboard.press('Shift+Tab')
-  await poll(() => focused(page)).toBe('Create token')
+  await expect.poll(() => focused(page)).toBe('Create token')
   await keyboard.press('Enter')
   await page.getByRole('dialog').waitFor()
   await keyboard.type('bench')
@@ -238,7 +233,7 @@ testWithChromium('the page works by keyboard alone, and says what happened', asy
   expect(await send(gateway, value)).toBe(200)
   await tabTo(page, 'Done')
   await keyboard.press('Enter')
-  await poll(() => focused(page)).toBe('Create token')
+  await expect.poll(() => focused(page)).toBe('Create token')
 
   await gateway.token({ name: 'other' })
   await tabTo(page, 'Revoke bench')
@@ -247,9 +242,11 @@ testWithChromium('the page works by keyboard alone, and says what happened', asy
   await tabTo(page, 'Confirm')
   await keyboard.press('Enter')
   await says('Token bench revoked.')
-  await poll(() => focused(page)).toBe('Ingest tokens')
+  await expect.poll(() => focused(page)).toBe('Ingest tokens')
   expect(await send(gateway, value)).toBe(401)
-  await poll(async () => (await cells(page, 'Ingest tokens')).map(([name]) => name?.slice(0, 5))).toEqual(['other'])
+  await expect
+    .poll(async () => (await cells(page, 'Ingest tokens')).map(([name]) => name?.slice(0, 5)))
+    .toEqual(['other'])
 })
 
 testWithChromium('a failed request says what failed, keeps the rest, and can be tried again', async (browser) => {
@@ -290,11 +287,11 @@ testWithChromium('the use of a token by hour is drawn, and stands in a table', a
     ).then(({ usage_by_hour }) => usage_by_hour?.requests.slice(-2).join())
   expect([await send(gateway, token), await send(gateway, token)]).toEqual([200, 200])
   await gateway.advanceTo(startMs + 20_000)
-  await poll(hours).toBe('0,2')
+  await expect.poll(hours).toBe('0,2')
   await gateway.advanceTo(startMs + 60_000)
   expect(await send(gateway, token)).toBe(200)
   await gateway.advanceTo(startMs + 80_000)
-  await poll(hours).toBe('2,1')
+  await expect.poll(hours).toBe('2,1')
 
   const { page } = await openConsole(browser, gateway, '/ingest')
   const row = (name: string) => page.getByRole('table', { name: 'Ingest tokens' }).getByRole('row', { name })
@@ -302,9 +299,9 @@ testWithChromium('the use of a token by hour is drawn, and stands in a table', a
   const drawn = (name: string) => row(name).locator('svg.spark path').getAttribute('d')
   expect([Boolean(await drawn('bench')), Boolean(await drawn('unused'))]).toEqual([true, false])
   await page.getByText('Show requests by hour as a table').click()
-  await poll(async () =>
-    (await cells(page, 'Requests by hour')).map(([name, ...counts]) => [name, ...counts.slice(-3)]),
-  ).toEqual([['bench', '0', '2', '1']])
+  await expect
+    .poll(async () => (await cells(page, 'Requests by hour')).map(([name, ...counts]) => [name, ...counts.slice(-3)]))
+    .toEqual([['bench', '0', '2', '1']])
   expect(await violations(page)).toEqual([])
 })
 

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Insights, RunStatistics } from '../../packages/web/src/api/insights.ts'
 import { differenceText, durationText } from '../../packages/web/src/components/duration.ts'
 import { numberText, percentText } from '../../packages/web/src/components/text.tsx'
 import { type ServedSamples, serveSamples } from '../cli/served-samples.ts'
 import { testWithChromium } from './chromium.ts'
-import { openConsole } from './console-window.ts'
+import { cellTexts, openConsole } from './console-window.ts'
 import { criticalSeconds, percentile, type RawJob, type RawRun, rawRuns, secondsOf } from './raw-runs.ts'
 
 vi.setConfig({ hookTimeout: 300_000, testTimeout: 240_000 })
@@ -168,12 +168,6 @@ test('retries and minutes are those of the raw spans', () => {
 
 const tableOf = (page: Page, name: string) => page.getByRole('table', { name, exact: true })
 
-/** Returns the texts of the cells of a table's rows. */
-const rowsOf = (table: Locator): Promise<string[][]> =>
-  table
-    .locator('tbody tr')
-    .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent!.trim())))
-
 const short = (project: string | null) => project!.split('/').at(-1)!
 
 testWithChromium('the page shows the numbers of the API, and their addresses are kept', async (browser) => {
@@ -188,7 +182,7 @@ testWithChromium('the page shows the numbers of the API, and their addresses are
     percentText(totals.failure_rate),
     `${numberText(Math.round(compute))} min`,
   ])
-  const slowest = (await rowsOf(tableOf(page, 'Slowest jobs'))).map((row) => row.slice(0, -1))
+  const slowest = (await cellTexts(tableOf(page, 'Slowest jobs'))).map((row) => row.slice(0, -1))
   const isSlower = (change: number, p50: number) => change >= 1 && change >= 0.05 * (p50 - change)
   const changeText = (change: number | null, p50: number | null) =>
     change === null ? '–' : `${isSlower(change, p50!) ? '▲ ' : ''}${differenceText(change)}`
@@ -198,15 +192,15 @@ testWithChromium('the page shows the numbers of the API, and their addresses are
       ...[durationText(job.critical_seconds), changeText(job.change_seconds, job.p50)],
     ]),
   )
-  expect(await rowsOf(tableOf(page, 'Flaky jobs'))).toEqual(
+  expect(await cellTexts(tableOf(page, 'Flaky jobs'))).toEqual(
     insights.flaky_jobs.map((job) => [
       ...[job.name, short(job.project), `${job.shas} of ${job.shas_total}`, percentText(job.rate), ''],
     ]),
   )
-  expect(await rowsOf(tableOf(page, 'Failing jobs'))).toEqual(
+  expect(await cellTexts(tableOf(page, 'Failing jobs'))).toEqual(
     insights.failing_jobs.map((job) => [job.name, short(job.project), numberText(job.failed), percentText(job.rate)]),
   )
-  expect(await rowsOf(tableOf(page, 'Retries'))).toEqual(
+  expect(await cellTexts(tableOf(page, 'Retries'))).toEqual(
     insights.retries.map((job) => [
       ...[job.name, short(job.project), numberText(job.runs), numberText(job.retries), durationText(job.lost_seconds)],
     ]),
@@ -221,15 +215,15 @@ testWithChromium('the page shows the numbers of the API, and their addresses are
       .map(({ name, minutes: spent, jobs }) => [
         ...[name, numberText(Math.round(spent)), numberText(jobs), percentText(spent / compute), ''],
       ])
-  expect(await rowsOf(minutesTable)).toEqual(minutesRows('project'))
+  expect(await cellTexts(minutesTable)).toEqual(minutesRows('project'))
   await page.getByRole('link', { name: 'Runner', exact: true }).click()
-  await expect.poll(() => rowsOf(minutesTable)).toEqual(minutesRows('runner'))
+  await expect.poll(() => cellTexts(minutesTable)).toEqual(minutesRows('runner'))
   await page.getByRole('link', { name: 'Tag', exact: true }).click()
-  await expect.poll(() => rowsOf(minutesTable)).toEqual(minutesRows('tag'))
+  await expect.poll(() => cellTexts(minutesTable)).toEqual(minutesRows('tag'))
   await page.reload()
-  await expect.poll(() => rowsOf(minutesTable)).toEqual(minutesRows('tag'))
+  await expect.poll(() => cellTexts(minutesTable)).toEqual(minutesRows('tag'))
   await page.goBack()
-  await expect.poll(() => rowsOf(minutesTable)).toEqual(minutesRows('runner'))
+  await expect.poll(() => cellTexts(minutesTable)).toEqual(minutesRows('runner'))
   expect(new URL(page.url()).searchParams.get('minutes')).toBe('runner')
   expect([strayed, complaints()]).toEqual([[], []])
 })
@@ -239,7 +233,7 @@ testWithChromium('numbers of the chart open the runs behind them, and are saved 
   await page.getByText('Show these numbers as a table').click()
   const table = tableOf(page, 'Duration over time')
   const filled = insights.buckets.filter((bucket) => bucket.runs > 0)
-  expect((await rowsOf(table)).map((row) => row.slice(1))).toEqual(
+  expect((await cellTexts(table)).map((row) => row.slice(1))).toEqual(
     filled.map((bucket) => [
       ...[numberText(bucket.runs), durationText(bucket.duration_p50), durationText(bucket.duration_p95)],
       ...[percentText(bucket.failure_rate), durationText(bucket.queue_p50), durationText(bucket.queue_p95)],
@@ -282,7 +276,12 @@ function lastAttempts({ jobs }: RawRun): Map<string, { readonly seconds: number 
 }
 
 const shownDifferences = async (page: Page) =>
-  (await rowsOf(tableOf(page, 'Differences'))).map(([name, stage, a, b, delta]) => [`${name}, ${stage}`, a, b, delta])
+  (await cellTexts(tableOf(page, 'Differences'))).map(([name, stage, a, b, delta]) => [
+    `${name}, ${stage}`,
+    a,
+    b,
+    delta,
+  ])
 
 testWithChromium('Compare shows the jobs of two runs, and of a run and the median of its ref', async (browser) => {
   const ofCheckout = runs.filter(

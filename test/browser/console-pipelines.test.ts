@@ -95,7 +95,6 @@ testWithChromium(
     await until(
       'the runs with the title are shown',
       async () => JSON.stringify(await rowsOf(page)) === JSON.stringify(expected(ofTitle)),
-      10_000,
     )
     expect(new URL(page.url()).searchParams.get('q')).toBe(` ${title.toUpperCase()} `)
     await page.getByLabel('Search').fill('there is no such run')

@@ -4,7 +4,7 @@ import { expect, vi } from 'vitest'
 import { durationText } from '../../packages/web/src/components/duration.ts'
 import { startGateway } from '../gateway/running-gateway.ts'
 import { testWithChromium } from './chromium.ts'
-import { callManagement, openConsole } from './console-window.ts'
+import { callManagement, cellTexts, openConsole } from './console-window.ts'
 import { golden } from './golden-telemetry.ts'
 import {
   beginsNs,
@@ -23,12 +23,7 @@ import {
 
 vi.setConfig({ testTimeout: 240_000 })
 
-/** Returns the texts of the cells of a table's rows. */
-const rowsOf = (page: Page, name: string): Promise<string[][]> =>
-  page
-    .getByRole('table', { name })
-    .locator('tbody tr')
-    .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent!.trim())))
+const rowsOf = (page: Page, name: string) => cellTexts(page.getByRole('table', { name }))
 
 const since = new Date(Number(beginsNs / 1_000_000n)).toISOString()
 const secondsOf = ({ startNs, endNs }: SentTrace) => Number(endNs - startNs) / 1e9
@@ -76,12 +71,10 @@ testWithChromium('Traces shows what was sent, newest first; filters, pages, relo
   await page.getByLabel('Attribute').fill('http.route=/pay')
   const paid = sent.filter((trace) => trace.route === '/pay' && secondsOf(trace) >= 0.3)
   await expect.poll(shownRows).toEqual(expected(paid))
-  expect([...new URL(page.url()).searchParams.entries()]).toEqual([
-    ...[
-      ['since', since],
-      ['longer', '300ms'],
-      ['attribute', 'http.route=/pay'],
-    ],
+  expect([...new URL(page.url()).searchParams]).toEqual([
+    ['since', since],
+    ['longer', '300ms'],
+    ['attribute', 'http.route=/pay'],
   ])
   await page.reload()
   await expect.poll(shownRows).toEqual(expected(paid))

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { AxeBuilder } from '@axe-core/playwright'
 import { consoleDirectory } from '@penstock/web'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { ADMIN_KEY, type RunningGateway } from '../gateway/running-gateway.ts'
 import { openWindow, pageErrors } from './chromium.ts'
 
@@ -46,6 +46,12 @@ export async function callManagement<Json>(
   })
   return (await response.json()) as Json
 }
+
+/** Returns the texts of the cells in each row of a table's body. */
+export const cellTexts = (table: Locator): Promise<string[][]> =>
+  table
+    .locator('tbody tr')
+    .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent?.trim() ?? '')))
 
 /** Returns a new key of a role. */
 export async function keyOf(gateway: RunningGateway, role: 'Viewer' | 'Editor'): Promise<string> {

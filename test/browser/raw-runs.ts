@@ -51,7 +51,7 @@ export interface RawRun {
   readonly start: bigint
   readonly end: bigint
   readonly jobs: readonly RawJob[]
-  /** The bridge in another run that started it, or the run itself. */
+  /** Whether another run of the trace started it. */
   readonly isChild: boolean
 }
 

@@ -134,8 +134,7 @@ export function makePoints(traces: readonly SentTrace[], minutes: number): SentP
     const minute = Math.floor(index / 2)
     const some = traces.filter((trace) => trace.route === route).slice(minute * 5, minute * 5 + 5)
     const durations = some.map(({ startNs, endNs }) => Number(endNs - startNs) / 1e9)
-    const bucketOf = (seconds: number) =>
-      (bounds.findIndex((bound) => seconds <= bound) + bounds.length + 1) % (bounds.length + 1)
+    const bucketOf = (seconds: number) => bounds.filter((bound) => seconds > bound).length
     return {
       ...{ timeNs: beginsNs + BigInt(minute) * 60_000n * MS, route, exemplar: some[0]! },
       counts: Array.from(

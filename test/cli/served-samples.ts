@@ -20,7 +20,7 @@ export interface ServedSamples {
 
 /** Traces, metrics and logs. */
 const SIGNALS = 3
-/** The pipelines that wait for somebody. Only finished pipelines are exported. */
+/** The pipelines that wait for a manual job. Only finished pipelines are exported. */
 const WAITING_PIPELINES = 1
 const DEADLINE_MS = 240_000
 

@@ -8,14 +8,15 @@ import type { StoreQuery } from './store-queries.ts'
 import { ThreadUnavailable } from './store-thread.ts'
 import { logRoutes, metricRoutes, statusRoutes, traceRoutes } from './telemetry-routes.ts'
 
-/** The header of a list that ends early because the rest does not fit into one answer. */
+/** The header of a list that ends early, because of the size of an answer or the time limit of a search. */
 const TRUNCATED_HEADER = 'X-Truncated'
 const CURSOR_HEADER = 'X-Next-Cursor'
 
 const pageHeaders = {
   Link: 'The next page, if there is one (RFC 8288)',
   [CURSOR_HEADER]: 'The `cursor` of the next page, if there is one',
-  [TRUNCATED_HEADER]: '`true` if the page ends before its limit, because the answer would be too long',
+  [TRUNCATED_HEADER]:
+    '`true` if the page ends before its limit, because the answer would be too long or the search take too long',
 }
 
 const queryRoutes: readonly QueryRoute[] = [

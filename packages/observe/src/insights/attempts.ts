@@ -7,7 +7,7 @@ export interface GroupedAttempts {
   of(group: number): Uint32Array
 }
 
-/** A group of which no attempt is wanted. */
+/** The group of the kinds that are left out. */
 export const NO_GROUP = -1
 
 /**

@@ -65,7 +65,10 @@ function slowerYesterday(
   const today = startOfDay(until, offsetMinutes)
   const yesterday = { since: today - DAY, until: today }
   const before = { since: yesterday.since - BASELINE_DAYS * DAY, until: yesterday.since }
-  const change = largestChange(table, passed(runs), before, yesterday, MIN_RUNS_BASELINE, MIN_RUNS_YESTERDAY)
+  const change = largestChange(table, passed(runs), {
+    before: { span: before, minRuns: MIN_RUNS_BASELINE },
+    after: { span: yesterday, minRuns: MIN_RUNS_YESTERDAY },
+  })
   if (change === undefined) return undefined
   const { project, median, usual, job } = change
   return {
@@ -98,7 +101,10 @@ function slowDrift(table: RunTable, roots: readonly RunEntry[], range: FindingRa
   const third = (until - since) / 3
   const first = { since, until: since + third }
   const last = { since: until - third, until }
-  const change = largestChange(table, passed(roots), first, last, MIN_RUNS_PER_THIRD, MIN_RUNS_PER_THIRD)
+  const change = largestChange(table, passed(roots), {
+    before: { span: first, minRuns: MIN_RUNS_PER_THIRD },
+    after: { span: last, minRuns: MIN_RUNS_PER_THIRD },
+  })
   if (change === undefined) return undefined
   const { project, median, usual, job } = change
   return {

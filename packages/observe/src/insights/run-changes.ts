@@ -15,6 +15,12 @@ export interface Change {
   readonly job: { readonly name: string; readonly rise: number } | undefined
 }
 
+/** A range of the comparison. Projects with fewer runs in it are left out. */
+export interface ComparedRange {
+  readonly span: TimeSpan
+  readonly minRuns: number
+}
+
 /**
  * Returns the largest rise of the median duration, as a share, over all projects with enough runs; `undefined` if no project's
  * median rose enough.
@@ -22,18 +28,15 @@ export interface Change {
 export function largestChange(
   table: RunTable,
   runs: readonly RunEntry[],
-  before: TimeSpan,
-  after: TimeSpan,
-  minBefore: number,
-  minAfter: number,
+  { before, after }: { readonly before: ComparedRange; readonly after: ComparedRange },
 ): Change | undefined {
   const projects = new Map<string | null, { before: RunEntry[]; after: RunEntry[] }>()
   for (const run of runs) {
-    const side = isWithin(run.start, before) ? 'before' : isWithin(run.start, after) ? 'after' : undefined
+    const side = isWithin(run.start, before.span) ? 'before' : isWithin(run.start, after.span) ? 'after' : undefined
     if (side !== undefined) entryOf(projects, run.project, () => ({ before: [], after: [] }))[side].push(run)
   }
   const changes = [...projects].flatMap(([project, runsOf]) => {
-    if (runsOf.before.length < minBefore || runsOf.after.length < minAfter) return []
+    if (runsOf.before.length < before.minRuns || runsOf.after.length < after.minRuns) return []
     const usual = medianOf(runsOf.before.map(({ duration }) => duration))!
     const median = medianOf(runsOf.after.map(({ duration }) => duration))!
     const rise = median - usual

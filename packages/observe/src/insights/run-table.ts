@@ -43,7 +43,7 @@ const columnTypes = {
 export type JobColumns = { readonly [Name in keyof typeof columnTypes]: InstanceType<(typeof columnTypes)[Name]> }
 
 /**
- * Runs and their jobs for statistics over a million of jobs: an object per run, and a number per job and column. A job takes
+ * Runs and their jobs for statistics over a million jobs: an object per run, and a number per job and column. A job takes
  * 41 bytes. The places of removed runs are not used again.
  */
 export class RunTable {

@@ -38,7 +38,7 @@ test('a job that ran on one side only counts with its whole time', () => {
 test('small differences are none, and jobs that took as long explain nothing', () => {
   expect(sentence(100, 101.9, [job('unit', 10, 90)])).toBe('B took as long as A.')
   expect(sentence(1_000, 1_019, [])).toBe('B took as long as A.')
-  expect(sentence(100, 130, [job('unit', 10, 15)])).toBe('B took 30.0 s longer than A, mostly between jobs.')
+  expect(sentence(100, 130, [job('unit', 10, 15)])).toBe('B took 30.0 s longer than A, mostly in waiting between jobs.')
 })
 
 test('a run is compared with the median', () => {

@@ -38,7 +38,7 @@ function reasonParts(jobs: readonly JobDifference[], base: Comparison['base'], d
   const first = changes[0]
   const isReason = (seconds: number) => Math.abs(seconds) >= Math.abs(delta) * REASON_SHARE
   const all = changes.reduce((sum, { seconds }) => sum + seconds, 0)
-  if (first === undefined || !isReason(all)) return [wordsPart(', mostly between jobs')]
+  if (first === undefined || !isReason(all)) return [wordsPart(', mostly in waiting between jobs')]
   if (isReason(first.seconds)) return [wordsPart(': mostly '), ...changeParts(first)]
   const named = changes.slice(0, MAX_NAMES)
   const rest = changes.length - named.length

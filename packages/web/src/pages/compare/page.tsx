@@ -112,7 +112,8 @@ function Loaded({
     <>
       <Sides comparison={data} />
       {sentence.length === 0 ? null : (
-        <p class="lede">
+        // Announced when other runs are selected.
+        <p class="lede" role="status">
           {sentence.map(({ text, isName }) =>
             isName ? (
               <b>
@@ -141,7 +142,7 @@ function NotStored() {
           </a>
         }
       >
-        <p>It may be older than the store keeps telemetry. Select another run.</p>
+        <p>The store may have deleted it because of its age. Select another run.</p>
       </Blank>
     </div>
   )

@@ -1,5 +1,11 @@
-import type { Allowance, IngestToken, LimitedSignal, RefusedClient, TokenLimits } from '../../api/management.ts'
-import { signals } from '../../api/management.ts'
+import {
+  type Allowance,
+  type IngestToken,
+  type LimitedSignal,
+  type RefusedClient,
+  signals,
+  type TokenLimits,
+} from '../../api/management.ts'
 import { agoText } from '../../components/time.ts'
 import type { Tone } from './enforcement-model.ts'
 

@@ -101,7 +101,7 @@ function NotStored({ traceId }: { readonly traceId: string }) {
         </a>
       }
     >
-      No span of <code>{traceId.slice(0, 64)}</code> is stored. It may be older than the store keeps telemetry, or it
+      No span of <code>{traceId.slice(0, 64)}</code> is stored. The store may have deleted it because of its age, or it
       has not arrived yet.
     </Blank>
   )
