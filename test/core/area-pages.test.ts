@@ -36,6 +36,11 @@ const pages: Readonly<Record<string, Check>> = {
     ])
     expect(left).toMatchObject([{ body: 'closed' }])
   },
+  'docs/webhooks.md': ([, , , hook, tested, events]) => {
+    expect(hook).toMatchObject({ issues_events: true, push_events: false, signing_token_present: true })
+    expect(tested).toEqual({ message: expect.any(String) })
+    expect(events).toMatchObject([{ trigger: 'issue_hooks', url: 'https://ci.example.test/in' }])
+  },
   'docs/wikis.md': ([, made, listed, moved, shown, attached, left]) => {
     expect([made.slug, listed[0].title, moved.slug]).toEqual(['Guides/Set-up', 'Set up', 'Guides/Begin'])
     expect(shown.content).toContain('<em>here</em>')

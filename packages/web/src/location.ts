@@ -4,6 +4,8 @@ import { signal } from '@preact/signals'
 export interface Place {
   readonly path: string
   readonly query: URLSearchParams
+  /** The id of the part of the page to show, or nothing. */
+  readonly fragment: string
 }
 
 /** The current place. Components that read it are rendered again when it changes. */
@@ -53,10 +55,14 @@ export function followLinks(): void {
     // A link within the page, such as the one that skips the navigation.
     if (link.hash !== '' && link.pathname === location.pathname && link.search === location.search) return
     event.preventDefault()
-    navigate(link.pathname + link.search)
+    navigate(link.pathname + link.search + link.hash)
   })
 }
 
 function readPlace(): Place {
-  return { path: location.pathname, query: new URLSearchParams(location.search) }
+  return {
+    path: location.pathname,
+    query: new URLSearchParams(location.search),
+    fragment: location.hash.slice(1),
+  }
 }

@@ -1,6 +1,7 @@
 import { REDACTED } from './payloads/shared-objects.ts'
 
-const email = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+/** A clone address such as `git@host:group/project.git` has a colon and slashes where an e-mail address has its domain. */
+const email = /^[^\s@]+@[^\s@:/]+\.[^\s@:/]+$/
 
 /** Returns JSON for the event log: every text that is an e-mail address is hidden. */
 export const redactedJson = (json: string): string =>

@@ -89,4 +89,7 @@ test('names the flakiest job', () => {
   expect(sentence(find(runs, 'flaky_job'))).toBe(
     'payments in shop/storefront: passed and failed on the same commit 2 times in 2 commits',
   )
+  expect(find(runs, 'flaky_job')!.link).toMatch(
+    /^\/insights\?project=shop%2Fstorefront&since=\d+&until=\d+#flaky-jobs$/,
+  )
 })

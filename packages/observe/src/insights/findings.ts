@@ -245,7 +245,8 @@ function flakyJob(job: FlakyJob | undefined, range: FindingRange): Finding | und
       { count: job.shas },
       { text: ` times in ${job.shas_total} commits` },
     ],
-    link: insightsLink(range, job.project),
+    // The heading of the table, far below the charts.
+    link: `${insightsLink(range, job.project)}#flaky-jobs`,
   }
 }
 

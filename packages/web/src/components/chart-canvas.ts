@@ -110,7 +110,11 @@ function optionsOf(host: HTMLElement, spec: ChartSpec, { onHover }: Listeners): 
         values: (_, splits) => splits.map((value) => (value == null ? '' : spec.formatValue(value))),
         ...(spec.steps === undefined ? {} : { incrs: [...spec.steps] }),
         ...(spec.isLogarithmic
-          ? { splits: (_plot, _axis, least, most) => logarithmicSteps.filter((step) => step >= least && step <= most) }
+          ? {
+              splits: (_plot, _axis, least, most) => logarithmicSteps.filter((step) => step >= least && step <= most),
+              // By default uPlot labels only powers of ten, so minutes and hours would have lines without a text.
+              filter: (_plot, splits) => splits,
+            }
           : {}),
       },
     ],

@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import { getInsights, type Insights } from '../../api/insights.ts'
 import { getFacets } from '../../api/pipelines.ts'
 import { useKeys } from '../../app/keys.ts'
@@ -95,7 +95,12 @@ interface LoadedProps {
 }
 
 function Loaded({ insights, isBusy, error, onRetry }: LoadedProps) {
-  const { query } = place.value
+  const at = place.value
+  const { query } = at
+  // The tables are not there yet when the browser looks for the part that the address names.
+  useEffect(() => {
+    document.getElementById(at.fragment)?.scrollIntoView()
+  }, [at])
   const range = rangeOf(query, nowMs.value)
   const ref = query.get('ref')
   const span = { since: range.query.since, until: range.query.until ?? new Date(range.untilMs).toISOString() }

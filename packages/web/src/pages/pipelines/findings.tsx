@@ -3,8 +3,10 @@ import { type Finding, getInsights } from '../../api/insights.ts'
 import type { EnforcementMode, Readiness } from '../../api/management.ts'
 import { getReadiness, getState } from '../../api/readiness.ts'
 import { FindingText } from '../../components/finding.tsx'
+import { nowMs } from '../../components/now.ts'
 import { type Resource, useResource } from '../../components/resource.ts'
-import { numberText } from '../../components/text.tsx'
+import { numberText, Time } from '../../components/text.tsx'
+import { millisecondsOf } from '../../components/time.ts'
 
 interface FindingsProps {
   readonly project: string | null
@@ -80,25 +82,45 @@ const modeSentences = {
 } as const
 
 function Refusals({ readiness, mode }: RefusalsProps) {
-  const { clients, would_reject, window_seconds } = readiness
-  const hours = `${Math.round(window_seconds / 3600)} h`
-  const verb = mode === 'enforce' ? 'are' : 'would be'
-  if (clients.length === 0) {
+  const { clients, would_reject, requests, window_seconds, observed_since } = readiness
+  const isEnforced = mode === 'enforce'
+  // A restart of the gateway clears the report.
+  const isShort = millisecondsOf(observed_since) > nowMs.value - window_seconds * 1000
+  const span = isShort ? (
+    <>
+      since <Time at={observed_since} precision="minute" />
+    </>
+  ) : (
+    `in ${Math.round(window_seconds / 3600)} h`
+  )
+  if (requests === 0) {
     return (
       <>
-        <a href="/ingest">No client</a> {mode === 'enforce' ? 'is' : 'would be'} refused, of{' '}
-        {numberText(readiness.requests)} requests in {hours}. {modeSentences[mode]}
+        <a href="/ingest">No client</a> has sent anything {span}. {modeSentences[mode]}
       </>
     )
   }
+  if (clients.length === 0) {
+    return (
+      <>
+        <a href="/ingest">No client</a> {isEnforced ? 'is' : 'would be'} refused, of {requestsText(requests)} {span}.{' '}
+        {modeSentences[mode]}
+      </>
+    )
+  }
+  const isOne = clients.length === 1
   return (
     <>
       <a href="/ingest">
         <b>
-          {clients.length} {clients.length === 1 ? 'client' : 'clients'} {verb} refused
+          {clients.length} {isOne ? 'client' : 'clients'} {isEnforced ? (isOne ? 'is' : 'are') : 'would be'} refused
         </b>
       </a>
-      , {numberText(would_reject)} requests in {hours}. {modeSentences[mode]}
+      , {requestsText(would_reject)} {span}. {modeSentences[mode]}
     </>
   )
+}
+
+function requestsText(count: number): string {
+  return `${numberText(count)} ${count === 1 ? 'request' : 'requests'}`
 }
