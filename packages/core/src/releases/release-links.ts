@@ -121,7 +121,11 @@ async function requireUnique(context: ReadContext, { id }: ReleaseRecord, draft:
   if (taken.length > 0) throw invalid(Object.fromEntries(taken.map((key) => [key, [errorTexts.taken]])))
 }
 
-/** Links are found by the tag, which only those know who may read the repository. @throws DomainError */
+/**
+ * Returns the release with this tag. Requires permission to read the repository, because the tag is part of it.
+ *
+ * @throws DomainError `forbidden`, `not_found`
+ */
 async function getReleaseOfLinks(context: There, tag: string): Promise<ReleaseRecord> {
   await requirePermission(context, context.subject, 'read_repository')
   const release = await findRelease(context, context.subject, tag)
