@@ -36,6 +36,11 @@ const pages: Readonly<Record<string, Check>> = {
     ])
     expect(left).toMatchObject([{ body: 'closed' }])
   },
+  'docs/webhooks.md': ([, , , hook, tested, log]) => {
+    expect(hook).toMatchObject({ url: 'https://ci.example.test/in', issues_events: true, signing_token_present: true })
+    expect(tested).toEqual({ message: expect.any(String) })
+    expect(log).toEqual([expect.objectContaining({ trigger: 'issue_hooks', response_status: 'internal error' })])
+  },
   'docs/wikis.md': ([, made, listed, moved, shown, attached, left]) => {
     expect([made.slug, listed[0].title, moved.slug]).toEqual(['Guides/Set-up', 'Set up', 'Guides/Begin'])
     expect(shown.content).toContain('<em>here</em>')
