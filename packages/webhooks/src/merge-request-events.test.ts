@@ -1,4 +1,11 @@
-import { createCommit, createMergeRequest, mergeMergeRequest, updateMergeRequest } from '@penstock/core'
+import {
+  createCommit,
+  createMergeRequest,
+  mergeMergeRequest,
+  postCommitStatus,
+  putPipelineRecord,
+  updateMergeRequest,
+} from '@penstock/core'
 import { expect, test } from 'vitest'
 import { HookWorld } from './webhooks.harness.ts'
 
@@ -18,6 +25,11 @@ test('a merge request arrives when it is opened, changed, pushed to, and merged'
   const opened = await hooks.perform(createMergeRequest, { ...branches, title: 'Draft: Fix' })
   const one = { mergeRequestIid: opened.iid }
   await hooks.bodies(1)
+  const { sha } = opened
+  const record = { id: 31, status: 'running', ref: 'fix', sha }
+  await hooks.perform(putPipelineRecord, { pipelineId: 31, objectAttributes: record, builds: [], payload: '{}' })
+  // A pipeline of another branch is not the head pipeline, although its id is higher.
+  await hooks.perform(postCommitStatus, { sha, state: 'success', ref: 'other' })
   await hooks.perform(updateMergeRequest, { ...one, title: 'Fix', reviewerIds: [hooks.mira.id] })
   await hooks.bodies(2)
   await hooks.perform(createCommit, commit('more', 'fix'))
@@ -29,7 +41,7 @@ test('a merge request arrives when it is opened, changed, pushed to, and merged'
     object_attributes: { action: 'open', draft: true, last_commit: { title: 'fix' }, source: { name: 'tools' } },
   })
   expect(update).toMatchObject({
-    object_attributes: { action: 'update', draft: false },
+    object_attributes: { action: 'update', draft: false, head_pipeline_id: 31 },
     changes: {
       title: { previous: 'Draft: Fix', current: 'Fix' },
       draft: { current: false },

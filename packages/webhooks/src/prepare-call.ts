@@ -83,7 +83,7 @@ export function prepareBody(core: Core, hook: Hook, facts: CallFacts, text: stri
     start,
     request: {
       url,
-      headers: beneath(custom, { ...own, ...signed, ...(authorization && { Authorization: authorization }) }),
+      headers: withCustomHeaders(custom, { ...own, ...signed, ...(authorization && { Authorization: authorization }) }),
       secretHeaders: new Set(secret),
       body,
     },
@@ -111,8 +111,8 @@ const signedHeaders = (core: Core, { secrets }: Hook, { idempotencyKey: id }: Ca
     ? {}
     : signatureHeaders(secrets.signingToken, { id, atMs: core.clock.nowMs(), body })
 
-/** Returns the headers with the custom ones, which never replace another, whatever the case of its letters. */
-function beneath(custom: Readonly<Record<string, string>>, own: Readonly<Record<string, string>>) {
+/** Adds custom headers to those of the service. A custom header never replaces another one, in any case of its letters. */
+function withCustomHeaders(custom: Readonly<Record<string, string>>, own: Readonly<Record<string, string>>) {
   const taken = new Set(Object.keys(own).map((name) => name.toLowerCase()))
   const others = Object.entries(custom).filter(([name]) => !taken.has(name.toLowerCase()) && !isFraming(name))
   return { ...Object.fromEntries(others), ...own }

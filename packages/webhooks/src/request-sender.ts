@@ -57,11 +57,12 @@ export class RequestSender {
   }
 
   async #follow(request: PreparedRequest, client: HttpClient): Promise<HttpReply | NetworkFailure> {
-    const deadlineMs = Date.now() + this.#timeoutMs
+    const { clock } = this.#core
+    const deadlineMs = clock.nowMs() + this.#timeoutMs
     let { url, headers, body } = request
     let method: 'GET' | 'POST' = 'POST'
     for (let redirects = 0; ; redirects += 1) {
-      const timeoutMs = Math.max(deadlineMs - Date.now(), 1)
+      const timeoutMs = Math.max(deadlineMs - clock.nowMs(), 1)
       const reply = await client.send({ method, url, headers, body, timeoutMs })
       const next = reply.kind === 'reply' ? redirectOf(reply, url) : undefined
       if (next === undefined || reply.kind === 'failure') return reply

@@ -80,7 +80,7 @@ export class HookWorld {
     return this.perform(createHook, { url: `${this.receiver.url}/in`, pushEvents: false, ...draft })
   }
 
-  /** Returns the bodies that the receiver has got, once there are `count` of them. */
+  /** Returns the bodies that the receiver was sent, once there are `count` of them. */
   async bodies(count: number): Promise<Record<string, unknown>[]> {
     await this.receiver.received(count)
     return this.receiver.requests.map(({ body }) => JSON.parse(Buffer.from(body).toString() || '{}'))

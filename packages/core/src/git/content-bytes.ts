@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 /** The characters that one turn of the event loop encodes or decodes. A multiple of four. */
 export const CHARACTERS_PER_TURN = 256 * 1024
 
-/** Yields a text in slices, each in a turn of the event loop of its own. */
+/** Yields a text in slices, one in each turn of the event loop. */
 async function* slicesOf(text: string): AsyncGenerator<string> {
   for (let at = 0; at < text.length; ) {
     if (at > 0) await nextTurn()

@@ -6,7 +6,7 @@ export type BranchFilterStrategy = (typeof branchFilterStrategies)[number]
 
 const MAX_WILDCARDS = 4_000
 
-/** Returns the filter as it is stored: without superfluous white space, and none if all branches match. */
+/** Returns the filter in its stored form: without repeated white space, and `undefined` if all branches match. */
 export function storedFilter(strategy: BranchFilterStrategy, filter: string | undefined): string | undefined {
   if (strategy === 'all_branches') return undefined
   const squeezed = strategy === 'wildcard' ? filter?.trim().replaceAll(/\s+/g, ' ') : filter

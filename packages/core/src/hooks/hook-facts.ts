@@ -7,6 +7,7 @@ import type { ReadContext } from '../kit/store-context.ts'
 import { type DescribedLabel, describedLabelFields } from '../labels/label.ts'
 import type { DescribedMergeRequest } from '../merge-requests/merge-request.ts'
 import { findMergeRequest, findMergeRequestsById } from '../merge-requests/merge-request-list-store.ts'
+import { headPipelinesOf } from '../merge-requests/merge-request-pipelines.ts'
 import { mergeRequestTables } from '../merge-requests/merge-request-store.ts'
 import type { DescribedMilestone } from '../milestones/milestone.ts'
 import { getMilestone } from '../milestones/milestone-store.ts'
@@ -102,9 +103,7 @@ export async function readNotedFacts(context: ReadContext, ids: NotedIds): Promi
     const found = (await findMergeRequestsById(context, everythingReader, [mergeRequestId])).get(mergeRequestId)
     if (found === undefined) throw notFound()
     const mergeRequest = await readMergeRequestFacts(context, projectId, found.iid)
-    const { sha } = mergeRequest
-    const headPipelineId = sha === undefined ? undefined : await findPipelineIdOf(context, projectId, sha)
-    return { kind: 'merge_request', mergeRequest, headPipelineId }
+    return { kind: 'merge_request', mergeRequest, headPipelineId: await findPipelineIdOf(context, mergeRequest) }
   }
   if (snippetId === undefined) return { kind: 'commit', sha: ids.commitSha ?? '' }
   const snippet = await findSnippet(context, snippetId)
@@ -168,21 +167,12 @@ export async function findOpenMergeRequests(
   return rows.map(({ iid }) => iid)
 }
 
-/** Returns the id of the newest pipeline of a commit. */
+/** Returns the id of the pipeline that the APIs show as the head pipeline of the merge request. */
 export async function findPipelineIdOf(
-  { db }: ReadContext,
-  projectId: number,
-  sha: string,
+  context: ReadContext,
+  mergeRequest: DescribedMergeRequest,
 ): Promise<number | undefined> {
-  const row = await db
-    .selectFrom('pipelines')
-    .select('pipeline_id')
-    .where('project_id', '=', projectId)
-    .where('sha', '=', sha)
-    .orderBy('pipeline_id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.pipeline_id
+  return (await headPipelinesOf(context, [mergeRequest]))[0]?.id
 }
 
 export type SampleKind = 'issue' | 'merge_request' | 'milestone' | 'note' | 'pipeline'

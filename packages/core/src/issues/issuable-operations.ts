@@ -5,7 +5,7 @@ import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor, User } from '../model/user.ts'
-import type { OperationContext, Tx } from '../operations/context.ts'
+import type { InProject, OperationContext, Tx } from '../operations/context.ts'
 import { command, query, steps } from '../operations/operation.ts'
 import { type RecordedKind, recordChange } from '../operations/record-change.ts'
 import { setSubscription as storeSubscription } from '../operations/subscription-store.ts'
@@ -59,8 +59,7 @@ export function issuableOperations<
     permission,
     subject,
   })
-  type There = ReadContext & OperationContext & { readonly subject: Project }
-  const getOne = (context: There, input: { readonly [Name in Key]: number }) =>
+  const getOne = (context: InProject, input: { readonly [Name in Key]: number }) =>
     kind.get(context, context.actor, context.subject, input[key])
 
   const listParticipants = query(

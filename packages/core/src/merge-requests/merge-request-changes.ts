@@ -13,7 +13,7 @@ import { issueReferencesIn } from '../mentions/issue-references.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor } from '../model/user.ts'
 import { addSystemNotes } from '../notes/system-notes.ts'
-import type { OperationContext, Tx } from '../operations/context.ts'
+import type { InProject, OperationContext, Tx } from '../operations/context.ts'
 import { comparedMembers, type RecordedKind, recordChange } from '../operations/record-change.ts'
 import { branchName } from '../repositories/branch-name.ts'
 import { type DescribedMergeRequest, isAuthorOrAssignee, type MergeRequest } from './merge-request.ts'
@@ -45,7 +45,6 @@ export const changes = {
 }
 
 type Changes = Partial<z.output<z.ZodObject<typeof changes>>> & MetadataInput
-type InProject = ReadContext & OperationContext & { readonly subject: Project }
 type ProjectTx = Tx & InProject
 
 /** @throws DomainError `not_found`, `forbidden` */

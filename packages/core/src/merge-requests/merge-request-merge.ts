@@ -8,7 +8,7 @@ import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import { hasOpenDiscussions } from '../notes/note-store.ts'
 import { addSystemNotes } from '../notes/system-notes.ts'
-import type { CallContext, OperationContext } from '../operations/context.ts'
+import type { CallContext, InProject } from '../operations/context.ts'
 import { steps } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
@@ -22,8 +22,6 @@ import { getMergeRequest, mergeRequestEvents } from './merge-request-changes.ts'
 import { type ShownMergeRequest, shownMergeRequest } from './merge-request-details.ts'
 import { headPipelineOfEachMergeRequest } from './merge-request-pipelines.ts'
 import { setMerged } from './merge-request-store.ts'
-
-type There = ReadContext & OperationContext & { readonly subject: Project }
 
 const message = z.string().max(MAX_MESSAGE_LENGTH).nullish()
 
@@ -98,7 +96,7 @@ export const mergeMergeRequest = steps(
  * @throws DomainError `not_found`; `unauthenticated` without the permission, and `protected` if it cannot be merged, as
  *   on GitLab
  */
-async function getMergeable(context: There, iid: number): Promise<DescribedMergeRequest> {
+async function getMergeable(context: InProject, iid: number): Promise<DescribedMergeRequest> {
   const { subject: project } = context
   const mergeRequest = await getMergeRequest(context, context.actor, project, iid)
   const standing = await standingOf(context, context.actor, project)
@@ -114,7 +112,7 @@ async function getMergeable(context: There, iid: number): Promise<DescribedMerge
   return mergeRequest
 }
 
-async function hasPassed(context: There, mergeRequest: DescribedMergeRequest): Promise<boolean> {
+async function hasPassed(context: InProject, mergeRequest: DescribedMergeRequest): Promise<boolean> {
   const [pipeline] = await headPipelineOfEachMergeRequest.run(context, [mergeRequest], {})
   if (pipeline?.status === 'skipped') return context.subject.settings.allowMergeOnSkippedPipeline === true
   return pipeline?.status === 'success'

@@ -4,6 +4,7 @@ import type { Listed } from '../kit/listing.ts'
 import { listedEach } from '../kit/listing.ts'
 import { type Page, pageInput } from '../kit/page.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
+import type { ReadContext } from '../kit/store-context.ts'
 import { query, unscopedBatchQuery } from '../operations/operation.ts'
 import { type Pipeline, pipelinesOfEachInput } from '../pipelines/pipeline.ts'
 import { newestOfEach, pageOfPipelines, pipelineListing, pipelineQuery } from '../pipelines/pipeline-store.ts'
@@ -42,17 +43,26 @@ export const listMergeRequestPipelines = query(
 )
 
 /**
- * Returns the newest pipeline of each source branch. If the branch still exists, only pipelines of its head commit
- * count.
+ * Returns the newest pipeline of each source branch, without a check of permissions. If the branch still exists, only pipelines of
+ * its head commit count.
  */
+export const headPipelinesOf = (
+  context: ReadContext,
+  mergeRequests: readonly Pick<MergeRequest, 'projectId' | 'sourceBranch' | 'sha'>[],
+): Promise<(Pipeline | undefined)[]> =>
+  newestOfEach(
+    context,
+    mergeRequests.map(({ projectId, sourceBranch, sha }) =>
+      pipelineQuery(context, projectId, { ref: sourceBranch, ...(sha !== undefined && { sha }) }),
+    ),
+  )
+
+/** Returns the head pipeline of each merge request, as far as the actor may read pipelines. */
 export const headPipelineOfEachMergeRequest = unscopedBatchQuery(
   { name: 'headPipelineOfEachMergeRequest', input: z.object({}) },
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(Pipeline | undefined)[]> => {
     const readable = await projectsAllowing(context, mergeRequests, 'read_pipeline')
-    const queries = mergeRequests.map(({ projectId, sourceBranch, sha }) =>
-      pipelineQuery(context, projectId, { ref: sourceBranch, ...(sha !== undefined && { sha }) }),
-    )
-    const found = await newestOfEach(context, queries)
+    const found = await headPipelinesOf(context, mergeRequests)
     return found.map((pipeline, index) => (readable.has(mergeRequests[index]!.projectId) ? pipeline : undefined))
   },
 )

@@ -2,7 +2,6 @@ import { DomainError } from '../kit/domain-error.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { CallContext, Tx } from '../operations/context.ts'
 import { recordChange } from '../operations/record-change.ts'
-import { findUsers } from '../users/user-store.ts'
 import { newDiscussionId } from './discussion-id.ts'
 import {
   isResolvable,
@@ -14,7 +13,15 @@ import {
   requireBody,
 } from './note.ts'
 import { requireCommenting, requireEditor, requireResolver } from './note-access.ts'
-import { addToNotesCount, countNotesOn, deleteNote, insertNote, noteableColumns, updateNote } from './note-store.ts'
+import {
+  addToNotesCount,
+  countNotesOn,
+  deleteNote,
+  insertNote,
+  noteableColumns,
+  notesWithUsers,
+  updateNote,
+} from './note-store.ts'
 import type { Noteable, There } from './noteable.ts'
 
 export type NotesTx = Tx & CallContext & There
@@ -112,13 +119,6 @@ export async function resolveNotes(
   return changed
 }
 
-/** Returns a stored note with its users. */
-async function withUsers(
-  context: ReadContext,
-  { iid: noteableIid }: Pick<Noteable, 'iid'>,
-  note: NoteRecord,
-): Promise<Note> {
-  const users = await findUsers(context, [note.authorId ?? [], note.resolvedById ?? []].flat())
-  const userOf = (id: number | undefined) => (id === undefined ? undefined : users.get(id))
-  return { ...note, author: userOf(note.authorId), resolvedBy: userOf(note.resolvedById), noteableIid }
-}
+/** Returns a stored note with its author and the user who resolved it. */
+const withUsers = async (context: ReadContext, noteable: Noteable, note: NoteRecord): Promise<Note> =>
+  (await notesWithUsers(context, [note], noteable))[0]!

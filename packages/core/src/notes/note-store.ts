@@ -127,12 +127,23 @@ export async function hasOpenDiscussions({ db }: ReadContext, mergeRequestId: nu
   return (await open.executeTakeFirst()) !== undefined
 }
 
-async function notesOfRows(
+const notesOfRows = (
   context: ReadContext,
   rows: readonly Selectable<NotesTable>[],
+  noteable: Pick<Noteable, 'iid'>,
+): Promise<Note[]> =>
+  notesWithUsers(
+    context,
+    rows.map((row) => fromRow(noteFields, row)),
+    noteable,
+  )
+
+/** Returns notes on one thing with their users. */
+export async function notesWithUsers(
+  context: ReadContext,
+  records: readonly NoteRecord[],
   { iid: noteableIid }: Pick<Noteable, 'iid'>,
 ): Promise<Note[]> {
-  const records = rows.map((row) => fromRow(noteFields, row))
   const users = await findUsers(
     context,
     records.flatMap(({ authorId, resolvedById }) => [authorId ?? [], resolvedById ?? []].flat()),
@@ -150,7 +161,7 @@ const { id: _, ...stored } = noteFields
 export type NoteDraft = Omit<NoteRecord, 'id'>
 
 /** Returns the columns that say what a note is about. */
-export const noteableColumns = ({ type, id, projectId, sha }: Noteable) => ({
+export const noteableColumns = ({ type, id, projectId, sha }: Pick<Noteable, 'type' | 'id' | 'projectId' | 'sha'>) => ({
   projectId,
   noteableType: type,
   issueId: type === 'issue' ? id : undefined,

@@ -1,6 +1,6 @@
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { newDiscussionId } from './discussion-id.ts'
-import { insertNote } from './note-store.ts'
+import { insertNote, noteableColumns } from './note-store.ts'
 
 /** The fields of an issue or merge request that notes describe. */
 interface Noted {
@@ -10,7 +10,7 @@ interface Noted {
   readonly state: string
 }
 
-/** Returns the sentence that describes a change, or `undefined` if nothing changed. */
+/** The sentences that describe changes. Each function returns `undefined` if nothing of its kind changed. */
 const sentences: readonly ((before: Noted, after: Noted) => string | undefined)[] = [
   (before, after) => (before.state === after.state ? undefined : wordOfState[after.state]),
   (before, after) => labelsSentence(without(after.labels, before.labels), without(before.labels, after.labels)),
@@ -29,12 +29,7 @@ export async function addSystemNotes(
     const body = sentence(before, after)
     if (body === undefined) continue
     await insertNote(tx, {
-      projectId: after.projectId,
-      noteableType: type,
-      issueId: type === 'issue' ? after.id : undefined,
-      mergeRequestId: type === 'merge_request' ? after.id : undefined,
-      snippetId: undefined,
-      commitSha: undefined,
+      ...noteableColumns({ type, id: after.id, projectId: after.projectId, sha: undefined }),
       discussionId: newDiscussionId(tx.core),
       kind: 'individual',
       body,

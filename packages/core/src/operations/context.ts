@@ -86,6 +86,11 @@ export interface OperationContext {
   readonly request: RequestFacts
 }
 
+/** The context of an operation on a project. */
+export interface InProject extends ReadContext, OperationContext {
+  readonly subject: Project
+}
+
 /** The context of one call of an operation. */
 export interface CallContext extends OperationContext {
   /**

@@ -6,8 +6,7 @@ import { errorTexts } from '../kit/error-texts.ts'
 import { newObject, type ObjectOf, validate, withInput } from '../kit/field-table.ts'
 import { type Page, pageInput } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import type { Project } from '../model/project.ts'
-import type { OperationContext, Tx } from '../operations/context.ts'
+import type { InProject, Tx } from '../operations/context.ts'
 import { command, query } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
@@ -27,7 +26,6 @@ import {
 import { deleteLink, findRelease, insertLink, linksOfReleases, pageOfLinks, updateLinkRow } from './release-store.ts'
 
 type LinkDraft = ObjectOf<typeof linkDraft>
-type There = ReadContext & OperationContext & { readonly subject: Project }
 
 const subject = (context: ReadContext, { project }: { readonly project: number | string }) =>
   getProject(context, project)
@@ -121,8 +119,12 @@ async function requireUnique(context: ReadContext, { id }: ReleaseRecord, draft:
   if (taken.length > 0) throw invalid(Object.fromEntries(taken.map((key) => [key, [errorTexts.taken]])))
 }
 
-/** Links are found by the tag, which only those know who may read the repository. @throws DomainError */
-async function getReleaseOfLinks(context: There, tag: string): Promise<ReleaseRecord> {
+/**
+ * Returns the release with this tag. Requires permission to read the repository, because the tag is part of it.
+ *
+ * @throws DomainError `forbidden`, `not_found`
+ */
+async function getReleaseOfLinks(context: InProject, tag: string): Promise<ReleaseRecord> {
   await requirePermission(context, context.subject, 'read_repository')
   const release = await findRelease(context, context.subject, tag)
   if (release === undefined) throw notFound()
@@ -135,7 +137,7 @@ async function getLink(context: ReadContext, { id }: ReleaseRecord, linkId: numb
   return link
 }
 
-const shown = ({ subject: { fullPath } }: There, { tag }: ReleaseRecord, link: ReleaseLinkRecord): ReleaseLink => ({
+const shown = ({ subject: { fullPath } }: InProject, { tag }: ReleaseRecord, link: ReleaseLinkRecord): ReleaseLink => ({
   ...link,
   tag,
   projectPath: fullPath,

@@ -59,7 +59,7 @@ export const listReleases = query(
   },
 )
 
-/** Finds a release by its tag, which only those know who may read the repository. */
+/** Returns the release with this tag. Requires permission to read the repository, because the tag is part of it. */
 export const getRelease = query(
   { name: 'getRelease', caller: 'anyone', input: releaseInput, ...reads },
   async (context, { tagName }): Promise<Release> => {

@@ -1,10 +1,8 @@
 import { can } from '../access/can.ts'
 import { standingOf } from '../access/subject.ts'
 import { issueCountsByMilestone } from '../issues/issue-list-store.ts'
-import type { ReadContext } from '../kit/store-context.ts'
 import { findMilestones } from '../milestones/milestone-store.ts'
-import type { Project } from '../model/project.ts'
-import type { OperationContext } from '../operations/context.ts'
+import type { InProject } from '../operations/context.ts'
 import { describedThings } from '../operations/description-store.ts'
 import { type Commit, commitOfProject } from '../repositories/commit.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
@@ -12,10 +10,8 @@ import { findUsers } from '../users/user-store.ts'
 import type { Release, ReleaseMilestone, ReleaseRecord } from './release.ts'
 import { linksOfReleases, milestonesByRelease } from './release-store.ts'
 
-type There = ReadContext & OperationContext & { readonly subject: Project }
-
 /** Returns releases as the actor sees them. Reads the repository, so never call it in a transaction. */
-export async function shownReleases(context: There, records: readonly ReleaseRecord[]): Promise<Release[]> {
+export async function shownReleases(context: InProject, records: readonly ReleaseRecord[]): Promise<Release[]> {
   const { subject: project } = context
   const standing = await standingOf(context, context.actor, project)
   const showsCode = can(standing, 'read_repository')
@@ -43,7 +39,7 @@ export async function shownReleases(context: There, records: readonly ReleaseRec
 }
 
 async function milestonesShown(
-  context: There,
+  context: InProject,
   byRelease: ReadonlyMap<number, readonly number[]>,
 ): Promise<(releaseId: number) => ReleaseMilestone[]> {
   const ids = [...new Set([...byRelease.values()].flat())]
@@ -59,7 +55,7 @@ async function milestonesShown(
 
 /** Returns the commits of releases that the repository still has, by id. */
 async function commitsOf(
-  { core, subject: project }: There,
+  { core, subject: project }: InProject,
   records: readonly ReleaseRecord[],
 ): Promise<Map<string, Commit>> {
   const commits = new Map<string, Commit>()

@@ -48,8 +48,8 @@ export const revertCommit = steps(
   (context, input) => pick(context, input, revert),
 )
 
-/** One of the two ways to apply the changes of a commit. */
-interface Way {
+/** How the changes of a commit are applied to a branch. */
+interface PickMode {
   readonly verb: string
   readonly done: string
   /** Returns the trees between which the changes to apply lie. `parent` is `undefined` for a first commit. */
@@ -58,7 +58,7 @@ interface Way {
   authorOf(commit: HistoryCommit, committer: CommitObject['committer']): CommitObject['author']
 }
 
-const cherryPick = (givenMessage: string | undefined): Way => ({
+const cherryPick = (givenMessage: string | undefined): PickMode => ({
   verb: 'cherry-pick',
   done: 'cherry-picked',
   treesOf: ({ tree }, parent) => ({ base: parent, theirs: tree }),
@@ -66,7 +66,7 @@ const cherryPick = (givenMessage: string | undefined): Way => ({
   authorOf: ({ author }) => author,
 })
 
-const revert: Way = {
+const revert: PickMode = {
   verb: 'revert',
   done: 'reverted',
   treesOf: ({ tree }, parent) => ({ base: tree, theirs: parent }),
@@ -77,7 +77,7 @@ const revert: Way = {
 async function pick(
   context: StepsContext & { readonly subject: Project },
   { sha, branch, dryRun }: z.output<z.ZodObject<typeof pickInput>>,
-  way: Way,
+  mode: PickMode,
 ): Promise<PickedCommit> {
   const { core, subject: project } = context
   const committer = await requireCommitter(context)
@@ -87,17 +87,17 @@ async function pick(
   if (!isRefName(branch)) throw refused('The branch refname is invalid')
   const commit: HistoryCommit = { oid, ...(await repository.git.commit(oid)) }
   if (dryRun) {
-    await mergedOnto(repository.git, await tipOf(repository.git, branch), commit, way)
+    await mergedOnto(repository.git, await tipOf(repository.git, branch), commit, mode)
     return { commit: undefined }
   }
   return changeProjectRepository(context, project, async (writable) => {
     const tip = await tipOf(writable, branch)
-    const entries = await mergedOnto(writable, tip, commit, way)
+    const entries = await mergedOnto(writable, tip, commit, mode)
     const picked = {
       tree: await writeMergedTree(writable, entries),
       parents: [tip],
-      message: way.messageOf(commit),
-      ...signaturesOf(commit, way, committer, core.clock.nowMs()),
+      message: mode.messageOf(commit),
+      ...signaturesOf(commit, mode, committer, core.clock.nowMs()),
     }
     const after = await writable.writeCommit(picked)
     const push = await planPush(writable, { project, committer, branch, before: tip, after, since: tip })
@@ -120,7 +120,7 @@ async function mergedOnto(
   git: GitRepository,
   tip: string,
   commit: HistoryCommit,
-  { verb, done, treesOf }: Way,
+  { verb, done, treesOf }: PickMode,
 ): Promise<readonly MergedEntry[]> {
   const [first] = commit.parents
   const parent = first && (await git.commit(first)).tree
@@ -138,7 +138,7 @@ async function mergedOnto(
 
 function signaturesOf(
   commit: HistoryCommit,
-  { authorOf }: Way,
+  { authorOf }: PickMode,
   { name, email }: Committer,
   nowMs: number,
 ): Pick<CommitObject, 'author' | 'committer'> {

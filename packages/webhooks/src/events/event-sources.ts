@@ -137,8 +137,7 @@ async function mergeRequestEventPayload(
 ) {
   const facts = await readProjectFacts(context, projectId)
   const mergeRequest = await readMergeRequestFacts(context, projectId, iid)
-  const { sha } = mergeRequest
-  const headPipelineId = sha === undefined ? undefined : await findPipelineIdOf(context, projectId, sha)
+  const headPipelineId = await findPipelineIdOf(context, mergeRequest)
   const things = await namedThings(context, facts.project, change.changes)
   const user = await actorOf(context, event)
   return mergeRequestPayload(
@@ -198,7 +197,7 @@ function milestoneSource(action: MilestoneFacts['action']): EventSource {
   }
 }
 
-/** A record of a pipeline tells of its status, and of the statuses of its jobs. Bridges have no events of their own. */
+/** Returns an event for a change of the pipeline's status, and one for each change of a job's status. Bridges have no events. */
 async function pipelineEvents(context: EventContext, event: ProjectEvent): Promise<HookEvent[]> {
   const { projectId, objectId, changes = none.changes } = event
   const statuses = (changes.jobStatuses?.current ?? {}) as Readonly<Record<number, string>>

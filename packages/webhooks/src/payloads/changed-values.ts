@@ -22,7 +22,7 @@ const people: Shown = (value, things, externalUrl) =>
     return user === undefined ? [] : [userJson(user, externalUrl)]
   })
 const stateIds: Readonly<Record<string, number>> = { opened: 1, closed: 2, merged: 3, locked: 4 }
-export const stateId: Shown = (value) => (value === null ? null : (stateIds[value as string] ?? null))
+export const stateId = (state: unknown): number | null => stateIds[String(state)] ?? null
 
 /** The values that payloads show as changed: the name of the value in events, its name in payloads, and its form. */
 const changedValues: Readonly<Record<string, readonly [name: string, shown: Shown]>> = {

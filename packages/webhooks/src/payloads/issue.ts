@@ -63,7 +63,7 @@ export function issueAttributes(issue: WithLabels<DescribedIssue>, externalUrl: 
     closed_at: hookTimeOrNull(issue.closedAtMs),
     relative_position: 0,
     milestone_id: issue.milestone?.id ?? null,
-    state_id: stateId(issue.state, noThings, externalUrl),
+    state_id: stateId(issue.state),
     state: issue.state,
     confidential: issue.isConfidential,
     discussion_locked: issue.isDiscussionLocked ?? null,
@@ -82,8 +82,6 @@ export function issueAttributes(issue: WithLabels<DescribedIssue>, externalUrl: 
     ...(issue.type === 'incident' && { escalation_status: 'triggered', escalation_policy: null }),
   }
 }
-
-const noThings: NamedThings = { labels: new Map(), users: new Map() }
 
 /** Returns the estimate and the time spent on an issue or merge request. */
 export const timesJson = ({

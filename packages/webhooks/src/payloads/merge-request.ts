@@ -87,7 +87,7 @@ export function mergeRequestAttributes(
         ? null
         : withImageUrls(mergeRequest.description, mergeRequest.projectPath, externalUrl),
     state: mergeRequest.state,
-    state_id: stateId(mergeRequest.state, { labels: new Map(), users: new Map() }, externalUrl),
+    state_id: stateId(mergeRequest.state),
     author_id: mergeRequest.author?.id ?? null,
     assignee_id: assignees[0]?.id ?? null,
     assignee_ids: assignees.map(({ id }) => id),

@@ -27,8 +27,11 @@ export const rateSettings = {
   users_api_limit_ssh_key: untyped(rate(120), stored(`Requests for an SSH key. ${NO_LIMIT}`)),
   users_api_limit_gpg_keys: untyped(rate(120), stored(`Lists of a user's GPG keys. ${NO_LIMIT}`)),
   users_api_limit_gpg_key: untyped(rate(120), stored(`Requests for a GPG key. ${NO_LIMIT}`)),
-  web_hook_event_resend_limit: untyped(rate(5), inForce(`Hook events that a user may resend. ${NO_LIMIT}`)),
-  web_hook_test_limit: untyped(rate(5), inForce(`Hook tests of a user. ${NO_LIMIT}`)),
+  web_hook_event_resend_limit: untyped(
+    rate(5),
+    inForce(`Hook events that a user may resend per minute and project. ${NO_LIMIT}`),
+  ),
+  web_hook_test_limit: untyped(rate(5), inForce(`Hook tests per minute, user and project. ${NO_LIMIT}`)),
   downstream_pipeline_trigger_limit_per_project_user_sha: typed(
     rate(0),
     stored(`Downstream pipelines of a project, user and commit. ${NO_LIMIT}`),

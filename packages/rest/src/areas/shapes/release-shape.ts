@@ -57,7 +57,7 @@ function linksOf(release: Release, { externalUrl }: JsonContext) {
   }
 }
 
-/** Returns what only those may see who may read the repository. */
+/** Returns the fields that require permission to read the repository. */
 function codeOf(release: Release, context: JsonContext) {
   const { projectPath, projectSlug, tag, sha, commit } = release
   const rootPath = new URL(context.externalUrl).pathname.replace(/\/$/, '')
@@ -77,7 +77,7 @@ function codeOf(release: Release, context: JsonContext) {
 export const releaseShape = {
   schema: z
     .object({
-      /** These fields, and the sources, are only for those who may read the repository. */
+      /** Missing, as `commit`, the paths and the sources, without permission to read the repository. */
       tag_name: z.string().optional(),
       description: z.string().nullable(),
       name: z.string(),
