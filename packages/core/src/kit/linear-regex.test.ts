@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { LinearRegex } from './linear-regex.ts'
-import { RegexError } from './regex-compiler.ts'
+import { compileRegex, RegexError } from './regex-compiler.ts'
 
 test.each<[expression: string, matching: string[], others: string[]]>([
   ['', ['', 'a'], []],
@@ -49,8 +49,16 @@ describe('an expression that makes others take exponential time', () => {
     expect(new LinearRegex(expression).test(`${'a'.repeat(5_000)}!`)).toBe(false)
   })
 
+  test('by repeating a long class shares one', () => {
+    const regex = new LinearRegex(`^[${'a'.repeat(3_900)}b]{990}c`)
+    expect(regex.test(`${'ab'.repeat(495)}c`)).toBe(true)
+    expect(regex.test('ab'.repeat(495))).toBe(false)
+    expect(compileRegex('[ab]{9}').states.reduce((set, { accepts }) => set.add(accepts), new Set()).size).toBe(2)
+  })
+
   test('is refused if it is too large', () => {
     expect(() => new LinearRegex('((a{100}){100}){100}')).toThrow(RegexError)
     expect(() => new LinearRegex('('.repeat(1_000))).toThrow(RegexError)
+    expect(() => new LinearRegex(`${'('.repeat(150)}b{0,900}${')*'.repeat(150)}c`)).toThrow(RegexError)
   })
 })

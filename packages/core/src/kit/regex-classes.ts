@@ -39,3 +39,12 @@ export const namedClasses: Readonly<Record<string, RegExp>> = {
   word: /^[0-9A-Za-z_]$/,
   xdigit: /^[0-9A-Fa-f]$/,
 }
+
+/** Returns a function that decides about the same character only once, although many states ask for it in turn. */
+export function onceForEach(accepts: Accepts): Accepts {
+  let latest: { readonly character: string; readonly isAccepted: boolean } | undefined
+  return (character) => {
+    if (latest?.character !== character) latest = { character, isAccepted: accepts(character) }
+    return latest.isAccepted
+  }
+}

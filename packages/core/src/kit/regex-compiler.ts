@@ -7,6 +7,7 @@ import {
   isFirst,
   isLast,
   namedClasses,
+  onceForEach,
 } from './regex-classes.ts'
 
 /** Thrown for an expression that is not valid, or that needs too large an automaton. */
@@ -22,6 +23,8 @@ export interface RegexState {
 }
 
 const MAX_STATES = 2_000
+/** The limit of the transitions between states, which a character can cause to be followed all. */
+const MAX_TRANSITIONS = 20_000
 const MAX_REPEATS = 1_000
 const MAX_DEPTH = 200
 
@@ -41,6 +44,9 @@ interface Flags {
 class Compiler {
   readonly states: RegexState[] = []
   readonly #source: readonly string[]
+  /** The classes in brackets, by where they begin, with where they end. Each is compiled once, however often it is repeated. */
+  readonly #classes = new Map<number, { readonly accepts: Accepts; readonly end: number }>()
+  #transitions = 0
   #at = 0
   #depth = 0
   #flags: Flags = { ignoresCase: false, isMultiline: false, dotIsAll: false }
@@ -65,6 +71,7 @@ class Compiler {
     this.#flags = outer
     this.#depth -= 1
     if (parts.length === 1) return parts[0]!
+    this.#countTransitions(parts.length)
     return { start: this.#add({ next: parts.map(({ start }) => start) }), ends: parts.flatMap(({ ends }) => ends) }
   }
 
@@ -217,6 +224,18 @@ class Compiler {
   }
 
   #classOf(): Accepts {
+    const from = this.#at
+    const known = this.#classes.get(from)
+    if (known !== undefined) {
+      this.#at = known.end
+      return known.accepts
+    }
+    const accepts = onceForEach(this.#newClass())
+    this.#classes.set(from, { accepts, end: this.#at })
+    return accepts
+  }
+
+  #newClass(): Accepts {
     const isNegated = this.#take('^')
     const members: Accepts[] = []
     for (let isFirstMember = true; isFirstMember || this.#peek() !== ']'; isFirstMember = false) {
@@ -274,7 +293,13 @@ class Compiler {
     return this.states.push(state) - 1
   }
 
+  #countTransitions(added: number): void {
+    this.#transitions += added
+    if (this.#transitions > MAX_TRANSITIONS) throw new RegexError('the expression is too large')
+  }
+
   #connect(ends: readonly number[], to: number): void {
+    this.#countTransitions(ends.length)
     for (const end of ends) this.states[end]!.next.push(to)
   }
 
