@@ -76,19 +76,29 @@ export function prepareBody(core: Core, hook: Hook, facts: CallFacts, text: stri
   if (target === undefined) return refused('URL is blocked: URI is invalid')
   if (body.length > MAX_BODY_BYTES) return refused('The payload is too large')
   const custom = hook.secrets.customHeaders
-  if (Object.values(custom).some((value) => /[\r\n\0]/.test(value))) return refused('A custom header is invalid')
+  if (Object.values(custom).some(hasControlCharacter)) return refused('A custom header is invalid')
+  if (Object.values(own).some(hasControlCharacter)) return refused('The token is invalid')
   const { url, authorization } = target
   const secret = [...Object.keys(custom), 'Authorization', tokenHeader(core)].map((name) => name.toLowerCase())
   return {
     start,
     request: {
       url,
-      headers: withCustomHeaders(custom, { ...own, ...signed, ...(authorization && { Authorization: authorization }) }),
+      headers: inBytes(
+        withCustomHeaders(custom, { ...own, ...signed, ...(authorization && { Authorization: authorization }) }),
+      ),
       secretHeaders: new Set(secret),
       body,
     },
   }
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the values of headers cannot contain these characters
+const hasControlCharacter = (value: string): boolean => /[\u0000-\u0008\u000a-\u001f\u007f]/.test(value)
+
+/** Returns headers for a client that writes one byte per character: other characters are sent in UTF-8. */
+const inBytes = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Buffer.from(value).toString('latin1')]))
 
 const tokenHeader = (core: Core): string => `X-${headerName(core.settings.serviceName)}-Token`
 

@@ -9,14 +9,23 @@ export class TemplateError extends Error {
   }
 }
 
+/** The largest result. A template can name a long member many times. */
+const MAX_RENDERED = 25 * 1024 * 1024
+
 /**
  * Replaces each `{{path.to.member}}` of a template with a member of the payload, and returns the result as compact JSON. Texts
  * are inserted without quotes, so that a template can join them; a missing member is `null`.
  *
- * @throws TemplateError if the result is not valid JSON, or a path leads into an array
+ * @throws TemplateError if the result is not valid JSON or too large, or a path leads into an array
  */
 export function renderTemplate(template: string, payload: Json): string {
-  const rendered = template.replaceAll(/\{\{(.+?)\}\}/g, (_, path: string) => insertedText(memberAt(payload, path)))
+  let length = template.length
+  const rendered = template.replaceAll(/\{\{(.+?)\}\}/g, (_, path: string) => {
+    const inserted = insertedText(memberAt(payload, path))
+    length += inserted.length
+    if (length > MAX_RENDERED) throw new TemplateError('The result is too large')
+    return inserted
+  })
   try {
     return JSON.stringify(JSON.parse(rendered))
   } catch (error) {

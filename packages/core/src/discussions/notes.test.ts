@@ -183,8 +183,11 @@ describe('discussions', () => {
     const ines = await world.user('ines')
     const other = world.perform(ines, mergeRequestDiscussions.resolve, { ...input, resolved: false })
     expect(await other.catch(failure)).toEqual(forbidden)
+    await world.perform(ines, mergeRequestDiscussions.reply, { ...input, body: 'So I may?' })
+    const replied = world.perform(ines, mergeRequestDiscussions.resolve, { ...input, resolved: true })
+    expect(await replied.catch(failure)).toEqual(forbidden)
     const { notes } = await world.perform(noor, mergeRequestDiscussions.resolve, { ...input, resolved: false })
-    expect(notes.map(({ resolvedAtMs }) => resolvedAtMs)).toEqual([undefined, undefined])
+    expect(notes.map(({ resolvedAtMs }) => resolvedAtMs)).toEqual([undefined, undefined, undefined])
     const note = { ...input, noteId: notes[0]!.id }
     const updated = await world.perform(mira, mergeRequestDiscussions.updateNote, { ...note, resolved: true })
     expect(updated.resolvedAtMs).toBeDefined()

@@ -34,10 +34,15 @@ export async function requireEditor(context: There, noteable: Noteable, note: No
   if (note.authorId !== context.actor?.id || !canComment(standing, noteable)) throw forbidden()
 }
 
-/** Developers, the author of the merge request and the authors of the notes resolve a discussion. @throws DomainError `forbidden` */
+/**
+ * Developers, the author of the merge request and the author of the first note resolve a discussion. A reply gives no right
+ * to it: anyone who may comment could resolve what blocks a merge.
+ *
+ * @throws DomainError `forbidden`
+ */
 export async function requireResolver(context: There, noteable: Noteable, notes: readonly NoteRecord[]): Promise<void> {
   const standing = await standingOf(context, context.actor, context.subject)
   if (can(standing, 'resolve_note')) return
-  const isOwn = [noteable.authorId, ...notes.map(({ authorId }) => authorId)].includes(context.actor!.id)
+  const isOwn = [noteable.authorId, notes[0]?.authorId].includes(context.actor!.id)
   if (!isOwn || !canComment(standing, noteable)) throw forbidden()
 }

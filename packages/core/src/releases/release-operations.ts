@@ -81,16 +81,20 @@ export const createRelease = steps(
     const links = linkDrafts(input.assets?.links ?? [])
     if ((await findRelease(context, project, tag)) !== undefined) throw exists()
     const milestoneIds = (await milestonesAfter(context, project, input)) ?? []
-    const store = async (tx: ReleaseTx, sha: string): Promise<ReleaseRecord> => {
+    const sha = await shaOfTag(context, tag)
+    // A tag is a change of the repository, which can be disabled while releases are not.
+    const needed = sha === undefined ? (['write_release', 'push_code'] as const) : (['write_release'] as const)
+    for (const permission of needed) await requirePermission(context, project, permission)
+    const store = async (tx: ReleaseTx, commit: string): Promise<ReleaseRecord> => {
       const now = await getProject(tx, project.id)
-      await requirePermission(tx, now, 'write_release')
+      for (const permission of needed) await requirePermission(tx, now, permission)
       if ((await findRelease(tx, now, tag)) !== undefined) throw exists()
       const release = await insertRelease(tx, {
         projectId: now.id,
         tag,
         ...draft,
         authorId: tx.actor!.id,
-        sha,
+        sha: commit,
         releasedAtMs: input.releasedAt ?? tx.nowMs,
         createdAtMs: tx.nowMs,
         updatedAtMs: tx.nowMs,
@@ -100,7 +104,6 @@ export const createRelease = steps(
       await recordChange(tx, releaseEvents, 'created', { after: { ...release, milestoneIds }, projectId: now.id })
       return release
     }
-    const sha = await shaOfTag(context, tag)
     if (sha === undefined && !ref) throw new DomainError({ code: 'impossible', message: 'Ref is not specified' })
     const release =
       sha === undefined

@@ -9,6 +9,7 @@ import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import { performBatch } from '../operations/perform.ts'
+import { updateProject } from '../projects/project-operations.ts'
 import { createCommit } from '../repositories/commit-operations.ts'
 import { getTag, listTags } from '../repositories/tag-operations.ts'
 import { createReleaseLink, removeReleaseLink, updateReleaseLink } from './release-links.ts'
@@ -53,6 +54,15 @@ test('a release creates its tag, or uses an existing one', async () => {
     message: 'Ref is not specified',
   })
   expect(await create('v2', { ref: 'nowhere' }).catch(failure)).toMatchObject({ code: 'refused' })
+})
+
+test('a release creates no tag in a repository that is disabled', async () => {
+  const off = { repositoryAccessLevel: 'disabled', mergeRequestsEnabled: false, jobsEnabled: false }
+  await create('v1.0')
+  await world.perform(mira, removeRelease, on('v1.0'))
+  await world.perform(mira, updateProject, { project: project.id, ...off })
+  expect(await create('v2').catch(failure)).toEqual({ code: 'forbidden' })
+  expect((await create('v1.0')).tag).toBe('v1.0')
 })
 
 test('neither a tag nor a release remains if one of them fails', async () => {
