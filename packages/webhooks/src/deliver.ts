@@ -1,5 +1,4 @@
 import {
-  type Core,
   effectiveUrl,
   endHookCall,
   findCallOfPayload,
@@ -9,7 +8,6 @@ import {
   type HookPayload,
   isExecutable,
   readContextOf,
-  readProjectFacts,
   releaseHookPayload,
   settingOf,
   targetOf,
@@ -17,8 +15,9 @@ import {
 import type { Attempt, ClaimedDelivery, Outcome } from '@penstock/delivery'
 import { callHook, type HookCallContext } from './call-hook.ts'
 import { completePayload } from './events/complete-payload.ts'
+import { newUuid } from './new-uuid.ts'
 import type { Json } from './payloads/shared-objects.ts'
-import { newUuid, prepareCall } from './prepare-call.ts'
+import { prepareCall } from './prepare-call.ts'
 import { failedCall } from './request-sender.ts'
 
 /** The limit of requests in progress to one host, and how long others wait before they are tried again. */
@@ -80,7 +79,7 @@ export class HookDeliverer {
 
   async #call(hook: Hook, { id, projectId, event, eventUuid, data }: HookPayload): Promise<void> {
     const { core } = this.#context
-    const payload = await withRepository(core, projectId, event, JSON.parse(data) as Json)
+    const payload = await completePayload(core, projectId, event, JSON.parse(data) as Json)
     const idempotencyKey = newUuid(core)
     const prepared = prepareCall(core, hook, { event, eventUuid, idempotencyKey }, payload)
     await callHook(this.#context, { hook, prepared, eventUuid, payloadId: id })
@@ -115,15 +114,4 @@ export class HookDeliverer {
     if (count === 0) this.#inProgress.delete(host)
     else this.#inProgress.set(host, count)
   }
-}
-
-/** Returns the payload with the parts that are read from the repository of the project. */
-export async function withRepository(
-  core: Core,
-  projectId: number,
-  event: HookPayload['event'],
-  payload: Json,
-): Promise<Json> {
-  const { project } = await readProjectFacts(readContextOf(core), projectId)
-  return completePayload(core, project, event, payload)
 }

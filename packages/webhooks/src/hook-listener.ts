@@ -12,7 +12,7 @@ import {
 import type { NewDelivery } from '@penstock/delivery'
 import { eventSources } from './events/event-sources.ts'
 import type { HookEvent, ProjectEvent } from './events/hook-event.ts'
-import { newUuid } from './prepare-call.ts'
+import { newUuid } from './new-uuid.ts'
 
 /** The queue of deliveries, which the listener fills in the transaction of the change. */
 export interface HookQueue {

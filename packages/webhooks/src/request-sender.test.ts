@@ -39,9 +39,13 @@ describe('redirects', () => {
   })
 })
 
-test('a host that answers nothing, or not in time, is a failure with a reason', async () => {
+test('a host that does not answer in time is a failure with a reason', async () => {
   const hooks = await HookWorld.open(() => ({ play: 'silence' }), { requestTimeoutMs: 50 })
   expect(await check(hooks, (await hooks.hook()).id)).toEqual({ code: 'impossible', message: 'no answer in time' })
+})
+
+test('a host that refuses connections is a failure with a reason', async () => {
+  const hooks = await HookWorld.open()
   const { id } = await hooks.hook({ url: await refusedUrl() })
   expect(await check(hooks, id)).toMatchObject({ code: 'impossible', message: expect.stringMatching(/refused/) })
 })

@@ -11,9 +11,10 @@ import {
   settingOf,
 } from '@penstock/core'
 import { callHook, type HookCallContext } from './call-hook.ts'
-import { withRepository } from './deliver.ts'
+import { completePayload } from './events/complete-payload.ts'
 import { hookSwitchOfTrigger, sampleOf } from './events/samples.ts'
-import { newUuid, prepareBody, prepareCall } from './prepare-call.ts'
+import { newUuid } from './new-uuid.ts'
+import { prepareBody, prepareCall } from './prepare-call.ts'
 
 /** A call that an operation makes for its caller, who waits for the answer. */
 interface SingleCallContext extends HookCallContext {
@@ -37,7 +38,7 @@ export async function testCall(
   const project = await getProject(reading, projectId)
   const sample = await sampleOf(caller, project, event)
   if ('missing' in sample) return { kind: 'failed', reason: sample.missing }
-  const payload = await withRepository(core, project.id, event, sample.payload)
+  const payload = await completePayload(core, project.id, event, sample.payload)
   const facts = { event, eventUuid: caller.request.eventUuid ?? newUuid(core), idempotencyKey: newUuid(core) }
   const prepared = prepareCall(core, hook, facts, payload)
   return callHook(context, { hook, prepared, eventUuid: facts.eventUuid })

@@ -1,8 +1,10 @@
 import {
   type Core,
+  getProject,
   type HookSwitchName,
   type Project,
   readChangedPaths,
+  readContextOf,
   readHookCommit,
   readHookTag,
   readHookWikiPage,
@@ -75,6 +77,13 @@ async function withLastCommit(core: Core, project: Project, attributes: Json): P
     : { ...attributes, last_commit: commitJson(commit, project, core.settings.externalUrl) }
 }
 
-/** Returns a payload with the parts that are read from a repository. */
-export const completePayload = (core: Core, project: Project, event: HookSwitchName, payload: Json): Promise<Json> =>
-  completions[event]?.(core, project, payload) ?? Promise.resolve(payload)
+/** Returns a payload with the parts that are read from a repository of the project. */
+export async function completePayload(
+  core: Core,
+  projectId: number,
+  event: HookSwitchName,
+  payload: Json,
+): Promise<Json> {
+  const complete = completions[event]
+  return complete === undefined ? payload : complete(core, await getProject(readContextOf(core), projectId), payload)
+}
