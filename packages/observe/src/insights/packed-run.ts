@@ -1,3 +1,4 @@
+import { Distinct } from './distinct.ts'
 import type { JobFacts, RunData, RunFacts } from './run-facts.ts'
 
 /** A run with its jobs as the store keeps it: its texts as JSON, the numbers of its jobs in columns of bytes. */
@@ -82,6 +83,7 @@ export function packRun({ jobs, ...run }: RunFacts): PackedRun {
   return { facts_json: JSON.stringify(texts), jobs: new Uint8Array(buffer) }
 }
 
+/** Returns the columns and texts of a stored run. */
 export function unpackRun({ facts_json, jobs }: PackedRun): UnpackedRun {
   const texts = JSON.parse(facts_json) as RunTexts
   // A copy, because the columns have to begin at a multiple of 8.
@@ -107,17 +109,4 @@ export function toRunFacts(unpacked: UnpackedRun): RunFacts {
     }),
   )
   return { ...run, jobs }
-}
-
-/** Distinct values in the order in which they came up. */
-class Distinct<Value> {
-  readonly values: Value[] = []
-  readonly #indexes = new Map<Value, number>()
-
-  indexOf(value: Value): number {
-    const known = this.#indexes.get(value)
-    if (known !== undefined) return known
-    this.#indexes.set(value, this.values.length)
-    return this.values.push(value) - 1
-  }
 }

@@ -1,4 +1,5 @@
 import { entryOf } from '../map-entry.ts'
+import { Distinct } from './distinct.ts'
 import type { UnpackedRun } from './packed-run.ts'
 import type { RunData } from './run-facts.ts'
 
@@ -51,10 +52,10 @@ export class RunTable {
   readonly #kinds: JobKind[] = []
   readonly #kindNumbers = new Map<string | null, Map<string | null, Map<string, number>>>()
   readonly #texts = new Map<string, string>()
-  readonly #shas = new Numbers<string | null>([null])
-  readonly #runners = new Numbers<string | null>([null])
-  readonly #tags = new Numbers<string | null>([null])
-  readonly #tagLists = new Numbers<string>(['[]'])
+  readonly #shas = new Distinct<string | null>([null])
+  readonly #runners = new Distinct<string | null>([null])
+  readonly #tags = new Distinct<string | null>([null])
+  readonly #tagLists = new Distinct<string>(['[]'])
   readonly #tagsOfList: (readonly number[])[] = [[]]
   #columns = makeColumns(FIRST_CAPACITY)
   /** The start and the commit of each run, by its slot. */
@@ -141,7 +142,7 @@ export class RunTable {
     this.#length += length
     this.#reserve(this.#length, this.#slots.length)
     this.#startOfRun[slot] = run.start
-    this.#shaOfRun[slot] = this.#shas.of(run.sha)
+    this.#shaOfRun[slot] = this.#shas.indexOf(run.sha)
     const columns = this.#columns
     columns.start.set(unpacked.start, from)
     columns.duration.set(unpacked.duration, from)
@@ -151,7 +152,7 @@ export class RunTable {
     const outcomes = unpacked.statuses.map((status) =>
       status === 'success' ? PASSED : status === 'failed' ? FAILED : 0,
     )
-    const runners = unpacked.runners.map((runner) => this.#runners.of(runner))
+    const runners = unpacked.runners.map((runner) => this.#runners.indexOf(runner))
     const tagLists = unpacked.tags.map((tags) => this.#tagListOf(tags))
     for (let at = 0; at < length; at += 1) {
       const stage = unpacked.stage[at]!
@@ -193,8 +194,8 @@ export class RunTable {
   }
 
   #tagListOf(tags: readonly string[]): number {
-    const number = this.#tagLists.of(JSON.stringify(tags))
-    if (number === this.#tagsOfList.length) this.#tagsOfList.push(tags.map((tag) => this.#tags.of(tag)))
+    const number = this.#tagLists.indexOf(JSON.stringify(tags))
+    if (number === this.#tagsOfList.length) this.#tagsOfList.push(tags.map((tag) => this.#tags.indexOf(tag)))
     return number
   }
 
@@ -227,18 +228,3 @@ const makeColumns = (capacity: number): JobColumns =>
 
 const byStart = (a: RunEntry, b: RunEntry): number =>
   a.start - b.start || (a.traceId < b.traceId ? -1 : a.traceId > b.traceId ? 1 : a.slot - b.slot)
-
-/** Numbers of distinct values, in the order in which they came up. */
-class Numbers<Value> {
-  readonly values: Value[]
-  readonly #numbers: Map<Value, number>
-
-  constructor(first: readonly Value[]) {
-    this.values = [...first]
-    this.#numbers = new Map(first.map((value, number) => [value, number]))
-  }
-
-  of(value: Value): number {
-    return entryOf(this.#numbers, value, () => this.values.push(value) - 1)
-  }
-}
