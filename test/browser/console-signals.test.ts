@@ -145,6 +145,16 @@ testWithChromium('Logs shows what was sent, newest first; filters, pages, reload
   expect(await shownRows()).toEqual(expected(ofBilling))
   expect(await page.getByRole('button', { name: body }).getAttribute('aria-expanded')).toBe('true')
 
+  const { timeNs: openNs } = ofBilling.at(-1)!
+  await page.getByRole('link', { name: 'Records around it' }).click()
+  const around = sent.filter(
+    ({ service, timeNs }) =>
+      service === 'billing' && timeNs >= openNs - 60_000_000_000n && timeNs < openNs + 10_000_000_000n,
+  )
+  expect(around.length).toBeGreaterThan(1)
+  await expect.poll(async () => distinct(await shownRows())).toEqual(distinct(expected(around)))
+  expect(await page.getByRole('button', { expanded: true, name: body }).count()).toBe(1)
+
   const { traceId, spans } = traces[0]!
   await page.goto(`${gateway.managementUrl}/logs?since=${since}&trace=${traceId}`)
   const ofTrace = sent.filter(({ trace }) => trace?.traceId === traceId)
