@@ -212,6 +212,7 @@ testWithChromium('Metrics shows values, quantiles and exemplars of what was sent
   await page.getByRole('button', { name: 'Download CSV of Data points' }).click()
   expect((await readFile(await (await saved).path(), 'utf8')).trim().split('\r\n')).toHaveLength(points.length + 1)
 
+  await page.getByRole('link', { name: 'http.server.request.duration 2 series', exact: true }).waitFor()
   await page.getByRole('link', { name: 'orders' }).click()
   await expect
     .poll(async () => (await rowsOf(page, 'Data points')).map((row) => row[2]).toSorted())
