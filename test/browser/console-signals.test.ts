@@ -145,6 +145,16 @@ testWithChromium('Logs shows what was sent, newest first; filters, pages, reload
   expect(await shownRows()).toEqual(expected(ofBilling))
   expect(await page.getByRole('button', { name: body }).getAttribute('aria-expanded')).toBe('true')
 
+  const { timeNs: openNs } = ofBilling.at(-1)!
+  await page.getByRole('link', { name: 'Records around it' }).click()
+  const around = sent.filter(
+    ({ service, timeNs }) =>
+      service === 'billing' && timeNs >= openNs - 60_000_000_000n && timeNs < openNs + 10_000_000_000n,
+  )
+  expect(around.length).toBeGreaterThan(1)
+  await expect.poll(async () => distinct(await shownRows())).toEqual(distinct(expected(around)))
+  expect(await page.getByRole('button', { expanded: true, name: body }).count()).toBe(1)
+
   const { traceId, spans } = traces[0]!
   await page.goto(`${gateway.managementUrl}/logs?since=${since}&trace=${traceId}`)
   const ofTrace = sent.filter(({ trace }) => trace?.traceId === traceId)
@@ -202,6 +212,7 @@ testWithChromium('Metrics shows values, quantiles and exemplars of what was sent
   await page.getByRole('button', { name: 'Download CSV of Data points' }).click()
   expect((await readFile(await (await saved).path(), 'utf8')).trim().split('\r\n')).toHaveLength(points.length + 1)
 
+  await page.getByRole('link', { name: 'http.server.request.duration 2 series', exact: true }).waitFor()
   await page.getByRole('link', { name: 'orders' }).click()
   await expect
     .poll(async () => (await rowsOf(page, 'Data points')).map((row) => row[2]).toSorted())

@@ -2,7 +2,12 @@ import type { Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
 import type { WireSpan } from '../../packages/web/src/api/otlp-json.ts'
 import { durationText } from '../../packages/web/src/components/duration.ts'
-import { largePipeline, pipelineSpan, wireSpan } from '../../packages/web/src/pages/trace/trace-model.harness.ts'
+import {
+  jobSpan,
+  largePipeline,
+  pipelineSpan,
+  wireSpan,
+} from '../../packages/web/src/pages/trace/trace-model.harness.ts'
 import { type RunningGateway, startGateway } from '../gateway/running-gateway.ts'
 import { testWithChromium } from './chromium.ts'
 import { openConsole, violations } from './console-window.ts'
@@ -188,6 +193,44 @@ testWithChromium('the waterfall works by keyboard alone, and axe finds no seriou
   expect(new URL(page.url()).searchParams.get('zoom')).toBeNull()
   await press('Home', 'Enter')
   expect(await violations(page)).toEqual([])
+})
+
+testWithChromium('a job is compared with its usual duration, and failures can be shown alone', async (browser) => {
+  const gateway = await startGateway()
+  const spansOfRun = (unitSeconds: number, status: string) => [
+    pipelineSpan('run', '', 0, unitSeconds + 9, { 'pipeline.status': status, 'vcs.ref.head.name': 'main' }),
+    jobSpan('unit', 'run', 0, unitSeconds, { 'cicd.pipeline.task.name': 'unit', 'job.status': 'success' }),
+    jobSpan('lint', 'run', 0, 9, { 'cicd.pipeline.task.name': 'lint', 'job.status': status }),
+  ]
+  for (const [index, seconds] of [10, 20, 30].entries())
+    await sendSpans(gateway, String(index + 1).repeat(32), spansOfRun(seconds, 'success'))
+  const traceId = 'e'.repeat(32)
+  const ids = await sendSpans(gateway, traceId, spansOfRun(50, 'failed'))
+  const { page, complaints } = await openConsole(browser, gateway, `/traces/${traceId}?span=${ids.get('unit')}`)
+  const pane = page.getByRole('complementary', { name: 'Selected span' })
+  await pane.getByText('usually 20.0 s, the median of 3 runs of main; now 30.0 s longer').waitFor()
+  const link = pane.getByRole('link', { name: 'median of 3 runs of main' })
+  expect(await link.getAttribute('href')).toBe(`/compare?a=${traceId}&b=median`)
+  await rowOf(page, 'lint').click()
+  await pane.getByText('usually 9.0 s, the median of 3 runs of main; about as long now').waitFor()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await pane.getByRole('button', { name: 'Copy link to this span' }).click()
+  const address = `${gateway.managementUrl}/traces/${traceId}?span=${ids.get('lint')}`
+  await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(address)
+
+  await page.keyboard.press('Escape')
+  const names = async () => (await rowTexts(page)).map((row) => row.split(' | ')[1])
+  expect(await names()).toEqual(['run, Failed', 'unit, Passed', 'lint, Failed'])
+  await page.keyboard.press('f')
+  await expect.poll(names).toEqual(['run, Failed', 'lint, Failed'])
+  await page.getByText('2 of 3 spans, 2 failed').waitFor()
+  await page.reload()
+  await expect.poll(names).toEqual(['run, Failed', 'lint, Failed'])
+  await page.getByLabel('Search in spans').fill('unit')
+  await page.getByRole('button', { name: 'Show all spans' }).click()
+  await expect.poll(names).toHaveLength(3)
+  expect(await page.getByRole('checkbox', { name: 'Only failed' }).isChecked()).toBe(false)
+  expect([await violations(page), complaints()]).toEqual([[], []])
 })
 
 testWithChromium('10,000 jobs arrive in pages, and scroll with at most 200 rows', async (browser) => {

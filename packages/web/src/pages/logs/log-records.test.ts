@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { StoredLogRecord } from '../../api/logs.ts'
-import { logBars, logRows, mergeRecords, severityOf } from './log-records.ts'
+import { addressAround, logBars, logRows, mergeRecords, severityOf } from './log-records.ts'
 
 const stored = (time: string, values: StoredLogRecord['record'] = {}): StoredLogRecord => ({
   service: 'shop',
@@ -58,4 +58,13 @@ test('counts records over time', () => {
     [0, 0, 1],
   ])
   expect(bars[0]!.x).toBeLessThan(bars[1]!.x)
+})
+
+test('the records around a record are those of its service, a minute before and ten seconds after', () => {
+  const [first, second] = logRows([stored('1750000100123456789'), { ...stored('1750000100123456789'), service: '' }])
+  expect(addressAround(first!)).toBe(
+    '/logs?service=shop&since=2025-06-15T15%3A07%3A20.123Z&until=2025-06-15T15%3A08%3A30.123Z&open=1750000100123456789',
+  )
+  expect(new URLSearchParams(addressAround(second!).split('?')[1]).get('service')).toBeNull()
+  expect(addressAround(second!)).toMatch(/open=1750000100123456789\.1$/)
 })

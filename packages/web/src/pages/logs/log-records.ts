@@ -1,5 +1,6 @@
 import type { StoredLogRecord } from '../../api/logs.ts'
 import { textOfValue } from '../../api/otlp-json.ts'
+import { millisecondsOf } from '../../components/time.ts'
 
 /** The severities that filters offer: each includes those above it. */
 export const severities = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
@@ -112,4 +113,18 @@ export function logBars(rows: readonly LogRow[], sinceMs: number, untilMs: numbe
       ? []
       : [{ ...count, x: index * width + width * 0.1, width: width * 0.8 }],
   )
+}
+
+/** How far the records around a record reach. What led to a record matters more than what followed. */
+const BEFORE_MS = 60_000
+const AFTER_MS = 10_000
+
+/** Returns the address of the records of the same service around a record, with the record open and without other filters. */
+export function addressAround({ key, timeNs, service }: LogRow): string {
+  const ms = millisecondsOf(timeNs)
+  const query = new URLSearchParams(service === '' ? {} : { service })
+  query.set('since', new Date(ms - BEFORE_MS).toISOString())
+  query.set('until', new Date(ms + AFTER_MS).toISOString())
+  query.set('open', key)
+  return `/logs?${query}`
 }

@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { useLive } from '../../api/live.ts'
 import { listLogRecords, type StoredLogRecord } from '../../api/logs.ts'
 import { listServices } from '../../api/traces.ts'
@@ -103,6 +103,11 @@ function Records({ records, rows }: RecordsProps) {
   const { query } = place.value
   const range = rangeOf(query, nowMs.value)
   const isLong = useDelayed(records.isLoading && records.data === undefined)
+  const log = useRef<HTMLDivElement>(null)
+  // The record that an address opens may be among hundreds.
+  useEffect(() => {
+    if (!records.isLoading) log.current?.querySelector('.rec.open')?.scrollIntoView({ block: 'nearest' })
+  }, [records.isLoading])
   if (records.data === undefined && records.error !== undefined && !records.isLoading) {
     return (
       <div class="panel">
@@ -117,7 +122,7 @@ function Records({ records, rows }: RecordsProps) {
     <div class="panel">
       <Histogram rows={rows} sinceMs={sinceMs} untilMs={range.untilMs} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached with the keyboard */}
-      <div class="log" role="log" aria-label="Log records" aria-busy={records.isLoading} tabIndex={0}>
+      <div ref={log} class="log" role="log" aria-label="Log records" aria-busy={records.isLoading} tabIndex={0}>
         {isLong ? (
           <Skeleton />
         ) : (

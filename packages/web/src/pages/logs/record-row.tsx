@@ -4,7 +4,7 @@ import { StatusIcon } from '../../components/status.tsx'
 import type { Meaning } from '../../components/status-words.ts'
 import { localText, millisecondsOf, utcText } from '../../components/time.ts'
 import { setQuery } from '../../location.ts'
-import type { LogRow, Severity } from './log-records.ts'
+import { addressAround, type LogRow, type Severity } from './log-records.ts'
 
 const looks: Readonly<Record<Severity, { readonly label: string; readonly meaning: Meaning | 'quiet' }>> = {
   trace: { label: 'Trace', meaning: 'quiet' },
@@ -116,6 +116,9 @@ function Details({ row }: { readonly row: LogRow }) {
       </dl>
       <div class="actions">
         <CopyButton class="btn small" text={body} label="Copy the body" />
+        <a class="btn small" href={addressAround(row)}>
+          Records around it
+        </a>
         {traceId === undefined ? null : (
           <a class="btn small" href={traceAddress(row)}>
             Open the trace

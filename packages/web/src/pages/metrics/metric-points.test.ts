@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { MetricSeries } from '../../api/metrics.ts'
-import { linesOf, pointRows, quantileOf, valueText } from './metric-points.ts'
+import { linesOf, pointRows, quantileOf, seriesText, valueText } from './metric-points.ts'
 
 const series = (values: Partial<MetricSeries>): MetricSeries => ({
   ...{ service: 'shop', type: 'gauge', unit: 's', attributes: [], points: [], truncated: false },
@@ -61,4 +61,8 @@ test.each([
   [null, 's', '–'],
 ])('%s in %s is %s', (value, unit, text) => {
   expect(valueText(value, unit)).toBe(text)
+})
+
+test('numbers of series have separators', () => {
+  expect([seriesText(1), seriesText(1204)]).toEqual(['1 series', '1,204 series'])
 })

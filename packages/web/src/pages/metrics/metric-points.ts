@@ -139,3 +139,6 @@ export function valueText(value: number | null, unit: string): string {
   const word = unit.startsWith('{') ? unit.slice(1, -1) : (unitWords[unit] ?? unit)
   return word === '' ? numbers.format(value) : `${numbers.format(value)} ${word}`
 }
+
+/** Returns how many series a metric has: `1 series`, `1,204 series`. Metrics with many fill a store. */
+export const seriesText = (count: number): string => `${count.toLocaleString('en')} series`

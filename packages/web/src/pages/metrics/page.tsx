@@ -9,6 +9,7 @@ import { RangeControl } from '../../components/range-control.tsx'
 import { useResource } from '../../components/resource.ts'
 import { numberText } from '../../components/text.tsx'
 import { place, withQuery } from '../../location.ts'
+import { seriesText } from './metric-points.ts'
 import { MetricView } from './metric-view.tsx'
 import './metrics.css'
 
@@ -75,7 +76,7 @@ export default function MetricsPage() {
                 aria-current={each.name === name ? 'true' : undefined}
                 title={each.description.slice(0, 300)}
               >
-                <bdi>{each.name}</bdi>
+                <bdi>{each.name}</bdi> <span class="soft">{seriesText(each.series)}</span>
               </a>
             ))}
           </nav>

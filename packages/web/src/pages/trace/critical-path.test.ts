@@ -177,6 +177,6 @@ describe('the first sentence', () => {
 
 test('10,000 jobs become one row each', () => {
   const { tree, path } = modelTrace([{ scopeSpans: [{ spans: largePipeline(10_000) }] }])
-  expect(visibleRows(tree, { folded: new Set(), search: '' }).rows).toHaveLength(10_001)
+  expect(visibleRows(tree, { folded: new Set(), search: '', failedOnly: false }).rows).toHaveLength(10_001)
   expect(path.size).toBeGreaterThan(100)
 })

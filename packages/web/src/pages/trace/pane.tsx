@@ -1,6 +1,7 @@
 // biome-ignore-all lint/a11y/noNoninteractiveTabindex: the body of a tab scrolls, so the keyboard has to reach it
 import { useEffect, useRef } from 'preact/hooks'
 import { getJson } from '../../api/client.ts'
+import { CopyButton } from '../../components/copy-button.tsx'
 import { useResource } from '../../components/resource.ts'
 import { Status } from '../../components/status.tsx'
 import { place, setQuery } from '../../location.ts'
@@ -9,6 +10,7 @@ import { EventsTab } from './events-tab.tsx'
 import { LogsTab, type StoredRecord } from './logs-tab.tsx'
 import { durationText, nameText, reasonText, shortName, statusLooks } from './trace-text.ts'
 import type { TraceNode, TraceTree } from './trace-tree.ts'
+import { Usual } from './usual.tsx'
 
 interface PaneProps {
   readonly traceId: string
@@ -61,6 +63,7 @@ export function Pane({ traceId, tree, node, onClose }: PaneProps) {
             <bdi key={part}>{`${index === 0 ? '' : ', '}${part}`}</bdi>
           ))}
         </p>
+        <Usual traceId={traceId} node={node} />
         <Links traceId={traceId} tree={tree} node={node} />
       </div>
       <TabList shown={shown} counts={counts} />
@@ -119,6 +122,7 @@ function Links({ traceId, tree, node }: Omit<PaneProps, 'onClose'>) {
         </a>
       )}
       <a href={`/logs?trace=${traceId}`}>Logs of this trace</a>
+      <CopyButton class="link" text={spanAddress(traceId, span.id)} label="Copy link to this span" />
       {others.slice(0, 10).map((link) => {
         const target = link.traceId === traceId ? tree.nodes.get(link.spanId!) : undefined
         const href = `/traces/${link.traceId}?span=${link.spanId}`
@@ -132,6 +136,10 @@ function Links({ traceId, tree, node }: Omit<PaneProps, 'onClose'>) {
     </p>
   )
 }
+
+/** Returns the address of a span, without the state of this view. */
+const spanAddress = (traceId: string, spanId: string): string =>
+  `${location.origin}/traces/${encodeURIComponent(traceId)}?span=${encodeURIComponent(spanId)}`
 
 const isId = (id: string | undefined, length: number): boolean =>
   id !== undefined && id.length === length && /^[0-9a-f]+$/.test(id)

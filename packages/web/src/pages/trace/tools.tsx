@@ -5,17 +5,18 @@ import { counted } from './trace-text.ts'
 
 interface ToolsProps {
   readonly model: TraceModel
-  /** How many spans the search found; `undefined` without a search. */
+  /** How many spans the search and the filter found; `undefined` without both. */
   readonly found: number | undefined
   readonly progress: string
   readonly hasPath: boolean
-  readonly actions: Readonly<Record<'failure' | 'path' | 'zoomIn' | 'zoomOut' | 'fit', () => void>>
+  readonly failedOnly: boolean
+  readonly actions: Readonly<Record<'failure' | 'failedOnly' | 'path' | 'zoomIn' | 'zoomOut' | 'fit', () => void>>
 }
 
 const TYPING_MS = 200
 
-/** The controls above the waterfall: search, critical path, a summary, and zoom. */
-export function Tools({ model, found, progress, hasPath, actions }: ToolsProps) {
+/** The controls above the waterfall: search, critical path, failures, a summary, and zoom. */
+export function Tools({ model, found, progress, hasPath, failedOnly, actions }: ToolsProps) {
   const total = model.tree.nodes.size
   const spans =
     found === undefined ? counted(total, 'span') : `${found.toLocaleString('en')} of ${counted(total, 'span')}`
@@ -26,6 +27,15 @@ export function Tools({ model, found, progress, hasPath, actions }: ToolsProps) 
       <label class="check">
         <input type="checkbox" checked={hasPath} onChange={actions.path} />
         Critical path
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={failedOnly}
+          disabled={model.failed === 0 && !failedOnly}
+          onChange={actions.failedOnly}
+        />
+        Only failed
       </label>
       <span class="dim" role="status">
         {spans}

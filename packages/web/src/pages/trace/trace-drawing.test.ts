@@ -7,7 +7,7 @@ import { runFacts } from './run-facts.ts'
 import { largePipeline, treeOfFixtures, treeOfSpans } from './trace-model.harness.ts'
 import { visibleRows } from './trace-rows.ts'
 
-const everything = { folded: new Set<string>(), search: '' }
+const everything = { folded: new Set<string>(), search: '', failedOnly: false }
 
 test('lines join the rows of the critical path, and attempts of a job', () => {
   const tree = treeOfFixtures('rest-bundle-retried-attempts-and-bridges')

@@ -5,6 +5,8 @@ export interface RowChoice {
   readonly folded: ReadonlySet<string>
   /** Selects the spans that contain the text, and the rows above them. Empty selects all. */
   readonly search: string
+  /** Selects the failed spans, and the rows above them. */
+  readonly failedOnly: boolean
 }
 
 export interface Row {
@@ -17,14 +19,14 @@ export interface Row {
 export interface RowList {
   readonly rows: readonly Row[]
   readonly indexById: ReadonlyMap<string, number>
-  /** The ids of spans that the search found; `undefined` without a search. */
+  /** The ids of the spans that the search and the filter found; `undefined` without both. */
   readonly found: ReadonlySet<string> | undefined
 }
 
-/** Returns the rows to show. A search opens what is folded, because it would hide what it found. */
-export function visibleRows(tree: TraceTree, { folded, search }: RowChoice): RowList {
+/** Returns the rows to show. A search or filter opens what is folded, because it would hide what it found. */
+export function visibleRows(tree: TraceTree, { folded, search, failedOnly }: RowChoice): RowList {
   const text = search.trim().toLowerCase()
-  const found = text === '' ? undefined : findSpans(tree, text)
+  const found = text === '' && !failedOnly ? undefined : findSpans(tree, text, failedOnly)
   const kept = found === undefined ? undefined : withAncestors(tree, found)
   const rows: Row[] = []
   const lanes = new Set<Lane>()
@@ -41,9 +43,10 @@ export function visibleRows(tree: TraceTree, { folded, search }: RowChoice): Row
   return { rows, indexById, found }
 }
 
-function findSpans({ nodes }: TraceTree, text: string): Set<string> {
+function findSpans({ nodes }: TraceTree, text: string, failedOnly: boolean): Set<string> {
   const found = new Set<string>()
   for (const [id, { span }] of nodes) {
+    if (failedOnly && span.status !== 'failed') continue
     const { name, stage, service, status, reason, worker, runId } = span
     const isFound = [name, stage, service, status, reason, worker].some((each) => each?.toLowerCase().includes(text))
     if (isFound || runId === text || id === text) found.add(id)
@@ -71,7 +74,7 @@ export function isFailure({ span, children }: TraceNode): boolean {
 
 /** Returns the next failure after a span in the order of rows, folded ones included, then from the top; `undefined` if none failed. */
 export function nextFailure(tree: TraceTree, afterId: string | undefined): TraceNode | undefined {
-  const { rows, indexById } = visibleRows(tree, { folded: new Set(), search: '' })
+  const { rows, indexById } = visibleRows(tree, { folded: new Set(), search: '', failedOnly: false })
   const from = (afterId === undefined ? -1 : (indexById.get(afterId) ?? -1)) + 1
   const all = rows.map(({ node }) => node)
   return all.slice(from).find(isFailure) ?? all.slice(0, from).find(isFailure)

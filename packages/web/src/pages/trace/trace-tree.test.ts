@@ -7,7 +7,7 @@ import { laneText } from './trace-text.ts'
 import type { TraceTree } from './trace-tree.ts'
 
 const rowsOf = (tree: TraceTree, search = '', folded: string[] = []) =>
-  visibleRows(tree, { search, folded: new Set(folded) }).rows
+  visibleRows(tree, { search, folded: new Set(folded), failedOnly: false }).rows
 
 const spansOf = (tree: TraceTree) => rowsOf(tree).map(({ node }) => node)
 
@@ -160,4 +160,17 @@ test('only addresses of web pages become links', () => {
     '',
   ]
   for (const text of [...refused, `https://forge.example/${'a'.repeat(3000)}`]) expect(safeUrl(text)).toBeUndefined()
+})
+
+test('the filter for failures keeps the failed spans and the rows above them, folded ones included', () => {
+  const tree = treeOfFixtures('failed-pipeline-with-skipped-deploy')
+  const run = tree.roots[0]!.span.id
+  const { rows, found } = visibleRows(tree, { folded: new Set([run]), search: '', failedOnly: true })
+  expect(rows.map(({ node: { span } }) => [span.name.replace(/^RUN.*/, 'run'), span.status])).toEqual([
+    ['run', 'failed'],
+    ['job: simulate', 'failed'],
+  ])
+  expect(found?.size).toBe(2)
+  const both = visibleRows(tree, { folded: new Set(), search: 'toolchain', failedOnly: true })
+  expect([both.rows.length, both.found?.size]).toEqual([0, 0])
 })

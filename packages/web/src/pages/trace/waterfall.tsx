@@ -5,6 +5,7 @@ import { type KeyBinding, useKeys } from '../../app/keys.ts'
 import { VirtualList, type VirtualListHandle } from '../../components/virtual-list.tsx'
 import { place, setQuery } from '../../location.ts'
 import { flowLines, indexFlow } from './flow.ts'
+import { Legend } from './legend.tsx'
 import { Minimap } from './minimap.tsx'
 import { SpanRow } from './span-row.tsx'
 import { Tools } from './tools.tsx'
@@ -34,6 +35,7 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
   const { query } = place.value
   const search = query.get('q') ?? ''
   const hasPath = query.get('path') !== '0'
+  const failedOnly = query.get('failed') === '1'
   const zoom = readZoom(query.get('zoom'), tree.durationNs)
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set())
   const [activeId, setActiveId] = useState(selectedId)
@@ -41,7 +43,7 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
   const list = useRef<VirtualListHandle>(null)
   const isNarrow = useNarrow()
 
-  const rows = useMemo(() => visibleRows(tree, { folded, search }), [tree, folded, search])
+  const rows = useMemo(() => visibleRows(tree, { folded, search, failedOnly }), [tree, folded, search, failedOnly])
   const flow = useMemo(() => indexFlow(flowLines(tree, path, rows, hasPath)), [tree, path, rows, hasPath])
   const rowHeight = useMemo(() => {
     const [plain, lane] = isNarrow ? [ROW.narrow, ROW.narrowLane] : [ROW.wide, ROW.wideLane]
@@ -83,13 +85,13 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
     const index = rows.indexById.get(node.span.id)
     if (index === undefined) {
       setFolded((before) => unfoldTo(before, node))
-      if (search !== '') setQuery({ q: null }, { replace: true })
+      if (search !== '' || failedOnly) setQuery(noFilters, { replace: true })
       return
     }
     list.current?.reveal(index)
     setActiveId(node.span.id)
     setToReveal(undefined)
-  }, [toReveal, tree, rows, search])
+  }, [toReveal, tree, rows, search, failedOnly])
   const goToFailure = () => {
     const node = nextFailure(tree, activeId)
     if (node === undefined) return
@@ -103,6 +105,7 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
     down: () => moveTo(activeIndex + 1),
     up: () => moveTo(activeIndex - 1),
     failure: goToFailure,
+    failedOnly: () => setQuery({ failed: failedOnly ? null : '1' }, { replace: true }),
     path: () => setQuery({ path: hasPath ? '0' : null }, { replace: true }),
     zoomIn: () => setZoom(scaleZoom(zoom, 0.5, tree.durationNs)),
     zoomOut: () => setZoom(scaleZoom(zoom, 2, tree.durationNs)),
@@ -150,16 +153,17 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
       aria-label="Waterfall"
       style={{ '--tick': ticks.linePercent, '--tick-first': ticks.firstLine }}
     >
-      <Tools model={model} found={rows.found?.size} progress={progress} hasPath={hasPath} actions={actions} />
+      <Tools
+        model={model}
+        found={rows.found?.size}
+        progress={progress}
+        hasPath={hasPath}
+        failedOnly={failedOnly}
+        actions={actions}
+      />
       <Minimap tree={tree} path={path} zoom={zoom} onZoom={setZoom} />
       {rows.rows.length === 0 ? (
-        <div class="blank">
-          <h3>No span contains this text</h3>
-          <p class="soft">The search looks at names, stages, services, statuses, runners and ids.</p>
-          <button class="btn" type="button" onClick={() => setQuery({ q: null }, { replace: true })}>
-            Clear search
-          </button>
-        </div>
+        <NothingFound search={search} />
       ) : (
         <VirtualList
           class="spans"
@@ -201,6 +205,23 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
   )
 }
 
+const noFilters = { q: null, failed: null }
+
+function NothingFound({ search }: { readonly search: string }) {
+  return (
+    <div class="blank">
+      <h3>{search === '' ? 'No span failed' : 'No such span'}</h3>
+      <p class="soft">
+        The search looks at names, stages, services, statuses, runners and ids. <b>Only failed</b> leaves out all
+        others.
+      </p>
+      <button class="btn" type="button" onClick={() => setQuery(noFilters, { replace: true })}>
+        Show all spans
+      </button>
+    </div>
+  )
+}
+
 function bindingsOf(latest: { readonly current: Readonly<Record<string, () => void>> }): KeyBinding[] {
   const binding = (keys: string, label: string, action?: string): KeyBinding => ({
     keys,
@@ -215,6 +236,7 @@ function bindingsOf(latest: { readonly current: Readonly<Record<string, () => vo
     binding('⏎', 'Select a row'),
     binding('Shift ← →', 'Move the zoomed part'),
     binding('e', 'Next failure', 'failure'),
+    binding('f', 'Only failed spans', 'failedOnly'),
     binding('c', 'Critical path', 'path'),
     binding('+', 'Zoom in', 'zoomIn'),
     binding('-', 'Zoom out', 'zoomOut'),
@@ -246,53 +268,6 @@ function Header({ ticks }: { readonly ticks: ReturnType<typeof ticksOf> }) {
           ),
         )}
       </div>
-    </div>
-  )
-}
-
-function Legend() {
-  return (
-    <div class="legend" aria-hidden="true">
-      <span>
-        <i>
-          <b class="wait" />
-        </i>
-        queued
-      </span>
-      <span>
-        <i>
-          <b class="run passed" />
-        </i>
-        ran
-      </span>
-      <span class="on">
-        <i>
-          <b class="run passed" />
-        </i>
-        ran, on the critical path
-      </span>
-      <span>
-        <i>
-          <b class="run failed" />
-        </i>
-        failed
-      </span>
-      <span>
-        <i>
-          <b class="none" />
-        </i>
-        skipped
-      </span>
-      <span class="opt">
-        <kbd>j</kbd>
-        <kbd>k</kbd> move
-      </span>
-      <span class="opt">
-        <kbd>e</kbd> next failure
-      </span>
-      <span class="opt">
-        <kbd>?</kbd> all keys
-      </span>
     </div>
   )
 }
