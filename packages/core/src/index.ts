@@ -275,6 +275,7 @@ export type { Namespace, ProjectView } from './projects/project-view.ts'
 export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/projects-of-parents.ts'
 export {
   linkTypes,
+  nameOfRelease,
   type Release,
   type ReleaseLink,
   type ReleaseMilestone,

@@ -90,6 +90,17 @@ export interface Release extends ReleaseRecord {
   readonly mayUpdate: boolean
 }
 
+/** Returns the name, by default the tag. Callers who may not read the repository get the id in place of the tag. */
+export function nameOfRelease({
+  id,
+  name,
+  tag,
+  showsCode,
+}: Pick<Release, 'id' | 'name' | 'tag' | 'showsCode'>): string {
+  const shown = name ?? tag
+  return showsCode || shown !== tag ? shown : `Release-${id}`
+}
+
 const onTag = { project: namespaceRef, tagName: z.string().min(1).max(1_024) }
 const titles = z.array(z.string().max(255)).max(MAX_MILESTONES)
 const milestonesInput = {

@@ -1,4 +1,4 @@
-import { type ListedRelease, listReleasesOfEachMilestone } from '@penstock/core'
+import { type ListedRelease, listReleasesOfEachMilestone, nameOfRelease } from '@penstock/core'
 import { loadBatched } from '../request/request-context.ts'
 import { connectionField } from '../schema/connection-field.ts'
 import { lookup } from '../schema/cost.ts'
@@ -17,7 +17,7 @@ export function addReleases(kit: Kit): void {
     description: 'Release of a project, named by a tag',
     fields: (t) => ({
       id: t.id({ nullable: false, resolve: ({ id }) => globalIds.ofType('Release', id) }),
-      name: t.string({ resolve: ({ name, tag }) => name ?? tag }),
+      name: t.string({ resolve: nameOfRelease }),
       tagName: t.string({
         description: 'Null for callers who may not read the repository',
         resolve: ({ tag, showsCode }) => (showsCode ? tag : null),

@@ -1,4 +1,4 @@
-import { linkTypes, type Release, type ReleaseLink, type ReleaseMilestone } from '@penstock/core'
+import { linkTypes, nameOfRelease, type Release, type ReleaseLink, type ReleaseMilestone } from '@penstock/core'
 import { z } from 'zod'
 import { isoTime } from '../../routing/iso-time.ts'
 import type { JsonContext, Shape } from '../../routing/route.ts'
@@ -77,7 +77,7 @@ function codeOf(release: Release, context: JsonContext) {
 export const releaseShape = {
   schema: z
     .object({
-      /** Missing, as `commit`, the paths and the sources, without permission to read the repository. */
+      /** These fields, the sources and `_links` are only for those who may read the repository. */
       tag_name: z.string().optional(),
       description: z.string().nullable(),
       name: z.string(),
@@ -97,15 +97,17 @@ export const releaseShape = {
         links: z.array(releaseLinkShape.schema),
       }),
       evidences: z.array(z.never()).optional(),
-      _links: z.object({
-        closed_issues_url: z.string(),
-        closed_merge_requests_url: z.string(),
-        edit_url: z.string().optional(),
-        merged_merge_requests_url: z.string(),
-        opened_issues_url: z.string(),
-        opened_merge_requests_url: z.string(),
-        self: z.string(),
-      }),
+      _links: z
+        .object({
+          closed_issues_url: z.string(),
+          closed_merge_requests_url: z.string(),
+          edit_url: z.string().optional(),
+          merged_merge_requests_url: z.string(),
+          opened_issues_url: z.string(),
+          opened_merge_requests_url: z.string(),
+          self: z.string(),
+        })
+        .optional(),
     })
     .meta({ id: 'Release' }),
   of: (release: Release & { readonly showsHtml?: boolean }, context: JsonContext) => {
@@ -114,7 +116,7 @@ export const releaseShape = {
     return {
       ...(showsCode && { tag_name: release.tag }),
       description: release.description ?? null,
-      name: release.name ?? release.tag,
+      name: nameOfRelease(release),
       ...(release.showsHtml && { description_html: escapedHtml(release.description ?? '') }),
       created_at: isoTime(release.createdAtMs),
       released_at: isoTime(release.releasedAtMs),
@@ -128,11 +130,14 @@ export const releaseShape = {
       assets: {
         count: release.links.length + (showsCode ? sources.length : 0),
         ...(showsCode && { sources }),
-        links: release.links.map((link) => releaseLinkShape.of(link, context)),
+        // The address of a path contains the tag.
+        links: release.links.map((link) =>
+          releaseLinkShape.of(showsCode ? link : { ...link, filepath: undefined }, context),
+        ),
       },
       // Evidence of releases is not collected.
       ...(showsCode && { evidences: [] }),
-      _links: linksOf(release, context),
+      ...(showsCode && { _links: linksOf(release, context) }),
     }
   },
 } satisfies Shape<Release & { readonly showsHtml?: boolean }>
