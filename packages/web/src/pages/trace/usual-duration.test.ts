@@ -47,7 +47,6 @@ test.each([
   expect(usualDuration(compared(...jobs), nodeOf('job', seconds))).toEqual({
     seconds: usual,
     runs: 20,
-    ref: 'main',
     longerSeconds,
   })
 })

@@ -7,7 +7,6 @@ import type { TraceNode } from './trace-tree.ts'
 export interface UsualDuration {
   readonly seconds: number
   readonly runs: number
-  readonly ref: string | null
   /** How much longer the span took; negative if it took less, 0 for about as long, `undefined` if it has not ended or did not run. */
   readonly longerSeconds: number | undefined
 }
@@ -42,7 +41,7 @@ export function usualDuration({ b, jobs }: Comparison, node: TraceNode): UsualDu
   const hasEnded = span.executed && span.status !== 'running' && span.status !== 'queued'
   const longer = (span.endNs - span.startNs) / 1e9 - seconds
   const isSame = Math.abs(longer) < Math.max(SAME_SECONDS, SAME_SHARE * seconds)
-  return { seconds, runs: b.runs, ref: b.ref, longerSeconds: hasEnded ? (isSame ? 0 : longer) : undefined }
+  return { seconds, runs: b.runs, longerSeconds: hasEnded ? (isSame ? 0 : longer) : undefined }
 }
 
 /** Returns the name by which runs are compared: the attribute of the job, else the name of its span. */

@@ -24,35 +24,26 @@ export function Usual({ traceId, node }: UsualProps) {
       ) : comparison.data === undefined ? (
         '\u00a0'
       ) : (
-        'No successful run of this ref tells how long it usually takes.'
+        'No successful run of this ref to compare with.'
       )}
     </p>
   )
 }
 
 function Sentence({ usual, traceId }: { readonly usual: UsualDuration; readonly traceId: string }) {
-  const { seconds, runs, ref } = usual
   return (
     <>
-      usually {durationText(seconds)}, the{' '}
+      usually {durationText(usual.seconds)},{' '}
       <a href={`/compare?a=${encodeURIComponent(traceId)}&b=median`}>
-        median of {runs === 1 ? '1 run' : `${runs} runs`}
-        {ref === null ? null : (
-          <>
-            {' of '}
-            <bdi>{ref.slice(0, MAX_REF)}</bdi>
-          </>
-        )}
+        median of {usual.runs === 1 ? '1 run' : `${usual.runs} runs`}
       </a>
       {differenceWords(usual)}
     </>
   )
 }
 
-const MAX_REF = 80
-
 function differenceWords({ longerSeconds }: UsualDuration): string {
   if (longerSeconds === undefined) return ''
-  if (longerSeconds === 0) return '; about as long now'
+  if (longerSeconds === 0) return '; now about as long'
   return `; now ${durationText(Math.abs(longerSeconds))} ${longerSeconds > 0 ? 'longer' : 'less'}`
 }
