@@ -77,7 +77,7 @@ function codeOf(release: Release, context: JsonContext) {
 export const releaseShape = {
   schema: z
     .object({
-      /** These fields, the sources and `_links` are only for those who may read the repository. */
+      /** Missing, as `commit`, the paths and the sources, without permission to read the repository. */
       tag_name: z.string().optional(),
       description: z.string().nullable(),
       name: z.string(),
@@ -107,7 +107,7 @@ export const releaseShape = {
           opened_merge_requests_url: z.string(),
           self: z.string(),
         })
-        .optional(),
+        .partial(),
     })
     .meta({ id: 'Release' }),
   of: (release: Release & { readonly showsHtml?: boolean }, context: JsonContext) => {
@@ -137,7 +137,7 @@ export const releaseShape = {
       },
       // Evidence of releases is not collected.
       ...(showsCode && { evidences: [] }),
-      ...(showsCode && { _links: linksOf(release, context) }),
+      _links: showsCode ? linksOf(release, context) : {},
     }
   },
 } satisfies Shape<Release & { readonly showsHtml?: boolean }>
