@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { penstock, startPenstock } from '../command-line.ts'
 import { until } from '../gateway/until.ts'
 import { runAgainst, runShell, shellBlocks, shellFunction, testWithCurl } from '../page-commands.ts'
 import { freePorts, type Serving, serving } from './serving.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
+
+// All samples are stored and exported, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 400_000 })
 
 const API_KEY = 'the-key-of-this-very-test'
 /** The number of traces of the last two days. Of 33 pipelines, one waits and 6 are children, which are in the traces of their parents. */
@@ -44,7 +47,7 @@ const recentIds = (dataDir: string) => pipelineIds(dataDir).filter((id) => id >=
 const everyRecentId = Array.from({ length: 33 }, (_, index) => FIRST_RECENT + index)
 /** Waits until the earlier pipelines are recorded too, which the start does not wait for. */
 const untilComplete = (dataDir: string) =>
-  until('the samples are complete', async () => !existsSync(join(dataDir, MARK)), 60_000)
+  until('the samples are complete', () => !existsSync(join(dataDir, MARK)), 240_000)
 /** Returns the number of pipelines that the start banner names. Weekends have fewer, so it depends on the day. */
 const countIn = (banner: string) => Number(/its (\d+) pipelines are being sent/.exec(banner)?.[1])
 
@@ -61,6 +64,7 @@ testWithCurl(
 
     const commands = tries.split('\n').filter((line) => line.startsWith('  '))
     expect(commands).toHaveLength(7)
+    await untilComplete(env.PENSTOCK_DATA_DIR)
     const pasted = commands.map((line) => line.replace('curl', "curl -sSf -w '\\n'")).join('\n')
     const { exitCode, stdout } = await runShell(pasted, {})
     expect(exitCode).toBe(0)
@@ -82,7 +86,6 @@ testWithCurl(
     const { clients } = await observed(service, 'ingest_auth/readiness', key)
     expect(clients).toEqual([])
     expect((await penstock(['export-queue', 'list'], { env })).stdout.trim().split('\n')).toHaveLength(1)
-    await untilComplete(env.PENSTOCK_DATA_DIR)
     await service.end()
 
     const again = await serving(['--sample'], env)
