@@ -48,6 +48,25 @@ PATH = {
     "branch": ("branch", ["name"]),
     "tag_name": ("tag", ["name"]),
     "snippet_id": ("snippet", ["id"]),
+    "hook_id": ("hook", ["id"]),
+    "url_variables key": ("hook", ["variable"]),
+    "custom_headers key": ("hook", ["header"]),
+    "releases tag_name": ("release", ["tag_name"]),
+    "link_id": ("release", ["link_id"]),
+    "issues discussion_id": ("issue_discussion", ["id"]),
+    "issues note_id": ("issue_discussion", ["note_id"]),
+    "issues {issue_iid} award_id": ("issue_award", ["id"]),
+    "issues {note_id} award_id": ("issue_note_award", ["id"]),
+    "merge_requests discussion_id": ("merge_request_discussion", ["id"]),
+    "merge_requests note_id": ("merge_request_discussion", ["note_id"]),
+    "merge_requests {merge_request_iid} award_id": ("merge_request_award", ["id"]),
+    "merge_requests {note_id} award_id": ("merge_request_note_award", ["id"]),
+    "snippets discussion_id": ("snippet_discussion", ["id"]),
+    "snippets note_id": ("snippet_discussion", ["note_id"]),
+    "snippets {snippet_id} award_id": ("snippet_award", ["id"]),
+    "snippets {note_id} award_id": ("snippet_note_award", ["id"]),
+    "repository discussion_id": ("commit_discussion", ["id"]),
+    "repository note_id": ("commit_discussion", ["note_id"]),
     "files ref": ("snippet_file", ["ref"]),
     "{ref} file_path": ("snippet_file", ["path"]),
     "file_path": ("file", ["file_path"]),
@@ -156,7 +175,9 @@ def path_of(case):
     for index, segment in enumerate(segments):
         if segment.startswith("{"):
             name = segment[1:-1]
-            known = thing_in(segments[index - 1], name) or thing_in(segments[0], name)
+            area = segments[2] if len(segments) > 2 else segments[0]
+            places = [segments[index - 1], f"{area} {segments[index - 2]}", area, segments[0]]
+            known = next(filter(None, (thing_in(place, name) for place in places)), None)
             if known is not None and name in (case.path_parameters or {}):
                 yield name, *known
 

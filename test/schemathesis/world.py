@@ -17,6 +17,7 @@ class World:
         self.administrator_id = own["user_id"]
         self.administrator_token_id = own["id"]
         self._made = {}
+        self._authored = 0
 
     def __getitem__(self, name):
         try:
@@ -45,8 +46,9 @@ class World:
     def bot_token(self, kind):
         return self._token(f"/{kind}s/{self[kind]['id']}/access_tokens", access_level=50)["token"]
 
-    def call(self, method, path, /, **fields):
-        response = self._session.request(method, self._api + path, json=fields, timeout=30)
+    def call(self, method, path, /, sudo=None, **fields):
+        headers = {} if sudo is None else {"Sudo": str(sudo)}
+        response = self._session.request(method, self._api + path, json=fields, headers=headers, timeout=30)
         if response.status_code >= 300:
             raise RuntimeError(f"{method} {path}: {response.status_code} {response.text[:500]}")
         return response.json()
@@ -152,7 +154,87 @@ class World:
 
     def _snippet(self):
         files = [{"file_path": "docs/a.md", "content": "# Hello\n"}, {"file_path": "b.txt", "content": "b"}]
-        return self._in("project", "snippets", title=fresh_word(), visibility="public", files=files)
+        return self._in(
+            "project", "snippets", sudo=self._author(), title=fresh_word(), visibility="public", files=files
+        )
+
+    def _hook(self):
+        variables = [{"key": "tenant", "value": "a"}]
+        headers = [{"key": "X-Team", "value": "b"}]
+        url = "https://ci.example.test/in"
+        hook = self._in("project", "hooks", url=url, url_variables=variables, custom_headers=headers)
+        return {**hook, "variable": "tenant", "header": "X-Team"}
+
+    def _release(self):
+        links = [{"name": "Manual", "url": "https://files.example.test/manual"}]
+        release = self._in("project", "releases", tag_name=fresh_word(), ref="main", assets={"links": links})
+        return {**release, "link_id": release["assets"]["links"][0]["id"]}
+
+    def _issue_discussion(self):
+        return self._discussion(self._path_of_issue())
+
+    def _merge_request_discussion(self):
+        return self._discussion(self._path_of_merge_request())
+
+    def _snippet_discussion(self):
+        return self._discussion(self._path_of_snippet())
+
+    def _commit_discussion(self):
+        return self._discussion(f"/projects/{self['project']['id']}/repository/commits/{self['commit']['id']}")
+
+    def _issue_award(self):
+        return self._award(self._path_of_issue())
+
+    def _merge_request_award(self):
+        return self._award(self._path_of_merge_request())
+
+    def _snippet_award(self):
+        return self._award(self._path_of_snippet())
+
+    def _issue_note_award(self):
+        return self._award(f"{self._path_of_issue()}/notes/{self['issue_discussion']['note_id']}")
+
+    def _merge_request_note_award(self):
+        return self._award(f"{self._path_of_merge_request()}/notes/{self['merge_request_discussion']['note_id']}")
+
+    def _snippet_note_award(self):
+        return self._award(f"{self._path_of_snippet()}/notes/{self['snippet_discussion']['note_id']}")
+
+    def _path_of_issue(self):
+        return f"/projects/{self['project']['id']}/issues/{self['issue']['iid']}"
+
+    def _path_of_merge_request(self):
+        return f"/projects/{self['project']['id']}/merge_requests/{self['merge_request']['iid']}"
+
+    def _path_of_snippet(self):
+        return f"/projects/{self['project']['id']}/snippets/{self['snippet']['id']}"
+
+    def _discussion(self, path):
+        made = self.call("POST", f"{path}/discussions", sudo=self._author(), body="Look")
+        return {**made, "note_id": made["notes"][0]["id"]}
+
+    def _award(self, path):
+        return self.call("POST", f"{path}/award_emoji", sudo=self._author(), name="rocket")
+
+    def _author(self):
+        """Returns the id of an administrator. There is a new one for every 100 objects, because users may create 300 in a while."""
+        if self._authored % 100 == 0:
+            self._author_id = self._administrator()
+        self._authored += 1
+        return self._author_id
+
+    def _administrator(self):
+        word = fresh_word()
+        user = self.call(
+            "POST",
+            "/users",
+            username=word,
+            name=word,
+            email=f"{word}@example.test",
+            password="correct-horse-9",
+            admin=True,
+        )
+        return user["id"]
 
     def _snippet_file(self):
         return {"path": self["snippet"]["files"][0]["path"], "ref": "main"}

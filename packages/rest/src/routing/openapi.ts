@@ -152,7 +152,7 @@ function responsesOf(
     406: { description: 'The requested format is not JSON', body: errorBody },
     ...(!isRead && {
       409: { description: 'The resource exists already, or another request is changing it', body: messageBody },
-      422: { description: 'The change is not possible', body: messageBody },
+      422: { description: 'The change is not possible', body: eitherBody },
     }),
     ...(row.operation.isConditional && {
       412: { description: 'The resource has changed since If-Unmodified-Since', body: messageBody },
