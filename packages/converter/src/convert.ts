@@ -2,6 +2,7 @@ import type {
   ChunkHeader,
   ChunkLimits,
   EncodedChunk,
+  InstrumentationScope,
   ItemOf,
   LogRecord,
   OtlpRequest,
@@ -20,7 +21,6 @@ import { jobRun, pipelineRun, traceId } from './run.ts'
 import { ATTR_SVC_TRACE_ID, SCHEMA_URL } from './semconv.ts'
 import type { Tally } from './text.ts'
 import { jobSpan, pipelineSpan, stageSpans } from './traces/spans.ts'
-import { PRODUCT_VERSION } from './version.ts'
 
 /** One complete request per signal. The signals are delivered independently, so one can fail while the others succeed. */
 export interface Conversion {
@@ -150,21 +150,16 @@ function headersOf(run: PlannedRun): Record<Signal, ChunkHeader> {
     options.metricsMode === 'per-run'
       ? { ...resource, attributes: [...resource.attributes, { key: traceIdKey, type: 'string', value: run.traceId }] }
       : resource
-  const header = (of: Resource, scopeName: string): ChunkHeader => ({
+  const header = (of: Resource, scope: InstrumentationScope): ChunkHeader => ({
     resource: of,
-    scope: {
-      name: `${options.vendorNamespace}-ci-${scopeName}`,
-      version: PRODUCT_VERSION,
-      attributes: [],
-      droppedAttributesCount: 0,
-    },
+    scope,
     resourceSchemaUrl: SCHEMA_URL,
     scopeSchemaUrl: SCHEMA_URL,
   })
   return {
-    traces: header(resource, 'pipeline'),
-    metrics: header(metricResource, 'metrics'),
-    logs: header(resource, 'logs'),
+    traces: header(resource, plan.scopes.traces),
+    metrics: header(metricResource, plan.scopes.metrics),
+    logs: header(resource, plan.scopes.logs),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { InstrumentationScope, Signal } from '@penstock/otlp'
 import { type CompiledTable, compileTable } from './attribute-table.ts'
 import { idSchemes } from './identity.ts'
 import { type LogContext, logAttributes } from './logs/log-attributes.ts'
@@ -10,10 +11,13 @@ import { jobAttributes } from './traces/job-attributes.ts'
 import { type LinkContext, linkAttributes } from './traces/link-attributes.ts'
 import { pipelineAttributes } from './traces/pipeline-attributes.ts'
 import { type StageContext, stageAttributes } from './traces/stage-attributes.ts'
+import { PRODUCT_VERSION } from './version.ts'
 
 /** The values derived from the options alone, computed once for all records that are converted with them. */
 export interface ConversionPlan extends RunSettings {
   readonly bounds: readonly number[]
+  /** The same objects for every run, so that an encoder encodes them once. */
+  readonly scopes: Readonly<Record<Signal, InstrumentationScope>>
   readonly resourceAttributes: CompiledTable<PipelineRun>
   readonly pipelineAttributes: CompiledTable<PipelineRun>
   readonly jobAttributes: CompiledTable<JobRun>
@@ -44,6 +48,11 @@ function newPlan(options: ConvertOptions): ConversionPlan {
     options,
     ids: idSchemes[options.idScheme],
     bounds: boundsOf(options.bounds),
+    scopes: {
+      traces: newScope('pipeline', options),
+      metrics: newScope('metrics', options),
+      logs: newScope('logs', options),
+    },
     keepsRef: (ref) => refPattern?.test(ref) ?? true,
     resourceAttributes: compileTable(resourceAttributes, options),
     pipelineAttributes: compileTable(pipelineAttributes, options),
@@ -52,5 +61,14 @@ function newPlan(options: ConvertOptions): ConversionPlan {
     linkAttributes: compileTable(linkAttributes, options),
     pointAttributes: compileTable(pointAttributes, options),
     logAttributes: compileTable(logAttributes, options),
+  }
+}
+
+function newScope(name: string, { vendorNamespace }: ConvertOptions): InstrumentationScope {
+  return {
+    name: `${vendorNamespace}-ci-${name}`,
+    version: PRODUCT_VERSION,
+    attributes: [],
+    droppedAttributesCount: 0,
   }
 }
