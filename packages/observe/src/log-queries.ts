@@ -1,11 +1,11 @@
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type Position, pageOf, type SearchedPage } from './cursor.ts'
-import { isAfter, searchLogRecords } from './log-search.ts'
+import { isBetween, searchLogRecords } from './log-search.ts'
 import type { ResponseBudget } from './response-budget.ts'
 import { findServiceId } from './service-queries.ts'
 import { type StoredContext, toStoredContext } from './stored-context.ts'
 import type { ObserveTables } from './tables.ts'
-import { exactText, rangeEnds, type TimeRange } from './time-range.ts'
+import { exactText, type TimeRange } from './time-range.ts'
 
 export interface LogQuery extends TimeRange {
   readonly service?: string | undefined
@@ -35,9 +35,14 @@ export async function listLogRecords(
 ): Promise<SearchedPage<StoredLogRecord>> {
   const conditions = await logConditions(db, query)
   if (conditions === undefined) return { items: [], next: undefined, isLate: false }
-  const { after, limit, text, spanId } = query
+  const { after, limit, text, spanId, traceId } = query
   if (text !== undefined || spanId !== undefined) {
-    const { ids, next, isLate } = await searchLogRecords(db, { text, spanId }, conditions, { limit, after })
+    const { ids, next, isLate } = await searchLogRecords(
+      db,
+      { text, spanId, traceId },
+      { conditions, range: query },
+      { limit, after },
+    )
     if (ids.length === 0) return { items: [], next, isLate }
     const rows = await budget.list(
       logRows(db).where('log_records.id', 'in', ids).orderBy('time_ns', 'desc').orderBy('log_records.id', 'desc'),
@@ -48,7 +53,7 @@ export async function listLogRecords(
   const rows = await budget.list(
     logRows(db)
       .where(conditions)
-      .$if(after !== undefined, (select) => select.where(isAfter(after!)))
+      .where(isBetween(query, after))
       .orderBy('time_ns', 'desc')
       .orderBy('log_records.id', 'desc')
       .limit(limit + 1),
@@ -57,17 +62,16 @@ export async function listLogRecords(
   return { ...page, items: page.items.map(toStoredLogRecord), isLate: false }
 }
 
-/** Returns the condition for rows of `log_records`; `undefined` if the service is unknown, so that no record matches. */
+/** Returns the condition for rows of `log_records`, apart from their time; `undefined` if the service is unknown, so that no record matches. */
 export async function logConditions(
   db: Kysely<ObserveTables>,
-  query: Pick<LogQuery, 'service' | 'minSeverity' | 'traceId' | 'sinceNs' | 'untilNs'>,
+  query: Pick<LogQuery, 'service' | 'minSeverity' | 'traceId'>,
 ): Promise<Expression<SqlBool> | undefined> {
   const { service, minSeverity, traceId } = query
   const serviceId = service === undefined ? undefined : await findServiceId(db, service)
   if (service !== undefined && serviceId === undefined) return undefined
-  const { sinceNs, untilNs } = rangeEnds(query)
   return and([
-    sql<boolean>`time_ns >= ${sinceNs} and time_ns < ${untilNs}`,
+    sql<boolean>`true`,
     ...(serviceId === undefined ? [] : [sql<boolean>`log_records.service_id = ${serviceId}`]),
     ...(minSeverity === undefined ? [] : [sql<boolean>`severity_number >= ${minSeverity}`]),
     // The second condition repeats that of the index literally, so that the index is used.

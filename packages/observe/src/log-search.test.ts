@@ -41,6 +41,14 @@ test.each([
   expect(await search(text)).toEqual([body])
 })
 
+test.each([
+  ['after NUL', 'before \u0000 after NUL'],
+  ['at the end', `${'long '.repeat(400)} at the end`],
+])('finds %j in a body that has no text in the index', async (text, body) => {
+  await keep(logRecord(1, 9, body), logRecord(2, 9, 'other'))
+  expect(await search(text)).toEqual([body])
+})
+
 test('searches a body that is not a text as JSON', async () => {
   const body = { kvlistValue: { values: [{ key: 'order', value: { stringValue: 'lamp' } }] } }
   await keep(logRecord(1, 9, '', { body }))

@@ -1,6 +1,6 @@
 import type { Migrations } from '@penstock/db'
-import { type Kysely, sql } from 'kysely'
 import { pipelineFactsMigration, pipelineMigration, pipelineSearchMigration } from './pipeline-migration.ts'
+import { statementsMigration } from './statements-migration.ts'
 
 /** Ids are never reused (`autoincrement`), so their order is the order of arrival. */
 const firstTables = [
@@ -61,23 +61,34 @@ const logIndexes = [
   'create index log_records_by_service on log_records (service_id, time_ns, id, severity_number)',
 ]
 
+/**
+ * The text that a search compares, as an index in order of time: the body of a record, as JSON if it is not a text. `null` for a
+ * long one, and for one with the character NUL, at which SQLite ends a text; these are read from the records.
+ */
+const logTexts = [
+  `alter table log_records add column body_text text generated always as (
+    case
+      when instr(json, '\\u0000') > 0 then null
+      when length(json_extract(json, '$.body')) > 1000 then null
+      else coalesce(json_extract(json, '$.body.stringValue'), json_extract(json, '$.body'), '')
+    end) virtual`,
+  'create index log_records_by_text on log_records (time_ns, id, service_id, severity_number, body_text)',
+]
+
+/** Has the places of a trace's spans in order of their start, so that a page of a trace reads the rows only once. */
+const spanPlaces = [
+  'alter table spans add column json_bytes integer generated always as (octet_length(json)) virtual',
+  'drop index spans_by_trace',
+  'create index spans_by_trace on spans (trace_id, start_ns, id, resource_id, scope_id, json_bytes)',
+]
+
 export const migrations: Migrations = {
-  '0001_telemetry': {
-    async up(db: Kysely<unknown>) {
-      for (const statement of firstTables) await sql.raw(statement).execute(db)
-    },
-  },
+  '0001_telemetry': statementsMigration(firstTables),
   '0002_pipeline_runs': pipelineMigration,
-  '0003_trace_attributes': {
-    async up(db: Kysely<unknown>) {
-      for (const statement of traceAttributes) await sql.raw(statement).execute(db)
-    },
-  },
-  '0004_log_severity': {
-    async up(db: Kysely<unknown>) {
-      for (const statement of logIndexes) await sql.raw(statement).execute(db)
-    },
-  },
+  '0003_trace_attributes': statementsMigration(traceAttributes),
+  '0004_log_severity': statementsMigration(logIndexes),
   '0005_pipeline_facts': pipelineFactsMigration,
   '0006_pipeline_search': pipelineSearchMigration,
+  '0007_log_texts': statementsMigration(logTexts),
+  '0008_span_places': statementsMigration(spanPlaces),
 }

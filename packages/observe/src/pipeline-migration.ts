@@ -1,5 +1,4 @@
-import type { Migrations } from '@penstock/db'
-import { type Kysely, sql } from 'kysely'
+import { statementsMigration } from './statements-migration.ts'
 
 const derived = `trace_id text not null, span_id text not null, parent_span_id text not null, span_row_id integer not null`
 const timed = `${derived}, service_id integer not null, status text, is_final integer not null, start_ns integer not null,
@@ -33,11 +32,7 @@ const statements = [
 ]
 
 /** The tables of pipeline runs and jobs. */
-export const pipelineMigration: Migrations[string] = {
-  async up(db: Kysely<unknown>) {
-    for (const statement of statements) await sql.raw(statement).execute(db)
-  },
-}
+export const pipelineMigration = statementsMigration(statements)
 
 const factStatements = [
   `create table pipeline_facts (
@@ -48,11 +43,7 @@ const factStatements = [
 ]
 
 /** The table of facts for statistics. */
-export const pipelineFactsMigration: Migrations[string] = {
-  async up(db: Kysely<unknown>) {
-    for (const statement of factStatements) await sql.raw(statement).execute(db)
-  },
-}
+export const pipelineFactsMigration = statementsMigration(factStatements)
 
 const searchIndex = [
   'drop index pipeline_runs_by_start',
@@ -62,8 +53,4 @@ const searchIndex = [
 ]
 
 /** The index for lists of runs and for searches in their texts. */
-export const pipelineSearchMigration: Migrations[string] = {
-  async up(db: Kysely<unknown>) {
-    for (const statement of searchIndex) await sql.raw(statement).execute(db)
-  },
-}
+export const pipelineSearchMigration = statementsMigration(searchIndex)

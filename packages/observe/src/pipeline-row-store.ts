@@ -1,7 +1,6 @@
 import { type Insertable, sql, type Transaction } from 'kysely'
 import { inChunks } from './chunks.ts'
-import { packRun } from './insights/packed-run.ts'
-import type { RunFacts } from './insights/run-facts.ts'
+import { packRun } from './packed-run.ts'
 import type { PipelineSpan } from './pipeline-span.ts'
 import type { PipelineTables } from './pipeline-tables.ts'
 import {
@@ -12,6 +11,7 @@ import {
   type RunNode,
   type StageNode,
 } from './pipeline-trace.ts'
+import type { RunFacts } from './run-facts.ts'
 import type { ObserveTables } from './tables.ts'
 import { exactText } from './time-range.ts'
 

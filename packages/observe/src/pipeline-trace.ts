@@ -1,6 +1,6 @@
-import { criticalPath, type PathSpan } from './insights/critical-path.ts'
-import type { JobFacts, RunData, RunFacts } from './insights/run-facts.ts'
+import { criticalPath, type PathSpan } from './critical-path.ts'
 import type { PipelineJobTable, PipelineRunTable } from './pipeline-tables.ts'
+import type { JobFacts, RunData, RunFacts } from './run-facts.ts'
 
 export interface RunNode {
   readonly id: number

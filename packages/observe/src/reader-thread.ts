@@ -7,8 +7,11 @@ import { runStoreQuery, type StoreQuery, type StoreResponse } from './store-quer
 import type { ObserveTables } from './tables.ts'
 import { serveThread } from './thread-messages.ts'
 
+/** Enough for the largest answer, so that its pages are read from the file once and not at every reload. */
+const PAGE_CACHE_BYTES = 64 * 1024 * 1024
+
 serveThread<{ file: string; limits: ObserveLimits }, StoreQuery, StoreResponse | undefined>(({ file, limits }) => {
-  const db = openReadOnly<ObserveTables>(file)
+  const db = openReadOnly<ObserveTables>(file, { cacheBytes: PAGE_CACHE_BYTES })
   const history = new RunHistory(db.read, () => systemClock.nowMs())
   let last: Promise<unknown> = Promise.resolve()
   return {

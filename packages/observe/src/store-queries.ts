@@ -45,7 +45,7 @@ const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 interface Found {
   /** A value, or its JSON. */
   readonly value?: unknown
-  readonly json?: string | undefined
+  readonly json?: Uint8Array<ArrayBuffer> | undefined
   readonly isTruncated?: boolean
   readonly nextCursor?: string | undefined
 }
@@ -64,11 +64,13 @@ export async function runStoreQuery(
   }
   const budget = new ResponseBudget(MAX_RESPONSE_BYTES)
   const found = await find(db, query, bounds, history, budget)
-  const { value, json = JSON.stringify(value), nextCursor, isTruncated = budget.isTruncated } = found
-  // JSON has no text for `undefined`.
-  if (json === undefined) return undefined
-  return { json: new TextEncoder().encode(json), isTruncated, nextCursor }
+  const { value, json = jsonBytes(value), nextCursor, isTruncated = budget.isTruncated } = found
+  return json && { json, isTruncated, nextCursor }
 }
+
+/** Returns the JSON of a value; `undefined` if the value is. */
+const jsonBytes = (value: unknown) =>
+  value === undefined ? undefined : new TextEncoder().encode(JSON.stringify(value))
 
 async function find(
   db: Kysely<ObserveTables>,

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely'
+import type { ColumnType, Generated } from 'kysely'
 import type { PipelineTables } from './pipeline-tables.ts'
 
 /**
@@ -65,6 +65,8 @@ export interface SpanTable extends ItemColumns {
   start_ns: bigint
   /** The whole span in OTLP/JSON. */
   json: string
+  /** The length of `json`. SQLite computes it. */
+  json_bytes: ColumnType<number, never, never>
 }
 
 /** A summary of the spans of one service in one trace; service 0 is the whole trace. */
@@ -96,6 +98,8 @@ export interface LogRecordTable extends ItemColumns {
   severity_number: number
   trace_id: string
   json: string
+  /** The text of the body in JSON or as it is; `null` for some bodies. SQLite computes it. */
+  body_text: ColumnType<string | null, never, never>
 }
 
 /** A time series: points with the same metric name, type, unit, resource, scope and attributes. */

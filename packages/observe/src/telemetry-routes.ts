@@ -75,15 +75,18 @@ export const traceRoutes = [
   queryRoute({
     path: '/traces/:trace_id',
     operationId: 'getObservedTrace',
-    summary: 'One trace as OTLP/JSON, at most 10,000 spans a page',
+    summary: 'One trace as OTLP/JSON, 10,000 spans a page',
     answer: object,
-    query: z.strictObject({ cursor: cursorOf('trace', ['integer', 'integer']) }),
+    query: z.strictObject({
+      limit: atMost(MAX_SPANS).optional(),
+      cursor: cursorOf('trace', ['integer', 'integer']),
+    }),
     params: traceParams,
     refusals: { 404: { description: 'No span of this trace is stored' } },
-    toStoreQuery: ({ cursor }, { trace_id }) => ({
+    toStoreQuery: ({ cursor, limit = MAX_SPANS }, { trace_id }) => ({
       kind: 'trace',
       traceId: trace_id,
-      maxSpans: MAX_SPANS,
+      maxSpans: limit,
       after: cursor,
     }),
   }),

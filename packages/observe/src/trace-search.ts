@@ -4,6 +4,7 @@ import { type AttributeFilter, attributeTexts, pairBytes } from './attribute-pai
 import type { Page, Position } from './cursor.ts'
 import type { ObserveTables } from './tables.ts'
 import { exactText, rangeEnds, type TimeRange } from './time-range.ts'
+import { spansInOrder } from './trace-spans.ts'
 
 export interface TraceFilter extends TimeRange {
   /** Selects only traces in which this service has a span. The range then applies to the first span of the service. */
@@ -137,14 +138,10 @@ async function hasSpanWith(
   resources: ResourceTexts,
 ): Promise<{ readonly isMatch: boolean; readonly spans: number }> {
   let spans = 0
-  let afterId = 0
+  let after: Position | undefined
   for (;;) {
-    const rows = await db
-      .selectFrom('spans')
-      .select(['id', 'json', 'resource_id'])
-      .where('trace_id', '=', traceId)
-      .where('id', '>', afterId)
-      .orderBy('id')
+    const rows = await spansInOrder(db, traceId, after)
+      .select(['id', exactText('start_ns').as('start'), 'json', 'resource_id'])
       .limit(SPANS_PER_READ)
       .execute()
     for (const { json, resource_id } of rows) {
@@ -155,7 +152,8 @@ async function hasSpanWith(
       }
     }
     if (rows.length < SPANS_PER_READ) return { isMatch: false, spans }
-    afterId = rows.at(-1)!.id
+    const last = rows.at(-1)!
+    after = [last.start, String(last.id)]
   }
 }
 

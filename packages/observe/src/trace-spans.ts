@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { inChunks } from './chunks.ts'
 import type { Position } from './cursor.ts'
+import { JoinedBytes } from './joined-bytes.ts'
 import { entryOf } from './map-entry.ts'
 import type { ResponseBudget } from './response-budget.ts'
 import type { ObserveTables } from './tables.ts'
@@ -25,22 +26,22 @@ type Groups = Map<number, Map<number, number[]>>
 
 /**
  * Returns the JSON of a `StoredTrace` with spans in order of start, and the position of the last one; `undefined` if there are
- * none. The stored JSON of spans is joined and not parsed, because a page can have tens of megabytes.
+ * none. The stored bytes of spans are joined and neither parsed nor made into text, because a page can have tens of megabytes.
  */
 export async function findTrace(
   db: Kysely<ObserveTables>,
   { traceId, maxSpans, after }: TraceSpansQuery,
   budget: ResponseBudget,
-): Promise<{ readonly json: string; readonly next: Position | undefined } | undefined> {
+): Promise<{ readonly json: Uint8Array<ArrayBuffer>; readonly next: Position | undefined } | undefined> {
   const places = await spanPlaces(db, { traceId, maxSpans, after })
   if (places.length === 0) return undefined
   const documents = await documentsOf(db, new Set(places.flatMap((place) => [place.resource_id, place.scope_id])))
   // The documents of spans that were deleted a moment ago may be gone.
   const stored = places.filter((place) => documents.has(place.resource_id) && documents.has(place.scope_id))
   const groups: Groups = new Map()
-  const ids: number[] = []
-  let last: Position | undefined
-  for (const { id, start_ns, bytes, resource_id, scope_id } of stored.slice(0, maxSpans)) {
+  const sizes = new Map<number, number>()
+  let last: number | undefined
+  for (const { id, bytes, resource_id, scope_id } of stored.slice(0, maxSpans)) {
     // The resource and the scope appear once, however many spans share them.
     const known = groups.get(resource_id)
     const resourceSize = known === undefined ? documents.get(resource_id)!.length : 0
@@ -48,20 +49,35 @@ export async function findTrace(
     if (!budget.take(bytes + resourceSize + scopeSize)) break
     const scopes = entryOf(groups, resource_id, () => new Map<number, number[]>())
     entryOf(scopes, scope_id, () => []).push(id)
-    ids.push(id)
-    last = [start_ns, String(id)]
+    sizes.set(id, bytes)
+    last = id
   }
   const truncated = places.length > maxSpans || budget.isTruncated
-  const json = traceJson({ traceId, truncated, groups, documents, spans: await spansOf(db, ids) })
-  return { json, next: truncated ? last : undefined }
+  const json = traceJson({ traceId, truncated, groups, documents, spans: await spansOf(db, sizes) })
+  return { json, next: truncated && last !== undefined ? await positionOf(db, last) : undefined }
+}
+
+/** Returns the position of a span; `undefined` if it was deleted a moment ago. */
+async function positionOf(db: Kysely<ObserveTables>, id: number): Promise<Position | undefined> {
+  const span = await db
+    .selectFrom('spans')
+    .select(exactText('start_ns').as('start_ns'))
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return span && [span.start_ns, String(id)]
 }
 
 /** Returns where the spans of a page are, and how long they are, without reading them. */
-function spanPlaces(db: Kysely<ObserveTables>, { traceId, maxSpans, after }: TraceSpansQuery) {
-  return db
+const spanPlaces = (db: Kysely<ObserveTables>, { traceId, maxSpans, after }: TraceSpansQuery) =>
+  spansInOrder(db, traceId, after)
+    .select(['id', 'resource_id', 'scope_id', 'json_bytes as bytes'])
+    .limit(maxSpans + 1)
+    .execute()
+
+/** Returns the query of a trace's spans after a position, in order of start. */
+export const spansInOrder = (db: Kysely<ObserveTables>, traceId: string, after: Position | undefined) =>
+  db
     .selectFrom('spans')
-    .select(['id', 'resource_id', 'scope_id', exactText('start_ns').as('start_ns')])
-    .select(sql<number>`octet_length(json)`.as('bytes'))
     .where('trace_id', '=', traceId)
     .$if(after !== undefined, (select) => {
       const [start, id] = after!.map(BigInt)
@@ -69,9 +85,6 @@ function spanPlaces(db: Kysely<ObserveTables>, { traceId, maxSpans, after }: Tra
     })
     .orderBy('spans.start_ns')
     .orderBy('id')
-    .limit(maxSpans + 1)
-    .execute()
-}
 
 async function documentsOf(db: Kysely<ObserveTables>, ids: ReadonlySet<number>): Promise<ReadonlyMap<number, string>> {
   const documents = new Map<number, string>()
@@ -82,12 +95,33 @@ async function documentsOf(db: Kysely<ObserveTables>, ids: ReadonlySet<number>):
   return documents
 }
 
-async function spansOf(db: Kysely<ObserveTables>, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
-  const spans = new Map<number, string>()
-  await inChunks(ids, async (chunk) => {
-    const rows = await db.selectFrom('spans').select(['id', 'json']).where('id', 'in', chunk).execute()
-    for (const { id, json } of rows) spans.set(id, json)
-  })
+/** The memory for a part stays in the cache of the processor. */
+const SPANS_AT_ONCE = 100
+
+/**
+ * Returns the JSON of spans by their ids.
+ *
+ * @param sizes the ids and the numbers of bytes
+ */
+async function spansOf(
+  db: Kysely<ObserveTables>,
+  sizes: ReadonlyMap<number, number>,
+): Promise<ReadonlyMap<number, Uint8Array>> {
+  const spans = new Map<number, Uint8Array>()
+  const readChunk = async (chunk: readonly number[]) => {
+    // One row for many spans, because a value for each takes longer.
+    const { rows } = await sql<{ bytes: Uint8Array | null; ids: string }>`
+      select cast(group_concat(json, '') as blob) as bytes, json_group_array(id) as ids
+      from spans where id in (select value from json_each(${JSON.stringify(chunk)}))`.execute(db)
+    const { bytes, ids } = rows[0]!
+    let from = 0
+    for (const id of JSON.parse(ids) as number[]) {
+      const to = from + sizes.get(id)!
+      spans.set(id, bytes!.subarray(from, to))
+      from = to
+    }
+  }
+  await inChunks([...sizes.keys()], readChunk, SPANS_AT_ONCE)
   return spans
 }
 
@@ -96,27 +130,29 @@ interface TraceParts {
   readonly truncated: boolean
   readonly groups: Groups
   readonly documents: ReadonlyMap<number, string>
-  readonly spans: ReadonlyMap<number, string>
+  readonly spans: ReadonlyMap<number, Uint8Array>
 }
 
-function traceJson({ traceId, truncated, groups, documents, spans }: TraceParts): string {
-  const resourceSpans = Array.from(groups, ([resourceId, scopes]) => {
-    const scopeSpans = Array.from(scopes, ([scopeId, ids]) =>
+function traceJson({ traceId, truncated, groups, documents, spans }: TraceParts): Uint8Array<ArrayBuffer> {
+  const json = new JoinedBytes()
+  json.add(`{"trace_id":${JSON.stringify(traceId)},"resourceSpans":[`)
+  json.addList(groups, ([resourceId, scopes]) => {
+    json.add(withOpenList(documents.get(resourceId)!, 'scopeSpans'))
+    json.addList(scopes, ([scopeId, ids]) => {
+      json.add(withOpenList(documents.get(scopeId)!, 'spans'))
       // A span that was deleted a moment ago is left out.
-      withList(
-        documents.get(scopeId)!,
-        'spans',
+      json.addList(
         ids.flatMap((id) => spans.get(id) ?? []),
-      ),
-    )
-    return withList(documents.get(resourceId)!, 'scopeSpans', scopeSpans)
+        (span) => json.add(span),
+      )
+      json.add(']}')
+    })
+    json.add(']}')
   })
-  const [id, isTruncated] = [JSON.stringify(traceId), JSON.stringify(truncated)]
-  return `{"trace_id":${id},"resourceSpans":[${resourceSpans.join(',')}],"truncated":${isTruncated}}`
+  json.add(`],"truncated":${JSON.stringify(truncated)}}`)
+  return json.toBytes()
 }
 
-/** Adds a list to the JSON of an object. */
-function withList(objectJson: string, key: string, items: readonly string[]): string {
-  const before = objectJson === '{}' ? '{' : `${objectJson.slice(0, -1)},`
-  return `${before}"${key}":[${items.join(',')}]}`
-}
+/** Returns the JSON of an object with one more key up to the beginning of its list. */
+const withOpenList = (objectJson: string, key: string): string =>
+  `${objectJson === '{}' ? '{' : `${objectJson.slice(0, -1)},`}"${key}":[`

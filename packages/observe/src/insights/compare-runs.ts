@@ -1,6 +1,6 @@
 import { entryOf } from '../map-entry.ts'
+import type { JobFacts, RunFacts } from '../run-facts.ts'
 import { medianOf } from './percentile.ts'
-import type { JobFacts, RunFacts } from './run-facts.ts'
 
 /** A job of one side. */
 interface JobSide {

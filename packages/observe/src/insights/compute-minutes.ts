@@ -1,5 +1,5 @@
-import { entryOf } from '../map-entry.ts'
-import { BRIDGE, NONE, type RunEntry, type RunTable } from './run-table.ts'
+import { Distinct } from '../distinct.ts'
+import { BRIDGE, type RunEntry, type RunTable } from './run-table.ts'
 
 export interface ComputeMinutes {
   readonly by: 'project' | 'runner' | 'tag'
@@ -8,58 +8,77 @@ export interface ComputeMinutes {
   readonly jobs: number
 }
 
-const MAX_ENTRIES = 50
+/** Times are added in whole microseconds, so that sums depend neither on the order of the jobs nor on that of their tags. */
+const MICROSECONDS = 1_000_000
 
 /**
- * Returns the minutes that jobs ran, by project, by runner and by tag; the most minutes first. By tag, a job counts fully under
- * each of its tags. Bridges use no runner and are left out.
+ * Returns the minutes that jobs ran, by project, by runner and by tag: at most `maxEntries` of each, the most minutes first. By
+ * tag, a job counts fully under each of its tags. Bridges use no runner and are left out.
  */
-export function computeMinutes(table: RunTable, runs: readonly RunEntry[]): ComputeMinutes[] {
+export function computeMinutes(table: RunTable, runs: readonly RunEntry[], maxEntries: number): ComputeMinutes[] {
   const { duration, outcome, runner, tagList } = table.columns
-  const projects = new Map<string | null, number>()
-  const projectOfRun = runs.map(({ project }) => entryOf(projects, project, () => projects.size))
-  const byProject = new Sums([...projects.keys()])
-  const byRunner = new Sums(table.runners)
-  const byTag = new Sums(table.tags)
+  const projects = new Distinct<string | null>()
+  const projectOfRun = runs.map(({ project }) => projects.indexOf(project))
+  const byProject = sumsFor(projects.values)
+  const byRunner = sumsFor(table.runners)
+  const byTagList = sumsFor(table.tagsOfList)
   for (const [index, { from, to }] of runs.entries()) {
-    const project = projectOfRun[index]!
+    let sum = 0
+    let jobs = 0
     for (let at = from; at < to; at += 1) {
       const seconds = duration[at]!
       if (outcome[at] === BRIDGE || seconds <= 0) continue
-      byProject.add(project, seconds)
-      byRunner.add(runner[at]!, seconds)
-      const list = tagList[at]!
-      if (list !== NONE) for (const tag of table.tagsOfList[list]!) byTag.add(tag, seconds)
+      const ran = Math.round(seconds * MICROSECONDS)
+      sum += ran
+      jobs += 1
+      addTo(byRunner, runner[at]!, ran, 1)
+      addTo(byTagList, tagList[at]!, ran, 1)
     }
+    addTo(byProject, projectOfRun[index]!, sum, jobs)
   }
-  return [...byProject.largest('project'), ...byRunner.largest('runner'), ...byTag.largest('tag')]
+  return [
+    ...largest('project', byProject, maxEntries),
+    ...largest('runner', byRunner, maxEntries),
+    ...largest('tag', sumsByTag(table, byTagList), maxEntries),
+  ]
 }
 
-/** Seconds and jobs by the number of a name. */
-class Sums {
-  readonly #names: readonly (string | null)[]
-  readonly #seconds: Float64Array
-  readonly #jobs: Float64Array
-
-  constructor(names: readonly (string | null)[]) {
-    this.#names = names
-    this.#seconds = new Float64Array(names.length)
-    this.#jobs = new Float64Array(names.length)
+function sumsByTag({ tags }: RunTable, { names: lists, time, jobs }: Sums<readonly number[]>): Sums<string | null> {
+  const byTag = sumsFor(tags)
+  for (const [number, list] of lists.entries()) {
+    for (const tag of list) addTo(byTag, tag, time[number]!, jobs[number]!)
   }
-
-  add(number: number, seconds: number): void {
-    this.#seconds[number] = this.#seconds[number]! + seconds
-    this.#jobs[number] = this.#jobs[number]! + 1
-  }
-
-  largest(by: ComputeMinutes['by']): ComputeMinutes[] {
-    return this.#names
-      .flatMap((name, number) =>
-        name === null || this.#jobs[number] === 0
-          ? []
-          : [{ by, name, minutes: this.#seconds[number]! / 60, jobs: this.#jobs[number]! }],
-      )
-      .sort((a, b) => b.minutes - a.minutes || (a.name < b.name ? -1 : 1))
-      .slice(0, MAX_ENTRIES)
-  }
+  return byTag
 }
+
+/** Microseconds and jobs by the number of a name. */
+interface Sums<Name> {
+  readonly names: readonly Name[]
+  readonly time: Float64Array
+  readonly jobs: Float64Array
+}
+
+const sumsFor = <Name>(names: readonly Name[]): Sums<Name> => ({
+  names,
+  time: new Float64Array(names.length),
+  jobs: new Float64Array(names.length),
+})
+
+function addTo(sums: Sums<unknown>, number: number, time: number, jobs: number): void {
+  sums.time[number] = sums.time[number]! + time
+  sums.jobs[number] = sums.jobs[number]! + jobs
+}
+
+const largest = (
+  by: ComputeMinutes['by'],
+  { names, time, jobs }: Sums<string | null>,
+  maxEntries: number,
+): ComputeMinutes[] =>
+  names
+    .flatMap((name, number) =>
+      name === null || jobs[number] === 0
+        ? []
+        : [{ by, name, minutes: time[number]! / (60 * MICROSECONDS), jobs: jobs[number]! }],
+    )
+    .sort((a, b) => b.minutes - a.minutes || (a.name < b.name ? -1 : 1))
+    .slice(0, maxEntries)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import type { JobFacts, RunFacts } from '../run-facts.ts'
 import type { Finding } from './findings.ts'
 import { DAY, HOUR, job, MONDAY, reportOf, run } from './run-facts.harness.ts'
-import type { JobFacts, RunFacts } from './run-facts.ts'
 
 const until = MONDAY + 14 * DAY + 10 * HOUR
 const range = { since: until - 14 * DAY, until, offsetMinutes: 0 }
@@ -35,11 +35,15 @@ test('names the job that made yesterday slower', () => {
   }))
   const finding = find(runs, 'slower_yesterday')
   expect(sentence(finding)).toBe(
-    'browser in shop/storefront: 90 more on the critical path, median pipeline 400, usually 300',
+    'Job browser in shop/storefront: 90 more on the critical path, median pipeline 400, usually 300',
   )
   expect(finding!.link).toBe(
     `/pipelines?project=shop%2Fstorefront&since=${MONDAY + 13 * DAY}000000000&until=${MONDAY + 14 * DAY}000000000`,
   )
+  expect(finding!.parts[1]).toEqual({
+    name: 'browser',
+    link: `/insights?project=shop%2Fstorefront&since=${MONDAY + 13 * DAY}000000000&until=${MONDAY + 14 * DAY}000000000&job=browser#slowest-jobs`,
+  })
 })
 
 test("uses the viewer's days", () => {
@@ -62,7 +66,7 @@ test('names the bad day and its runner', () => {
 test('names a slow drift and the job behind it', () => {
   const runs = history((day) => ({ duration: 200 + 5 * day, jobs: [job('browser', { critical: 100 + 4 * day })] }))
   expect(sentence(find(runs, 'slow_drift'))).toMatch(
-    /^The median pipeline in shop\/storefront rose from \d+ to \d+\. browser accounts for \d+/,
+    /^The median pipeline in shop\/storefront rose from \d+ to \d+\. Job browser accounts for \d+/,
   )
   expect(
     find(
@@ -87,9 +91,9 @@ test('names the flakiest job', () => {
     }),
   ])
   expect(sentence(find(runs, 'flaky_job'))).toBe(
-    'payments in shop/storefront: passed and failed on the same commit 2 times in 2 commits',
+    'Job payments in shop/storefront: passed and failed on the same commit 2 times in 2 commits',
   )
   expect(find(runs, 'flaky_job')!.link).toMatch(
-    /^\/insights\?project=shop%2Fstorefront&since=\d+&until=\d+#flaky-jobs$/,
+    /^\/insights\?project=shop%2Fstorefront&since=\d+&until=\d+&job=payments#flaky-jobs$/,
   )
 })

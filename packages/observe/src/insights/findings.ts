@@ -1,15 +1,15 @@
-import { entryOf } from '../map-entry.ts'
+import { failureRate, hasFinished } from '../run-facts.ts'
 import type { FlakyJob } from './flaky-jobs.ts'
-import { percentileOf, sortedNumbers } from './percentile.ts'
+import { percentileIn } from './percentile.ts'
 import { largestChange } from './run-changes.ts'
-import { failureRate, hasFinished } from './run-facts.ts'
 import { FAILED, NONE, type RunEntry, type RunTable } from './run-table.ts'
-import { DAY, isWithin, startOfDay, type TimeSpan } from './time-buckets.ts'
+import { DAY, startedIn, startOfDay, type TimeSpan } from './time-buckets.ts'
 
 /** A piece of a finding's sentence. Numbers are not formatted, so that a page can write them with its units and zone. */
 export type FindingPart =
   | { readonly text: string }
-  | { readonly name: string }
+  /** A name, with a path of the console if something other than the finding's `link` shows it. */
+  | { readonly name: string; readonly link?: string }
   | { readonly seconds: number }
   | { readonly ratio: number }
   | { readonly count: number }
@@ -29,9 +29,9 @@ export interface FindingRange extends TimeSpan {
 
 export interface FindingSubjects {
   readonly table: RunTable
-  /** Without child pipelines, of the range and of the eight days before its end. */
+  /** Without child pipelines, of the range and of the eight days before its end, in the order of their start. */
   readonly runs: readonly RunEntry[]
-  /** All runs of the range, with child pipelines. */
+  /** All runs of the range, with child pipelines, in the order of their start. */
   readonly inRange: readonly RunEntry[]
   /** The flaky jobs of the range. */
   readonly flaky: readonly FlakyJob[]
@@ -39,11 +39,11 @@ export interface FindingSubjects {
 
 /** Returns the statements about a range that their rules find true, the most important first. docs/observe.md lists the rules. */
 export function findingsOf({ table, runs, inRange, flaky }: FindingSubjects, range: FindingRange): Finding[] {
-  const roots = inRange.filter(({ isChild }) => !isChild)
+  const passedRuns = passed(runs)
   return [
-    slowerYesterday(table, runs, range),
-    badDay(table, roots, inRange, range),
-    slowDrift(table, roots, range),
+    slowerYesterday(table, passedRuns, range),
+    badDay(table, startedIn(runs, range), inRange, range),
+    slowDrift(table, passedRuns, range),
     longerQueue(runs, range),
     flakyJob(flaky[0], range),
   ].flatMap((finding) => finding ?? [])
@@ -59,13 +59,13 @@ const MIN_RUNS_BASELINE = 5
  */
 function slowerYesterday(
   table: RunTable,
-  runs: readonly RunEntry[],
+  passedRuns: readonly RunEntry[],
   { until, offsetMinutes }: FindingRange,
 ): Finding | undefined {
   const today = startOfDay(until, offsetMinutes)
   const yesterday = { since: today - DAY, until: today }
   const before = { since: yesterday.since - BASELINE_DAYS * DAY, until: yesterday.since }
-  const change = largestChange(table, passed(runs), {
+  const change = largestChange(table, passedRuns, {
     before: { span: before, minRuns: MIN_RUNS_BASELINE },
     after: { span: yesterday, minRuns: MIN_RUNS_YESTERDAY },
   })
@@ -75,9 +75,10 @@ function slowerYesterday(
     rule: 'slower_yesterday',
     parts: [
       ...(job === undefined
-        ? [...inProject('Pipelines', project), { text: ' took longer: ' }]
+        ? [...inProject({ name: 'Pipelines' }, project), { text: ' took longer: ' }]
         : [
-            ...inProject(job.name, project),
+            { text: 'Job ' },
+            ...inProject({ name: job.name, link: jobLink(job.name, yesterday, project, 'slowest-jobs') }, project),
             { text: ': ' },
             { seconds: job.rise },
             { text: ' more on the critical path, ' },
@@ -95,13 +96,13 @@ const MIN_DRIFT_DAYS = 6
 const MIN_RUNS_PER_THIRD = 10
 
 /** The last third of the range against its first third, for ranges of at least six days. */
-function slowDrift(table: RunTable, roots: readonly RunEntry[], range: FindingRange): Finding | undefined {
+function slowDrift(table: RunTable, passedRuns: readonly RunEntry[], range: FindingRange): Finding | undefined {
   const { since, until } = range
   if (until - since < MIN_DRIFT_DAYS * DAY) return undefined
   const third = (until - since) / 3
   const first = { since, until: since + third }
   const last = { since: until - third, until }
-  const change = largestChange(table, passed(roots), {
+  const change = largestChange(table, passedRuns, {
     before: { span: first, minRuns: MIN_RUNS_PER_THIRD },
     after: { span: last, minRuns: MIN_RUNS_PER_THIRD },
   })
@@ -110,14 +111,19 @@ function slowDrift(table: RunTable, roots: readonly RunEntry[], range: FindingRa
   return {
     rule: 'slow_drift',
     parts: [
-      ...inProject('The median pipeline', project),
+      ...inProject({ name: 'The median pipeline' }, project),
       { text: ' rose from ' },
       { seconds: usual },
       { text: ' to ' },
       { seconds: median },
       ...(job === undefined
         ? []
-        : [{ text: '. ' }, { name: job.name }, { text: ' accounts for ' }, { seconds: job.rise }]),
+        : [
+            { text: '. Job ' },
+            { name: job.name, link: jobLink(job.name, range, project, 'slowest-jobs') },
+            { text: ' accounts for ' },
+            { seconds: job.rise },
+          ]),
     ],
     link: insightsLink(range, project),
   }
@@ -140,16 +146,14 @@ function badDay(
 ): Finding | undefined {
   const days = new Map<number, { success: number; failed: number }>()
   const all = { success: 0, failed: 0 }
-  let day = { since: Number.NaN, counts: all }
-  for (const { start, status } of roots) {
-    if (status !== 'success' && status !== 'failed') continue
-    // Runs are in the order of their start, so most are of the same day as the one before.
-    if (!isWithin(start, { since: day.since, until: day.since + DAY })) {
-      const since = startOfDay(start, range.offsetMinutes)
-      day = { since, counts: entryOf(days, since, () => ({ success: 0, failed: 0 })) }
+  for (let day = startOfDay(range.since, range.offsetMinutes); day < range.until; day += DAY) {
+    const counts = { success: 0, failed: 0 }
+    for (const { status } of startedIn(roots, { since: day, until: day + DAY })) {
+      if (status === 'success' || status === 'failed') counts[status] += 1
     }
-    day.counts[status] += 1
-    all[status] += 1
+    all.success += counts.success
+    all.failed += counts.failed
+    if (counts.success + counts.failed > 0) days.set(day, counts)
   }
   const candidates = [...days].flatMap(([day, { success, failed }]) => {
     const rate = failureRate(success, failed)!
@@ -160,10 +164,7 @@ function badDay(
   const worst = candidates.sort((a, b) => b.rate - a.rate || b.failed - a.failed)[0]
   if (worst === undefined) return undefined
   const span = { since: worst.day, until: worst.day + DAY }
-  const runner = mainRunnerOfFailures(
-    table,
-    inRange.filter(({ start }) => isWithin(start, span)),
-  )
+  const runner = mainRunnerOfFailures(table, startedIn(inRange, span))
   return {
     rule: 'bad_day',
     parts: [
@@ -214,8 +215,8 @@ function longerQueue(runs: readonly RunEntry[], range: FindingRange): Finding | 
   const { since, until } = range
   const queueP95 = (span: TimeSpan) => {
     const queues: number[] = []
-    for (const { start, queue } of runs) if (queue !== null && isWithin(start, span)) queues.push(queue)
-    return queues.length < MIN_QUEUES ? null : percentileOf(sortedNumbers(queues), 0.95)
+    for (const { queue } of startedIn(runs, span)) if (queue !== null) queues.push(queue)
+    return queues.length < MIN_QUEUES ? null : percentileIn(new Float64Array(queues), 0.95)
   }
   const now = queueP95(range)
   const before = queueP95({ since: since - (until - since), until: since })
@@ -240,21 +241,21 @@ function flakyJob(job: FlakyJob | undefined, range: FindingRange): Finding | und
   return {
     rule: 'flaky_job',
     parts: [
-      ...inProject(job.name, job.project),
+      { text: 'Job ' },
+      ...inProject({ name: job.name }, job.project),
       { text: ': passed and failed on the same commit ' },
       { count: job.shas },
       { text: ` times in ${job.shas_total} commits` },
     ],
-    // The heading of the table, far below the charts.
-    link: `${insightsLink(range, job.project)}#flaky-jobs`,
+    link: jobLink(job.name, range, job.project, 'flaky-jobs'),
   }
 }
 
 const passed = (runs: readonly RunEntry[]): RunEntry[] =>
-  runs.filter((run) => hasFinished(run) && run.status === 'success' && !run.isChild)
+  runs.filter((run) => hasFinished(run) && run.status === 'success')
 
-const inProject = (name: string, project: string | null): FindingPart[] =>
-  project === null ? [{ name }] : [{ name }, { text: ' in ' }, { name: project }]
+const inProject = (subject: FindingPart, project: string | null): FindingPart[] =>
+  project === null ? [subject] : [subject, { text: ' in ' }, { name: project }]
 
 const nanosecondsOf = (seconds: number): string => String(BigInt(Math.round(seconds)) * 1_000_000_000n)
 
@@ -265,4 +266,9 @@ const linkTo = (page: string, { since, until }: TimeSpan, project?: string | nul
     until: nanosecondsOf(until),
   })}`
 const pipelinesLink = (span: TimeSpan, project?: string | null): string => linkTo('/pipelines', span, project)
+
+/** Returns the path of a table of Insights, far below the charts, in which the row of a job is marked. */
+const jobLink = (job: string, span: TimeSpan, project: string | null, table: 'slowest-jobs' | 'flaky-jobs'): string =>
+  `${insightsLink(span, project)}&${new URLSearchParams({ job })}#${table}`
+
 const insightsLink = (span: TimeSpan, project?: string | null): string => linkTo('/insights', span, project)

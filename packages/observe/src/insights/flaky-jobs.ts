@@ -1,7 +1,8 @@
 import { entryOf } from '../map-entry.ts'
-import { type GroupedAttempts, groupAttempts } from './attempts.ts'
-import { compareTexts, failureRate } from './run-facts.ts'
-import { FAILED, NONE, PASSED, type RunEntry, type RunTable } from './run-table.ts'
+import { compareTexts, failureRate } from '../run-facts.ts'
+import type { GroupedAttempts } from './attempts.ts'
+import type { KindTotals } from './kind-totals.ts'
+import { FAILED, type JobName, NONE, PASSED, type RunEntry, type RunTable } from './run-table.ts'
 
 export interface FlakyJob {
   readonly name: string
@@ -23,14 +24,7 @@ export interface FlakyJob {
   readonly last_results: readonly string[]
 }
 
-const MAX_ENTRIES = 50
 const LAST_RESULTS = 24
-
-/** The jobs of a project with one name, whatever their stage. */
-interface JobName {
-  readonly project: string | null
-  readonly name: string
-}
 
 interface Flakiness extends JobName {
   readonly attempts: Uint32Array
@@ -45,40 +39,60 @@ interface Flakiness extends JobName {
  * Returns the flaky jobs: those of a project that both passed and failed on one commit, in any runs and attempts. The job with the
  * most such commits comes first. Jobs with the same name are one job, whatever their stage.
  *
- * @param byKind the attempts of these runs by the kind of job
+ * @param names the numbers of the names that `flakyNames` found
  */
-export function flakyJobs(table: RunTable, runs: readonly RunEntry[], byKind: GroupedAttempts): FlakyJob[] {
-  const { names, groupOfKind } = groupByName(table)
-  const isKind = names.length === table.kinds.length
-  const attempts = isKind ? byKind : groupAttempts(table, runs, { groupOfKind, groups: names.length })
+export function flakyJobs(
+  table: RunTable,
+  names: ReadonlySet<number>,
+  { attempts, maxEntries }: { readonly attempts: GroupedAttempts; readonly maxEntries: number },
+): FlakyJob[] {
   const commits = new CommitResults(table.shaCount)
-  const found: Flakiness[] = []
-  for (const [group, name] of names.entries()) {
-    const of = attempts.of(group)
-    const { shas, shas_total, success, failed } = countResults(table, of, commits)
-    if (shas > 0) found.push({ ...name, attempts: of, shas, shas_total, rate: shas / shas_total, success, failed })
-  }
-  return found
+  return Array.from(names, (name): Flakiness => {
+    const own = attempts.ofName(name)
+    const counts = countResults(table, own, commits)
+    return { ...table.names[name]!, attempts: own, ...counts, rate: counts.shas / counts.shas_total }
+  })
     .sort((a, b) => b.shas - a.shas || b.rate - a.rate || compareNames(a, b))
-    .slice(0, MAX_ENTRIES)
-    .map(({ attempts: of, ...flaky }) => ({
+    .slice(0, maxEntries)
+    .map(({ attempts, ...flaky }) => ({
       ...flaky,
       failure_rate: failureRate(flaky.success, flaky.failed),
-      ...latestOf(table, of, commits),
+      ...latestOf(table, attempts, commits),
     }))
 }
 
 const compareNames = (a: JobName, b: JobName): number =>
   compareTexts(a.name, b.name) || compareTexts(a.project, b.project)
 
-function groupByName({ kinds }: RunTable) {
-  const names: JobName[] = []
-  const numbers = new Map<string | null, Map<string, number>>()
-  const groupOfKind = Int32Array.from(kinds, ({ project, name }) => {
-    const ofProject = entryOf(numbers, project, () => new Map<string, number>())
-    return entryOf(ofProject, name, () => names.push({ project, name }) - 1)
-  })
-  return { names, groupOfKind }
+/**
+ * Returns the numbers of the names that both passed and failed on one commit. Failures are rare, so only the runs of the commits
+ * that have one are searched for attempts that passed.
+ */
+export function flakyNames(
+  { columns: { kind, outcome, run }, shaOfRun, shaCount, nameOfKind }: RunTable,
+  runs: readonly RunEntry[],
+  { failures }: KindTotals,
+): ReadonlySet<number> {
+  const failedOn = new Map<number, Set<number>>()
+  const hasFailure = new Uint8Array(shaCount)
+  for (const at of failures) {
+    const commit = shaOfRun[run[at]!]!
+    if (commit === NONE) continue
+    entryOf(failedOn, commit, () => new Set()).add(nameOfKind[kind[at]!]!)
+    hasFailure[commit] = 1
+  }
+  const flaky = new Set<number>()
+  for (const { slot, from, to } of runs) {
+    const commit = shaOfRun[slot]!
+    if (hasFailure[commit] === 0) continue
+    const failed = failedOn.get(commit)!
+    for (let at = from; at < to; at += 1) {
+      if (outcome[at] !== PASSED) continue
+      const name = nameOfKind[kind[at]!]!
+      if (failed.has(name)) flaky.add(name)
+    }
+  }
+  return flaky
 }
 
 /** The results of one job on each commit, as bits. */
@@ -110,7 +124,7 @@ class CommitResults {
   }
 }
 
-/** Counts results, and leaves those of each commit in `commits` if the job both passed and failed. */
+/** Counts results, and leaves those of each commit in `commits`. */
 function countResults(
   { columns: { outcome, run }, shaOfRun }: RunTable,
   attempts: Uint32Array,
@@ -120,15 +134,11 @@ function countResults(
   let success = 0
   let failed = 0
   for (let index = 0; index < attempts.length; index += 1) {
-    const result = outcome[attempts[index]!]!
-    if (result === PASSED) success += 1
-    else if (result === FAILED) failed += 1
-  }
-  if (success === 0 || failed === 0) return { success, failed, shas: 0, shas_total: 0 }
-  for (let index = 0; index < attempts.length; index += 1) {
     const at = attempts[index]!
     const result = outcome[at]!
     if (result !== PASSED && result !== FAILED) continue
+    if (result === PASSED) success += 1
+    else failed += 1
     const commit = shaOfRun[run[at]!]!
     if (commit !== NONE) commits.add(commit, result)
   }

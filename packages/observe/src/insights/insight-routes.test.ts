@@ -63,6 +63,25 @@ test('sees what arrives between two questions, also jobs of known runs', async (
   expect([found.runs, slowest_jobs[0].critical_seconds]).toEqual([2, 10])
 })
 
+test('lists 50 jobs, or as many as are asked for', async () => {
+  const names = Array.from({ length: 60 }, (_, index) => `job ${index}`)
+  const jobs = names.flatMap((name, index) => [
+    { name, start: index, end: index + 1, status: 'failed' },
+    { name, start: index + 1, end: index + 2 },
+  ])
+  await keep({ number: 1, attributes: onMain, jobs })
+  const lists = async (query: string) => {
+    const { flaky_jobs, failing_jobs, retries } = (await served.get(`/insights?${range}${query}`)).json
+    return [flaky_jobs, failing_jobs, retries].map(({ length }) => length)
+  }
+  expect([await lists(''), await lists('&limit=500'), await lists('&limit=3')]).toEqual([
+    [50, 50, 50],
+    [60, 60, 60],
+    [3, 3, 3],
+  ])
+  expect((await served.get(`/insights?${range}&limit=501`)).status).toBe(400)
+})
+
 test('keeps an answer until a run changes', async () => {
   await keep({ number: 1 })
   const first = (await served.get(`/insights?${range}`)).json

@@ -1,11 +1,13 @@
 import { systemClock } from '@penstock/runtime'
 import { z } from 'zod'
 import { runFilter } from '../pipeline-routes.ts'
-import { queryRoute, traceId } from '../query-route.ts'
+import { atMost, queryRoute, traceId } from '../query-route.ts'
 import { comparisonShape, insightsShape } from './insights-shapes.ts'
 
 const NS_PER_MS = 1_000_000n
 const MAX_RANGE_NS = 400n * 86_400_000n * NS_PER_MS
+/** The highest number of entries of a list that a client can ask for. */
+const MAX_ENTRIES = 500
 /** The zone that is farthest from UTC. */
 const MAX_OFFSET_MINUTES = 14 * 60
 
@@ -19,6 +21,9 @@ const insightsQuery = z
       .pipe(z.int().min(-MAX_OFFSET_MINUTES).max(MAX_OFFSET_MINUTES))
       .optional()
       .meta({ description: "How far the viewer's clock is ahead of UTC. Days begin at its midnight." }),
+    limit: atMost(MAX_ENTRIES)
+      .optional()
+      .meta({ description: 'The highest number of entries in each list of jobs and of minutes; 50 by default' }),
   })
   .refine(({ since, until }) => since === undefined || isRange(since, until ?? nowNs()), {
     path: ['since'],

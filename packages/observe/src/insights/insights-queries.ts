@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely'
 import { findRun, type RunSummary } from '../pipeline-queries.ts'
+import type { RunFacts } from '../run-facts.ts'
 import type { ObserveTables } from '../tables.ts'
 import { compareJobs, type JobDifference, sidesOfMedian, sidesOfRun } from './compare-runs.ts'
-import { type InsightsReport, insightsOf, knownSince } from './insights-report.ts'
+import { DEFAULT_ENTRIES, type InsightsReport, insightsOf, knownSince } from './insights-report.ts'
 import { medianOf } from './percentile.ts'
-import type { RunFacts } from './run-facts.ts'
 import type { HistoryFilter, RunHistory } from './run-history.ts'
 import { findStoredRun, lastSuccessfulRuns } from './stored-runs.ts'
 import { DAY } from './time-buckets.ts'
@@ -16,6 +16,8 @@ export interface InsightsQuery extends HistoryFilter {
   readonly untilNs?: bigint | undefined
   /** How far the viewer's clock is ahead of UTC. */
   readonly offsetMinutes: number
+  /** The highest number of entries in each list. */
+  readonly limit?: number | undefined
 }
 
 export interface Insights extends InsightsReport {
@@ -27,10 +29,10 @@ const DEFAULT_SECONDS = 7 * DAY
 const MINUTE_MS = 60_000
 
 export async function readInsights(history: RunHistory, query: InsightsQuery): Promise<Insights> {
-  const { sinceNs, untilNs, offsetMinutes, ...filter } = query
+  const { sinceNs, untilNs, offsetMinutes, limit: maxEntries = DEFAULT_ENTRIES, ...filter } = query
   const until = untilNs === undefined ? Math.ceil(history.nowMs() / MINUTE_MS) * 60 : secondsOf(untilNs)
   const since = sinceNs === undefined ? until - DEFAULT_SECONDS : secondsOf(sinceNs)
-  const range = { since, until, offsetMinutes }
+  const range = { since, until, offsetMinutes, maxEntries }
   const key = JSON.stringify([filter.service, filter.project, filter.ref, range].map((part) => part ?? null))
   const known = { since: knownSince(range), until }
   return await history.answer(key, async () => {

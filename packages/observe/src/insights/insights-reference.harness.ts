@@ -1,11 +1,19 @@
 // Computes insights with an object per job, as their definitions say. Tests compare the columns of the store with it.
 import { entryOf } from '../map-entry.ts'
+import { compareTexts, failureRate, type JobFacts, type RunFacts } from '../run-facts.ts'
 import { findingsOf } from './findings.ts'
 import type { InsightsRange, InsightsReport } from './insights-report.ts'
-import { medianOf, percentileOf, sortedNumbers } from './percentile.ts'
 import { selectedRuns } from './run-facts.harness.ts'
-import { compareTexts, failureRate, type JobFacts, type RunFacts } from './run-facts.ts'
 import { bucketsOf, isWithin, statisticsOf } from './time-buckets.ts'
+
+/** Returns the interpolated percentile, as PostgreSQL's `percentile_cont` does; `null` if there are no values. */
+export function percentileOf(sorted: ArrayLike<number>, fraction: number): number | null {
+  if (sorted.length === 0) return null
+  const rank = fraction * (sorted.length - 1)
+  const below = Math.floor(rank)
+  const low = sorted[below]!
+  return low + (rank - below) * (sorted[Math.ceil(rank)]! - low)
+}
 
 interface Attempt {
   readonly run: RunFacts
@@ -92,7 +100,7 @@ const ranked = <Entry extends Omit<JobHistory, 'attempts'>>(
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 const durations = (attempts: readonly Attempt[]): Float64Array =>
-  sortedNumbers(attempts.map(({ job }) => job.duration).filter((seconds) => seconds > 0))
+  Float64Array.from(attempts.map(({ job }) => job.duration).filter((seconds) => seconds > 0)).sort()
 
 function slowJob(
   { attempts, ...names }: JobHistory,
@@ -108,7 +116,9 @@ function slowJob(
     critical_seconds: sum(attempts.map(({ job }) => job.critical)),
     p50,
     p95: percentileOf(durations(attempts), 0.95),
-    trend: buckets.map((bucket) => medianOf([...durations(attempts.filter(({ run }) => isWithin(run.start, bucket)))])),
+    trend: buckets.map((bucket) =>
+      percentileOf(durations(attempts.filter(({ run }) => isWithin(run.start, bucket))), 0.5),
+    ),
     change_seconds: p50 === null || median === null ? null : p50 - median,
   }
 }
@@ -189,8 +199,14 @@ function minutes(
       if (name !== null) entryOf(byName, name, () => []).push(attempt.job.duration)
     }
   }
-  return [...byName]
-    .map(([name, seconds]) => ({ by, name, minutes: sum(seconds) / 60, jobs: seconds.length }))
-    .sort((a, b) => b.minutes - a.minutes || compareTexts(a.name, b.name))
-    .slice(0, 50)
+  return (
+    [...byName]
+      // Sums of whole microseconds are exact in any order.
+      .map(([name, seconds]) => ({
+        ...{ by, name, jobs: seconds.length },
+        minutes: sum(seconds.map((each) => Math.round(each * 1e6))) / 60e6,
+      }))
+      .sort((a, b) => b.minutes - a.minutes || compareTexts(a.name, b.name))
+      .slice(0, 50)
+  )
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { referenceReport } from './insights-reference.harness.ts'
-import { percentileOf } from './percentile.ts'
+import type { RunFacts } from '../run-facts.ts'
+import { percentileOf, referenceReport } from './insights-reference.harness.ts'
+import { medianAndP95, percentileIn } from './percentile.ts'
 import { DAY, HOUR, job, MONDAY, reportOf, run, someRuns } from './run-facts.harness.ts'
-import type { RunFacts } from './run-facts.ts'
 
 const week = { since: MONDAY, until: MONDAY + 7 * DAY, offsetMinutes: 0 }
 
@@ -13,9 +13,22 @@ test.each([
   [[7], 0.95, 7],
   [[], 0.5, null],
 ])('the percentile of %j at %d is %d, as percentile_cont has it', (values, fraction, expected) => {
-  const found = percentileOf(values, fraction)
-  if (expected === null) expect(found).toBeNull()
-  else expect(found).toBeCloseTo(expected, 9)
+  for (const found of [percentileOf(values, fraction), percentileIn(new Float64Array(values), fraction)]) {
+    if (expected === null) expect(found).toBeNull()
+    else expect(found).toBeCloseTo(expected, 9)
+  }
+})
+
+test('finds the percentiles of values in any order', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(20)), (values) => {
+      const sorted = Float64Array.from(values).sort()
+      expect(medianAndP95(Float64Array.from(values))).toEqual({
+        p50: percentileOf(sorted, 0.5),
+        p95: percentileOf(sorted, 0.95),
+      })
+    }),
+  )
 })
 
 test('counts runs, and leaves skipped ones out of durations', () => {

@@ -1,15 +1,25 @@
-import { attemptsByKind } from './attempts.ts'
+import { countAttempts, groupAttempts } from './attempts.ts'
 import { type ComputeMinutes, computeMinutes } from './compute-minutes.ts'
 import { type Finding, findingsOf } from './findings.ts'
-import { type FlakyJob, flakyJobs } from './flaky-jobs.ts'
-import { type FailingJob, failingJobs, type RetriedJob, retriedJobs, type SlowJob, slowestJobs } from './job-ranking.ts'
+import { type FlakyJob, flakyJobs, flakyNames } from './flaky-jobs.ts'
+import {
+  type FailingJob,
+  failingJobs,
+  type RetriedJob,
+  repeatedKinds,
+  retriedJobs,
+  type SlowJob,
+  slowestJobs,
+  slowestKinds,
+} from './job-ranking.ts'
+import { totalsByKind } from './kind-totals.ts'
 import type { SelectedRuns } from './run-history.ts'
 import type { RunEntry } from './run-table.ts'
 import {
   bucketsOf,
   DAY,
-  isWithin,
   type RunStatistics,
+  startedIn,
   startOfDay,
   statisticsOf,
   type TimeSpan,
@@ -18,7 +28,12 @@ import {
 export interface InsightsRange extends TimeSpan {
   /** How far the viewer's clock is ahead of UTC. */
   readonly offsetMinutes: number
+  /** The highest number of entries in each list of jobs and of minutes; 50 if it is not given. */
+  readonly maxEntries?: number
 }
+
+/** The number of entries in each list unless more are asked for. */
+export const DEFAULT_ENTRIES = 50
 
 export interface InsightsReport {
   readonly buckets: readonly (RunStatistics & { readonly start_ns: string; readonly end_ns: string })[]
@@ -42,40 +57,47 @@ export const knownSince = ({ since, until, offsetMinutes }: InsightsRange): numb
  * those of jobs include them.
  */
 export function insightsOf({ runs, table }: SelectedRuns, range: InsightsRange): InsightsReport {
-  const { since, until, offsetMinutes } = range
-  const inRange = runs.filter(({ start }) => isWithin(start, range))
-  const earlier = runs.filter(({ start }) => isWithin(start, { since: since - (until - since), until: since }))
-  const roots = rootsOf(inRange)
+  const { since, until, offsetMinutes, maxEntries = DEFAULT_ENTRIES } = range
+  const inRange = startedIn(runs, range)
+  const before = { since: since - (until - since), until: since }
+  const earlier = startedIn(runs, before)
+  const roots = runs.filter(({ isChild }) => !isChild)
+  const rootsInRange = startedIn(roots, range)
   const buckets = bucketsOf(range, offsetMinutes)
-  const attempts = attemptsByKind(table, inRange)
-  const flaky = flakyJobs(table, inRange, attempts)
+  const totals = totalsByKind(table, inRange)
+  const slowest = slowestKinds(table, totals, maxEntries)
+  const repeated = repeatedKinds(totals)
+  const flaky = flakyNames(table, inRange, totals)
+  const namesOf = (kinds: readonly number[]) => kinds.map((kind) => table.nameOfKind[kind]!)
+  const slowestNames = namesOf(slowest.map(({ kind }) => kind))
+  const attempts = groupAttempts(table, inRange, {
+    names: new Set([...slowestNames, ...namesOf(repeated), ...flaky]),
+    attempts: totals.attempts,
+  })
+  const earlierAttempts = groupAttempts(table, earlier, {
+    names: new Set(slowestNames),
+    attempts: countAttempts(table, earlier),
+  })
+  const flakyList = flakyJobs(table, flaky, { attempts, maxEntries })
   return {
-    buckets: perBucket(roots, buckets).map((found, index) => ({
+    buckets: perBucket(rootsInRange, buckets).map((found, index) => ({
       start_ns: nanosecondsOf(buckets[index]!.since),
       end_ns: nanosecondsOf(buckets[index]!.until),
       ...statisticsOf(found),
     })),
-    totals: statisticsOf(roots),
-    previous: statisticsOf(rootsOf(earlier)),
-    slowest_jobs: slowestJobs(table, { attempts, earlier, buckets }),
-    flaky_jobs: flaky,
-    failing_jobs: failingJobs(table, attempts),
-    retries: retriedJobs(table, attempts),
-    minutes: computeMinutes(table, inRange),
-    findings: findingsOf({ table, runs: rootsOf(runs), inRange, flaky }, range),
+    totals: statisticsOf(rootsInRange),
+    previous: statisticsOf(startedIn(roots, before)),
+    slowest_jobs: slowestJobs(table, { slowest, totals, attempts, earlier: earlierAttempts, buckets }),
+    flaky_jobs: flakyList,
+    failing_jobs: failingJobs(table, totals, maxEntries),
+    retries: retriedJobs(table, repeated, { attempts, maxEntries }),
+    minutes: computeMinutes(table, inRange, maxEntries),
+    findings: findingsOf({ table, runs: roots, inRange, flaky: flakyList }, range),
   }
 }
 
-const rootsOf = (runs: readonly RunEntry[]): RunEntry[] => runs.filter(({ isChild }) => !isChild)
-
 /** Returns the runs that started in each bucket. */
-function perBucket(runs: readonly RunEntry[], buckets: readonly TimeSpan[]): RunEntry[][] {
-  const found: RunEntry[][] = buckets.map(() => [])
-  const first = buckets[0]
-  if (first === undefined) return found
-  const size = first.until - first.since
-  for (const run of runs) found[Math.floor((run.start - first.since) / size)]?.push(run)
-  return found
-}
+const perBucket = (runs: readonly RunEntry[], buckets: readonly TimeSpan[]): (readonly RunEntry[])[] =>
+  buckets.map((bucket) => startedIn(runs, bucket))
 
 const nanosecondsOf = (seconds: number): string => String(BigInt(Math.round(seconds)) * 1_000_000_000n)

@@ -27,7 +27,7 @@ const finding = z.object({
     .array(
       z.union([
         z.object({ text }),
-        z.object({ name: text }),
+        z.object({ name: text, link: z.string().exactOptional().meta({ description: 'A path of the console' }) }),
         z.object({ seconds }),
         z.object({ ratio: z.number() }),
         z.object({ count }),

@@ -1,11 +1,9 @@
-import { type GroupedAttempts, groupAttempts, NO_GROUP } from './attempts.ts'
-import { Sample } from './percentile.ts'
-import { compareTexts, failureRate } from './run-facts.ts'
-import { BRIDGE, FAILED, type JobKind, PASSED, type RunEntry, type RunTable } from './run-table.ts'
+import { compareTexts, failureRate } from '../run-facts.ts'
+import type { GroupedAttempts } from './attempts.ts'
+import type { KindTotals } from './kind-totals.ts'
+import { medianAndP95, percentileIn } from './percentile.ts'
+import { BRIDGE, type JobKind, type RunTable } from './run-table.ts'
 import type { TimeSpan } from './time-buckets.ts'
-
-/** The number of entries in each list of jobs. */
-const MAX_ENTRIES = 50
 
 export interface SlowJob extends JobKind {
   readonly runs: number
@@ -36,17 +34,17 @@ export interface RetriedJob extends JobKind {
   readonly lost_seconds: number
 }
 
-interface Ranked {
+export interface Ranked {
   readonly kind: number
   readonly size: number
 }
 
-/** Returns the kinds with the `MAX_ENTRIES` largest sizes; equal ones in the order of their names. */
-function largest(kinds: readonly JobKind[], sizes: Float64Array): Ranked[] {
+/** Returns the kinds with the `maxEntries` largest sizes; equal ones in the order of their names. */
+function largest(kinds: readonly JobKind[], sizes: ArrayLike<number>, maxEntries: number): Ranked[] {
   return Array.from(sizes, (size, kind) => ({ kind, size }))
     .filter(({ size }) => size > 0)
     .sort((a, b) => b.size - a.size || compareKinds(kinds[a.kind]!, kinds[b.kind]!))
-    .slice(0, MAX_ENTRIES)
+    .slice(0, maxEntries)
 }
 
 const compareKinds = (a: JobKind, b: JobKind): number =>
@@ -54,155 +52,130 @@ const compareKinds = (a: JobKind, b: JobKind): number =>
 
 const nameOf = ({ name, stage, project }: JobKind): JobKind => ({ name, stage, project })
 
-/** The runs of a range, those of the range before, and the parts of the range, all of the same length. */
-export interface RankedRange {
+/** Returns the kinds with the most time on the critical path. */
+export const slowestKinds = ({ kinds }: RunTable, { critical }: KindTotals, maxEntries: number): readonly Ranked[] =>
+  largest(kinds, critical, maxEntries)
+
+/** The slowest kinds with the attempts of a range and of the one before, and the parts of the range, all of the same length. */
+export interface SlowestKinds {
+  readonly slowest: readonly Ranked[]
+  readonly totals: KindTotals
   readonly attempts: GroupedAttempts
-  readonly earlier: readonly RunEntry[]
+  readonly earlier: GroupedAttempts
   readonly buckets: readonly TimeSpan[]
 }
 
-/** Ranks jobs by their time on the critical path. Percentiles are those of all attempts that ran. */
-export function slowestJobs(table: RunTable, { attempts, earlier, buckets }: RankedRange): SlowJob[] {
-  const { critical, run } = table.columns
-  const sums = new Float64Array(attempts.groups)
-  let most = 0
-  for (let kind = 0; kind < attempts.groups; kind += 1) {
-    const of = attempts.of(kind)
-    let sum = 0
-    for (let index = 0; index < of.length; index += 1) sum += critical[of[index]!]!
-    sums[kind] = sum
-    most = Math.max(most, of.length)
-  }
-  const listed = largest(table.kinds, sums)
-  const before = earlierMedians(table, earlier, listed)
-  const sample = new Sample(most)
-  return listed.map(({ kind, size }, index) => {
-    const of = attempts.of(kind)
-    let runs = 0
-    for (let at = 0; at < of.length; at += 1) if (at === 0 || run[of[at]!] !== run[of[at - 1]!]) runs += 1
-    collectDurations(table, of, sample)
-    const p50 = sample.percentile(0.5)
-    const p95 = sample.percentile(0.95)
-    const median = before[index]!
+/** Describes the jobs with the most time on the critical path. Percentiles are those of all attempts that ran. */
+export function slowestJobs(table: RunTable, { slowest, totals, attempts, earlier, buckets }: SlowestKinds): SlowJob[] {
+  return slowest.map(({ kind, size }) => {
+    const { trend, durations } = trendOf(table, attempts.ofKind(kind), buckets)
+    const { p50, p95 } = medianAndP95(durations)
+    const median = percentileIn(durationsOf(table, earlier.ofKind(kind)), 0.5)
     return {
       ...nameOf(table.kinds[kind]!),
-      runs,
+      runs: totals.runs[kind]!,
       critical_seconds: size,
       p50,
       p95,
-      trend: trendOf(table, of, buckets, sample),
+      trend,
       change_seconds: p50 === null || median === null ? null : p50 - median,
     }
   })
 }
 
-/** Replaces the values of a sample by the durations of the attempts that ran. */
-function collectDurations(table: RunTable, attempts: Uint32Array, sample: Sample): void {
-  const { duration } = table.columns
-  sample.clear()
-  for (let at = 0; at < attempts.length; at += 1) {
-    const seconds = duration[attempts[at]!]!
-    if (seconds > 0) sample.add(seconds)
+/** Returns the durations of the attempts that ran. */
+function durationsOf({ columns: { duration } }: RunTable, attempts: Uint32Array): Float64Array {
+  const durations = new Float64Array(attempts.length)
+  let length = 0
+  for (let index = 0; index < attempts.length; index += 1) {
+    const seconds = duration[attempts[index]!]!
+    if (seconds > 0) durations[length++] = seconds
   }
+  return durations.subarray(0, length)
 }
 
-/** Returns the median duration of the attempts in each bucket. Attempts are in the order of their runs. */
-function trendOf(
-  table: RunTable,
-  attempts: Uint32Array,
-  buckets: readonly TimeSpan[],
-  sample: Sample,
-): (number | null)[] {
-  const { run } = table.columns
-  let at = 0
-  return buckets.map(({ until }) => {
-    const from = at
-    while (at < attempts.length && table.startOfRun[run[attempts[at]!]!]! < until) at += 1
-    collectDurations(table, attempts.subarray(from, at), sample)
-    return sample.percentile(0.5)
+/**
+ * Returns the median duration of the attempts in each bucket, and all durations.
+ *
+ * @param attempts in the order of their runs
+ */
+function trendOf(table: RunTable, attempts: Uint32Array, buckets: readonly TimeSpan[]) {
+  const { duration, run } = table.columns
+  const { startOfRun } = table
+  const durations = new Float64Array(attempts.length)
+  let length = 0
+  let index = 0
+  const trend = buckets.map(({ until }) => {
+    const from = length
+    for (; index < attempts.length; index += 1) {
+      const at = attempts[index]!
+      if (startOfRun[run[at]!]! >= until) break
+      const seconds = duration[at]!
+      if (seconds > 0) durations[length++] = seconds
+    }
+    return percentileIn(durations.subarray(from, length), 0.5)
   })
-}
-
-/** Returns the median duration of each listed job in earlier runs. */
-function earlierMedians(
-  table: RunTable,
-  runs: readonly RunEntry[],
-  listed: readonly Ranked[],
-): readonly (number | null)[] {
-  const groupOfKind = new Int32Array(table.kinds.length).fill(NO_GROUP)
-  for (const [index, { kind }] of listed.entries()) groupOfKind[kind] = index
-  const attempts = groupAttempts(table, runs, { groupOfKind, groups: listed.length })
-  return listed.map((_, index) => {
-    const of = attempts.of(index)
-    const sample = new Sample(of.length)
-    collectDurations(table, of, sample)
-    return sample.percentile(0.5)
-  })
+  return { trend, durations: durations.subarray(0, length) }
 }
 
 /** Ranks jobs by failed attempts. */
-export function failingJobs(table: RunTable, attempts: GroupedAttempts): FailingJob[] {
-  const { outcome, start, run } = table.columns
-  const failures = new Float64Array(attempts.groups)
-  const successes = new Float64Array(attempts.groups)
-  const lastAttempts = new Uint32Array(attempts.groups)
-  for (let kind = 0; kind < attempts.groups; kind += 1) {
-    const of = attempts.of(kind)
-    let failed = 0
-    let success = 0
-    let last = 0
-    for (let index = 0; index < of.length; index += 1) {
-      const at = of[index]!
-      const result = outcome[at]!
-      if (result === PASSED) success += 1
-      else if (result === FAILED) {
-        failed += 1
-        if (failed === 1 || start[at]! > start[last]!) last = at
-      }
-    }
-    failures[kind] = failed
-    successes[kind] = success
-    lastAttempts[kind] = last
+export function failingJobs(
+  table: RunTable,
+  { success, failed, failures }: KindTotals,
+  maxEntries: number,
+): FailingJob[] {
+  const { kind, start, run } = table.columns
+  const last = new Map<number, number>()
+  for (const at of failures) {
+    const known = last.get(kind[at]!)
+    if (known === undefined || start[at]! > start[known]!) last.set(kind[at]!, at)
   }
-  return largest(table.kinds, failures).map(({ kind, size: failed }) => ({
+  return largest(table.kinds, failed, maxEntries).map(({ kind, size }) => ({
     ...nameOf(table.kinds[kind]!),
-    success: successes[kind]!,
-    failed,
-    rate: failureRate(successes[kind]!, failed),
-    last_trace_id: table.runAt(run[lastAttempts[kind]!]!).traceId,
+    success: success[kind]!,
+    failed: size,
+    rate: failureRate(success[kind]!, size),
+    last_trace_id: table.runAt(run[last.get(kind)!]!).traceId,
   }))
 }
 
+/** Returns the kinds with several attempts in a run. */
+export const repeatedKinds = ({ attempts, runs }: KindTotals): number[] =>
+  Array.from(attempts.keys()).filter((kind) => attempts[kind]! > runs[kind]!)
+
 /** Ranks jobs by attempts beyond the first of a run. Bridges are not retried. */
-export function retriedJobs(table: RunTable, attempts: GroupedAttempts): RetriedJob[] {
+export function retriedJobs(
+  table: RunTable,
+  repeated: readonly number[],
+  { attempts, maxEntries }: { readonly attempts: GroupedAttempts; readonly maxEntries: number },
+): RetriedJob[] {
+  const found = new Map(repeated.map((kind) => [kind, retriesOf(table, attempts.ofKind(kind))]))
+  const sizes = new Float64Array(table.kinds.length)
+  for (const [kind, { retries }] of found) sizes[kind] = retries
+  return largest(table.kinds, sizes, maxEntries).map(({ kind }) => ({
+    ...nameOf(table.kinds[kind]!),
+    ...found.get(kind)!,
+  }))
+}
+
+/** @param attempts those of one kind, in the order of their runs */
+function retriesOf(table: RunTable, attempts: Uint32Array): Omit<RetriedJob, keyof JobKind> {
   const { outcome, run } = table.columns
-  const retries = new Float64Array(attempts.groups)
-  const found = new Map<number, Pick<RetriedJob, 'runs' | 'lost_seconds'>>()
-  for (let kind = 0; kind < attempts.groups; kind += 1) {
-    const of = attempts.of(kind)
-    let runs = 0
-    let lost = 0
-    let count = 0
-    for (let from = 0; from < of.length; ) {
-      let to = from + 1
-      while (to < of.length && run[of[to]!] === run[of[from]!]) to += 1
-      if (to > from + 1) {
-        const own = of.subarray(from, to).filter((at) => outcome[at] !== BRIDGE)
-        if (own.length > 1) {
-          runs += 1
-          count += own.length - 1
-          lost = addLostSeconds(table, own, lost)
-        }
+  let [runs, retries, lost] = [0, 0, 0]
+  for (let from = 0; from < attempts.length; ) {
+    let to = from + 1
+    while (to < attempts.length && run[attempts[to]!] === run[attempts[from]!]) to += 1
+    if (to > from + 1) {
+      const own = attempts.subarray(from, to).filter((at) => outcome[at] !== BRIDGE)
+      if (own.length > 1) {
+        runs += 1
+        retries += own.length - 1
+        lost = addLostSeconds(table, own, lost)
       }
-      from = to
     }
-    retries[kind] = count
-    if (count > 0) found.set(kind, { runs, lost_seconds: lost })
+    from = to
   }
-  return largest(table.kinds, retries).map(({ kind, size }) => {
-    const { runs, lost_seconds } = found.get(kind)!
-    return { ...nameOf(table.kinds[kind]!), runs, retries: size, lost_seconds }
-  })
+  return { runs, retries, lost_seconds: lost }
 }
 
 /** Adds the time of all attempts but the one that started last. */

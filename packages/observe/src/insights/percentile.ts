@@ -1,63 +1,42 @@
+export interface MedianAndP95 {
+  readonly p50: number | null
+  readonly p95: number | null
+}
+
+/** Returns the interpolated median and 95th percentile; `null` if there are no values. Changes the order of the values. */
+export const medianAndP95 = (values: Float64Array): MedianAndP95 => {
+  const p50 = percentileIn(values, 0.5)
+  // The median moved the smaller values to the first half.
+  return { p50, p95: percentileIn(values, 0.95, Math.floor(0.5 * (values.length - 1))) }
+}
+
+export const medianOf = (values: readonly number[]): number | null => percentileIn(new Float64Array(values), 0.5)
+
 /**
- * Returns the interpolated percentile, as PostgreSQL's `percentile_cont` does; `null` if there are no values.
+ * Returns the interpolated percentile, as PostgreSQL's `percentile_cont` does; `null` if there are no values. Changes the order of the
+ * values instead of sorting all of them.
  *
- * @param sorted in ascending order
  * @param fraction from 0 to 1
+ * @param from an index of the percentile or before it; the values before this index are not greater than the others
  */
-export function percentileOf(sorted: ArrayLike<number>, fraction: number): number | null {
-  if (sorted.length === 0) return null
-  const rank = fraction * (sorted.length - 1)
+export function percentileIn(values: Float64Array, fraction: number, from = 0): number | null {
+  if (values.length === 0) return null
+  const rank = fraction * (values.length - 1)
   const below = Math.floor(rank)
-  const low = sorted[below]!
-  const high = sorted[Math.ceil(rank)]!
+  const low = placeNth(values, below, from)
+  if (rank === below) return low
+  let high = Number.POSITIVE_INFINITY
+  for (let at = below + 1; at < values.length; at += 1) if (values[at]! < high) high = values[at]!
   return low + (rank - below) * (high - low)
 }
 
-/** Returns a sorted copy. Typed arrays sort numbers without calling a function for each comparison. */
-export const sortedNumbers = (values: readonly number[]): Float64Array => new Float64Array(values).sort()
-
-export const medianOf = (values: readonly number[]): number | null => percentileOf(sortedNumbers(values), 0.5)
-
 /**
- * Collects numbers, and returns percentiles of them without sorting all. One is used for many groups, so that its memory is
- * allocated once.
+ * Moves the n-th smallest value to index n, smaller ones before it and larger ones behind it (Hoare's quickselect), and returns it.
+ *
+ * @param first the values before this index stay there
  */
-export class Sample {
-  readonly #values: Float64Array
-  #length = 0
-
-  constructor(capacity: number) {
-    this.#values = new Float64Array(capacity)
-  }
-
-  clear(): void {
-    this.#length = 0
-  }
-
-  add(value: number): void {
-    this.#values[this.#length] = value
-    this.#length += 1
-  }
-
-  /** Returns the interpolated percentile; `null` if there are no values. */
-  percentile(fraction: number): number | null {
-    if (this.#length === 0) return null
-    const rank = fraction * (this.#length - 1)
-    const below = Math.floor(rank)
-    const low = placeNth(this.#values, below, this.#length)
-    if (rank === below) return low
-    let high = Number.POSITIVE_INFINITY
-    for (let at = below + 1; at < this.#length; at += 1) high = Math.min(high, this.#values[at]!)
-    return low + (rank - below) * (high - low)
-  }
-}
-
-/**
- * Moves the n-th smallest of the first `length` values to index n, smaller ones before it and larger ones behind it (Hoare's
- * quickselect), and returns it.
- */
-function placeNth(values: Float64Array, n: number, length: number): number {
-  let [from, to] = [0, length - 1]
+function placeNth(values: Float64Array, n: number, first: number): number {
+  let [from, to] = [first, values.length - 1]
   while (from < to) {
     const pivot = medianOfThree(values[from]!, values[(from + to) >>> 1]!, values[to]!)
     let [low, high] = [from, to]

@@ -1,7 +1,7 @@
 import { entryOf } from '../map-entry.ts'
 import { medianOf } from './percentile.ts'
 import type { RunEntry, RunTable } from './run-table.ts'
-import { isWithin, type TimeSpan } from './time-buckets.ts'
+import { startedIn, type TimeSpan } from './time-buckets.ts'
 
 /** A change of a median counts if it is at least this long and at least this share of the earlier median. */
 const MIN_CHANGE_SECONDS = 5
@@ -24,6 +24,8 @@ export interface ComparedRange {
 /**
  * Returns the largest rise of the median duration, as a share, over all projects with enough runs; `undefined` if no project's
  * median rose enough.
+ *
+ * @param runs in the order of their start
  */
 export function largestChange(
   table: RunTable,
@@ -31,9 +33,13 @@ export function largestChange(
   { before, after }: { readonly before: ComparedRange; readonly after: ComparedRange },
 ): Change | undefined {
   const projects = new Map<string | null, { before: RunEntry[]; after: RunEntry[] }>()
-  for (const run of runs) {
-    const side = isWithin(run.start, before.span) ? 'before' : isWithin(run.start, after.span) ? 'after' : undefined
-    if (side !== undefined) entryOf(projects, run.project, () => ({ before: [], after: [] }))[side].push(run)
+  for (const [side, { span }] of [
+    ['before', before],
+    ['after', after],
+  ] as const) {
+    for (const run of startedIn(runs, span)) {
+      entryOf(projects, run.project, () => ({ before: [], after: [] }))[side].push(run)
+    }
   }
   const changes = [...projects].flatMap(([project, runsOf]) => {
     if (runsOf.before.length < before.minRuns || runsOf.after.length < after.minRuns) return []

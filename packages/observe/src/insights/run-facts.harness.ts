@@ -1,7 +1,7 @@
 import fc from 'fast-check'
+import { packRun, unpackRun } from '../packed-run.ts'
+import type { JobFacts, RunFacts } from '../run-facts.ts'
 import { type InsightsRange, type InsightsReport, insightsOf } from './insights-report.ts'
-import { packRun, unpackRun } from './packed-run.ts'
-import type { JobFacts, RunFacts } from './run-facts.ts'
 import type { SelectedRuns } from './run-history.ts'
 import { RunTable } from './run-table.ts'
 

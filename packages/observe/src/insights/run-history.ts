@@ -1,9 +1,9 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { JobTextCache, unpackRun } from '../packed-run.ts'
 import type { PipelineFactsTable } from '../pipeline-tables.ts'
 import type { ObserveTables } from '../tables.ts'
-import { unpackRun } from './packed-run.ts'
 import { type RunEntry, RunTable } from './run-table.ts'
-import type { TimeSpan } from './time-buckets.ts'
+import { startedIn, type TimeSpan } from './time-buckets.ts'
 
 export interface HistoryFilter {
   readonly service?: string | undefined
@@ -41,6 +41,7 @@ export class RunHistory {
   readonly nowMs: () => number
   readonly #limits: HistoryLimits
   #table = new RunTable()
+  readonly #texts = new JobTextCache()
   /** The runs that are in memory, by their ids in the store. */
   #entries = new Map<number, RunEntry>()
   /** The starts of runs that were left out because of the limits. */
@@ -58,12 +59,11 @@ export class RunHistory {
   }
 
   /** Returns the runs that started in a range. */
-  async select(filter: HistoryFilter, { since, until }: TimeSpan): Promise<SelectedRuns> {
+  async select(filter: HistoryFilter, span: TimeSpan): Promise<SelectedRuns> {
     await this.#refresh()
     this.#inOrder ??= this.#table.inOrder()
-    const runs = this.#inOrder
-    const inRange = runs.slice(firstIndex(runs, since), firstIndex(runs, until))
-    return { runs: inRange.filter((run) => matches(run, filter)), table: this.#table }
+    const runs = startedIn(this.#inOrder, span)
+    return { runs: isEmpty(filter) ? runs : runs.filter((run) => matches(run, filter)), table: this.#table }
   }
 
   /**
@@ -143,7 +143,7 @@ export class RunHistory {
 
   #add({ run_id, ...packed }: Selectable<PipelineFactsTable>): void {
     this.#remove(run_id)
-    this.#entries.set(run_id, this.#table.add(unpackRun(packed)))
+    this.#entries.set(run_id, this.#table.add(unpackRun(packed, this.#texts)))
     this.#forgetAnswers()
   }
 
@@ -195,18 +195,9 @@ export class RunHistory {
   }
 }
 
+const isEmpty = ({ service, project, ref }: HistoryFilter): boolean => (service ?? project ?? ref) === undefined
+
 const matches = (run: RunEntry, { service, project, ref }: HistoryFilter): boolean =>
   (service === undefined || run.service === service) &&
   (project === undefined || run.project === project || run.projectName === project) &&
   (ref === undefined || run.ref === ref)
-
-/** Returns the index of the first run that started at a time or later. */
-function firstIndex(runs: readonly RunEntry[], time: number): number {
-  let [low, high] = [0, runs.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (runs[middle]!.start < time) low = middle + 1
-    else high = middle
-  }
-  return low
-}

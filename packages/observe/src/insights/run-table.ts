@@ -1,7 +1,7 @@
+import { Distinct } from '../distinct.ts'
 import { entryOf } from '../map-entry.ts'
-import { Distinct } from './distinct.ts'
-import type { UnpackedRun } from './packed-run.ts'
-import type { RunData } from './run-facts.ts'
+import type { JobTexts, UnpackedRun } from '../packed-run.ts'
+import type { RunData } from '../run-facts.ts'
 
 /** A run in a table, with the places of its jobs in the columns: `from` up to, but without, `to`. */
 export interface RunEntry extends RunData {
@@ -16,6 +16,9 @@ export interface JobKind {
   readonly stage: string | null
   readonly name: string
 }
+
+/** The jobs of a project with one name, whatever their stage. */
+export type JobName = Omit<JobKind, 'stage'>
 
 /** The bits of `JobColumns.outcome`. A bridge has neither of the results. */
 export const PASSED = 1
@@ -43,6 +46,15 @@ const columnTypes = {
 /** One entry per job in each column. */
 export type JobColumns = { readonly [Name in keyof typeof columnTypes]: InstanceType<(typeof columnTypes)[Name]> }
 
+/** The numbers in the columns, for the indexes of a run's texts. */
+interface JobNumbers {
+  /** The kind of each stage and name, set when they first occur together. */
+  readonly kinds: number[]
+  readonly outcomes: readonly number[]
+  readonly runners: readonly number[]
+  readonly tagLists: readonly number[]
+}
+
 /**
  * Runs and their jobs for statistics over a million jobs: an object per run, and a number per job and column. A job takes
  * 41 bytes. The places of removed runs are not used again.
@@ -50,8 +62,14 @@ export type JobColumns = { readonly [Name in keyof typeof columnTypes]: Instance
 export class RunTable {
   readonly #slots: (RunEntry | undefined)[] = []
   readonly #kinds: JobKind[] = []
+  readonly #names: JobName[] = []
+  /** The number of the name of each kind. */
+  readonly #nameOfKind: number[] = []
+  readonly #nameNumbers = new Map<string | null, Map<string, number>>()
   readonly #kindNumbers = new Map<string | null, Map<string | null, Map<string, number>>>()
   readonly #texts = new Map<string, string>()
+  /** The numbers of the texts of jobs that runs share, by project. */
+  readonly #numbers = new WeakMap<JobTexts, Map<string | null, JobNumbers>>()
   readonly #shas = new Distinct<string | null>([null])
   readonly #runners = new Distinct<string | null>([null])
   readonly #tags = new Distinct<string | null>([null])
@@ -81,6 +99,14 @@ export class RunTable {
 
   get kinds(): readonly JobKind[] {
     return this.#kinds
+  }
+
+  get names(): readonly JobName[] {
+    return this.#names
+  }
+
+  get nameOfKind(): readonly number[] {
+    return this.#nameOfKind
   }
 
   /** The runs that were not removed, and their jobs. */
@@ -148,17 +174,11 @@ export class RunTable {
     columns.duration.set(unpacked.duration, from)
     columns.critical.set(unpacked.critical, from)
     columns.run.fill(slot, from, from + length)
-    const kindsOfStages = unpacked.stages.map((stage) => this.#kindsOf(run.project, stage))
-    const outcomes = unpacked.statuses.map((status) =>
-      status === 'success' ? PASSED : status === 'failed' ? FAILED : 0,
-    )
-    const runners = unpacked.runners.map((runner) => this.#runners.indexOf(runner))
-    const tagLists = unpacked.tags.map((tags) => this.#tagListOf(tags))
+    const { kinds, outcomes, runners, tagLists } = this.#numbersOf(unpacked.texts, run.project)
+    const names = unpacked.texts.names.length
     for (let at = 0; at < length; at += 1) {
-      const stage = unpacked.stage[at]!
-      const name = unpacked.names[unpacked.name[at]!]!
-      columns.kind[from + at] =
-        kindsOfStages[stage]!.get(name) ?? this.#addKind({ project: run.project, stage: unpacked.stages[stage]!, name })
+      const stageAndName = unpacked.stage[at]! * names + unpacked.name[at]!
+      columns.kind[from + at] = kinds[stageAndName] ??= this.#kindOf(unpacked, at)
       columns.outcome[from + at] = unpacked.isBridge[at] === 1 ? BRIDGE : outcomes[unpacked.status[at]!]!
       columns.runner[from + at] = runners[unpacked.runner[at]!]!
       columns.tagList[from + at] = tagLists[unpacked.tagList[at]!]!
@@ -182,15 +202,34 @@ export class RunTable {
     return text === null ? text : (entryOf(this.#texts, text, () => text) as Text)
   }
 
-  #kindsOf(project: string | null, stage: string | null): Map<string, number> {
-    const stages = entryOf(this.#kindNumbers, project, () => new Map<string | null, Map<string, number>>())
-    return entryOf(stages, stage, () => new Map<string, number>())
+  #numbersOf(texts: JobTexts, project: string | null): JobNumbers {
+    const ofProject = entryOf(this.#numbers, texts, () => new Map<string | null, JobNumbers>())
+    return entryOf(ofProject, project, () => ({
+      kinds: [],
+      outcomes: texts.statuses.map((status) => (status === 'success' ? PASSED : status === 'failed' ? FAILED : 0)),
+      runners: texts.runners.map((runner) => this.#runners.indexOf(runner)),
+      tagLists: texts.tags.map((tags) => this.#tagListOf(tags)),
+    }))
   }
 
-  #addKind(kind: JobKind): number {
-    const number = this.#kinds.push(kind) - 1
-    this.#kindsOf(kind.project, kind.stage).set(kind.name, number)
-    return number
+  /** Returns the number of the kind of a run's job. */
+  #kindOf({ run: { project }, texts, stage: stages, name: names }: UnpackedRun, at: number): number {
+    const stage = texts.stages[stages[at]!]!
+    const name = texts.names[names[at]!]!
+    const stagesOf = entryOf(this.#kindNumbers, project, () => new Map<string | null, Map<string, number>>())
+    return entryOf(
+      entryOf(stagesOf, stage, () => new Map<string, number>()),
+      name,
+      () => {
+        this.#nameOfKind.push(this.#nameNumberOf({ project, name }))
+        return this.#kinds.push({ project, stage, name }) - 1
+      },
+    )
+  }
+
+  #nameNumberOf({ project, name }: JobName): number {
+    const ofProject = entryOf(this.#nameNumbers, project, () => new Map<string, number>())
+    return entryOf(ofProject, name, () => this.#names.push({ project, name }) - 1)
   }
 
   #tagListOf(tags: readonly string[]): number {

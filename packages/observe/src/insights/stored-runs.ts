@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
+import { JobTextCache, toRunFacts, unpackRun } from '../packed-run.ts'
+import type { RunFacts } from '../run-facts.ts'
 import type { ObserveTables } from '../tables.ts'
-import { toRunFacts, unpackRun } from './packed-run.ts'
-import type { RunFacts } from './run-facts.ts'
 
 /** A run of the store, with its jobs. */
 export interface StoredRun {
@@ -37,7 +37,8 @@ export async function lastSuccessfulRuns(
     .orderBy('run.id', 'desc')
     .limit(limit)
     .execute()
-  return rows.map((row) => toRunFacts(unpackRun(row)))
+  const texts = new JobTextCache()
+  return rows.map((row) => toRunFacts(unpackRun(row, texts)))
 }
 
 const factsOfRuns = (db: Kysely<ObserveTables>) =>

@@ -1,5 +1,5 @@
-import { percentileOf, sortedNumbers } from './percentile.ts'
-import { failureRate, hasFinished, type RunData } from './run-facts.ts'
+import { failureRate, hasFinished, type RunData } from '../run-facts.ts'
+import { medianAndP95 } from './percentile.ts'
 
 /** Times in seconds since 1970; the end is exclusive. */
 export interface TimeSpan {
@@ -51,27 +51,45 @@ export function bucketsOf({ since, until }: TimeSpan, offsetMinutes: number): Ti
 export const startOfDay = (time: number, offsetMinutes: number): number =>
   Math.floor((time + offsetMinutes * MINUTE) / DAY) * DAY - offsetMinutes * MINUTE
 
+/** Returns the runs that started in a range, of runs in the order of their start. */
+export const startedIn = <Run extends { readonly start: number }>(
+  runs: readonly Run[],
+  { since, until }: TimeSpan,
+): readonly Run[] => runs.slice(firstIndex(runs, since), firstIndex(runs, until))
+
+/** Returns the index of the first run that started at a time or later. */
+function firstIndex(runs: readonly { readonly start: number }[], time: number): number {
+  let [low, high] = [0, runs.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (runs[middle]!.start < time) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 export const isWithin = (time: number, { since, until }: TimeSpan): boolean => time >= since && time < until
 
 /** Returns the statistics of runs. Durations are those of finished runs; queue times, of all runs that have one. */
 export function statisticsOf(runs: readonly RunData[]): RunStatistics {
   const counts = { success: 0, failed: 0, canceled: 0 }
-  const durations: number[] = []
-  const queues: number[] = []
+  const durations = new Float64Array(runs.length)
+  const queues = new Float64Array(runs.length)
+  let [finished, queued] = [0, 0]
   for (const run of runs) {
     if (run.status === 'success' || run.status === 'failed' || run.status === 'canceled') counts[run.status] += 1
-    if (hasFinished(run)) durations.push(run.duration)
-    if (run.queue !== null) queues.push(run.queue)
+    if (hasFinished(run)) durations[finished++] = run.duration
+    if (run.queue !== null) queues[queued++] = run.queue
   }
-  const sortedDurations = sortedNumbers(durations)
-  const sortedQueues = sortedNumbers(queues)
+  const duration = medianAndP95(durations.subarray(0, finished))
+  const queue = medianAndP95(queues.subarray(0, queued))
   return {
     runs: runs.length,
     ...counts,
-    duration_p50: percentileOf(sortedDurations, 0.5),
-    duration_p95: percentileOf(sortedDurations, 0.95),
-    queue_p50: percentileOf(sortedQueues, 0.5),
-    queue_p95: percentileOf(sortedQueues, 0.95),
+    duration_p50: duration.p50,
+    duration_p95: duration.p95,
+    queue_p50: queue.p50,
+    queue_p95: queue.p95,
     failure_rate: failureRate(counts.success, counts.failed),
   }
 }

@@ -1,4 +1,4 @@
-import { entryOf } from '../map-entry.ts'
+import { entryOf } from './map-entry.ts'
 
 /** Distinct values in the order in which they were first asked for. Their indexes stand for them in columns. */
 export class Distinct<Value> {
