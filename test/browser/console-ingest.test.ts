@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { startSink } from '../gateway/accepting-sink.ts'
@@ -20,6 +22,9 @@ const send = async ({ otlpPort }: RunningGateway, token?: string, service = 'nig
 const cells = (page: Page, name: string) => cellTexts(page.getByRole('table', { name }))
 
 const enforcement = (page: Page) => page.getByRole('switch', { name: 'Ingest enforcement' })
+
+/** Returns what a shell prints. The gateway is in this process, so nothing may block it meanwhile. */
+const printed = async (script: string) => (await promisify(execFile)('bash', ['-c', script])).stdout
 
 testWithChromium('an Admin sees who would be refused, confirms, and makes a token that works', async (browser) => {
   const gateway = await gatewayWithSink()
@@ -66,6 +71,14 @@ testWithChromium('an Admin sees who would be refused, confirms, and makes a toke
   await page.getByRole('button', { name: 'Copy' }).click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
   expect(await send(gateway, value)).toBe(200)
+  const use = page.getByRole('region', { name: 'Use it' })
+  expect(await use.innerText()).toContain(`Send OTLP over HTTP or gRPC to ${gateway.otlpUrl}.`)
+  const texts = await use.locator('pre').allInnerTexts()
+  expect(await printed(texts[0]!)).toMatch(/^HTTP\/1\.1 200 /)
+  const headers = await printed(`${texts[1]}; printenv OTEL_EXPORTER_OTLP_HEADERS`)
+  expect(headers).toBe(`Authorization=Bearer%20${value}\n`)
+  await use.getByRole('button').first().click()
+  await use.getByText('Copied').first().waitFor({ state: 'attached' })
   await page.getByRole('button', { name: 'Done' }).click()
   expect(await page.content()).not.toContain(value)
   expect((await cells(page, 'Ingest tokens'))[0]![0]).toContain(HOSTILE)
@@ -320,4 +333,12 @@ testWithChromium('nothing is cut off at a width of 390 px', async (browser) => {
   await page.getByRole('button', { name: 'Create token' }).click()
   await page.getByText('Limits and restrictions').click()
   expect([await overflow(), await violations(page)]).toEqual([0, []])
+  const limits = page.getByRole('table', { name: 'Limits' }).getByRole('textbox')
+  const boxes = await Promise.all((await limits.all()).map((limit) => limit.boundingBox()))
+  expect(boxes.length).toBeGreaterThan(12)
+  const { x, width } = (await page.getByRole('dialog').boundingBox())!
+  for (const box of boxes) {
+    expect(box!.width).toBeGreaterThan(100)
+    expect([box!.x >= x, box!.x + box!.width <= x + width]).toEqual([true, true])
+  }
 })

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { Insights, RunStatistics } from '../../packages/web/src/api/insights.ts'
+import type { Finding, Insights, RunStatistics } from '../../packages/web/src/api/insights.ts'
 import { differenceText, durationText } from '../../packages/web/src/components/duration.ts'
+import { findingPartText } from '../../packages/web/src/components/finding.tsx'
 import { numberText, percentText } from '../../packages/web/src/components/text.tsx'
 import { type ServedSamples, serveSamples } from '../cli/served-samples.ts'
 import { testWithChromium } from './chromium.ts'
@@ -166,6 +167,22 @@ test('retries and minutes are those of the raw spans', () => {
   expectSame(insights.minutes, minutes)
 })
 
+/** Returns the sentence of a finding and its links, as the page should show them. */
+function shownFinding({ parts, link }: Finding): { text: string; links: (string | undefined)[][] } {
+  const texts = parts.map((part) => findingPartText(part, Date.now()))
+  const own = parts.map((part) => ('name' in part ? part.link : undefined))
+  const evidence = parts.findIndex((part, index) => own[index] === undefined && ('name' in part || 'day_ns' in part))
+  const links = parts.flatMap((_, index) => {
+    const target = index === evidence ? link : own[index]
+    return target === undefined ? [] : [[texts[index], target]]
+  })
+  const hasEvidence = links.some(([, target]) => target === link)
+  return {
+    text: `${texts.join('')}.${hasEvidence ? '' : ' Show the runs'}`,
+    links: hasEvidence ? links : [...links, ['Show the runs', link]],
+  }
+}
+
 const tableOf = (page: Page, name: string) => page.getByRole('table', { name, exact: true })
 
 const short = (project: string | null) => project!.split('/').at(-1)!
@@ -206,7 +223,14 @@ testWithChromium('the page shows the numbers of the API, and their addresses are
     ]),
   )
   const stands = page.getByRole('region', { name: 'Stands out' }).getByRole('listitem')
-  expect(await stands.count()).toBe(insights.findings.length)
+  const shown = await stands.evaluateAll((items) =>
+    items.map((item) => ({
+      text: item.textContent,
+      links: [...item.querySelectorAll('a')].map((link) => [link.textContent, link.getAttribute('href')]),
+    })),
+  )
+  expect(shown).toEqual(insights.findings.map(shownFinding))
+  expect(insights.findings.map(({ rule }) => rule)).toEqual(expect.arrayContaining(['slower_yesterday', 'flaky_job']))
 
   const minutesTable = tableOf(page, 'Compute minutes')
   const minutesRows = (by: string) =>
@@ -226,6 +250,25 @@ testWithChromium('the page shows the numbers of the API, and their addresses are
   await expect.poll(() => cellTexts(minutesTable)).toEqual(minutesRows('runner'))
   expect(new URL(page.url()).searchParams.get('minutes')).toBe('runner')
   expect([strayed, complaints()]).toEqual([[], []])
+})
+
+testWithChromium('a finding about a job leads to its marked row', async (browser) => {
+  const { page } = await openConsole(browser, samples, `/insights?${query}`, samples.key)
+  const stands = page.getByRole('region', { name: 'Stands out' }).getByRole('listitem')
+  for (const [rule, table] of [
+    ['slower_yesterday', 'Slowest jobs'],
+    ['flaky_job', 'Flaky jobs'],
+  ] as const) {
+    const index = insights.findings.findIndex((finding) => finding.rule === rule)
+    const [, job] = insights.findings[index]!.parts
+    const name = (job as { name: string }).name
+    await stands.nth(index).getByRole('link', { name, exact: true }).click()
+    const marked = tableOf(page, table).locator('tr[aria-current=true]')
+    await expect.poll(() => marked.locator('th').allInnerTexts()).toEqual([name])
+    await expect.poll(() => marked.evaluate((row) => row.getBoundingClientRect().bottom <= innerHeight)).toBe(true)
+    await page.goBack()
+    await stands.nth(index).waitFor()
+  }
 })
 
 testWithChromium('numbers of the chart open the runs behind them, and are saved as CSV', async (browser) => {

@@ -134,6 +134,7 @@ testWithChromium(
       'https://git.example.com/ceramics/firmware/kiln-controller/-/jobs/640233',
     )
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    expect(await page.getByRole('link', { name: 'Open in forge' }).count()).toBe(1)
     await pane.getByRole('button', { name: 'Copy error.type', exact: true }).click()
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('script_failure')
     await pane.getByLabel('Filter attributes').fill('worker.name')
@@ -319,4 +320,15 @@ testWithChromium('hostile telemetry is shown as text and does not break the layo
     expect(await page.title()).toMatch(/Penstock$/)
     expect([complaints(), strayed]).toEqual([[], []])
   }
+})
+
+testWithChromium('URLs of the own core are no links, because it has no pages at them', async (browser) => {
+  const gateway = await startGateway({ PENSTOCK_EXTERNAL_URL: 'https://git.example.com/ceramics/' })
+  await sendOtlp(gateway, 'traces', golden('failed-pipeline-with-skipped-deploy', 'traces'))
+  const { page } = await openConsole(browser, gateway, '/traces/5a0904696d74f9e481eb66f3e5c02bc1')
+  await page.getByRole('button', { name: 'Next failure' }).click()
+  const pane = page.getByRole('complementary', { name: 'Selected span' })
+  await pane.getByLabel('Filter attributes').fill('url.full')
+  await pane.getByText('https://git.example.com/ceramics/firmware/kiln-controller/-/jobs/640233').waitFor()
+  expect(await page.locator('a[href^="https://git.example.com"]').count()).toBe(0)
 })

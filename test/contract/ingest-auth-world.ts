@@ -99,6 +99,8 @@ export class IngestAuthWorld {
         return this.readiness
       },
       isStoreConnected: false,
+      otlp: { externalUrl: undefined, bound: { host: '0.0.0.0', port: 4318 }, isTls: false },
+      coreUrl: () => 'http://core.example:8080',
       version: '0.0.0',
     }
     this.#server = await listen(managementApp(deps), { host: '127.0.0.1', port: 0 })

@@ -66,6 +66,9 @@ describe('a session', () => {
       csrf_token: expect.stringMatching(/^[0-9a-f]{64}$/),
       expires_at: '2026-11-21T15:03:00Z',
       observe: { connected: false },
+      // The listener of the tests accepts connections on every interface.
+      ingest: { otlp_url: 'http://127.0.0.1:4318' },
+      core: { url: 'http://core.example:8080' },
     })
     const shown = await call('GET', SESSION)
     expect([shown.status, shown.json]).toEqual([200, answer.json])

@@ -52,6 +52,15 @@ describe('penstock console link', () => {
   })
 })
 
+test('the hint of a running service prints a link to it', async () => {
+  const gateway = await startGateway()
+  const hint = /with a link of: (.+) npx penstock (.+)\n/.exec(gateway.banner())!
+  const env = Object.fromEntries(hint[1]!.split(' ').map((variable) => variable.split('=', 2) as [string, string]))
+  expect(Object.keys(env)).toEqual(['PENSTOCK_DATA_DIR', 'PENSTOCK_OBS_LISTEN'])
+  const { stdout } = await penstock(hint[2]!.split(' '), { env })
+  expect(stdout).toContain(`${gateway.managementUrl}/#code=`)
+})
+
 test('a session reads observe routes, which other callers may not', async () => {
   const gateway = await startGateway()
   const url = `${gateway.managementUrl}/api/v1/observe/services`

@@ -16,6 +16,8 @@ export interface RunningGateway {
   readonly otlpPorts: readonly number[]
   readonly managementUrl: string
   readonly dataDir: string
+  /** Returns what the gateway has printed. */
+  banner(): string
   /** Returns the log, one JSON object per line. */
   logs(): string
   /** Calls a path below `/api/v1/ingest_auth` with the Admin key. */
@@ -86,6 +88,7 @@ export async function startGateway(
     otlpPorts: [.../OTLP on (.+) \(HTTP/.exec(stdout.text)![1]!.matchAll(/:(\d+)/g)].map(([, port]) => Number(port)),
     managementUrl,
     dataDir,
+    banner: () => stdout.text,
     logs: () => stderr.text,
     call,
     token: (body = {}) => callOrThrow('POST', '/tokens', { name: 'test', ...body }),

@@ -21,6 +21,7 @@ beforeEach(async () => {
     externalUrl: undefined,
     strictTransportSeconds: 0,
     isStoreConnected: false,
+    otlp: { externalUrl: undefined, bound: { host: '127.0.0.1', port: 4318 }, isTls: false },
     version: '0.0.0',
   }
 })

@@ -6,12 +6,14 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { type Listening, unguarded } from '@penstock/http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { TemporaryGateway } from '../store/temporary-gateway.harness.ts'
-import { consolePaths, consoleRoutes } from './console-routes.ts'
+import { consoleRoutes } from './console-routes.ts'
 import { serveManagement } from './management-app.harness.ts'
 
 const PAGE = '<!doctype html><title>Penstock</title>'
 const SCRIPT = 'export const text = "the same line again and again"\n'.repeat(200)
 const SCRIPT_PATH = '/assets/index-Cq1SYN_D.js'
+
+const paths = ['/pipelines', '/traces/:traceId', '/api-keys']
 
 let directory: string
 let gateway: TemporaryGateway
@@ -28,7 +30,10 @@ afterEach(async () => {
 })
 
 async function serve(): Promise<void> {
-  server = await serveManagement(gateway, unguarded(await consoleRoutes(join(directory, 'console'))))
+  server = await serveManagement(
+    gateway,
+    unguarded(await consoleRoutes({ directory: join(directory, 'console'), paths })),
+  )
 }
 
 async function build(): Promise<void> {
@@ -66,9 +71,9 @@ function get(path: string, headers: Record<string, string> = {}, method = 'GET')
 describe('the built console', () => {
   beforeEach(build)
 
-  test.each(consolePaths)('is served at %s, to be revalidated', async (path) => {
+  test.each(['/', ...paths])('is served at %s, to be revalidated', async (path) => {
     const { status, headers, bytes } = await get(
-      `${path.replace(':trace_id', '0af7651916cd43dd8448eb211c80319c')}?range=7d`,
+      `${path.replace(':traceId', '0af7651916cd43dd8448eb211c80319c')}?range=7d`,
     )
     expect([status, bytes.toString()]).toEqual([200, PAGE])
     expect(headers['content-type']).toBe('text/html; charset=utf-8')

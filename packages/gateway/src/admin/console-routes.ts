@@ -1,18 +1,12 @@
 import { type Reply, type Route, type RouteRequest, readStaticFiles, type StaticFile } from '@penstock/http'
 
-/** The paths of the console's pages. The page itself shows the right one for its address. */
-export const consolePaths = [
-  '/',
-  '/pipelines',
-  '/insights',
-  '/traces',
-  '/traces/:trace_id',
-  '/compare',
-  '/logs',
-  '/explore/metrics',
-  '/ingest',
-  '/api-keys',
-] as const
+/** The built console. */
+export interface ConsoleFiles {
+  /** The directory may be missing. */
+  readonly directory: string
+  /** The paths of the pages. All have the same document, which shows the page of its address. */
+  readonly paths: readonly string[]
+}
 
 /** The policy of the console: everything comes from this address, and no text of telemetry can become markup or script. */
 const contentSecurityPolicy = [
@@ -40,8 +34,12 @@ const notBuilt: Reply = {
   contentType: 'text/plain; charset=utf-8',
 }
 
-/** Returns the routes of the console in a directory. Without the directory, its pages are answered with a 404 that says why. */
-export async function consoleRoutes(directory: string): Promise<readonly Route<undefined, undefined>[]> {
+/** Returns the routes of the console. Without its directory, its pages are answered with a 404 that says why. */
+export async function consoleRoutes({
+  directory,
+  paths,
+}: ConsoleFiles): Promise<readonly Route<undefined, undefined>[]> {
+  const consolePaths = ['/', ...paths]
   const files = await readStaticFiles(directory)
   const index = files?.get('index.html')
   if (files === undefined || index === undefined) return consolePaths.map((path) => route(path, () => notBuilt))

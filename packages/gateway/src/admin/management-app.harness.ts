@@ -19,6 +19,7 @@ export function serveManagement(
     externalUrl: undefined,
     strictTransportSeconds: 31_536_000,
     isStoreConnected: false,
+    otlp: { externalUrl: undefined, bound: { host: '127.0.0.1', port: 4318 }, isTls: false },
     version: '0.0.0',
     ...changes,
   }

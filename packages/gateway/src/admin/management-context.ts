@@ -1,6 +1,7 @@
 import type { Log, TrustedProxies } from '@penstock/runtime'
 import type { ReadinessReport } from '../enforcement/readiness.ts'
 import type { OperationContext } from '../operations/operation-context.ts'
+import type { OtlpAddress } from './otlp-url.ts'
 import type { PublicAddress } from './session-cookie.ts'
 
 /** The dependencies of the management API. */
@@ -12,6 +13,10 @@ export interface ManagementDeps extends Omit<OperationContext, 'actor' | 'source
   readonly strictTransportSeconds: number
   /** Whether the gateway has a store of telemetry that it can query. */
   readonly isStoreConnected: boolean
+  /** Where senders reach the OTLP ports. */
+  readonly otlp: OtlpAddress
+  /** Returns the address of the core, if this service knows one. Telemetry has URLs below it. */
+  readonly coreUrl?: () => string | undefined
   /** The proxies that are trusted to set X-Forwarded-For. */
   readonly trustedProxies?: TrustedProxies
   /** The version of the product, for the OpenAPI document. */

@@ -8,6 +8,7 @@ import { CSRF_HEADER, requireCsrfToken, sessionDenial, sessionIn } from './calle
 import type { Denials } from './denials.ts'
 import { errorResponses } from './error-answers.ts'
 import type { ManagementDeps } from './management-context.ts'
+import { otlpUrl } from './otlp-url.ts'
 import { sessionSecretOf, setSessionCookie } from './session-cookie.ts'
 import { instantText } from './token-responses.ts'
 
@@ -23,6 +24,18 @@ export const sessionBody = z
     expires_at: instantText.meta({ description: 'When the session ends unless it is used before' }),
     observe: z.strictObject({
       connected: z.boolean().meta({ description: 'Whether the gateway has a store of telemetry that it can query' }),
+    }),
+    ingest: z.strictObject({
+      otlp_url: z.string().meta({
+        description:
+          'Base URL of OTLP/HTTP for senders: the configured one; else that of the listener, with the host of this request if it listens on every interface',
+      }),
+    }),
+    core: z.strictObject({
+      url: z.string().nullable().meta({
+        description:
+          'Address of the core of this service. URLs of pipelines and jobs below it, in the telemetry of its projects, have no page',
+      }),
     }),
   })
   .meta({ id: 'Session' })
@@ -89,12 +102,14 @@ export const sessionShapes = {
  * preflight request, and this API answers none. The metadata of the request is checked too.
  */
 export function sessionRoutes(deps: ManagementDeps, denials: Denials): readonly Route<undefined, undefined>[] {
-  const body = ({ actor, csrfToken, expiresAtMs }: Session) => ({
+  const body = ({ actor, csrfToken, expiresAtMs }: Session, { raw }: Incoming): z.input<typeof sessionBody> => ({
     role: actor.role,
     key_name: actor.name,
     csrf_token: csrfToken,
     expires_at: rfc3339(expiresAtMs),
     observe: { connected: deps.isStoreConnected },
+    ingest: { otlp_url: otlpUrl(deps.otlp, raw.headers.host) },
+    core: { url: deps.coreUrl?.() ?? null },
   })
 
   const limit = (keyId: string) => denials.limitSignIns(keyId)
@@ -118,7 +133,7 @@ export function sessionRoutes(deps: ManagementDeps, denials: Denials): readonly 
           : 'This API key is not valid.'
       throw await denials.unauthenticated(incoming, 'createSession', message)
     }
-    return { status: 201, headers: setSessionCookie(raw, created.secret, deps), json: body(created.session) }
+    return { status: 201, headers: setSessionCookie(raw, created.secret, deps), json: body(created.session, incoming) }
   }
 
   async function requireSession(incoming: Incoming, operation: 'getSession' | 'endSession'): Promise<Session> {
@@ -135,7 +150,7 @@ export function sessionRoutes(deps: ManagementDeps, denials: Denials): readonly 
     {
       ...sessionShapes.get,
       access: undefined,
-      handle: async (request) => ({ status: 200, json: body(await requireSession(request, 'getSession')) }),
+      handle: async (request) => ({ status: 200, json: body(await requireSession(request, 'getSession'), request) }),
     },
     {
       ...sessionShapes.end,

@@ -1,12 +1,13 @@
 import { type ConnectionLimits, type Listening, listen, type Route, type ServedRoute, unguarded } from '@penstock/http'
 import { type Clock, type Log, type Random, RepeatingTask, TrustedProxies } from '@penstock/runtime'
 import { purgeAudit } from '../accounts/audit-log.ts'
-import { consoleRoutes } from '../admin/console-routes.ts'
+import { type ConsoleFiles, consoleRoutes } from '../admin/console-routes.ts'
 import { refusalForm } from '../admin/error-answers.ts'
 import { forwardAuth } from '../admin/forward-auth.ts'
 import { forwardAuthRoute } from '../admin/forward-auth-route.ts'
 import { managementApp } from '../admin/management-app.ts'
 import type { ManagementContext, ManagementDeps } from '../admin/management-context.ts'
+import type { OtlpAddress } from '../admin/otlp-url.ts'
 import type { GatewayConfig, ListenAddress } from '../contract/gateway-config.ts'
 import { ExpiryWatch } from '../enforcement/expiry-watch.ts'
 import { ExpiryWebhook } from '../enforcement/expiry-webhook.ts'
@@ -49,10 +50,13 @@ export interface ManagementOptions {
   readonly planes: () => readonly IngestPlane[]
   /** Whether the gateway has a store of telemetry that it can query. */
   readonly isStoreConnected: boolean
+  /** Where senders reach the OTLP ports. */
+  readonly otlp: OtlpAddress
+  /** Returns the address of the core, if this service knows one. */
+  readonly coreUrl: () => string | undefined
   /** Additional routes that require an API key or a session. */
   readonly routes: readonly Route<ManagementContext, OperationName>[]
-  /** The directory of the built console; it may be missing. */
-  readonly consoleDirectory: string
+  readonly console: ConsoleFiles
   /** Returns additional metrics for `/metrics`, in the same format and under other names. */
   readonly extraMetrics?: () => string
   readonly db: GatewayDb
@@ -85,6 +89,8 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
     externalUrl: options.externalUrl,
     strictTransportSeconds: options.strictTransportSeconds,
     isStoreConnected: options.isStoreConnected,
+    otlp: options.otlp,
+    coreUrl: options.coreUrl,
     trustedProxies: new TrustedProxies(options.trustedProxies),
     version,
     readiness: async (windowMs) => {
@@ -118,7 +124,7 @@ export async function openManagement(options: ManagementOptions): Promise<Listen
         }),
         prometheusContentType,
       ),
-      ...(await consoleRoutes(options.consoleDirectory)),
+      ...(await consoleRoutes(options.console)),
     ]),
   ]
   const proxies = new TrustedProxies([...options.trustedProxies, ...options.forwardAuthProxies])

@@ -72,7 +72,7 @@ export interface ComputeMinutes {
 /** A piece of a finding's sentence. Numbers come without format. */
 export type FindingPart =
   | { readonly text: string }
-  | { readonly name: string }
+  | { readonly name: string; readonly link?: string }
   | { readonly seconds: number }
   | { readonly ratio: number }
   | { readonly count: number }
@@ -82,6 +82,7 @@ export type FindingPart =
 export interface Finding {
   readonly rule: string
   readonly parts: readonly FindingPart[]
+  /** A path of the console with the evidence. */
   readonly link: string
 }
 

@@ -12,6 +12,10 @@ export interface Session {
   readonly csrf_token: string
   readonly expires_at: string
   readonly observe: { readonly connected: boolean }
+  /** The base URL of OTLP/HTTP for senders. */
+  readonly ingest: { readonly otlp_url: string }
+  /** The address of the core of this service. It has no pages of pipelines and jobs, although telemetry has URLs for them. */
+  readonly core: { readonly url: string | null }
 }
 
 export interface Allowance {
@@ -63,6 +67,7 @@ export interface CreatedToken {
   readonly id: string
   readonly name: string
   readonly token: string
+  readonly signals: readonly Signal[]
   readonly expires_at: string | null
   readonly warnings: readonly string[]
   readonly superseded?: { readonly id: string; readonly expires_at: string | null }

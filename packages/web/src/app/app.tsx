@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { consolePages } from '../../console-pages.js'
 import { ApiError } from '../api/client.ts'
 import { Failure, NoStore, useDelayed } from '../components/page-states.tsx'
 import { navigate, place } from '../location.ts'
@@ -17,26 +18,16 @@ export function App() {
   return session.value === null ? <SignIn /> : <Shell />
 }
 
-const destinations: readonly (readonly [key: string, path: string, label: string])[] = [
-  ['p', '/pipelines', 'Pipelines'],
-  ['i', '/insights', 'Insights'],
-  ['t', '/traces', 'Traces'],
-  ['l', '/logs', 'Logs'],
-  ['m', '/explore/metrics', 'Metrics'],
-  ['e', '/ingest', 'Ingest'],
-  ['k', '/api-keys', 'API keys'],
-]
+const goToKeys: readonly KeyBinding[] = consolePages.flatMap(({ path, title, navigation }) =>
+  navigation === undefined ? [] : [{ keys: `g ${navigation.key}`, label: `Go to ${title}`, run: () => navigate(path) }],
+)
 
 function Shell() {
   const [hasKeys, setKeys] = useState(false)
   const bindings = useMemo(
     (): KeyBinding[] => [
       { keys: '?', label: 'Show all keys', run: () => setKeys(true) },
-      ...destinations.map(([key, path, label]) => ({
-        keys: `g ${key}`,
-        label: `Go to ${label}`,
-        run: () => navigate(path),
-      })),
+      ...goToKeys,
       { keys: '/', label: 'Search', run: () => document.querySelector<HTMLElement>('input[type="search"]')?.focus() },
     ],
     [],

@@ -1,32 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { type ConsolePage, consolePages } from '../../console-pages.js'
 import { StatusIcon } from '../components/status.tsx'
 import { place } from '../location.ts'
-import { Icon, type IconName, Mark } from './icons.tsx'
+import { Icon, Mark } from './icons.tsx'
 import { useRefusedClients } from './refused-clients.ts'
 import { section, sectionOf } from './section.ts'
 import { session, signOut } from './session.ts'
 
-interface Destination {
-  readonly path: string
-  readonly label: string
-  readonly icon: IconName
-  /** The content after the label, which is part of the link's name. */
-  readonly Addition?: () => ComponentChildren
-}
+type Group = NonNullable<ConsolePage['navigation']>['group']
 
-const observe: readonly Destination[] = [
-  { path: '/pipelines', label: 'Pipelines', icon: 'pipelines' },
-  { path: '/insights', label: 'Insights', icon: 'insights' },
-  { path: '/traces', label: 'Traces', icon: 'traces' },
-  { path: '/logs', label: 'Logs', icon: 'logs' },
-  { path: '/explore/metrics', label: 'Metrics', icon: 'metrics' },
-]
-
-const administration: readonly Destination[] = [
-  { path: '/ingest', label: 'Ingest', icon: 'ingest', Addition: RefusedClients },
-  { path: '/api-keys', label: 'API keys', icon: 'apiKeys' },
-]
+/** The content after the label of a link, which is part of the link's name. */
+const additions: Readonly<Record<string, (() => ComponentChildren) | undefined>> = { '/ingest': RefusedClients }
 
 /** The side bar: where to go, who is signed in, and the way out. */
 export function Navigation() {
@@ -47,11 +32,11 @@ export function Navigation() {
           <div class="group-name" id="nav-observe">
             Observe
           </div>
-          <Links destinations={observe} />
+          <Links group="observe" />
         </div>
         {/* biome-ignore lint/a11y/useSemanticElements: these are links, not fields of a form */}
         <div role="group" aria-label="Administration">
-          <Links destinations={administration} />
+          <Links group="administration" />
         </div>
       </nav>
       <div class="who">
@@ -68,7 +53,7 @@ export function Navigation() {
   )
 }
 
-function Links({ destinations }: { readonly destinations: readonly Destination[] }) {
+function Links({ group }: { readonly group: Group }) {
   const { path } = place.value
   const current = sectionOf(path, section.value)
   const list = useRef<HTMLUListElement>(null)
@@ -78,18 +63,19 @@ function Links({ destinations }: { readonly destinations: readonly Destination[]
   }, [current])
   return (
     <ul ref={list}>
-      {destinations.map((destination) => (
-        <li key={destination.path}>
-          <a
-            href={destination.path}
-            aria-current={destination.path === current ? (path === current ? 'page' : 'true') : undefined}
-          >
-            <Icon name={destination.icon} />
-            {destination.label}
-            {destination.Addition === undefined ? null : <destination.Addition />}
-          </a>
-        </li>
-      ))}
+      {consolePages.map(({ path: target, title, navigation }) => {
+        if (navigation?.group !== group) return null
+        const Addition = additions[target]
+        return (
+          <li key={target}>
+            <a href={target} aria-current={target === current ? (path === current ? 'page' : 'true') : undefined}>
+              <Icon name={navigation.icon} />
+              {title}
+              {Addition === undefined ? null : <Addition />}
+            </a>
+          </li>
+        )
+      })}
     </ul>
   )
 }

@@ -24,6 +24,8 @@ interface DataTableProps<Row> {
   readonly rowKey: (row: Row) => string
   readonly class?: string
   readonly rowClass?: (row: Row) => string | undefined
+  /** Whether the address of the page names the row. Such rows are marked. */
+  readonly isCurrent?: (row: Row) => boolean
   /** The rows are being loaded again; the old ones stay. */
   readonly isBusy?: boolean
   /** Shows this number of skeleton rows instead of rows. */
@@ -34,7 +36,7 @@ interface DataTableProps<Row> {
 
 /** A table of data with a name, headers and rows of one height. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowKey, rowClass, isBusy = false, skeletonRows = 0, rowCount } = props
+  const { label, columns, rows, rowKey, rowClass, isCurrent, isBusy = false, skeletonRows = 0, rowCount } = props
   return (
     <table class={props.class} aria-label={label} aria-busy={isBusy || skeletonRows > 0} aria-rowcount={rowCount}>
       <thead>
@@ -63,7 +65,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               </tr>
             ))
           : rows.map((row) => (
-              <tr key={rowKey(row)} class={rowClass?.(row)}>
+              <tr
+                key={rowKey(row)}
+                class={rowClass?.(row)}
+                aria-current={isCurrent?.(row) === true ? 'true' : undefined}
+              >
                 {columns.map((column) => (
                   <Cell key={column.id} column={column} row={row} />
                 ))}

@@ -2,11 +2,10 @@ import type { ApiKey } from '../../api/management.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { nowMs } from '../../components/now.ts'
 import type { Resource } from '../../components/resource.ts'
-import { Status } from '../../components/status.tsx'
 import { Ago, Time } from '../../components/text.tsx'
-import { utcText } from '../../components/time.ts'
 import { DataPanel } from '../ingest/data-panel.tsx'
-import { expiryOf } from '../ingest/token-model.ts'
+import { ExpiryCell } from '../ingest/expiry-cell.tsx'
+import { RowAction } from '../ingest/row-action.tsx'
 
 interface KeyTableProps {
   readonly keys: Resource<readonly ApiKey[]>
@@ -75,35 +74,21 @@ const columnsFor = (names: ReadonlyMap<string, string>, revoke: (key: ApiKey) =>
     headerClass: 'opt',
     cell: ({ last_used_at }) => <Ago at={last_used_at} />,
   },
-  { id: 'expires', header: 'Expires', cell: (key) => <Expiry apiKey={key} /> },
+  {
+    id: 'expires',
+    header: 'Expires',
+    cell: (key) => <ExpiryCell of={{ ...key, expires_soon: isSoon(key), status: 'valid' }} />,
+  },
   {
     id: 'actions',
     header: 'Actions',
     isNumeric: true,
-    cell: (key) => (
-      <button
-        class="btn quiet small danger"
-        type="button"
-        aria-label={`Revoke ${key.name}`}
-        onClick={() => revoke(key)}
-      >
-        Revoke
-      </button>
-    ),
+    cell: (key) => <RowAction word="Revoke" name={key.name} isDanger onClick={() => revoke(key)} />,
   },
 ]
 
 const SOON_MS = 7 * 86_400_000
 
-function Expiry({ apiKey: { expires_at } }: { readonly apiKey: ApiKey }) {
-  const endsMs = expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at)
-  const { text, tone } = expiryOf(
-    { expires_at, expires_soon: endsMs - nowMs.value < SOON_MS, status: 'valid' },
-    nowMs.value,
-  )
-  return (
-    <span title={expires_at === null ? undefined : utcText(endsMs)}>
-      {tone === undefined ? <span class="soft">{text}</span> : <Status meaning={tone}>{text}</Status>}
-    </span>
-  )
-}
+/** Tells whether a key expires within a week, of which the API warns for tokens only. */
+const isSoon = ({ expires_at }: ApiKey): boolean =>
+  expires_at !== null && Date.parse(expires_at) - nowMs.value < SOON_MS

@@ -34,7 +34,7 @@ export function LimitFields({ limits, errors, onLimits }: LimitFieldsProps) {
                 {limitColumns.map((column) => {
                   const field = limitField(signal, column)
                   return (
-                    <td key={field}>
+                    <td key={field} data-limit={column.name}>
                       <input
                         aria-label={`${column.name}, ${signal}`}
                         aria-invalid={errors[field] === undefined ? undefined : true}

@@ -1,13 +1,16 @@
 import { useState } from 'preact/hooks'
 import type { CreatedToken, IngestToken } from '../../api/management.ts'
+import { session } from '../../app/session.ts'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { Notice } from '../../components/page-states.tsx'
+import { Snippet } from '../../components/snippet.tsx'
 import { Ago, Time } from '../../components/text.tsx'
 import { EditTokenDialog } from './edit-token-dialog.tsx'
 import { createToken, revokeToken } from './management-api.ts'
 import { ProblemNotice } from './problem-notice.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
+import { senderSettings } from './sender-settings.ts'
 import { TokenFormDialog } from './token-form-dialog.tsx'
 import { emptyTokenForm, tokenDraft } from './token-form-model.ts'
 import { useAction } from './use-action.ts'
@@ -115,11 +118,25 @@ function CreatedDialog({ created, replaced, onClose }: CreatedDialogProps) {
           {text}
         </Notice>
       ))}
-      <div class="field">
-        <span class="label">Use it in a collector</span>
-        <code class="soft wrap">{`headers: { authorization: "Bearer \${env:INGEST_TOKEN}" }`}</code>
-      </div>
+      <SenderSettingsList created={created} />
     </SecretDialog>
+  )
+}
+
+/** Where to send telemetry with a new token, and settings of senders to copy. */
+function SenderSettingsList({ created }: { readonly created: CreatedToken }) {
+  const url = session.value?.ingest.otlp_url
+  if (url === undefined) return null
+  const { environment, collector, command } = senderSettings(url, created)
+  return (
+    <section class="sender" aria-label="Use it">
+      <p>
+        Send OTLP over HTTP or gRPC to <code>{url}</code>.
+      </p>
+      {command === undefined ? null : <Snippet label="Try it with curl, in bash or zsh" text={command} />}
+      <Snippet label="Environment of an OpenTelemetry SDK" text={environment} />
+      <Snippet label="Exporter of a collector" text={collector} />
+    </section>
   )
 }
 

@@ -1,18 +1,17 @@
 import type { IngestToken } from '../../api/management.ts'
 import { may } from '../../app/session.ts'
 import { type Column, DataTable } from '../../components/data-table.tsx'
-import { nowMs } from '../../components/now.ts'
 import { Blank } from '../../components/page-states.tsx'
 import type { PagedList } from '../../components/resource.ts'
 import { Spark } from '../../components/spark.tsx'
-import { Status } from '../../components/status.tsx'
 import { Ago } from '../../components/text.tsx'
-import { utcText } from '../../components/time.ts'
 import { DataPanel } from './data-panel.tsx'
+import { ExpiryCell } from './expiry-cell.tsx'
 import { HourlyUse, RequestCount } from './hourly-use.tsx'
 import { requestsByHour } from './hourly-use-model.ts'
+import { RowAction } from './row-action.tsx'
 import type { TokenDialog } from './token-dialogs.tsx'
-import { bytesText, expiryOf, restrictions, signalsText, tokensSummary } from './token-model.ts'
+import { bytesText, restrictions, signalsText, tokensSummary } from './token-model.ts'
 
 interface TokenTableProps {
   readonly tokens: PagedList<IngestToken>
@@ -130,7 +129,7 @@ const tokenColumns: readonly Column<IngestToken>[] = [
     headerClass: 'opt',
     cell: ({ last_used_at }) => <Ago at={last_used_at} />,
   },
-  { id: 'expires', header: 'Expires', cell: (token) => <ExpiryText token={token} /> },
+  { id: 'expires', header: 'Expires', cell: (token) => <ExpiryCell of={token} /> },
 ]
 
 const actionsColumn = (open: (dialog: TokenDialog) => void): Column<IngestToken> => ({
@@ -139,42 +138,12 @@ const actionsColumn = (open: (dialog: TokenDialog) => void): Column<IngestToken>
   isNumeric: true,
   cell: (token) => (
     <span class="actions">
-      <Action word="Edit" token={token} onClick={() => open({ kind: 'edit', token })} />
-      <Action word="Rotate" token={token} onClick={() => open({ kind: 'rotate', token })} />
-      <Action word="Revoke" token={token} isDanger onClick={() => open({ kind: 'revoke', token })} />
+      <RowAction word="Edit" name={token.name} onClick={() => open({ kind: 'edit', token })} />
+      <RowAction word="Rotate" name={token.name} onClick={() => open({ kind: 'rotate', token })} />
+      <RowAction word="Revoke" name={token.name} isDanger onClick={() => open({ kind: 'revoke', token })} />
     </span>
   ),
 })
-
-interface ActionProps {
-  readonly word: string
-  readonly token: IngestToken
-  readonly isDanger?: boolean
-  readonly onClick: () => void
-}
-
-function Action({ word, token, isDanger = false, onClick }: ActionProps) {
-  return (
-    <button
-      class={isDanger ? 'btn quiet small danger' : 'btn quiet small'}
-      type="button"
-      aria-label={`${word} ${token.name}`}
-      onClick={onClick}
-    >
-      {word}
-    </button>
-  )
-}
-
-function ExpiryText({ token }: { readonly token: IngestToken }) {
-  const { text, tone } = expiryOf(token, nowMs.value)
-  const title = token.expires_at === null ? undefined : utcText(Date.parse(token.expires_at))
-  return (
-    <span title={title}>
-      {tone === undefined ? <span class="soft">{text}</span> : <Status meaning={tone}>{text}</Status>}
-    </span>
-  )
-}
 
 /** The limits and restrictions of a token, which open below its name. */
 function Restrictions({ token }: { readonly token: IngestToken }) {

@@ -23,9 +23,9 @@ export function Figures({ insights: { totals, previous, minutes } }: { readonly 
         <Points before={previous.failure_rate} now={totals.failure_rate} />
       </div>
       <div>
-        <dt>Compute</dt>
+        <dt>Compute time</dt>
         <dd>{numberText(Math.round(compute))} min</dd>
-        <dd class="delta soft">{numberText(totals.runs)} runs</dd>
+        <dd class="delta soft">all jobs of {numberText(totals.runs)} runs</dd>
       </div>
     </dl>
   )

@@ -11,7 +11,7 @@ import { RangeControl } from '../../components/range-control.tsx'
 import { useResource } from '../../components/resource.ts'
 import { numberText } from '../../components/text.tsx'
 import { localText } from '../../components/time.ts'
-import { place } from '../../location.ts'
+import { place, withQuery } from '../../location.ts'
 import { Durations } from './durations.tsx'
 import { Figures } from './figures.tsx'
 import { runsAddress } from './job-links.ts'
@@ -20,15 +20,20 @@ import { SlowestJobs } from './slowest-jobs.tsx'
 import { FailingJobs, FlakyJobs, Retries } from './unstable-jobs.tsx'
 import './insights.css'
 
+/** The number of rows of a list that the service returns unless it is asked for more, and the highest number. */
+const DEFAULT_ROWS = 50
+const MAX_ROWS = 500
 const FILTERS = ['project', 'ref', 'service'] as const
 
 /** The page Insights: how long pipelines took, what made them slow, and what failed without reason. */
 export default function InsightsPage() {
   const { query } = place.value
   const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name)]))
-  const key = JSON.stringify([filters, query.get('range'), query.get('since'), query.get('until')])
+  // A job that the address names may be far below in its list.
+  const limit = query.get('rows') === 'all' || query.get('job') !== null ? MAX_ROWS : null
+  const key = JSON.stringify([filters, query.get('range'), query.get('since'), query.get('until'), limit])
   const insights = useResource(key, (signal) =>
-    getInsights({ ...filters, ...rangeOf(query, Date.now()).query }, signal),
+    getInsights({ ...filters, ...rangeOf(query, Date.now()).query, limit }, signal),
   )
   const facets = useResource('facets', (signal) => getFacets({}, signal))
   const { reload } = insights
@@ -104,6 +109,7 @@ function Loaded({ insights, isBusy, error, onRetry }: LoadedProps) {
   const range = rangeOf(query, nowMs.value)
   const ref = query.get('ref')
   const span = { since: range.query.since, until: range.query.until ?? new Date(range.untilMs).toISOString() }
+  const lists = [insights.slowest_jobs, insights.flaky_jobs, insights.failing_jobs, insights.retries]
   const runsOf = (project: string | null) => runsAddress(span, { project, ref })
   if (insights.totals.runs === 0 && insights.slowest_jobs.length === 0) return <Empty words={range.words} />
   return (
@@ -140,6 +146,13 @@ function Loaded({ insights, isBusy, error, onRetry }: LoadedProps) {
         <FailingJobs jobs={insights.failing_jobs} />
         <Retries jobs={insights.retries} runsOf={runsOf} />
       </div>
+      {lists.some(({ length }) => length === DEFAULT_ROWS) ? (
+        <p class="more-rows">
+          <a class="btn" href={withQuery({ rows: 'all' })}>
+            Show up to {MAX_ROWS} rows in each list
+          </a>
+        </p>
+      ) : null}
     </>
   )
 }

@@ -1,10 +1,11 @@
 import type { SlowJob } from '../../api/insights.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
-import { type Column, DataTable } from '../../components/data-table.tsx'
+import type { Column } from '../../components/data-table.tsx'
 import { differenceText } from '../../components/duration.ts'
 import { Spark } from '../../components/spark.tsx'
 import { Duration, numberText } from '../../components/text.tsx'
 import { shortProject } from './job-links.ts'
+import { JobPanel } from './job-panel.tsx'
 
 interface SlowestJobsProps {
   readonly jobs: readonly SlowJob[]
@@ -14,10 +15,15 @@ interface SlowestJobsProps {
 /** The table of the jobs that took the most time on critical paths. */
 export function SlowestJobs({ jobs, runsOf }: SlowestJobsProps) {
   return (
-    <section class="panel" aria-labelledby="slowest-jobs">
-      <header>
-        <h2 id="slowest-jobs">Slowest jobs</h2>
-        <span class="end">
+    <JobPanel
+      id="slowest-jobs"
+      title="Slowest jobs"
+      note="Ranked by time on the critical path: what pipelines would save if the job took no time."
+      empty="No job ran in this range."
+      columns={columns(runsOf)}
+      rows={jobs}
+      end={
+        <>
           <CsvButton
             table="Slowest jobs"
             headers={[
@@ -38,17 +44,9 @@ export function SlowestJobs({ jobs, runsOf }: SlowestJobsProps) {
             }
           />
           <a href="/compare">Compare two runs</a>
-        </span>
-      </header>
-      <p class="note">Ranked by time on the critical path: what pipelines would save if the job took no time.</p>
-      {jobs.length === 0 ? (
-        <p class="note">No job ran in this range.</p>
-      ) : (
-        <div class="scroll">
-          <DataTable label="Slowest jobs" columns={columns(runsOf)} rows={jobs} rowKey={keyOf} />
-        </div>
-      )}
-    </section>
+        </>
+      }
+    />
   )
 }
 
@@ -119,8 +117,4 @@ function Change({ job: { change_seconds, p50 } }: { readonly job: SlowJob }) {
       {differenceText(change_seconds)}
     </span>
   )
-}
-
-function keyOf({ project, stage, name }: SlowJob): string {
-  return JSON.stringify([project, stage, name])
 }

@@ -1,37 +1,30 @@
 import type { FailingJob, FlakyJob, RetriedJob } from '../../api/insights.ts'
 import { CsvButton } from '../../components/csv-button.tsx'
-import { type Column, DataTable } from '../../components/data-table.tsx'
+import type { Column } from '../../components/data-table.tsx'
 import { Duration, numberText, percentText } from '../../components/text.tsx'
 import { shortProject } from './job-links.ts'
+import { JobPanel } from './job-panel.tsx'
 
 /** The table of the jobs that passed and failed on the same commit. */
 export function FlakyJobs({ jobs }: { readonly jobs: readonly FlakyJob[] }) {
   return (
-    <section class="panel" aria-labelledby="flaky-jobs">
-      <header>
-        <h2 id="flaky-jobs">Flaky jobs</h2>
-        <span class="end">
-          <CsvButton
-            table="Flaky jobs"
-            headers={['job', 'project', 'flaky_commits', 'commits', 'rate', 'success', 'failed']}
-            rows={() =>
-              jobs.map((job) => [job.name, job.project, job.shas, job.shas_total, job.rate, job.success, job.failed])
-            }
-          />
-        </span>
-      </header>
-      <p class="note">
-        Passed and failed on the same commit, retries included. Marks: the last 24 results, failures hang below the
-        line.
-      </p>
-      {jobs.length === 0 ? (
-        <p class="note">No job both passed and failed on one commit in this range.</p>
-      ) : (
-        <div class="scroll">
-          <DataTable label="Flaky jobs" columns={flakyColumns} rows={jobs} rowKey={keyOf} />
-        </div>
-      )}
-    </section>
+    <JobPanel
+      id="flaky-jobs"
+      title="Flaky jobs"
+      note="Passed and failed on the same commit, retries included. Marks: the last 24 results, failures hang below the line."
+      empty="No job both passed and failed on one commit in this range."
+      columns={flakyColumns}
+      rows={jobs}
+      end={
+        <CsvButton
+          table="Flaky jobs"
+          headers={['job', 'project', 'flaky_commits', 'commits', 'rate', 'success', 'failed']}
+          rows={() =>
+            jobs.map((job) => [job.name, job.project, job.shas, job.shas_total, job.rate, job.success, job.failed])
+          }
+        />
+      }
+    />
   )
 }
 
@@ -100,17 +93,21 @@ function Results({ results }: { readonly results: readonly string[] }) {
 /** The table of the jobs that failed most often. */
 export function FailingJobs({ jobs }: { readonly jobs: readonly FailingJob[] }) {
   return (
-    <section class="panel" aria-labelledby="failing-jobs">
-      <header>
-        <h2 id="failing-jobs">Failing jobs</h2>
-      </header>
-      <p class="note">Failed attempts of those that passed or failed.</p>
-      {jobs.length === 0 ? (
-        <p class="note">No job failed in this range.</p>
-      ) : (
-        <DataTable label="Failing jobs" columns={failingColumns} rows={jobs} rowKey={keyOf} />
-      )}
-    </section>
+    <JobPanel
+      id="failing-jobs"
+      title="Failing jobs"
+      note="Failed attempts of those that passed or failed."
+      empty="No job failed in this range."
+      columns={failingColumns}
+      rows={jobs}
+      end={
+        <CsvButton
+          table="Failing jobs"
+          headers={['job', 'stage', 'project', 'failed', 'success', 'rate']}
+          rows={() => jobs.map((job) => [job.name, job.stage, job.project, job.failed, job.success, job.rate])}
+        />
+      }
+    />
   )
 }
 
@@ -129,17 +126,21 @@ export function Retries({
   readonly runsOf: (project: string | null) => string
 }) {
   return (
-    <section class="panel" aria-labelledby="retries">
-      <header>
-        <h2 id="retries">Retries</h2>
-      </header>
-      <p class="note">Lost is the time of all attempts but the last.</p>
-      {jobs.length === 0 ? (
-        <p class="note">No job was retried in this range.</p>
-      ) : (
-        <DataTable label="Retries" columns={retryColumns(runsOf)} rows={jobs} rowKey={keyOf} />
-      )}
-    </section>
+    <JobPanel
+      id="retries"
+      title="Retries"
+      note="Lost is the time of all attempts but the last."
+      empty="No job was retried in this range."
+      columns={retryColumns(runsOf)}
+      rows={jobs}
+      end={
+        <CsvButton
+          table="Retries"
+          headers={['job', 'stage', 'project', 'runs', 'retries', 'lost_seconds']}
+          rows={() => jobs.map((job) => [job.name, job.stage, job.project, job.runs, job.retries, job.lost_seconds])}
+        />
+      }
+    />
   )
 }
 
@@ -174,12 +175,4 @@ function retryColumns(runsOf: (project: string | null) => string): readonly Colu
       cell: ({ lost_seconds }) => <Duration seconds={lost_seconds} />,
     },
   ]
-}
-
-function keyOf(job: {
-  readonly name: string
-  readonly stage?: string | null
-  readonly project: string | null
-}): string {
-  return JSON.stringify([job.project, job.stage, job.name])
 }

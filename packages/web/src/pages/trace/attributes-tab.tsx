@@ -1,8 +1,9 @@
 import { useMemo, useState } from 'preact/hooks'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { type Attribute, attributeGroups, LEGACY_GROUP } from './attribute-groups.ts'
+import { pageUrl } from './forge-page.ts'
 import { LongText } from './long-text.tsx'
-import { safeUrl, type TraceSpan } from './trace-span.ts'
+import type { TraceSpan } from './trace-span.ts'
 import { nameText } from './trace-text.ts'
 
 /** The attributes of a span and of its resource, each with a button that copies it. */
@@ -61,11 +62,15 @@ export function Attributes({ attributes }: { readonly attributes: readonly Attri
   return (
     <dl class="kv">
       {attributes.map(({ key, text }, index) => {
-        const url = safeUrl(text)
+        const url = pageUrl(text)
         return (
           <div key={index}>
             <dt>
-              <bdi>{nameText(key)}</bdi>
+              <bdi>
+                {nameText(key)
+                  .split(/(?<=[._])/)
+                  .map((part) => [part, <wbr />])}
+              </bdi>
             </dt>
             <dd>
               {url === undefined ? (

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { criticalPath } from './critical-path.ts'
@@ -19,35 +18,7 @@ const sentence = (tree: TraceTree) =>
 
 const bridge = { 'svc.cicd.pipeline.task.kind': 'bridge' }
 
-interface SpanCase {
-  readonly id: string
-  readonly parent: string
-  readonly kind: 'pipeline' | 'stage' | 'job' | 'bridge'
-  readonly from: number
-  readonly to: number
-  readonly executed?: boolean
-}
-
-/** The cases that the embedded store is tested against too. */
-const cases: readonly {
-  readonly case: string
-  readonly spans: readonly SpanCase[]
-  readonly exclusive: Readonly<Record<string, number>>
-}[] = JSON.parse(readFileSync(new URL('../../../../../fixtures/critical-path.json', import.meta.url), 'utf8'))
-
-function wireSpanOf({ id, parent, kind, from, to, executed = true }: SpanCase) {
-  if (kind === 'pipeline') return pipelineSpan(id, parent, from, to)
-  if (kind === 'stage') return wireSpan(id, parent, from, to, { 'cicd.pipeline.task.type': 'test' })
-  const attributes = { 'svc.cicd.pipeline.task.run.executed': executed, ...(kind === 'bridge' && bridge) }
-  return jobSpan(id, parent, from, to, attributes)
-}
-
 describe('the critical path', () => {
-  test.each(cases)('$case', ({ spans, exclusive }) => {
-    const found = Object.entries(secondsById(treeOfSpans(spans.map(wireSpanOf))))
-    expect(Object.fromEntries(found.filter(([, seconds]) => seconds !== 0))).toEqual(exclusive)
-  })
-
   test('goes back from the end, each time to the job that finished last before', () => {
     const tree = treeOfSpans([
       pipelineSpan('run', '', 0, 100),

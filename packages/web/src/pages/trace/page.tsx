@@ -9,8 +9,11 @@ import { TraceHead } from './trace-head.tsx'
 import { modelTrace } from './trace-model.ts'
 import { useTrace } from './use-trace.ts'
 import { Waterfall } from './waterfall.tsx'
-import './trace.css'
-import './trace-page.css'
+import './page.css'
+import './waterfall.css'
+import './bars.css'
+import './tools.css'
+import './pane.css'
 
 /** The page Trace: what happened, the waterfall, and the selected span. */
 export default function Page({ params }: PageProps) {

@@ -7,6 +7,7 @@ import { Status } from '../../components/status.tsx'
 import { place, setQuery } from '../../location.ts'
 import { AttributesTab } from './attributes-tab.tsx'
 import { EventsTab } from './events-tab.tsx'
+import { pageUrl } from './forge-page.ts'
 import { LogsTab, type StoredRecord } from './logs-tab.tsx'
 import { durationText, nameText, reasonText, shortName, statusLooks } from './trace-text.ts'
 import type { TraceNode, TraceTree } from './trace-tree.ts'
@@ -112,11 +113,12 @@ function summaryOf({ span, attempt }: TraceNode): string[] {
 
 function Links({ traceId, tree, node }: Omit<PaneProps, 'onClose'>) {
   const { span } = node
+  const forgePage = pageUrl(span.url)
   const others = (span.wire.links ?? []).filter(({ spanId, traceId: other }) => isId(spanId, 16) && isId(other, 32))
   return (
     <p class="pane-links">
-      {span.url === undefined ? null : (
-        <a href={span.url} target="_blank" rel="noopener noreferrer">
+      {forgePage === undefined ? null : (
+        <a href={forgePage} target="_blank" rel="noopener noreferrer">
           {span.kind === 'pipeline' ? 'Pipeline' : 'Job'} {span.runId === undefined ? '' : nameText(span.runId)} in
           forge
         </a>

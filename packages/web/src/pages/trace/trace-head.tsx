@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { Status } from '../../components/status.tsx'
 import { Duration, numberText, Time } from '../../components/text.tsx'
+import { pageUrl } from './forge-page.ts'
 import { runFacts } from './run-facts.ts'
 import type { TraceModel } from './trace-model.ts'
 import { nameText, statusLooks } from './trace-text.ts'
@@ -17,6 +18,7 @@ export function TraceHead({ traceId, model, onSelect }: TraceHeadProps) {
   const { root, sentence, tree } = model
   const isRun = root?.span.kind === 'pipeline'
   const facts = useMemo(() => (root === undefined ? undefined : runFacts(root.span)), [root])
+  const forgePage = pageUrl(facts?.url)
   const { label, meaning } = statusLooks[root?.span.status ?? 'none']
   return (
     <>
@@ -56,8 +58,8 @@ export function TraceHead({ traceId, model, onSelect }: TraceHeadProps) {
           >
             Raw OTLP
           </a>
-          {facts?.url === undefined ? null : (
-            <a class="btn" href={facts.url} target="_blank" rel="noopener noreferrer">
+          {forgePage === undefined ? null : (
+            <a class="btn" href={forgePage} target="_blank" rel="noopener noreferrer">
               Open in forge <ForgeIcon />
             </a>
           )}

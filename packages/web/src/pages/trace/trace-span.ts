@@ -230,6 +230,14 @@ function statusOf(found: Read, wire: WireSpan, kind: SpanKind): SpanStatus {
   return known ?? (wire.status?.code === ERROR ? 'failed' : 'none')
 }
 
+/** Returns whether a URL is another one or below it. */
+export function isBelow(url: string, base: string): boolean {
+  if (!URL.canParse(url) || !URL.canParse(base)) return false
+  const root = new URL(base).href.replace(/\/+$/, '')
+  const { href } = new URL(url)
+  return href === root || href.startsWith(`${root}/`)
+}
+
 const MAX_URL = 2_048
 
 /** Returns the URL if it leads to a web page: `http` or `https`, without a password, and of at most 2,048 characters. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { jobSpan, pipelineSpan, treeOfFixtures, treeOfSpans, wireSpan } from './trace-model.harness.ts'
 import { nextFailure, visibleRows } from './trace-rows.ts'
-import { safeUrl } from './trace-span.ts'
+import { isBelow, safeUrl } from './trace-span.ts'
 import { laneText } from './trace-text.ts'
 import type { TraceTree } from './trace-tree.ts'
 
@@ -160,6 +160,18 @@ test('only addresses of web pages become links', () => {
     '',
   ]
   for (const text of [...refused, `https://forge.example/${'a'.repeat(3000)}`]) expect(safeUrl(text)).toBeUndefined()
+})
+
+test.each([
+  ['https://forge.example/shop/-/jobs/1', 'https://forge.example', true],
+  ['https://forge.example/shop/-/jobs/1', 'https://forge.example/shop/', true],
+  ['https://forge.example', 'https://forge.example/', true],
+  ['https://forge.example.org/shop', 'https://forge.example', false],
+  ['https://forge.example:8443/shop', 'https://forge.example', false],
+  ['https://forge.example/shopping', 'https://forge.example/shop', false],
+  ['no URL', 'https://forge.example', false],
+])('%s is below %s: %s', (url, base, expected) => {
+  expect(isBelow(url, base)).toBe(expected)
 })
 
 test('the filter for failures keeps the failed spans and the rows above them, folded ones included', () => {

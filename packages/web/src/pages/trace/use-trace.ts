@@ -18,6 +18,9 @@ export interface LoadingTrace {
 /** More spans than this are not loaded, because the browser has to hold all of them. */
 export const MAX_SPANS = 100_000
 
+/** Small pages show the first rows early, and other queries of the store wait less. */
+const SPANS_PER_PAGE = '2000'
+
 interface Answer {
   readonly resourceSpans?: readonly WireResourceSpans[]
   readonly truncated?: boolean
@@ -51,7 +54,11 @@ async function loadTrace(traceId: string, signal: AbortSignal, show: (state: Sta
   let received = 0
   let cursor: string | null = null
   do {
-    const page: { items: unknown; nextCursor: string | null } = await getPage(path, { cursor }, signal)
+    const page: { items: unknown; nextCursor: string | null } = await getPage(
+      path,
+      { limit: SPANS_PER_PAGE, cursor },
+      signal,
+    )
     const { resourceSpans = [], truncated = false } = page.items as Answer
     const isFirst = cursor === null
     cursor = page.nextCursor

@@ -1,0 +1,53 @@
+export const consolePages = [
+  {
+    path: '/pipelines',
+    title: 'Pipelines',
+    folder: 'pipelines',
+    needsStore: true,
+    navigation: { group: 'observe', key: 'p', icon: 'pipelines' },
+  },
+  {
+    path: '/insights',
+    title: 'Insights',
+    folder: 'insights',
+    needsStore: true,
+    navigation: { group: 'observe', key: 'i', icon: 'insights' },
+  },
+  {
+    path: '/traces',
+    title: 'Traces',
+    folder: 'traces',
+    needsStore: true,
+    navigation: { group: 'observe', key: 't', icon: 'traces' },
+  },
+  { path: '/traces/:traceId', title: 'Trace', folder: 'trace', needsStore: true },
+  { path: '/compare', title: 'Compare', folder: 'compare', needsStore: true, section: '/pipelines' },
+  {
+    path: '/logs',
+    title: 'Logs',
+    folder: 'logs',
+    needsStore: true,
+    navigation: { group: 'observe', key: 'l', icon: 'logs' },
+  },
+  {
+    path: '/explore/metrics',
+    title: 'Metrics',
+    folder: 'metrics',
+    needsStore: true,
+    navigation: { group: 'observe', key: 'm', icon: 'metrics' },
+  },
+  {
+    path: '/ingest',
+    title: 'Ingest',
+    folder: 'ingest',
+    needsStore: false,
+    navigation: { group: 'administration', key: 'e', icon: 'ingest' },
+  },
+  {
+    path: '/api-keys',
+    title: 'API keys',
+    folder: 'api-keys',
+    needsStore: false,
+    navigation: { group: 'administration', key: 'k', icon: 'apiKeys' },
+  },
+]

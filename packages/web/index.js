@@ -1,0 +1,2 @@
+export { consoleDirectory } from './console-directory.js'
+export { consolePages } from './console-pages.js'
