@@ -74,7 +74,13 @@ const comparableDraft = (draft: PipelineDraft) => ({
   // Only the core reads the name of a user, and the author and time of a commit.
   user: unlessEmpty({ id: draft.user?.id, username: draft.user?.username }),
   commit: unlessEmpty({ id: draft.commit?.id, title: draft.commit?.title, message: draft.commit?.message }),
-  upstream: draft.upstream,
+  upstream: draft.upstream && {
+    pipelineId: draft.upstream.pipelineId,
+    jobId: draft.upstream.jobId,
+    isOtherProject: draft.upstream.isOtherProject,
+    projectPath: draft.upstream.projectPath,
+    projectId: draft.upstream.projectId,
+  },
   createdAtMs: exportable(draft.createdAtMs),
   finishedAtMs: exportable(draft.finishedAtMs),
   durationSeconds: draft.durationSeconds,
@@ -111,6 +117,7 @@ const comparableRecord = (record: PipelineRecord): ReturnType<typeof comparableD
     jobId: stored(record.upstream.bridgeId),
     isOtherProject: record.upstream.otherProject,
     projectPath: storedText(record.upstream.projectPath),
+    projectId: stored(record.upstream.projectId),
   },
   createdAtMs: storedMs(record.createdAtNs),
   finishedAtMs: storedMs(record.finishedAtNs),

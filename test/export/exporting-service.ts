@@ -11,13 +11,15 @@ export interface ServiceOptions {
   readonly databaseUrl?: string | undefined
   /** The timeout of one attempt. Default: that of the service. */
   readonly attemptSeconds?: number
+  /** More environment variables. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Starts a core that accepts records and hooks of the source, and exports them to the endpoint. */
 export function startService(
   dataDir: string,
   endpoint: string,
-  { databaseUrl, attemptSeconds }: ServiceOptions = {},
+  { databaseUrl, attemptSeconds, env }: ServiceOptions = {},
 ): Promise<CoreProcess> {
   const source = { secretToken: SOURCE_SECRET, signals, endpoint, token: tokens.source }
   return CoreProcess.start(dataDir, {
@@ -27,6 +29,7 @@ export function startService(
       PENSTOCK_EXTERNAL_URL: 'https://ci.example.com',
       PENSTOCK_EXPORT_ENDPOINT: endpoint,
       PENSTOCK_SOURCES: JSON.stringify({ [SOURCE]: source }),
+      ...env,
       ...(attemptSeconds !== undefined && { PENSTOCK_EXPORT_TIMEOUT_SECONDS: String(attemptSeconds) }),
     },
   })

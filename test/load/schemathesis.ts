@@ -28,6 +28,9 @@ const here = join(testsDirectory, 'schemathesis')
 const DEFAULT_MINUTES = 25
 const DESCRIPTION = 'openapi.json'
 
+/** The operations on objects that the API cannot create: it writes unsigned commits only. */
+const withoutObjects = new Set(['GET /api/v4/projects/{id}/repository/commits/{sha}/signature'])
+
 const { schemathesis, schemathesisIsComplete } = preparedPaths()
 const [, , length, database] = process.argv
 if (existsSync(schemathesisIsComplete)) await perform(runsFor(length))
@@ -85,7 +88,8 @@ async function perform(runs: readonly Run[]): Promise<void> {
     }
     for (const [operation, statuses] of Object.entries(byAdministrator)) {
       const succeeded = [...statuses].some((status) => status.startsWith('2'))
-      if (!succeeded) faults.push(`never succeeded: ${operation}, ${[...statuses].join()}`)
+      if (!succeeded && !withoutObjects.has(operation))
+        faults.push(`never succeeded: ${operation}, ${[...statuses].join()}`)
     }
     const failed = core.stderr.split('\n').filter((line) => line.includes('"level":"error"'))
     faults.push(...failed.map((line) => `the core's log: ${line}`))

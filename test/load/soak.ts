@@ -16,6 +16,7 @@ const scripts = [
   'crash',
   'schemathesis',
   'export-kill',
+  'hook-kill',
   'export-workers',
   'export-outage',
   'graphql-fuzz',

@@ -10,6 +10,7 @@ import { convertCommand } from './commands/convert.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { exportCommand } from './commands/export.ts'
 import { exportQueueCommand } from './commands/export-queue.ts'
+import { hooksCommand } from './commands/hooks.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { oauthAppCommand } from './commands/oauth-app.ts'
 import { serveCommand } from './commands/serve.ts'
@@ -35,6 +36,7 @@ const commands: readonly CommandDefinition[] = [
   consoleCommand,
   userCommand,
   oauthAppCommand,
+  hooksCommand,
   migrateCommand,
   backupCommand,
   doctorCommand,

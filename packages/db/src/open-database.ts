@@ -1,7 +1,7 @@
 import type { Db } from './db.ts'
 import { isPostgresInvalidValue, isPostgresUnavailable, openPostgres } from './postgres.ts'
 import { QueueFullError } from './serial-queue.ts'
-import { isSqliteUnavailable, openSqlite, openSqliteReadOnly } from './sqlite.ts'
+import { isSqliteUnavailable, openSqlite, openSqliteReadOnly, type ReadOnlyOptions } from './sqlite.ts'
 
 /** Tells whether a location is a PostgreSQL URL (`postgres://…`, `postgresql://…`). Other locations are SQLite files. */
 export const isPostgresUrl = (location: string): boolean => /^postgres(?:ql)?:\/\//i.test(location)
@@ -11,8 +11,8 @@ export function openDatabase<Tables>(location: string): Db<Tables> {
 }
 
 /** Opens a database for reading only; an SQLite file must exist. */
-export function openReadOnly<Tables>(location: string): Pick<Db<Tables>, 'read' | 'close'> {
-  return isPostgresUrl(location) ? openPostgres(location) : openSqliteReadOnly(location)
+export function openReadOnly<Tables>(location: string, options?: ReadOnlyOptions): Pick<Db<Tables>, 'read' | 'close'> {
+  return isPostgresUrl(location) ? openPostgres(location) : openSqliteReadOnly(location, options)
 }
 
 /** Tells whether an error means that the database is unavailable at present, and not that the query is wrong. */

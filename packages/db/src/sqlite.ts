@@ -92,12 +92,20 @@ const open = (file: string) =>
     typeof text === 'string' ? folded(text) : text,
   )
 
+export interface ReadOnlyOptions {
+  /** The memory for pages of an SQLite file that queries read again. SQLite's own default is 16 MB. */
+  readonly cacheBytes?: number
+}
+
 /**
  * Opens an existing SQLite file for reading only. Neither the file nor the files beside it change.
  *
  * @throws SqliteError if the file does not exist
  */
-export function openSqliteReadOnly<Tables>(file: string): Pick<Db<Tables>, 'read' | 'close'> {
+export function openSqliteReadOnly<Tables>(
+  file: string,
+  { cacheBytes }: ReadOnlyOptions = {},
+): Pick<Db<Tables>, 'read' | 'close'> {
   // Without a write-ahead log, SQLite creates one even for reading. Only a connection that may write removes it again.
   const database = new Sqlite(file, {
     readonly: existsSync(`${file}-wal`),
@@ -105,7 +113,9 @@ export function openSqliteReadOnly<Tables>(file: string): Pick<Db<Tables>, 'read
     timeout: BUSY_TIMEOUT_MS,
   })
   database.pragma('query_only = ON')
-  const read = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
+  // A negative number is in KiB; a positive one would be in pages.
+  if (cacheBytes !== undefined) database.pragma(`cache_size = ${-Math.round(cacheBytes / 1024)}`)
+  const read = new Kysely<Tables>({ dialect: new DialectWithDriver({ database: withStatementCache(database) }) })
   return { read, close: () => read.destroy() }
 }
 
@@ -128,7 +138,11 @@ function useWriteAheadLog(database: Sqlite.Database): void {
 class DialectWithDriver extends SqliteDialect {
   readonly #driver: () => Driver
 
-  constructor(config: SqliteDialectConfig, driver: (config: SqliteDialectConfig) => Driver) {
+  /** @param driver makes the driver; by default Kysely's, which runs one query at a time */
+  constructor(
+    config: SqliteDialectConfig,
+    driver: (config: SqliteDialectConfig) => Driver = (config) => new SqliteDriver(config),
+  ) {
     super(config)
     this.#driver = () => driver(config)
   }

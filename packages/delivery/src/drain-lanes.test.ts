@@ -174,3 +174,36 @@ test('tries one delivery at a time until the receiver has accepted one; unsent o
   await stop()
   expect(sent).toEqual([['a1'], ['a2'], ['a3'], ['a4', 'a5']])
 })
+
+test('lanes of slow receivers have half of the places together, and a quick batch ends that', async () => {
+  const slow = ['a', 'b', 'c']
+  for (const lane of slow) await enqueue(lane, '1')
+  let gate: Gate | undefined
+  const { drain, sent, stop } = drainOf({
+    slowMs: 1_000,
+    send: async (batch, signal) => {
+      if (slow.includes(batch[0]!.lane)) {
+        if (gate === undefined) await clock.advance(1_000)
+        else await gate.opened
+      }
+      return all(accepted)(batch, signal)
+    },
+  })
+  await untilCounts({ open: 0, dead: 0 })
+  gate = new Gate()
+  for (const lane of slow) await enqueue(lane, '2')
+  drain.wake()
+  await until(async () => sent.length === 5)
+  await enqueue('z', '1')
+  drain.wake()
+  await until(async () => (await queue.list('delivered', { limit: 1 }))[0]?.key === 'z1')
+  expect(sent.slice(3)).toEqual([['a2'], ['b2'], ['z1']])
+  gate.open()
+  await untilCounts({ open: 0, dead: 0 })
+  gate = new Gate()
+  for (const lane of slow) await enqueue(lane, '3')
+  drain.wake()
+  await until(async () => sent.length === 10)
+  gate.open()
+  await stop()
+})

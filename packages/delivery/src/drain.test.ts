@@ -2,6 +2,7 @@ import { QueueFullError } from '@penstock/db'
 import { Gate } from '@penstock/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { ClaimedDelivery } from './delivery.ts'
 import {
   accepted,
   all,
@@ -20,7 +21,6 @@ import {
   untilCounts,
 } from './draining.harness.ts'
 import type { Outcome } from './outcome.ts'
-import type { ClaimedDelivery } from './queue.ts'
 
 newQueueForEachTest()
 

@@ -3,9 +3,11 @@ import { isUnavailable } from '@penstock/db'
 import type { Clock, Random } from '@penstock/runtime'
 import { afterOutcomes, type CircuitPolicy, isOnProbation } from './circuit.ts'
 import { POISON_AFTER_ABANDONED } from './deliveries.ts'
+import type { ClaimedDelivery, OpenLane, Settlement } from './delivery.ts'
 import { type LaneState, LaneStates } from './lane-states.ts'
 import type { Outcome } from './outcome.ts'
-import type { ClaimedDelivery, DeliveryQueue, OpenLane, Settlement } from './queue.ts'
+import { type PlaceRules, Places } from './places.ts'
+import type { DeliveryQueue } from './queue.ts'
 import { deadlineMsOf, nextAttemptAt, type RetryPolicy } from './retry.ts'
 
 /** The result of one delivery of a batch. The next claim returns `progress` to the sender. */
@@ -20,7 +22,7 @@ export interface Attempt {
  */
 export type Send = (batch: readonly ClaimedDelivery[], signal: AbortSignal) => Promise<readonly (Attempt | undefined)[]>
 
-export interface DrainOptions {
+export interface DrainOptions extends PlaceRules {
   readonly queue: Pick<DeliveryQueue, 'listOpenLanes' | 'listPoisonLanes' | 'claim' | 'settle'>
   /** Tells whether this process serves a lane; other lanes are left to other processes. Default: all. */
   readonly serves?: (lane: string) => boolean
@@ -34,9 +36,6 @@ export interface DrainOptions {
   /** The lease of a claim. It must be longer than `send` can take, or deliveries are sent twice. */
   readonly leaseMs: number
   readonly batchSize: number
-  /** The highest number of batches in progress: in total, and per lane. */
-  readonly concurrency: number
-  readonly laneConcurrency: number
   /** How often the drain looks for deliveries that other processes have enqueued. */
   readonly pollMs: number
   readonly onSettled?: (settled: readonly Settled[]) => void
@@ -64,6 +63,7 @@ const MAX_SETTLE_TRIES_ON_SHUTDOWN = 3
 export class Drain {
   readonly #options: DrainOptions
   readonly #lanes = new LaneStates()
+  readonly #places: Places
   readonly #inProgress = new Set<Promise<void>>()
   /** The lane that was looked at last. The next round begins after it, so that busy lanes do not starve the others. */
   #lastLane = ''
@@ -73,6 +73,7 @@ export class Drain {
 
   constructor(options: DrainOptions) {
     this.#options = options
+    this.#places = new Places(options)
   }
 
   /** Looks for due deliveries now instead of at the next poll. */
@@ -99,12 +100,12 @@ export class Drain {
 
   /** Starts what is due, and returns the time when the next delivery falls due. */
   async #startDue(signal: AbortSignal): Promise<number> {
-    const { clock, concurrency, serves } = this.#options
+    const { clock, serves } = this.#options
     await this.#startPoison(signal)
     const seen = new Set<string>()
     let nextMs = Number.POSITIVE_INFINITY
     for await (const { lane, dueMs } of this.#lanesInTurn(seen)) {
-      if (this.#inProgress.size >= concurrency || signal.aborted) return nextMs
+      if (this.#places.isFull || signal.aborted) return nextMs
       seen.add(lane)
       this.#lastLane = lane
       if (serves?.(lane) === false) continue
@@ -140,7 +141,7 @@ export class Drain {
     const isProbation = isOnProbation(state.circuit, circuit)
     const limit = isProbation ? 1 : batchSize
     // The loop is bounded by a count, not by free room: a batch of a fast lane can end before the next one is claimed.
-    for (let started = 0; started < laneConcurrency && this.#hasRoom(state, isProbation); started += 1) {
+    for (let started = 0; started < laneConcurrency && this.#places.hasRoom(state, isProbation); started += 1) {
       const nowMs = clock.nowMs()
       const deliveries = await queue.claim(lane, { claim: newClaim(), limit, leaseMs }, nowMs)
       const batch = { deliveries, leaseEndMs: nowMs + leaseMs }
@@ -161,7 +162,7 @@ export class Drain {
       const state = this.#lanes.getOrCreate(lane)
       const nowMs = clock.nowMs()
       if (state.circuit.openUntilMs > nowMs) continue
-      if (!this.#hasRoom(state, isOnProbation(state.circuit, circuit))) continue
+      if (!this.#places.hasRoom(state, isOnProbation(state.circuit, circuit))) continue
       const deliveries = await queue.claim(lane, { claim: newClaim(), limit: 1, leaseMs, poison: true }, nowMs)
       if (deliveries.length === 0) continue
       this.#poisonBatch = { deliveries, leaseEndMs: nowMs + leaseMs }
@@ -170,22 +171,12 @@ export class Drain {
     }
   }
 
-  /**
-   * Tells whether a lane may start a batch. Half of all places are reserved for idle lanes, so that slow
-   * receivers cannot fill them all.
-   */
-  #hasRoom({ inProgress }: LaneState, isProbation: boolean): boolean {
-    const { concurrency, laneConcurrency } = this.#options
-    if (inProgress === 0) return this.#inProgress.size < concurrency
-    return !isProbation && inProgress < laneConcurrency && this.#inProgress.size < concurrency / 2
-  }
-
   #start(batch: Batch, state: LaneState, signal: AbortSignal): void {
-    state.inProgress += 1
+    const leave = this.#places.take(state)
     const working = this.#work(batch, state, signal)
       .catch((error: unknown) => this.#options.onError(error))
       .finally(() => {
-        state.inProgress -= 1
+        leave()
         this.#inProgress.delete(working)
         if (this.#poisonBatch === batch) this.#poisonBatch = undefined
         this.wake()
@@ -194,7 +185,12 @@ export class Drain {
   }
 
   async #work(batch: Batch, state: LaneState, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options
+    const beganMs = clock.nowMs()
     const attempts = signal.aborted ? [] : await this.#send(batch.deliveries, signal)
+    // A batch that was not sent says nothing about the receiver.
+    const wasSent = attempts.some((attempt) => attempt !== undefined && attempt.outcome.kind !== 'retry')
+    if (wasSent) this.#places.learn(state, clock.nowMs() - beganMs)
     this.#updateCircuit(state, attempts)
     await this.#settle(batch, attempts, signal)
   }

@@ -3,6 +3,7 @@ export { notGlobalReason } from './address-rules.ts'
 export { AllowedHostError, AllowedHosts, hostOf } from './allowed-hosts.ts'
 export type { CircuitPolicy } from './circuit.ts'
 export { type DeliveryTables, deliveryMigrations } from './deliveries.ts'
+export * from './delivery.ts'
 export { type Attempt, Drain, type DrainOptions, type Send, type Settled } from './drain.ts'
 export {
   defaultHttpClientLimits,

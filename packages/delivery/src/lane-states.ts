@@ -4,6 +4,8 @@ export interface LaneState {
   circuit: Circuit
   /** The number of batches in progress. */
   inProgress: number
+  /** Whether the receiver took long for its last batch. */
+  isSlow: boolean
 }
 
 /**
@@ -23,7 +25,7 @@ export class LaneStates {
 
   /** Returns the state of a lane, and marks it as used now. */
   getOrCreate(lane: string): LaneState {
-    const state = this.#states.get(lane) ?? { circuit: untriedCircuit, inProgress: 0 }
+    const state = this.#states.get(lane) ?? { circuit: untriedCircuit, inProgress: 0, isSlow: false }
     this.#states.delete(lane)
     if (this.#states.size >= MAX_LANES) this.#evictOne()
     this.#states.set(lane, state)

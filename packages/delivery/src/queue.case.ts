@@ -1,7 +1,8 @@
 import { type Db, migrate, openDatabase } from '@penstock/db'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type DeliveryTables, deliveryMigrations } from './deliveries.ts'
-import { DeliveryQueue, type NewDelivery } from './queue.ts'
+import type { NewDelivery } from './delivery.ts'
+import { DeliveryQueue } from './queue.ts'
 
 const LEASE_MS = 1_000
 

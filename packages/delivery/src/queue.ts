@@ -1,81 +1,16 @@
 import { type Db, RowInsertion } from '@penstock/db'
-import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
-import { type DeliveriesTable, type DeliveryTables, POISON_AFTER_ABANDONED } from './deliveries.ts'
-
-/** A delivery to enqueue. A second one with the same `key` is ignored. */
-export interface NewDelivery {
-  readonly key: string
-  /**
-   * The lane of the delivery. Deliveries to one receiver with one credential share a lane: they are sent, wait and fail
-   * together.
-   */
-  readonly lane: string
-  /** Identifies the content for the sender, which reads the content itself when the delivery is sent. */
-  readonly subject: string
-}
-
-/**
- * A delivery that belongs to this claim until the lease ends. If it is not settled by
- * then, the next claim takes it over.
- */
-export interface ClaimedDelivery extends NewDelivery {
-  readonly id: number
-  readonly claim: string
-  readonly enqueuedAtMs: number
-  /**
-   * The number of claims before this one, including those that were never settled, because
-   * their attempts may have arrived.
-   */
-  readonly attemptsMade: number
-  /** The number of the latest consecutive claims that were never settled. */
-  readonly abandoned: number
-  /** The progress that the sender stored in an earlier attempt; '' if there is none. */
-  readonly progress: string
-}
-
-export interface ClaimOptions {
-  /** A unique id. */
-  readonly claim: string
-  readonly limit: number
-  readonly leaseMs: number
-  /** Claims poison deliveries instead of the others. */
-  readonly poison?: boolean
-}
-
-/** The result of an attempt. */
-export type Settlement =
-  | { readonly kind: 'delivered'; readonly message: string }
-  | { readonly kind: 'retry'; readonly atMs: number; readonly reason: string; readonly progress: string }
-  | { readonly kind: 'dead'; readonly reason: string; readonly progress: string }
-  /** Returned to the queue unsent; the attempt does not count. */
-  | { readonly kind: 'unsent' }
-
-/** An open or settled delivery, as shown to people. */
-export interface DeliveryStatus extends NewDelivery {
-  readonly id: number
-  readonly state: 'open' | 'delivered' | 'dead'
-  readonly enqueuedAtMs: number
-  readonly dueAtMs: number
-  readonly attemptsMade: number
-  /** The reason of the last attempt's result; one line without secrets. */
-  readonly reason: string
-  readonly settledAtMs: number | undefined
-}
-
-export interface OpenLane {
-  readonly lane: string
-  /** When its first open delivery may be claimed. */
-  readonly dueMs: number
-}
-
-/**
- * The number of deliveries by state. A value of 100,000 means at least as many, because counting
- * millions would block other work.
- */
-export interface QueueCounts {
-  readonly open: number
-  readonly dead: number
-}
+import { type Insertable, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import type { DeliveriesTable, DeliveryTables } from './deliveries.ts'
+import type {
+  ClaimedDelivery,
+  ClaimOptions,
+  DeliveryStatus,
+  NewDelivery,
+  OpenLane,
+  QueueCounts,
+  Settlement,
+} from './delivery.ts'
+import { columnsOf, is, isNotPoison, isPoison, statusOf } from './delivery-rows.ts'
 
 type NewRow = Pick<
   Insertable<DeliveriesTable>,
@@ -232,6 +167,22 @@ export class DeliveryQueue {
     return result.numUpdatedRows > 0n
   }
 
+  /**
+   * Stores the progress in the caller's transaction, so that it is stored together with what it stands for. Returns `false` if
+   * it was stored before, or the claim is lost: the caller must then leave the rest to the other claim.
+   */
+  async reach(tx: Transaction<DeliveryTables>, { id, claim }: ClaimedDelivery, progress: string): Promise<boolean> {
+    const result = await tx
+      .updateTable('deliveries')
+      .set({ progress })
+      .where('id', '=', id)
+      .where('claim', '=', claim)
+      .where('progress', '<>', progress)
+      .where(is('open'))
+      .executeTakeFirst()
+    return result.numUpdatedRows > 0n
+  }
+
   /** Settles deliveries in one transaction. Returns those with a lost claim, which were not changed. */
   async settle(
     settled: readonly { readonly delivery: ClaimedDelivery; readonly settlement: Settlement }[],
@@ -347,47 +298,5 @@ export class DeliveryQueue {
 
   #of(db: Kysely<DeliveryTables>) {
     return db.selectFrom('deliveries').selectAll().where('queue', '=', this.#name)
-  }
-}
-
-/** A condition with literals, because SQLite uses a partial index only if the query repeats its condition literally. */
-const is = (state: DeliveryStatus['state']) =>
-  state === 'open' ? sql<boolean>`state = 'open'` : sql<boolean>`state <> 'open' and state = ${sql.lit(state)}`
-
-const isPoison = sql<boolean>`abandoned >= ${sql.lit(POISON_AFTER_ABANDONED)}`
-const isNotPoison = sql<boolean>`abandoned < ${sql.lit(POISON_AFTER_ABANDONED)}`
-
-function columnsOf(settlement: Settlement, { attemptsMade, enqueuedAtMs }: ClaimedDelivery, nowMs: number) {
-  const over = { claim: null, settled_at_ms: nowMs }
-  switch (settlement.kind) {
-    case 'delivered':
-      return { ...over, state: 'delivered' as const, reason: settlement.message, progress: '' }
-    case 'dead':
-      return { ...over, state: 'dead' as const, reason: settlement.reason, progress: settlement.progress }
-    case 'retry':
-      return {
-        claim: null,
-        due_at_ms: settlement.atMs,
-        reason: settlement.reason,
-        progress: settlement.progress,
-        abandoned: 0,
-      }
-    case 'unsent':
-      return { claim: null, due_at_ms: enqueuedAtMs, attempts: attemptsMade }
-  }
-}
-
-function statusOf(row: Selectable<DeliveriesTable>): DeliveryStatus {
-  return {
-    id: row.id,
-    key: row.key,
-    lane: row.lane,
-    subject: row.subject,
-    state: row.state,
-    enqueuedAtMs: row.enqueued_at_ms,
-    dueAtMs: row.due_at_ms,
-    attemptsMade: row.attempts,
-    reason: row.reason,
-    settledAtMs: row.settled_at_ms ?? undefined,
   }
 }

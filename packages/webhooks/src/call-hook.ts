@@ -29,7 +29,11 @@ export interface OneCall {
   readonly eventUuid: string
   /** The event that causes the call, if it is not a test and not repeated. */
   readonly payloadId?: number
+  /** Runs in the transaction that stores the end of the call, or that finds out that it may not be made. */
+  readonly onEnded?: (db: Writer) => Promise<void>
 }
+
+type Writer = Parameters<Parameters<Core['db']['write']>[0]>[0]
 
 export const RECURSIVE = 'Recursive webhook blocked'
 
@@ -39,11 +43,12 @@ export const RECURSIVE = 'Recursive webhook blocked'
  */
 export async function callHook(context: HookCallContext, call: OneCall): Promise<HookCallResult> {
   const { core, sender, log } = context
-  const { hook, prepared, eventUuid, payloadId } = call
+  const { hook, prepared, eventUuid, payloadId, onEnded } = call
   const callId = await core.db.write(async (db) => {
     const tx = { db, nowMs: core.clock.nowMs() }
-    const joins = await joinHookChain(tx, eventUuid, hook.id)
-    return joins ? insertHookCall(tx, prepared.start, payloadId) : undefined
+    if (await joinHookChain(tx, eventUuid, hook.id)) return insertHookCall(tx, prepared.start, payloadId)
+    await onEnded?.(db)
+    return undefined
   })
   if (callId === undefined) {
     log.warn(
@@ -60,6 +65,7 @@ export async function callHook(context: HookCallContext, call: OneCall): Promise
     const tx = { db, nowMs: core.clock.nowMs() }
     await endHookCall(tx, callId, end)
     await countResult({ core, db }, call, end, tx.nowMs)
+    await onEnded?.(db)
   })
   return end.status === undefined
     ? { kind: 'failed', reason: end.internalError ?? 'internal error' }
@@ -78,7 +84,7 @@ const masked = (end: HookCallEnd, { secrets: { urlVariables } }: Hook): HookCall
 
 /** Stores the health of the hook after a call. Failures count only while the hook is executable. */
 async function countResult(
-  { core, db }: { readonly core: Core; readonly db: Parameters<Parameters<Core['db']['write']>[0]>[0] },
+  { core, db }: { readonly core: Core; readonly db: Writer },
   { hook }: OneCall,
   { status }: HookCallEnd,
   nowMs: number,

@@ -1,10 +1,14 @@
 import {
+  approveMergeRequest,
   createCommit,
   createMergeRequest,
   mergeMergeRequest,
   postCommitStatus,
   putPipelineRecord,
+  requestReviewAgain,
+  unapproveMergeRequest,
   updateMergeRequest,
+  updateProject,
 } from '@penstock/core'
 import { expect, test } from 'vitest'
 import { HookWorld } from './webhooks.harness.ts'
@@ -55,5 +59,61 @@ test('a merge request arrives when it is opened, changed, pushed to, and merged'
   })
   expect(merge).toMatchObject({
     object_attributes: { action: 'merge', state: 'merged', state_id: 3, merge_user_id: hooks.mira.id },
+  })
+})
+
+interface ReviewedBody {
+  readonly object_attributes: { readonly action: string }
+  readonly reviewers: readonly { readonly state: string }[]
+}
+
+test('approvals arrive, those that are not sufficient with another action', async () => {
+  const hooks = await HookWorld.open()
+  await hooks.perform(createCommit, commit('first', 'main'))
+  await hooks.perform(createCommit, commit('fix', 'fix', 'main'))
+  const draft = { sourceBranch: 'fix', targetBranch: 'main', title: 'Fix', reviewerIds: [hooks.mira.id] }
+  const one = { mergeRequestIid: (await hooks.perform(createMergeRequest, draft)).iid }
+  await hooks.hook({ mergeRequestsEvents: true })
+  await hooks.perform(approveMergeRequest, one)
+  await hooks.perform(unapproveMergeRequest, one)
+  await hooks.perform(updateProject, { approvalsBeforeMerge: 2 })
+  await hooks.perform(approveMergeRequest, one)
+  await hooks.perform(unapproveMergeRequest, one)
+  const bodies = (await hooks.bodies(4)) as unknown as readonly ReviewedBody[]
+  expect(bodies.map((body) => [body.object_attributes.action, body.reviewers[0]?.state])).toEqual([
+    ['approved', 'approved'],
+    ['unapproved', 'unapproved'],
+    ['approval', 'approved'],
+    ['unapproval', 'unapproved'],
+  ])
+  const reviewer = { id: hooks.mira.id, username: 'mira', re_requested: false }
+  expect(bodies[0]).toMatchObject({
+    object_kind: 'merge_request',
+    user: { username: 'mira' },
+    object_attributes: { detailed_merge_status: 'unchecked', system: false },
+    changes: { reviewers: [[{ ...reviewer, state: 'unreviewed' }], [{ ...reviewer, state: 'approved' }]] },
+  })
+  expect(bodies[2]).toMatchObject({ object_attributes: { detailed_merge_status: 'not_approved' } })
+})
+
+test('a review that is requested again is marked', async () => {
+  const hooks = await HookWorld.open()
+  await hooks.perform(createCommit, commit('first', 'main'))
+  await hooks.perform(createCommit, commit('fix', 'fix', 'main'))
+  const draft = { sourceBranch: 'fix', targetBranch: 'main', title: 'Fix', reviewerIds: [hooks.mira.id] }
+  const one = { mergeRequestIid: (await hooks.perform(createMergeRequest, draft)).iid }
+  await hooks.perform(approveMergeRequest, one)
+  await hooks.hook({ mergeRequestsEvents: true })
+  await hooks.perform(requestReviewAgain, { ...one, userId: hooks.mira.id })
+  const [body] = await hooks.bodies(1)
+  expect(body).toMatchObject({
+    object_attributes: { action: 'update' },
+    changes: {
+      reviewers: [
+        [{ username: 'mira', state: 'approved', re_requested: false }],
+        [{ username: 'mira', state: 'unreviewed', re_requested: true }],
+      ],
+    },
+    reviewers: [{ username: 'mira', state: 'unreviewed', re_requested: true }],
   })
 })

@@ -39,7 +39,7 @@ export interface PreparedRequest {
   readonly body: Uint8Array
 }
 
-interface CallFacts {
+export interface CallFacts {
   readonly event: HookSwitchName
   readonly eventUuid: string
   readonly idempotencyKey: string
@@ -52,10 +52,16 @@ export function prepareCall(core: Core, hook: Hook, facts: CallFacts, payload: J
     text = hook.customWebhookTemplate ? renderTemplate(hook.customWebhookTemplate, payload) : JSON.stringify(payload)
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error
-    return { start: startOf(hook, facts, { headers: {}, data: '{}' }), request: { reason: error.message } }
+    return unpreparedCall(hook, facts, error.message)
   }
   return prepareBody(core, hook, facts, text)
 }
+
+/** Returns a call that cannot be made, for the event log. */
+export const unpreparedCall = (hook: Hook, facts: CallFacts, reason: string): PreparedCall => ({
+  start: startOf(hook, facts, { headers: {}, data: '{}' }),
+  request: { reason },
+})
 
 /** Prepares a request with a body that is ready. */
 export function prepareBody(core: Core, hook: Hook, facts: CallFacts, text: string): PreparedCall {

@@ -5,8 +5,8 @@ const email = /^[^\s@]+@[^\s@:/]+\.[^\s@:/]+$/
 
 /** Returns JSON for the event log: every text that is an e-mail address is hidden. */
 export const redactedJson = (json: string): string =>
-  JSON.stringify(
-    JSON.parse(json, (_, value: unknown) => (typeof value === 'string' && email.test(value) ? REDACTED : value)),
+  JSON.stringify(JSON.parse(json), (_, value: unknown) =>
+    typeof value === 'string' && email.test(value) ? REDACTED : value,
   )
 
 /** A masked text is cut to the length that it had, or to this one if it was shorter. */

@@ -1,4 +1,4 @@
-import type { Core, CoreTables, EventListener, HookCalls } from '@penstock/core'
+import { type Core, type CoreTables, type EventListener, type HookCalls, KEPT_PAYLOADS_MS } from '@penstock/core'
 import type { Db } from '@penstock/db'
 import { DeliveryQueue, type DeliveryTables, Drain } from '@penstock/delivery'
 import { type Log, type Random, RepeatingTask } from '@penstock/runtime'
@@ -14,8 +14,9 @@ const LEASE_MS = 60_000
 const BATCH = 8
 const CONCURRENCY = 64
 const BATCHES_PER_HOOK = 2
+/** Hooks with receivers that take longer share half of the places. Most answer within this time. */
+const SLOW_MS = 1_000
 const POLL_MS = 1_000
-const HOUR_MS = 3_600_000
 const PRUNE_EVERY_MS = 60_000
 const KEPT_MS = 5 * 60_000
 const PRUNED_ROWS = 1_000
@@ -51,7 +52,12 @@ export class Webhooks {
     this.#sender = new RequestSender(core, requestTimeoutMs)
     const queue = new DeliveryQueue(withDeliveries(core.db), QUEUE)
     this.#queue = queue
-    const deliverer = new HookDeliverer({ core, sender: this.#sender, log })
+    const deliverer = new HookDeliverer({
+      core,
+      sender: this.#sender,
+      log,
+      reach: (tx, delivery, progress) => queue.reach(tx as unknown as DeliveryTransaction, delivery, progress),
+    })
     this.#drain = new Drain({
       queue,
       send: deliverer.send,
@@ -59,19 +65,26 @@ export class Webhooks {
       random,
       newClaim,
       // A call is never repeated: these are for calls that have not been made yet.
-      retry: { baseMs: 250, capMs: 1_000, giveUpAfterMs: HOUR_MS },
+      retry: { baseMs: 250, capMs: 1_000, giveUpAfterMs: KEPT_PAYLOADS_MS },
       circuit: { failuresToOpen: Number.POSITIVE_INFINITY, baseMs: 0, capMs: 0 },
       leaseMs: LEASE_MS,
       batchSize: BATCH,
       concurrency: CONCURRENCY,
       laneConcurrency: BATCHES_PER_HOOK,
+      slowMs: SLOW_MS,
       pollMs: POLL_MS,
+      onSettled: (settled) => {
+        for (const { delivery, settlement } of settled) {
+          if (settlement.kind !== 'dead') continue
+          log.error({ event: 'hook.given_up', delivery: delivery.key }, 'a webhook delivery was given up')
+        }
+      },
       onError: (error) =>
         log.error({ event: 'hook.delivery_failed', err: error }, 'webhook deliveries could not be made'),
     })
     this.listener = hookListener({
       enqueue: async (tx, deliveries) => {
-        await queue.enqueue(tx.db as unknown as Parameters<DeliveryQueue['enqueue']>[0], deliveries, tx.nowMs)
+        await queue.enqueue(tx.db as unknown as DeliveryTransaction, deliveries, tx.nowMs)
       },
       wake: () => this.#drain.wake(),
     })
@@ -106,6 +119,8 @@ export class Webhooks {
     }
   }
 }
+
+type DeliveryTransaction = Parameters<DeliveryQueue['enqueue']>[0]
 
 /** The database of the core has the table of deliveries, which the exporter creates. */
 const withDeliveries = (db: Db<CoreTables>): Db<DeliveryTables> => db as unknown as Db<DeliveryTables>

@@ -5,6 +5,7 @@ const started: Started = {
   consoleUrl: 'http://127.0.0.1:8081',
   signInCode: undefined,
   managementUrl: 'http://127.0.0.1:8081',
+  commands: { store: 'npx penstock', console: 'npx penstock' },
   gatewayUrls: ['127.0.0.1:4318', '127.0.0.1:4317'],
   embedded: false,
   firstKey: undefined,
@@ -39,6 +40,13 @@ test('begins with the console, and with a sign-in link if there is a code', () =
     'The link signs one browser in, within ten minutes. Another one: npx penstock console link',
     '',
   ])
+})
+
+test('hints work for a service with another data directory and address', () => {
+  const commands = { store: 'PENSTOCK_DATA_DIR=/srv npx penstock', console: 'PENSTOCK_OBS_LISTEN=x npx penstock' }
+  const text = banner({ ...started, commands })
+  expect(text).toContain('with a link of: PENSTOCK_OBS_LISTEN=x npx penstock console link\n')
+  expect(text).toContain('No API key at hand? PENSTOCK_DATA_DIR=/srv npx penstock api-key create')
 })
 
 test('A-7: shows a new key once, and exports it in the commands to try', () => {

@@ -1,12 +1,14 @@
 import { EXPLORER_PATH, GRAPHQL_PATH } from '@penstock/graphql'
 import type { StartedSamples } from '../samples/sample-workspace.ts'
 import { signInLink } from './console-address.ts'
+import type { OperatorCommands } from './operator-command.ts'
 
 export interface Started {
   readonly consoleUrl: string
   /** The code of a sign-in link, if a sign-in link is to be printed. */
   readonly signInCode: string | undefined
   readonly managementUrl: string
+  readonly commands: OperatorCommands
   /** The OTLP listeners as host:port. */
   readonly gatewayUrls: readonly string[]
   readonly embedded: boolean
@@ -60,17 +62,19 @@ export function banner(started: Started): string {
   if (samples !== undefined) lines.push('', samples.sentence)
   const commands = samples?.project === undefined ? defaultCommands(started) : sampleCommands(started, samples.project)
   lines.push('', 'Try next:', ...(firstKey === undefined ? [] : [`  export OBS_API_KEY=${firstKey}`]), ...commands)
-  if (firstKey === undefined) lines.push('', 'No API key at hand? npx penstock api-key create --name me --role Admin')
+  if (firstKey === undefined) {
+    lines.push('', `No API key at hand? ${started.commands.store} api-key create --name me --role Admin`)
+  }
   return `${[...lines, ''].join('\n')}\n`
 }
 
-function consoleLines({ consoleUrl, signInCode }: Started): string[] {
+function consoleLines({ consoleUrl, signInCode, commands }: Started): string[] {
   if (signInCode === undefined) {
-    return [`Console:  ${consoleUrl}/`, 'Sign in with an API key, or with a link of: npx penstock console link']
+    return [`Console:  ${consoleUrl}/`, `Sign in with an API key, or with a link of: ${commands.console} console link`]
   }
   return [
     `Console:  ${signInLink(consoleUrl, signInCode)}`,
-    'The link signs one browser in, within ten minutes. Another one: npx penstock console link',
+    `The link signs one browser in, within ten minutes. Another one: ${commands.console} console link`,
   ]
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestListener } from 'node:http'
-import { type Core, ensureRootToken, startSweeping } from '@penstock/core'
+import { autoMergeListener, type Core, ensureRootToken, startSweeping } from '@penstock/core'
 import { HOOKS_PATH, hooksListener } from '@penstock/exporter'
 import { EXPLORER_PATH, explorerRoutes, graphqlRoutes } from '@penstock/graphql'
 import { listen, type RefusalForm } from '@penstock/http'
@@ -70,7 +70,7 @@ export async function serveCore(
       const webhooks = new Webhooks({ core: plain, random, newClaim: randomUUID, log })
       const core: Core = {
         ...plain,
-        listeners: [coreExportListener(exporter), webhooks.listener],
+        listeners: [coreExportListener(exporter), webhooks.listener, autoMergeListener],
         hookCalls: webhooks.calls,
       }
       const rootToken = await ensureRootToken(core, settings.rootToken)

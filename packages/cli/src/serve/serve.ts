@@ -11,7 +11,7 @@ import {
   propagate,
 } from '@penstock/gateway'
 import { type Clock, jsonLog, type Log } from '@penstock/runtime'
-import { consoleDirectory } from '@penstock/web'
+import { consoleDirectory, consolePages } from '@penstock/web'
 import { type Environment, exitCodes, Interrupted } from '../process/environment.ts'
 import { write } from '../process/output.ts'
 import { makeSamples, pendingSamples } from '../samples/sample-workspace.ts'
@@ -22,6 +22,7 @@ import { banner, type Started } from './banner.ts'
 import { consoleAddress } from './console-address.ts'
 import { type Ingest, openIngest, openWorkerPlane, type Teardown } from './open-ingest.ts'
 import { type GatewayStore, openStore, operatorContext, STORE_FILE } from './operator.ts'
+import { operatorCommands } from './operator-command.ts'
 import { type ServedCore, serveCore } from './serve-core.ts'
 import { startErrorOf } from './start-error.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -104,8 +105,14 @@ async function serveUntilInterrupted(
     strictTransportSeconds: settings['observability.strictTransportSeconds'],
     forwardAuthPlane: ingest.judge,
     planes: ingest.planes,
-    consoleDirectory,
+    console: { directory: consoleDirectory, paths: consolePages.map(({ path }) => path) },
     isStoreConnected: ingest.embedded !== undefined,
+    otlp: {
+      externalUrl: settings['gateway.externalUrl'],
+      bound: boundAddresses(ingest)[0]!,
+      isTls: settings['gateway.tlsCertFile'] !== undefined,
+    },
+    coreUrl: () => core?.url ?? settings['core.externalUrl']?.replace(/\/+$/, ''),
     routes: ingest.embedded?.routes ?? [],
     extraMetrics: () => core?.exporting.metrics() ?? '',
     db,
@@ -155,6 +162,7 @@ async function serveUntilInterrupted(
     consoleUrl: consoleAddress(settings, management),
     signInCode: isForPerson ? await newSignInCode({ db, peppers }, settings, clock) : undefined,
     managementUrl: management.url,
+    commands: operatorCommands(settings, management),
     gatewayUrls: gatewayUrls(ingest),
     embedded: ingest.embedded !== undefined,
     firstKey,
@@ -184,9 +192,11 @@ async function newSignInCode(
   }
 }
 
-function gatewayUrls({ config, judge, workers }: Ingest): string[] {
-  const addresses = workers === undefined ? judge.addresses : config.listeners.map(({ address }) => address)
-  return addresses.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
+const boundAddresses = ({ config, judge, workers }: Ingest) =>
+  workers === undefined ? judge.addresses : config.listeners.map(({ address }) => address)
+
+function gatewayUrls(ingest: Ingest): string[] {
+  return boundAddresses(ingest).map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
 }
 
 async function drain(

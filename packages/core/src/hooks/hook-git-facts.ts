@@ -9,6 +9,8 @@ import type { Project } from '../model/project.ts'
 import type { Core } from '../operations/context.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
 import { openWiki } from '../wikis/change-wiki.ts'
+import type { WikiPage } from '../wikis/wiki-page.ts'
+import { titleOfSlug } from '../wikis/wiki-slug.ts'
 import { findText, pagesOf } from '../wikis/wiki-tree.ts'
 
 /** The paths that a commit changes. */
@@ -93,7 +95,22 @@ export async function readSnippetContent(core: Core, snippetId: number, path: st
   return Buffer.from(await git.blob(entry.oid)).toString()
 }
 
-/** Returns the content of a wiki page as of a commit, with the commit itself. */
+/** The newest state of the first page of a project's wiki; `undefined` if the wiki is disabled or has no pages. */
+export async function readFirstWikiPage(
+  core: Core,
+  project: Project,
+): Promise<(Pick<WikiPage, 'slug' | 'title' | 'format'> & { readonly version: string }) | undefined> {
+  const wiki = project.features.wiki === 'disabled' ? undefined : await openWiki(core, project)
+  const [page] = wiki === undefined ? [] : await pagesOf(wiki.repository, wiki.head.tree)
+  if (page === undefined) return undefined
+  const { slug, format } = page
+  return { slug, title: titleOfSlug(slug), format, version: wiki!.head.tip! }
+}
+
+/**
+ * Returns the content of a wiki page as of a commit, with the commit itself. If the commit removed the page, its last content
+ * is returned.
+ */
 export async function readHookWikiPage(
   core: Core,
   project: Project,
@@ -104,6 +121,12 @@ export async function readHookWikiPage(
     return { content: undefined, commit: undefined }
   }
   const commit = await repository.commit(version)
-  const page = (await pagesOf(repository, commit.tree)).find((each) => each.slug === slug)
+  const page = (await findPageIn(repository, version, slug)) ?? (await findPageIn(repository, commit.parents[0], slug))
   return { content: page && (await findText(repository, page)), commit }
+}
+
+async function findPageIn(repository: GitRepository, commit: string | undefined, slug: string) {
+  if (commit === undefined) return undefined
+  const pages = await pagesOf(repository, (await repository.commitHeader(commit)).tree)
+  return pages.find((each) => each.slug === slug)
 }

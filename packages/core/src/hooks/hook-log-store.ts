@@ -1,10 +1,11 @@
-import type { Generated, Selectable } from 'kysely'
+import { type Generated, type RawBuilder, type Selectable, sql } from 'kysely'
 import { DAY_MS } from '../kit/day.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { type Page, type PageRequest, pageOfItems } from '../kit/page.ts'
 import { insertRow } from '../kit/row-store.ts'
 import type { ReadContext, WriteContext } from '../kit/store-context.ts'
 import {
+  type CallWithoutData,
   type HookCallEnd,
   type HookCallStart,
   KEPT_DAYS,
@@ -47,12 +48,11 @@ export function pageOfHookCalls(
   statuses: readonly string[] | undefined,
   page: PageRequest,
 ): Promise<Page<StoredHookCall>> {
-  const dayMs = context.nowMs - (context.nowMs % DAY_MS)
   const query = context.db
     .selectFrom('hook_calls')
     .selectAll()
     .where('hook_id', '=', hookId)
-    .where('created_at_ms', '>=', dayMs - SERVED_DAYS * DAY_MS)
+    .where('created_at_ms', '>=', servedSinceMs(context))
     .where('ended_at_ms', 'is not', null)
     .$if(statuses !== undefined && statuses.length > 0, (all) =>
       all.where((eb) =>
@@ -69,6 +69,10 @@ export function pageOfHookCalls(
     .orderBy('id', 'desc')
   return pageOfItems(context, query, page, callOf)
 }
+
+/** Returns the time since which calls are listed: the beginning of the day that is `SERVED_DAYS` ago. */
+export const servedSinceMs = ({ nowMs }: Pick<ReadContext, 'nowMs'>): number =>
+  nowMs - (nowMs % DAY_MS) - SERVED_DAYS * DAY_MS
 
 /** @throws DomainError `not_found`, also for a call of another hook */
 export async function getHookCall({ db }: ReadContext, hookId: number, id: number): Promise<StoredHookCall> {
@@ -141,39 +145,63 @@ export async function findCallOfPayload(
   return row && { id: row.id, hasEnded: row.ended_at_ms !== null }
 }
 
-/** Deletes at most `limit` calls of a hook; the sweep deletes the others. */
+/** Deletes at most `limit` calls of a hook, and returns how many it deleted. The sweep deletes those of removed hooks. */
 export async function deleteCallsOfHook(
   { db }: Pick<WriteContext, 'db'>,
   hookId: number,
   limit: number,
-): Promise<void> {
+): Promise<number> {
   const some = db.selectFrom('hook_calls').select('id').where('hook_id', '=', hookId).limit(limit)
-  await db.deleteFrom('hook_calls').where('id', 'in', some).execute()
+  const { numDeletedRows } = await db.deleteFrom('hook_calls').where('id', 'in', some).executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }
 
-/** Deletes at most `limit` calls that are older than the log, or of removed hooks. Returns how many it deleted. */
+/** Deletes at most `limit` calls that are older than the log, and returns how many it deleted. */
 export async function deleteOldHookCalls({ db, nowMs }: WriteContext, limit: number): Promise<number> {
-  const old = await db
+  const old = db
     .selectFrom('hook_calls')
     .select('id')
     .where('created_at_ms', '<', nowMs - KEPT_DAYS * DAY_MS)
     .orderBy('created_at_ms')
     .limit(limit)
-    .execute()
-  const orphaned = await db
-    .selectFrom('hook_calls')
-    .select('hook_calls.id')
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom('hooks').select('hooks.id').whereRef('hooks.id', '=', 'hook_calls.hook_id'))),
-    )
-    .limit(limit - old.length)
-    .execute()
-  const ids = [...old, ...orphaned].map(({ id }) => id)
-  if (ids.length > 0) await db.deleteFrom('hook_calls').where('id', 'in', ids).execute()
-  return ids.length
+  const { numDeletedRows } = await db.deleteFrom('hook_calls').where('id', 'in', old).executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }
 
-function callOf(row: Selectable<HookCallsTable>): StoredHookCall {
+/**
+ * Returns up to `limit` ids of hooks with calls in the log, in ascending order above `after`. The query steps from hook to hook
+ * over the index, so its cost does not depend on the length of the log.
+ */
+export async function listCalledHookIds(
+  { db }: Pick<ReadContext, 'db'>,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<number[]> {
+  const next = (than: RawBuilder<unknown>) => sql`select min(hook_id) from hook_calls where hook_id > ${than}`
+  const { rows } = await sql<{ id: number }>`
+    with recursive called(id, position) as (
+      select (${next(sql`${after}`)}), 1
+      union all
+      select (${next(sql`called.id`)}), position + 1 from called where called.id is not null and position < ${limit}
+    )
+    select id from called where id is not null order by id`.execute(db)
+  return rows.map(({ id }) => Number(id))
+}
+
+/** Returns those of the ids that no hook has. */
+export async function idsOfRemovedHooks({ db }: Pick<ReadContext, 'db'>, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) return []
+  const rows = await db.selectFrom('hooks').select('id').where('id', 'in', ids).execute()
+  const existing = new Set(rows.map(({ id }) => id))
+  return ids.filter((id) => !existing.has(id))
+}
+
+const callOf = (row: Selectable<HookCallsTable>): StoredHookCall => ({
+  ...callWithoutDataOf(row),
+  requestData: row.request_data,
+})
+
+/** Returns a call without its request data, which may be long. */
+export function callWithoutDataOf(row: Omit<Selectable<HookCallsTable>, 'request_data'>): CallWithoutData {
   return {
     id: row.id,
     hookId: row.hook_id,
@@ -182,7 +210,6 @@ function callOf(row: Selectable<HookCallsTable>): StoredHookCall {
     urlDigest: row.url_digest,
     idempotencyKey: row.idempotency_key,
     requestHeaders: JSON.parse(row.request_headers) as Record<string, string>,
-    requestData: row.request_data,
     status: row.response_status ?? undefined,
     internalError: row.internal_error ?? undefined,
     responseHeaders: JSON.parse(row.response_headers) as Record<string, string>,

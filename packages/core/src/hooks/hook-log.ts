@@ -34,6 +34,9 @@ export interface StoredHookCall extends HookCallStart, HookCallEnd {
   readonly createdAtMs: number
 }
 
+/** An entry without its request data, which may be long. */
+export type CallWithoutData = Omit<StoredHookCall, 'requestData'>
+
 /** The event log serves calls from the beginning of the day that is this many days ago. */
 export const SERVED_DAYS = 7
 export const KEPT_DAYS = 14

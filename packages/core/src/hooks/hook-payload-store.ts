@@ -40,8 +40,8 @@ export interface HookPayload {
   readonly data: string
 }
 
-/** Payloads that are older have no delivery any more. */
-const ABANDONED_MS = 2 * DAY_MS
+/** How long an event waits for its deliveries, also while the service is down. */
+export const KEPT_PAYLOADS_MS = 14 * DAY_MS
 const CHAIN_MS = 30 * 60_000
 /** The maximum number of hooks in a chain. */
 const MAX_CHAIN = 100
@@ -110,11 +110,11 @@ export async function joinHookChain({ db, nowMs }: WriteContext, eventUuid: stri
   return true
 }
 
-/** Deletes chains that have ended, and payloads that lost their deliveries. */
+/** Deletes chains that have ended, and payloads that have waited for too long. */
 export async function deleteExpiredHookEvents({ db, nowMs }: WriteContext): Promise<void> {
   await db.deleteFrom('hook_chains').where('expires_at_ms', '<=', nowMs).execute()
   await db
     .deleteFrom('hook_payloads')
-    .where('created_at_ms', '<', nowMs - ABANDONED_MS)
+    .where('created_at_ms', '<', nowMs - KEPT_PAYLOADS_MS)
     .execute()
 }

@@ -9,6 +9,7 @@ import {
   readHookTag,
   readHookWikiPage,
   readSnippetContent,
+  titleOf,
 } from '@penstock/core'
 import { commitJson, type Json, NO_SHA, withImageUrls } from '../payloads/shared-objects.ts'
 
@@ -40,6 +41,12 @@ const completions: Readonly<Partial<Record<HookSwitchName, Completion>>> = {
     return commit === undefined
       ? payload
       : { ...payload, commit: commitJson(commit, project, core.settings.externalUrl) }
+  },
+  deploymentEvents: async (core, project, payload) => {
+    if (payload.commit_title !== null || payload.commit_url === null) return payload
+    const sha = String(payload.commit_url).split('/').at(-1)!
+    const commit = await readHookCommit(core, project, sha)
+    return { ...payload, commit_title: commit === undefined ? null : titleOf(commit.message) }
   },
   emojiEvents: completeNote,
   noteEvents: completeNote,

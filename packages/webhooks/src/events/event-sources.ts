@@ -4,8 +4,12 @@ import {
   findPipelineIdOf,
   findUser,
   findUsers,
+  flagById,
+  type HookSwitchName,
   type Project,
+  type ProjectFacts,
   readAwardFacts,
+  readDeploymentFacts,
   readIssueFacts,
   readLabelFacts,
   readMergeRequestFacts,
@@ -16,8 +20,10 @@ import {
   readReleaseFacts,
 } from '@penstock/core'
 import { type NamedThings, namedIn } from '../payloads/changed-values.ts'
+import { deploymentPayload, reportedStatuses } from '../payloads/deployment.ts'
 import { type EmojiFacts, emojiPayload } from '../payloads/emoji.ts'
-import { type ExpiringToken, expiringTokenPayload } from '../payloads/expiring-token.ts'
+import { expiringDeployTokenPayload, expiringTokenPayload } from '../payloads/expiring-token.ts'
+import { featureFlagPayload } from '../payloads/feature-flag.ts'
 import { type IssueFacts, issuePayload } from '../payloads/issue.ts'
 import { jobPayload } from '../payloads/job.ts'
 import { type MergeRequestAction, type MergeRequestFacts, mergeRequestPayload } from '../payloads/merge-request.ts'
@@ -26,6 +32,7 @@ import { isConfidential, type NoteEventFacts, notePayload } from '../payloads/no
 import { pipelinePayload } from '../payloads/pipeline.ts'
 import { pushPayload, repositoryUpdatePayload } from '../payloads/push.ts'
 import { type ReleaseEventFacts, releasePayload } from '../payloads/release.ts'
+import type { Json } from '../payloads/shared-objects.ts'
 import { type WikiPageFacts, wikiPagePayload } from '../payloads/wiki-page.ts'
 import type { EventContext, EventSource, HookEvent, ProjectEvent } from './hook-event.ts'
 
@@ -49,6 +56,8 @@ export const eventSources: Readonly<Record<string, EventSource>> = {
   'merge_request.closed': mergeRequestSource('close'),
   'merge_request.reopened': mergeRequestSource('reopen'),
   'merge_request.merged': mergeRequestSource('merge'),
+  'merge_request.approved': approvalSource({ complete: 'approved', partial: 'approval' }),
+  'merge_request.unapproved': approvalSource({ complete: 'unapproved', partial: 'unapproval' }),
   'note.created': noteSource('create'),
   'note.updated': noteSource('update'),
   'award_emoji.created': emojiSource('award'),
@@ -56,12 +65,16 @@ export const eventSources: Readonly<Record<string, EventSource>> = {
   'release.created': releaseSource('create'),
   'release.updated': releaseSource('update'),
   'release.removed': releaseSource('delete'),
-  'access_token.expiring': { switches: ['resourceAccessTokenEvents'], eventsOf: expiringTokenEvents },
+  'access_token.expiring': expiringTokenSource('resourceAccessTokenEvents', expiringTokenPayload),
+  'deploy_token.expiring': expiringTokenSource('resourceDeployTokenEvents', expiringDeployTokenPayload),
   'milestone.created': milestoneSource('create'),
   'milestone.closed': milestoneSource('close'),
   'milestone.reopened': milestoneSource('reopen'),
   'pipeline.created': { switches: ['pipelineEvents', 'jobEvents'], eventsOf: pipelineEvents },
   'pipeline.updated': { switches: ['pipelineEvents', 'jobEvents'], eventsOf: pipelineEvents },
+  'deployment.created': { switches: ['deploymentEvents'], eventsOf: deploymentEvents },
+  'deployment.updated': { switches: ['deploymentEvents'], eventsOf: deploymentEvents },
+  'feature_flag.updated': { switches: ['featureFlagEvents'], eventsOf: featureFlagEvents },
   'wiki_page.created': wikiPageSource('create'),
   'wiki_page.updated': wikiPageSource('update'),
   'wiki_page.removed': wikiPageSource('delete'),
@@ -114,8 +127,10 @@ function mergeRequestSource(action: MergeRequestAction): EventSource {
     async eventsOf(context, event) {
       const { projectId, changes = none.changes } = event
       if (isReportedAgain(action, changes)) return []
-      const payload = await mergeRequestEventPayload(context, event, Number(event.details?.iid), {
+      const { iid, reRequestedId } = event.details ?? {}
+      const payload = await mergeRequestEventPayload(context, event, Number(iid), {
         action,
+        reRequestedId: reRequestedId as number | undefined,
         changes,
         projectId,
       })
@@ -124,7 +139,26 @@ function mergeRequestSource(action: MergeRequestAction): EventSource {
   }
 }
 
-interface MergeRequestChange extends Pick<MergeRequestFacts, 'action' | 'changes' | 'formerSha'> {
+/**
+ * The action is `complete` if the merge request has all required approvals after an approval, or had them before one was removed.
+ */
+function approvalSource(actions: Readonly<Record<'complete' | 'partial', MergeRequestAction>>): EventSource {
+  return {
+    switches: ['mergeRequestsEvents'],
+    async eventsOf(context, event) {
+      const { projectId, changes = none.changes } = event
+      const { project } = await readProjectFacts(context, projectId)
+      const { previous, current } = changes.approvedByIds ?? {}
+      const most = Math.max(...[previous, current].map((ids) => ((ids ?? []) as readonly number[]).length))
+      const action = actions[most >= project.settings.approvalsBeforeMerge ? 'complete' : 'partial']
+      const change = { action, changes, projectId }
+      const payload = await mergeRequestEventPayload(context, event, Number(event.details?.iid), change)
+      return [{ event: 'mergeRequestsEvents', payload }]
+    },
+  }
+}
+
+interface MergeRequestChange extends Pick<MergeRequestFacts, 'action' | 'changes' | 'formerSha' | 'reRequestedId'> {
   readonly projectId: number
 }
 
@@ -215,35 +249,55 @@ async function pipelineEvents(context: EventContext, event: ProjectEvent): Promi
   ]
 }
 
+async function deploymentEvents(context: EventContext, event: ProjectEvent): Promise<HookEvent[]> {
+  const { projectId, objectId, changes = none.changes } = event
+  if (!reportedStatuses.includes(changes.status?.current)) return []
+  const facts = await readProjectFacts(context, projectId)
+  const found = await readDeploymentFacts(context, objectId)
+  const payload = deploymentPayload({ facts, ...found, atMs: context.nowMs }, context.core.settings.externalUrl)
+  return [{ event: 'deploymentEvents', payload }]
+}
+
+/** Returns an event if the change switches the flag on or off. */
+async function featureFlagEvents(context: EventContext, event: ProjectEvent): Promise<HookEvent[]> {
+  const flag = event.changes?.active === undefined ? undefined : await flagById(context, event.objectId)
+  if (flag === undefined) return []
+  const facts = await readProjectFacts(context, event.projectId)
+  const user = await actorOf(context, event)
+  return [
+    {
+      event: 'featureFlagEvents',
+      payload: featureFlagPayload({ facts, user, flag }, context.core.settings.externalUrl),
+    },
+  ]
+}
+
 function wikiPageSource(action: WikiPageFacts['action']): EventSource {
   return {
     switches: ['wikiPageEvents'],
     async eventsOf(context, event) {
-      const { slug, title, version } = event.details ?? {}
-      const format = event.changes?.format
       const facts = await readProjectFacts(context, event.projectId)
-      const page = {
-        slug: String(slug),
-        title: String(title),
-        version: String(version),
-        format: String(format?.current ?? format?.previous ?? 'markdown'),
-      }
       const user = await actorOf(context, event)
-      return [
-        {
-          event: 'wikiPageEvents',
-          payload: wikiPagePayload({ facts, user, page, action }, context.core.settings.externalUrl),
-        },
-      ]
+      const page = event.details as unknown as WikiPageFacts['page']
+      const payload = wikiPagePayload({ facts, user, page, action }, context.core.settings.externalUrl)
+      return [{ event: 'wikiPageEvents', payload }]
     },
   }
 }
 
-async function expiringTokenEvents(context: EventContext, event: ProjectEvent): Promise<HookEvent[]> {
-  const facts = await readProjectFacts(context, event.projectId)
-  const token = { ...(event.details as unknown as Omit<ExpiringToken, 'id'>), id: event.objectId }
-  const payload = expiringTokenPayload(facts, token, context.core.settings.externalUrl)
-  return [{ event: 'resourceAccessTokenEvents', payload }]
+/** The details of the event are the members of the token, except its id. */
+function expiringTokenSource<Token extends { readonly id: number }>(
+  name: HookSwitchName,
+  payloadOf: (facts: ProjectFacts, token: Token, externalUrl: string) => Json,
+): EventSource {
+  return {
+    switches: [name],
+    async eventsOf(context, { projectId, objectId, details }) {
+      const facts = await readProjectFacts(context, projectId)
+      const token = { ...details, id: objectId } as unknown as Token
+      return [{ event: name, payload: payloadOf(facts, token, context.core.settings.externalUrl) }]
+    },
+  }
 }
 
 const actorOf = async (context: EventContext, { actorId }: Pick<ProjectEvent, 'actorId'>) =>

@@ -8,6 +8,7 @@ import {
   hookSwitchNames,
   type Project,
   readContextOf,
+  readFirstWikiPage,
   readNewestCommits,
   readNoteFacts,
   readPipelineFacts,
@@ -16,11 +17,12 @@ import {
   type SampleKind,
 } from '@penstock/core'
 import { emojiPayload } from '../payloads/emoji.ts'
-import { expiringTokenPayload } from '../payloads/expiring-token.ts'
+import { expiringDeployTokenPayload, expiringTokenPayload } from '../payloads/expiring-token.ts'
 import { jobPayload } from '../payloads/job.ts'
 import { pushPayload } from '../payloads/push.ts'
 import { releasePayload } from '../payloads/release.ts'
-import { hookTime, type Json, NO_SHA, projectJson } from '../payloads/shared-objects.ts'
+import { type Json, NO_SHA } from '../payloads/shared-objects.ts'
+import { wikiPagePayload } from '../payloads/wiki-page.ts'
 import { eventSources } from './event-sources.ts'
 import type { EventContext, HookEvent, ProjectEvent } from './hook-event.ts'
 
@@ -78,7 +80,15 @@ const jobSample: Sampler = async (context, project) => {
   return { payload: jobPayload({ facts, run, job }, context.core.settings.externalUrl) }
 }
 
-const wikiSample: Sampler = async () => ({ missing: 'Ensure the wiki is enabled and has pages.' })
+/** The first page of the wiki, as if it had just been created. */
+const wikiSample: Sampler = async (context, project) => {
+  const { core, actor } = context
+  const page = await readFirstWikiPage(core, project)
+  if (page === undefined) return { missing: 'Ensure the wiki is enabled and has pages.' }
+  const facts = await readProjectFacts(context, project.id)
+  const user = actor && (await findUser(context, actor.id))
+  return { payload: wikiPagePayload({ facts, user, page, action: 'create' }, core.settings.externalUrl) }
+}
 
 /** The newest release, as if it had just been created. */
 const releaseSample: Sampler = async (context, project) => {
@@ -132,23 +142,9 @@ const accessTokenSample: Sampler = async (context, project) => {
 /** A deploy token that does not exist and expires in two days. */
 const deployTokenSample: Sampler = async (context, project) => {
   const { nowMs, core } = context
-  const attributes = {
-    id: 1,
-    name: 'sample token',
-    created_at: hookTime(nowMs),
-    expires_at: hookTime(nowMs + EXPIRY_MS),
-    revoked: false,
-    deploy_token_type: 'project_type',
-  }
+  const token = { id: 1, name: 'sample token', createdAtMs: nowMs, expiresAtMs: nowMs + EXPIRY_MS }
   const facts = await readProjectFacts(context, project.id)
-  return {
-    payload: {
-      object_kind: 'deploy_token',
-      project: projectJson(facts, core.settings.externalUrl),
-      object_attributes: attributes,
-      event_name: 'expiring_deploy_token',
-    },
-  }
+  return { payload: expiringDeployTokenPayload(facts, token, core.settings.externalUrl) }
 }
 
 /** The samples of events that can be tested. */

@@ -1,10 +1,12 @@
-import type { Changes, DescribedLabel, User } from '@penstock/core'
+import type { Changes, DescribedLabel, ReviewState, User } from '@penstock/core'
 import { hookTime, type Json, labelJson, userJson } from './shared-objects.ts'
 
 /** The things that changed values refer to, by name and by id. */
 export interface NamedThings {
   readonly labels: ReadonlyMap<string, DescribedLabel>
   readonly users: ReadonlyMap<number, User>
+  /** The reviewer who is asked for another review. */
+  readonly reRequestedId?: number | undefined
 }
 
 type Shown = (value: unknown, things: NamedThings, externalUrl: string) => unknown
@@ -21,6 +23,21 @@ const people: Shown = (value, things, externalUrl) =>
     const user = things.users.get(id)
     return user === undefined ? [] : [userJson(user, externalUrl)]
   })
+interface ChangedReviewer {
+  readonly id: number
+  readonly state: ReviewState
+}
+const reviewersWith =
+  (isReRequested: (id: number, things: NamedThings) => boolean): Shown =>
+  (value, things, externalUrl) =>
+    ((value ?? []) as readonly ChangedReviewer[]).flatMap(({ id, state }) => {
+      const user = things.users.get(id)
+      return user === undefined
+        ? []
+        : [{ ...userJson(user, externalUrl), state, re_requested: isReRequested(id, things) }]
+    })
+const formerReviewers = reviewersWith(() => false)
+const reviewers = reviewersWith((id, { reRequestedId }) => id === reRequestedId)
 const stateIds: Readonly<Record<string, number>> = { opened: 1, closed: 2, merged: 3, locked: 4 }
 export const stateId = (state: unknown): number | null => stateIds[String(state)] ?? null
 
@@ -53,7 +70,7 @@ const changedValues: Readonly<Record<string, readonly [name: string, shown: Show
   isSquashed: ['squash', asIs],
   labels: ['labels', labels],
   assigneeIds: ['assignees', people],
-  reviewerIds: ['reviewers', people],
+  reviewers: ['reviewers', reviewers],
 }
 
 /** Returns the values of a change with their names and forms in payloads. Reviewers are a list of the old and the new ones. */
@@ -62,8 +79,9 @@ export function changesJson(changes: Changes, things: NamedThings, externalUrl: 
     const row = changedValues[key]
     if (row === undefined) return []
     const [name, shown] = row
-    const [before, after] = [previous, current].map((value) => shown(value, things, externalUrl))
-    return [[name, key === 'reviewerIds' ? [before, after] : { previous: before, current: after }]]
+    const after = shown(current, things, externalUrl)
+    if (key === 'reviewers') return [[name, [formerReviewers(previous, things, externalUrl), after]]]
+    return [[name, { previous: shown(previous, things, externalUrl), current: after }]]
   })
   return Object.fromEntries(rows)
 }
@@ -74,6 +92,6 @@ export function namedIn(changes: Changes): { readonly labels: string[]; readonly
     [changes[key]?.previous, changes[key]?.current].flatMap((value) => (value ?? []) as readonly Value[])
   return {
     labels: [...new Set(both<string>('labels'))],
-    users: [...new Set([...both<number>('assigneeIds'), ...both<number>('reviewerIds')])],
+    users: [...new Set([...both<number>('assigneeIds'), ...both<ChangedReviewer>('reviewers').map(({ id }) => id)])],
   }
 }

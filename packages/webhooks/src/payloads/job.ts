@@ -22,7 +22,7 @@ export function jobPayload(event: JobFacts, externalUrl: string): Json {
     tag: pipeline.isTag ?? false,
     before_sha: pipeline.beforeSha ?? NO_SHA,
     sha: pipeline.sha ?? null,
-    retries_count: earlierAttempts(event),
+    retries_count: retriesOf(event),
     build_id: job.id,
     build_name: job.name ?? null,
     build_stage: job.stage ?? null,
@@ -33,7 +33,7 @@ export function jobPayload(event: JobFacts, externalUrl: string): Json {
     build_duration: job.durationSeconds ?? null,
     build_queued_duration: job.queuedSeconds ?? null,
     build_allow_failure: job.allowFailure,
-    build_failure_reason: job.failureReason ?? 'unknown_failure',
+    build_failure_reason: job.failureReason ?? (job.status === 'failed' ? null : 'unknown_failure'),
     pipeline_id: pipeline.id,
     runner: runnerJson(job),
     project_id: facts.project.id,
@@ -64,8 +64,15 @@ export function jobPayload(event: JobFacts, externalUrl: string): Json {
 const isoTime = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
 const times = (name: string, ms: number | undefined) => ({ [name]: isoTime(ms), [`${name}_iso`]: isoSeconds(ms) })
 
-const earlierAttempts = ({ run, job }: JobFacts): number =>
-  run.jobs.filter(
-    (other) =>
-      other.id < job.id && other.name === job.name && other.stage === job.stage && other.isBridge === job.isBridge,
-  ).length
+/**
+ * Returns the number of earlier attempts; null if the record neither says it nor lists several attempts: most forges list
+ * the latest attempt only.
+ */
+function retriesOf({ run, job }: JobFacts): number | null {
+  if (job.retriesCount !== undefined) return job.retriesCount
+  const attempts = run.jobs.filter(
+    (other) => other.name === job.name && other.stage === job.stage && other.isBridge === job.isBridge,
+  )
+  if (job.name === undefined || attempts.length === 1) return null
+  return attempts.filter(({ id }) => id < job.id).length
+}

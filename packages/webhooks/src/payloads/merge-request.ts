@@ -39,6 +39,8 @@ export interface MergeRequestFacts {
   readonly atMs: number
   /** The former head of the source branch, if the event is a push to it. */
   readonly formerSha?: string | undefined
+  /** The reviewer who is asked for another review. */
+  readonly reRequestedId?: number | undefined
   readonly changes: Changes
   readonly things: NamedThings
 }
@@ -60,13 +62,13 @@ export function mergeRequestPayload(event: MergeRequestFacts, externalUrl: strin
       ...(formerSha !== undefined && { oldrev: formerSha }),
     },
     labels: mergeRequest.labelDetails.map(labelJson),
-    changes: changesJson(changes, things, externalUrl),
+    changes: changesJson(changes, { ...things, reRequestedId: event.reRequestedId }, externalUrl),
     repository: repositoryJson(facts, externalUrl),
     assignees: mergeRequest.assignees.map((assignee) => userJson(assignee, externalUrl)),
     reviewers: mergeRequest.reviewers.map((reviewer) => ({
       ...userJson(reviewer, externalUrl),
-      state: 'unreviewed',
-      re_requested: false,
+      state: reviewer.reviewState,
+      re_requested: reviewer.id === event.reRequestedId,
     })),
   }
 }
@@ -110,8 +112,8 @@ export function mergeRequestAttributes(
     merge_params: { force_remove_source_branch: mergeRequest.removesSourceBranch ? '1' : '0' },
     merge_status: 'unchecked',
     detailed_merge_status: mergeBlocker(mergeRequest),
-    merge_user_id: mergeRequest.mergedBy?.id ?? null,
-    merge_when_pipeline_succeeds: false,
+    merge_user_id: (mergeRequest.mergedBy ?? mergeRequest.autoMergeUser)?.id ?? null,
+    merge_when_pipeline_succeeds: mergeRequest.autoMergeUser !== undefined,
     draft: mergeRequest.isDraft,
     work_in_progress: mergeRequest.isDraft,
     first_contribution: false,
