@@ -75,6 +75,19 @@ export const area: MatrixArea = {
       },
     },
     {
+      call: 'POST /projects/:id/merge_requests/:merge_request_iid/cancel_merge_when_pipeline_succeeds',
+      may: { project: 30 },
+      // It does not wait for a pipeline.
+      answer: [406, { exactly: { message: 'text' } }],
+      needs: ['merge request'],
+      except: {
+        'one role below': unauthorized,
+        'stranger, internal': unauthorized,
+        'stranger, public': unauthorized,
+        'bot of another project, public': unauthorized,
+      },
+    },
+    {
       call: 'GET /projects/:id/merge_requests/:merge_request_iid/reviewers',
       may: { project: 20 },
       visitors: 'anyone',

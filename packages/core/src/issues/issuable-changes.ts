@@ -77,7 +77,10 @@ export async function setMetadata(
   return (await setPeople(tx, tables, tables.assignees, project, itemId, assignees)) || hasChanged
 }
 
-/** Stores assignees or reviewers, without users who cannot see the project, and returns whether anything changed. */
+/**
+ * Stores assignees or reviewers, without users who cannot see the project, and returns whether anything changed. New rows
+ * also get `columns`.
+ */
 export async function setPeople(
   tx: Tx,
   tables: IssuableTables,
@@ -85,8 +88,9 @@ export async function setPeople(
   project: Project,
   itemId: number,
   userIds: readonly number[],
+  columns?: Readonly<Record<string, number>>,
 ): Promise<boolean> {
-  return setPairs(tx, tables, people, 'user_id', itemId, await assignableUserIds(tx, project, userIds))
+  return setPairs(tx, tables, people, 'user_id', itemId, await assignableUserIds(tx, project, userIds), columns)
 }
 
 async function labelIdsAfter(

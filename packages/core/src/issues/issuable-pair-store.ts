@@ -34,7 +34,7 @@ export async function userIdsByItem(
   return groupByKey(rows.map(({ item_id, user_id }) => [item_id, user_id]))
 }
 
-/** Replaces the labels or users of one item, and returns whether anything changed. */
+/** Replaces the labels or users of one item, and returns whether anything changed. New rows also get `columns`. */
 export async function setPairs(
   { db }: Tx,
   { itemId }: IssuableTables,
@@ -42,6 +42,7 @@ export async function setPairs(
   other: 'label_id' | 'user_id',
   owner: number,
   others: readonly number[],
+  columns: Readonly<Record<string, number>> = {},
 ): Promise<boolean> {
   const { rows } = await sql<{ other: number }>`
     select ${sql.ref(other)} as other from ${sql.table(table)} where ${sql.ref(itemId)} = ${owner}`.execute(db)
@@ -53,14 +54,15 @@ export async function setPairs(
       where ${sql.ref(itemId)} = ${owner} and ${sql.ref(other)} in (${sql.join(removed)})`.execute(db)
   }
   if (added.length > 0) {
-    const values = added.map((id) => sql`(${owner}, ${id})`)
-    await sql`insert into ${sql.table(table)} (${sql.ref(itemId)}, ${sql.ref(other)})
-      values ${sql.join(values)}`.execute(db)
+    const names = [itemId, other, ...Object.keys(columns)].map((name) => sql.ref(name))
+    const values = added.map((id) => sql`(${sql.join([owner, id, ...Object.values(columns)])})`)
+    await sql`insert into ${sql.table(table)} (${sql.join(names)}) values ${sql.join(values)}`.execute(db)
   }
   return removed.length + added.length > 0
 }
 
-function groupByKey<Value>(pairs: readonly (readonly [number, Value])[]): ReadonlyMap<number, readonly Value[]> {
+/** Returns the values of each key, in their order. */
+export function groupByKey<Value>(pairs: readonly (readonly [number, Value])[]): ReadonlyMap<number, readonly Value[]> {
   const groups = new Map<number, Value[]>()
   for (const [key, value] of pairs) {
     const group = groups.get(key)

@@ -119,7 +119,7 @@ export function assigneesOf(input: {
 }
 
 /** `none` or `any`, in upper or lower case. */
-const noneOrAny = z
+export const noneOrAny = z
   .string()
   .toLowerCase()
   .pipe(z.enum(['none', 'any']))

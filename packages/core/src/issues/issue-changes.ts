@@ -62,11 +62,13 @@ export async function getIssueToUpdate(
   return { before, administers }
 }
 
+/** @param how what changed the state, if it was not the actor alone: `merge request !1` */
 export async function changeIssue(
   tx: Tx & OperationContext,
   project: Project,
   { before, administers }: IssueToUpdate,
   input: Changes,
+  how?: { readonly via: string },
 ): Promise<DescribedIssue> {
   const metadata: Changes = administers ? input : {}
   const draft = {
@@ -85,7 +87,7 @@ export async function changeIssue(
   if (state !== before.state) await setIssueState(tx, before.id, state, tx.actor!.id)
   if (!isUpdated && state === before.state) return before
   const issue = await getIssue(tx, tx.actor, project, before.iid)
-  await addSystemNotes(tx, 'issue', before, issue)
+  await addSystemNotes(tx, 'issue', before, issue, how)
   const change = { before, after: issue, projectId: project.id }
   if (isUpdated) await recordChange(tx, issueEvents, 'updated', change)
   if (state !== before.state) {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { can } from '../access/can.ts'
 import { requirePermission, standingOf } from '../access/subject.ts'
 import { comparedIssuable, issuableChanges, issuableFields, issuableTitle, people } from '../issues/issuable.ts'
-import { type MetadataInput, milestoneIdAfter, setMetadata, setPeople } from '../issues/issuable-changes.ts'
+import { type MetadataInput, milestoneIdAfter, setMetadata } from '../issues/issuable-changes.ts'
 import { changeEstimate } from '../issues/time-estimate.ts'
 import { DomainError, forbidden, invalid, notFound } from '../kit/domain-error.ts'
 import { clearable } from '../kit/parameter-schemas.ts'
@@ -26,6 +26,7 @@ import {
   setMergeRequestState,
   updateMergeRequestRow,
 } from './merge-request-store.ts'
+import { setReviewers } from './review-store.ts'
 
 /** Fields that can be set when a merge request is created and when it is updated. */
 export const fields = {
@@ -158,11 +159,6 @@ export async function requireBranches(
   if (errors.length > 0) throw invalid(Object.fromEntries(errors.map(([key]) => [key, ['does not exist']])))
 }
 
-export async function setReviewers(tx: Tx, project: Project, id: number, userIds: readonly number[] | undefined) {
-  if (userIds === undefined) return false
-  return setPeople(tx, mergeRequestTables, 'merge_request_reviewers', project, id, userIds)
-}
-
 /** @throws DomainError `not_found` */
 export async function getMergeRequest(
   context: ReadContext,
@@ -202,7 +198,8 @@ export const mergeRequestEvents: RecordedKind<DescribedMergeRequest> = {
       'mergeCommitSha',
       'squashCommitSha',
     ),
-    reviewerIds: ({ reviewers }) => reviewers.map(({ id }) => id),
+    reviewers: ({ reviewers }) => reviewers.map(({ id, reviewState }) => ({ id, state: reviewState })),
+    approvedByIds: ({ approvals }) => approvals.map(({ user }) => user.id),
     mergedById: ({ mergedBy }) => mergedBy?.id,
   },
   detailsOf: ({ iid, title }) => ({ iid, title }),

@@ -9,7 +9,6 @@ import {
   subscriptionCondition,
 } from '../issues/issuable-conditions.ts'
 import { byColumn, type IssuableOrder, issuableOrderTable, lastTime, orderOf } from '../issues/issuable-order.ts'
-import { userIdsByItem } from '../issues/issuable-pair-store.ts'
 import { issuablesOf, withDescriptions } from '../issues/issuable-store.ts'
 import { mentionsIssue } from '../issues/mentioned-issues.ts'
 import { reactionConditions } from '../issues/reaction-conditions.ts'
@@ -18,15 +17,14 @@ import { isOneOf } from '../kit/conditions.ts'
 import { emptyListing, type Listing, listingOf } from '../kit/listing.ts'
 import { orderedBy, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import { settingsFrom } from '../kit/stored-settings.ts'
+import { projectSettings } from '../model/project-settings.ts'
 import type { Actor } from '../model/user.ts'
-import type {
-  DescribedMergeRequest,
-  MergeRequest,
-  MergeRequestFilter,
-  MergeRequestOrder,
-  MergeRequestState,
-} from './merge-request.ts'
+import type { DescribedMergeRequest, MergeRequest, MergeRequestState } from './merge-request.ts'
+import type { MergeRequestFilter, MergeRequestOrder } from './merge-request-filter.ts'
 import { listedColumns, type MergeRequestRow, mergeRequestTables } from './merge-request-store.ts'
+import { hasReviewState, reviewConditions } from './review-conditions.ts'
+import { approvalsByMergeRequest, reviewersByMergeRequest } from './review-store.ts'
 
 /** Returns a page of the merge requests that the actor may see. */
 export async function pageOfMergeRequests(
@@ -81,7 +79,9 @@ function mergeRequestQuery(context: ReadContext, actor: Actor, filter: MergeRequ
         .onRef('branch_tips.project_id', '=', 'merge_requests.project_id')
         .onRef('branch_tips.name', '=', 'merge_requests.source_branch'),
     )
-    .select(['projects.full_path as project_path', 'branch_tips.sha'])
+    .leftJoin('merge_request_auto_merges', 'merge_request_auto_merges.merge_request_id', 'merge_requests.id')
+    .select('merge_request_auto_merges.user_id as auto_merge_user_id')
+    .select(['projects.full_path as project_path', 'projects.settings as project_settings', 'branch_tips.sha'])
     .where((eb) => eb.and([...conditionsOf(context, mergeRequestTables, filter), ...ownConditions(actor, filter)]))
     .where(allowedInProject(context, actor, 'read_merge_request'))
 }
@@ -127,10 +127,12 @@ function ownConditions(
     ...reactionConditions(mergeRequestTables, actor, { ...filter, not }),
     ...releaseConditions(mergeRequestTables, { ...filter, not }),
     filter.subscribed !== undefined && subscriptionCondition(mergeRequestTables, actor, filter.subscribed),
+    filter.ids !== undefined && sql<SqlBool>`${column('id')} in (${sql.join(filter.ids)})`,
     filter.mentionsIssueId !== undefined && mentionsIssue(filter.mentionsIssueId),
     filter.closesIssueId !== undefined &&
       sql<SqlBool>`(${column('target_branch')} = projects.default_branch
         and ${mentionsIssue(filter.closesIssueId, { onlyClosing: true })})`,
+    ...reviewConditions({ ...filter, not }),
     filter.mergeUserId !== undefined && sql<SqlBool>`${column('merged_by_id')} = ${filter.mergeUserId}`,
     filter.sourceProjectId !== undefined && sql<SqlBool>`${column('project_id')} = ${filter.sourceProjectId}`,
     not.reviewerId !== undefined &&
@@ -139,6 +141,7 @@ function ownConditions(
     not.sourceBranches !== undefined && sql<SqlBool>`not ${isAmong('source_branch', not.sourceBranches)}`,
     not.targetBranches !== undefined && sql<SqlBool>`not ${isAmong('target_branch', not.targetBranches)}`,
     anyOf([
+      or.reviewStates !== undefined && hasReviewState(or.reviewStates),
       or.reviewers !== undefined && personCondition(mergeRequestTables, 'merge_request_reviewers', or.reviewers),
       or.onlyReviewerUsername !== undefined &&
         sql<SqlBool>`(${reviews(or.onlyReviewerUsername)} and (select count(*) from merge_request_reviewers as pairs
@@ -197,8 +200,13 @@ export function mergeRequestListing(
 
 async function mergeRequestsOf(context: ReadContext, rows: readonly MergeRequestRow[]): Promise<MergeRequest[]> {
   const ids = rows.map((row) => row.id)
-  const reviewers = await userIdsByItem(context, mergeRequestTables, 'merge_request_reviewers', ids)
-  const otherIds = [...rows.map((row) => row.merged_by_id), ...[...reviewers.values()].flat()]
+  const reviewers = await reviewersByMergeRequest(context, ids)
+  const approvals = await approvalsByMergeRequest(context, ids)
+  const people = [...reviewers.values(), ...approvals.values()].flat()
+  const otherIds = [
+    ...rows.flatMap((row) => [row.merged_by_id, row.auto_merge_user_id]),
+    ...people.map((row) => row.user_id),
+  ]
   const { of, users } = await issuablesOf(context, mergeRequestTables, rows, otherIds)
   return rows.map((row) => ({
     ...of(row),
@@ -207,10 +215,21 @@ async function mergeRequestsOf(context: ReadContext, rows: readonly MergeRequest
     sourceBranch: row.source_branch,
     targetBranch: row.target_branch,
     sha: row.sha ?? undefined,
-    reviewers: (reviewers.get(row.id) ?? []).map((id) => users.get(id)!),
+    reviewers: (reviewers.get(row.id) ?? []).map((reviewer) => ({
+      ...users.get(reviewer.user_id)!,
+      reviewState: reviewer.state,
+      requestedAtMs: reviewer.created_at_ms ?? undefined,
+      reviewedAtMs: reviewer.updated_at_ms ?? undefined,
+    })),
+    approvals: (approvals.get(row.id) ?? []).map((approval) => ({
+      user: users.get(approval.user_id)!,
+      approvedAtMs: approval.created_at_ms,
+    })),
+    approvalsRequired: settingsFrom(projectSettings, row.project_settings).approvalsBeforeMerge,
     isSquashed: row.is_squashed === 1,
     removesSourceBranch: row.removes_source_branch === null ? undefined : row.removes_source_branch === 1,
     mergedBy: users.get(row.merged_by_id ?? 0),
+    autoMergeUser: users.get(row.auto_merge_user_id ?? 0),
     mergedAtMs: row.merged_at_ms ?? undefined,
     mergeCommitSha: row.merge_commit_sha ?? undefined,
     squashCommitSha: row.squash_commit_sha ?? undefined,

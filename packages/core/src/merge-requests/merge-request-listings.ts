@@ -11,7 +11,8 @@ import { canComment } from '../notes/note-access.ts'
 import { descriptionsOfEach } from '../operations/description-store.ts'
 import { batchQuery, unscopedBatchQuery } from '../operations/operation.ts'
 import { findProject } from '../projects/project-store.ts'
-import { isAuthorOrAssignee, type MergeRequest, mergeRequestsOfEachInput } from './merge-request.ts'
+import { isApprovableBy, isAuthorOrAssignee, type MergeRequest } from './merge-request.ts'
+import { mergeRequestsOfEachInput } from './merge-request-filter.ts'
 import { findMergeRequestsById, mergeRequestListing } from './merge-request-list-store.ts'
 import { projectsOf } from './merge-request-projects.ts'
 import { mergeRequestTables } from './merge-request-store.ts'
@@ -122,6 +123,8 @@ export interface MergeRequestPermissions {
   readonly updates: boolean
   readonly pushes: boolean
   readonly comments: boolean
+  /** The actor may approve it now. */
+  readonly approves: boolean
 }
 
 /** Returns what the actor may do with each merge request. */
@@ -139,6 +142,7 @@ export const permissionsOfEachMergeRequest = unscopedBatchQuery(
         administers,
         updates: administers || (isOwn && can(standing, 'update_own_merge_request')),
         pushes: can(standing, 'push_code'),
+        approves: can(standing, 'approve_merge_request') && isApprovableBy(mergeRequest, context.actor),
         comments: canComment(standing, { isLocked: mergeRequest.isDiscussionLocked === true }),
       }
     })
@@ -150,10 +154,15 @@ export interface MergeRequestParticipant extends Pick<User, 'id' | 'isAdministra
   readonly mergeRequest: MergeRequest
 }
 
-/** Returns for each participant whether they may update the merge request. */
-export const updatersOfMergeRequests = unscopedBatchQuery(
-  { name: 'updatersOfMergeRequests', input: z.object({}) },
-  async (context, people: readonly MergeRequestParticipant[]): Promise<boolean[]> => {
+/** The rights of a participant on the merge request. */
+export interface ParticipantRights {
+  readonly updates: boolean
+  readonly merges: boolean
+}
+
+export const rightsOfMergeRequestParticipants = unscopedBatchQuery(
+  { name: 'rightsOfMergeRequestParticipants', input: z.object({}) },
+  async (context, people: readonly MergeRequestParticipant[]): Promise<ParticipantRights[]> => {
     const projects = await projectsOf(
       context,
       people.map(({ mergeRequest }) => mergeRequest),
@@ -165,12 +174,15 @@ export const updatersOfMergeRequests = unscopedBatchQuery(
     )
     return people.map(({ id, isAdministrator, mergeRequest }) => {
       const project = projects.find((one) => one.id === mergeRequest.projectId)
-      if (project === undefined) return false
+      if (project === undefined) return { updates: false, merges: false }
       const { visibility, isArchived, features } = project
       const level = levelOf(id, project)
       const standing = { level, visibility, isArchived, features, isSignedIn: true, isAdministrator }
       const isOwn = isAuthorOrAssignee(mergeRequest, id)
-      return can(standing, 'update_merge_request') || (isOwn && can(standing, 'update_own_merge_request'))
+      return {
+        updates: can(standing, 'update_merge_request') || (isOwn && can(standing, 'update_own_merge_request')),
+        merges: can(standing, 'read_merge_request') && can(standing, 'push_code'),
+      }
     })
   },
 )

@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import { can } from '../access/can.ts'
-import { standingOf } from '../access/subject.ts'
 import { moveReference } from '../git/git-reference.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
@@ -16,6 +14,9 @@ import { changeProjectRepository } from '../repositories/change-project-reposito
 import { MAX_MESSAGE_LENGTH, requireCommitter } from '../repositories/commit-operations.ts'
 import { planPush } from '../repositories/commit-to-branch.ts'
 import { recordPush } from '../repositories/repository-store.ts'
+import { notAllowed, requireMerger, scheduleMerge } from './auto-merge.ts'
+import { deleteAutoMerge, type MergeOptions } from './auto-merge-store.ts'
+import { closeMentionedIssues } from './close-issues.ts'
 import { notMergeable, writeMergeCommits } from './merge-commits.ts'
 import { type DescribedMergeRequest, mergeBlocker } from './merge-request.ts'
 import { getMergeRequest, mergeRequestEvents } from './merge-request-changes.ts'
@@ -41,11 +42,22 @@ export const mergeMergeRequest = steps(
       shouldRemoveSourceBranch: z.boolean().nullish(),
       /** The head of the source branch that the caller has seen. */
       sha: z.string().max(64).nullish(),
+      /** Waits for the pipeline of the source branch to succeed, if it has not ended. */
+      autoMerge: z.boolean().nullish(),
+      /** The former name of `autoMerge`. */
+      mergeWhenPipelineSucceeds: z.boolean().nullish(),
     }),
     permission: 'read_merge_request',
     subject: (context: ReadContext, { project }) => getProject(context, project),
   },
   async (context, input): Promise<ShownMergeRequest> => {
+    if (input.autoMerge ?? input.mergeWhenPipelineSucceeds) {
+      const waiting = await context.write(async (tx) => {
+        const there = { ...tx, subject: await getProject(tx, context.subject.id) }
+        return scheduleMerge(there, { ...input, expectedSha: input.sha ?? undefined, options: optionsOf(input) })
+      })
+      if (waiting !== undefined) return shownMergeRequest(context, context.subject, waiting)
+    }
     const before = await getMergeable(context, input.mergeRequestIid)
     const { mergeMethod: method } = context.subject.settings
     const committer = await requireCommitter(context)
@@ -72,6 +84,8 @@ export const mergeMergeRequest = steps(
         // The merge request, the role or the project may have changed meanwhile.
         const now = await getMergeable(there, before.iid)
         if (now.sourceBranch !== before.sourceBranch || now.targetBranch !== before.targetBranch) throw notMergeable()
+        // Before the source branch is removed, which would end the automatic merge.
+        await deleteAutoMerge(tx, before.id)
         await recordPush(tx, push)
         if (removes) {
           const name = before.sourceBranch
@@ -83,6 +97,7 @@ export const mergeMergeRequest = steps(
         await addSystemNotes(tx, 'merge_request', now, mergedNow)
         const change = { before: now, after: mergedNow, projectId: there.subject.id }
         await recordChange(tx as CallContext & typeof tx, mergeRequestEvents, 'merged', change)
+        await closeMentionedIssues(there, mergedNow)
         return mergedNow
       }
     })
@@ -99,16 +114,13 @@ export const mergeMergeRequest = steps(
 async function getMergeable(context: InProject, iid: number): Promise<DescribedMergeRequest> {
   const { subject: project } = context
   const mergeRequest = await getMergeRequest(context, context.actor, project, iid)
-  const standing = await standingOf(context, context.actor, project)
-  if (!can(standing, 'push_code') || !can(standing, 'read_merge_request')) {
-    throw new DomainError({ code: 'unauthenticated' })
-  }
+  await requireMerger(context)
   const { settings } = project
   const isBlocked =
     mergeBlocker(mergeRequest) !== 'unchecked' ||
     (settings.onlyAllowMergeIfPipelineSucceeds && !(await hasPassed(context, mergeRequest))) ||
     (settings.onlyAllowMergeIfAllDiscussionsAreResolved && (await hasOpenDiscussions(context, mergeRequest.id)))
-  if (isBlocked) throw new DomainError({ code: 'protected', message: '405 Method Not Allowed' })
+  if (isBlocked) throw notAllowed()
   return mergeRequest
 }
 
@@ -117,6 +129,13 @@ async function hasPassed(context: InProject, mergeRequest: DescribedMergeRequest
   if (pipeline?.status === 'skipped') return context.subject.settings.allowMergeOnSkippedPipeline === true
   return pipeline?.status === 'success'
 }
+
+const optionsOf = ({ mergeCommitMessage, squashCommitMessage, squash, shouldRemoveSourceBranch }: MergeOptions) => ({
+  mergeCommitMessage,
+  squashCommitMessage,
+  squash,
+  shouldRemoveSourceBranch,
+})
 
 /** @throws DomainError `impossible` */
 function isSquashedBy({ settings: { squashOption } }: Project, wanted: boolean): boolean {

@@ -20,12 +20,7 @@ import { recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
 import { branchName } from '../repositories/branch-name.ts'
 import { findProjectRepository } from '../repositories/project-repository.ts'
-import {
-  type ListedMergeRequest,
-  type MergeRequestFilter,
-  mergeRequestFilterOf,
-  restMergeRequestFilterInput,
-} from './merge-request.ts'
+import type { ListedMergeRequest } from './merge-request.ts'
 import {
   changeMergeRequest,
   changes,
@@ -36,11 +31,12 @@ import {
   recordTextMentions,
   requireBranches,
   requireUniqueBranches,
-  setReviewers,
 } from './merge-request-changes.ts'
 import { type ShownMergeRequest, shownMergeRequest } from './merge-request-details.ts'
+import { type MergeRequestFilter, mergeRequestFilterOf, restMergeRequestFilterInput } from './merge-request-filter.ts'
 import { pageOfMergeRequests } from './merge-request-list-store.ts'
 import { deleteMergeRequest, insertMergeRequest, mergeRequestTables } from './merge-request-store.ts'
+import { setReviewers } from './review-store.ts'
 
 const inProject = { project: namespaceRef }
 const oneMergeRequest = { ...inProject, mergeRequestIid: z.int() }

@@ -12,7 +12,6 @@ declare module '../kit/tables.ts' {
     merge_requests: MergeRequestsTable
     merge_request_labels: { merge_request_id: number; label_id: number }
     merge_request_assignees: { merge_request_id: number; user_id: number }
-    merge_request_reviewers: { merge_request_id: number; user_id: number }
     merge_request_subscriptions: { merge_request_id: number; user_id: number; is_subscribed: number }
   }
 }
@@ -87,6 +86,9 @@ export const listedColumns = [
 
 export type MergeRequestRow = Omit<Selectable<MergeRequestsTable>, 'description'> & {
   project_path: string
+  /** JSON, see `settingsFrom`. */
+  project_settings: string
+  auto_merge_user_id: number | null
   sha: string | null
 }
 
@@ -186,6 +188,11 @@ export async function setMerged(
     })
     .where('id', '=', id)
     .execute()
+}
+
+/** Sets the time of the last change to now. */
+export async function touchMergeRequest({ db, nowMs }: Tx, id: number): Promise<void> {
+  await db.updateTable('merge_requests').set({ updated_at_ms: nowMs }).where('id', '=', id).execute()
 }
 
 export async function deleteMergeRequest({ db }: Tx, id: number): Promise<void> {

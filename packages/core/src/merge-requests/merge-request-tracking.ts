@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { issuableOperations } from '../issues/issuable-operations.ts'
 import { subscribedItems } from '../issues/participants.ts'
 import { namespaceRef } from '../kit/parameter-schemas.ts'
-import type { User } from '../model/user.ts'
 import { query, unscopedBatchQuery } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
-import type { MergeRequest } from './merge-request.ts'
+import type { MergeRequest, Reviewer } from './merge-request.ts'
 import { getMergeRequest, mergeRequestEvents } from './merge-request-changes.ts'
 import { shownMergeRequest } from './merge-request-details.ts'
 import { mergeRequestTables } from './merge-request-store.ts'
@@ -40,6 +39,6 @@ export const listMergeRequestReviewers = query(
     permission: 'read_merge_request',
     subject: (context, { project }) => getProject(context, project),
   },
-  async (context, { mergeRequestIid }): Promise<readonly User[]> =>
+  async (context, { mergeRequestIid }): Promise<readonly Reviewer[]> =>
     (await getMergeRequest(context, context.actor, context.subject, mergeRequestIid)).reviewers,
 )

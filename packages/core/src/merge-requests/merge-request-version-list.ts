@@ -40,6 +40,46 @@ export async function findNewestVersion(
   return row && versionOf(row)
 }
 
+/** The newest version of a merge request, and the commits that its merge has made. */
+export interface CommitsOfMergeRequest {
+  readonly id: number
+  readonly headSha: string | null
+  readonly startSha: string | null
+  readonly mergeCommitSha: string | null
+  readonly squashCommitSha: string | null
+}
+
+/** Returns the commits of the merge requests of a project: the newest `limit` of them. */
+export const commitsOfMergeRequests = (
+  { db }: ReadContext,
+  projectId: number,
+  limit: number,
+): Promise<CommitsOfMergeRequest[]> =>
+  db
+    .selectFrom('merge_requests')
+    .leftJoin('merge_request_versions as version', (join) =>
+      join.on(({ eb, selectFrom, ref }) =>
+        eb(
+          'version.id',
+          '=',
+          selectFrom('merge_request_versions')
+            .select(({ fn }) => fn.max('merge_request_versions.id').as('id'))
+            .where('merge_request_versions.merge_request_id', '=', ref('merge_requests.id')),
+        ),
+      ),
+    )
+    .select([
+      'merge_requests.id',
+      'version.head_sha as headSha',
+      'version.start_sha as startSha',
+      'merge_requests.merge_commit_sha as mergeCommitSha',
+      'merge_requests.squash_commit_sha as squashCommitSha',
+    ])
+    .where('merge_requests.project_id', '=', projectId)
+    .orderBy('merge_requests.id', 'desc')
+    .limit(limit)
+    .execute()
+
 const versionOf = (row: Selectable<MergeRequestVersionsTable>): MergeRequestVersion => ({
   id: row.id,
   mergeRequestId: row.merge_request_id,

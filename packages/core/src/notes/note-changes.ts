@@ -18,6 +18,7 @@ import {
   countNotesOn,
   deleteNote,
   insertNote,
+  markReviewed,
   noteableColumns,
   notesWithUsers,
   updateNote,
@@ -64,6 +65,8 @@ export async function addNote(tx: NotesTx, noteable: Noteable, draft: NewNote): 
     updatedAtMs: createdAt ?? tx.nowMs,
   })
   await addToNotesCount(tx, noteable, 1)
+  // There are no drafts of comments: a reviewer's comment is a review.
+  if (noteable.type === 'merge_request') await markReviewed(tx, noteable.id!, tx.actor!.id)
   await recordChange(tx, noteEvents, 'created', { after: note, projectId: note.projectId })
   return withUsers(tx, noteable, note)
 }

@@ -193,3 +193,14 @@ export async function addToNotesCount(
     .where('id', '=', id!)
     .execute()
 }
+
+/** Marks the review of a reviewer who has not begun or not finished one as `reviewed`. */
+export async function markReviewed({ db, nowMs }: Tx, mergeRequestId: number, userId: number): Promise<void> {
+  await db
+    .updateTable('merge_request_reviewers')
+    .set({ state: 'reviewed', updated_at_ms: nowMs })
+    .where('merge_request_id', '=', mergeRequestId)
+    .where('user_id', '=', userId)
+    .where('state', 'in', ['unreviewed', 'review_started'])
+    .execute()
+}

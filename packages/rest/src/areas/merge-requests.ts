@@ -1,4 +1,5 @@
 import {
+  cancelAutoMerge,
   createMergeRequest,
   getProjectMergeRequest,
   listClosedIssues,
@@ -13,13 +14,7 @@ import {
   updateMergeRequest,
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
-import {
-  changedMergeRequest,
-  merge,
-  mergeRequestList,
-  newMergeRequest,
-  projectMergeRequestList,
-} from './parameters/issues.ts'
+import { changedMergeRequest, mergeRequestList, newMergeRequest, projectMergeRequestList } from './parameters/issues.ts'
 import { orderedList, pageOfAll } from './parameters/lists.ts'
 import { issueShape } from './shapes/issue-shape.ts'
 import {
@@ -103,10 +98,17 @@ export const mergeRequestsArea: Area = {
       method: 'PUT',
       path: `${one}/merge`,
       operation: mergeMergeRequest,
-      parameters: merge,
       names: inProject,
       shape: shownMergeRequestShape,
-      summary: 'Merge a merge request, as the merge method of the project says.',
+      summary: 'Merge a merge request, as the merge method of the project says, now or when its pipeline succeeds.',
+    }),
+    route({
+      method: 'POST',
+      path: `${one}/cancel_merge_when_pipeline_succeeds`,
+      operation: cancelAutoMerge,
+      names: inProject,
+      shape: shownMergeRequestShape,
+      summary: 'Cancel the automatic merge of a merge request.',
     }),
     route({
       method: 'GET',

@@ -114,11 +114,11 @@ function listArguments(kit: Kit) {
       labels: t.stringList(),
       milestoneTitle: t.string(),
       reviewerUsername: t.string(),
-      approvedBy: t.stringList(refusedMember),
+      approvedBy: t.stringList(),
       myReactionEmoji: t.string(),
       onlyReviewer: t.boolean(refusedMember),
       releaseTag: t.string(),
-      reviewStates: t.field({ type: [reviewState], ...refusedMember }),
+      reviewStates: t.field({ type: [reviewState] }),
       sourceBranches: t.stringList(),
       targetBranches: t.stringList(),
     }),
@@ -127,7 +127,7 @@ function listArguments(kit: Kit) {
     fields: (t) => ({
       assigneeUsernames: t.stringList(),
       onlyReviewerUsername: t.string(),
-      reviewStates: t.field({ type: [reviewState], ...refusedMember }),
+      reviewStates: t.field({ type: [reviewState] }),
       reviewerWildcard: t.field({ type: reviewerWildcard }),
     }),
   })
@@ -142,8 +142,11 @@ function listArguments(kit: Kit) {
     assigneeWildcardId: t.arg({ type: assigneeWildcard }),
     reviewerUsername: t.arg.string(),
     reviewerWildcardId: t.arg({ type: reviewerWildcard }),
-    reviewState: t.arg({ type: reviewState, ...refusedArgument('there are no reviews') }),
-    reviewStates: t.arg({ type: [reviewState], ...refusedArgument('there are no reviews') }),
+    reviewState: t.arg({
+      type: reviewState,
+      description: 'State of some reviewer: of `reviewerUsername`, if it is set',
+    }),
+    reviewStates: t.arg({ type: [reviewState] }),
     mergedBy: t.arg.string(),
     sourceBranches: t.arg.stringList(),
     targetBranches: t.arg.stringList(),
@@ -162,12 +165,12 @@ function listArguments(kit: Kit) {
     closedBefore: t.arg({ type: 'Time' }),
     not: t.arg({ type: negated }),
     or: t.arg({ type: unioned }),
-    approvedBy: t.arg.stringList(refusedArgument('there are no approvals')),
+    approvedBy: t.arg.stringList(),
     myReactionEmoji: t.arg.string(),
     releaseTag: t.arg.string({ description: 'Tag of a release to which the milestone belongs' }),
-    deployedAfter: t.arg({ type: 'Time', ...refusedArgument('there are no deployments') }),
-    deployedBefore: t.arg({ type: 'Time', ...refusedArgument('there are no deployments') }),
-    environmentName: t.arg.string(refusedArgument('there are no deployments')),
+    deployedAfter: t.arg({ type: 'Time', ...refusedArgument('merge requests are not joined with deployments') }),
+    deployedBefore: t.arg({ type: 'Time', ...refusedArgument('merge requests are not joined with deployments') }),
+    environmentName: t.arg.string(refusedArgument('merge requests are not joined with deployments')),
   })
   const searchArguments = (t: ArgumentsMaker) => ({
     search: t.arg.string(),
@@ -188,6 +191,7 @@ type ListArguments = Arguments<Lists['filterArguments']> &
 /** Converts the list arguments to the input of the core. */
 function inputOf({
   iids,
+  approvedBy,
   assigneeWildcardId,
   reviewerWildcardId,
   mergedBy,
@@ -205,6 +209,7 @@ function inputOf({
   return omitNullish({
     ...same,
     iids: iids?.map(iidIn),
+    approvedByUsernames: approvedBy,
     assigneeId: assigneeWildcardId,
     reviewerId: reviewerWildcardId,
     mergedByUsername: mergedBy,
@@ -220,6 +225,7 @@ function inputOf({
 }
 
 const negatedInput = ({
+  approvedBy,
   authorUsername,
   milestoneTitle,
   labelName,
@@ -229,6 +235,7 @@ const negatedInput = ({
 }: NonNullable<ListArguments['not']>) =>
   omitNullish({
     ...same,
+    approvedByUsernames: approvedBy,
     authorUsernames: authorUsername == null ? undefined : [authorUsername],
     milestoneTitles: milestoneTitle == null ? undefined : [milestoneTitle],
     releaseTags: releaseTag == null ? undefined : [releaseTag],

@@ -1,5 +1,6 @@
 import {
   accessLevels,
+  approveMergeRequest,
   createMergeRequest,
   getProjectMergeRequest,
   groupLabels,
@@ -175,4 +176,31 @@ test('sets and removes a milestone, and rejects one of another project', async (
   const { data } = await run('mergeRequestSetMilestone', `iid: "1", ${set(other.id)}`, 'iid')
   expect(data.mergeRequestSetMilestone).toEqual({ errors: ['Milestone id is invalid'], mergeRequest: null })
   expect(await change('SetMilestone', 'milestoneId: null', 'milestone { title }')).toEqual({ milestone: null })
+})
+
+test('reviewers request changes, and are asked to review again', async () => {
+  await change('SetReviewers', 'reviewerUsernames: ["bob"]', 'iid')
+  const fields = `approved approvedBy { nodes { username } } reviewers { nodes { mergeRequestInteraction {
+    approved reviewed reviewState canMerge canUpdate } } }`
+  const interaction = async (mergeRequest: ReturnType<typeof change>) =>
+    (await mergeRequest).reviewers.nodes[0].mergeRequestInteraction
+  expect(await interaction(change('RequestChanges', '', fields))).toEqual({
+    approved: false,
+    reviewed: true,
+    reviewState: 'REQUESTED_CHANGES',
+    canMerge: true,
+    canUpdate: true,
+  })
+  await world.perform(bob, approveMergeRequest, { project: app.id, mergeRequestIid: 1 })
+  const list = async (filter: string) => {
+    const document = `{ project(fullPath: "web/app") { mergeRequests(${filter}) { nodes { ${fields} } } } }`
+    return (await server.ask(document, { as: bob })).body.data.project.mergeRequests.nodes
+  }
+  const [listed] = await list('approvedBy: ["bob"], reviewerUsername: "bob", reviewStates: [APPROVED]')
+  expect(listed).toMatchObject({ approved: true, approvedBy: { nodes: [{ username: 'bob' }] } })
+  expect(await list('reviewState: UNREVIEWED')).toEqual([])
+  expect(await list('not: { reviewStates: [APPROVED] }')).toEqual([])
+  expect(await list('or: { reviewStates: [APPROVED] }')).toHaveLength(1)
+  const again = await interaction(change('ReviewerRereview', `userId: "gid://svc/User/${bob.id}"`, fields))
+  expect(again).toMatchObject({ approved: false, reviewed: false, reviewState: 'UNREVIEWED' })
 })

@@ -3,6 +3,8 @@ import {
   type MergeRequest,
   mergeMergeRequest,
   mergeRequestTracking,
+  requestChanges,
+  requestReviewAgain,
   setMergeRequestDraft,
   setMergeRequestLabels,
   setMergeRequestPeople,
@@ -86,6 +88,22 @@ export function addMergeRequestMutations(kit: Kit): void {
     payload,
   })
 
+  mutation(kit, 'mergeRequestReviewerRereview', {
+    description: 'Asks a reviewer for another review',
+    input: (t) => ({ ...oneOf(t), userId: t.field({ type: 'UserID', required: true }) }),
+    run: async ({ userId, ...ref }, context) => ({
+      mergeRequest: await performIn(context, requestReviewAgain, { ...refOf(ref), userId }),
+    }),
+    payload,
+  })
+
+  mutation(kit, 'mergeRequestRequestChanges', {
+    description: 'Requests changes, as a reviewer',
+    input: (t) => oneOf(t),
+    run: async (ref, context) => ({ mergeRequest: await performIn(context, requestChanges, refOf(ref)) }),
+    payload,
+  })
+
   mutation(kit, 'mergeRequestSetDraft', {
     input: (t) => ({ ...oneOf(t), draft: t.boolean({ required: true }) }),
     run: async ({ draft, ...ref }, context) => ({
@@ -120,23 +138,23 @@ export function addMergeRequestMutations(kit: Kit): void {
     values: ['MERGE_WHEN_CHECKS_PASS', 'MERGE_TRAIN', 'ADD_TO_MERGE_TRAIN_WHEN_CHECKS_PASS'] as const,
   })
   mutation(kit, 'mergeRequestAccept', {
-    description: 'Merges a merge request at once',
+    description: 'Merges a merge request, at once or when its pipeline succeeds',
     input: (t) => ({
       ...oneOf(t),
       sha: t.string({ required: true, description: 'Head of the source branch that the caller has seen' }),
-      strategy: t.field({ type: strategy, ...refusedMember }),
+      strategy: t.field({ type: strategy, description: 'MERGE_WHEN_CHECKS_PASS waits for a running pipeline' }),
       commitMessage: t.string(),
       squash: t.boolean({ defaultValue: false }),
       squashCommitMessage: t.string(),
       shouldRemoveSourceBranch: t.boolean(),
     }),
-    run: async ({ commitMessage: mergeCommitMessage, projectPath, iid, ...input }, context) => ({
-      mergeRequest: await performIn(context, mergeMergeRequest, {
-        ...refOf({ projectPath, iid }),
-        mergeCommitMessage,
-        ...input,
-      }),
-    }),
+    run: async ({ commitMessage: mergeCommitMessage, projectPath, iid, strategy: how, ...input }, context) => {
+      if (how != null && how !== 'MERGE_WHEN_CHECKS_PASS') {
+        return { mergeRequest: undefined, errors: [`The strategy ${how} is not supported`] }
+      }
+      const accepted = { ...refOf({ projectPath, iid }), mergeCommitMessage, autoMerge: how != null, ...input }
+      return { mergeRequest: await performIn(context, mergeMergeRequest, accepted) }
+    },
     payload,
   })
 

@@ -2,8 +2,8 @@ import {
   findEachMergeRequest,
   type Listed,
   type MergeRequest,
+  rightsOfMergeRequestParticipants,
   type User,
-  updatersOfMergeRequests,
 } from '@penstock/core'
 import { loadBatched } from '../../request/request-context.ts'
 import { connectionField } from '../../schema/connection-field.ts'
@@ -18,6 +18,11 @@ declare module '../../schema/schema-types.ts' {
     UserMergeRequestInteraction: PersonOfMergeRequest
   }
 }
+
+const approvalOf = ({ id, mergeRequest }: PersonOfMergeRequest) =>
+  mergeRequest.approvals.find(({ user }) => user.id === id)
+const reviewerIn = ({ id, mergeRequest }: PersonOfMergeRequest) =>
+  mergeRequest.reviewers.find((reviewer) => reviewer.id === id)
 
 function listedPeople(mergeRequest: MergeRequest, people: readonly User[]): Listed<PersonOfMergeRequest> {
   return listed(people.map((user) => ({ ...user, mergeRequest })))
@@ -49,29 +54,41 @@ export function addPeopleOfMergeRequests(kit: Kit): void {
       },
     }),
     approvedBy: connectionField(kit, t, 'UserCore', {
-      list: async () => listed<User>([]),
+      list: async ({ approvals }) => listed(approvals.map(({ user }) => user)),
     }),
   }))
 
   builder.objectType('UserMergeRequestInteraction', {
     description: 'What a user did and may do on one merge request',
     fields: (t) => ({
-      // This service cannot review, approve or merge merge requests yet.
-      approved: t.boolean({ nullable: false, resolve: () => false }),
-      approvedAt: t.field({ type: 'Time', resolve: () => null }),
-      canMerge: t.boolean({ nullable: false, resolve: () => false }),
+      approved: t.boolean({ nullable: false, resolve: (person) => approvalOf(person) !== undefined }),
+      approvedAt: t.field({ type: 'Time', resolve: (person) => approvalOf(person)?.approvedAtMs }),
+      canMerge: t.boolean({
+        nullable: false,
+        resolve: async (person, _args, context) =>
+          (await loadBatched(context, rightsOfMergeRequestParticipants, person)).merges,
+      }),
       canUpdate: t.boolean({
         nullable: false,
-        resolve: (person, _args, context) => loadBatched(context, updatersOfMergeRequests, person),
+        resolve: async (person, _args, context) =>
+          (await loadBatched(context, rightsOfMergeRequestParticipants, person)).updates,
       }),
       reviewState: t.field({
         type: reviewState,
         description: 'Null if the user is not a reviewer',
-        resolve: ({ id, mergeRequest }) =>
-          mergeRequest.reviewers.some((reviewer) => reviewer.id === id) ? 'UNREVIEWED' : null,
+        resolve: (person) => reviewerIn(person)?.reviewState,
       }),
-      reviewed: t.boolean({ nullable: false, resolve: () => false }),
-      updatedAt: t.field({ type: 'Time', resolve: () => null }),
+      reviewed: t.boolean({
+        nullable: false,
+        description: 'True for every state after the review has started',
+        resolve: (person) =>
+          !['unreviewed', 'review_started'].includes(reviewerIn(person)?.reviewState ?? 'unreviewed'),
+      }),
+      updatedAt: t.field({
+        type: 'Time',
+        description: 'The last change of the review state',
+        resolve: (person) => reviewerIn(person)?.reviewedAtMs,
+      }),
     }),
   })
 

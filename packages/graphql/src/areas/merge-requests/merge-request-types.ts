@@ -15,7 +15,14 @@ export const mergeRequestEnums = oncePerBuilder((builder) => ({
     values: { OPEN: { value: 'reopen' }, CLOSED: { value: 'close' } } as const,
   }),
   reviewState: builder.enumType('MergeRequestReviewState', {
-    values: ['UNREVIEWED', 'REVIEW_STARTED', 'REVIEWED', 'REQUESTED_CHANGES', 'APPROVED', 'UNAPPROVED'] as const,
+    values: {
+      UNREVIEWED: { value: 'unreviewed' },
+      REVIEW_STARTED: { value: 'review_started' },
+      REVIEWED: { value: 'reviewed' },
+      REQUESTED_CHANGES: { value: 'requested_changes' },
+      APPROVED: { value: 'approved' },
+      UNAPPROVED: { value: 'unapproved' },
+    } as const,
   }),
   reviewerWildcard: builder.enumType('ReviewerWildcardId', {
     values: { ANY: { value: 'any' }, NONE: { value: 'none' } } as const,
@@ -34,6 +41,7 @@ export const mergeRequestEnums = oncePerBuilder((builder) => ({
       UNCHECKED: { value: 'unchecked' },
       DRAFT_STATUS: { value: 'draft_status' },
       NOT_OPEN: { value: 'not_open' },
+      NOT_APPROVED: { value: 'not_approved' },
       ...Object.fromEntries(otherMergeStatuses.map((name) => [name, { value: name }])),
     } as const,
   }),
@@ -67,7 +75,6 @@ const otherMergeStatuses = [
   'CI_MUST_PASS',
   'CI_STILL_RUNNING',
   'DISCUSSIONS_NOT_RESOLVED',
-  'NOT_APPROVED',
   'BLOCKED_STATUS',
   'EXTERNAL_STATUS_CHECKS',
   'PREPARING',

@@ -1,8 +1,12 @@
 import {
+  approvalsLeft,
   descriptionsOfEachMergeRequest,
   discussionCountOfEachMergeRequest,
   findEachMergeRequest,
   findEachProject,
+  headPipelineOfEachMergeRequest,
+  isApproved,
+  isComplete,
   listLabelsOfEachMergeRequest,
   type MergeRequest,
   type MergeRequestPermissions,
@@ -50,9 +54,8 @@ export function addMergeRequests(kit: Kit): void {
         adminMergeRequest: allowed(({ administers }) => administers),
         updateMergeRequest: allowed(({ updates }) => updates),
         createNote: allowed(({ comments }) => comments),
-        // This service cannot approve merge requests yet.
         canMerge: allowed(({ pushes }) => pushes),
-        canApprove: alwaysFalse(),
+        canApprove: allowed(({ approves }) => approves),
         pushToSourceBranch: allowed(({ pushes, sha }) => pushes && sha !== undefined),
         removeSourceBranch: allowed(({ pushes, sha }) => pushes && sha !== undefined),
         cherryPickOnCurrentMergeRequest: alwaysFalse(),
@@ -103,7 +106,7 @@ export function addMergeRequests(kit: Kit): void {
         resolve: (source, _args, context) => loadBatched(context, discussionCountOfEachMergeRequest, source),
       }),
       mergeCommitSha: t.exposeString('mergeCommitSha'),
-      mergeUser: t.field({ type: 'UserCore', resolve: ({ mergedBy }) => mergedBy }),
+      mergeUser: t.field({ type: 'UserCore', resolve: ({ mergedBy, autoMergeUser }) => mergedBy ?? autoMergeUser }),
       milestone: t.field({ type: 'Milestone', resolve: ({ milestone }) => milestone }),
       taskCompletionStatus: t.field({
         type: taskCompletionStatus,
@@ -121,9 +124,35 @@ export function addMergeRequests(kit: Kit): void {
         nullable: false,
         resolve: async (source, _args, context) => {
           const permissions = await loadBatched(context, permissionsOfEachMergeRequest, source)
-          return { administers: false, updates: false, pushes: false, comments: false, ...permissions, sha: source.sha }
+          return {
+            administers: false,
+            updates: false,
+            pushes: false,
+            comments: false,
+            approves: false,
+            ...permissions,
+            sha: source.sha,
+          }
         },
       }),
+      approved: t.boolean({
+        nullable: false,
+        description: 'Whether it has all required approvals, and at least one',
+        resolve: isApproved,
+      }),
+      approvalsRequired: t.exposeInt('approvalsRequired'),
+      approvalsLeft: t.int({ resolve: approvalsLeft }),
+      autoMergeEnabled: t.boolean({ nullable: false, resolve: isMergedAutomatically }),
+      autoMergeStrategy: t.string({
+        resolve: (source) => (isMergedAutomatically(source) ? AUTO_MERGE_STRATEGY : undefined),
+      }),
+      availableAutoMergeStrategies: t.stringList({
+        resolve: async (source, _args, context) => {
+          const pipeline = await loadBatched(context, headPipelineOfEachMergeRequest, source)
+          return source.state === 'opened' && pipeline && !isComplete(pipeline.status) ? [AUTO_MERGE_STRATEGY] : []
+        },
+      }),
+      mergeWhenPipelineSucceeds: t.boolean({ resolve: isMergedAutomatically }),
       labels: connectionField(kit, t, 'Label', {
         list: (source, _args, context) => loadBatched(context, listLabelsOfEachMergeRequest, source),
       }),
@@ -146,6 +175,9 @@ export function addMergeRequests(kit: Kit): void {
     }),
   )
 }
+
+const AUTO_MERGE_STRATEGY = 'merge_when_checks_pass'
+const isMergedAutomatically = ({ autoMergeUser }: MergeRequest): boolean => autoMergeUser !== undefined
 
 const pathOf = ({ projectPath, iid }: MergeRequest): string => `${projectPath}/-/merge_requests/${iid}`
 
@@ -189,17 +221,12 @@ function addConstantFields({ builder }: Kit): void {
       mergeError: nullText(),
       mergeOngoing: alwaysFalse(),
       conflicts: alwaysFalse(),
-      autoMergeEnabled: alwaysFalse(),
-      autoMergeStrategy: nullText(),
-      availableAutoMergeStrategies: t.stringList({ resolve: () => [] }),
-      mergeWhenPipelineSucceeds: always(false),
       squashReadOnly: alwaysFalse(),
       shouldRemoveSourceBranch: t.boolean({ resolve: () => null }),
       defaultMergeCommitMessage: nullText(),
       defaultSquashCommitMessage: nullText(),
       allowCollaboration: always(false),
       sourceBranchProtected: alwaysFalse(),
-      approved: alwaysFalse(),
     }
   })
 }
