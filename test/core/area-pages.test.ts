@@ -17,6 +17,25 @@ const pages: Readonly<Record<string, Check>> = {
     expect([asked.id, again.id, approved.id, member.id]).toEqual(Array(4).fill(user.id))
     expect([pending.length, approved.access_level, member.access_level]).toEqual([1, 20, 20])
   },
+  'docs/deploy-tokens.md': ([, , shown, listed, all]) => {
+    expect(shown).toMatchObject({ scopes: ['read_registry', 'write_registry'], expired: false })
+    expect([listed, all]).toEqual([[shown], []])
+  },
+  'docs/feature-flags.md': ([, , made, changed, listed]) => {
+    const [strategy] = made.strategies
+    expect(strategy).toMatchObject({ name: 'gitlabUserList', user_list: { name: 'Testers' } })
+    expect([changed.active, listed]).toEqual([false, [changed]])
+  },
+  'docs/environments.md': ([, , changed, environment, listed]) => {
+    expect(changed).toMatchObject({
+      status: 'success',
+      ref: 'main',
+      environment: { name: 'staging' },
+      deployable: null,
+    })
+    expect(environment).toMatchObject({ tier: 'staging', last_deployment: { id: changed.id } })
+    expect(listed).toMatchObject([{ id: changed.id }])
+  },
   'docs/context-commits.md': ([, , , , , added, listed, left]) => {
     expect([added[0].title, listed[0].id, left]).toEqual(['Soil', added[0].id, []])
   },
@@ -41,11 +60,12 @@ const pages: Readonly<Record<string, Check>> = {
     expect(tested).toEqual({ message: expect.any(String) })
     expect(events).toMatchObject([{ trigger: 'issue_hooks', url: 'https://ci.example.test/in' }])
   },
-  'docs/wikis.md': ([, made, listed, moved, shown, attached, left]) => {
+  'docs/wikis.md': ([, made, listed, moved, shown, attached, left, , page, pages]) => {
     expect([made.slug, listed[0].title, moved.slug]).toEqual(['Guides/Set-up', 'Set up', 'Guides/Begin'])
     expect(shown.content).toContain('<em>here</em>')
     expect(attached.link.markdown).toBe(`![map](${attached.file_path})`)
     expect(left).toEqual([])
+    expect([page.content, pages[0].slug]).toEqual(['See #1', 'home'])
   },
   'docs/broadcast-messages.md': ([list, changed, shown]) => {
     expect(list).toEqual([expect.objectContaining({ theme: 'light-blue', dismissable: true, active: true })])

@@ -16,8 +16,8 @@ interface Example {
 }
 
 /**
- * Adapts the expected data where this service differs from the examples: it has no stars, starts no pipelines, and does
- * not check whether a merge request can be merged.
+ * Adapts the expected data where this service differs from the examples: it has no stars, starts no pipelines, does not
+ * check whether a merge request can be merged, and lets Developers merge into every branch.
  */
 const adaptations: Readonly<Record<string, (data: Json) => void>> = {
   '7. Project page data': ({ project }) => {
@@ -32,7 +32,9 @@ const adaptations: Readonly<Record<string, (data: Json) => void>> = {
     Object.assign(data.jobPlay, { errors: ['Job is not playable'], job: null })
   },
   '16. Merge requests waiting for review': ({ currentUser }) => {
-    currentUser.reviewRequestedMergeRequests.nodes[0].detailedMergeStatus = 'UNCHECKED'
+    const [mergeRequest] = currentUser.reviewRequestedMergeRequests.nodes
+    mergeRequest.detailedMergeStatus = 'UNCHECKED'
+    mergeRequest.reviewers.nodes[0].mergeRequestInteraction.canMerge = true
   },
   // The order is that of REST: by the paths of the files.
   '24. Wiki pages': ({ project }) => project.wikiPages.nodes.reverse(),

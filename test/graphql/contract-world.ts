@@ -83,7 +83,6 @@ export async function contractWorld(served: ServedWorld): Promise<ContractWorld>
   }
   const retry = await commit('retry', 'Retry on 503', 'retry.txt', 'again', { start_branch: 'main' })
   const toReview = await mergeRequest('retry', 'Add retry')
-  // REST does not offer the wikis of projects yet.
   const pages = await Promise.all(
     ['home', 'guides/setup'].map((title) =>
       world.perform(bob, projectWikis.create, { parent: app.id, title, content: title }),

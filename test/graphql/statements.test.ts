@@ -162,7 +162,7 @@ const notGrowing: Readonly<Record<string, string>> = {
   'Issue.closedAsDuplicateOf': 'not recorded',
   'project.issue.assignees': 'an issue has at most one',
   'project.mergeRequest.assignees': 'a merge request has at most one',
-  'MergeRequest.approvedBy': 'merge requests cannot be approved',
+  'MergeRequest.approvedBy': 'nothing is approved here',
   'MergeRequest.mergeUser': 'merge requests cannot be merged',
   'group.milestones.project': 'lists milestones of the group only',
   'project.milestones.group': 'lists milestones of the project only',

@@ -30,6 +30,7 @@ import { addCommits } from './areas/repository/commits.ts'
 import { addRepository } from './areas/repository/repository.ts'
 import { addSnippets } from './areas/snippets/snippets.ts'
 import { addUsers } from './areas/users/users.ts'
+import { addWebhooks } from './areas/webhooks.ts'
 import { addWikiPages } from './areas/wiki-pages.ts'
 import { withDeadline } from './request/deadline.ts'
 import { withItemBudget } from './request/item-budget.ts'
@@ -73,6 +74,7 @@ const areas: readonly ((kit: Kit) => void)[] = [
   addIssues,
   addMilestones,
   addWikiPages,
+  addWebhooks,
   addReleases,
   addAbsentFeatures,
 ]

@@ -3,12 +3,18 @@ import { accessTokensArea } from './areas/access-tokens.ts'
 import { applicationsArea } from './areas/applications.ts'
 import { awardEmojiArea } from './areas/award-emoji.ts'
 import { broadcastMessagesArea } from './areas/broadcast-messages.ts'
+import { commitsArea } from './areas/commits.ts'
 import { contextCommitsArea } from './areas/context-commits.ts'
+import { deployTokensArea } from './areas/deploy-tokens.ts'
+import { deploymentsArea } from './areas/deployments.ts'
+import { environmentsArea } from './areas/environments.ts'
+import { featureFlagsArea } from './areas/feature-flags.ts'
 import { groupsArea } from './areas/groups.ts'
 import { hooksArea } from './areas/hooks.ts'
 import { issuesArea } from './areas/issues.ts'
 import { labelsArea } from './areas/labels.ts'
 import { membersArea } from './areas/members.ts'
+import { mergeRequestApprovalsArea } from './areas/merge-request-approvals.ts'
 import { mergeRequestDiffsArea } from './areas/merge-request-diffs.ts'
 import { mergeRequestsArea } from './areas/merge-requests.ts'
 import { milestonesArea } from './areas/milestones.ts'
@@ -39,10 +45,12 @@ export const areas: readonly Area[] = [
   labelsArea,
   issuesArea,
   mergeRequestsArea,
+  mergeRequestApprovalsArea,
   mergeRequestDiffsArea,
   contextCommitsArea,
   milestonesArea,
   versionArea,
+  commitsArea,
   repositoryArea,
   variablesArea,
   pipelinesArea,
@@ -56,4 +64,8 @@ export const areas: readonly Area[] = [
   awardEmojiArea,
   releasesArea,
   hooksArea,
+  deployTokensArea,
+  environmentsArea,
+  deploymentsArea,
+  featureFlagsArea,
 ]

@@ -76,6 +76,16 @@ test('issues and the merge requests that close them are found from each other', 
   expect(iids(await root.Issues.allRelatedMergeRequests(project, issue.iid))).toEqual([iid])
 })
 
+test('a commit has its place in the history, its merge requests, and no signature', async () => {
+  const action = { action: 'create', filePath: 'a.txt', content: 'a\n' } as const
+  const { id } = await root.Commits.create(project, 'side', 'Add a', [action])
+  const { iid } = await root.MergeRequests.create(project, 'side', 'main', 'Fix')
+  expect(await root.Commits.showSequence(project, id)).toEqual({ count: 2 })
+  expect(await root.Commits.allMergeRequests(project, id)).toMatchObject([{ iid, title: 'Fix' }])
+  expect(await root.Commits.allMergeRequests(project, 'main')).toEqual([])
+  expect(await refusalOf(root.Commits.showGPGSignature(project, id))).toEqual([404, '404 Signature Not Found'])
+})
+
 test('namespaces have their counts, and activities their days', async () => {
   const [ops] = (await root.Namespaces.all()).filter(({ kind }) => kind === 'group')
   expect(ops).toMatchObject({ path: 'ops', members_count_with_descendants: 1, projects_count: 1 })

@@ -8,13 +8,21 @@ let root: InstanceType<typeof Gitlab>
 beforeEach(async () => {
   core = await RunningCore.start()
   root = new Gitlab({ host: core.url, token: core.rootToken })
-  await root.Groups.create('Ops', 'ops')
+  const { id: namespaceId } = await root.Groups.create('Ops', 'ops')
+  await root.Projects.create({ name: 'Tools', path: 'tools', namespaceId })
 })
 
 afterEach(() => core.close())
 
-test('pages of a group wiki are created, listed, shown, edited and removed', async () => {
-  const made = await root.GroupWikis.create('ops', '# Start', 'Guides/Set up', { format: 'markdown' })
+const wikis = {
+  group: () => ({ of: root.GroupWikis, at: 'ops' }),
+  project: () => ({ of: root.ProjectWikis, at: 'ops/tools' }),
+} as const
+const kinds = ['group', 'project'] as const
+
+test.each(kinds)('pages of a %s wiki are created, listed, shown, edited and removed', async (kind) => {
+  const { of, at } = wikis[kind]()
+  const made = await of.create(at, '# Start', 'Guides/Set up', { format: 'markdown' })
   const page = {
     format: 'markdown',
     slug: 'Guides/Set-up',
@@ -25,18 +33,19 @@ test('pages of a group wiki are created, listed, shown, edited and removed', asy
     front_matter: {},
   }
   expect(made).toEqual(page)
-  expect(await root.GroupWikis.all('ops', { withContent: true })).toEqual([page])
-  expect((await root.GroupWikis.all('ops'))[0]).not.toHaveProperty('content')
-  expect(await root.GroupWikis.show('ops', made.slug)).toEqual(page)
-  expect((await root.GroupWikis.show('ops', made.slug, { renderHtml: true })).content).toMatch(/<h1[^>]*>.*Start/s)
-  const edited = await root.GroupWikis.edit('ops', made.slug, { title: '/Begin' })
+  expect(await of.all(at, { withContent: true })).toEqual([page])
+  expect((await of.all(at))[0]).not.toHaveProperty('content')
+  expect(await of.show(at, made.slug)).toEqual(page)
+  expect((await of.show(at, made.slug, { renderHtml: true })).content).toMatch(/<h1[^>]*>.*Start/s)
+  const edited = await of.edit(at, made.slug, { title: '/Begin' })
   expect(edited).toMatchObject({ slug: 'Begin', content: '# Start', wiki_page_meta_id: 1 })
-  await root.GroupWikis.remove('ops', 'Begin')
-  expect(await root.GroupWikis.all('ops')).toEqual([])
+  await of.remove(at, 'Begin')
+  expect(await of.all(at)).toEqual([])
 })
 
-test('a file is attached to a group wiki', async () => {
-  const attached = await root.GroupWikis.uploadAttachment('ops', {
+test.each(kinds)('a file is attached to a %s wiki', async (kind) => {
+  const { of, at } = wikis[kind]()
+  const attached = await of.uploadAttachment(at, {
     content: new Blob(['not a picture']),
     filename: 'net map.png',
   })

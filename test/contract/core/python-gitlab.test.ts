@@ -22,6 +22,18 @@ const accessRequest = {
   approved: [20, 20],
   gone: ['GitlabDeleteError', 404, '404 Not found'],
 }
+const wiki = {
+  made: ['Guides/Set-up', 'Set up', 'markdown', '# Start', 'UTF-8'],
+  saved: ['Guides/Run', 'Run', 'markdown', 'Later', 'UTF-8'],
+  listed: [['Guides/Run', 'Later']],
+  attached: ['net_map.svg', 'main', '![net_map.svg]('],
+  duplicate: [
+    'GitlabCreateError',
+    400,
+    { base: ['Duplicate page: A page with that title already exists in the file Guides/Run.md'] },
+  ],
+  after: ['GitlabGetError', 404, '404 Wiki Page Not Found'],
+}
 const numbered = (letter: string) => [1, 2, 3, 4, 5, 6, 7].map((number) => `${letter}${number}`)
 
 /** The expected results, by step of the script. */
@@ -115,6 +127,7 @@ const expected: Readonly<Record<string, unknown>> = {
     moved: 'new-home/tools',
     removed: noProject,
   },
+  stars: { starred: ['stars/tools'], 'by the user': ['stars/tools'], count: 1, afterwards: 0 },
   members: {
     made: ['mem', 20, '2026-12-31'],
     again: ['GitlabCreateError', 409, 'Member already exists'],
@@ -183,6 +196,8 @@ const expected: Readonly<Record<string, unknown>> = {
   picked_commits: {
     picked: [true, true],
     again: ['GitlabCherryPickError', 400],
+    history: [2, ['GitlabGetError', 404, '404 Signature Not Found']],
+    'merge requests': ['Fix'],
     reverted: ['Revert "Add a"', [true]],
   },
   commit_statuses: {
@@ -270,17 +285,17 @@ const expected: Readonly<Record<string, unknown>> = {
     changed: ['It is over', [10], '#112233'],
     removed: ['GitlabGetError', 404, '404 Not found'],
   },
-  group_wiki: {
-    made: ['Guides/Set-up', 'Set up', 'markdown', '# Start', 'UTF-8'],
-    saved: ['Guides/Run', 'Run', 'markdown', 'Later', 'UTF-8'],
-    listed: [['Guides/Run', 'Later']],
-    attached: ['net_map.svg', 'main', '![net_map.svg]('],
-    duplicate: [
-      'GitlabCreateError',
-      400,
-      { base: ['Duplicate page: A page with that title already exists in the file Guides/Run.md'] },
-    ],
-    after: ['GitlabGetError', 404, '404 Wiki Page Not Found'],
+  group_wiki: wiki,
+  project_wiki: wiki,
+  deploy_tokens: {
+    made: [true, true],
+    shown: ['foo', 'bar', '2026-02-03T00:00:00.000Z', ['read_registry'], false, true],
+    secret: false,
+    group: [null, true],
+    everywhere: [true, true],
+    active: [],
+    credential: ['GitlabAuthenticationError', 401, '401 Unauthorized'],
+    after: [...notFound, '404 Not found'],
   },
   comments: {
     notes: ['Because', 'Look here', 'Why?', 'closed'],
@@ -297,6 +312,19 @@ const expected: Readonly<Record<string, unknown>> = {
     merged: ['merged'],
     again: ['GitlabMRClosedError', 405, '405 Method Not Allowed'],
     branches: ['main'],
+  },
+  approvals: {
+    approved: ['root'],
+    again: ['GitlabAuthenticationError', 401, '401 Unauthorized'],
+    found: [1],
+    rules: [],
+    reviewers: ['approved'],
+    left: [],
+    waiting: ['opened', true],
+    canceled: ['GitlabMROnBuildSuccessError', 406, "Can't cancel the automatic merge"],
+    closes: [1],
+    merged: ['merged'],
+    issue: ['closed'],
   },
   snippets: {
     made: ['Rotate logs', 'private', 'a.sh', null],

@@ -293,6 +293,21 @@ def projects():
 
 
 @step
+def stars():
+    project = new_project("tools", new_group("stars"))
+    project.star()
+    user = root.users.list(username="root", get_all=True)[0]
+    seen = {
+        "starred": [one.path_with_namespace for one in root.projects.list(starred=True, get_all=True)],
+        "by the user": [one.path_with_namespace for one in user.starred_projects.list(get_all=True)],
+        "count": root.projects.get(project.id).star_count,
+    }
+    project.unstar()
+    seen["afterwards"] = root.projects.get(project.id).star_count
+    return seen
+
+
+@step
 def members():
     user = new_user("mem")
     group = new_group("members")
@@ -470,6 +485,9 @@ def picked_commits():
         "picked": [picked.message == f"Add a\n\n(cherry picked from commit {made.id})", picked.parent_ids != []],
         "again": refusal(made.cherry_pick, "main")[:2],
     }
+    seen["history"] = [picked.sequence()["count"], refusal(picked.signature)]
+    project.mergerequests.create({"source_branch": "side", "target_branch": "main", "title": "Fix"})
+    seen["merge requests"] = [one["title"] for one in made.merge_requests(get_all=True)]
     picked.revert("main")
     reverted = project.commits.get("main")
     seen["reverted"] = [reverted.title, [one["deleted_file"] for one in reverted.diff(get_all=True)]]
@@ -726,21 +744,53 @@ def broadcast_messages():
 
 @step
 def group_wiki():
-    group = new_group("wiki-keepers")
-    page = group.wikis.create({"title": "Guides/Set up", "content": "# Start", "format": "markdown"})
+    return wiki_of(new_group("wiki-keepers"))
+
+
+@step
+def project_wiki():
+    return wiki_of(new_project("handbook", new_group("authors")))
+
+
+def wiki_of(parent):
+    page = parent.wikis.create({"title": "Guides/Set up", "content": "# Start", "format": "markdown"})
     names = ("slug", "title", "format", "content", "encoding")
     seen = {"made": pick(page, *names)}
-    again = group.wikis.get("Guides/Set-up")
+    again = parent.wikis.get("Guides/Set-up")
     again.title = "Run"
     again.content = "Later"
     again.save()
     seen["saved"] = pick(again, *names)
-    seen["listed"] = [pick(each, "slug", "content") for each in group.wikis.list(with_content=True, get_all=True)]
+    seen["listed"] = [pick(each, "slug", "content") for each in parent.wikis.list(with_content=True, get_all=True)]
     attached = again.upload("net map.svg", filedata=b"<svg/>")
     seen["attached"] = [attached["file_name"], attached["branch"], attached["link"]["markdown"][:15]]
-    seen["duplicate"] = refusal(group.wikis.create, {"title": "guides/run", "content": ""})
-    group.wikis.delete("Guides/Run")
-    seen["after"] = refusal(group.wikis.get, "Guides/Run")
+    seen["duplicate"] = refusal(parent.wikis.create, {"title": "guides/run", "content": ""})
+    parent.wikis.delete("Guides/Run")
+    seen["after"] = refusal(parent.wikis.get, "Guides/Run")
+    return seen
+
+
+@step
+def deploy_tokens():
+    group = new_group("pilots")
+    project = new_project("ferry", group)
+    draft = {"name": "foo", "username": "bar", "expires_at": "2026-02-03", "scopes": ["read_registry"]}
+    made = project.deploytokens.create(draft)
+    of_group = group.deploytokens.create({"name": "foo", "scopes": ["read_registry"]})
+    shown = project.deploytokens.get(made.id)
+    names = ("name", "username", "expires_at", "scopes", "revoked", "expired")
+    everywhere = [token.id for token in root.deploytokens.list(get_all=True)]
+    seen = {
+        "made": [len(made.token) > 40, made in project.deploytokens.list(get_all=True)],
+        "shown": pick(shown, *names),
+        "secret": hasattr(shown, "token"),
+        "group": [of_group.expires_at, of_group in group.deploytokens.list(get_all=True)],
+        "everywhere": [made.id in everywhere, of_group.id in everywhere],
+        "active": [token.id == made.id for token in project.deploytokens.list(active=True, get_all=True)],
+        "credential": refusal(as_holder(made.token).auth),
+    }
+    shown.delete()
+    seen["after"] = refusal(project.deploytokens.get, made.id)
     return seen
 
 
@@ -792,6 +842,56 @@ def releases_and_merge():
         "merged": pick(merge_request, "state"),
         "again": refusal(merge_request.merge),
         "branches": [each.name for each in project.branches.list(get_all=True)],
+    }
+
+
+@step
+def approvals():
+    project = new_project("reviews", new_group("reviewers"))
+    issue = project.issues.create({"title": "Leak"})
+    project.branches.create({"branch": "fix", "ref": "main"})
+    project.files.create({"file_path": "a.txt", "branch": "fix", "content": "a", "commit_message": "Add"})
+    merge_request = project.mergerequests.create(
+        {
+            "source_branch": "fix",
+            "target_branch": "main",
+            "title": "Fix",
+            "description": f"Closes #{issue.iid}",
+            "reviewer_ids": [root.user.id],
+        }
+    )
+    sha = merge_request.sha
+    merge_request.approve(sha=sha)
+    again = refusal(merge_request.approve)
+    shown = merge_request.approvals.get()
+    found = project.mergerequests.list(approved_by_ids=[root.user.id], get_all=True)
+    reviewers = [each.state for each in merge_request.reviewer_details.list(get_all=True)]
+    merge_request.unapprove()
+
+    def record(status):
+        head = {"id": 71, "status": status, "ref": "fix", "sha": sha}
+        root.http_put(f"/projects/{project.id}/pipeline_records/71", post_data={"object_attributes": head})
+
+    record("running")
+    merge_request.merge(merge_when_pipeline_succeeds=True)
+    waiting = pick(merge_request, "state", "merge_when_pipeline_succeeds")
+    merge_request.cancel_merge_when_pipeline_succeeds()
+    canceled = refusal(merge_request.cancel_merge_when_pipeline_succeeds)
+    merge_request.merge(merge_when_pipeline_succeeds=True)
+    closes = [each.iid for each in merge_request.closes_issues()]
+    record("success")
+    return {
+        "approved": [each["user"]["username"] for each in shown.approved_by],
+        "again": again,
+        "found": [each.iid for each in found],
+        "rules": merge_request.approval_state.get().rules,
+        "reviewers": reviewers,
+        "left": merge_request.approvals.get().approved_by,
+        "waiting": waiting,
+        "canceled": canceled,
+        "closes": closes,
+        "merged": pick(project.mergerequests.get(merge_request.iid), "state"),
+        "issue": pick(project.issues.get(issue.iid), "state"),
     }
 
 

@@ -1,5 +1,12 @@
 import type { RequestListener } from 'node:http'
-import { createApplication, createJobToken, ensureRootToken, findUserByUsername, type User } from '@penstock/core'
+import {
+  autoMergeListener,
+  createApplication,
+  createJobToken,
+  ensureRootToken,
+  findUserByUsername,
+  type User,
+} from '@penstock/core'
 import { type Listening, listen } from '@penstock/http'
 import { MarkupRenderer } from '@penstock/markup'
 import { areas, oauthRoutes, restListener, signInRoutes } from '@penstock/rest'
@@ -23,7 +30,7 @@ export class RunningCore {
     const listening = await listen((request, response) => answer(request, response), { host: '127.0.0.1', port: 0 })
     const world = await World.open({ serviceName: 'gitlab', externalUrl: externalUrl ?? listening.url })
     const markup = MarkupRenderer.start({ threads: 1 })
-    const core = { ...world.core, markup }
+    const core = { ...world.core, markup, listeners: [autoMergeListener] }
     const rootToken = await ensureRootToken(core)
     const root = await findUserByUsername({ db: core.db.read, nowMs: core.clock.nowMs() }, 'root')
     answer = restListener({

@@ -1,5 +1,6 @@
+import { starProject } from '@penstock/core'
 import { type Answer, notByBots } from '../http-matrix-row.ts'
-import { accepted, listOf, project } from '../http-matrix-shapes.ts'
+import { accepted, basicUser, listOf, project } from '../http-matrix-shapes.ts'
 import type { MatrixArea } from '../matrix-area.ts'
 
 /** GitLab answers a forbidden namespace of a new project like a missing one. */
@@ -15,6 +16,10 @@ export const area: MatrixArea = {
     read_project: {
       rule: 'a project that is not visible is not found; anonymous callers see public data',
       project: '---yyyyyyyy -yyyyyyyyyy yyyyyyyyyyy',
+    },
+    star_project: {
+      rule: 'everyone who sees the project and is signed in',
+      project: '---yyyyyyyy -yyyyyyyyyy nyyyyyyyyyy',
     },
     read_statistics: {
       rule: 'Reporters and higher',
@@ -89,6 +94,21 @@ export const area: MatrixArea = {
     { call: 'DELETE /projects/:id', may: { project: 50 }, answer: [202, accepted] },
     { call: 'POST /projects/:id/archive', may: { project: 50 }, answer: [201, project] },
     { call: 'POST /projects/:id/unarchive', may: { project: 50 }, answer: [201, project] },
+    { call: 'POST /projects/:id/star', may: { project: 10 }, visitors: 'signed in', answer: [201, project] },
+    {
+      call: 'POST /projects/:id/unstar',
+      may: { project: 10 },
+      visitors: 'signed in',
+      answer: [201, project],
+      needs: ['star of the caller'],
+    },
+    {
+      call: 'GET /projects/:id/starrers',
+      may: { project: 10 },
+      ...everyone,
+      answer: [200, listOf({ exactly: { starred_since: 'time', user: basicUser } })],
+      needs: ['star'],
+    },
     {
       call: 'PUT /projects/:id/transfer',
       may: { project: 50 },
@@ -101,6 +121,14 @@ export const area: MatrixArea = {
   ],
 
   things: {
+    star: async ({ server: { world, root }, parent }) => {
+      await world.perform(root, starProject, { project: parent!.id })
+      return {}
+    },
+    'star of the caller': async ({ server: { world }, parent, caller }) => {
+      await world.perform(caller, starProject, { project: parent!.id }).catch(() => {})
+      return {}
+    },
     'target group': async ({ server }) => ({ target: (await server.create('group', 'private')).id }),
   },
 }

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import { createCommit, createMergeRequest, listMergeRequestVersions, putPipelineRecord } from '@penstock/core'
 import { withBranch } from '../http-matrix-repository-things.ts'
 import type { MatrixRow } from '../http-matrix-row.ts'
@@ -88,6 +90,16 @@ export const area: MatrixArea = {
     reads(`${repository}/archive`, 'bytes', { job: true, scopes }),
     reads(`${repository}/archive.:format`, 'bytes', { job: true, scopes, at: { format: 'zip' } }),
     reads(`${repository}/commits/:sha/refs`, listOf({ exactly: { type: 'text', name: 'text' } })),
+    reads(`${repository}/commits/:sha/sequence`, { exactly: { count: 'int' } }),
+    reads(
+      `${repository}/commits/:sha/signature`,
+      { exactly: { signature_type: 'text', verification_status: 'text', key: 'map?', commit_source: 'text' } },
+      { needs: ['signed commit'] },
+    ),
+    reads(`${repository}/commits/:sha/merge_requests`, listOf(mergeRequest), {
+      needs: ['changed merge request'],
+      at: { sha: 'changed' },
+    }),
     {
       call: `GET ${repository}/commits/:sha/statuses`,
       may: { project: 10 },
@@ -134,6 +146,7 @@ export const area: MatrixArea = {
   things: {
     'commit with a pipeline': commitWithPipeline,
     'picked commit': pickedCommit,
+    'signed commit': signedCommit,
     'changed branch': changedBranch,
     'changed merge request': changedMergeRequest,
   },
@@ -145,6 +158,22 @@ async function changedBranch({ server, parent }: ThingContext) {
   const change = { project: parent!.id, branch: 'changed', commitMessage: 'Change', actions }
   await server.world.perform(server.root, createCommit, change)
   return values
+}
+
+const SSH_SIGNATURE = ['-----BEGIN SSH SIGNATURE-----', 'U1NIU0lH', '-----END SSH SIGNATURE-----']
+
+/** Adds a commit with a signature, which Git itself writes: the API creates unsigned commits only. */
+async function signedCommit(context: ThingContext) {
+  const values = await changedBranch(context)
+  const { repositoriesDir } = context.server.world.core.settings
+  const git = (input: string, ...args: string[]) =>
+    execFileSync('git', ['--git-dir', join(repositoriesDir, `${context.parent!.id}.git`), ...args], {
+      input,
+      encoding: 'utf8',
+    })
+  const [headers, ...message] = git('', 'cat-file', 'commit', String(values.sha)).split('\n\n')
+  const signed = [`${headers}\ngpgsig ${SSH_SIGNATURE.join('\n ')}`, ...message].join('\n\n')
+  return { sha: git(signed, 'hash-object', '-t', 'commit', '-w', '--stdin').trim() }
 }
 
 let pickedCommits = 0

@@ -76,6 +76,14 @@ export const area: MatrixArea = {
       mayBeEmpty: true,
     },
     {
+      call: 'GET /users/:id/starred_projects',
+      may: 'anyone',
+      answer: [200, listOf(project)],
+      needs: ['user'],
+      scopes: readUser,
+      mayBeEmpty: true,
+    },
+    {
       call: 'POST /users',
       ...onAdministrators,
       answer: [201, wholeUser],

@@ -1,5 +1,5 @@
-import { groupWikis } from '@penstock/core'
-import type { MatrixRow } from '../http-matrix-row.ts'
+import { groupWikis, projectWikis } from '@penstock/core'
+import { leastOf, type MatrixRow, parentKinds } from '../http-matrix-row.ts'
 import { listOf, type Shape } from '../http-matrix-shapes.ts'
 import type { MatrixArea } from '../matrix-area.ts'
 
@@ -14,21 +14,23 @@ const attachment: Shape = {
   },
 }
 
-const all = '/groups/:id/wikis'
-const one = `${all}/*slug`
 const needs = ['wiki page']
-const reads = { may: { group: 10 }, visitors: 'anyone', needs } as const
-const writes = { may: { group: 15 } } as const
 
-const rows: MatrixRow[] = [
-  { call: `GET ${all}`, ...reads, answer: [200, listOf({ exactly: members })] },
-  { call: `GET ${all} : with content`, ...reads, answer: [200, listOf(page)], send: { with_content: true } },
-  { call: `GET ${one}`, ...reads, answer: [200, page] },
-  { call: `POST ${all}`, ...writes, answer: [201, page], send: { title: '{new}', content: 'Text' } },
-  { call: `POST ${all}/attachments`, ...writes, answer: [201, attachment], file: 'file' },
-  { call: `PUT ${one}`, ...writes, needs, answer: [200, page], send: { content: 'More' } },
-  { call: `DELETE ${one}`, ...writes, needs, answer: [204] },
-]
+const rows = parentKinds.flatMap((kind): MatrixRow[] => {
+  const all = `/${kind}s/:id/wikis`
+  const one = `${all}/*slug`
+  const reads = { may: leastOf(kind, 10), visitors: 'anyone', needs } as const
+  const writes = { may: leastOf(kind, 15) } as const
+  return [
+    { call: `GET ${all}`, ...reads, answer: [200, listOf({ exactly: members })] },
+    { call: `GET ${all} : with content`, ...reads, answer: [200, listOf(page)], send: { with_content: true } },
+    { call: `GET ${one}`, ...reads, answer: [200, page] },
+    { call: `POST ${all}`, ...writes, answer: [201, page], send: { title: '{new}', content: 'Text' } },
+    { call: `POST ${all}/attachments`, ...writes, answer: [201, attachment], file: 'file' },
+    { call: `PUT ${one}`, ...writes, needs, answer: [200, page], send: { content: 'More' } },
+    { call: `DELETE ${one}`, ...writes, needs, answer: [204] },
+  ]
+})
 
 export const area: MatrixArea = {
   access: {
@@ -54,7 +56,8 @@ export const area: MatrixArea = {
   things: {
     'wiki page': async ({ server, parent }) => {
       const draft = { parent: parent!.id, title: server.word('page'), content: 'Text' }
-      return { slug: (await server.world.perform(server.root, groupWikis.create, draft)).slug }
+      const { create } = parent!.kind === 'group' ? groupWikis : projectWikis
+      return { slug: (await server.world.perform(server.root, create, draft)).slug }
     },
   },
 }

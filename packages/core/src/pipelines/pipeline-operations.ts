@@ -39,6 +39,7 @@ import { setPipelineVariables } from './pipeline-variable-store.ts'
 import { type PreparedRecord, pipelineFor, preparedRecordInput } from './prepared-record.ts'
 import { chargeRecord, releaseRecord } from './record-size-store.ts'
 import { isNewer } from './record-version.ts'
+import { recordDeployments } from './recorded-deployments.ts'
 
 const subject = (context: ReadContext, { project }: { readonly project: ProjectRef }) => getProject(context, project)
 const read = { caller: 'anyone', permission: 'read_pipeline', subject } as const
@@ -181,6 +182,7 @@ async function store(
     payload: record.payload,
     ...(prepared && { prepared }),
   })
+  await recordDeployments(tx, project, { pipeline, jobs: record.deployingJobs, changed: jobStatuses.current })
   return { pipeline, isNew }
 }
 

@@ -1,37 +1,33 @@
 import { z } from 'zod'
-import { instantMs, namespaceRef } from '../kit/parameter-schemas.ts'
+import { namespaceRef } from '../kit/parameter-schemas.ts'
 import { problem } from '../kit/parse-input.ts'
+import { passedOnMembers, passedOnOf } from './passed-on.ts'
 import type { Job, PipelineDraft, RecordedVariable, Upstream } from './pipeline.ts'
 import { canonicalStatus, isComplete } from './pipeline-status.ts'
+import {
+  cleanText,
+  count,
+  flag,
+  id,
+  lenient,
+  moment,
+  replaceInvalid,
+  seconds,
+  someId,
+  text,
+  textsUpTo,
+  textUpTo,
+  unlessEmpty,
+} from './record-fields.ts'
 
 /** The limit of builds and bridges together. */
 export const MAX_JOBS = 20_000
-/** Longer texts are truncated. */
-const MAX_TEXT_LENGTH = 1_024
 const MAX_MESSAGE_LENGTH = 10_000
-const MAX_SECONDS = 1_000_000_000
 const MAX_TAGS = 100
 /** Variables beyond these limits are left out. */
 const MAX_VARIABLES = 100
 const MAX_VARIABLE_LENGTH = 10_000
 
-/**
- * Reads an unusable optional value as `undefined`. Null is handled first because it is frequent, and a failed parse is
- * slow.
- */
-const lenient = <Schema extends z.ZodType>(schema: Schema) =>
-  schema
-    .nullish()
-    .transform((value) => value ?? undefined)
-    .catch(undefined)
-const textUpTo = (maxLength: number) => lenient(z.string().transform((value) => cleanText(value, maxLength)))
-
-const id = z.int().min(1)
-const someId = lenient(id)
-const text = textUpTo(MAX_TEXT_LENGTH)
-const flag = lenient(z.boolean())
-const seconds = lenient(z.number().min(0).max(MAX_SECONDS))
-const moment = lenient(z.string().transform(momentMs))
 const status = z
   .string()
   .max(255)
@@ -56,6 +52,7 @@ const job = z.object({
   when: text,
   manual: flag,
   allowFailure: flag,
+  retriesCount: count,
   user,
   runner: lenient(
     z.object({
@@ -64,7 +61,7 @@ const job = z.object({
       runnerType: text,
       active: flag,
       isShared: flag,
-      tags: lenient(z.array(text)),
+      tags: textsUpTo(MAX_TAGS),
     }),
   ),
   artifactsFile: lenient(z.object({ filename: text, size: lenient(z.int().min(0)) })),
@@ -110,7 +107,9 @@ export const putRecordInput = z
       duration: seconds,
       queuedDuration: seconds,
       variables: lenient(z.array(variable)),
+      ...passedOnMembers.objectAttributes,
     }),
+    mergeRequest: passedOnMembers.mergeRequest,
     user,
     /** The project as the sender names it. */
     hookProject: projectOf,
@@ -178,6 +177,7 @@ export function pipelineDraftOf(input: PutRecord, own: ProjectNames): PipelineDr
     finishedAtMs: run.finishedAt,
     durationSeconds: run.duration,
     queuedSeconds: run.queuedDuration,
+    passedOn: passedOnOf(input),
     jobs: listed,
   }
 }
@@ -233,6 +233,7 @@ function jobOf(input: z.output<typeof job>, isListedAsBridge: boolean): Job {
     finishedAtMs: input.finishedAt,
     durationSeconds: input.duration,
     queuedSeconds: input.queuedDuration,
+    retriesCount: input.retriesCount,
     user: unlessEmpty(input.user),
     // Some relays send an empty object if there is no runner: `{ id: 0, description: "" }`.
     runner:
@@ -244,7 +245,7 @@ function jobOf(input: z.output<typeof job>, isListedAsBridge: boolean): Job {
             type: runner.runnerType,
             isActive: runner.active,
             isShared: runner.isShared,
-            tags: (runner.tags ?? []).filter((tag) => tag !== undefined).slice(0, MAX_TAGS),
+            tags: runner.tags ?? [],
           },
     artifacts: artifactsOf(input.artifactsFile),
     environment: unlessEmpty(input.environment),
@@ -286,11 +287,10 @@ function upstreamOf(input: PutRecord, own: ProjectNames): Upstream | undefined {
     jobId: from.bridgeId ?? from.jobId,
     isOtherProject: isUpstreamElsewhere(upstreamNamesOf(input), own),
     projectPath: from.project?.pathWithNamespace,
+    projectId: from.project?.id,
+    projectUrl: from.project?.webUrl,
   }
 }
-
-const unlessEmpty = <Section extends object>(section: Section | undefined): Section | undefined =>
-  section && Object.values(section).some((member) => member !== undefined) ? section : undefined
 
 const areDifferent = (one: ProjectNames, other: ProjectNames): boolean | undefined =>
   differ(one?.id, other?.id) ??
@@ -299,22 +299,3 @@ const areDifferent = (one: ProjectNames, other: ProjectNames): boolean | undefin
 
 const differ = <Value>(one: Value | undefined, other: Value | undefined): boolean | undefined =>
   one === undefined || other === undefined ? undefined : one !== other
-
-/** Returns the truncated text without invalid characters, or `undefined` for a blank one. */
-function cleanText(value: string, maxLength = MAX_TEXT_LENGTH): string | undefined {
-  return /[^\s\0]/.test(value) ? replaceInvalid(value.slice(0, maxLength)) : undefined
-}
-
-/** Replaces null characters and lone surrogates, which neither database can store. */
-const replaceInvalid = (value: string): string => value.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd')
-
-/** The notations of times in hooks. They always have seconds, unlike the parameters of lists. */
-const hookTime = /^\d{4}-\d\d-\d\d[ T](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?$/
-
-/**
- * Returns the time in milliseconds, or `undefined` for times before 1970: relays send the year 1 for a missing time.
- */
-function momentMs(value: string): number | undefined {
-  const ms = hookTime.test(value) ? instantMs(value) : undefined
-  return ms !== undefined && ms > 0 ? ms : undefined
-}

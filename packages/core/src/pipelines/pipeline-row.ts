@@ -51,11 +51,12 @@ type Details = Pick<
   | 'finishedAtMs'
   | 'durationSeconds'
   | 'queuedSeconds'
+  | 'passedOn'
 >
 
 export function columnsOf(draft: PipelineHead, { asOfMs, digest }: RecordVersion) {
   const { detailedStatus, beforeSha, user, commit, upstream } = draft
-  const { startedAtMs, finishedAtMs, durationSeconds, queuedSeconds } = draft
+  const { startedAtMs, finishedAtMs, durationSeconds, queuedSeconds, passedOn } = draft
   const details: Details = {
     detailedStatus,
     beforeSha,
@@ -66,6 +67,7 @@ export function columnsOf(draft: PipelineHead, { asOfMs, digest }: RecordVersion
     finishedAtMs,
     durationSeconds,
     queuedSeconds,
+    passedOn,
   }
   // The upstream is unknown if it belongs to another project that the record does not name.
   const isNamed = upstream !== undefined && (!upstream.isOtherProject || upstream.projectPath !== undefined)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { keysetInput, pageInput } from '../kit/page.ts'
 import { instant, namespaceRef } from '../kit/parameter-schemas.ts'
+import type { PassedOn } from './passed-on.ts'
 import { pipelineStatuses } from './pipeline-status.ts'
 
 /** A pipeline as its newest record describes it. Fields that the record leaves out are `undefined`. */
@@ -40,6 +41,8 @@ export interface Pipeline {
    * of its jobs.
    */
   readonly stageOrder: readonly string[] | undefined
+  /** Missing for posted statuses, and records of earlier versions. */
+  readonly passedOn?: PassedOn | undefined
 }
 
 /** A user of the forge that ran the pipeline. The core may have no such user. */
@@ -63,6 +66,9 @@ export interface Upstream {
   readonly jobId: number | undefined
   readonly isOtherProject: boolean
   readonly projectPath: string | undefined
+  /** The id and the URL as the record has them. */
+  readonly projectId?: number | undefined
+  readonly projectUrl?: string | undefined
 }
 
 /** One attempt of a job, or a bridge. */
@@ -84,6 +90,8 @@ export interface Job {
   readonly finishedAtMs: number | undefined
   readonly durationSeconds: number | undefined
   readonly queuedSeconds: number | undefined
+  /** The number of earlier attempts, if the record says it. */
+  readonly retriesCount?: number | undefined
   readonly user: RecordedUser | undefined
   readonly runner: RecordedRunner | undefined
   readonly artifacts: RecordedArtifacts | undefined

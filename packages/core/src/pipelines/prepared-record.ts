@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type DeployingJob, deployingJobsOf } from './deploying-jobs.ts'
 import { type JobColumns, jobColumnsOf } from './job-columns.ts'
 import type { PipelineDraft, RecordedVariable } from './pipeline.ts'
 import {
@@ -40,6 +41,7 @@ export interface PreparedRecord {
    */
   readonly acrossProjects: PreparedPipeline | undefined
   readonly jobs: readonly JobColumns[]
+  readonly deployingJobs: readonly DeployingJob[]
   /** The stages of the jobs, in the order of their first jobs. */
   readonly stages: readonly string[]
   readonly variables: readonly RecordedVariable[]
@@ -67,6 +69,7 @@ function prepareRecord(input: PutRecord): PreparedRecord {
     withinProject: prepared(false),
     acrossProjects: draft.upstream === undefined ? undefined : prepared(true),
     jobs: draft.jobs.map(jobColumnsOf),
+    deployingJobs: deployingJobsOf(draft.jobs),
     stages: [...new Set(draft.jobs.flatMap(({ stage }) => stage ?? []))],
     variables: variablesOf(input),
   }

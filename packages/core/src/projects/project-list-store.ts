@@ -24,7 +24,9 @@ import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor } from '../model/user.ts'
 import { orderColumns, type ProjectListingOrder, type RestProjectOrder } from './project-order.ts'
+import { isStarredBy, starCount } from './project-star-store.ts'
 import { type ProjectsTable, projectOf } from './project-store.ts'
+import { storedTotal } from './storage-store.ts'
 import { hasTopics } from './topic-store.ts'
 
 export interface ProjectFilter {
@@ -38,6 +40,8 @@ export interface ProjectFilter {
   readonly ids?: readonly number[] | undefined
   /** Full paths, compared without case. */
   readonly fullPaths?: readonly string[] | undefined
+  /** Limits the list to projects that this user has starred. */
+  readonly starredBy?: number | undefined
   readonly visibility?: Visibility | undefined
   readonly isArchived?: boolean | undefined
   /** Projects must have all of these topics, compared without case. */
@@ -117,14 +121,16 @@ interface MembershipFilter {
 function columnOf(by: Exclude<RestProjectOrder, 'similarity'>) {
   switch (by) {
     case 'id':
-    case 'star_count':
     case 'packages_size':
-    case 'wiki_size':
       return undefined
+    case 'star_count':
+      return starCount
+    case 'wiki_size':
+      return storedBytes(sql`wiki_bytes`)
     case 'repository_size':
       return storedBytes(sql`coalesce(repository_bytes, 0)`)
     case 'storage_size':
-      return storedBytes(sql`coalesce(repository_bytes, 0) + records_bytes`)
+      return storedBytes(storedTotal)
     default:
       return sql.ref(`projects.${orderColumns[by]}`)
   }
@@ -146,12 +152,12 @@ export function projectListing(
   // Without a search text all are equally similar. The constant must not be in `order by`, where a number is a column
   // index.
   const by = requested === 'similarity' && search === undefined ? 'id' : requested
-  const nearness = nearnessTo(search) ?? sql<number>`0`
-  const queries = filters.map((filter) => projectQuery(context, filter).select(nearness.as('nearness')))
+  const rank = by === 'star_count' ? starCount : (nearnessTo(search) ?? sql<number>`0`)
+  const queries = filters.map((filter) => projectQuery(context, filter).select(rank.as('rank')))
   const id = { column: 'projects.id', key: 'id', direction } as const
   const own: KeysetColumn<Row>[] =
-    by === 'similarity'
-      ? [{ column: nearness, key: 'nearness', direction }]
+    by === 'similarity' || by === 'star_count'
+      ? [{ column: rank, key: 'rank', direction }]
       : by === 'id' || by === 'storage_size'
         ? []
         : [{ column: `projects.${listingColumns[by]}`, key: listingColumns[by], direction }]
@@ -169,7 +175,7 @@ export async function findVisibleProjects(
   return new Map(rows.map((row) => [row.id, projectOf(row)]))
 }
 
-type Row = Selectable<ProjectsTable> & { readonly nearness: number }
+type Row = Selectable<ProjectsTable> & { readonly rank: number }
 const listingColumns = { ...orderColumns, full_path: 'full_path' } as const
 
 function projectQuery({ db }: ReadContext, filter: ProjectFilter) {
@@ -184,6 +190,7 @@ function projectQuery({ db }: ReadContext, filter: ProjectFilter) {
     query = query.where(isOneOf(sql`lower(${sql.ref('projects.full_path')})`, paths))
   }
   if (search !== undefined) query = query.where(containsText(searchedColumns(filter), search))
+  if (filter.starredBy !== undefined) query = query.where(isStarredBy(filter.starredBy))
   if (filter.visibility !== undefined) query = query.where('visibility', '=', filter.visibility)
   if (filter.isArchived !== undefined) query = query.where('is_archived', '=', filter.isArchived ? 1 : 0)
   for (const condition of hasTopics(filter.topics ?? [])) query = query.where(condition)

@@ -6,13 +6,16 @@ import { type KeysetPage, mapKeysetPage, mapPage, type Page } from '../kit/page.
 import { namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
+import type { User } from '../model/user.ts'
 import type { OperationContext } from '../operations/context.ts'
 import { query, unscopedQuery } from '../operations/operation.ts'
 import { isAnonymous, rateOf } from '../settings/rate-of.ts'
+import { profileOf } from '../users/user-profile.ts'
 import { findUser, findUserByUsername } from '../users/user-store.ts'
 import { type ProjectListInput, projectListInput } from './project-input.ts'
 import { conditionsOfActor, enabledFeatures, listProjectRows, type ProjectFilter } from './project-list-store.ts'
 import { sizeOrders } from './project-order.ts'
+import { isStarredBy } from './project-star-store.ts'
 import type { ProjectView } from './project-view.ts'
 import { viewsOf } from './project-view-store.ts'
 
@@ -55,21 +58,35 @@ export const listGroupProjects = query(
 export const listUserProjects = unscopedQuery(
   { name: 'listUserProjects', caller: 'anyone', input: z.object({ user: namespaceRef, ...projectListInput }) },
   async (context, input) => {
-    const { user: ref } = input
-    const user = await (typeof ref === 'number' ? findUser(context, ref) : findUserByUsername(context, ref))
-    if (user === undefined) throw notFound('User')
-    return pageOfProjects(context, input, { ownerId: user.id })
+    const { id } = await namedUser(context, input.user)
+    return pageOfProjects(context, input, { ownerId: id })
   },
 )
+
+/** Lists the projects that a user, given by id or username, has starred: none of a private profile. */
+export const listStarredProjects = unscopedQuery(
+  { name: 'listStarredProjects', caller: 'anyone', input: z.object({ user: namespaceRef, ...projectListInput }) },
+  async (context, input) => {
+    const user = await namedUser(context, input.user)
+    const isHidden = user.settings.privateProfile && !profileOf(user, context.actor).isWhole
+    return pageOfProjects(context, input, isHidden ? { ids: [] } : { starredBy: user.id })
+  },
+)
+
+async function namedUser(context: ReadContext, ref: number | string): Promise<User> {
+  const user = await (typeof ref === 'number' ? findUser(context, ref) : findUserByUsername(context, ref))
+  if (user === undefined) throw notFound('User')
+  return user
+}
 
 async function pageOfProjects(
   context: OperationContext & ReadContext,
   input: ProjectListInput,
-  which: Pick<ProjectFilter, 'within' | 'ownerId'>,
+  which: Pick<ProjectFilter, 'within' | 'ownerId' | 'starredBy' | 'ids'>,
 ): Promise<Page<ProjectView> | KeysetPage<ProjectView>> {
   const { actor } = context
   const isEmpty =
-    input.starred ||
+    (input.starred && actor === undefined) ||
     input.imported ||
     (input.markedForDeletionOn ?? '') !== '' ||
     (input.repositoryStorage ?? STORAGE) !== STORAGE
@@ -85,7 +102,11 @@ async function pageOfProjects(
     idBefore: input.idBefore,
     lastActivityAfterMs: later(input.lastActivityAfter, input.updatedAfter),
     lastActivityBeforeMs: earlier(input.lastActivityBefore, input.updatedBefore),
-    where: [...conditionsOfActor(context, actor, input), ...(isEmpty ? [never] : [])],
+    where: [
+      ...conditionsOfActor(context, actor, input),
+      ...(input.starred && actor !== undefined ? [isStarredBy(actor.id)] : []),
+      ...(isEmpty ? [never] : []),
+    ],
   }
   // As on GitLab, others get the default order.
   const isForAdministrators = sizeOrders.some((order) => order === input.orderBy)

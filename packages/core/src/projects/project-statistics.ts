@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Project } from '../model/project.ts'
 import { batchQuery } from '../operations/operation.ts'
-import { findStorageOfProjects } from './storage-store.ts'
+import { findStorageOfProjects, nothingStored, totalBytes } from './storage-store.ts'
 
 /** The bytes that a project has stored. */
 export interface ProjectStatistics {
@@ -9,6 +9,9 @@ export interface ProjectStatistics {
   readonly repositoryBytes: number
   readonly recordsBytes: number
   readonly snippetsBytes: number
+  readonly wikiBytes: number
+  /** The sum of all of them. */
+  readonly totalBytes: number
 }
 
 /** Returns the statistics of each project; `undefined` where the caller may not read them. */
@@ -20,8 +23,9 @@ export const statisticsOfProjects = batchQuery(
       projects.map(({ id }) => id),
     )
     return projects.map((project) => {
-      const { repositoryBytes = 0, recordsBytes = 0, snippetsBytes = 0 } = storages.get(project.id) ?? {}
-      return { project, repositoryBytes, recordsBytes, snippetsBytes }
+      const storage = storages.get(project.id) ?? nothingStored
+      const { repositoryBytes = 0, ...rest } = storage
+      return { project, ...rest, repositoryBytes, totalBytes: totalBytes(storage) }
     })
   },
 )

@@ -13,6 +13,7 @@ import type { Actor } from '../model/user.ts'
 import { type User, userNamespaceId } from '../model/user.ts'
 import { findUsers } from '../users/user-store.ts'
 import { openIssueCounts } from './open-issue-count-store.ts'
+import { starCountsOf } from './project-star-store.ts'
 import type { Namespace, ProjectView } from './project-view.ts'
 import { topicsOf } from './topic-store.ts'
 
@@ -38,6 +39,10 @@ export async function viewsOf(
     context,
     projects.map(({ id }) => id),
   )
+  const stars = await starCountsOf(
+    context,
+    projects.map(({ id }) => id),
+  )
   const standings = await standingsOf(context, actor, projects)
   const openIssues = await openIssuesOf(context, projects, standings)
   const roleIn = actor === undefined ? undefined : await rolesOf(context, actor.id, projects)
@@ -49,6 +54,7 @@ export async function viewsOf(
       owner,
       topics: topics.get(project.id) ?? [],
       openIssuesCount: openIssues.get(project.id),
+      starCount: stars.get(project.id) ?? 0,
       canCreateMergeRequest: can(standings[index]!, 'create_merge_request'),
       namespace: group === undefined ? namespaceOfUser(owner!) : namespaceOfGroup(group),
       nameWithNamespace: `${group?.fullName ?? owner!.name} / ${project.name}`,

@@ -11,6 +11,7 @@ export interface ProjectView {
   readonly topics: readonly string[]
   /** The number of open issues; `undefined` if the actor may not read them. */
   readonly openIssuesCount: number | undefined
+  readonly starCount: number
   readonly canCreateMergeRequest: boolean
   /** The names from the root group to the project, joined with ` / `. */
   readonly nameWithNamespace: string

@@ -1,4 +1,4 @@
-import { type Generated, sql } from 'kysely'
+import { type Generated, type Selectable, sql } from 'kysely'
 import { DomainError } from '../kit/domain-error.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Core, Tx } from '../operations/context.ts'
@@ -16,6 +16,8 @@ interface ProjectStorageTable {
   records_bytes: number
   /** The bytes of the repositories of its snippets. */
   snippets_bytes: Generated<number>
+  /** The bytes of the repository of its wiki. */
+  wiki_bytes: Generated<number>
   measured_at_ms: number | null
 }
 
@@ -24,31 +26,49 @@ export interface ProjectStorage {
   readonly repositoryBytes: number | undefined
   readonly recordsBytes: number
   readonly snippetsBytes: number
+  readonly wikiBytes: number
 }
 
+/** The storage of a project that has stored nothing yet. */
+export const nothingStored: ProjectStorage = {
+  repositoryBytes: undefined,
+  recordsBytes: 0,
+  snippetsBytes: 0,
+  wikiBytes: 0,
+}
+
+const columns = ['repository_bytes', 'records_bytes', 'snippets_bytes', 'wiki_bytes'] as const
+
+const storageOf = (row: Pick<Selectable<ProjectStorageTable>, (typeof columns)[number]>): ProjectStorage => ({
+  repositoryBytes: row.repository_bytes ?? undefined,
+  recordsBytes: row.records_bytes,
+  snippetsBytes: row.snippets_bytes,
+  wikiBytes: row.wiki_bytes,
+})
+
 /** Returns the sum of all bytes that count for a project. */
-export const totalBytes = ({ repositoryBytes = 0, recordsBytes, snippetsBytes }: ProjectStorage): number =>
-  repositoryBytes + recordsBytes + snippetsBytes
+export const totalBytes = ({ repositoryBytes = 0, recordsBytes, snippetsBytes, wikiBytes }: ProjectStorage): number =>
+  repositoryBytes + recordsBytes + snippetsBytes + wikiBytes
+
+/** The sum of all bytes in a row, for SQL. */
+export const storedTotal = sql<number>`coalesce(repository_bytes, 0) + records_bytes + snippets_bytes + wiki_bytes`
 
 /** The change of a project's stored bytes; negative for removals. */
 export interface StorageGrowth {
   readonly repositoryBytes?: number
   readonly recordsBytes?: number
   readonly snippetsBytes?: number
+  readonly wikiBytes?: number
 }
 
 /** Returns the stored bytes of the project. A project without a row has stored nothing yet. */
 export async function findProjectStorage({ db }: Pick<ReadContext, 'db'>, projectId: number): Promise<ProjectStorage> {
   const row = await db
     .selectFrom('project_storage')
-    .select(['repository_bytes', 'records_bytes', 'snippets_bytes'])
+    .select(columns)
     .where('project_id', '=', projectId)
     .executeTakeFirst()
-  return {
-    repositoryBytes: row?.repository_bytes ?? undefined,
-    recordsBytes: row?.records_bytes ?? 0,
-    snippetsBytes: row?.snippets_bytes ?? 0,
-  }
+  return row === undefined ? nothingStored : storageOf(row)
 }
 
 /** Returns the stored bytes by project, without projects that have stored nothing yet. */
@@ -58,19 +78,10 @@ export async function findStorageOfProjects(
 ): Promise<Map<number, ProjectStorage>> {
   const rows = await db
     .selectFrom('project_storage')
-    .select(['project_id', 'repository_bytes', 'records_bytes', 'snippets_bytes'])
+    .select(['project_id', ...columns])
     .where('project_id', 'in', [...new Set(projectIds)])
     .execute()
-  return new Map(
-    rows.map((row) => [
-      row.project_id,
-      {
-        repositoryBytes: row.repository_bytes ?? undefined,
-        recordsBytes: row.records_bytes,
-        snippetsBytes: row.snippets_bytes,
-      },
-    ]),
-  )
+  return new Map(rows.map((row) => [row.project_id, storageOf(row)]))
 }
 
 /**
@@ -83,9 +94,9 @@ export async function chargeStorage(
   { db }: Pick<Tx, 'db'>,
   { settings }: Pick<Core, 'settings'>,
   projectId: number,
-  { repositoryBytes = 0, recordsBytes = 0, snippetsBytes = 0 }: StorageGrowth,
+  { repositoryBytes = 0, recordsBytes = 0, snippetsBytes = 0, wikiBytes = 0 }: StorageGrowth,
 ): Promise<void> {
-  const growth = repositoryBytes + recordsBytes + snippetsBytes
+  const growth = repositoryBytes + recordsBytes + snippetsBytes + wikiBytes
   const limitBytes = settings.projectStorageBytes
   await insertIfAbsent(db, projectId)
   const charged = await db
@@ -96,11 +107,10 @@ export async function chargeStorage(
       // A repository that was measured since may be larger than what was counted for it.
       snippets_bytes: sql`case when snippets_bytes + ${sql.lit(snippetsBytes)} < 0 then 0
         else snippets_bytes + ${sql.lit(snippetsBytes)} end`,
+      wiki_bytes: sql`wiki_bytes + ${sql.lit(wikiBytes)}`,
     })
     .where('project_id', '=', projectId)
-    .$if(limitBytes > 0 && growth > 0, (query) =>
-      query.where(sql`coalesce(repository_bytes, 0) + records_bytes + snippets_bytes`, '<=', limitBytes - growth),
-    )
+    .$if(limitBytes > 0 && growth > 0, (query) => query.where(storedTotal, '<=', limitBytes - growth))
     .returning('project_id')
     .executeTakeFirst()
   if (charged !== undefined) return

@@ -6,12 +6,14 @@ import type { GitRepository, WritableRepository } from '../git/git-repository.ts
 import { findRepository } from '../git/repository-directory.ts'
 import type { RepositoryKey } from '../git/repository-key.ts'
 import { isRefName } from '../git/repository-path.ts'
+import type { RepositoryStorage } from '../git/repository-storage.ts'
 import { TreeDraft } from '../git/tree-draft.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import type { ParentRef } from '../model/parent.ts'
 import type { User } from '../model/user.ts'
 import type { Core, OperationContext, Tx } from '../operations/context.ts'
 import { getParent } from '../parents/parent-operations.ts'
+import { chargeStorage } from '../projects/storage-store.ts'
 import type { ChangeContext } from '../repositories/change-project-repository.ts'
 import { openOwnStorage } from '../repositories/repository-storage.ts'
 import { headOf, type WikiHead } from './wiki-tree.ts'
@@ -64,11 +66,8 @@ export function changeWiki<Result>(
   plan: (draft: WikiDraft) => Promise<PlannedCommit<Result>>,
   branch?: string,
 ): Promise<Result> {
-  const key = wikiKey(parent)
-  // 0 stands for no limit.
-  const limitBytes = core.settings.projectStorageBytes || Number.MAX_SAFE_INTEGER
-  const openStorage = (gitdir: string) => openOwnStorage(core, key, limitBytes, gitdir)
-  return changeRepository(core, key, { write, openStorage }, async (repository) => {
+  const openStorage = (gitdir: string) => openWikiStorage(core, parent, gitdir)
+  return changeRepository(core, wikiKey(parent), { write, openStorage }, async (repository) => {
     const head = await headOfBranch(repository, branch)
     const tree = await TreeDraft.of(repository, head.tree)
     const { message, storeRows } = await plan({ repository, head, tree })
@@ -91,6 +90,21 @@ export function changeWiki<Result>(
       return storeRows(tx, { branch: head.branch, version })
     }
   })
+}
+
+/** Opens the storage of a wiki: within its own limit, which is that of a project, and within that of its project. */
+async function openWikiStorage(core: Core, parent: ParentRef, gitdir: string): Promise<RepositoryStorage> {
+  // 0 stands for no limit.
+  const limitBytes = core.settings.projectStorageBytes || Number.MAX_SAFE_INTEGER
+  const own = await openOwnStorage(core, wikiKey(parent), limitBytes, gitdir)
+  if (parent.kind === 'group') return own
+  return {
+    requireRoom: own.requireRoom,
+    charge: async (db, growth) => {
+      await own.charge(db, growth)
+      if (growth > 0) await chargeStorage({ db }, core, parent.id, { wikiBytes: growth })
+    },
+  }
 }
 
 async function headOfBranch(repository: WritableRepository, branch: string | undefined): Promise<WikiHead> {

@@ -7,8 +7,9 @@ import type { User } from '../model/user.ts'
 import type { EventListener } from '../operations/context.ts'
 import type { DomainEvent } from '../operations/event.ts'
 import { perform } from '../operations/perform.ts'
+import { chargeStorage } from '../projects/storage-store.ts'
 import { openWiki } from './change-wiki.ts'
-import { groupWikis } from './wiki-operations.ts'
+import { groupWikis, projectWikis } from './wiki-operations.ts'
 
 let world: World
 let mira: User
@@ -45,10 +46,10 @@ test('events name the page and its commit, and do not contain its content', asyn
   const changed = await tip()
   await perform(listened(), mira, groupWikis.update, { parent: group.id, slug: 'Guides/Begin', content: 'short' })
   await perform(listened(), mira, groupWikis.remove, { parent: group.id, slug: 'Guides/Begin' })
-  const begin = { slug: 'Guides/Begin', title: 'Begin' }
+  const begin = { slug: 'Guides/Begin', title: 'Begin', format: 'markdown' }
   expect(events.map(({ type, objectId, groupId, details }) => ({ type, objectId, groupId, details }))).toEqual(
     [
-      { type: 'wiki_page.created', details: { slug: 'Guides/Set-up', title: 'Set up', version: created } },
+      { type: 'wiki_page.created', details: { ...begin, slug: 'Guides/Set-up', title: 'Set up', version: created } },
       { type: 'wiki_page.updated', details: { ...begin, version: updated } },
       { type: 'wiki_page.updated', details: { ...begin, version: changed } },
       { type: 'wiki_page.removed', details: { ...begin, version: await tip() } },
@@ -82,4 +83,16 @@ test('a full wiki is called a wiki of the group', async () => {
     code: 'impossible',
     message: 'The wiki has no space left, which the commit of a removal needs too.',
   })
+})
+
+test('the wiki of a project may grow as far as the project has space left', async () => {
+  const project = await world.project('tools', group)
+  await world.core.db.write((db) => chargeStorage({ db }, world.core, project.id, { recordsBytes: 5_950_000 }))
+  const create = (title: string, content: string) =>
+    world.perform(mira, projectWikis.create, { parent: project.id, title, content })
+  await create('small', 'x')
+  const noise = Buffer.from(world.core.randomBytes(60_000)).toString('base64')
+  const refusal = create('large', noise).catch((error: DomainError) => error.failure)
+  await expect(refusal).resolves.toMatchObject({ code: 'storage_full', limitBytes: 6_000_000 })
+  expect(await world.perform(mira, projectWikis.list, { parent: project.id })).toHaveLength(1)
 })

@@ -146,7 +146,6 @@ function wikiOperations(kind: Subject['kind']) {
 }
 
 export const groupWikis = wikiOperations('group')
-/** The same for projects. The adapters only read them, so the wikis of projects are empty. */
 export const projectWikis = wikiOperations('project')
 
 async function listPages(
@@ -199,7 +198,7 @@ type PageChange =
 
 /** Records a change with the id of its commit, in which the content can be read. */
 function recordPage(tx: Tx, parent: Subject, { version }: WikiCommit, what: string, change: PageChange): Promise<void> {
-  const { slug, title } = (change.after ?? change.before)!
-  const details = { slug, title, version }
+  const { slug, title, format } = (change.after ?? change.before)!
+  const details = { slug, title, format, version }
   return recordChange(tx, wikiPageEvents, what, { ...change, ...parentIds(parent), details })
 }

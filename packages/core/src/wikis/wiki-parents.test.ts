@@ -11,6 +11,7 @@ import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import { archiveProject, removeProject, transferProject, unarchiveProject } from '../projects/project-operations.ts'
+import { findProjectStorage } from '../projects/storage-store.ts'
 import { inSteps } from '../repositories/change-context.harness.ts'
 import { changeWiki } from './change-wiki.ts'
 import { groupWikis, projectWikis } from './wiki-operations.ts'
@@ -145,6 +146,14 @@ describe('the wiki of a project', () => {
     expect(await write(tools.id, 'x')).toMatchObject({ slug: 'x' })
     await world.perform(mira, unarchiveProject, { project: project.id })
     expect(await writeToProject('x')).toMatchObject({ slug: 'x' })
+  })
+
+  test('counts for the storage of its project', async () => {
+    const storage = async () => (await findProjectStorage({ db: world.core.db.read }, project.id)).wikiBytes
+    const before = await storage()
+    expect(before).toBeGreaterThan(0)
+    await writeToProject('x')
+    expect(await storage()).toBeGreaterThan(before)
   })
 
   test('moves with the project, to the roles of its new group', async () => {

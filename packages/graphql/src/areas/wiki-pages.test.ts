@@ -1,4 +1,4 @@
-import { accessLevels, groupWikis, projectWikis, type User, updateGroup } from '@penstock/core'
+import { accessLevels, groupWikis, projectWikis, type User, updateGroup, updateProject } from '@penstock/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { GraphqlServer } from '../http/graphql-server.harness.ts'
 
@@ -71,15 +71,20 @@ test('one page is found by its slug and its group', async () => {
   })
 })
 
-test('the wiki of a project is an empty list, and null if it is disabled for the caller', async () => {
+test('the wiki of a project has its own pages, and is null if it is disabled for the caller', async () => {
   const pages =
     '{ project(fullPath: "ops/app") { wikiPages { nodes { slug } } userPermissions { readWiki createWiki } } }'
   expect(await ask(pages)).toEqual({
     data: { project: { wikiPages: { nodes: [] }, userPermissions: { readWiki: true, createWiki: false } } },
   })
-  // The same code serves them.
   await server.world.perform(mira, projectWikis.create, { parent: 1, title: 'home', content: '' })
   expect(await ask(pages)).toMatchObject({ data: { project: { wikiPages: { nodes: [{ slug: 'home' }] } } } })
+  const found = await ask('{ wikiPage(slug: "home", projectId: "gid://svc/Project/1") { webUrl } }')
+  expect(found).toEqual({ data: { wikiPage: { webUrl: 'https://svc.example.test/ops/app/-/wikis/home' } } })
+  await server.world.perform(mira, updateProject, { project: 1, wikiEnabled: false })
+  expect(await ask('{ project(fullPath: "ops/app") { wikiEnabled wikiPages { nodes { slug } } } }')).toEqual({
+    data: { project: { wikiEnabled: false, wikiPages: null } },
+  })
   await server.world.perform(mira, updateGroup, { group: 1, wikiAccessLevel: 'disabled' })
   expect(await ask('{ group(fullPath: "ops") { wikiPages { nodes { slug } } } }')).toEqual({
     data: { group: { wikiPages: null } },

@@ -44,7 +44,7 @@ export function addWikiPages(kit: Kit): void {
     }),
   })
   builder.objectType('WikiPage', {
-    description: 'Page of the wiki of a group',
+    description: 'Page of the wiki of a group or project',
     interfaces: ['Todoable'],
     fields: (t) => ({
       id: t.field({
@@ -69,7 +69,7 @@ export function addWikiPages(kit: Kit): void {
 
   addToGroupsAndProjects(kit, (t) => ({
     wikiPages: connectionField<Subject, 'WikiPage', Record<never, never>>(kit, t, 'WikiPage', {
-      description: 'Pages by the path of their files. Projects have no pages yet',
+      description: 'Pages by the path of their files',
       cost,
       isForwardOnly: true,
       list: (parent, _args, context) => loadBatched(context, listWikiPagesOfEach, parent),

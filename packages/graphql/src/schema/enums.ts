@@ -1,6 +1,12 @@
 import { type AccessLevel, accessLevels, visibilities } from '@penstock/core'
 import { oncePerBuilder } from './once-per-builder.ts'
 
+/** Returns enum values with upper-case names for words of the core. */
+export const valuesOf = <Word extends string>(words: readonly Word[]) =>
+  Object.fromEntries(words.map((word) => [word.toUpperCase(), { value: word }])) as {
+    readonly [Each in Word as Uppercase<Each>]: { readonly value: Each }
+  }
+
 /** Splits the value of a sort enum into the input of an operation. */
 export function orderIn<By extends string>(
   value: `${By} ${'asc' | 'desc'}` | null | undefined,

@@ -27,6 +27,9 @@ export type Model =
   | 'CommitPresenter'
   | 'Blob'
   | 'WikiPage::Meta'
+  | 'ProjectHook'
+  | 'GroupHook'
+  | 'WebHookLog'
 
 /** The scalars for Global IDs, each with the models that it accepts and the name for them in error messages. */
 export const idScalars = {
@@ -46,6 +49,9 @@ export const idScalars = {
   JobID: { of: 'CommitStatus', models: ['Ci::Build', 'Ci::Bridge', 'GenericCommitStatus', 'CommitStatus'] },
   CiJobArtifactID: { of: 'Ci::JobArtifact', models: ['Ci::JobArtifact'] },
   WikiPageMetaID: { of: 'WikiPage::Meta', models: ['WikiPage::Meta'] },
+  ProjectHookID: { of: 'ProjectHook', models: ['ProjectHook'] },
+  GroupHookID: { of: 'GroupHook', models: ['GroupHook'] },
+  WebHookLogID: { of: 'WebHookLog', models: ['WebHookLog'] },
   CiRunnerID: { of: 'Ci::Runner', models: ['Ci::Runner'] },
 } as const satisfies Record<string, { readonly of: string; readonly models: readonly string[] }>
 export type IdScalar = keyof typeof idScalars

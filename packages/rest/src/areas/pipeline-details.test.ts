@@ -13,6 +13,7 @@ import { silentLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { restListener } from '../server/serve-rest.ts'
+import { commitsArea } from './commits.ts'
 import { pipelineChangesArea } from './pipeline-changes.ts'
 import { pipelinesArea } from './pipelines.ts'
 import { repositoryArea } from './repository.ts'
@@ -39,7 +40,7 @@ beforeEach(async () => {
     onEvent: async (_: unknown, event: DomainEvent) => void events.push(event),
   }
   const core = { ...world.core, listeners: [listener] }
-  const areas = [pipelinesArea, pipelineChangesArea, repositoryArea]
+  const areas = [pipelinesArea, pipelineChangesArea, commitsArea, repositoryArea]
   listening = await listen(restListener({ core, areas, log: silentLog, rateLimits: 'off' }), {
     host: '127.0.0.1',
     port: 0,

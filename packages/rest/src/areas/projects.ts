@@ -2,22 +2,38 @@ import {
   archiveProject,
   createProject,
   listProjects,
+  listStarrers,
   removeProject,
+  type Starrer,
   showProject,
   showProjectAvatar,
+  starProject,
   transferProject,
   unarchiveProject,
+  unstarProject,
   updateProject,
 } from '@penstock/core'
-import { type Area, route } from '../routing/route.ts'
+import { z } from 'zod'
+import { isoTime } from '../routing/iso-time.ts'
+import { type Area, route, type Shape } from '../routing/route.ts'
 import { immediateDeletion } from './parameters/absent-features.ts'
+import { orderedList } from './parameters/lists.ts'
 import { changedProject, newProject, oneProject, projectList } from './parameters/projects.ts'
 import { acceptedShape } from './shapes/accepted-shape.ts'
 import { avatarContent } from './shapes/avatar-url.ts'
+import { basicUserShape } from './shapes/basic-user.ts'
 import { listedProjectShape, projectShape, withSimple } from './shapes/project-shape.ts'
 
 const names = { project: 'id' } as const
 const shape = projectShape
+
+const starrerShape: Shape<Starrer> = {
+  schema: z.object({ starred_since: z.string(), user: basicUserShape.schema }).meta({ id: 'Starrer' }),
+  of: ({ user, starredAtMs }, context) => ({
+    starred_since: isoTime(starredAtMs),
+    user: basicUserShape.of(user, context),
+  }),
+}
 
 export const projectsArea: Area = {
   tag: 'Projects',
@@ -89,6 +105,33 @@ export const projectsArea: Area = {
       summary: 'Unarchive a project.',
       names,
       shape,
+    }),
+    route({
+      method: 'POST',
+      path: '/projects/:id/star',
+      operation: starProject,
+      summary: 'Star a project. The status is 304 if the caller had already starred it.',
+      names,
+      shape,
+      isUnchanged: ({ isUnchanged }) => isUnchanged,
+    }),
+    route({
+      method: 'POST',
+      path: '/projects/:id/unstar',
+      operation: unstarProject,
+      summary: 'Remove the star of the caller from a project. The status is 304 if there was none.',
+      names,
+      shape,
+      isUnchanged: ({ isUnchanged }) => isUnchanged,
+    }),
+    route({
+      method: 'GET',
+      path: '/projects/:id/starrers',
+      operation: listStarrers,
+      summary: 'List the users who have starred a project. Private profiles are left out.',
+      names,
+      parameters: orderedList,
+      shape: starrerShape,
     }),
     route({
       method: 'PUT',

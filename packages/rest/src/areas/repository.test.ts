@@ -3,6 +3,7 @@ import type { Project } from '@penstock/core'
 import type { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { RestServer } from '../server/rest-server.harness.ts'
+import { commitsArea } from './commits.ts'
 import { pipelinesArea } from './pipelines.ts'
 import { repositoryArea } from './repository.ts'
 import { variablesArea } from './variables.ts'
@@ -13,7 +14,7 @@ let project: Project
 let token: string
 
 beforeEach(async () => {
-  server = await RestServer.start({ areas: [repositoryArea, variablesArea, pipelinesArea] })
+  server = await RestServer.start({ areas: [commitsArea, repositoryArea, variablesArea, pipelinesArea] })
   world = server.world
   const mira = await world.user('mira')
   project = await world.project('tools', await world.group('ops'))

@@ -1,46 +1,35 @@
 import {
   blameFile,
-  cherryPickCommit,
   compareRevisions,
   createBranch,
-  createCommit,
   createFile,
   createTag,
   findMergeBase,
   getArchive,
   getBlob,
   getBranch,
-  getCommitWithPipeline,
   getFile,
   getProjectLanguages,
   getRawBlob,
   getRawFile,
   getTag,
   listBranches,
-  listCommitDiffs,
-  listCommitRefs,
-  listCommitStatuses,
-  listCommits,
   listContributors,
   listTags,
   listTree,
-  postCommitStatus,
   removeBranch,
   removeFile,
   removeTag,
-  revertCommit,
   updateFile,
 } from '@penstock/core'
 import { type Area, route } from '../routing/route.ts'
-import { orderedList, pagedList, sortedList } from './parameters/lists.ts'
-import { newCommit, treeList } from './parameters/repository.ts'
-import { commitShape, pickedCommitShape, singleCommitShape } from './shapes/commit-shape.ts'
-import { commitStatusShape } from './shapes/commit-status-shape.ts'
+import { pagedList, sortedList } from './parameters/lists.ts'
+import { CONTENT_LIMIT_BYTES, treeList } from './parameters/repository.ts'
+import { commitShape } from './shapes/commit-shape.ts'
 import {
   archiveContent,
   archiveHeaders,
   blameShape,
-  commitRefShape,
   comparisonShape,
   contributorShape,
   languagesShape,
@@ -49,7 +38,6 @@ import {
   blobShape,
   branchShape,
   changedFileShape,
-  diffShape,
   fileHeaders,
   fileShape,
   inlineDisposition,
@@ -58,8 +46,6 @@ import {
   treeEntryShape,
 } from './shapes/repository-shapes.ts'
 
-/** The maximum size of a body with content: a file of 10 MiB in Base64 and other parameters. */
-const CONTENT_LIMIT_BYTES = 16 * 1024 * 1024
 const names = { project: 'id' }
 const readsCode = { scopes: ['read_repository'] }
 const endsInName = true
@@ -71,90 +57,6 @@ const archiveTypes = ['application/gzip', 'application/x-tar', 'application/zip'
 export const repositoryArea: Area = {
   tag: 'Repositories',
   routes: [
-    route({
-      method: 'GET',
-      path: `${repository}/commits`,
-      operation: listCommits,
-      parameters: orderedList,
-      summary: 'List the commits of a project, newest first.',
-      names,
-      shape: commitShape,
-    }),
-    route({
-      method: 'POST',
-      path: `${repository}/commits`,
-      operation: createCommit,
-      parameters: newCommit,
-      bodyLimitBytes: CONTENT_LIMIT_BYTES,
-      summary: 'Create a commit with changes to several files.',
-      names,
-      shape: singleCommitShape,
-    }),
-    route({
-      method: 'POST',
-      path: `${repository}/commits/:sha/cherry_pick`,
-      operation: cherryPickCommit,
-      summary: 'Repeat the changes of a commit on a branch. With `dry_run`, only find out whether that is possible.',
-      names,
-      shape: pickedCommitShape,
-      status: 200,
-      isCreated: ({ commit }) => commit !== undefined,
-    }),
-    route({
-      method: 'POST',
-      path: `${repository}/commits/:sha/revert`,
-      operation: revertCommit,
-      summary: 'Undo the changes of a commit on a branch. With `dry_run`, only find out whether that is possible.',
-      names,
-      shape: pickedCommitShape,
-      status: 200,
-      isCreated: ({ commit }) => commit !== undefined,
-    }),
-    route({
-      method: 'GET',
-      path: `${repository}/commits/:sha/diff`,
-      operation: listCommitDiffs,
-      parameters: orderedList,
-      summary: 'List the diffs of a commit.',
-      names,
-      shape: diffShape,
-    }),
-    route({
-      method: 'GET',
-      path: `${repository}/commits/:sha/statuses`,
-      operation: listCommitStatuses,
-      parameters: pagedList,
-      summary: 'List the jobs of the recorded pipelines of a commit, and the statuses that were posted for it.',
-      names,
-      shape: commitStatusShape,
-    }),
-    route({
-      method: 'POST',
-      path: '/projects/:id/statuses/:sha',
-      operation: postCommitStatus,
-      summary: 'Post the status of a commit, which belongs to a pipeline of the commit.',
-      names,
-      shape: commitStatusShape,
-    }),
-    route({
-      method: 'GET',
-      path: `${repository}/commits/:sha/refs`,
-      operation: listCommitRefs,
-      parameters: orderedList,
-      summary: 'List the branches and tags that contain a commit.',
-      names,
-      shape: commitRefShape,
-    }),
-    route({
-      method: 'GET',
-      path: `${repository}/commits/:sha`,
-      operation: getCommitWithPipeline,
-      summary: 'Get a commit by its id, an abbreviated id, a branch or a tag.',
-      names,
-      shape: singleCommitShape,
-      takesJobTokens: true,
-      endsInName,
-    }),
     route({
       method: 'GET',
       path: `${repository}/branches`,

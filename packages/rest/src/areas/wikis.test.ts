@@ -101,6 +101,40 @@ test('a page of 10 MB is rejected with its size, and an anonymous caller cannot 
   expect([status, body]).toEqual([401, { message: '401 Unauthorized' }])
 })
 
+test('the wiki of a project has the same calls, and follows `wiki_access_level`', async () => {
+  const noor = await server.world.user('noor')
+  const reader = await server.tokenOf(noor)
+  await call('PUT groups/1', { visibility: 'public' })
+  await call('POST projects', { name: 'Tools', path: 'tools', namespace_id: 1, visibility: 'public' })
+  const wikis = 'projects/ops%2Ftools/wikis'
+  const listed = { format: 'markdown', slug: 'home', title: 'home', wiki_page_meta_id: 1 }
+  const page = { ...listed, content: 'Hello', encoding: 'UTF-8', front_matter: {} }
+  expect(await call(`POST ${wikis}`, { title: 'home', content: 'Hello' })).toEqual([201, page])
+  expect(await call(`GET ${wikis}`, undefined, reader)).toEqual([200, [listed]])
+  expect(await call(`GET ${wikis}/home?render_html=true`)).toMatchObject([200, { slug: 'home' }])
+  expect(await call(`PUT ${wikis}/home`, { content: 'x' }, reader)).toEqual([403, { message: '403 Forbidden' }])
+  expect(await call(`GET ${wikis}/x`)).toEqual([404, { message: '404 Wiki Page Not Found' }])
+  expect(await call('GET groups/ops/wikis')).toEqual([200, []])
+
+  const { body } = await attach(new File(['a map'], 'map.png'), {}, 'projects/1')
+  const file = `${server.url}/ops/tools/-/wikis/${body.file_path}`
+  expect(await (await fetch(file)).text()).toBe('a map')
+  expect((await fetch(file.replace('/ops/', '/groups/ops/'))).status).toBe(404)
+
+  for (const [level, own, others] of [
+    ['private', 200, 403],
+    ['disabled', 403, 403],
+  ] as const) {
+    expect((await call('PUT projects/1', { wiki_access_level: level }))[0]).toBe(200)
+    expect([(await call(`GET ${wikis}/home`))[0], (await call(`GET ${wikis}/home`, undefined, reader))[0]]).toEqual([
+      own,
+      others,
+    ])
+    expect((await fetch(file)).status).not.toBe(200)
+  }
+  expect(await call('GET projects/1')).toMatchObject([200, { wiki_access_level: 'disabled', wiki_enabled: false }])
+})
+
 test('a disabled wiki answers 403 to everyone', async () => {
   const mira = { id: 1, username: 'mira', isAdministrator: false, botHome: undefined }
   await server.world.perform(mira, updateGroup, { group: 1, wikiAccessLevel: 'disabled' })
@@ -108,11 +142,11 @@ test('a disabled wiki answers 403 to everyone', async () => {
     expect(await call(request)).toEqual([403, { message: '403 Forbidden' }])
 })
 
-async function attach(file: File | undefined, fields: Record<string, string> = {}) {
+async function attach(file: File | undefined, fields: Record<string, string> = {}, parent = 'groups/1') {
   const body = new FormData()
   for (const [name, value] of Object.entries(fields)) body.append(name, value)
   if (file !== undefined) body.append('file', file)
-  const url = `${server.url}/api/v4/groups/1/wikis/attachments`
+  const url = `${server.url}/api/v4/${parent}/wikis/attachments`
   const reply = await fetch(url, { method: 'POST', headers: { 'private-token': token }, body })
   return { status: reply.status, body: (await reply.json()) as { file_path: string } }
 }

@@ -55,6 +55,7 @@ const answers: { [Code in Failure['code']]: (failure: Extract<Failure, { code: C
     },
   }),
   changed_since: () => ({ status: 412, body: { message: '412 Precondition Failed' } }),
+  not_acceptable: ({ message }) => ({ status: 406, body: { message } }),
   impossible: ({ message }, row) => ({ status: 422, body: { message: refusalMessage(message, row) } }),
   unprocessable: ({ message, fields }, row) => ({
     status: 422,

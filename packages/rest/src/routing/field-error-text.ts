@@ -12,13 +12,15 @@ export const fieldErrorText =
     return `${prefix} {${entries.join(', ')}}`
   }
 
-/** Returns field errors as one text: `Title can't be blank and Content is too long`. */
-export function fullMessages(fields: Readonly<Record<string, readonly string[]>>): string {
-  const sentences = Object.entries(fields).flatMap(([name, messages]) =>
+/** Returns field errors as one text each: `Title can't be blank`, `Content is too long`. */
+export const eachFullMessage = (fields: Readonly<Record<string, readonly string[]>>): string[] =>
+  Object.entries(fields).flatMap(([name, messages]) =>
     messages.map((message) => (name === 'base' ? message : `${nounOf(name)} ${message}`)),
   )
-  return new Intl.ListFormat('en').format(sentences)
-}
+
+/** Returns field errors as one text: `Title can't be blank and Content is too long`. */
+export const fullMessages = (fields: Readonly<Record<string, readonly string[]>>): string =>
+  new Intl.ListFormat('en').format(eachFullMessage(fields))
 
 /** `file_name` → `File name`. */
 const nounOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ')

@@ -24,7 +24,7 @@ import { defaultRateLimits, type RateLimits, Throttle } from './rate-limit.ts'
 import { commonHeaders, corsHeaders, preflightReply, withEtag } from './response-headers.ts'
 import type { Authenticate } from './row-caller.ts'
 import { type RowDeps, servedRow } from './served-row.ts'
-import { wikiAttachmentRoute } from './wiki-attachment-route.ts'
+import { wikiAttachmentRoutes } from './wiki-attachment-route.ts'
 
 export interface RestOptions {
   readonly core: Core
@@ -96,7 +96,7 @@ export function restListener(options: RestOptions): RequestListener {
     }),
   )
 
-  const app = serveRoutes([...rows, avatarRoute(rowDeps), wikiAttachmentRoute(rowDeps), ...extras], {
+  const app = serveRoutes([...rows, avatarRoute(rowDeps), ...wikiAttachmentRoutes(rowDeps), ...extras], {
     renderError,
     headers,
     bodyLimitBytes: BODY_LIMIT_BYTES,

@@ -1,4 +1,4 @@
-import { getGroupWikiAttachment, type WikiFile } from '@penstock/core'
+import { groupWikiAttachments, projectWikiAttachments, type WikiFile } from '@penstock/core'
 import type { ServedRoute } from '@penstock/http'
 import { disposition } from '../areas/shapes/repository-shapes.ts'
 import { route } from '../routing/route.ts'
@@ -43,13 +43,20 @@ const headers = ({ name, size }: WikiFile) => ({
   'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
 })
 
-/** Returns the route of the attachments that wiki pages refer to, which is not below the path of the API. */
-export function wikiAttachmentRoute(deps: RowDeps): ServedRoute {
+/**
+ * Returns the routes of the attachments that wiki pages refer to, which are not below the path of the API. The one for groups
+ * comes first, because the other one matches its paths too.
+ */
+export const wikiAttachmentRoutes = (deps: RowDeps): ServedRoute[] => [
+  attachmentRoute(deps, groupWikiAttachments.get, '/groups/*parent'),
+  attachmentRoute(deps, projectWikiAttachments.get, '/*parent'),
+]
+
+function attachmentRoute(deps: RowDeps, operation: typeof groupWikiAttachments.get, parentPath: string): ServedRoute {
   const row = route({
     method: 'GET',
-    path: '/groups/*group/-/wikis/uploads/:directory/:file_name',
-    operation: getGroupWikiAttachment,
-    names: { parent: 'group' },
+    path: `${parentPath}/-/wikis/uploads/:directory/:file_name`,
+    operation,
     summary: 'Get an attachment of a wiki.',
     content: ({ name, body }) => ({ type: typeOf(name), body }),
     headers,

@@ -11,10 +11,18 @@ describeWithProgram('client-go', ['goClient'], () => {
 
   afterAll(() => world.close())
 
-  test('creates, lists, reads, edits and deletes pages of a group wiki', async () => {
-    await world.asRoot('Groups.CreateGroup', { name: 'Ops', path: 'ops' })
+  beforeAll(async () => {
+    const { result: group } = await world.asRoot('Groups.CreateGroup', { name: 'Ops', path: 'ops' })
+    await world.asRoot('Projects.CreateProject', { name: 'Tools', path: 'tools', namespace_id: group.id })
+  })
+
+  test.each([
+    ['group', 'ops', { all: 'GroupWikis.ListGroupWikis', one: 'GroupWikis.%GroupWikiPage' }],
+    ['project', 'ops/tools', { all: 'Wikis.ListWikis', one: 'Wikis.%WikiPage' }],
+  ])('creates, lists, reads, edits and deletes pages of a %s wiki', async (_, at, calls) => {
+    const call = (verb: string) => calls.one.replace('%', verb)
     const draft = { title: 'Guides/Set up', content: '# Start *here*', format: 'markdown' }
-    const { status, result: made } = await world.asRoot('GroupWikis.CreateGroupWikiPage', 'ops', draft)
+    const { status, result: made } = await world.asRoot(call('Create'), at, draft)
     expect(status).toBe(201)
     expect(made).toEqual({
       content: '# Start *here*',
@@ -23,14 +31,14 @@ describeWithProgram('client-go', ['goClient'], () => {
       slug: 'Guides/Set-up',
       title: 'Set up',
     })
-    const { result: listed } = await world.asRoot('GroupWikis.ListGroupWikis', 'ops', { with_content: true })
+    const { result: listed } = await world.asRoot(calls.all, at, { with_content: true })
     expect(listed).toEqual([made])
-    const { result: html } = await world.asRoot('GroupWikis.GetGroupWikiPage', 'ops', made.slug, { render_html: true })
+    const { result: html } = await world.asRoot(call('Get'), at, made.slug, { render_html: true })
     expect(html.content).toContain('<em>here</em>')
     const change = { title: 'Run', content: 'Later' }
-    const { result: edited } = await world.asRoot('GroupWikis.EditGroupWikiPage', 'ops', made.slug, change)
+    const { result: edited } = await world.asRoot(call('Edit'), at, made.slug, change)
     expect(edited).toEqual({ ...made, slug: 'Guides/Run', title: 'Run', content: 'Later' })
-    expect(await world.asRoot('GroupWikis.DeleteGroupWikiPage', 'ops', edited.slug)).toMatchObject({ status: 204 })
-    expect(await world.asRoot('GroupWikis.GetGroupWikiPage', 'ops', edited.slug, {})).toMatchObject({ status: 404 })
+    expect(await world.asRoot(call('Delete'), at, edited.slug)).toMatchObject({ status: 204 })
+    expect(await world.asRoot(call('Get'), at, edited.slug, {})).toMatchObject({ status: 404 })
   })
 })

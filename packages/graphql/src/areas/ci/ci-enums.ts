@@ -1,11 +1,6 @@
 import { pipelineScopes, pipelineStatuses, variableTypes } from '@penstock/core'
+import { valuesOf } from '../../schema/enums.ts'
 import { oncePerBuilder } from '../../schema/once-per-builder.ts'
-
-/** Returns enum values with upper-case names for words of the core. */
-const valuesOf = <Word extends string>(words: readonly Word[]) =>
-  Object.fromEntries(words.map((word) => [word.toUpperCase(), { value: word }])) as {
-    readonly [Each in Word as Uppercase<Each>]: { readonly value: Each }
-  }
 
 export const runnerTypes = ['instance_type', 'group_type', 'project_type'] as const
 export type RunnerType = (typeof runnerTypes)[number]

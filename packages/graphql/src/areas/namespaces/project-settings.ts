@@ -1,5 +1,6 @@
-import type { Project } from '@penstock/core'
+import { type Project, viewsOfProjects } from '@penstock/core'
 import type { FieldRef } from '@pothos/core'
+import { loadBatched } from '../../request/request-context.ts'
 import { constantFields } from '../../schema/constant-fields.ts'
 import type { FieldsOf, Types } from '../../schema/schema-types.ts'
 
@@ -26,7 +27,10 @@ export function projectSettingFields(t: FieldsOf<Project>): Record<string, Field
     importStatus: t.string({ resolve: () => 'none' }),
     markedForDeletion: always(false),
     isForked: alwaysFalse(),
-    starCount: alwaysZero(),
+    starCount: t.int({
+      nullable: false,
+      resolve: async (project, _args, context) => (await loadBatched(context, viewsOfProjects, project)).starCount,
+    }),
     forksCount: alwaysZero(),
     issuesEnabled: isEnabled('issues'),
     mergeRequestsEnabled: isEnabled('mergeRequests'),

@@ -155,7 +155,7 @@ const countOpenMergeRequests = (project: Project, _args: object, context: Reques
 
 const sortDescription = 'Column and direction, for example name_asc; or similarity'
 
-/** The core's columns by the names that clients use. Projects have no stars, so `stars` sorts by id. */
+/** The core's columns by the names that clients use. */
 const sortColumns: Readonly<Record<string, string>> = {
   id: 'id',
   name: 'name',
@@ -168,7 +168,7 @@ const sortColumns: Readonly<Record<string, string>> = {
   latest_activity: 'last_activity_at',
   last_activity: 'last_activity_at',
   last_activity_at: 'last_activity_at',
-  stars: 'id',
+  stars: 'star_count',
   storage_size: 'storage_size',
   similarity: 'similarity',
 }

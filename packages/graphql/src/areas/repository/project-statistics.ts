@@ -19,7 +19,7 @@ declare module '../../schema/schema-types.ts' {
 
 /** Sizes of features without stored bytes of their own. */
 const alwaysZero = ['buildArtifactsSize', 'lfsObjectsSize', 'packagesSize'] as const
-const alwaysZeroOrNull = ['containerRegistrySize', 'pipelineArtifactsSize', 'uploadsSize', 'wikiSize'] as const
+const alwaysZeroOrNull = ['containerRegistrySize', 'pipelineArtifactsSize', 'uploadsSize'] as const
 
 /** Adds the statistics and languages of projects. */
 export function addProjectStatistics({ builder }: Kit): void {
@@ -43,10 +43,11 @@ export function addProjectStatistics({ builder }: Kit): void {
         repositorySize: t.float({ nullable: false, resolve: ({ repositoryBytes }) => repositoryBytes }),
         storageSize: t.float({
           nullable: false,
-          description: 'Repository, snippets and pipeline records',
-          resolve: ({ repositoryBytes, recordsBytes, snippetsBytes }) => repositoryBytes + recordsBytes + snippetsBytes,
+          description: 'Repository, wiki, snippets and pipeline records',
+          resolve: ({ totalBytes }) => totalBytes,
         }),
         snippetsSize: t.float({ resolve: ({ snippetsBytes }) => snippetsBytes }),
+        wikiSize: t.float({ resolve: ({ wikiBytes }) => wikiBytes }),
         ...zeros(alwaysZero, false),
         ...zeros(alwaysZeroOrNull, true),
       }

@@ -1,7 +1,7 @@
 import type { RouteParameters } from '../../routing/route.ts'
 import { cursorList, pagedList } from './lists.ts'
 
-const noApprovals = 'there are no approvals'
+const noApprovers = 'everyone who may approve is an approver; there are no rules that name approvers'
 const noDeployments = 'merge requests are not joined with deployments'
 const noDiscussions = 'there are no discussions to resolve'
 const noEpics = 'there are no epics'
@@ -46,15 +46,11 @@ export const mergeRequestList = {
     with_merge_status_recheck: 'branches are not checked for conflicts before a merge',
   },
   refused: {
-    approved: noApprovals,
-    approved_by_ids: noApprovals,
-    approved_by_usernames: noApprovals,
-    approver_ids: noApprovals,
+    approved: '`approved_by_ids` takes `Any` and `None`',
+    approver_ids: noApprovers,
     deployed_after: noDeployments,
     deployed_before: noDeployments,
     environment: noDeployments,
-    'not[approved_by_ids]': noApprovals,
-    'not[approved_by_usernames]': noApprovals,
     ...noNegatedSearch,
   },
 } satisfies RouteParameters
@@ -72,7 +68,7 @@ export const changedMergeRequest = {
     allow_maintainer_to_push: sameProject,
     squash_on_merge: 'a field of the answer, which `squash` sets',
   },
-  refused: { approvals_before_merge: noApprovals },
+  refused: { approvals_before_merge: 'a setting of the project' },
 } satisfies RouteParameters
 
 export const newMergeRequest = {
@@ -84,7 +80,6 @@ export const newMergeRequest = {
   refused: changedMergeRequest.refused,
 } satisfies RouteParameters
 
-const noAutomaticMerge = 'a merge does not wait for a pipeline'
-export const merge = {
-  refused: { auto_merge: noAutomaticMerge, merge_when_pipeline_succeeds: noAutomaticMerge },
+export const approve = {
+  refused: { approval_password: 'a password is not asked for' },
 } satisfies RouteParameters

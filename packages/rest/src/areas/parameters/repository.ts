@@ -1,6 +1,9 @@
 import type { RouteParameters } from '../../routing/route.ts'
 import { orderedList } from './lists.ts'
 
+/** The maximum size of a body with content: a file of 10 MiB in Base64 and other parameters. */
+export const CONTENT_LIMIT_BYTES = 16 * 1024 * 1024
+
 export const newCommit = {
   refused: { start_project: 'a commit starts from a branch or commit of its own project' },
 } satisfies RouteParameters

@@ -1,6 +1,7 @@
 import {
   type Archive,
   type BlamedLines,
+  type CommitSignatureType,
   type Comparison,
   type ContainingReference,
   type Contributor,
@@ -48,6 +49,43 @@ export const contributorShape: Shape<Contributor> = {
 export const commitRefShape: Shape<ContainingReference> = {
   schema: z.object({ type: z.enum(['branch', 'tag']), name: z.string() }).meta({ id: 'CommitRef' }),
   of: ({ type, name }) => ({ type, name }),
+}
+
+export const commitSequenceShape: Shape<{ readonly count: number }> = {
+  schema: z.object({ count: z.int() }).meta({ id: 'CommitSequence' }),
+  of: ({ count }) => ({ count }),
+}
+
+/** The members of each type of signature. Those about the key are null, because no keys of signers are known. */
+const signatureMembers: Readonly<Record<CommitSignatureType, object>> = {
+  PGP: {
+    verification_status: 'unknown_key',
+    gpg_key_id: null,
+    gpg_key_primary_keyid: null,
+    gpg_key_user_name: null,
+    gpg_key_user_email: null,
+    gpg_key_subkey_id: null,
+  },
+  SSH: { verification_status: 'unknown_key', key: null },
+  X509: { verification_status: 'unverified', x509_certificate: null },
+}
+
+export const commitSignatureShape: Shape<{ readonly type: CommitSignatureType }> = {
+  schema: z
+    .object({
+      signature_type: z.enum(['PGP', 'SSH', 'X509']),
+      verification_status: z.enum(['unknown_key', 'unverified']),
+      gpg_key_id: z.null().optional(),
+      gpg_key_primary_keyid: z.null().optional(),
+      gpg_key_user_name: z.null().optional(),
+      gpg_key_user_email: z.null().optional(),
+      gpg_key_subkey_id: z.null().optional(),
+      key: z.null().optional(),
+      x509_certificate: z.null().optional(),
+      commit_source: z.literal('gitaly'),
+    })
+    .meta({ id: 'CommitSignature' }),
+  of: ({ type }) => ({ signature_type: type, ...signatureMembers[type], commit_source: 'gitaly' }),
 }
 
 export const blameShape: Shape<BlamedLines> = {

@@ -3,8 +3,9 @@ import {
   mergeBlocker,
   mergeRequestStates,
   type Operation,
+  type Reviewer,
+  reviewStates,
   type ShownMergeRequest,
-  type User,
 } from '@penstock/core'
 import { z } from 'zod'
 import { isoTime } from '../../routing/iso-time.ts'
@@ -91,7 +92,7 @@ function jsonOf(mergeRequest: ListedMergeRequest & RequestedMembers, context: Js
     created_at: json.created_at,
     updated_at: json.updated_at,
     merged_by: mergedBy,
-    merge_user: mergedBy,
+    merge_user: mergedBy ?? userOrNull(mergeRequest.autoMergeUser, context),
     merged_at: isoTime(mergeRequest.mergedAtMs),
     closed_by: json.closed_by,
     closed_at: json.closed_at,
@@ -112,7 +113,7 @@ function jsonOf(mergeRequest: ListedMergeRequest & RequestedMembers, context: Js
     imported_from: json.imported_from,
     work_in_progress: mergeRequest.isDraft,
     milestone: json.milestone,
-    merge_when_pipeline_succeeds: false,
+    merge_when_pipeline_succeeds: mergeRequest.autoMergeUser !== undefined,
     // The branches are not checked for conflicts before a merge.
     merge_status: 'unchecked',
     detailed_merge_status: mergeBlocker(mergeRequest),
@@ -232,10 +233,14 @@ export const shownMergeRequestShape = {
   },
 } satisfies Shape<ShownMergeRequest & RequestedMembers>
 
-/** A reviewer of a merge request. Reviews do not exist here, and the time of the request for one is not recorded. */
-export const reviewerShape: Shape<User> = {
+/** A reviewer of a merge request. */
+export const reviewerShape: Shape<Reviewer> = {
   schema: z
-    .object({ user: basicUserShape.schema, state: z.literal('unreviewed'), created_at: z.string().nullable() })
+    .object({ user: basicUserShape.schema, state: z.enum(reviewStates), created_at: z.string().nullable() })
     .meta({ id: 'Reviewer' }),
-  of: (user, context) => ({ user: basicUserShape.of(user, context), state: 'unreviewed', created_at: null }),
+  of: (reviewer, context) => ({
+    user: basicUserShape.of(reviewer, context),
+    state: reviewer.reviewState,
+    created_at: isoTime(reviewer.requestedAtMs),
+  }),
 }

@@ -49,7 +49,7 @@ const simpleMembers = {
   readmeUrl: of(z.string().nullable(), () => null),
   forksCount: of(z.int(), () => 0),
   avatarUrl: of(z.string().nullable(), ({ project }, context) => avatarUrl(avatarPath('project', project), context)),
-  starCount: of(z.int(), () => 0),
+  starCount: of(z.int(), ({ starCount }) => starCount),
   lastActivityAt: of(z.string(), ({ project }) => isoTime(project.lastActivityAtMs)),
   visibility: of(z.enum(visibilities), ({ project }) => project.visibility),
   namespace: of(namespaceShape.schema, ({ namespace }, context) => namespaceShape.of(namespace, context)),
@@ -127,7 +127,8 @@ export const projectShape: Shape<ProjectView> = jsonShape<ProjectView>('Project'
   ),
 })
 
-const simpleShape = jsonShape<ProjectView>('SimpleProject', simpleMembers)
+/** A project as embedded in other resources. */
+export const simpleProjectShape = jsonShape<ProjectView>('SimpleProject', simpleMembers)
 
 /** Returns the operation with the parameter `simple`, for the members that identify and locate a project. */
 export const withSimple = <Input extends z.ZodRawShape, Result extends { readonly items: readonly ProjectView[] }>(
@@ -136,6 +137,6 @@ export const withSimple = <Input extends z.ZodRawShape, Result extends { readonl
 
 /** A project in a list, of which a caller can ask for the simple form. */
 export const listedProjectShape: Shape<Listed<ProjectView>> = {
-  schema: z.union([projectShape.schema, simpleShape.schema]),
-  of: (view, context) => (view.isSimple ? simpleShape : projectShape).of(view, context),
+  schema: z.union([projectShape.schema, simpleProjectShape.schema]),
+  of: (view, context) => (view.isSimple ? simpleProjectShape : projectShape).of(view, context),
 }

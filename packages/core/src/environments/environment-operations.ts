@@ -1,0 +1,158 @@
+import { DAY_MS } from '../kit/day.ts'
+import { DomainError, forbidden, notFound } from '../kit/domain-error.ts'
+import { errorTexts } from '../kit/error-texts.ts'
+import { newObject, validate, withInput } from '../kit/field-table.ts'
+import type { Page } from '../kit/page.ts'
+import type { ReadContext } from '../kit/store-context.ts'
+import type { ProjectRef } from '../model/project.ts'
+import type { Core, InProject, OperationContext } from '../operations/context.ts'
+import { command, query } from '../operations/operation.ts'
+import { recordChange } from '../operations/record-change.ts'
+import { inTransaction, serviceContext } from '../operations/transaction.ts'
+import { getProject } from '../projects/project-store.ts'
+import { viewOf } from '../projects/project-view-store.ts'
+import { addEnvironment, changeEnvironment, stopEnvironmentNow } from './change-environment.ts'
+import {
+  createEnvironmentInput,
+  DELETION_DELAY_MS,
+  type Environment,
+  environmentDraft,
+  environmentEvents,
+  environmentInput,
+  environmentSettings,
+  isSearchTooShort,
+  listEnvironmentsInput,
+  REVIEW_APP_AGE_MS,
+  removeReviewAppsInput,
+  type ShownEnvironment,
+  stopStaleInput,
+  updateEnvironmentInput,
+} from './environment.ts'
+import {
+  deleteEnvironment,
+  environmentsByName,
+  environmentsToDelete,
+  findEnvironment,
+  oldReviewApps,
+  pageOfEnvironments,
+  staleEnvironments,
+} from './environment-store.ts'
+
+const subject = (context: ReadContext, { project }: { readonly project: ProjectRef }) => getProject(context, project)
+const reads = { permission: 'read_environment', subject } as const
+const writes = { permission: 'write_environment', subject } as const
+
+/** The limit of the environments that one call stops. */
+const MAX_STOPPED = 1_000
+
+const badRequest = (message: string) => new DomainError({ code: 'refused', message })
+
+export const listEnvironments = query(
+  { name: 'listEnvironments', input: listEnvironmentsInput, ...reads },
+  async (context, input): Promise<Page<ShownEnvironment>> => {
+    if (isSearchTooShort(input)) throw badRequest('Search query is less than 3 characters')
+    const page = await pageOfEnvironments(context, context.subject, input)
+    const projectView = await viewOf(context, context.actor, context.subject)
+    return { ...page, items: page.items.map((environment) => ({ ...environment, projectView })) }
+  },
+)
+
+export const createEnvironment = command(
+  { name: 'createEnvironment', input: createEnvironmentInput, ...writes },
+  async (tx, { tier, ...input }): Promise<ShownEnvironment> => {
+    const draft = newObject(environmentDraft, input)
+    const taken = (await environmentsByName(tx, tx.subject, [draft.name])).has(draft.name)
+    validate(environmentDraft, draft, taken ? { name: [errorTexts.taken] } : {})
+    return shown(tx, await addEnvironment(tx, tx.subject, { ...draft, tier }))
+  },
+)
+
+export const updateEnvironment = command(
+  { name: 'updateEnvironment', input: updateEnvironmentInput, ...writes },
+  async (tx, { environmentId, ...input }): Promise<ShownEnvironment> => {
+    const before = await requireEnvironment(tx, environmentId)
+    const draft = withInput(environmentSettings, before, input)
+    validate(environmentSettings, draft)
+    return shown(tx, await changeEnvironment(tx, before, 'updated', draft))
+  },
+)
+
+/** Removes an environment that is stopped, with its deployments. */
+export const removeEnvironment = command(
+  { name: 'removeEnvironment', input: environmentInput, ...writes, isConditional: true },
+  async (tx, { environmentId }) => {
+    const environment = await requireEnvironment(tx, environmentId)
+    if (environment.state !== 'stopped') throw forbidden()
+    tx.requireUnmodified(environment.updatedAtMs)
+    await deleteEnvironment(tx, environment.id)
+    await recordChange(tx, environmentEvents, 'removed', { before: environment, projectId: tx.subject.id })
+  },
+)
+
+export const stopEnvironment = command(
+  { name: 'stopEnvironment', input: environmentInput, ...writes },
+  async (tx, { environmentId }): Promise<ShownEnvironment> =>
+    shown(tx, await stopEnvironmentNow(tx, await requireEnvironment(tx, environmentId))),
+)
+
+/** Stops environments that have not been changed, and not deployed to, since a time between a week and ten years ago. */
+export const stopStaleEnvironments = command(
+  { name: 'stopStaleEnvironments', input: stopStaleInput, ...writes },
+  async (tx, { before }): Promise<{ readonly stopped: number }> => {
+    if (before > tx.nowMs - 7 * DAY_MS || before < tx.nowMs - 3_652 * DAY_MS) throw badRequest('Invalid Date')
+    const stale = await staleEnvironments(tx, tx.subject, before, MAX_STOPPED)
+    for (const environment of stale) await stopEnvironmentNow(tx, environment)
+    return { stopped: stale.length }
+  },
+)
+
+/** The review apps that are going to be deleted. */
+export interface ReviewAppDeletion {
+  readonly scheduled: readonly Environment[]
+}
+
+/** Schedules old review apps that are stopped for deletion in a week; with `dryRun`, only lists them. */
+export const removeReviewApps = command(
+  { name: 'removeReviewApps', input: removeReviewAppsInput, ...writes },
+  async (tx, { before = tx.nowMs - REVIEW_APP_AGE_MS, limit, dryRun }): Promise<ReviewAppDeletion> => {
+    const apps = await oldReviewApps(tx, tx.subject, before, limit)
+    if (dryRun) return { scheduled: apps }
+    const scheduled: Environment[] = []
+    for (const app of apps)
+      scheduled.push(await changeEnvironment(tx, app, 'updated', { autoDeleteAtMs: tx.nowMs + DELETION_DELAY_MS }))
+    return { scheduled }
+  },
+)
+
+const PER_TRANSACTION = 100
+
+/** Deletes the review apps that are due. */
+export async function deleteScheduledEnvironments(core: Core): Promise<void> {
+  let deleted: number
+  do {
+    deleted = await inTransaction(serviceContext(core), async (tx) => {
+      const due = await environmentsToDelete(tx, PER_TRANSACTION)
+      for (const environment of due) {
+        await deleteEnvironment(tx, environment.id)
+        await recordChange(tx, environmentEvents, 'removed', { before: environment, projectId: environment.projectId })
+      }
+      return due.length
+    })
+  } while (deleted === PER_TRANSACTION)
+}
+
+type OnProject = ReadContext & Pick<InProject, 'subject'>
+
+async function requireEnvironment(context: OnProject, id: number): Promise<Environment> {
+  const environment = await findEnvironment(context, context.subject, id)
+  if (environment === undefined) throw notFound()
+  return environment
+}
+
+const shown = async (
+  context: OnProject & Pick<OperationContext, 'actor'>,
+  environment: Environment,
+): Promise<ShownEnvironment> => ({
+  ...environment,
+  projectView: await viewOf(context, context.actor, context.subject),
+})

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { instantMs } from '../kit/parameter-schemas.ts'
+
+/** The schemas of the values in a record. An unusable optional value is read as a missing one. */
+
+/** Longer texts are truncated. */
+const MAX_TEXT_LENGTH = 1_024
+const MAX_SECONDS = 1_000_000_000
+
+/**
+ * Reads an unusable optional value as `undefined`. Null is handled first because it is frequent, and a failed parse is
+ * slow.
+ */
+export const lenient = <Schema extends z.ZodType>(schema: Schema) =>
+  schema
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .catch(undefined)
+export const textUpTo = (maxLength: number) => lenient(z.string().transform((value) => cleanText(value, maxLength)))
+
+export const id = z.int().min(1)
+export const someId = lenient(id)
+export const text = textUpTo(MAX_TEXT_LENGTH)
+export const flag = lenient(z.boolean())
+export const count = lenient(z.int().min(0))
+export const seconds = lenient(z.number().min(0).max(MAX_SECONDS))
+export const moment = lenient(z.string().transform(momentMs))
+
+/** Reads a list of texts, of which unusable ones are left out; `undefined` if it is no list. */
+export const textsUpTo = (maxItems: number) =>
+  lenient(z.array(text)).transform((texts) => texts?.filter((item) => item !== undefined).slice(0, maxItems))
+
+/** Returns the section, or `undefined` if all its members are missing. */
+export const unlessEmpty = <Section extends object>(section: Section | undefined): Section | undefined =>
+  section && Object.values(section).some((member) => member !== undefined) ? section : undefined
+
+/** Returns the truncated text without invalid characters, or `undefined` for a blank one. */
+export function cleanText(value: string, maxLength = MAX_TEXT_LENGTH): string | undefined {
+  return /[^\s\0]/.test(value) ? replaceInvalid(value.slice(0, maxLength)) : undefined
+}
+
+/** Replaces null characters and lone surrogates, which neither database can store. */
+export const replaceInvalid = (value: string): string => value.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd')
+
+/** The notations of times in hooks. They always have seconds, unlike the parameters of lists. */
+const hookTime = /^\d{4}-\d\d-\d\d[ T](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?$/
+
+/**
+ * Returns the time in milliseconds, or `undefined` for times before 1970: relays send the year 1 for a missing time.
+ */
+function momentMs(value: string): number | undefined {
+  const ms = hookTime.test(value) ? instantMs(value) : undefined
+  return ms !== undefined && ms > 0 ? ms : undefined
+}
