@@ -50,7 +50,8 @@ testWithChromium('no attachment of a wiki runs in a browser, opened, framed or a
       await page.goto('about:blank')
       await page.setContent(`<title>page</title><iframe src="${url}"></iframe><script src="${url}"></script>
         <object data="${url}"></object><embed src="${url}"><img src="${url}">`)
-      await page.waitForTimeout(200)
+      // Everything has been loaded or refused, and what ran has had a turn.
+      await page.waitForLoadState('networkidle')
       const titles = await Promise.all(page.frames().map((frame) => frame.title().catch(() => '')))
       expect([name, ...titles]).not.toContain('ran')
       await page.close()

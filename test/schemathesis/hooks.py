@@ -74,10 +74,18 @@ PATH = {
     "job_id": ("job", ["id"]),
     "applications id": ("application", ["id"]),
     "broadcast_messages id": ("broadcast_message", ["id"]),
-    "slug": ("wiki_page", ["slug"]),
+    "groups slug": ("group_wiki_page", ["slug"]),
+    "projects slug": ("project_wiki_page", ["slug"]),
+    "groups deploy_tokens token_id": ("group_deploy_token", ["id"]),
+    "projects deploy_tokens token_id": ("project_deploy_token", ["id"]),
+    "environment_id": ("environment", ["id"]),
+    "deployment_id": ("deployment", ["id"]),
+    "feature_flag_name": ("feature_flag", ["name"]),
+    "feature_flags_user_lists iid": ("user_list", ["iid"]),
 }
 
-# Values by the name of a parameter in the query or the body. If the name is ambiguous, the first part of the path precedes it.
+# Values by the name of a parameter in the query or the body. If the name is ambiguous, the first or the third part of the path
+# precedes it.
 WORDS = {
     "name": fresh_word,
     "path": fresh_word,
@@ -113,8 +121,14 @@ WORDS = {
     "ref": lambda: "main",
     "commit_message": lambda: "Change",
     "commits": lambda: [world["commit"]["id"]],
+    "before": lambda: in_days(-30),
+    "external_url": lambda: "https://board.example.test",
+    "environment": fresh_word,
+    "user_xids": lambda: "7,12",
+    "feature_flags strategies": lambda: [{"name": "default", "parameters": {}, "scopes": [{"environment_scope": "*"}]}],
     "applications redirect_uri": lambda: "https://board.example.test/cb",
     "applications scopes": lambda: "read_api",
+    "deploy_tokens scopes": lambda: ["read_registry"],
     "projects files": lambda: [{"action": "create", "file_path": f"src/{fresh_word()}", "content": "Hello\n"}],
     "broadcast_messages message": lambda: "Maintenance",
     "starts_at": lambda: "2026-02-03T04:00:00Z",
@@ -123,6 +137,8 @@ WORDS = {
     "target_url": lambda: "https://lint.example.test/7",
     "actions": lambda: [{"action": "create", "file_path": f"src/{fresh_word()}", "content": "Hello\n"}],
 }
+# The merge request that a call needs, by the last part of the path.
+PREPARED = {"unapprove": "approved_merge_request", "cancel_merge_when_pipeline_succeeds": "waiting_merge_request"}
 # Parameters that make most calls fail, and parameters that exclude each other.
 HINDRANCES = ["file_name", "start_branch", "start_sha", "last_commit_id", "target_project_id"]
 EXCLUDED = {"files": "content", "user_id": "username", "label_id": "name", "assignee_ids": "assignee_id"}
@@ -138,9 +154,12 @@ def before_call(context, case, kwargs):
     if choice % 3 > 0:
         use_meaningful_values(case)
         use_commit_to_pick(case)
+        use_prepared_merge_request(case)
     if is_administrator:
         spare_the_administrator(case)
         case.headers["PRIVATE-TOKEN"] = token_for(case)
+        if case.path.endswith("/unstar"):
+            world.star()
         if case.method == "POST" and case.path.endswith("/access_requests"):
             # Administrators cannot request access.
             case.headers["Sudo"] = str(world["stranger"]["id"])
@@ -176,14 +195,12 @@ def path_of(case):
         if segment.startswith("{"):
             name = segment[1:-1]
             area = segments[2] if len(segments) > 2 else segments[0]
-            places = [segments[index - 1], f"{area} {segments[index - 2]}", area, segments[0]]
-            known = next(filter(None, (thing_in(place, name) for place in places)), None)
+            nearest = segments[index - 1]
+            places = [f"{segments[0]} {nearest}", nearest, f"{area} {segments[index - 2]}", area, segments[0]]
+            named = [f"{place} {name}" for place in places]
+            known = next((PATH[key] for key in (*named, name) if key in PATH), None)
             if known is not None and name in (case.path_parameters or {}):
                 yield name, *known
-
-
-def thing_in(place, name):
-    return PATH.get(f"{place} {name}") or PATH.get(name)
 
 
 def texts(thing, members):
@@ -202,7 +219,7 @@ def use_existing_objects(case, choice):
 
 
 def use_meaningful_values(case):
-    place = case.path.removeprefix("/api/v4/").split("/")[0]
+    place, _, area = (*case.path.removeprefix("/api/v4/").split("/"), "", "")[:3]
     for parameters in (case.query, case.body):
         if not isinstance(parameters, dict):
             continue
@@ -210,7 +227,7 @@ def use_meaningful_values(case):
             parameters.pop(name, None)
         for name in parameters:
             thing, members = PATH.get(f"{place} {name}", (None, []))
-            word = WORDS.get(f"{place} {name}") or WORDS.get(name)
+            word = WORDS.get(f"{area} {name}") or WORDS.get(f"{place} {name}") or WORDS.get(name)
             if word is not None:
                 parameters[name] = word()
             elif thing is not None:
@@ -233,6 +250,15 @@ def use_commit_to_pick(case):
         world.forget("unpicked")
 
 
+def use_prepared_merge_request(case):
+    """Removes an approval or an automatic merge that the caller has just added, because there is none a second time."""
+    thing = PREPARED.get(case.path.split("/")[-1])
+    if thing is not None:
+        prepared = world[thing]
+        case.path_parameters.update(id=prepared["project_id"], merge_request_iid=prepared["iid"])
+        world.forget(thing)
+
+
 def spare_the_administrator(case):
     """Redirects calls that would delete or block the administrator's own account or token to another object."""
     own = {"user": world.administrator_id, "personal_token": world.administrator_token_id}
@@ -242,6 +268,8 @@ def spare_the_administrator(case):
 
 
 def token_for(case):
+    if case.path.endswith("/reset_approvals"):
+        return world.bot_token("project")
     if "/self" not in case.path:
         return token
     kind = case.path.split("/")[3].rstrip("s")

@@ -46,6 +46,10 @@ class World:
     def bot_token(self, kind):
         return self._token(f"/{kind}s/{self[kind]['id']}/access_tokens", access_level=50)["token"]
 
+    def star(self):
+        """Stars the project, so that its star can be taken away. The status is 304 if it has one."""
+        self._session.post(f"{self._api}/projects/{self['project']['id']}/star", timeout=30)
+
     def call(self, method, path, /, sudo=None, **fields):
         headers = {} if sudo is None else {"Sudo": str(sudo)}
         response = self._session.request(method, self._api + path, json=fields, headers=headers, timeout=30)
@@ -133,6 +137,21 @@ class World:
         source = self["branch"]["name"]
         self.forget("branch")
         return self._in("project", "merge_requests", title="Fix", source_branch=source, target_branch="main")
+
+    def _approved_merge_request(self):
+        made = self["merge_request"]
+        self.forget("merge_request")
+        return self._in("project", f"merge_requests/{made['iid']}/approve")
+
+    def _waiting_merge_request(self):
+        """Returns a merge request that is to be merged when its pipeline succeeds."""
+        made = self["merge_request"]
+        self.forget("merge_request")
+        number = int(uuid.uuid4().int % 2**31) + 1
+        head = {"id": number, "status": "running", "ref": made["source_branch"], "sha": made["sha"]}
+        project = f"/projects/{made['project_id']}"
+        self.call("PUT", f"{project}/pipeline_records/{number}", object_attributes=head)
+        return self.call("PUT", f"{project}/merge_requests/{made['iid']}/merge", auto_merge=True)
 
     def _group_milestone(self):
         return self._in("group", "milestones", title=fresh_word(), due_date="2026-05-31")
@@ -255,8 +274,42 @@ class World:
     def _broadcast_message(self):
         return self.call("POST", "/broadcast_messages", message="Maintenance")
 
-    def _wiki_page(self):
-        return self._in("group", "wikis", title=f"guides/{fresh_word()}", content="Hello")
+    def _group_wiki_page(self):
+        return self._wiki_page("group")
+
+    def _project_wiki_page(self):
+        return self._wiki_page("project")
+
+    def _wiki_page(self, kind):
+        return self._in(kind, "wikis", title=f"guides/{fresh_word()}", content="Hello")
+
+    def _group_deploy_token(self):
+        return self._deploy_token("group")
+
+    def _project_deploy_token(self):
+        return self._deploy_token("project")
+
+    def _deploy_token(self, kind):
+        return self._in(kind, "deploy_tokens", name="seed", scopes=["read_registry"], expires_at=in_days(30))
+
+    def _environment(self):
+        """Returns an environment that may be deleted, because it is stopped."""
+        environment = self._in("project", "environments", name=fresh_word())
+        self.call("POST", f"/projects/{self['project']['id']}/environments/{environment['id']}/stop")
+        return environment
+
+    def _deployment(self):
+        """Returns a deployment that may be deleted, because it is not the last one."""
+        common = {"environment": fresh_word(), "ref": "main", "tag": False}
+        made = self._in("project", "deployments", sha="1" * 40, status="failed", **common)
+        self._in("project", "deployments", sha="2" * 40, status="success", **common)
+        return made
+
+    def _feature_flag(self):
+        return self._in("project", "feature_flags", name=fresh_word())
+
+    def _user_list(self):
+        return self._in("project", "feature_flags_user_lists", name=fresh_word(), user_xids="1,2")
 
     def _group_token(self):
         return self._token(f"/groups/{self['group']['id']}/access_tokens")

@@ -16,13 +16,49 @@ export {
 } from './broadcast-messages/broadcast-message.ts'
 export * from './broadcast-messages/broadcast-message-operations.ts'
 export type {} from './broadcast-messages/broadcast-message-store.ts'
+export {
+  type DeployToken,
+  deployTokenUsername,
+  type IssuedDeployToken,
+  isExpiredDeployToken,
+} from './deploy-tokens/deploy-token.ts'
+export { groupDeployTokens, listDeployTokens, projectDeployTokens } from './deploy-tokens/deploy-token-operations.ts'
+export type {} from './deploy-tokens/deploy-token-store.ts'
+export * from './deployments/deployed-environment.ts'
+export * from './deployments/deployment-operations.ts'
+export type { Deployment } from './deployments/shown-deployment.ts'
 export * from './discussions/award-emoji-operations.ts'
 export * from './discussions/commit-comments.ts'
 export * from './discussions/discussion-operations.ts'
 export * from './discussions/note-operations.ts'
+export { type DeploymentRecord, deploymentStatuses } from './environments/deployment.ts'
+export type {} from './environments/deployment-store.ts'
+export {
+  type Environment,
+  environmentFields,
+  environmentTiers,
+  type ShownEnvironment,
+} from './environments/environment.ts'
+export {
+  createEnvironment,
+  listEnvironments,
+  type ReviewAppDeletion,
+  removeEnvironment,
+  removeReviewApps,
+  stopEnvironment,
+  stopStaleEnvironments,
+  updateEnvironment,
+} from './environments/environment-operations.ts'
+export type {} from './environments/environment-store.ts'
+export { type FeatureFlag, flagFields, type ShownFeatureFlag } from './feature-flags/feature-flag.ts'
+export * from './feature-flags/feature-flag-operations.ts'
+export { flagById } from './feature-flags/feature-flag-store.ts'
+export { type UserList, userListFields } from './feature-flags/user-list.ts'
+export * from './feature-flags/user-list-operations.ts'
 export type {} from './git/change-intent-store.ts'
 export { DEFAULT_BRANCH } from './git/change-repository.ts'
 export type { DiffStats, FileDiff } from './git/commit-diff.ts'
+export type { CommitSignatureType } from './git/git-object.ts'
 export type {} from './git/removed-repository-store.ts'
 export type {} from './git/repository-lock-store.ts'
 export type {} from './git/repository-size-store.ts'
@@ -33,7 +69,7 @@ export { insertGroup } from './groups/group-store.ts'
 export * from './groups/namespace-operations.ts'
 // Each of these adds its tables to CoreTables, so that code outside the core sees the types of all tables.
 export type {} from './groups/route-store.ts'
-export { matchesBranch } from './hooks/branch-filter.ts'
+export { branchFilterStrategies, matchesBranch } from './hooks/branch-filter.ts'
 export {
   type AlertStatus,
   alertStatuses,
@@ -45,9 +81,11 @@ export {
   type ShownHook,
 } from './hooks/hook.ts'
 export * from './hooks/hook-call-operations.ts'
+export { type DeploymentFacts, readDeploymentFacts } from './hooks/hook-deployment-facts.ts'
 export * from './hooks/hook-event-records.ts'
 export * from './hooks/hook-facts.ts'
 export * from './hooks/hook-git-facts.ts'
+export * from './hooks/hook-listings.ts'
 export * from './hooks/hook-log.ts'
 export { endHookCall, findCallOfPayload, getHookCall, insertHookCall } from './hooks/hook-log-store.ts'
 export {
@@ -66,6 +104,7 @@ export {
   type HookPayload,
   insertHookPayload,
   joinHookChain,
+  KEPT_PAYLOADS_MS,
   releaseHookPayload,
 } from './hooks/hook-payload-store.ts'
 export { digestOfUrl, effectiveUrl } from './hooks/hook-rules.ts'
@@ -125,6 +164,10 @@ export { type Member, roleNames } from './members/member.ts'
 export { type AddedMembers, groupMembers, listMembershipsOfEach, projectMembers } from './members/member-operations.ts'
 export { insertMember } from './members/member-store.ts'
 export { listProjectUsers } from './members/project-user-operations.ts'
+export * from './merge-requests/approval-operations.ts'
+export { cancelAutoMerge } from './merge-requests/auto-merge.ts'
+export type {} from './merge-requests/auto-merge-store.ts'
+export { autoMergeListener } from './merge-requests/automatic-merges.ts'
 export * from './merge-requests/closed-issues.ts'
 export {
   addContextCommits,
@@ -135,16 +178,22 @@ export {
 export type {} from './merge-requests/context-commit-store.ts'
 export * from './merge-requests/label-work.ts'
 export {
+  type Approval,
+  approvalsLeft,
   type DescribedMergeRequest,
+  isApproved,
   type ListedMergeRequest,
   type MergeRequest,
-  type MergeRequestOrder,
   mergeBlocker,
   mergeRequestStates,
+  type Reviewer,
+  type ReviewState,
+  reviewStates,
 } from './merge-requests/merge-request.ts'
 export * from './merge-requests/merge-request-branches.ts'
 export type { ShownMergeRequest } from './merge-requests/merge-request-details.ts'
 export * from './merge-requests/merge-request-diff-operations.ts'
+export type { MergeRequestOrder } from './merge-requests/merge-request-filter.ts'
 export * from './merge-requests/merge-request-listings.ts'
 export { mergeMergeRequest } from './merge-requests/merge-request-merge.ts'
 export * from './merge-requests/merge-request-operations.ts'
@@ -152,7 +201,10 @@ export * from './merge-requests/merge-request-pipelines.ts'
 export * from './merge-requests/merge-request-settings.ts'
 export type {} from './merge-requests/merge-request-store.ts'
 export * from './merge-requests/merge-request-tracking.ts'
+export * from './merge-requests/merge-requests-of-commit.ts'
 export * from './merge-requests/milestone-merge-requests.ts'
+export type {} from './merge-requests/review-store.ts'
+export * from './merge-requests/reviewer-operations.ts'
 export { isNewCoreDatabase, migrateCore, pendingCoreMigrations } from './migrate-core.ts'
 export {
   type DescribedMilestone,
@@ -269,6 +321,8 @@ export {
   viewsOfProjects,
 } from './projects/project-relations.ts'
 export { featureSwitches } from './projects/project-settings-input.ts'
+export { listStarrers, type StarredProject, starProject, unstarProject } from './projects/project-star-operations.ts'
+export type { Starrer } from './projects/project-star-store.ts'
 export { type ProjectStatistics, statisticsOfProjects } from './projects/project-statistics.ts'
 export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'
 export type { Namespace, ProjectView } from './projects/project-view.ts'
@@ -432,9 +486,9 @@ export * from './version.ts'
 export type { FrontMatter } from './wikis/front-matter.ts'
 export type { WikiAttachment } from './wikis/wiki-attachment.ts'
 export {
-  attachToGroupWiki,
-  getGroupWikiAttachment,
+  groupWikiAttachments,
   maxAttachmentBytes,
+  projectWikiAttachments,
   type WikiFile,
 } from './wikis/wiki-attachment-operations.ts'
 export {

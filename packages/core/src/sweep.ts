@@ -1,9 +1,11 @@
 import { type Log, RepeatingTask } from '@penstock/runtime'
+import { deleteScheduledEnvironments } from './environments/environment-operations.ts'
 import { sweepRepositories } from './git/sweep-repositories.ts'
 import { undoUnfinishedChanges } from './git/undo-change.ts'
-import { deleteOldHookCalls } from './hooks/hook-log-store.ts'
 import { deleteExpiredHookEvents } from './hooks/hook-payload-store.ts'
+import { sweepHookLog } from './hooks/sweep-hook-log.ts'
 import { DAY_MS } from './kit/day.ts'
+import { mergeDueRequests } from './merge-requests/automatic-merges.ts'
 import { deleteExpiredCodes } from './oauth/code-store.ts'
 import { deleteExpiredDeviceCodes } from './oauth/device-code-store.ts'
 import { deleteExpiredOAuthTokens } from './oauth/oauth-token-store.ts'
@@ -25,7 +27,6 @@ export interface Retention {
 const EVERY_MS = 3_600_000
 /** The limit of one transaction, because other writers wait until it ends. */
 const EVENTS_PER_TRANSACTION = 1_000
-const CALLS_PER_TRANSACTION = 200
 
 /** Starts a sweep now, because the process may not live for an hour, and then one every hour until `end` is called. */
 export function startSweeping(core: Core, retention: Retention, log: Log): RepeatingTask {
@@ -34,7 +35,8 @@ export function startSweeping(core: Core, retention: Retention, log: Log): Repea
 }
 
 /**
- * Deletes expired rows and removed repositories, announces tokens that expire soon, and undoes unfinished changes of repositories. Everything that grows is limited here, even if the service gets no
+ * Deletes expired rows and removed repositories, announces tokens that expire soon, deletes old review apps, undoes unfinished
+ * changes of repositories, and finishes automatic merges. Everything that grows is limited here, even if the service gets no
  * requests.
  */
 export async function sweep(core: Core, { eventDays }: Retention): Promise<void> {
@@ -55,9 +57,11 @@ export async function sweep(core: Core, { eventDays }: Retention): Promise<void>
   for (const deleteExpired of deletions) await write(deleteExpired)
   const beforeMs = core.clock.nowMs() - eventDays * DAY_MS
   while ((await write((tx) => deleteEventsBefore(tx, beforeMs, EVENTS_PER_TRANSACTION))) === EVENTS_PER_TRANSACTION);
-  while ((await write((tx) => deleteOldHookCalls(tx, CALLS_PER_TRANSACTION))) === CALLS_PER_TRANSACTION);
+  await sweepHookLog(core)
   await announceExpiringTokens(core)
+  await deleteScheduledEnvironments(core)
   await undoUnfinishedChanges(core)
+  await mergeDueRequests(core)
   await sweepRepositories(core)
   await measureRepositories(core)
 }

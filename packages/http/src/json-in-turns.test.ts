@@ -30,6 +30,11 @@ test('escape sequences around the end of a slice are not cut', async () => {
   }
 })
 
+test.each(['\n', '"', '\\', '\t', '\u0001'])('the name %j stays what it is', async (name) => {
+  const value = { [name]: 'x'.repeat(BYTES_PER_TURN), a: { [name]: 1 } }
+  expect(await parse(JSON.stringify(value))).toEqual(value)
+})
+
 test('a long name stays a name, and members with special names stay members', async () => {
   const long = 'n'.repeat(BYTES_PER_TURN)
   const text = `{"${long}" : 1, "__proto__": "${long}"}`

@@ -33,10 +33,24 @@ export async function parseJsonInTurns(bytes: Uint8Array): Promise<unknown> {
   for (const range of ranges) texts.push(await parseLongString(bytes, range))
   // A client cannot know the place holders of a request.
   const prefix = `${randomUUID()} `
-  const isPlaceholder = (value: unknown): value is string => typeof value === 'string' && value.startsWith(prefix)
-  return JSON.parse(decode(withPlaceholders(bytes, ranges, prefix)), (_, value: unknown) =>
-    isPlaceholder(value) ? texts[Number(value.slice(prefix.length))] : value,
-  )
+  const parsed: unknown = JSON.parse(decode(withPlaceholders(bytes, ranges, prefix)))
+  return withTexts(parsed, (value) => (value.startsWith(prefix) ? texts[Number(value.slice(prefix.length))]! : value))
+}
+
+/**
+ * Replaces every string of a parsed value, but no name, in place. A reviver of `JSON.parse` cannot do it: with one, Node 24
+ * reads the name `"\n"` as a backslash.
+ */
+function withTexts(parsed: unknown, replace: (value: string) => string): unknown {
+  const root = { parsed }
+  const waiting: Record<string, unknown>[] = [root]
+  for (let container = waiting.pop(); container !== undefined; container = waiting.pop()) {
+    for (const [name, value] of Object.entries(container)) {
+      if (typeof value === 'string') container[name] = replace(value)
+      else if (typeof value === 'object' && value !== null) waiting.push(value as Record<string, unknown>)
+    }
+  }
+  return root.parsed
 }
 
 const decode = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -32,6 +32,8 @@ const builds = { features: ['builds'] } as const
 const snippets = { features: ['snippets'] } as const
 const wiki = { features: ['wiki'] } as const
 const releases = { features: ['releases'] } as const
+const environments = { features: ['environments'] } as const
+const featureFlags = { features: ['featureFlags'] } as const
 /** Labels and milestones are available while issues or merge requests are enabled. */
 const planning = { features: ['issues', 'mergeRequests'] } as const
 
@@ -44,6 +46,7 @@ export const permissionTable = {
   create_project: { least: developer },
 
   read_project: { least: guest, visitors: 'anyone' },
+  star_project: { least: guest, visitors: 'signed_in' },
   read_statistics: { least: reporter },
   admin_project: { least: maintainer },
   change_project_visibility: { least: owner },
@@ -60,6 +63,9 @@ export const permissionTable = {
   admin_group_access_tokens: { least: owner },
   admin_variables: { least: maintainer },
   admin_group_variables: { least: owner },
+  read_deploy_token: { least: maintainer },
+  admin_deploy_token: { least: maintainer },
+  admin_group_deploy_token: { least: owner },
   read_hook: { least: maintainer },
   admin_hook: { least: maintainer },
 
@@ -83,6 +89,7 @@ export const permissionTable = {
   create_merge_request: { least: developer, endsWithArchiving: true, ...mergeRequests },
   update_merge_request: { least: developer, endsWithArchiving: true, ...mergeRequests },
   update_own_merge_request: { least: reporter, visitors: 'signed_in', endsWithArchiving: true, ...mergeRequests },
+  approve_merge_request: { least: developer, endsWithArchiving: true, ...mergeRequests },
   remove_merge_request: { least: owner, endsWithArchiving: true, ...mergeRequests },
 
   read_pipeline: { least: guest, visitors: 'anyone', ...builds },
@@ -98,6 +105,13 @@ export const permissionTable = {
 
   read_release: { least: guest, visitors: 'anyone', ...releases },
   write_release: { least: developer, endsWithArchiving: true, ...releases },
+
+  read_environment: { least: reporter, ...environments },
+  write_environment: { least: developer, endsWithArchiving: true, ...environments },
+  remove_deployment: { least: maintainer, endsWithArchiving: true, ...environments },
+
+  read_feature_flag: { least: developer, ...featureFlags },
+  admin_feature_flag: { least: developer, endsWithArchiving: true, ...featureFlags },
 
   /** The object that a note is about needs its own permission to be read. */
   create_note: { least: guest, visitors: 'signed_in', endsWithArchiving: true },

@@ -28,3 +28,11 @@ async function countFrom(repository: GitRepository, tip: string): Promise<number
   }
   return found.size
 }
+
+/** Counts the commits of the first parents of a history, up to `MAX_SEARCHED`. */
+export async function countFirstParents(repository: GitRepository, tip: string): Promise<number> {
+  let count = 0
+  for (let at: string | undefined = tip; at !== undefined && count < MAX_SEARCHED; count += 1)
+    at = (await repository.commitHeader(at)).parents[0]
+  return count
+}

@@ -3,8 +3,7 @@ import type { GitRepository } from './git-repository.ts'
 import { MAX_SEARCHED } from './history.ts'
 
 /**
- * Returns the references of a kind that contain a commit, ordered by name. The parents of a commit older than the given
- * one are not visited, because they cannot descend from it.
+ * Returns the references of a kind that contain a commit, ordered by name.
  *
  * @returns `undefined` if more than `MAX_SEARCHED` commits would have to be visited
  */
@@ -13,12 +12,31 @@ export async function referencesContaining(
   kind: RefKind,
   oid: string,
 ): Promise<GitReference[] | undefined> {
-  const { committer } = await repository.commitHeader(oid)
   const references = await listReferences(repository, kind)
   if (references.length > MAX_SEARCHED) return undefined
   const tips: (string | undefined)[] = []
   for (const reference of references) tips.push(await repository.commitNamedBy(reference.oid))
-  const visited = new Set(tips.filter((tip) => tip !== undefined))
+  const containing = await commitsContaining(
+    repository,
+    tips.filter((tip) => tip !== undefined),
+    oid,
+  )
+  return containing && references.filter((_, index) => tips[index] !== undefined && containing.has(tips[index]!))
+}
+
+/**
+ * Returns a commit and those of the tips and their ancestors that descend from it. The parents of a commit older than
+ * the given one are not visited, because they cannot descend from it.
+ *
+ * @returns `undefined` if more than `MAX_SEARCHED` commits would have to be visited
+ */
+export async function commitsContaining(
+  repository: GitRepository,
+  tips: readonly string[],
+  oid: string,
+): Promise<ReadonlySet<string> | undefined> {
+  const { committer } = await repository.commitHeader(oid)
+  const visited = new Set(tips)
   const childrenOf = new Map<string, string[]>()
   // The set grows during the iteration, which visits the added commits too.
   for (const at of visited) {
@@ -35,5 +53,5 @@ export async function referencesContaining(
   }
   const containing = new Set([oid])
   for (const at of containing) for (const child of childrenOf.get(at) ?? []) containing.add(child)
-  return references.filter((_, index) => tips[index] !== undefined && containing.has(tips[index]!))
+  return containing
 }

@@ -84,6 +84,23 @@ export function commitHeaderOf(bytes: Uint8Array): CommitHeader {
   return { tree, parents, author, committer }
 }
 
+export type CommitSignatureType = 'PGP' | 'SSH' | 'X509'
+
+/** The types of signatures, by the first line of the signature. */
+const signatureTypes: Readonly<Record<string, CommitSignatureType>> = {
+  '-----BEGIN PGP SIGNATURE-----': 'PGP',
+  '-----BEGIN PGP MESSAGE-----': 'PGP',
+  '-----BEGIN SSH SIGNATURE-----': 'SSH',
+  '-----BEGIN SIGNED MESSAGE-----': 'X509',
+}
+
+/** Returns the type of a commit's signature, or `undefined` if it is not signed or the type is unknown. */
+export function signatureTypeOf(bytes: Uint8Array): CommitSignatureType | undefined {
+  const { headers } = partsOf(bytes)
+  const first = headers.find(([name]) => name === 'gpgsig' || name === 'gpgsig-sha256')?.[1]
+  return first === undefined ? undefined : signatureTypes[first.trim()]
+}
+
 export function tagBytes({ target, name, tagger, message }: TagObject): Buffer {
   const lines = [
     `object ${target}`,

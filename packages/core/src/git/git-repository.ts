@@ -10,10 +10,12 @@ import { allDone, type DurableFiles, readOnlyFiles, syncToDisk } from './git-fil
 import {
   type CommitHeader,
   type CommitObject,
+  type CommitSignatureType,
   commitBytes,
   commitHeaderOf,
   commitOf,
   type ObjectType,
+  signatureTypeOf,
   type TagObject,
   type TreeEntry,
   tagBytes,
@@ -60,6 +62,11 @@ export class GitRepository {
 
   async commitHeader(oid: string): Promise<CommitHeader> {
     return commitHeaderOf(await this.#get(oid, 'commit'))
+  }
+
+  /** Returns the type of the signature of a commit, or `undefined` if it has none. */
+  async signatureType(oid: string): Promise<CommitSignatureType | undefined> {
+    return signatureTypeOf(await this.#get(oid, 'commit'))
   }
 
   async tree(oid: string): Promise<readonly TreeEntry[]> {

@@ -70,6 +70,8 @@ export type Failure =
     }
   /** The request is valid, but cannot be carried out in the present state. */
   | { readonly code: 'impossible'; readonly message: string }
+  /** There is nothing of what the request would end. */
+  | { readonly code: 'not_acceptable'; readonly message: string }
   /**
    * The content was classified as spam and discarded. After solving the challenge, if there is one, the caller may send it
    * again.

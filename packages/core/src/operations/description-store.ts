@@ -46,22 +46,36 @@ export const descriptionsOfEach = <Thing extends { readonly id: number }>(
   name: string,
   table: DescribedTable,
 ): BatchQuery<typeof descriptionsInput, Thing, SizedDescription | undefined> =>
+  textsOfEach(name, { table, column: 'description' })
+
+/** Like `descriptionsOfEach`, for a long text in another column. */
+export const textsOfEach = <Thing extends { readonly id: number }>(
+  name: string,
+  source: TextColumn,
+): BatchQuery<typeof descriptionsInput, Thing, SizedDescription | undefined> =>
   unscopedBatchQuery({ name, input: descriptionsInput }, (context, things: readonly Thing[], { maxBytes }) => {
     const ids = things.map(({ id }) => id)
-    return descriptionsWithin(context, table, ids, maxBytes)
+    return textsWithin(context, source, ids, maxBytes)
   })
 
+/** A column with long texts, of a table with the key `id`. */
+interface TextColumn {
+  readonly table: keyof CoreTables
+  readonly column: string
+}
+
 /**
- * Returns the descriptions of the things in a table, in the order of `ids`, until their total size exceeds `maxBytes`;
+ * Returns the texts of the things in a table, in the order of `ids`, until their total size exceeds `maxBytes`;
  * `undefined` for the rest, which is not read. An id that occurs twice counts twice.
  */
-async function descriptionsWithin(
+async function textsWithin(
   { db }: ReadContext,
-  table: DescribedTable,
+  { table, column }: TextColumn,
   ids: readonly number[],
   maxBytes: number,
 ): Promise<(SizedDescription | undefined)[]> {
   const descriptions: (SizedDescription | undefined)[] = ids.map(() => undefined)
+  const text = sql.ref(`things.${column}`)
   let left = maxBytes
   let from = 0
   for (const part of chunked(ids)) {
@@ -71,11 +85,11 @@ async function descriptionsWithin(
     const { rows } = await sql<{ place: number; bytes: number; description: string | null }>`
       with wanted (id, place) as (values ${sql.join(wanted)}),
       sized as materialized (
-        select wanted.id, wanted.place, coalesce(octet_length(things.description), 0) as bytes
+        select wanted.id, wanted.place, coalesce(octet_length(${text}), 0) as bytes
         from wanted left join ${sql.table(table)} as things on things.id = wanted.id
       ),
       summed as (select id, place, bytes, sum(bytes) over (order by place) as total from sized)
-      select summed.place, summed.bytes, things.description
+      select summed.place, summed.bytes, ${text} as description
       from summed left join ${sql.table(table)} as things on things.id = summed.id
       where summed.total <= ${left}`.execute(db)
     for (const { place, bytes, description } of rows) {

@@ -55,6 +55,13 @@ export class GitHistory {
     return this.git('rev-parse', 'HEAD')
   }
 
+  /** Writes an object and returns its id. */
+  object(type: string, content: string): string {
+    const file = join(this.#workTree, '..', 'object')
+    writeFileSync(file, content)
+    return this.git('hash-object', '-t', type, '-w', '--no-filters', file)
+  }
+
   merge(...branches: string[]): string {
     this.#minutes += 1
     this.git('merge', '--quiet', '--no-ff', '--message', `Merge ${branches.join()}`, ...branches)

@@ -7,7 +7,13 @@ import { listBranches } from './branch-operations.ts'
 import { compareRevisions, findMergeBase } from './comparison-operations.ts'
 import { listTree } from './file-operations.ts'
 import { GitHistory } from './git-history.harness.ts'
-import { blameFile, listCommitRefs, listContributors } from './history-operations.ts'
+import {
+  blameFile,
+  getCommitSequence,
+  getCommitSignature,
+  listCommitRefs,
+  listContributors,
+} from './history-operations.ts'
 
 let world: World
 let mira: User
@@ -259,4 +265,36 @@ test('pages through a tree by the path of the last entry, or by its id', async (
   expect((await page({ pageToken: first.ids[1] })).paths).toEqual(['2.txt', '3.txt'])
   expect(await page({ cursor: second.next })).toMatchObject({ paths: ['4.txt'], next: undefined })
   expect(await page({ pageToken: 'gone' }).catch(failure)).toMatchObject({ code: 'parameters' })
+})
+
+describe('one commit', () => {
+  test('has the number of commits that Git counts, over all parents or the first ones', async () => {
+    history.commit({ 'a.txt': 'a' })
+    history.git('checkout', '--quiet', '-b', 'side')
+    history.commit({ 'b.txt': 'b' })
+    history.commit({ 'b.txt': 'c' })
+    history.git('checkout', '--quiet', 'main')
+    history.merge('side')
+    const count = async (sha: string, firstParent?: boolean) =>
+      (await world.perform(mira, getCommitSequence, { project: project.id, sha, firstParent })).count
+    for (const sha of ['main', 'side', history.git('rev-parse', 'side~1')]) {
+      expect(await count(sha)).toBe(Number(history.git('rev-list', '--count', sha)))
+      expect(await count(sha, true)).toBe(Number(history.git('rev-list', '--count', '--first-parent', sha)))
+    }
+    await expect(count('none')).rejects.toSatisfy((error: DomainError) => failure(error).code === 'not_found')
+  })
+
+  test.each([
+    ['SSH SIGNATURE', 'SSH'],
+    ['PGP SIGNATURE', 'PGP'],
+    ['PGP MESSAGE', 'PGP'],
+    ['SIGNED MESSAGE', 'X509'],
+  ])('with a signature of %s has the type %s', async (armor, type) => {
+    const oid = history.commit({ 'a.txt': 'a' }, '-----BEGIN SSH SIGNATURE-----')
+    const signature = (sha: string) => world.perform(mira, getCommitSignature, { project: project.id, sha })
+    await expect(signature(oid)).rejects.toMatchObject({ failure: { code: 'not_found' } })
+    const [headers, message] = history.git('cat-file', 'commit', oid).split('\n\n')
+    const signed = `${headers}\ngpgsig -----BEGIN ${armor}-----\n \n abc\n -----END ${armor}-----\n\n${message}\n`
+    expect(await signature(history.object('commit', signed))).toEqual({ type })
+  })
 })

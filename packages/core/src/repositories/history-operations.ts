@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { blame } from '../git/blame.ts'
 import { refused } from '../git/commit-actions.ts'
+import { countCommits, countFirstParents } from '../git/commit-count.ts'
 import { referencesContaining } from '../git/containing-references.ts'
+import type { CommitSignatureType } from '../git/git-object.ts'
 import type { RefKind } from '../git/git-reference.ts'
-import { entryAt, history } from '../git/history.ts'
+import { entryAt, history, MAX_SEARCHED } from '../git/history.ts'
 import { linesOf } from '../git/line-diff.ts'
 import { MAX_PATH_BYTES, segmentsOf } from '../git/repository-path.ts'
 import { notFound } from '../kit/domain-error.ts'
@@ -20,6 +22,8 @@ import { typeOfEntry } from './tree-entries.ts'
 /** The size of the largest file for which blame, the last commit of each line, is computed. */
 const MAX_BLAMED_BYTES = 1024 * 1024
 const MAX_BLAMED_LINES = 50_000
+
+const oneCommit = { project: namespaceRef, sha: revision }
 
 /** An author of commits, identified by the e-mail address. */
 export interface Contributor {
@@ -133,8 +137,7 @@ export const listCommitRefs = query(
     name: 'listCommitRefs',
     caller: 'anyone',
     input: z.object({
-      project: namespaceRef,
-      sha: revision,
+      ...oneCommit,
       type: z.enum(['branch', 'tag', 'all']).default('all'),
       ...pageInput,
     }),
@@ -152,5 +155,43 @@ export const listCommitRefs = query(
       found.push(...references.map(({ name }) => ({ type: each, name })))
     }
     return pageOfArray(found, { page, perPage })
+  },
+)
+
+/** Counts the commits of the history that ends with a commit, itself included. */
+export const getCommitSequence = query(
+  {
+    name: 'getCommitSequence',
+    caller: 'anyone',
+    input: z.object({ ...oneCommit, firstParent: z.boolean().nullish() }),
+    subject: (context, { project }) => getProject(context, project),
+    permission: 'read_repository',
+  },
+  async ({ core, subject }, { sha, firstParent }): Promise<{ readonly count: number }> => {
+    const repository = await findProjectRepository(core, subject)
+    const oid = await repository?.findCommit(sha)
+    if (repository === undefined || oid === undefined) throw notFound('Commit')
+    const count = await (firstParent ? countFirstParents : countCommits)(repository.git, oid)
+    if (count >= MAX_SEARCHED) throw refused('The history is too long to count its commits')
+    return { count }
+  },
+)
+
+/** Returns the type of the signature of a commit. Signatures are not verified, because no keys are known. */
+export const getCommitSignature = query(
+  {
+    name: 'getCommitSignature',
+    caller: 'anyone',
+    input: z.object(oneCommit),
+    subject: (context, { project }) => getProject(context, project),
+    permission: 'read_repository',
+  },
+  async ({ core, subject }, { sha }): Promise<{ readonly type: CommitSignatureType }> => {
+    const repository = await findProjectRepository(core, subject)
+    const oid = await repository?.findCommit(sha)
+    if (repository === undefined || oid === undefined) throw notFound('Commit')
+    const type = await repository.git.signatureType(oid)
+    if (type === undefined) throw notFound('Signature')
+    return { type }
   },
 )
