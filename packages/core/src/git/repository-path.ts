@@ -18,7 +18,8 @@ export function segmentsOf(path: string): string[] | undefined {
   if (controls.test(relative) || unpaired.test(relative) || Buffer.byteLength(relative) > MAX_PATH_BYTES)
     return undefined
   const segments = relative.split('/')
-  return segments.length <= MAX_DEPTH && segments.every(isSegment) ? segments : undefined
+  if (segments.length > MAX_DEPTH || !segments.every(isSegment)) return undefined
+  return segments.slice(0, -1).some(isGitFile) ? undefined : segments
 }
 
 const isSegment = (segment: string): boolean =>
@@ -38,18 +39,22 @@ function isWindowsTraversal(segment: string): boolean {
   return names.length > 1 && names.some((name) => /^[. ]*$/.test(name.replace(ignorable, '')))
 }
 
+const isGitDirectory = (name: string): boolean => /^(?:\.git|git~1)$/.test(plainName(name))
+
 /**
- * Returns whether a name is `.git`, or means it on HFS+ (ignored characters) or NTFS (short names, streams, trailing
- * dots).
+ * Returns whether a name is that of a file which Git reads from a tree. `git fsck` reports a directory of that name. NTFS
+ * makes the short names from the first letters, or from a hash.
  */
-function isGitDirectory(name: string): boolean {
-  const plain = name
+export const isGitFile = (name: string): boolean =>
+  /^(?:\.git(?:modules|attributes)|git(?:mod|att)~\d|gi(?:7eba|7d29)~\d)$/.test(plainName(name))
+
+/** Returns the name that HFS+ (ignored characters) or NTFS (streams, trailing dots) take a name for, in lower case. */
+const plainName = (name: string): string =>
+  name
     .replace(ignorable, '')
     .toLowerCase()
     .replace(/:.*$/s, '')
     .replace(/[. ]+$/, '')
-  return plain === '.git' || plain === 'git~1'
-}
 
 /** Returns whether a name passes `git check-ref-format --branch` and cannot be mistaken for a commit id. */
 export function isRefName(name: string): boolean {

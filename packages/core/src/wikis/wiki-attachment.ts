@@ -1,4 +1,4 @@
-import { segmentsOf } from '../git/repository-path.ts'
+import { isGitFile, segmentsOf } from '../git/repository-path.ts'
 
 /** A file in a wiki that pages refer to. */
 export interface WikiAttachment {
@@ -24,8 +24,8 @@ export function attachmentName(fileName: string): string | undefined {
   const name = fileName.slice(Math.max(fileName.lastIndexOf('/'), fileName.lastIndexOf('\\')) + 1).trim()
   if (name === '') return undefined
   const clean = shortened(name.normalize('NFC').replaceAll(/[^\p{L}\p{M}\p{N}_.+-]/gu, '_'))
-  // Names such as `..` and `.git`.
-  return /^\.+$/.test(clean) || segmentsOf(clean) === undefined ? `_${clean}` : clean
+  // Names such as `..`, `.git` and `.gitmodules`.
+  return /^\.+$/.test(clean) || segmentsOf(clean) === undefined || isGitFile(clean) ? `_${clean}` : clean
 }
 
 /** Shortens a name, but keeps its extension. */
