@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { parseFragment } from 'parse5'
 import { afterAll, describe, expect, test } from 'vitest'
 import { hostileTexts } from './hostile-markup.harness.ts'
@@ -5,6 +6,8 @@ import { MarkupRenderer, markupFormats } from './index.ts'
 
 const renderer = MarkupRenderer.start({ threads: 1 })
 afterAll(() => renderer.close())
+
+const MIXTURES = Number(process.env.PENSTOCK_TEST_MIXTURES ?? 100)
 
 /** The elements that a reader of this test considers harmless, written down apart from the schema. */
 const harmless = new Set(
@@ -50,13 +53,48 @@ describe.each(markupFormats)('%s', (format) => {
 
   test('has at least 60 hostile texts', () => expect(new Set(texts).size).toBeGreaterThanOrEqual(60))
 
+  const render = (text: string) =>
+    renderer.render({ format, text, resolve: async (all) => all.map(() => ({ href: '/x' })) })
+
   test('nothing in a hostile text runs, loads or touches the page', async () => {
     const results: string[] = []
     for (const text of texts) {
-      const html = await renderer.render({ format, text, resolve: async (all) => all.map(() => ({ href: '/x' })) })
+      const html = await render(text)
       const found = dangers(html)
       if (found.length > 0) results.push(`${text} → ${html} (${found.join(', ')})`)
     }
     expect(results).toEqual([])
+  })
+
+  test(`nothing in ${MIXTURES} mixtures of hostile texts does`, { timeout: 60_000 + MIXTURES * 50 }, async () => {
+    const part = fc
+      .tuple(fc.constantFrom(...texts), fc.nat(), fc.nat())
+      .map(([text, from, length]) => text.slice(from % text.length).slice(0, 1 + (length % text.length)))
+    const joint = fc.constantFrom(
+      '',
+      ' ',
+      '\n',
+      '\n\n',
+      '"',
+      "'",
+      '<',
+      '>',
+      '`',
+      '[',
+      '](',
+      '|',
+      '\n- ',
+      '\n> ',
+      '\u0000',
+    )
+    const mixture = fc
+      .array(fc.tuple(part, joint), { minLength: 2, maxLength: 6 })
+      .map((parts) => parts.flat().join(''))
+    await fc.assert(
+      fc.asyncProperty(mixture, async (text) => {
+        expect(dangers(await render(text))).toEqual([])
+      }),
+      { numRuns: MIXTURES },
+    )
   })
 })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { renderAsciidoc } from './asciidoc.ts'
 
 test.each([
@@ -35,4 +35,32 @@ test.each([
   ['{docdir}{user-home}', '.'],
 ])('an author cannot change %j', async (text, expected) => {
   expect(await renderAsciidoc(text)).toContain(`<p>${expected}</p>`)
+})
+
+test('mistakes in a page are not written to the output of the process', async () => {
+  const outputs = (['debug', 'log', 'info', 'warn', 'error'] as const).map((name) => vi.spyOn(console, name))
+  try {
+    for (const part of [
+      '++++\na',
+      '----\na',
+      'ifdef::x[]\na',
+      'endif::x[]',
+      'include::x[]',
+      'xref:x[]',
+      '{x}',
+      '[[a]]\n[[a]]',
+    ])
+      for (const around of [
+        part,
+        `* a\n+\n${part}`,
+        `> ${part}`,
+        `|===\na|${part}\n|===`,
+        `====\n${part}\n====`,
+        `a:: ${part}`,
+      ])
+        await renderAsciidoc(around)
+    expect(outputs.flatMap(({ mock }) => mock.calls)).toEqual([])
+  } finally {
+    for (const output of outputs) output.mockRestore()
+  }
 })

@@ -6,9 +6,15 @@ const asciidoctor = createRequire(import.meta.url)('@asciidoctor/core') as {
   readonly convert: typeof convert
   readonly LoggerManager: { logger: unknown }
   readonly NullLogger: { create(): unknown }
+  readonly Reader: { readonly prototype: object }
+  readonly PreprocessorReader: { readonly prototype: object }
 }
 // Messages about mistakes in a page would reach the error output of the process.
-asciidoctor.LoggerManager.logger = asciidoctor.NullLogger.create()
+const logger = asciidoctor.NullLogger.create()
+asciidoctor.LoggerManager.logger = logger
+// The reader of a part of a page, as of an item in a list, knows no document and would write to the console.
+for (const { prototype } of [asciidoctor.Reader, asciidoctor.PreprocessorReader])
+  Object.defineProperty(prototype, 'logger', { get: () => logger })
 
 /**
  * The attributes of every document. An attribute that is set here cannot be changed by the author, and `null` is one that
