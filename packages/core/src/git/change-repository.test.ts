@@ -66,7 +66,7 @@ const change = ({ key = snippet, plan, afterRow, limitBytes = LIMIT_BYTES }: Cha
     changeRepository(
       core,
       key,
-      { write, openStorage: (gitdir) => openOwnStorage(core, key, limitBytes, gitdir) },
+      { write, openStorage: (gitdir, isNew) => openOwnStorage(core, { key, limitBytes, gitdir, isNew }) },
       async (repository) => {
         await (plan ?? ((writable) => planCommit(writable, 'x')))(repository)
         return async (tx) => {
@@ -217,7 +217,7 @@ const write = async (work) => {
   await kill('after the commit')
   return result
 }
-const openStorage = (gitdir) => openOwnStorage(core, key, 1e6, gitdir)
+const openStorage = (gitdir, isNew) => openOwnStorage(core, { key, limitBytes: 1e6, gitdir, isNew })
 await changeRepository(core, key, { write, openStorage }, async (repository) => {
   await kill('after the repository was created')
   const oid = await repository.writeBlob(Buffer.from(process.pid + ''))

@@ -25,8 +25,8 @@ interface ChangeTx {
 export interface ChangeSettings<Tx extends ChangeTx> {
   /** Runs `work` in a transaction. */
   write<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>
-  /** Returns the storage limit of the repository for this change. Called once its directory exists. */
-  openStorage(gitdir: string): Promise<RepositoryStorage>
+  /** Returns the storage limit of the repository for this change. Called once its directory exists; a new one is empty. */
+  openStorage(gitdir: string, isNew: boolean): Promise<RepositoryStorage>
 }
 
 /**
@@ -59,7 +59,7 @@ export function changeRepository<Tx extends ChangeTx, Result>(
     const files = await DurableFiles.open(gitdir, token)
     let isRecorded = isNew
     try {
-      const repository = new WritableRepository(gitdir, files, await openStorage(gitdir))
+      const repository = new WritableRepository(gitdir, files, await openStorage(gitdir, isNew))
       const storeRows = await change(repository)
       if (repository.moves.length === 0) {
         await undoChange(context, { name, token, files })

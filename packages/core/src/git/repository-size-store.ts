@@ -15,6 +15,11 @@ interface RepositorySizesTable {
   measured_at_ms: number
 }
 
+interface SizeTx {
+  readonly db: Transaction<CoreTables>
+  readonly nowMs: number
+}
+
 /** Returns the counted bytes of a repository, or `undefined` if it was never measured. */
 export async function findRepositoryBytes(
   { db }: Pick<RepositoryContext, 'db'>,
@@ -24,27 +29,21 @@ export async function findRepositoryBytes(
   return (await query.executeTakeFirst())?.bytes
 }
 
-/** Adds to the counted bytes of a repository, and returns the new total. */
-export async function addRepositoryBytes(
-  db: Transaction<CoreTables>,
-  repository: string,
-  bytes: number,
-): Promise<number> {
+/** Adds to the counted bytes of a repository, which begin at 0, and returns the new total. */
+export async function addRepositoryBytes({ db, nowMs }: SizeTx, repository: string, bytes: number): Promise<number> {
   const row = await db
-    .updateTable('repository_sizes')
-    .set((eb) => ({ bytes: eb('bytes', '+', bytes) }))
-    .where('repository', '=', repository)
+    .insertInto('repository_sizes')
+    .values({ repository, bytes, measured_at_ms: nowMs })
+    .onConflict((conflict) =>
+      conflict.column('repository').doUpdateSet((eb) => ({ bytes: eb('repository_sizes.bytes', '+', bytes) })),
+    )
     .returning('bytes')
     .executeTakeFirstOrThrow()
   return row.bytes
 }
 
 /** Replaces the counted bytes of a repository with those measured on the disk. */
-export async function setMeasuredBytes(
-  { db, nowMs }: { readonly db: Transaction<CoreTables>; readonly nowMs: number },
-  repository: string,
-  bytes: number,
-): Promise<void> {
+export async function setMeasuredBytes({ db, nowMs }: SizeTx, repository: string, bytes: number): Promise<void> {
   const row = { bytes, measured_at_ms: nowMs }
   await db
     .insertInto('repository_sizes')

@@ -38,18 +38,25 @@ export async function measureProjectRepository(core: Core, projectId: number, gi
   return bytes
 }
 
+/** A repository that has a limit of its own. A new one has no files yet. */
+export interface OwnRepository {
+  readonly key: RepositoryKey
+  readonly limitBytes: number
+  readonly gitdir: string
+  readonly isNew: boolean
+}
+
 /**
  * Opens the storage of a repository that has a limit of its own, as those of snippets and wikis have. Only for the
  * holder of the repository's lock.
  */
 export async function openOwnStorage(
   core: Core,
-  key: RepositoryKey,
-  limitBytes: number,
-  gitdir: string,
+  { key, limitBytes, gitdir, isNew }: OwnRepository,
 ): Promise<RepositoryStorage> {
   const name = repositoryNameOf(key)
-  const stored = (await findRepositoryBytes(core, name)) ?? (await measureOwnRepository(core, name, gitdir))
+  const known = isNew ? 0 : await findRepositoryBytes(core, name)
+  const stored = known ?? (await measureOwnRepository(core, name, gitdir))
   const full = (storedBytes: number, neededBytes?: number) =>
     new DomainError({
       code: 'storage_full',
@@ -63,7 +70,7 @@ export async function openOwnStorage(
       if (stored >= limitBytes) throw full(stored)
     },
     charge: async (db, growth) => {
-      const bytes = await addRepositoryBytes(db, name, growth)
+      const bytes = await addRepositoryBytes({ db, nowMs: core.clock.nowMs() }, name, growth)
       if (growth > 0 && bytes > limitBytes) throw full(bytes - growth, growth)
     },
   }

@@ -41,8 +41,8 @@ export async function commitToSnippet<Result>(
   storeRows: (tx: OperationContext & Tx, files: readonly string[]) => Promise<Result>,
 ): Promise<Result> {
   const limitBytes = await settingOf(core, 'snippet_size_limit')
-  const openStorage = (gitdir: string) =>
-    openSnippetStorage(core, { id, owner, limitBytes: limitBytes + SPACE_FOR_HISTORY_BYTES, gitdir })
+  const openStorage = (gitdir: string, isNew: boolean) =>
+    openSnippetStorage(core, { id, owner, limitBytes: limitBytes + SPACE_FOR_HISTORY_BYTES, gitdir, isNew })
   return changeRepository(core, keyOf(id), { write, openStorage }, async (repository) => {
     const tip = await findReference(repository, 'heads', DEFAULT_BRANCH)
     const before = tip === undefined ? undefined : (await repository.commit(tip)).tree

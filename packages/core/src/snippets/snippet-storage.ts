@@ -5,7 +5,7 @@ import type { RepositoryStorage } from '../git/repository-storage.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import type { Core, OperationContext, Tx } from '../operations/context.ts'
 import { chargeStorage } from '../projects/storage-store.ts'
-import { openOwnStorage } from '../repositories/repository-storage.ts'
+import { type OwnRepository, openOwnStorage } from '../repositories/repository-storage.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -22,19 +22,17 @@ interface PersonalSnippetStorageTable {
 /** The project of a snippet, or the author of a personal one. Each has a limit for all of its snippets together. */
 export type SnippetOwner = { readonly projectId: number } | { readonly userId: number }
 
-interface OpenedSnippet {
+interface OpenedSnippet extends Omit<OwnRepository, 'key'> {
   readonly id: number
   readonly owner: SnippetOwner
-  readonly limitBytes: number
-  readonly gitdir: string
 }
 
 /** Opens the storage of a snippet: within its own limit and within that of its owner. */
 export async function openSnippetStorage(
   core: Core,
-  { id, owner, limitBytes, gitdir }: OpenedSnippet,
+  { id, owner, ...repository }: OpenedSnippet,
 ): Promise<RepositoryStorage> {
-  const own = await openOwnStorage(core, { kind: 'snippet', id }, limitBytes, gitdir)
+  const own = await openOwnStorage(core, { key: { kind: 'snippet', id }, ...repository })
   return {
     requireRoom: own.requireRoom,
     charge: async (db, growth) => {

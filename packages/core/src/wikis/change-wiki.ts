@@ -15,7 +15,7 @@ import type { Core, OperationContext, Tx } from '../operations/context.ts'
 import { getParent } from '../parents/parent-operations.ts'
 import { chargeStorage } from '../projects/storage-store.ts'
 import type { ChangeContext } from '../repositories/change-project-repository.ts'
-import { openOwnStorage } from '../repositories/repository-storage.ts'
+import { type OwnRepository, openOwnStorage } from '../repositories/repository-storage.ts'
 import { headOf, type WikiHead } from './wiki-tree.ts'
 
 export const wikiKey = ({ kind, id }: ParentRef): RepositoryKey => ({ kind: `${kind}_wiki`, id })
@@ -66,7 +66,7 @@ export function changeWiki<Result>(
   plan: (draft: WikiDraft) => Promise<PlannedCommit<Result>>,
   branch?: string,
 ): Promise<Result> {
-  const openStorage = (gitdir: string) => openWikiStorage(core, parent, gitdir)
+  const openStorage = (gitdir: string, isNew: boolean) => openWikiStorage(core, parent, { gitdir, isNew })
   return changeRepository(core, wikiKey(parent), { write, openStorage }, async (repository) => {
     const head = await headOfBranch(repository, branch)
     const tree = await TreeDraft.of(repository, head.tree)
@@ -93,10 +93,14 @@ export function changeWiki<Result>(
 }
 
 /** Opens the storage of a wiki: within its own limit, which is that of a project, and within that of its project. */
-async function openWikiStorage(core: Core, parent: ParentRef, gitdir: string): Promise<RepositoryStorage> {
+async function openWikiStorage(
+  core: Core,
+  parent: ParentRef,
+  directory: Pick<OwnRepository, 'gitdir' | 'isNew'>,
+): Promise<RepositoryStorage> {
   // 0 stands for no limit.
   const limitBytes = core.settings.projectStorageBytes || Number.MAX_SAFE_INTEGER
-  const own = await openOwnStorage(core, wikiKey(parent), limitBytes, gitdir)
+  const own = await openOwnStorage(core, { key: wikiKey(parent), limitBytes, ...directory })
   if (parent.kind === 'group') return own
   return {
     requireRoom: own.requireRoom,
