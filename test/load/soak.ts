@@ -14,6 +14,7 @@ const scripts = [
   'toggle',
   'rolling-restart',
   'crash',
+  'repository-kill',
   'schemathesis',
   'export-kill',
   'hook-kill',
