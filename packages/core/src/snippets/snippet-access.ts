@@ -106,6 +106,7 @@ const isNotOfBanned = (): Condition =>
         .selectFrom('users')
         .select(sql<number>`1`.as('one'))
         .whereRef('users.id', '=', 'snippets.author_id')
-        .where('users.state', '=', 'banned'),
+        // A literal, so that the index of banned users applies.
+        .where('users.state', '=', sql.lit('banned' as const)),
     ),
   )
