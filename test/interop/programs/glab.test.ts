@@ -18,6 +18,8 @@ describeWithProgram('glab', ['glab'], () => {
 
   afterAll(() => host.close())
 
+  const comments = (of: string) => host.api('GET', `${project}/${of}/notes?activity_filter=only_comments`)
+
   test('auth status', async () => {
     expect(await glab.said('auth', 'status')).toContain('Logged in to gitlab.example.test as root')
   })
@@ -115,7 +117,46 @@ describeWithProgram('glab', ['glab'], () => {
     expect(await host.api('GET', `${project}/merge_requests/1`)).toMatchObject({ state: 'opened' })
   })
 
-  test('ci list, status and get', async () => {
+  test('issue note', async () => {
+    await glab.said('issue', 'note', '1', '--message', 'Still dripping')
+    expect(await comments('issues/1')).toMatchObject([{ body: 'Still dripping', author: { username: 'root' } }])
+    expect(await glab.said('issue', 'view', '1', '--comments')).toContain('Still dripping')
+  })
+
+  test('mr note, approve, approvers, revoke and merge', async () => {
+    await glab.said('mr', 'update', '1', '--ready')
+    await glab.said('mr', 'note', '1', '--message', 'Looks good')
+    expect(await comments('merge_requests/1')).toMatchObject([{ body: 'Looks good', author: { username: 'root' } }])
+    await glab.said('mr', 'approve', '1')
+    expect(await host.api('GET', `${project}/merge_requests/1/approvals`)).toMatchObject({
+      approved: true,
+      approved_by: [{ user: { username: 'root' } }],
+    })
+    expect(await glab.said('mr', 'approvers', '1')).toContain('merge request !1 eligible approvers')
+    await glab.said('mr', 'revoke', '1')
+    expect(await host.api('GET', `${project}/merge_requests/1/approvals`)).toMatchObject({ approved_by: [] })
+    await glab.said('mr', 'merge', '1', '--yes', '--remove-source-branch')
+    expect(await host.api('GET', `${project}/merge_requests/1`)).toMatchObject({ state: 'merged' })
+    expect(await host.api('GET', `${project}/repository/branches`)).toMatchObject([{ name: 'main' }])
+  })
+
+  test('release create, list, view and delete', async () => {
+    const link = [{ name: 'Manual', url: 'https://files.example.test/manual' }]
+    const options = ['--name', 'First', '--notes', 'Watertight', '--ref', 'main']
+    await glab.said('release', 'create', 'v1', ...options, '--assets-links', JSON.stringify(link))
+    expect(await host.api('GET', `${project}/releases/v1`)).toMatchObject({
+      name: 'First',
+      description: 'Watertight',
+      assets: { links: link },
+    })
+    expect(await glab.said('release', 'list')).toContain('First')
+    expect(await glab.said('release', 'view', 'v1')).toContain('Watertight')
+    await glab.said('release', 'delete', 'v1', '--yes', '--with-tag')
+    expect(await host.api('GET', `${project}/releases`)).toEqual([])
+    expect(await host.api('GET', `${project}/repository/tags`)).toEqual([])
+  })
+
+  test('ci list, status, get and trace', async () => {
     const { id } = (await host.api('GET', `${project}/repository/commits/main`)) as { id: string }
     await host.api('PUT', `${project}/pipeline_records/31`, {
       object_attributes: { id: 31, status: 'failed', ref: 'main', sha: id, source: 'push', duration: 63 },
@@ -132,6 +173,30 @@ describeWithProgram('glab', ['glab'], () => {
     const details = await glab.json('ci', 'get', '--branch', 'main', '--output', 'json')
     expectSameFields(details, await host.api('GET', `${project}/pipelines/31`), ['jobs', 'variables'])
     expectSameFields((details as { jobs: unknown }).jobs, await host.api('GET', `${project}/pipelines/31/jobs`))
+    expect(await glab.said('ci', 'trace', '382')).toContain('unit')
+    expect(host.calls.some(({ target, status }) => target.endsWith('/jobs/382/trace') && status === 200)).toBe(true)
+  })
+
+  test('incident list and note, and the issues of a merge request', async () => {
+    await host.api('POST', `${project}/issues`, { title: 'Flood', issue_type: 'incident' })
+    expect(await glab.said('incident', 'list')).toContain('Flood')
+    await glab.said('incident', 'note', '2', '--message', 'Pumping')
+    expect(await comments('issues/2')).toMatchObject([{ body: 'Pumping' }])
+    await glab.said('incident', 'close', '2')
+    expect(await host.api('GET', `${project}/issues/2`)).toMatchObject({ state: 'closed', issue_type: 'incident' })
+    await host.api('PUT', `${project}/merge_requests/1`, { description: 'Closes #1' })
+    expect(await glab.said('mr', 'issues', '1')).toContain('Big leak')
+  })
+
+  test('token create, list, rotate and revoke', async () => {
+    const options = ['--access-level', 'developer', '--scope', 'read_api', '--output', 'json']
+    const created = await glab.json('token', 'create', 'robot', ...options)
+    const [listed] = (await host.api('GET', `${project}/access_tokens`)) as { readonly id: number }[]
+    expectSameFields(created, listed, ['token', 'last_used_at'])
+    expect(await glab.json('token', 'list', '--output', 'json')).toMatchObject([{ id: listed!.id, name: 'robot' }])
+    await glab.said('token', 'rotate', 'robot', '--duration', '720h')
+    await glab.said('token', 'revoke', 'robot')
+    expect(await host.api('GET', `${project}/access_tokens?state=active`)).toEqual([])
   })
 
   test('nothing of this was refused', () => {

@@ -1,7 +1,7 @@
 import { openApiDocument, pathParametersOf, type ResponseRow, type RouteShape } from '@penstock/http'
 import { z } from 'zod'
 import { withLinks } from './openapi-links.ts'
-import { parametersOf, snakeCase } from './parameter-names.ts'
+import { HEADER_INPUT, parametersOf, snakeCase } from './parameter-names.ts'
 import { API_PREFIX, type Area, type RestRoute, successStatus } from './route.ts'
 import { isDateOrTime, isDay, isFile, traitsOf } from './schema-traits.ts'
 
@@ -102,14 +102,25 @@ function pathParameters(names: ReadonlySet<string>, known: ReturnType<typeof par
 
 const messageBody = z
   .object({
-    message: z.union([z.string(), z.record(z.string(), z.unknown())]),
+    message: z.union([z.string(), z.array(z.string()), z.record(z.string(), z.unknown())]),
     error_code: z.string().optional().describe('The reason as a word, if there is one'),
   })
   .meta({ id: 'Message', description: 'An error reported by the operation' })
 const errorBody = z
   .object({ error: z.string(), error_description: z.string().optional(), scope: z.string().optional() })
   .meta({ id: 'Error', description: 'An error found before the operation ran' })
-const eitherBody = z.union([messageBody, errorBody])
+const eitherBody = z.union([messageBody, errorBody]).meta({ id: 'MessageOrError' })
+const captchaBody = z
+  .object({
+    needs_captcha_response: z.literal(true),
+    spam_log_id: z.int(),
+    captcha_site_key: z.string(),
+    message: z.object({ error: z.string() }),
+  })
+  .meta({
+    id: 'CaptchaChallenge',
+    description: 'The request looks like spam, and can be repeated with a solved CAPTCHA',
+  })
 
 const listHeaders = {
   'X-Page': 'Number of this page',
@@ -149,9 +160,12 @@ function responsesOf(
       404: { description: 'The resource does not exist, or the caller may not see it', body: eitherBody },
     }),
     405: { description: 'The method is not supported, or the resource does not allow the change', body: eitherBody },
-    406: { description: 'The requested format is not JSON', body: errorBody },
+    406: { description: 'The requested format is not JSON, or there is nothing to change', body: eitherBody },
     ...(!isRead && {
-      409: { description: 'The resource exists already, or another request is changing it', body: messageBody },
+      409: {
+        description: 'The resource exists already, or another request is changing it',
+        body: keys.includes(HEADER_INPUT) ? z.union([messageBody, captchaBody]) : messageBody,
+      },
       422: { description: 'The change is not possible', body: eitherBody },
     }),
     ...(row.operation.isConditional && {
