@@ -115,6 +115,7 @@ export const hookActions: readonly HookAction[] = [
     files: [{ file_path: 's.sh', content: 'ls' }],
   }),
   rest('on a snippet', 'POST', '/snippets/{snippets}/notes', { body: 'Short' }, 'note_events note create'),
+  rest('a reaction', 'POST', '/snippets/{snippets}/award_emoji', { name: 'heart' }, 'emoji_events emoji award'),
 
   rest('created', 'POST', '/milestones', { title: 'One', due_date: inDays(9) }, 'milestone_events milestone create'),
   rest('changed', 'PUT', '/milestones/{milestones}', { title: 'First' }),
