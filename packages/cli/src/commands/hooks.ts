@@ -8,6 +8,7 @@ import { type Environment, exitCodes, UsageError } from '../process/environment.
 import { write } from '../process/output.ts'
 import { address } from '../settings/setting-shapes.ts'
 import { formatBytes, printable } from '../text/wording.ts'
+import { DEFAULT_RECEIVER } from './default-receiver.ts'
 
 const TOKEN_VARIABLE = 'PENSTOCK_HOOK_SIGNING_TOKEN'
 /** The largest body that webhooks send. */
@@ -43,7 +44,7 @@ export const hooksCommand: CommandDefinition = {
       .summary('receives webhooks and prints them')
       .description('Receives webhooks until it is stopped, checks their signatures and prints them.')
       .addArgument(new Argument('<action>', 'what to do').choices(['receive']))
-      .addOption(new Option('--listen <address>', 'address to listen on').default('127.0.0.1:9000'))
+      .addOption(new Option('--listen <address>', 'address to listen on').default(DEFAULT_RECEIVER))
       .addOption(new Option('--body', 'prints the bodies too'))
       .addHelpText('after', notes)
   },

@@ -13,7 +13,10 @@ const ofOtherTypes = /^\.user\.|^\.repository\.|^\.changes\.|\.visibility$/
 /** What the payloads do not have. */
 const lacked: Readonly<Record<string, readonly string[]>> = {
   // What the reaction is on is one of them.
-  EmojiEvent: ['.commit', '.merge_request', '.note', '.project_snippet'],
+  EmojiEvent: [
+    ...['.commit', '.issue', '.merge_request', '.note', '.project_snippet', '.project_snippet.expires_at'],
+    ...['.project_snippet.repository_read_only', '.project_snippet.secret'],
+  ],
   // Columns of the platform's tables, which its documentation does not name.
   IssueCommentEvent: ['.issue.branch_name', '.issue.last_edit_at', '.issue.position', '.issue.start_date'],
   // Without assignees; escalations are of incidents.
