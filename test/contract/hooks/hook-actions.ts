@@ -40,6 +40,7 @@ const pipeline = (id: number, status: string, jobs: readonly object[], more: obj
     ...(status === 'running' ? {} : { finished_at: at(60), duration: 60 }),
     ...more,
   },
+  commit: { id: '3'.repeat(40), message: 'Fix', title: 'Fix', timestamp: at(0), author: { name: 'Noor', email: '' } },
   builds: jobs,
 })
 const job = (id: number, name: string, status: string, more: object = {}) => ({
