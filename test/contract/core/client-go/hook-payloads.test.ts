@@ -10,7 +10,7 @@ import { GoClient } from './go-client.ts'
  */
 const ofOtherTypes = /^\.user\.|^\.repository\.|^\.changes\.|\.visibility$/
 
-/** What the payloads do not have. */
+/** The members that the payloads do not have. */
 const lacked: Readonly<Record<string, readonly string[]>> = {
   // What the reaction is on is one of them.
   EmojiEvent: [
