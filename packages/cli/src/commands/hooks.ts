@@ -6,9 +6,9 @@ import { Argument, type Command, Option } from 'commander'
 import type { CommandDefinition } from '../flags/command-definition.ts'
 import { type Environment, exitCodes, UsageError } from '../process/environment.ts'
 import { write } from '../process/output.ts'
+import { DEFAULT_RECEIVER } from '../settings/default-receiver.ts'
 import { address } from '../settings/setting-shapes.ts'
 import { formatBytes, printable } from '../text/wording.ts'
-import { DEFAULT_RECEIVER } from './default-receiver.ts'
 
 const TOKEN_VARIABLE = 'PENSTOCK_HOOK_SIGNING_TOKEN'
 /** The largest body that webhooks send. */

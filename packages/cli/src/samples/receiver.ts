@@ -7,8 +7,8 @@ import {
   settingOf,
   updateApplicationSettings,
 } from '@penstock/core'
-import { DEFAULT_RECEIVER } from '../commands/default-receiver.ts'
 import { operator } from '../core/core-operator.ts'
+import { DEFAULT_RECEIVER } from '../settings/default-receiver.ts'
 import { SHOWN_PROJECT } from './company.ts'
 
 /** The webhook does not want pipelines, because nothing receives those that are recorded at the start. */
