@@ -55,7 +55,10 @@ const pages: Readonly<Record<string, Check>> = {
     ])
     expect(left).toMatchObject([{ body: 'closed' }])
   },
-  'docs/webhooks.md': ([, , , hook, tested, events]) => {
+  'docs/webhooks.md': ([, , , hook, tested, events, ci, chat, collector]) => {
+    expect(ci).toMatchObject({ push_events: true, push_events_branch_filter: 'release/*', token_present: true })
+    expect(chat).toMatchObject({ url: 'https://chat.example.test/hooks/{key}', url_variables: [{ key: 'key' }] })
+    expect(collector).toMatchObject({ pipeline_events: true, push_events: false, token_present: true })
     expect(hook).toMatchObject({ issues_events: true, push_events: false, signing_token_present: true })
     expect(tested).toEqual({ message: expect.any(String) })
     expect(events).toMatchObject([{ trigger: 'issue_hooks', url: 'https://ci.example.test/in' }])

@@ -37,11 +37,11 @@ export class CoreProcess implements AsyncDisposable {
     const started = once(core.#child.stdout!, 'data', { signal: AbortSignal.timeout(START_TIMEOUT_MS) })
     try {
       if (await Promise.race([started.then(() => true), core.#exited.then(() => false)])) return core
-      throw new Error(`the core did not start: ${core.#stderr}`)
+      throw new Error('it ended')
     } catch (error) {
       started.catch(() => {})
       await core[Symbol.asyncDispose]()
-      throw error
+      throw new Error(`the core did not start: ${core.#stderr}`, { cause: error })
     }
   }
 

@@ -23,7 +23,8 @@ const requirements = join(here, 'python', 'requirements.txt')
 const schemathesisRequirements = join(here, '..', 'schemathesis', 'requirements.txt')
 const ansibleRequirements = join(here, 'programs', 'ansible', 'requirements.txt')
 const gitlabformRequirements = join(here, 'programs', 'gitlabform', 'requirements.txt')
-const sourcesIn = (directory) => ['main.go', 'go.mod', 'go.sum'].map((file) => join(here, directory, file))
+const sourcesIn = (directory, ...more) =>
+  ['main.go', ...more, 'go.mod', 'go.sum'].map((file) => join(here, directory, file))
 
 const pythonHome = join(cacheRoot, `interop-python-${hashOf([requirements])}`)
 const schemathesisHome = join(cacheRoot, `schemathesis-${hashOf([schemathesisRequirements])}`)
@@ -32,7 +33,7 @@ const gitlabformHome = join(cacheRoot, `gitlabform-${hashOf([gitlabformRequireme
 const glabHome = join(cacheRoot, `glab-${glabVersion}`)
 const collections = join(cacheRoot, `ansible-collections-${ansibleVersion}`)
 const go = join(cacheRoot, `interop-go-${hashOf(sourcesIn('go'))}`, 'interop')
-const goClient = join(cacheRoot, `client-go-${hashOf(sourcesIn('client-go'))}`, 'client')
+const goClient = join(cacheRoot, `client-go-${hashOf(sourcesIn('client-go', 'webhooks.go'))}`, 'client')
 /** The file that marks a complete installation. A virtual environment cannot be renamed, because it contains its own path. */
 const completeIn = (home) => join(home, 'complete')
 const pythonIn = (home) => join(home, 'bin', 'python')

@@ -49,7 +49,7 @@ test('a merge request arrives when it is opened, changed, pushed to, and merged'
     changes: {
       title: { previous: 'Draft: Fix', current: 'Fix' },
       draft: { current: false },
-      reviewers: [[], [reviewer]],
+      reviewers: { previous: [], current: [reviewer] },
     },
     reviewers: [{ ...reviewer, state: 'unreviewed', re_requested: false, email: '[REDACTED]' }],
   })
@@ -91,7 +91,12 @@ test('approvals arrive, those that are not sufficient with another action', asyn
     object_kind: 'merge_request',
     user: { username: 'mira' },
     object_attributes: { detailed_merge_status: 'unchecked', system: false },
-    changes: { reviewers: [[{ ...reviewer, state: 'unreviewed' }], [{ ...reviewer, state: 'approved' }]] },
+    changes: {
+      reviewers: {
+        previous: [{ ...reviewer, state: 'unreviewed' }],
+        current: [{ ...reviewer, state: 'approved' }],
+      },
+    },
   })
   expect(bodies[2]).toMatchObject({ object_attributes: { detailed_merge_status: 'not_approved' } })
 })
@@ -109,10 +114,10 @@ test('a review that is requested again is marked', async () => {
   expect(body).toMatchObject({
     object_attributes: { action: 'update' },
     changes: {
-      reviewers: [
-        [{ username: 'mira', state: 'approved', re_requested: false }],
-        [{ username: 'mira', state: 'unreviewed', re_requested: true }],
-      ],
+      reviewers: {
+        previous: [{ username: 'mira', state: 'approved', re_requested: false }],
+        current: [{ username: 'mira', state: 'unreviewed', re_requested: true }],
+      },
     },
     reviewers: [{ username: 'mira', state: 'unreviewed', re_requested: true }],
   })

@@ -1,7 +1,7 @@
-import { createIssue, testHook, updateProjectHook } from '@penstock/core'
+import { createIssue, testHook } from '@penstock/core'
 import { refusedUrl, ScriptedServer } from '@penstock/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { HookWorld, newWebhooks } from './webhooks.harness.ts'
+import { HookWorld } from './webhooks.harness.ts'
 
 const failureOf = (error: { readonly failure: unknown }) => error.failure
 const check = (hooks: HookWorld, hookId: number) =>
@@ -48,66 +48,6 @@ test('a host that refuses connections is a failure with a reason', async () => {
   const hooks = await HookWorld.open()
   const { id } = await hooks.hook({ url: await refusedUrl() })
   expect(await check(hooks, id)).toMatchObject({ code: 'impossible', message: expect.stringMatching(/refused/) })
-})
-
-const localUrls = [
-  'http://127.0.0.1/',
-  'http://127.1/',
-  'http://2130706433/',
-  'http://0x7f.0.0.1/',
-  'http://[::1]/',
-  'http://[::ffff:127.0.0.1]/',
-  'http://[::ffff:7f00:1]/',
-  'http://0.0.0.0/',
-  'http://localhost/',
-  'http://10.0.0.1/',
-  'http://192.168.1.1:8080/',
-  'http://169.254.169.254/latest/meta-data',
-  'http://u:p@127.0.0.1:80/',
-  'http://100.64.0.1/',
-  'http://[fe80::1]/',
-  'http://[fd00::1]/',
-  'http://[64:ff9b::7f00:1]/',
-  'http://１２７.0.0.1/',
-]
-
-describe('local addresses', () => {
-  test('are refused when a hook is saved, however they are written', async () => {
-    const hooks = await HookWorld.open(undefined, { settings: { pinnedSettings: {} } })
-    const { id } = await hooks.hook({ url: 'https://1.1.1.1/in' })
-    for (const url of localUrls) {
-      const refused = { code: 'unprocessable', message: 'Invalid url given' }
-      expect(await hooks.hook({ url }).catch(failureOf), url).toEqual(refused)
-      expect(await hooks.perform(updateProjectHook, { hookId: id, url }).catch(failureOf), url).toEqual(refused)
-    }
-  })
-
-  test('are refused when a request is sent, also after a redirect', async () => {
-    const hooks = await HookWorld.open(() => ({
-      play: 'reply',
-      status: 302,
-      headers: { location: 'http://169.254.169.254/latest' },
-    }))
-    const { id } = await hooks.hook({ issuesEvents: true })
-    // Only the receiver's address and port are allowed now.
-    const entry = new URL(hooks.receiver.url).host
-    const settings = { ...hooks.core.settings, pinnedSettings: { outbound_local_requests_whitelist: [entry] } }
-    const strict = newWebhooks({ ...hooks.world.core, settings })
-    onTestFinished(() => strict.end())
-    const call = { projectId: hooks.project.id, hookId: id, event: 'resourceAccessTokenEvents' }
-    const context = { actor: undefined, core: hooks.core, request: {}, requireUnmodified: () => {} }
-    expect(await strict.calls.test(context, call)).toEqual({
-      kind: 'failed',
-      reason: 'URL is blocked: Requests to the link local network are not allowed',
-    })
-    const closed = newWebhooks({ ...hooks.world.core, settings: { ...settings, pinnedSettings: {} } })
-    onTestFinished(() => closed.end())
-    expect(await closed.calls.test(context, call)).toEqual({
-      kind: 'failed',
-      reason: 'URL is blocked: Requests to loopback addresses are not allowed',
-    })
-    expect(hooks.receiver.requests).toHaveLength(1)
-  })
 })
 
 test('in silent mode nothing is sent', async () => {

@@ -313,6 +313,13 @@ const expected: Readonly<Record<string, unknown>> = {
     again: ['GitlabMRClosedError', 405, '405 Method Not Allowed'],
     branches: ['main'],
   },
+  hooks: {
+    shown: ['https://ci.example.test/in', true, false, true, [{ key: 'X-Team' }], true],
+    kept: true,
+    listed: [true],
+    local: ['GitlabCreateError', 422, 'Invalid url given'],
+    after: ['GitlabGetError', 404, '404 Not found'],
+  },
   approvals: {
     approved: ['root'],
     again: ['GitlabAuthenticationError', 401, '401 Unauthorized'],

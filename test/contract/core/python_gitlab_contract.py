@@ -846,6 +846,28 @@ def releases_and_merge():
 
 
 @step
+def hooks():
+    project = new_project("hooked", new_group("hooks"))
+    url = "https://ci.example.test/in"
+    made = project.hooks.create({"url": url, "issues_events": True, "push_events": False, "token": "secret"})
+    made.job_events = True
+    made.custom_headers = [{"key": "X-Team", "value": "red"}]
+    made.save()
+    shown = project.hooks.get(made.id)
+    shown.save()
+    kept = project.hooks.get(made.id)
+    seen = {
+        "shown": pick(shown, "url", "issues_events", "push_events", "job_events", "custom_headers", "token_present"),
+        "kept": kept.attributes == shown.attributes,
+        "listed": [each.id == made.id for each in project.hooks.list(get_all=True)],
+        "local": refusal(project.hooks.create, {"url": "http://127.0.0.1/"}),
+    }
+    kept.delete()
+    seen["after"] = refusal(project.hooks.get, made.id)
+    return seen
+
+
+@step
 def approvals():
     project = new_project("reviews", new_group("reviewers"))
     issue = project.issues.create({"title": "Leak"})

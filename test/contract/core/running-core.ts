@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import {
   autoMergeListener,
@@ -12,6 +13,7 @@ import { MarkupRenderer } from '@penstock/markup'
 import { areas, oauthRoutes, restListener, signInRoutes } from '@penstock/rest'
 import { silentLog } from '@penstock/runtime'
 import { World } from '@penstock/testkit'
+import { Webhooks } from '@penstock/webhooks'
 
 /** The complete REST API on a free port, with the service name that GitLab clients expect. */
 export class RunningCore {
@@ -20,6 +22,7 @@ export class RunningCore {
   readonly rootToken: string
   readonly #world: World
   readonly #markup: MarkupRenderer
+  readonly #webhooks: Webhooks
   readonly #root: User
   readonly #listening: Listening
 
@@ -30,7 +33,9 @@ export class RunningCore {
     const listening = await listen((request, response) => answer(request, response), { host: '127.0.0.1', port: 0 })
     const world = await World.open({ serviceName: 'gitlab', externalUrl: externalUrl ?? listening.url })
     const markup = MarkupRenderer.start({ threads: 1 })
-    const core = { ...world.core, markup, listeners: [autoMergeListener] }
+    const webhooks = new Webhooks({ core: world.core, random: Math.random, newClaim: randomUUID, log: silentLog })
+    // Hooks are tested and judged, but events do not call them.
+    const core = { ...world.core, markup, listeners: [autoMergeListener], hookCalls: webhooks.calls }
     const rootToken = await ensureRootToken(core)
     const root = await findUserByUsername({ db: core.db.read, nowMs: core.clock.nowMs() }, 'root')
     answer = restListener({
@@ -40,11 +45,15 @@ export class RunningCore {
       rateLimits: 'off',
       extraRoutes: [...oauthRoutes(core), ...signInRoutes(core)],
     })
-    return new RunningCore({ world, markup }, listening, rootToken!, root!)
+    return new RunningCore({ world, markup, webhooks }, listening, rootToken!, root!)
   }
 
   private constructor(
-    { world, markup }: { readonly world: World; readonly markup: MarkupRenderer },
+    {
+      world,
+      markup,
+      webhooks,
+    }: { readonly world: World; readonly markup: MarkupRenderer; readonly webhooks: Webhooks },
     listening: Listening,
     rootToken: string,
     root: User,
@@ -53,6 +62,7 @@ export class RunningCore {
     this.rootToken = rootToken
     this.#world = world
     this.#markup = markup
+    this.#webhooks = webhooks
     this.#listening = listening
     this.#root = root
   }
@@ -90,6 +100,7 @@ export class RunningCore {
 
   async close(): Promise<void> {
     await this.#listening.close(AbortSignal.abort())
+    await this.#webhooks.end()
     await this.#world.close()
     await this.#markup.close()
   }

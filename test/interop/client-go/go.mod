@@ -2,7 +2,10 @@ module penstock/client
 
 go 1.25.0
 
-require gitlab.com/gitlab-org/api/client-go/v2 v2.64.0
+require (
+	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
+	gitlab.com/gitlab-org/api/client-go/v2 v2.64.0
+)
 
 require (
 	github.com/google/go-querystring v1.2.0 // indirect

@@ -6,6 +6,7 @@ import { Argument, type Command, Option } from 'commander'
 import type { CommandDefinition } from '../flags/command-definition.ts'
 import { type Environment, exitCodes, UsageError } from '../process/environment.ts'
 import { write } from '../process/output.ts'
+import { DEFAULT_RECEIVER } from '../settings/default-receiver.ts'
 import { address } from '../settings/setting-shapes.ts'
 import { formatBytes, printable } from '../text/wording.ts'
 
@@ -43,7 +44,7 @@ export const hooksCommand: CommandDefinition = {
       .summary('receives webhooks and prints them')
       .description('Receives webhooks until it is stopped, checks their signatures and prints them.')
       .addArgument(new Argument('<action>', 'what to do').choices(['receive']))
-      .addOption(new Option('--listen <address>', 'address to listen on').default('127.0.0.1:9000'))
+      .addOption(new Option('--listen <address>', 'address to listen on').default(DEFAULT_RECEIVER))
       .addOption(new Option('--body', 'prints the bodies too'))
       .addHelpText('after', notes)
   },

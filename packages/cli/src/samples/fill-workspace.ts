@@ -20,6 +20,7 @@ import { COMPANY, FOUNDER, groups, people, projects } from './company.ts'
 import { earlierRuns } from './earlier-runs.ts'
 import { findOrCreate } from './find-or-create.ts'
 import { addToInstance } from './instance.ts'
+import { addReceiver } from './receiver.ts'
 import { addCommits, coreAt, HOUR_MS } from './sample-commits.ts'
 import { type SampleRecord, sampleRecords } from './sample-hooks.ts'
 import { addWork } from './work.ts'
@@ -77,6 +78,7 @@ export async function fillWorkspace(options: FillOptions): Promise<FilledWorkspa
   const projectIds = await addProjects(coreAt(core, nowMs - BEGINS_MS), founder)
   const histories = await addCommits(core, actors, nowMs)
   await addWork(core, actors)
+  await addReceiver(core, founder)
   await addToInstance(core, nowMs)
   const userIds = new Map([...actors].map(([username, { id }]) => [username, id]))
   const world = { nowMs, externalUrl: core.settings.externalUrl, projectIds, userIds, histories }

@@ -68,7 +68,8 @@ export async function makeSamples(options: SampleOptions): Promise<StartedSample
     const completed = recordEarlier(signal).then(() => {
       if (!signal.aborted) complete()
     }, logFailure)
-    const sentence = `The sample workspace ${COMPANY} is in the core; its ${counted(pipelines, 'pipeline')} are being sent through the gateway to the embedded store.`
+    const sentence = `The sample workspace ${COMPANY} is in the core; its ${counted(pipelines, 'pipeline')} are being sent through the gateway to the embedded store.
+A webhook of ${SHOWN_PROJECT} reports issues, comments and merge requests to the receiver that \`npx penstock hooks receive\` starts.`
     return { sentence, project: SHOWN_PROJECT, completed }
   } catch (error) {
     logFailure(error)

@@ -48,7 +48,11 @@ const completions: Readonly<Partial<Record<HookSwitchName, Completion>>> = {
     const commit = await readHookCommit(core, project, sha)
     return { ...payload, commit_title: commit === undefined ? null : titleOf(commit.message) }
   },
-  emojiEvents: completeNote,
+  emojiEvents: async (core, project, payload) => {
+    const complete = await completeNote(core, project, payload)
+    // Clients of GitLab read the snippet of a reaction, other than that of a comment, by this name.
+    return complete.snippet === undefined ? complete : { ...complete, project_snippet: complete.snippet }
+  },
   noteEvents: completeNote,
   confidentialNoteEvents: completeNote,
   wikiPageEvents: async (core, project, payload) => {

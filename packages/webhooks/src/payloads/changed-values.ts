@@ -73,15 +73,15 @@ const changedValues: Readonly<Record<string, readonly [name: string, shown: Show
   reviewers: ['reviewers', reviewers],
 }
 
-/** Returns the values of a change with their names and forms in payloads. Reviewers are a list of the old and the new ones. */
+/** Returns the values of a change with their names and forms in payloads. */
 export function changesJson(changes: Changes, things: NamedThings, externalUrl: string): Json {
   const rows = Object.entries(changes).flatMap(([key, { previous, current }]) => {
     const row = changedValues[key]
     if (row === undefined) return []
     const [name, shown] = row
-    const after = shown(current, things, externalUrl)
-    if (key === 'reviewers') return [[name, [formerReviewers(previous, things, externalUrl), after]]]
-    return [[name, { previous: shown(previous, things, externalUrl), current: after }]]
+    const shownBefore = key === 'reviewers' ? formerReviewers : shown
+    const before = shownBefore(previous, things, externalUrl)
+    return [[name, { previous: before, current: shown(current, things, externalUrl) }]]
   })
   return Object.fromEntries(rows)
 }
