@@ -413,7 +413,7 @@ export {
   updateApplicationSettings,
 } from './settings/settings-operations.ts'
 export { type SettingsRecord, settingsRecordFields } from './settings/settings-record.ts'
-export type {} from './settings/settings-store.ts'
+export { defaultOf as defaultOfSetting } from './settings/settings-store.ts'
 export type { Setting } from './settings/table/setting.ts'
 export { type SettingName, type SettingValues, settingRows, settingTable } from './settings/table/setting-table.ts'
 export {

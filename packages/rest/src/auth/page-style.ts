@@ -48,8 +48,10 @@ code { font-family: var(--mono); font-size: .923em }
 form { margin: 0 }
 label { display: grid; gap: 3px; font-weight: 500 }
 label.check { display: flex; align-items: center; gap: 6px; font-weight: 400 }
-input, button { font: inherit; color: inherit }
+input, button, select, textarea { font: inherit; color: inherit }
 input:not([type="checkbox"]) { width: 100%; height: 36px; padding: 0 8px; border: 1px solid var(--line-strong); border-radius: var(--r-2); background: var(--surface) }
+select, textarea { width: 100%; min-height: 36px; padding: 6px 8px; border: 1px solid var(--line-strong); border-radius: var(--r-2); background: var(--surface) }
+textarea { font-family: var(--mono); resize: vertical }
 input[readonly] { font-family: var(--mono); background: var(--sunken) }
 input[type="checkbox"] { width: 16px; height: 16px; margin: 0; accent-color: var(--accent) }
 button { height: var(--control); padding: 0 12px; border: 1px solid var(--line-strong); border-radius: var(--r-2); background: var(--surface); font-weight: 500; cursor: pointer }

@@ -18,6 +18,7 @@ const SIGN_IN_PATH = '/users/sign_in'
 const SIGN_OUT_PATH = '/users/sign_out'
 export const AUTHORIZED_APPLICATIONS_PATH = '/oauth/authorized_applications'
 export const ACCOUNT_PATH = '/-/account'
+export const ADMIN_SETTINGS_PATH = '/-/admin/settings'
 
 /**
  * Returns the routes of the sign-in page, of the start page, and of the forms of all pages. They are outside `/api/v4`.
@@ -81,7 +82,7 @@ async function showStart(core: Core, request: RouteRequest, explorerPath: string
 <ul>
 <li><a href="${externalUrl}${ACCOUNT_PATH}">Your account: personal access tokens, applications and messages</a></li>
 <li><a href="${externalUrl}${AUTHORIZED_APPLICATIONS_PATH}">Applications that can access your account</a></li>
-</ul>
+${signedIn.user.isAdministrator ? html`<li><a href="${externalUrl}${ADMIN_SETTINGS_PATH}">Application settings of the service</a></li>\n` : []}</ul>
 <form method="post" action="${action}">
 ${hiddenFields([csrfFieldFor(signedIn.secret)])}
 <p><button>Sign out</button></p>
