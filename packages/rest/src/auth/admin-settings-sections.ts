@@ -37,7 +37,7 @@ export function settingSections(core: Core, record: SettingsRecord, filter: Filt
 <p><button>Search</button> <a href="${list}">Show all</a></p>
 </form>
 <p role="status">${String(count)} ${count === 1 ? 'setting' : 'settings'}</p>
-<nav aria-label="Topics"><ul>
+<nav aria-label="Topics"><ul class="topics">
 ${topics.map(({ title }) => html`<li><a href="#${anchorOf(title)}">${title}</a></li>\n`)}</ul></nav>
 ${topics.map((topic) => section(core, record, topic))}`
 }
@@ -57,13 +57,16 @@ function matches(name: SettingName, title: string, { search, onlyInForce }: Filt
 
 function section(core: Core, record: SettingsRecord, { title, names }: SettingTopic): Html {
   return html`<h2 id="${anchorOf(title)}">${title}</h2>
-<table>
+<table class="settings">
 <thead><tr><th>Setting</th><th>Value</th><th></th></tr></thead>
 <tbody>
 ${names.map((name) => row(core, record, name))}</tbody>
 </table>
 `
 }
+
+/** Returns a text of the documentation without its marks for code. */
+export const withoutMarks = (text: string): string => text.replaceAll('`', '')
 
 function row({ settings }: Core, record: SettingsRecord, name: SettingName): Html {
   const setting = settingTable[name] as Setting
@@ -75,8 +78,8 @@ function row({ settings }: Core, record: SettingsRecord, name: SettingName): Htm
   const text = secret === 'never_shown' ? 'not shown' : kind.show(value)
   const url = `${settings.externalUrl}${ADMIN_SETTINGS_PATH}/${name}`
   return html`<tr id="${name}">
-<th scope="row"><code>${name}</code> <span class="dim">${about}</span>
-<span class="dim">${takesEffectIn === undefined ? 'Stored for clients.' : `In force: ${takesEffectIn.replaceAll('`', '')}.`}</span></th>
+<th scope="row"><code>${name}</code> <span class="dim">${withoutMarks(about)}</span>
+<span class="dim">${takesEffectIn === undefined ? 'Stored for clients.' : `In force: ${withoutMarks(takesEffectIn)}.`}</span></th>
 <td>${text === '' ? html`<span class="dim">none</span>` : html`<code>${text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text}</code>`}${isChanged && !isPinned ? html` <span class="dim">changed</span>` : []}</td>
 <td>${isPinned ? html`<span class="dim">fixed by the configuration</span>` : html`<a href="${url}" aria-label="Change ${name}">Change</a>`}</td>
 </tr>

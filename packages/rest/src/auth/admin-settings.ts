@@ -13,7 +13,7 @@ import {
 } from '@penstock/core'
 import { html, type Reply, type RouteRequest, type ServedRoute } from '@penstock/http'
 import { toRestError } from '../routing/error-response.ts'
-import { settingSections } from './admin-settings-sections.ts'
+import { settingSections, withoutMarks } from './admin-settings-sections.ts'
 import { fieldsOf, hiddenFields } from './form-fields.ts'
 import { type Answer, type Page, pageRoutes, redirectReply } from './page.ts'
 import { csrfFieldFor, isOurForm } from './session-cookie.ts'
@@ -164,7 +164,7 @@ function formPage(
     const value = (record as unknown as Readonly<Record<string, unknown>>)[each]
     return html`<p><label for="${each}">${each}</label>
 ${kind.control(each, fields[each] ?? (setting.secret === 'never_shown' ? '' : kind.show(value)), setting)}
-<span class="hint">${setting.about}${hintOf(setting)}</span></p>
+<span class="hint">${withoutMarks(setting.about + hintOf(setting))}</span></p>
 `
   })
   return {
@@ -191,8 +191,8 @@ function hintOf({ details: { type, isOptional, rules }, allowed, secret }: Setti
   return [
     ...(limits.length > 0 ? [` Allowed: ${limits.join('; ')}.`] : []),
     ...(type === 'list' ? [' One entry per line.'] : []),
-    ...(isOptional ? [' Leave it empty for the default.'] : []),
-    ...(secret === 'never_shown' ? [' The value is never shown; leave it empty to keep it.'] : []),
+    ...(secret === 'never_shown' ? [' The value is never shown. Leave it empty to keep it.'] : []),
+    ...(secret === undefined && isOptional ? [' Empty: null.'] : []),
   ].join('')
 }
 

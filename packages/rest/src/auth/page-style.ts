@@ -71,6 +71,10 @@ table { width: 100%; border-collapse: collapse; margin-bottom: 12px }
 th, td { padding: 6px 12px 6px 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: middle; font-weight: 400; overflow-wrap: anywhere }
 thead th { color: var(--text-3); font-size: .75rem }
 tbody th { font-weight: 600 }
+.settings td { width: 25% }
+.settings td:last-child { width: 1%; white-space: nowrap }
+.settings .dim { display: block }
+.topics { display: flex; flex-wrap: wrap; gap: 0 16px; padding: 0; list-style: none }
 .plain { padding: 0; list-style: none }
 .plain > li { display: flex; gap: 4px 12px; justify-content: space-between; align-items: center; flex-wrap: wrap; padding: 6px 0; border-bottom: 1px solid var(--line) }
 .plain p { margin: 0 }
