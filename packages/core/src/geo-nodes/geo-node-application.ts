@@ -3,7 +3,7 @@ import { findApplicationById } from '../oauth/application-store.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import type { GeoNode } from './geo-node.ts'
 
-/** What the application of a node depends on. */
+/** The fields that the application of a node depends on. */
 type ApplicationOwner = Pick<GeoNode, 'url' | 'primary'>
 
 /**

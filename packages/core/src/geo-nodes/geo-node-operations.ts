@@ -41,7 +41,7 @@ export interface ShownGeoNode extends GeoNode {
   readonly isCurrent: boolean
 }
 
-/** What a primary node reports about itself. */
+/** The report of a primary node about itself. */
 export interface GeoNodeStatus {
   readonly node: ShownGeoNode
   readonly counts: ReplicableCounts
