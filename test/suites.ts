@@ -58,6 +58,7 @@ export const onPostgres: readonly string[] = [
   'test/core/access-matrix.test.ts',
   'test/core/crash.test.ts',
   'test/core/many-writers.test.ts',
+  'test/core/settings-in-force.test.ts',
   'test/core/snippet-kills.test.ts',
   'test/core/wiki-kills.test.ts',
   'test/export/core-exports.test.ts',

@@ -12,9 +12,13 @@ const pins = new Map(Object.values(processSettings).flatMap(({ pins, variable })
 
 const rows = Object.entries(settingTable).map(([name, setting]) => ({ name, ...setting }))
 
-function table(shown) {
-  const head = ['Setting', 'Type', 'Default', 'Allowed', 'Meaning']
-  const lines = shown.map((row) => [code(row.name), typeOf(row), defaultOf(row), allowedIn(row), meaningOf(row)])
+/** @param columns further columns: the cells of a row, by their heads */
+function table(shown, columns = {}) {
+  const head = ['Setting', 'Type', 'Default', 'Allowed', 'Meaning', ...Object.keys(columns)]
+  const lines = shown.map((row) => [
+    ...[code(row.name), typeOf(row), defaultOf(row), allowedIn(row), meaningOf(row)],
+    ...Object.values(columns).map((cellOf) => cellOf(row)),
+  ])
   return [head, head.map(() => '---'), ...lines].map((line) => `| ${line.map(cell).join(' | ')} |`).join('\n')
 }
 
@@ -67,12 +71,15 @@ changes nothing if it is sent back; \`asset_proxy_secret_key\` is never shown. \
 
 ## Settings with an effect
 
-${table(rows.filter(({ isInForce }) => isInForce))}
+${table(
+  rows.filter(({ takesEffectIn }) => takesEffectIn !== undefined),
+  { 'Takes effect in': ({ takesEffectIn }) => takesEffectIn },
+)}
 
 ## Settings that are stored for clients
 
 They are validated, stored and returned. Nothing else here depends on them.
 
-${table(rows.filter(({ isInForce }) => !isInForce))}
+${table(rows.filter(({ takesEffectIn }) => takesEffectIn === undefined))}
 `
 }

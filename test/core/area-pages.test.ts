@@ -63,6 +63,17 @@ const pages: Readonly<Record<string, Check>> = {
     expect(tested).toEqual({ message: expect.any(String) })
     expect(events).toMatchObject([{ trigger: 'issue_hooks', url: 'https://ci.example.test/in' }])
   },
+  'docs/geo-nodes.md': ([listed, changed, status, applications, repaired, left]) => {
+    expect(listed).toMatchObject([
+      { primary: true, current: true },
+      { name: 'oslo', url: 'https://oslo.example.test/', files_max_capacity: 5 },
+    ])
+    expect(changed).toMatchObject({ selective_sync_type: 'shards', selective_sync_shards: ['default'] })
+    expect(status).toMatchObject({ health_status: 'Healthy', projects_count: 0, lfs_objects_count: null })
+    expect(applications).toMatchObject([{ application_name: 'Geo node: https://oslo.example.test/' }])
+    expect(repaired).toMatchObject({ id: listed[0].id, geo_node_id: listed[0].id })
+    expect(left).toEqual([])
+  },
   'docs/wikis.md': ([, made, listed, moved, shown, attached, left, , page, pages]) => {
     expect([made.slug, listed[0].title, moved.slug]).toEqual(['Guides/Set-up', 'Set up', 'Guides/Begin'])
     expect(shown.content).toContain('<em>here</em>')

@@ -55,6 +55,9 @@ export * from './feature-flags/feature-flag-operations.ts'
 export { flagById } from './feature-flags/feature-flag-store.ts'
 export { type UserList, userListFields } from './feature-flags/user-list.ts'
 export * from './feature-flags/user-list-operations.ts'
+export { type GeoNode, geoNodeFields } from './geo-nodes/geo-node.ts'
+export * from './geo-nodes/geo-node-operations.ts'
+export type { ReplicableCounts } from './geo-nodes/geo-node-store.ts'
 export type {} from './git/change-intent-store.ts'
 export { DEFAULT_BRANCH } from './git/change-repository.ts'
 export type { DiffStats, FileDiff } from './git/commit-diff.ts'
@@ -410,7 +413,7 @@ export {
   updateApplicationSettings,
 } from './settings/settings-operations.ts'
 export { type SettingsRecord, settingsRecordFields } from './settings/settings-record.ts'
-export type {} from './settings/settings-store.ts'
+export { defaultOf as defaultOfSetting } from './settings/settings-store.ts'
 export type { Setting } from './settings/table/setting.ts'
 export { type SettingName, type SettingValues, settingRows, settingTable } from './settings/table/setting-table.ts'
 export {

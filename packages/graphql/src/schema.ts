@@ -11,6 +11,7 @@ import { addPipelineMutations } from './areas/ci/pipeline-mutations.ts'
 import { addPipelines } from './areas/ci/pipelines.ts'
 import { addRunner } from './areas/ci/runner.ts'
 import { addStages } from './areas/ci/stages.ts'
+import { addGeoNodes } from './areas/geo-nodes.ts'
 import { addInstance } from './areas/instance.ts'
 import { addIssues } from './areas/issues/issues.ts'
 import { addLabels } from './areas/issues/labels.ts'
@@ -76,6 +77,7 @@ const areas: readonly ((kit: Kit) => void)[] = [
   addWikiPages,
   addWebhooks,
   addReleases,
+  addGeoNodes,
   addAbsentFeatures,
 ]
 

@@ -46,7 +46,7 @@ export function openApiDocument<Access>(routes: readonly RouteShape<Access>[], a
 }
 
 function operationOf<Access>(route: RouteShape<Access>, api: ApiDescription<Access>, generation: Generation): Json {
-  const { operationId, tag, summary, description, responses } = route.documentation!
+  const { operationId, tag, summary, description, isDeprecated, responses } = route.documentation!
   const parameters = [
     ...parametersOf('path', route.params, generation),
     ...parametersOf('query', route.query, generation),
@@ -57,6 +57,7 @@ function operationOf<Access>(route: RouteShape<Access>, api: ApiDescription<Acce
     tags: [tag],
     summary,
     ...(description && { description }),
+    ...(isDeprecated && { deprecated: true }),
     security: api.security(route.access).map((scheme) => (scheme === undefined ? {} : { [scheme]: [] })),
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && {

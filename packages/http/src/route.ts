@@ -71,6 +71,7 @@ export interface RouteDocumentation {
   readonly tag: string
   readonly summary: string
   readonly description?: string
+  readonly isDeprecated?: true
   /** The responses by status, including errors. */
   readonly responses: Readonly<Record<number, ResponseRow>>
 }

@@ -9,6 +9,7 @@ import { deployTokensArea } from './areas/deploy-tokens.ts'
 import { deploymentsArea } from './areas/deployments.ts'
 import { environmentsArea } from './areas/environments.ts'
 import { featureFlagsArea } from './areas/feature-flags.ts'
+import { geoNodesArea } from './areas/geo-nodes.ts'
 import { groupsArea } from './areas/groups.ts'
 import { hooksArea } from './areas/hooks.ts'
 import { issuesArea } from './areas/issues.ts'
@@ -68,4 +69,5 @@ export const areas: readonly Area[] = [
   environmentsArea,
   deploymentsArea,
   featureFlagsArea,
+  geoNodesArea,
 ]

@@ -80,3 +80,41 @@ test('broadcast messages are created, read without a token, changed and removed'
   await root.BroadcastMessages.remove(made.id)
   expect(await statusOf(root.BroadcastMessages.show(made.id))).toBe(404)
 })
+
+test.each(['GeoNodes', 'GeoSites'] as const)(
+  '%s are created, shown, changed, repaired and removed',
+  async (resource) => {
+    const nodes = root[resource]
+    const main = await nodes.create('main', core.url, { primary: true })
+    const oslo = await nodes.create('oslo', 'https://oslo.example.test', {
+      internalUrl: 'https://10.0.0.2',
+      selectiveSyncType: 'shards',
+      selectiveSyncShards: ['default'],
+      containerRepositoriesMaxCapacity: 4,
+    })
+    expect(oslo).toMatchObject({
+      name: 'oslo',
+      url: 'https://oslo.example.test/',
+      internal_url: 'https://10.0.0.2/',
+      primary: false,
+      selective_sync_type: 'shards',
+      selective_sync_shards: ['default'],
+      container_repositories_max_capacity: 4,
+    })
+    expect((await nodes.all({ perPage: 1 })).map(({ id }) => id)).toEqual([main.id, oslo.id])
+    const changed = await nodes.edit(oslo.id, { enabled: false, reposMaxCapacity: 9 })
+    expect(changed).toEqual({ ...oslo, enabled: false, repos_max_capacity: 9 })
+    expect(await nodes.show(oslo.id)).toEqual(changed)
+    const status = await nodes.showStatus(main.id)
+    expect(status).toMatchObject({ geo_node_id: main.id, health: 'Healthy', db_replication_lag_seconds: null })
+    expect(await nodes.allStatuses()).toMatchObject([{ geo_node_id: main.id }])
+    expect(await nodes.allFailures()).toEqual([])
+    expect(await nodes.repair(main.id)).toMatchObject({ id: main.id, name: 'main', health_status: 'Healthy' })
+    expect(await statusOf(nodes.repair(oslo.id))).toBe(400)
+    expect(await statusOf(nodes.showStatus(oslo.id))).toBe(404)
+    await nodes.remove(oslo.id)
+    await nodes.remove(main.id)
+    expect(await nodes.all()).toEqual([])
+    expect(await root.Applications.all()).toEqual([])
+  },
+)

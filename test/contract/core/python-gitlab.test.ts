@@ -269,6 +269,18 @@ const expected: Readonly<Record<string, unknown>> = {
     refused: ['GitlabCreateError', 400, { name: ["can't be blank"], redirect_uri: ['must be an absolute URI.'] }],
     removed: ['GitlabDeleteError', 404, '404 Application Not Found'],
   },
+  geo_nodes: {
+    listed: ['main', 'oslo'],
+    urls: [true, 'https://oslo.example.test/'],
+    changed: [false, 3, 25],
+    repaired: ['main', 'Healthy'],
+    status: [true, true, '0.00%'],
+    statuses: [true],
+    failures: [],
+    none: ['GitlabGetError', 404, '404 Status for Geo node not found Not Found'],
+    refused: ['GitlabRepairError', 400, '400 Bad request - Repair works only against the primary node'],
+    after: [...notFound, '404 Not found'],
+  },
   broadcast_messages: {
     made: [
       'Maintenance on Sunday',

@@ -714,6 +714,35 @@ def applications():
 
 
 @step
+def geo_nodes():
+    # The client cannot create nodes.
+    names = []
+    for draft in (
+        {"name": "main", "url": url, "primary": True},
+        {"name": "oslo", "url": "https://oslo.example.test"},
+    ):
+        names.append(root.http_post("/geo_nodes", post_data=draft)["name"])
+    main, oslo = root.geonodes.list(get_all=True)
+    seen = {"listed": [main.name, oslo.name], "urls": [main.url == url.rstrip("/") + "/", oslo.url]}
+    oslo.enabled = False
+    oslo.files_max_capacity = 3
+    oslo.save()
+    seen["changed"] = pick(root.geonodes.get(oslo.id), "enabled", "files_max_capacity", "repos_max_capacity")
+    main.repair()
+    seen["repaired"] = [main.name, main.health_status]
+    seen["status"] = [main.status()[key] for key in ("geo_node_id", "healthy", "lfs_objects_synced_in_percentage")]
+    seen["statuses"] = [one["geo_node_id"] == main.id for one in root.geonodes.status()]
+    seen["failures"] = root.geonodes.current_failures()
+    seen["none"] = refusal(oslo.status)
+    seen["refused"] = refusal(oslo.repair)
+    for node in (main, oslo):
+        node.delete()
+    seen["after"] = refusal(root.geonodes.get, main.id)
+    seen["status"][0] = seen["status"][0] == main.id
+    return seen
+
+
+@step
 def broadcast_messages():
     made = root.broadcastmessages.create(
         {

@@ -75,6 +75,7 @@ export async function openCore(
     await requireUsable(name, migrates ? migrateCore(db, exporterMigrations) : requireTables(db, name))
     const captcha = captchaOf(settings)
     const markup = MarkupRenderer.start()
+    const geoNodeName = settings['core.geoNodeName']
     const core: Core = {
       db,
       clock,
@@ -90,6 +91,7 @@ export async function openCore(
         projectStorageBytes: settings['core.projectStorageBytes'],
         impersonationEnabled: settings['core.impersonationEnabled'],
         settingsCacheSeconds: settings['core.settingsCacheSeconds'],
+        ...(geoNodeName !== undefined && { geoNodeName }),
         pinnedSettings: pinnedSettings(settings),
       },
     }

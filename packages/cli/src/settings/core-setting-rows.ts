@@ -15,6 +15,12 @@ export const coreSettingRows = {
     undefined,
     'The prefix of every generated URL, which may contain a path. Unset: `http://` and the bound address.',
   ),
+  'core.geoNodeName': row(
+    'PENSTOCK_GEO_NODE_NAME',
+    text,
+    undefined,
+    'The name of the Geo node that this service is; the node with this name is `current`. Unset: the external URL with `/` at the end.',
+  ),
   'core.impersonationEnabled': row(
     'PENSTOCK_IMPERSONATION_ENABLED',
     flag,

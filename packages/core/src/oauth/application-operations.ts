@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { DomainError } from '../kit/domain-error.ts'
 import { newObject, validate } from '../kit/field-table.ts'
-import type { Core } from '../operations/context.ts'
+import type { Core, Tx } from '../operations/context.ts'
 import { unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { digestOf } from '../tokens/token-text.ts'
 import {
+  type Application,
+  type ApplicationDraft,
   type ApplicationWithSecret,
   applicationDraft,
   createApplicationInput,
@@ -16,6 +18,7 @@ import {
   deleteApplication,
   findAllApplications,
   insertApplication,
+  updateNameAndAddress,
   updateSecretDigest,
 } from './application-store.ts'
 import { newOpaqueSecret } from './opaque-secret.ts'
@@ -28,14 +31,7 @@ export const createApplication = unscopedCommand(
   async (tx, input): Promise<ApplicationWithSecret> => {
     const draft = newObject(applicationDraft, input)
     validate(applicationDraft, draft, { redirectUri: validateRedirectUris(draft.redirectUri) })
-    if ((await countApplications(tx)) >= MAX_APPLICATIONS) {
-      throw new DomainError({ code: 'refused', message: `There are ${MAX_APPLICATIONS} applications already` })
-    }
-    const secret = newClientSecret(tx.core)
-    const [uid, secretDigest] = [newOpaqueSecret(tx.core), digestOf(secret)]
-    const application = await insertApplication(tx, { uid, secretDigest, draft: storedDraft(draft) })
-    await tx.recordEvent({ type: 'oauth_application.created', objectId: application.id })
-    return { ...application, secret }
+    return addApplication(tx, storedDraft(draft), { isTrusted: false })
   },
 )
 
@@ -47,10 +43,7 @@ export const listApplications = unscopedQuery(
 
 export const removeApplication = unscopedCommand(
   { name: 'removeApplication', caller: 'administrator', input: z.object({ id: z.int() }) },
-  async (tx, { id }) => {
-    await deleteApplication(tx, id)
-    await tx.recordEvent({ type: 'oauth_application.removed', objectId: id })
-  },
+  (tx, { id }) => dropApplication(tx, id),
 )
 
 /** Replaces the secret of an application. The previous secret stops working immediately; tokens stay valid. */
@@ -63,5 +56,37 @@ export const renewApplicationSecret = unscopedCommand(
     return { ...application, secret }
   },
 )
+
+/** Inserts an application with a new secret. @throws DomainError `refused` if there are too many */
+export async function addApplication(
+  tx: Tx & { readonly core: Core },
+  draft: ApplicationDraft,
+  { isTrusted }: Pick<Application, 'isTrusted'>,
+): Promise<ApplicationWithSecret> {
+  if ((await countApplications(tx)) >= MAX_APPLICATIONS) {
+    throw new DomainError({ code: 'refused', message: `There are ${MAX_APPLICATIONS} applications already` })
+  }
+  const secret = newClientSecret(tx.core)
+  const [uid, secretDigest] = [newOpaqueSecret(tx.core), digestOf(secret)]
+  const application = await insertApplication(tx, { uid, secretDigest, draft, isTrusted })
+  await tx.recordEvent({ type: 'oauth_application.created', objectId: application.id })
+  return { ...application, secret }
+}
+
+/** Changes the name of an application and where it is called back. */
+export async function renameApplication(
+  tx: Tx,
+  id: number,
+  draft: Pick<ApplicationDraft, 'name' | 'redirectUri'>,
+): Promise<void> {
+  await updateNameAndAddress(tx, id, draft)
+  await tx.recordEvent({ type: 'oauth_application.updated', objectId: id })
+}
+
+/** Deletes an application with its codes and tokens. @throws DomainError `not_found` */
+export async function dropApplication(tx: Tx, id: number): Promise<void> {
+  await deleteApplication(tx, id)
+  await tx.recordEvent({ type: 'oauth_application.removed', objectId: id })
+}
 
 const newClientSecret = (core: Core): string => `${core.settings.serviceName}oas-${newOpaqueSecret(core)}`

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import { always } from '../kit/conditions.ts'
 import { notFound } from '../kit/domain-error.ts'
 import { type ColumnsOf, fromRow, toRow } from '../kit/field-table.ts'
-import { countRows, insertRow } from '../kit/row-store.ts'
+import { countRows, insertRow, updateRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Tx } from '../operations/context.ts'
 import {
@@ -27,14 +27,17 @@ interface ApplicationsTable extends ColumnsOf<typeof applicationFields> {
 export const applicationOf = (row: Selectable<ApplicationsTable>): Application =>
   toApplication(fromRow(applicationFields, row))
 
-interface NewApplication extends Pick<Application, 'uid'> {
+interface NewApplication extends Pick<Application, 'uid' | 'isTrusted'> {
   readonly secretDigest: string
   readonly draft: ApplicationDraft
 }
 
-export async function insertApplication(tx: Tx, { uid, secretDigest, draft }: NewApplication): Promise<Application> {
-  const columns = { uid, secret_digest: secretDigest, ...toRow(applicationDraft, draft), created_at_ms: tx.nowMs }
-  return applicationOf(await insertRow(tx, 'oauth_applications', columns))
+export async function insertApplication(
+  tx: Tx,
+  { uid, secretDigest, draft, isTrusted }: NewApplication,
+): Promise<Application> {
+  const columns = { uid, secret_digest: secretDigest, ...toRow(applicationDraft, draft), is_trusted: Number(isTrusted) }
+  return applicationOf(await insertRow(tx, 'oauth_applications', { ...columns, created_at_ms: tx.nowMs }))
 }
 
 export async function findAllApplications({ db }: ReadContext): Promise<Application[]> {
@@ -72,6 +75,14 @@ export async function updateSecretDigest({ db }: Tx, id: number, secretDigest: s
     .executeTakeFirst()
   if (row === undefined) throw notFound('Application')
   return applicationOf(row)
+}
+
+export async function updateNameAndAddress(
+  tx: Tx,
+  id: number,
+  { name, redirectUri }: Pick<ApplicationDraft, 'name' | 'redirectUri'>,
+): Promise<void> {
+  await updateRow(tx, 'oauth_applications', id, { name, redirect_uris: redirectUri })
 }
 
 /** Deletes an application with its codes and tokens. @throws DomainError `not_found` */

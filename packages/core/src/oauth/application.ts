@@ -31,6 +31,8 @@ export const applicationFields = {
   /** The OAuth client id: 64 hex digits. */
   uid: text('uid'),
   ...applicationDraft,
+  /** Whether users are not asked for consent, because the application belongs to this service. */
+  isTrusted: flag('is_trusted'),
 }
 export type ApplicationDraft = ObjectOf<typeof applicationDraft>
 type ApplicationRecord = ObjectOf<typeof applicationFields>

@@ -59,6 +59,8 @@ export interface CoreSettings {
   readonly impersonationEnabled: boolean
   /** How long a process uses application settings before it reads them again; 0 to read them at every use. */
   readonly settingsCacheSeconds: number
+  /** The name of the Geo node that this process belongs to. Default: the external URL with a slash at the end. */
+  readonly geoNodeName?: string
   /** Application settings that the configuration of the process fixes. */
   readonly pinnedSettings: Partial<SettingValues>
 }

@@ -27,6 +27,7 @@ export type Model =
   | 'CommitPresenter'
   | 'Blob'
   | 'WikiPage::Meta'
+  | 'GeoNode'
   | 'ProjectHook'
   | 'GroupHook'
   | 'WebHookLog'

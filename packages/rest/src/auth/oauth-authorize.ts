@@ -42,6 +42,9 @@ async function showConsent(core: Core, request: RouteRequest): Promise<Answer> {
   const signedIn = await signedInUser(core, request)
   return withAuthorization(core, parameters, signedIn?.user, async (authorization) => {
     const prompts = promptsOf(request)
+    const needsSignIn = signedIn === undefined || prompts.has('login') || isTooLongAgo(core, request, signedIn)
+    if (authorization.application.isTrusted && !needsSignIn)
+      return authorized(core, signedIn, parameters, authorization)
     if (prompts.has('none')) {
       if (prompts.size > 1) throw new OAuthRefusal('invalid_request')
       const error = signedIn === undefined ? 'login_required' : 'consent_required'
@@ -49,7 +52,7 @@ async function showConsent(core: Core, request: RouteRequest): Promise<Answer> {
       return backToApplication(authorization.redirectUri, answer, parameters)
     }
     if (signedIn === undefined) return redirectReply(signInUrl(core, PATH + request.search))
-    if (prompts.has('login') || isTooLongAgo(core, request, signedIn)) {
+    if (needsSignIn) {
       return redirectReply(signInUrl(core, PATH + withoutPrompt(request.search), { again: true }))
     }
     return consentPage(core, signedIn, parameters, authorization)
@@ -57,8 +60,8 @@ async function showConsent(core: Core, request: RouteRequest): Promise<Answer> {
 }
 
 /**
- * The errors for a request that must not show a page. Such a request never succeeds, because users are always asked for
- * consent.
+ * The errors for a request that must not show a page. Only an application of this service succeeds with such a request,
+ * because users are asked for consent to any other one.
  */
 const silentRefusals = {
   login_required: 'The authorization server requires end-user authentication',
@@ -95,9 +98,19 @@ async function handleDecision(core: Core, request: RouteRequest): Promise<Answer
       const error_description = 'The resource owner or authorization server denied the request.'
       return backToApplication(redirectUri, { error: 'access_denied', error_description }, parameters)
     }
-    const code = await allowAuthorization(core, signedIn.user.id, authorization, signedIn.signedInAtMs)
-    return backToApplication(redirectUri, { code }, parameters)
+    return authorized(core, signedIn, parameters, authorization)
   })
+}
+
+/** Sends a code to the application. */
+async function authorized(
+  core: Core,
+  { user, signedInAtMs }: SignedIn,
+  parameters: ForwardedParameters,
+  authorization: Authorization,
+): Promise<Answer> {
+  const code = await allowAuthorization(core, user.id, authorization, signedInAtMs)
+  return backToApplication(authorization.redirectUri, { code }, parameters)
 }
 
 /**

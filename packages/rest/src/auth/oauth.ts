@@ -11,6 +11,7 @@ import {
 import { type Incoming, type Reply, type RouteRequest, type ServedRoute, unguarded } from '@penstock/http'
 import { z } from 'zod'
 import { accountRoutes } from './account.ts'
+import { adminSettingsRoutes } from './admin-settings.ts'
 import { authorizedApplicationsRoutes } from './authorized-applications.ts'
 import { oauthTokenIn } from './bearer-token.ts'
 import { authorizeRoutes } from './oauth-authorize.ts'
@@ -48,6 +49,7 @@ export function oauthRoutes(core: Core): ServedRoute[] {
     ...deviceRoutes(core),
     ...authorizedApplicationsRoutes(core),
     ...accountRoutes(core),
+    ...adminSettingsRoutes(core),
   ]
 }
 

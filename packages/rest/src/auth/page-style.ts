@@ -48,8 +48,10 @@ code { font-family: var(--mono); font-size: .923em }
 form { margin: 0 }
 label { display: grid; gap: 3px; font-weight: 500 }
 label.check { display: flex; align-items: center; gap: 6px; font-weight: 400 }
-input, button { font: inherit; color: inherit }
+input, button, select, textarea { font: inherit; color: inherit }
 input:not([type="checkbox"]) { width: 100%; height: 36px; padding: 0 8px; border: 1px solid var(--line-strong); border-radius: var(--r-2); background: var(--surface) }
+select, textarea { width: 100%; min-height: 36px; padding: 6px 8px; border: 1px solid var(--line-strong); border-radius: var(--r-2); background: var(--surface) }
+textarea { font-family: var(--mono); resize: vertical }
 input[readonly] { font-family: var(--mono); background: var(--sunken) }
 input[type="checkbox"] { width: 16px; height: 16px; margin: 0; accent-color: var(--accent) }
 button { height: var(--control); padding: 0 12px; border: 1px solid var(--line-strong); border-radius: var(--r-2); background: var(--surface); font-weight: 500; cursor: pointer }
@@ -69,6 +71,10 @@ table { width: 100%; border-collapse: collapse; margin-bottom: 12px }
 th, td { padding: 6px 12px 6px 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: middle; font-weight: 400; overflow-wrap: anywhere }
 thead th { color: var(--text-3); font-size: .75rem }
 tbody th { font-weight: 600 }
+.settings td { width: 25% }
+.settings td:last-child { width: 1%; white-space: nowrap }
+.settings .dim { display: block }
+.topics { display: flex; flex-wrap: wrap; gap: 0 16px; padding: 0; list-style: none }
 .plain { padding: 0; list-style: none }
 .plain > li { display: flex; gap: 4px 12px; justify-content: space-between; align-items: center; flex-wrap: wrap; padding: 6px 0; border-bottom: 1px solid var(--line) }
 .plain p { margin: 0 }

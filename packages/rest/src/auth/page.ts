@@ -33,16 +33,18 @@ export type Answer = Page | Reply
 export interface PageRoute {
   readonly method: 'GET' | 'POST'
   readonly path: string
+  /** The limit of a form in bytes. Default: that for anonymous users. */
+  readonly formLimitBytes?: number
   readonly handle: (request: RouteRequest) => Promise<Answer>
 }
 
 /** Returns routes that are open to everyone. Their pages also show broadcast messages. */
 export function pageRoutes(core: Core, routes: readonly PageRoute[]): ServedRoute[] {
   return unguarded(
-    routes.map(({ handle, ...route }) => ({
+    routes.map(({ handle, formLimitBytes: limitBytes = SMALL_FORM_LIMITS.limitBytes, ...route }) => ({
       ...route,
       access: undefined,
-      ...(route.method === 'POST' && { body: z.unknown(), forms: SMALL_FORM_LIMITS }),
+      ...(route.method === 'POST' && { body: z.unknown(), forms: { ...SMALL_FORM_LIMITS, limitBytes } }),
       handle: async (request) => replyTo(core, request, await handle(request)),
     })),
   )

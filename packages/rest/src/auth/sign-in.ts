@@ -18,6 +18,7 @@ const SIGN_IN_PATH = '/users/sign_in'
 const SIGN_OUT_PATH = '/users/sign_out'
 export const AUTHORIZED_APPLICATIONS_PATH = '/oauth/authorized_applications'
 export const ACCOUNT_PATH = '/-/account'
+export const ADMIN_SETTINGS_PATH = '/-/admin/settings'
 
 /**
  * Returns the routes of the sign-in page, of the start page, and of the forms of all pages. They are outside `/api/v4`.
@@ -64,20 +65,24 @@ export function signInUrl(core: Core, returnTo: string, { again = false } = {}):
 async function showStart(core: Core, request: RouteRequest, explorerPath: string | undefined): Promise<Answer> {
   const signedIn = await signedInUser(core, request)
   const { externalUrl } = core.settings
-  if (signedIn === undefined) return redirectReply(externalUrl + SIGN_IN_PATH)
+  if (signedIn === undefined) {
+    return redirectReply((await settingOf(core, 'home_page_url')) ?? externalUrl + SIGN_IN_PATH)
+  }
   const action = externalUrl + SIGN_OUT_PATH
+  const afterSignOut = await settingOf(core, 'after_sign_out_path')
   const explorer =
     explorerPath === undefined ? [] : html` and <a href="${externalUrl}${explorerPath}">the GraphQL explorer</a>`
   return {
     status: 200,
     title: 'Signed in',
-    formTargets: [action],
+    // Browsers apply the policy for forms also to the redirect that answers one.
+    formTargets: [action, ...(afterSignOut === undefined ? [] : [afterSignOut])],
     body: html`<p>You are signed in as ${signedIn.user.username}. This service is used through its API: see
 <a href="${externalUrl}/api/v4/openapi.json">the OpenAPI description of the REST API</a>${explorer}.</p>
 <ul>
 <li><a href="${externalUrl}${ACCOUNT_PATH}">Your account: personal access tokens, applications and messages</a></li>
 <li><a href="${externalUrl}${AUTHORIZED_APPLICATIONS_PATH}">Applications that can access your account</a></li>
-</ul>
+${signedIn.user.isAdministrator ? html`<li><a href="${externalUrl}${ADMIN_SETTINGS_PATH}">Application settings of the service</a></li>\n` : []}</ul>
 <form method="post" action="${action}">
 ${hiddenFields([csrfFieldFor(signedIn.secret)])}
 <p><button>Sign out</button></p>
@@ -128,7 +133,8 @@ async function handleSignOut(core: Core, request: RouteRequest): Promise<Answer>
     return { status: 403, title: 'Not signed out', body: html`<p>The form has expired.</p>` }
   }
   if (secret !== undefined) await signOut(core, secret)
-  return redirectReply(core.settings.externalUrl + SIGN_IN_PATH, setSessionCookie(undefined, core.settings))
+  const target = (await settingOf(core, 'after_sign_out_path')) ?? core.settings.externalUrl + SIGN_IN_PATH
+  return redirectReply(target, setSessionCookie(undefined, core.settings))
 }
 
 interface FormState {

@@ -85,6 +85,7 @@ function routeShape(tag: string, row: RestRoute): RouteShape<RestRoute> {
       operationId: row.operation.name,
       tag,
       summary: row.summary,
+      ...(row.isDeprecated && { isDeprecated: true }),
       responses: responsesOf(row, { hasParameters: parameters.length > 0, isWrite }),
     },
   }

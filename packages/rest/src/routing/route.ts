@@ -55,6 +55,8 @@ export interface RouteRow<Input extends InputSchema, Result> {
   readonly operation: Operation<Input, Result>
   /** The summary in OpenAPI, one sentence. */
   readonly summary: string
+  /** Whether OpenAPI says that the route will be removed. Nothing else depends on it. */
+  readonly isDeprecated?: boolean
   /**
    * The REST names of parameters if they differ from the operation's name in snake_case: `{ group: 'id' }`. A caller may send
    * a parameter in the path, the query or the body; the path takes precedence.

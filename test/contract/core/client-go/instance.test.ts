@@ -67,4 +67,31 @@ describeWithProgram('client-go', ['goClient'], () => {
     expect(await world.asRoot('BroadcastMessage.DeleteBroadcastMessage', made.id)).toMatchObject({ status: 204 })
     expect(await world.asRoot('BroadcastMessage.GetBroadcastMessage', made.id)).toMatchObject({ status: 404 })
   })
+
+  test.each([
+    ['Node', 'GeoNodes.RetrieveStatusOfAllGeoNodes', 'GeoNodes.RetrieveStatusOfGeoNode', []],
+    ['Site', 'GeoSites.ListStatusOfAllGeoSites', 'GeoSites.GetStatusOfGeoSite', [{}]],
+  ])('creates, reads, changes, repairs and deletes a Geo %s', async (noun, statuses, statusOf, listOptions) => {
+    const call = (verb: string, ...args: readonly unknown[]) => world.asRoot(`Geo${noun}s.${verb}Geo${noun}`, ...args)
+    const { status, result: main } = await call('Create', { name: 'main', url: world.core.url, primary: true })
+    expect([status, main]).toMatchObject([201, { name: 'main', primary: true, files_max_capacity: 10 }])
+    const { result: oslo } = await call('Create', {
+      name: 'oslo',
+      url: 'https://oslo.example.test',
+      selective_sync_type: 'shards',
+      selective_sync_shards: ['default'],
+    })
+    expect(oslo).toMatchObject({ url: 'https://oslo.example.test/', selective_sync_shards: ['default'] })
+    expect((await world.asRoot(`Geo${noun}s.ListGeo${noun}s`, {})).result).toEqual([main, oslo])
+    const { result: changed } = await call('Edit', oslo.id, { enabled: false })
+    expect(changed).toEqual({ ...oslo, enabled: false })
+    expect((await call('Get', oslo.id)).result).toEqual(changed)
+    expect((await call('Repair', main.id)).result).toMatchObject({ id: main.id, name: 'main' })
+    expect(await call('Repair', oslo.id)).toMatchObject({ status: 400 })
+    expect((await world.asRoot(statusOf, main.id)).result).toMatchObject({ geo_node_id: main.id, healthy: true })
+    expect((await world.asRoot(statuses, ...listOptions)).result).toMatchObject([{ geo_node_id: main.id }])
+    expect(await world.asRoot(statusOf, oslo.id)).toMatchObject({ status: 404 })
+    for (const { id } of [main, oslo]) expect(await call('Delete', id)).toMatchObject({ status: 204 })
+    expect(await call('Get', main.id)).toMatchObject({ status: 404 })
+  })
 })

@@ -37,13 +37,17 @@ export const choiceSettings = {
     }),
   ),
   default_preferred_language: untyped(line(255, 'en').check(isOneOf(languages)), stored('The language of new users.')),
-  default_snippet_visibility: typed(visibility(), inForce('The visibility of new snippets.')),
+  default_snippet_visibility: typed(visibility(), inForce('The visibility of new snippets.', 'creating snippets')),
   default_project_visibility: typed(
     visibility(),
-    inForce('The visibility of new projects.', { allowed: 'not one of `restricted_visibility_levels`' }),
+    inForce('The visibility of new projects.', 'creating projects', {
+      allowed: 'not one of `restricted_visibility_levels`',
+    }),
   ),
   default_group_visibility: typed(
     visibility(),
-    inForce('The visibility of new groups.', { allowed: 'not one of `restricted_visibility_levels`' }),
+    inForce('The visibility of new groups.', 'creating groups', {
+      allowed: 'not one of `restricted_visibility_levels`',
+    }),
   ),
 }

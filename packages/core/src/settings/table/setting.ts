@@ -10,8 +10,8 @@ export interface Instance {
 export interface SettingFacts<Value> {
   /** The description for the documentation: it tells what the setting governs. */
   readonly about: string
-  /** Whether the service acts on the setting. The others are stored and returned for clients. */
-  readonly isInForce: boolean
+  /** Where the service acts on the setting. Missing if the setting is only stored and returned for clients. */
+  readonly takesEffectIn?: string
   /** Parameters that a request must have too if it turns this setting on. */
   readonly companions?: readonly string[]
   /** Former names, which are accepted and returned. */
@@ -49,18 +49,21 @@ export const typed = <Value>({ column, details }: ValueField<Value>, facts: Sett
 export const untyped = <Value>({ column, details }: ValueField<Value>, facts: SettingFacts<Value>): Setting<Value> =>
   ({ column, details, isTyped: false, ...facts }) as unknown as Setting<Value>
 
-type MoreFacts<Value> = Omit<SettingFacts<Value>, 'about' | 'isInForce'>
+type MoreFacts<Value> = Omit<SettingFacts<Value>, 'about' | 'takesEffectIn'>
 
-/** The facts of a setting on which the service acts. */
-export const inForce = <Value>(about: string, more: MoreFacts<Value> = {}): SettingFacts<Value> => ({
+/** The facts of a setting on which the service acts. `takesEffectIn` completes “It takes effect in …” for the documentation. */
+export const inForce = <Value>(
+  about: string,
+  takesEffectIn: string,
+  more: MoreFacts<Value> = {},
+): SettingFacts<Value> => ({
   about,
-  isInForce: true,
+  takesEffectIn,
   ...more,
 })
 
 /** The facts of a setting that is stored and returned for clients. */
 export const stored = <Value>(about: string, more: MoreFacts<Value> = {}): SettingFacts<Value> => ({
   about,
-  isInForce: false,
   ...more,
 })

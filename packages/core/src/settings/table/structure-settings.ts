@@ -52,18 +52,26 @@ const domains = () => texts(MAX_DOMAINS)
 export const structureSettings = {
   restricted_visibility_levels: typed(
     list(VALUE, z.string()),
-    inForce<readonly string[]>('The visibilities that only administrators may give to groups and projects.', {
-      allowed: visibilities.map((name) => `\`${name}\``).join(', '),
-      // GitLab reads every other text as the lowest level.
-      normalize: (names) => {
-        const known = names.map((name) => (visibilities.includes(name as Visibility) ? name : 'private'))
-        return [...new Set(known)]
+    inForce<readonly string[]>(
+      'The visibilities that only administrators may give to groups and projects.',
+      'creating and changing groups, projects and snippets',
+      {
+        allowed: visibilities.map((name) => `\`${name}\``).join(', '),
+        // GitLab reads every other text as the lowest level.
+        normalize: (names) => {
+          const known = names.map((name) => (visibilities.includes(name as Visibility) ? name : 'private'))
+          return [...new Set(known)]
+        },
       },
-    }),
+    ),
   ),
   outbound_local_requests_whitelist: typed(
     texts(MAX_ALLOWED_HOSTS).check(isAscii, noTags),
-    inForce('Hosts of the local network to which hooks may send requests.', { allowed: 'not null' }),
+    inForce(
+      'Hosts of the local network to which hooks may send requests.',
+      'saving and calling webhooks, and URLs in these settings',
+      { allowed: 'not null' },
+    ),
   ),
   domain_allowlist: typed(domains(), stored('Domains of addresses that may register; `*` matches any part.')),
   domain_denylist: typed(domains(), stored('Domains of addresses that may not register; `*` matches any part.')),

@@ -8,7 +8,7 @@ export const switchSettings = {
   signup_enabled: typed(on(), stored('Whether visitors may register. There is no page for that.')),
   password_authentication_enabled_for_web: typed(
     on(),
-    inForce('Whether users can sign in to the web pages with a password.', {
+    inForce('Whether users can sign in to the web pages with a password.', 'the sign-in page', {
       oldNames: ['password_authentication_enabled', 'signin_enabled'],
     }),
   ),
@@ -28,7 +28,7 @@ export const switchSettings = {
   updating_name_disabled_for_users: untyped(off(), stored('Whether only administrators change names of users.')),
   allow_local_requests_from_web_hooks_and_services: untyped(
     off(),
-    inForce('Whether hooks may send requests to the local network.', {
+    inForce('Whether hooks may send requests to the local network.', 'saving and calling webhooks', {
       oldNames: ['allow_local_requests_from_hooks_and_services'],
     }),
   ),
@@ -44,21 +44,36 @@ export const switchSettings = {
   require_admin_approval_after_user_signup: typed(on(), stored('Whether registrations need an approval.')),
   require_personal_access_token_expiry: typed(
     on(),
-    inForce('Whether every new access token expires. Otherwise a token without an expiry date never does.'),
+    inForce(
+      'Whether every new access token expires. Otherwise a token without an expiry date never does.',
+      'creating personal, project and group access tokens',
+    ),
   ),
-  keep_latest_artifact: untyped(on(), stored('Whether the latest artifacts of a ref are kept; GraphQL shows it too.')),
+  keep_latest_artifact: untyped(
+    on(),
+    inForce(
+      'Whether the latest artifacts of a ref are kept, as clients see it; no artifact is removed here.',
+      'GraphQL `ciApplicationSettings`',
+    ),
+  ),
   admin_mode: typed(
     off(),
-    inForce('Whether administrators have administrator rights only with a token that has the scope `admin_mode`.'),
+    inForce(
+      'Whether administrators have administrator rights only with a token that has the scope `admin_mode`.',
+      'every request of an administrator',
+    ),
   ),
   floc_enabled: typed(off(), stored('Whether pages take part in interest cohorts.')),
   tracker_connect_public_key_storage_enabled: typed(off(), stored('Whether public keys of tracker apps are served.')),
-  silent_mode_enabled: untyped(off(), inForce('Whether mail and hooks are suppressed.')),
+  silent_mode_enabled: untyped(off(), inForce('Whether mail and hooks are suppressed.', 'webhooks')),
   package_registry_allow_anyone_to_pull_option: untyped(on(), stored('Whether projects may open their packages.')),
   silent_admin_exports_enabled: untyped(off(), stored('Whether exports of administrators are silent.')),
   top_level_group_creation_enabled: untyped(
     on(),
-    inForce('Whether users, not only administrators, may create top-level groups.'),
+    inForce(
+      'Whether users, not only administrators, may create top-level groups.',
+      '`POST /groups`, GraphQL `groupCreate`',
+    ),
   ),
   disable_invite_members: untyped(off(), stored('Whether only administrators invite members.')),
   enforce_pipl_compliance: untyped(on(), stored('Whether accounts in certain regions are restricted.')),
@@ -69,7 +84,7 @@ export const switchSettings = {
     off(),
     stored('Whether another service authorizes access to projects.'),
   ),
-  can_create_group: untyped(on(), inForce('Whether new users may create top-level groups.')),
+  can_create_group: untyped(on(), inForce('Whether new users may create top-level groups.', '`POST /users`')),
   user_defaults_to_private_profile: untyped(off(), stored('Whether profiles of new users are private.')),
   dns_rebinding_protection_enabled: untyped(
     on(),
@@ -77,12 +92,19 @@ export const switchSettings = {
   ),
   deny_all_requests_except_allowed: untyped(
     off(),
-    inForce('Whether the service sends requests only to `outbound_local_requests_whitelist`.', {
-      allowed: 'true only while no configured URL would be blocked',
-    }),
+    inForce(
+      'Whether the service sends requests only to `outbound_local_requests_whitelist`.',
+      'saving and calling webhooks, and URLs in these settings',
+      {
+        allowed: 'true only while no configured URL would be blocked',
+      },
+    ),
   ),
   ropc_without_client_credentials: untyped(
     on(),
-    inForce('Whether a user can exchange a password for an OAuth token without the credentials of an application.'),
+    inForce(
+      'Whether a user can exchange a password for an OAuth token without the credentials of an application.',
+      '`POST /oauth/token`',
+    ),
   ),
 }

@@ -11,8 +11,14 @@ const ciConfigPath = (path: string) =>
 
 /** The settings that are texts without a list of allowed values. */
 export const textSettings = {
-  after_sign_out_path: untyped(urlOrNull(), stored('Where browsers go after signing out.')),
-  home_page_url: untyped(urlOrNull(), stored('The page for visitors.')),
+  after_sign_out_path: untyped(
+    urlOrNull(),
+    inForce('Where browsers go after signing out. Null: the sign-in page.', 'signing out of the pages'),
+  ),
+  home_page_url: untyped(
+    urlOrNull(),
+    inForce('The page for visitors without a session. Null: the sign-in page.', '`/` for visitors without a session'),
+  ),
   default_ci_config_path: typed(
     lineOrNull(255).check(ciConfigPath),
     stored('The CI/CD configuration file of new projects.', { allowed: 'no leading slash, no `..`' }),
@@ -30,14 +36,21 @@ export const textSettings = {
         "can contain only letters of the Base64 alphabet (RFC4648) with the addition of '@', ':' and '.'",
       ),
     ),
-    inForce<string | undefined>('The prefix of new personal, project and group access tokens. Null: none.', {
-      allowed: 'letters, digits and `_+=/@:.-`',
-      defaultOf: ({ serviceName }) => `${serviceName}pat-`,
-    }),
+    inForce<string | undefined>(
+      'The prefix of new personal, project and group access tokens. Null: none.',
+      'creating access tokens',
+      {
+        allowed: 'letters, digits and `_+=/@:.-`',
+        defaultOf: ({ serviceName }) => `${serviceName}pat-`,
+      },
+    ),
   ),
   rate_limiting_response_text: untyped(
     lineOrNull(255),
-    inForce('The body of responses to requests above the rate limit. Null: `Retry later`.'),
+    inForce(
+      'The body of responses to requests above the rate limit. Null: `Retry later`.',
+      'responses with status 429 of the throttle',
+    ),
   ),
   external_pipeline_validation_service_token: untyped(
     lineOrNull(255),

@@ -47,6 +47,7 @@ export const tierSettings = {
     off(),
     inForce(
       'Whether personal access tokens cannot be created or used. Tokens of projects and groups are not affected.',
+      'creating personal access tokens, and every request with one',
     ),
   ),
   ai_agent_platform_enabled: untyped(on(), stored("Whether the assistant's agents are on.")),

@@ -1,0 +1,51 @@
+import { type SettingName, settingRows } from '@penstock/core'
+
+/** The settings of each topic, in the order of the page. Those of no topic are shown under the last one. */
+const namesByTopic: Readonly<Record<string, string>> = {
+  'Signing in':
+    'password_authentication_enabled_for_web admin_mode max_login_attempts failed_login_attempts_unlock_period_in_minutes session_expire_delay after_sign_out_path home_page_url sign_in_restrictions enforce_terms terms globally_allowed_ips external_authorization_service_enabled external_authorization_service_url external_authorization_service_default_label external_authorization_service_timeout',
+  Accounts:
+    'signup_enabled require_admin_approval_after_user_signup domain_allowlist domain_denylist_enabled domain_denylist default_projects_limit can_create_group user_defaults_to_private_profile updating_name_disabled_for_users allow_account_deletion delete_unconfirmed_users unconfirmed_users_delete_after_days lock_memberships_to_saml disable_invite_members enforce_pipl_compliance',
+  'Tokens and applications':
+    'personal_access_token_prefix require_personal_access_token_expiry disable_personal_access_tokens inactive_resource_access_tokens_delete_after_days service_access_tokens_expiration_enforced oauth_access_token_expires_in ropc_without_client_credentials user_oauth_applications',
+  'Groups, projects and visibility':
+    'default_project_visibility default_group_visibility default_snippet_visibility restricted_visibility_levels top_level_group_creation_enabled default_project_deletion_protection deletion_adjourned_period default_branch_protection default_branch_protection_defaults group_owners_can_manage_default_branch_protection repository_storages_weighted file_template_project_id',
+  'Content and sizes':
+    'snippet_size_limit wiki_page_max_content_bytes max_attachment_size local_markdown_version asset_proxy_enabled asset_proxy_url asset_proxy_secret_key asset_proxy_allowlist diagram_a_enabled diagram_a_url diagram_b_enabled diagram_b_url diagram_c_enabled diagram_c_url search_index_settings',
+  'Rate limits':
+    'rate_limiting_response_text issues_create_limit projects_api_rate_limit_unauthenticated project_jobs_api_rate_limit raw_blob_request_limit raw_blob_request_limit_unauthenticated users_api_limit_followers users_api_limit_following users_api_limit_status users_api_limit_ssh_keys users_api_limit_ssh_key users_api_limit_gpg_keys users_api_limit_gpg_key audit_events_api_limit group_audit_events_api_limit project_audit_events_api_limit virtual_registries_endpoints_api_limit',
+  'Webhooks and outgoing requests':
+    'silent_mode_enabled allow_local_requests_from_web_hooks_and_services allow_local_requests_from_system_hooks outbound_local_requests_whitelist deny_all_requests_except_allowed dns_rebinding_protection_enabled max_http_response_size_limit push_event_hooks_limit web_hook_test_limit web_hook_event_resend_limit abuse_notification_email',
+  'CI/CD':
+    'default_ci_config_path keep_latest_artifact pipeline_delete_limit_per_user_project pipeline_cancel_limit_per_user_project pipeline_retry_limit_per_user_project job_retry_limit_per_user_project job_play_limit_per_user_project job_erase_limit_per_user_project downstream_pipeline_trigger_limit_per_project_user_sha runner_jobs_request_api_limit runner_jobs_patch_trace_api_limit runner_jobs_endpoints_api_limit external_pipeline_validation_service_url external_pipeline_validation_service_token external_pipeline_validation_service_timeout terminal_max_session_time project_secrets_limit group_secrets_limit',
+  'Packages and containers':
+    'ecosystem_a_package_requests_forwarding ecosystem_b_package_requests_forwarding ecosystem_c_package_requests_forwarding ecosystem_d_package_requests_forwarding package_registry_allow_anyone_to_pull_option package_registry_cleanup_policies_worker_capacity container_expiration_policies_enable_historic_entries container_registry_expiration_policies_caching container_registry_expiration_policies_worker_capacity container_registry_cleanup_tags_service_max_list_size container_registry_delete_tags_service_timeout container_registry_token_expire_delay dependency_scanning_sbom_scan_api_download_limit dependency_scanning_sbom_scan_api_upload_limit',
+  'Import and export':
+    'max_import_size max_export_size max_import_remote_file_size max_decompressed_archive_size decompress_archive_file_timeout bulk_import_max_download_file_size bulk_import_concurrent_pipeline_batch_limit concurrent_relation_batch_export_limit concurrent_relation_export_limit relation_export_batch_size concurrent_forge_a_import_jobs_limit concurrent_forge_b_import_jobs_limit concurrent_forge_b_server_import_jobs_limit concurrent_pull_request_import_jobs_limit import_jobs_concurrency_limit silent_admin_exports_enabled',
+  'SSH keys':
+    'rsa_key_restriction dsa_key_restriction ecdsa_key_restriction ed25519_key_restriction ecdsa_sk_key_restriction ed25519_sk_key_restriction user_show_add_ssh_key_message',
+  'Security scans':
+    'security_scan_stale_after_days scan_execution_policies_action_limit scan_execution_policies_schedule_limit security_approval_policies_limit secret_push_protection_available security_policy_global_group_approvers_enabled security_mr_report_cache_lifetime_minutes security_txt_content',
+  Assistant:
+    'ai_features_enabled lock_ai_features_enabled ai_agent_platform_enabled model_prompt_cache_enabled lock_model_prompt_cache_enabled',
+  Integrations:
+    'allow_all_integrations allowed_integrations tracker_connect_application_key tracker_connect_proxy_url tracker_connect_additional_audience_url tracker_connect_public_key_storage_enabled geo_node_allowed_ips geo_status_timeout',
+}
+const OTHERS = 'Display and other settings'
+
+export interface SettingTopic {
+  readonly title: string
+  readonly names: readonly SettingName[]
+}
+
+const named = Object.entries(namesByTopic).map(([title, names]) => ({
+  title,
+  names: names.split(' ') as SettingName[],
+}))
+const inTopics = new Set(named.flatMap(({ names }) => names))
+
+/** The topics of the page, with every setting in one of them. */
+export const settingTopics: readonly SettingTopic[] = [
+  ...named,
+  { title: OTHERS, names: settingRows.map(([name]) => name).filter((name) => !inTopics.has(name)) },
+]
