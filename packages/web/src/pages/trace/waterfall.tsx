@@ -92,6 +92,15 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
     setActiveId(node.span.id)
     setToReveal(undefined)
   }, [toReveal, tree, rows, search, failedOnly])
+  // In a narrow window the pane takes space from the rows, so the selected row may have left the view.
+  const indexById = useRef(rows.indexById)
+  indexById.current = rows.indexById
+  useEffect(() => {
+    const index = selectedId === undefined ? undefined : indexById.current.get(selectedId)
+    if (index === undefined) return
+    list.current?.reveal(index)
+    list.current?.element.scrollIntoView({ block: 'nearest' })
+  }, [selectedId])
   const goToFailure = () => {
     const node = nextFailure(tree, activeId)
     if (node === undefined) return
