@@ -56,7 +56,7 @@ export default function Page({ params }: PageProps) {
           // The space of the facts and of the sentence, so that the waterfall stays in its place.
           <>
             <div class="facts unknown">&nbsp;</div>
-            <p class="lede unknown">&nbsp;</p>
+            <p class="lede-space">&nbsp;</p>
           </>
         )}
         <div class="panel">

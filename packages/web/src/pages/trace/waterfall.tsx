@@ -74,6 +74,13 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
     setActiveId(node.span.id)
     setFolded(next)
   }
+  /** Closes all rows below the roots, or opens all if one is closed. */
+  const foldAll = () => {
+    const inner = [...tree.nodes.values()].filter(({ parent, children }) => parent !== undefined && children.length > 0)
+    setFolded(folded.size > 0 ? new Set() : new Set(inner.map(({ span }) => span.id)))
+    list.current?.element.scrollTo({ top: 0 })
+    setActiveId(undefined)
+  }
   // A span that is named elsewhere on the page, or is the next failure, is brought into view.
   const [toReveal, setToReveal] = useState(selectedId)
   useEffect(() => {
@@ -114,6 +121,7 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
     down: () => moveTo(activeIndex + 1),
     up: () => moveTo(activeIndex - 1),
     failure: goToFailure,
+    foldAll,
     failedOnly: () => setQuery({ failed: failedOnly ? null : '1' }, { replace: true }),
     path: () => setQuery({ path: hasPath ? '0' : null }, { replace: true }),
     zoomIn: () => setZoom(scaleZoom(zoom, 0.5, tree.durationNs)),
@@ -242,6 +250,7 @@ function bindingsOf(latest: { readonly current: Readonly<Record<string, () => vo
     binding('k', 'Previous row', 'up'),
     // The treegrid itself listens to these, so they are only listed here.
     binding('← →', 'Close and open a row'),
+    binding('z', 'Close or open all rows', 'foldAll'),
     binding('⏎', 'Select a row'),
     binding('Shift ← →', 'Move the zoomed part'),
     binding('e', 'Next failure', 'failure'),
