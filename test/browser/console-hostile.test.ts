@@ -8,7 +8,7 @@ import { beginsNs, textAttribute } from './sent-signals.ts'
 vi.setConfig({ testTimeout: 300_000 })
 
 const bidi = '\u202Egnp.exe\u2066'
-/** What would run if a page took it as markup, an address, a style or a selector, with text in another direction. */
+/** A text that runs if a page takes it as markup, an address, a style or a selector, with text in another direction. */
 const hostile = `"'><img src=x onerror="window.ran=1"><script>window.ran=1</script><svg onload=window.ran=1>\${1}{{1}}javascript:window.ran=1//${bidi}`
 const long = 'x'.repeat(1_000_000)
 const script = 'javascript:window.ran=1'

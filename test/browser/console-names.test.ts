@@ -12,11 +12,11 @@ type Named = readonly [role: Parameters<Page['getByRole']>[0], name: string]
 interface NamedPage {
   readonly path: string
   readonly heading: string
-  /** What everyone sees. */
+  /** The parts that everyone sees. */
   readonly shown: readonly Named[]
-  /** What only those see who may change something. */
+  /** The controls of those who may change something. */
   readonly controls?: readonly Named[]
-  /** What only an Admin sees. */
+  /** The parts that only an Admin sees. */
   readonly adminOnly?: readonly Named[]
 }
 
