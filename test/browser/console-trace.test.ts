@@ -180,6 +180,11 @@ testWithChromium('the waterfall works by keyboard alone, and axe finds no seriou
   await expect.poll(focused).toBe('RUN Braukessel Überwachung')
   await press('ArrowLeft', 'ArrowLeft')
   await expect.poll(focused).toBe('job: kessel-nord')
+  for (const rows of [9, 5, 9]) {
+    await press('z')
+    await expect.poll(async () => (await rowTexts(page)).length).toBe(rows)
+  }
+  await spansOf(page).locator('[role="row"][tabindex="0"]').focus()
   await press('End')
   await expect.poll(focused).toBe('job: collect')
   await press('Enter')

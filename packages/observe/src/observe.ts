@@ -18,6 +18,9 @@ export interface ObserveOptions {
 /** The heap limit of the thread that answers queries. */
 const READER_HEAP_BYTES = 1024 * 1024 * 1024
 
+/** The pause between the start of the store and that of the thread that reads, in which the service starts. */
+const READ_AHEAD_AFTER_MS = 3_000
+
 /** Opens or creates the store. One process owns the file. */
 export async function openObserve(options: ObserveOptions): Promise<Observe> {
   const { file, limits, log = silentLog, clock = systemClock } = options
@@ -38,14 +41,16 @@ export async function openObserve(options: ObserveOptions): Promise<Observe> {
       entry: 'reader-thread',
       heapBytes: READER_HEAP_BYTES,
     })
-  return new Observe(all, await startWriter(), startReader)
+  const observe = new Observe(all, await startWriter(), startReader)
+  observe.startReaderLater(clock)
+  return observe
 }
 
 /**
  * Receives telemetry on a laptop, keeps it for a while and answers queries about it.
  *
  * Neither decoding nor SQL runs on the caller's thread. One thread inflates, decodes, writes and deletes; another,
- * started by the first query, reads. If a thread ends, its requests are `unavailable`; everything that was `kept` is on
+ * started by the first query or soon after the start, reads. If a thread ends, its requests are `unavailable`; everything that was `kept` is on
  * disk.
  */
 export class Observe {
@@ -54,6 +59,7 @@ export class Observe {
   readonly #startReader: () => Promise<StoreThread<StoreQuery, StoreResponse | undefined>>
   #reader: Promise<StoreThread<StoreQuery, StoreResponse | undefined>> | undefined
   readonly #listeners = new Set<() => void>()
+  readonly #closing = new AbortController()
   #waitingBytes = 0
   #waitingQueries = 0
 
@@ -102,18 +108,33 @@ export class Observe {
     }
     this.#waitingQueries += 1
     try {
-      this.#reader ??= this.#startReader().catch((error) => {
-        this.#reader = undefined
-        throw error
-      })
-      return await (await this.#reader).ask(query)
+      return await (await this.#openReader()).ask(query)
     } finally {
       this.#waitingQueries -= 1
     }
   }
 
+  /** Starts the thread that reads without a query, so that it has read the runs for insights when the first one comes. */
+  startReaderLater(clock: Clock): void {
+    const { signal } = this.#closing
+    void clock
+      .sleep(READ_AHEAD_AFTER_MS, signal)
+      .then(() => (signal.aborted ? undefined : this.#openReader()))
+      // The next query tries again, and reports the error.
+      .catch(() => {})
+  }
+
+  #openReader(): Promise<StoreThread<StoreQuery, StoreResponse | undefined>> {
+    this.#reader ??= this.#startReader().catch((error) => {
+      this.#reader = undefined
+      throw error
+    })
+    return this.#reader
+  }
+
   /** Writes everything received, then closes the file. Later requests are `unavailable`. */
   async close(): Promise<void> {
+    this.#closing.abort()
     await (await this.#reader)?.close()
     await this.#writer.close()
   }

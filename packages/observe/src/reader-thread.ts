@@ -1,4 +1,5 @@
 // The entry point of the thread that answers queries. A long query, or a long answer, delays only other queries.
+import { setImmediate } from 'node:timers/promises'
 import { openReadOnly } from '@penstock/db'
 import { systemClock } from '@penstock/runtime'
 import { RunHistory } from './insights/run-history.ts'
@@ -14,17 +15,27 @@ serveThread<{ file: string; limits: ObserveLimits }, StoreQuery, StoreResponse |
   const db = openReadOnly<ObserveTables>(file, { cacheBytes: PAGE_CACHE_BYTES })
   const history = new RunHistory(db.read, () => systemClock.nowMs())
   let last: Promise<unknown> = Promise.resolve()
+  let isClosing = false
+  // Queries run one after another, so that the memory of one answer is the most that is ever used.
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const result = last.then(work)
+    last = result.catch(() => {})
+    return result
+  }
+  // A failure is left to the next query, which reads the same.
+  void readAhead(() => inTurn(async () => !isClosing && (await history.readAhead()))).catch(() => {})
   return {
-    answer(query) {
-      // Queries run one after another, so that the memory of one answer is the most that is ever used.
-      const answer = last.then(() => runStoreQuery(db.read, query, limits, history))
-      last = answer.catch(() => {})
-      return answer
-    },
+    answer: (query) => inTurn(() => runStoreQuery(db.read, query, limits, history)),
     transferred: (answer) => (answer === undefined ? [] : [answer.json.buffer]),
     async close() {
+      isClosing = true
       await last
       await db.close()
     },
   }
 })
+
+/** Reads runs for insights part by part, so that queries wait for one part at most. */
+async function readAhead(readPart: () => Promise<boolean>): Promise<void> {
+  while (await readPart()) await setImmediate()
+}

@@ -1,5 +1,6 @@
 import { Distinct } from '../distinct.ts'
-import { BRIDGE, type RunEntry, type RunTable } from './run-table.ts'
+import { MICROSECONDS } from './compute-use.ts'
+import type { RunEntry, RunTable } from './run-table.ts'
 
 export interface ComputeMinutes {
   readonly by: 'project' | 'runner' | 'tag'
@@ -8,36 +9,29 @@ export interface ComputeMinutes {
   readonly jobs: number
 }
 
-/** Times are added in whole microseconds, so that sums depend neither on the order of the jobs nor on that of their tags. */
-const MICROSECONDS = 1_000_000
-
 /**
  * Returns the minutes that jobs ran, by project, by runner and by tag: at most `maxEntries` of each, the most minutes first. By
  * tag, a job counts fully under each of its tags. Bridges use no runner and are left out.
  */
 export function computeMinutes(table: RunTable, runs: readonly RunEntry[], maxEntries: number): ComputeMinutes[] {
-  const { duration, outcome, runner, tagList } = table.columns
+  const { runner, tagList, time, jobs } = table.use
   const projects = new Distinct<string | null>()
-  const projectOfRun = runs.map(({ project }) => projects.indexOf(project))
-  const byProject = sumsFor(projects.values)
+  const byProject: Totals[] = []
   const byRunner = sumsFor(table.runners)
   const byTagList = sumsFor(table.tagsOfList)
-  for (const [index, { from, to }] of runs.entries()) {
-    let sum = 0
-    let jobs = 0
-    for (let at = from; at < to; at += 1) {
-      const seconds = duration[at]!
-      if (outcome[at] === BRIDGE || seconds <= 0) continue
-      const ran = Math.round(seconds * MICROSECONDS)
-      sum += ran
-      jobs += 1
-      addTo(byRunner, runner[at]!, ran, 1)
-      addTo(byTagList, tagList[at]!, ran, 1)
+  for (const { project, useFrom, useTo } of runs) {
+    const number = projects.indexOf(project)
+    if (number === byProject.length) byProject.push({ time: 0, jobs: 0 })
+    const ofProject = byProject[number]!
+    for (let row = useFrom; row < useTo; row += 1) {
+      ofProject.time += time[row]!
+      ofProject.jobs += jobs[row]!
+      addTo(byRunner, runner[row]!, time[row]!, jobs[row]!)
+      addTo(byTagList, tagList[row]!, time[row]!, jobs[row]!)
     }
-    addTo(byProject, projectOfRun[index]!, sum, jobs)
   }
   return [
-    ...largest('project', byProject, maxEntries),
+    ...largest('project', sumsOf(projects.values, byProject), maxEntries),
     ...largest('runner', byRunner, maxEntries),
     ...largest('tag', sumsByTag(table, byTagList), maxEntries),
   ]
@@ -57,6 +51,17 @@ interface Sums<Name> {
   readonly time: Float64Array
   readonly jobs: Float64Array
 }
+
+interface Totals {
+  time: number
+  jobs: number
+}
+
+const sumsOf = (names: readonly (string | null)[], totals: readonly Totals[]): Sums<string | null> => ({
+  names,
+  time: Float64Array.from(totals, ({ time }) => time),
+  jobs: Float64Array.from(totals, ({ jobs }) => jobs),
+})
 
 const sumsFor = <Name>(names: readonly Name[]): Sums<Name> => ({
   names,

@@ -19,9 +19,16 @@ test.each([
   }
 })
 
+const fewValues = fc.array(fc.nat(20))
+const thousands = { minLength: 1_001, maxLength: 1_500, size: 'max' } as const
+const manyValues = fc.oneof(
+  fc.array(fc.nat(20), thousands),
+  fc.array(fc.oneof(fc.nat(20), fc.double({ min: 0, max: 1e12, noNaN: true })), thousands),
+)
+
 test('finds the percentiles of values in any order', () => {
   fc.assert(
-    fc.property(fc.array(fc.nat(20)), (values) => {
+    fc.property(fc.oneof(fewValues, manyValues), (values) => {
       const sorted = Float64Array.from(values).sort()
       expect(medianAndP95(Float64Array.from(values))).toEqual({
         p50: percentileOf(sorted, 0.5),

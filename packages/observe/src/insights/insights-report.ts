@@ -1,7 +1,8 @@
-import { countAttempts, groupAttempts } from './attempts.ts'
+import { groupAttempts } from './attempts.ts'
 import { type ComputeMinutes, computeMinutes } from './compute-minutes.ts'
 import { type Finding, findingsOf } from './findings.ts'
 import { type FlakyJob, flakyJobs, flakyNames } from './flaky-jobs.ts'
+import { groupDurations } from './job-durations.ts'
 import {
   type FailingJob,
   failingJobs,
@@ -68,16 +69,13 @@ export function insightsOf({ runs, table }: SelectedRuns, range: InsightsRange):
   const slowest = slowestKinds(table, totals, maxEntries)
   const repeated = repeatedKinds(totals)
   const flaky = flakyNames(table, inRange, totals)
-  const namesOf = (kinds: readonly number[]) => kinds.map((kind) => table.nameOfKind[kind]!)
-  const slowestNames = namesOf(slowest.map(({ kind }) => kind))
   const attempts = groupAttempts(table, inRange, {
-    names: new Set([...slowestNames, ...namesOf(repeated), ...flaky]),
+    names: new Set([...repeated.map((kind) => table.nameOfKind[kind]!), ...flaky]),
     attempts: totals.attempts,
   })
-  const earlierAttempts = groupAttempts(table, earlier, {
-    names: new Set(slowestNames),
-    attempts: countAttempts(table, earlier),
-  })
+  const kinds = slowest.map(({ kind }) => kind)
+  const durations = groupDurations(table, inRange, { kinds, buckets, attempts: totals.attempts })
+  const earlierDurations = groupDurations(table, earlier, { kinds, buckets: [before] })
   const flakyList = flakyJobs(table, flaky, { attempts, maxEntries })
   return {
     buckets: perBucket(rootsInRange, buckets).map((found, index) => ({
@@ -87,7 +85,13 @@ export function insightsOf({ runs, table }: SelectedRuns, range: InsightsRange):
     })),
     totals: statisticsOf(rootsInRange),
     previous: statisticsOf(startedIn(roots, before)),
-    slowest_jobs: slowestJobs(table, { slowest, totals, attempts, earlier: earlierAttempts, buckets }),
+    slowest_jobs: slowestJobs(table, {
+      slowest,
+      totals,
+      durations,
+      earlier: earlierDurations,
+      buckets: buckets.length,
+    }),
     flaky_jobs: flakyList,
     failing_jobs: failingJobs(table, totals, maxEntries),
     retries: retriedJobs(table, repeated, { attempts, maxEntries }),

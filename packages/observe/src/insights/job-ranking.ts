@@ -1,9 +1,9 @@
 import { compareTexts, failureRate } from '../run-facts.ts'
 import type { GroupedAttempts } from './attempts.ts'
+import type { JobDurations } from './job-durations.ts'
 import type { KindTotals } from './kind-totals.ts'
 import { medianAndP95, percentileIn } from './percentile.ts'
 import { BRIDGE, type JobKind, type RunTable } from './run-table.ts'
-import type { TimeSpan } from './time-buckets.ts'
 
 export interface SlowJob extends JobKind {
   readonly runs: number
@@ -56,21 +56,24 @@ const nameOf = ({ name, stage, project }: JobKind): JobKind => ({ name, stage, p
 export const slowestKinds = ({ kinds }: RunTable, { critical }: KindTotals, maxEntries: number): readonly Ranked[] =>
   largest(kinds, critical, maxEntries)
 
-/** The slowest kinds with the attempts of a range and of the one before, and the parts of the range, all of the same length. */
+/** The slowest kinds with their durations in a range and in the one before. */
 export interface SlowestKinds {
   readonly slowest: readonly Ranked[]
   readonly totals: KindTotals
-  readonly attempts: GroupedAttempts
-  readonly earlier: GroupedAttempts
-  readonly buckets: readonly TimeSpan[]
+  readonly durations: JobDurations
+  readonly earlier: JobDurations
+  /** The number of parts of the range. */
+  readonly buckets: number
 }
 
 /** Describes the jobs with the most time on the critical path. Percentiles are those of all attempts that ran. */
-export function slowestJobs(table: RunTable, { slowest, totals, attempts, earlier, buckets }: SlowestKinds): SlowJob[] {
+export function slowestJobs(table: RunTable, kinds: SlowestKinds): SlowJob[] {
+  const { slowest, totals, durations, earlier, buckets } = kinds
   return slowest.map(({ kind, size }) => {
-    const { trend, durations } = trendOf(table, attempts.ofKind(kind), buckets)
-    const { p50, p95 } = medianAndP95(durations)
-    const median = percentileIn(durationsOf(table, earlier.ofKind(kind)), 0.5)
+    // The buckets first: percentiles change the order of values, and all durations of a kind are those of its buckets.
+    const trend = Array.from({ length: buckets }, (_, bucket) => percentileIn(durations.inBucket(kind, bucket), 0.5))
+    const { p50, p95 } = medianAndP95(durations.ofKind(kind))
+    const median = percentileIn(earlier.ofKind(kind), 0.5)
     return {
       ...nameOf(table.kinds[kind]!),
       runs: totals.runs[kind]!,
@@ -81,41 +84,6 @@ export function slowestJobs(table: RunTable, { slowest, totals, attempts, earlie
       change_seconds: p50 === null || median === null ? null : p50 - median,
     }
   })
-}
-
-/** Returns the durations of the attempts that ran. */
-function durationsOf({ columns: { duration } }: RunTable, attempts: Uint32Array): Float64Array {
-  const durations = new Float64Array(attempts.length)
-  let length = 0
-  for (let index = 0; index < attempts.length; index += 1) {
-    const seconds = duration[attempts[index]!]!
-    if (seconds > 0) durations[length++] = seconds
-  }
-  return durations.subarray(0, length)
-}
-
-/**
- * Returns the median duration of the attempts in each bucket, and all durations.
- *
- * @param attempts in the order of their runs
- */
-function trendOf(table: RunTable, attempts: Uint32Array, buckets: readonly TimeSpan[]) {
-  const { duration, run } = table.columns
-  const { startOfRun } = table
-  const durations = new Float64Array(attempts.length)
-  let length = 0
-  let index = 0
-  const trend = buckets.map(({ until }) => {
-    const from = length
-    for (; index < attempts.length; index += 1) {
-      const at = attempts[index]!
-      if (startOfRun[run[at]!]! >= until) break
-      const seconds = duration[at]!
-      if (seconds > 0) durations[length++] = seconds
-    }
-    return percentileIn(durations.subarray(from, length), 0.5)
-  })
-  return { trend, durations: durations.subarray(0, length) }
 }
 
 /** Ranks jobs by failed attempts. */

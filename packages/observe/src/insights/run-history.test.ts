@@ -35,12 +35,39 @@ const keep = async (sample: PipelineSample) => {
 }
 const historyOf = (limits?: Partial<HistoryLimits>) => new RunHistory(store.database, () => clock.nowMs(), limits)
 
+/** A part of a run's compute time. */
+interface Use {
+  readonly runner: string | null | undefined
+  readonly tags: readonly unknown[]
+  readonly seconds: number
+  readonly jobs: number
+}
+
+/** Adds up the parts with the same runner and tags. */
+function sumOfUse(parts: readonly Use[]) {
+  const sums = new Map<string, readonly [microseconds: number, jobs: number]>()
+  for (const { runner, tags, seconds, jobs } of parts) {
+    const key = JSON.stringify([runner, tags])
+    const [sum, count] = sums.get(key) ?? [0, 0]
+    sums.set(key, [sum + Math.round(seconds * 1e6), count + jobs])
+  }
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
 /** Returns the runs with their jobs, as the columns have them. */
 async function factsIn(history: RunHistory) {
   const { runs, table } = await history.select({}, everything)
-  const { columns, kinds, runners, tags, tagsOfList } = table
-  return runs.map(({ from, to, slot: _, ...data }) => ({
+  const { columns, kinds, runners, tags, tagsOfList, use } = table
+  return runs.map(({ from, to, useFrom, useTo, slot: _, ...data }) => ({
     ...data,
+    use: sumOfUse(
+      Array.from({ length: useTo - useFrom }, (_, index) => ({
+        runner: runners[use.runner[useFrom + index]!],
+        tags: tagsOfList[use.tagList[useFrom + index]!]!.map((tag) => tags[tag]),
+        seconds: use.time[useFrom + index]! / 1e6,
+        jobs: use.jobs[useFrom + index]!,
+      })),
+    ),
     jobs: Array.from({ length: to - from }, (_, index) => {
       const at = from + index
       const { name, stage } = kinds[columns.kind[at]!]!
@@ -52,7 +79,6 @@ async function factsIn(history: RunHistory) {
         duration: columns.duration[at],
         critical: columns.critical[at],
         runner: runners[columns.runner[at]!],
-        tags: tagsOfList[columns.tagList[at]!]!.map((tag) => tags[tag]),
       }
     }),
   }))
@@ -69,7 +95,17 @@ async function factsInRows() {
     .orderBy('span_id')
     .execute()
   const outcomes: Record<string, number> = { success: 1, failed: 2 }
+  const usesOf = (runId: number): Use[] =>
+    jobs
+      .filter(({ run_id, is_bridge, start_ns, end_ns }) => run_id === runId && is_bridge === 0 && end_ns > start_ns)
+      .map((job) => ({
+        runner: job.runner_name,
+        tags: JSON.parse(job.runner_tags_json ?? '[]'),
+        seconds: seconds(Number(job.end_ns) - Number(job.start_ns)),
+        jobs: 1,
+      }))
   return runs.map((run) => ({
+    use: sumOfUse(usesOf(run.id)),
     traceId: run.trace_id,
     service: 'ci',
     project: run.project,
@@ -91,7 +127,6 @@ async function factsInRows() {
         duration: seconds(Number(job.end_ns) - Number(job.start_ns)),
         critical: job.critical_seconds,
         runner: job.runner_name,
-        tags: JSON.parse(job.runner_tags_json ?? '[]'),
       })),
   }))
 }
@@ -186,6 +221,20 @@ test.each([{ runs: 2 }, { jobs: 2 }, { runs: 2, runsAtOnce: 1 }])(
     }
   },
 )
+
+test('reads ahead in parts, while runs arrive and change', async () => {
+  const jobs = [{ name: 'unit', start: 0, end: 9 }]
+  for (const number of [1, 2, 3, 4, 5]) await keep({ number, jobs })
+  const history = historyOf({ runsAtOnce: 2 })
+  expect(await history.readAhead()).toBe(true)
+  // One that was read, one that was not, and one more.
+  for (const number of [5, 1, 6]) await keep({ number, seconds: 50, jobs: [{ name: 'lint', start: 2, end: 5 }] })
+  expect(await history.readAhead()).toBe(true)
+  const found = await factsIn(history)
+  expect(found).toHaveLength(6)
+  expect(found).toEqual(await factsInRows())
+  expect(await history.readAhead()).toBe(false)
+})
 
 test('says that runs may be missing while spans are read again', async () => {
   await keep({ number: 1 })

@@ -26,6 +26,8 @@ const MAX_UNUSED = 200_000
 /** The answers that are kept until a run changes. */
 const MAX_ANSWERS = 50
 
+const FROM_THE_LATEST = Number.MAX_SAFE_INTEGER
+
 /** The runs of a range, in order of their start, and the table with their jobs. */
 export interface SelectedRuns {
   readonly runs: readonly RunEntry[]
@@ -48,6 +50,8 @@ export class RunHistory {
   #leftOut = new Map<number, number>()
   #dataVersion = -1
   #lastFactsId = 0
+  /** Facts with lower ids were not read yet; `undefined` if there are none. */
+  #unreadBefore: number | undefined = FROM_THE_LATEST
   #isRereading = false
   #inOrder: readonly RunEntry[] | undefined
   readonly #answers = new Map<string, unknown>()
@@ -108,8 +112,18 @@ export class RunHistory {
     return { ...state, isRereading: isRereading === 1 }
   }
 
+  /**
+   * Reads some of the stored runs before they are needed, so that the first answer does not have to wait for all of them.
+   *
+   * @returns whether there are more
+   */
+  async readAhead(): Promise<boolean> {
+    if (this.#unreadBefore !== undefined) await this.#readEarlier(this.#unreadBefore)
+    return this.#unreadBefore !== undefined
+  }
+
   async #readChanges(): Promise<void> {
-    if (this.#lastFactsId === 0) return await this.#readAll()
+    while (this.#unreadBefore !== undefined) await this.#readEarlier(this.#unreadBefore)
     for (;;) {
       const rows = await this.#facts().where('id', '>', this.#lastFactsId).orderBy('id').execute()
       for (const row of rows) this.#add(row)
@@ -118,23 +132,24 @@ export class RunHistory {
     }
   }
 
-  /** Reads the latest runs first, and leaves out the rest if there are too many. */
-  async #readAll(): Promise<void> {
-    let before = Number.MAX_SAFE_INTEGER
-    while (!this.#isTooLarge()) {
-      const rows = await this.#facts().where('id', '<', before).orderBy('id', 'desc').execute()
-      for (const row of rows) this.#add(row)
-      this.#lastFactsId ||= rows[0]?.id ?? 0
-      if (rows.length < this.#limits.runsAtOnce) return
-      before = rows.at(-1)!.id
-    }
+  /** Reads the latest of the runs that were not read yet, and leaves out the rest if there are too many. */
+  async #readEarlier(before: number): Promise<void> {
+    const rows = await this.#facts().where('id', '<', before).orderBy('id', 'desc').execute()
+    for (const row of rows) this.#add(row)
+    this.#lastFactsId ||= rows[0]?.id ?? 0
+    this.#unreadBefore = rows.length < this.#limits.runsAtOnce ? undefined : rows.at(-1)!.id
+    if (this.#unreadBefore !== undefined && this.#isTooLarge()) await this.#leaveOutBefore(this.#unreadBefore)
+  }
+
+  async #leaveOutBefore(factsId: number): Promise<void> {
     const rest = await this.#db
       .selectFrom('pipeline_facts as facts')
       .innerJoin('pipeline_runs as run', 'run.id', 'facts.run_id')
       .select(['facts.run_id', sql<number>`run.start_ns / 1000000000 + 1`.as('start')])
-      .where('facts.id', '<', before)
+      .where('facts.id', '<', factsId)
       .execute()
     for (const { run_id, start } of rest) this.#leftOut.set(run_id, start)
+    this.#unreadBefore = undefined
   }
 
   #facts() {
@@ -186,6 +201,7 @@ export class RunHistory {
     this.#entries = new Map()
     this.#leftOut = new Map()
     this.#lastFactsId = 0
+    this.#unreadBefore = FROM_THE_LATEST
     this.#forgetAnswers()
   }
 

@@ -2,12 +2,18 @@ import { Distinct } from '../distinct.ts'
 import { entryOf } from '../map-entry.ts'
 import type { JobTexts, UnpackedRun } from '../packed-run.ts'
 import type { RunData } from '../run-facts.ts'
+import { ComputeUse, type UseColumns } from './compute-use.ts'
 
-/** A run in a table, with the places of its jobs in the columns: `from` up to, but without, `to`. */
+/**
+ * A run in a table, with the places of its jobs in the columns, `from` up to, but without, `to`, and those of its rows in the columns of
+ * compute time.
+ */
 export interface RunEntry extends RunData {
   readonly slot: number
   readonly from: number
   readonly to: number
+  readonly useFrom: number
+  readonly useTo: number
 }
 
 /** Jobs of one project, stage and name. */
@@ -37,9 +43,8 @@ const columnTypes = {
   kind: Uint32Array,
   /** The slot of its run. */
   run: Uint32Array,
-  /** Numbers in `runners` and `tagLists`. */
+  /** A number in `runners`. */
   runner: Uint32Array,
-  tagList: Uint32Array,
   outcome: Uint8Array,
 } as const
 
@@ -57,7 +62,7 @@ interface JobNumbers {
 
 /**
  * Runs and their jobs for statistics over a million jobs: an object per run, and a number per job and column. A job takes
- * 41 bytes. The places of removed runs are not used again.
+ * 37 bytes. The places of removed runs are not used again.
  */
 export class RunTable {
   readonly #slots: (RunEntry | undefined)[] = []
@@ -75,6 +80,7 @@ export class RunTable {
   readonly #tags = new Distinct<string | null>([null])
   readonly #tagLists = new Distinct<string>(['[]'])
   readonly #tagsOfList: (readonly number[])[] = [[]]
+  readonly #use = new ComputeUse()
   #columns = makeColumns(FIRST_CAPACITY)
   /** The start and the commit of each run, by its slot. */
   #startOfRun = new Float64Array(FIRST_CAPACITY)
@@ -85,6 +91,10 @@ export class RunTable {
 
   get columns(): JobColumns {
     return this.#columns
+  }
+
+  get use(): UseColumns {
+    return this.#use.columns
   }
 
   /** The start of each run by its slot. */
@@ -145,6 +155,11 @@ export class RunTable {
     const { run, length } = unpacked
     const from = this.#length
     const slot = this.#slots.length
+    this.#length += length
+    this.#reserve(this.#length, slot + 1)
+    this.#startOfRun[slot] = run.start
+    this.#shaOfRun[slot] = this.#shas.indexOf(run.sha)
+    const [useFrom, useTo] = this.#addJobs(unpacked, slot, from)
     // Written out, because objects that are made in the same way are several times as fast to read.
     const entry: RunEntry = {
       traceId: run.traceId,
@@ -161,29 +176,38 @@ export class RunTable {
       slot,
       from,
       to: from + length,
+      useFrom,
+      useTo,
     }
     this.#slots.push(entry)
     this.#runs += 1
     this.#jobs += length
-    this.#length += length
-    this.#reserve(this.#length, this.#slots.length)
-    this.#startOfRun[slot] = run.start
-    this.#shaOfRun[slot] = this.#shas.indexOf(run.sha)
+    return entry
+  }
+
+  /** Fills the columns of a run's jobs, and returns the places of its compute time. */
+  #addJobs(unpacked: UnpackedRun, slot: number, from: number): [useFrom: number, useTo: number] {
+    const { length, texts } = unpacked
     const columns = this.#columns
     columns.start.set(unpacked.start, from)
     columns.duration.set(unpacked.duration, from)
     columns.critical.set(unpacked.critical, from)
     columns.run.fill(slot, from, from + length)
-    const { kinds, outcomes, runners, tagLists } = this.#numbersOf(unpacked.texts, run.project)
-    const names = unpacked.texts.names.length
+    const { kinds, outcomes, runners, tagLists } = this.#numbersOf(texts, unpacked.run.project)
+    const names = texts.names.length
+    const useFrom = this.#use.begin()
     for (let at = 0; at < length; at += 1) {
       const stageAndName = unpacked.stage[at]! * names + unpacked.name[at]!
+      const isBridge = unpacked.isBridge[at] === 1
+      const runner = runners[unpacked.runner[at]!]!
       columns.kind[from + at] = kinds[stageAndName] ??= this.#kindOf(unpacked, at)
-      columns.outcome[from + at] = unpacked.isBridge[at] === 1 ? BRIDGE : outcomes[unpacked.status[at]!]!
-      columns.runner[from + at] = runners[unpacked.runner[at]!]!
-      columns.tagList[from + at] = tagLists[unpacked.tagList[at]!]!
+      columns.outcome[from + at] = isBridge ? BRIDGE : outcomes[unpacked.status[at]!]!
+      columns.runner[from + at] = runner
+      // Bridges use no runner.
+      const seconds = isBridge ? 0 : unpacked.duration[at]!
+      if (seconds > 0) this.#use.add(runner, tagLists[unpacked.tagList[at]!]!, seconds)
     }
-    return entry
+    return [useFrom, this.#use.end()]
   }
 
   remove({ slot, from, to }: RunEntry): void {

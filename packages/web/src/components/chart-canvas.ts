@@ -48,6 +48,8 @@ interface Listeners {
 const DAY_MS = 86_400_000
 const END_SPACE = 96
 const AXIS_SPACE = 52
+/** The last time below the axis stands half beyond it. */
+const TIME_SPACE = 40
 
 /** Draws a chart into an element that has its height, and returns what removes it. The width follows the element. */
 export function drawChart(host: HTMLElement, spec: ChartSpec, listeners: Listeners): () => void {
@@ -79,7 +81,7 @@ function optionsOf(host: HTMLElement, spec: ChartSpec, { onHover }: Listeners): 
     width: host.clientWidth,
     height: spec.height,
     ms: 1,
-    padding: [8, hasEnds ? END_SPACE : 12, spec.hidesTimes ? 8 : 0, 0],
+    padding: [8, hasEnds ? END_SPACE : TIME_SPACE, spec.hidesTimes ? 8 : 0, 0],
     legend: { show: false },
     cursor: {
       y: false,

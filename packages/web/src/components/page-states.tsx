@@ -17,6 +17,23 @@ export function useDelayed(isLoading: boolean, delayMs = SKELETON_MS): boolean {
   return isLoading && isLong
 }
 
+const SHOWN_APART_MS = 500
+
+interface ShownTogetherProps {
+  readonly resources: readonly { readonly data: unknown; readonly error: unknown }[]
+  readonly children: ComponentChildren
+}
+
+/**
+ * Panels with heights that depend on their data. They appear when all of it is there, so that none moves the ones below it; after half a
+ * second, each appears by itself.
+ */
+export function ShownTogether({ resources, children }: ShownTogetherProps) {
+  const isLoading = resources.some(({ data, error }) => data === undefined && error === undefined)
+  const isLong = useDelayed(isLoading, SHOWN_APART_MS)
+  return <div class={isLoading && !isLong ? 'together unready' : 'together'}>{children}</div>
+}
+
 interface BlankProps {
   readonly title: string
   /** The next step for the user. */

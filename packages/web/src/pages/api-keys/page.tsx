@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { type KeyBinding, useKeys } from '../../app/keys.ts'
 import { may } from '../../app/session.ts'
-import { Blank } from '../../components/page-states.tsx'
+import { Blank, ShownTogether } from '../../components/page-states.tsx'
 import { usePagedList, useResource } from '../../components/resource.ts'
 import { listApiKeys, listTokens } from '../ingest/management-api.ts'
 import { type TokenDialog, TokenDialogs } from '../ingest/token-dialogs.tsx'
@@ -39,16 +39,18 @@ export default function Page() {
           </div>
         ) : null}
       </div>
-      {isAdmin ? (
-        <KeyTable keys={keys} open={showKey} />
-      ) : (
-        <section class="panel" aria-label="API keys">
-          <Blank title="API keys are managed by Admins">
-            Sign in with a key of the role Admin to see, create or revoke keys. Ingest tokens are below.
-          </Blank>
-        </section>
-      )}
-      <TokenTable tokens={tokens} open={showToken} hasCreateButton />
+      <ShownTogether resources={[tokens, ...(isAdmin ? [keys] : [])]}>
+        {isAdmin ? (
+          <KeyTable keys={keys} open={showKey} />
+        ) : (
+          <section class="panel" aria-label="API keys">
+            <Blank title="API keys are managed by Admins">
+              Sign in with a key of the role Admin to see, create or revoke keys. Ingest tokens are below.
+            </Blank>
+          </section>
+        )}
+        <TokenTable tokens={tokens} open={showToken} hasCreateButton />
+      </ShownTogether>
       {keyDialog === undefined ? null : (
         <KeyDialogs dialog={keyDialog} show={showKey} announce={announce} onChanged={keys.reload} />
       )}

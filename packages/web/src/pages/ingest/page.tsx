@@ -3,6 +3,7 @@ import { getReadiness, getState } from '../../api/readiness.ts'
 import { type KeyBinding, useKeys } from '../../app/keys.ts'
 import { refreshRefusedClients } from '../../app/refused-clients.ts'
 import { may } from '../../app/session.ts'
+import { ShownTogether } from '../../components/page-states.tsx'
 import { usePagedList, useResource } from '../../components/resource.ts'
 import { place } from '../../location.ts'
 import { auditNames } from './audit-model.ts'
@@ -63,15 +64,17 @@ export default function Page() {
           </div>
         ) : null}
       </div>
-      <EnforcementPanel state={state} readiness={readiness} report={report} announce={announce} onChanged={refresh} />
-      <RefusedClients
-        readiness={readiness}
-        report={report}
-        mode={state.data?.data.mode}
-        tokenName={(id) => names.tokens.get(id)}
-      />
-      <TokenTable tokens={tokens} open={show} />
-      {isAdmin ? <AuditPanel events={audit} names={names} /> : null}
+      <ShownTogether resources={[state, readiness, tokens, ...(isAdmin ? [audit] : [])]}>
+        <EnforcementPanel state={state} readiness={readiness} report={report} announce={announce} onChanged={refresh} />
+        <RefusedClients
+          readiness={readiness}
+          report={report}
+          mode={state.data?.data.mode}
+          tokenName={(id) => names.tokens.get(id)}
+        />
+        <TokenTable tokens={tokens} open={show} />
+        {isAdmin ? <AuditPanel events={audit} names={names} /> : null}
+      </ShownTogether>
       {dialog === undefined ? null : (
         <TokenDialogs dialog={dialog} show={show} announce={announce} onChanged={refresh} />
       )}

@@ -50,12 +50,14 @@ export function Minutes({ minutes, runsOf }: MinutesProps) {
       {entries.length === 0 ? (
         <p class="note">No job of this range has a {label.toLowerCase()}.</p>
       ) : (
-        <DataTable
-          label="Compute minutes"
-          columns={columns(label, by, total, runsOf)}
-          rows={entries}
-          rowKey={({ name }) => name}
-        />
+        <div class="scroll">
+          <DataTable
+            label="Compute minutes"
+            columns={columns(label, by, total, runsOf)}
+            rows={entries}
+            rowKey={({ name }) => name}
+          />
+        </div>
       )}
     </section>
   )

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { MetricSeries } from '../../api/metrics.ts'
-import { linesOf, pointRows, quantileOf, seriesText, valueText } from './metric-points.ts'
+import { linesOf, pointRows, quantileOf, seriesNames, seriesText, valueText } from './metric-points.ts'
 
 const series = (values: Partial<MetricSeries>): MetricSeries => ({
   ...{ service: 'shop', type: 'gauge', unit: 's', attributes: [], points: [], truncated: false },
@@ -51,6 +51,30 @@ test('lines share their times', () => {
     [1, null],
     [null, 2],
   ])
+})
+
+test('series with the same name are one line, and of many the ones with the most points are drawn', () => {
+  const of = (route: string, ...seconds: number[]) =>
+    series({
+      attributes: [{ key: 'route', value: { stringValue: route } }],
+      points: seconds.map((second) => ({ timeUnixNano: `${second}000000000`, asDouble: second })),
+    })
+  const { times, lines, leftOut } = linesOf({
+    name: 'm',
+    truncated: false,
+    series: [...['a', 'b', 'c', 'd', 'e', 'f'].map((route) => of(route, 1)), of('z', 2), of('z', 3)],
+  })
+  expect(times).toEqual([1000, 2000, 3000])
+  expect(lines.map(({ label }) => label)).toEqual(['z', 'a', 'b', 'c', 'd', 'e'].map((route) => `route=${route}`))
+  expect(lines[0]!.values).toEqual([null, 2, 3])
+  expect(leftOut).toBe(1)
+})
+
+test('names of series have the service if there are several', () => {
+  const attributes = [{ key: 'route', value: { stringValue: '/' } }]
+  expect(seriesNames([series({ attributes }), series({ service: 'b', attributes }), series({ service: 'b' })])).toEqual(
+    ['shop, route=/', 'b, route=/', 'b'],
+  )
 })
 
 test.each([

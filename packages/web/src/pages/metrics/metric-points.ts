@@ -17,19 +17,24 @@ export interface PointRow {
 
 const NAME_LENGTH = 120
 
-/** Returns the names of series: the attributes that differ between them, or their services if none does. */
+/**
+ * Returns the names of series: their services and attributes as far as they differ, or the service if nothing does. Series that differ in
+ * their resources only, such as those of the runs of one pipeline, have the same name.
+ */
 export function seriesNames(series: readonly Pick<MetricSeries, 'attributes' | 'service'>[]): readonly string[] {
   const texts = series.map(
     ({ attributes }) => new Map(attributes.map(({ key = '', value }) => [key, textOfValue(value)])),
   )
   const keys = [...new Set(texts.flatMap((text) => [...text.keys()]))]
   const differing = keys.filter((key) => new Set(texts.map((text) => text.get(key))).size > 1)
+  const hasServices = new Set(series.map(({ service }) => service)).size > 1
   return series.map(({ service }, index) => {
     const parts = differing.flatMap((key) => {
       const value = texts[index]?.get(key)
       return value === undefined ? [] : [`${key}=${value}`]
     })
-    return parts.length === 0 ? service : parts.join(', ').slice(0, NAME_LENGTH)
+    if (parts.length === 0) return service
+    return (hasServices ? [service, ...parts] : parts).join(', ').slice(0, NAME_LENGTH)
   })
 }
 
@@ -92,36 +97,58 @@ export function quantileOf({ bucketCounts = [], explicitBounds = [] }: DataPoint
 export interface Lines {
   readonly times: readonly number[]
   readonly lines: readonly { readonly label: string; readonly values: readonly (number | null)[] }[]
+  /** The number of names of series that are not drawn. */
+  readonly leftOut: number
 }
 
 const MAX_LINES = 6
 
-/** Returns the lines to draw: p50 and p95 of histograms, and the values of the other types, of the first series. */
+/**
+ * Returns the lines to draw: p50 and p95 of histograms, and the values of the other types. Series with the same name are one line. Of too
+ * many, those with the most data points are drawn.
+ */
 export function linesOf(metric: StoredMetric): Lines {
-  const drawn = metric.series.filter(({ points }) => points.length > 0)
-  const names = seriesNames(drawn)
-  const candidates = drawn
-    .flatMap((series, index) => {
-      const name = names[index] ?? ''
-      const points = series.points.filter(({ timeUnixNano }) => timeUnixNano !== undefined)
-      const line = (label: string, value: (point: DataPoint) => number | null) => ({
-        label,
-        values: new Map(points.map((point) => [Number(BigInt(point.timeUnixNano!) / 1_000_000n), value(point)])),
-      })
-      const hasBuckets = points.some((point) => quantileOf(point, 0.5) !== null)
-      return hasBuckets
-        ? [
-            line(`p95 ${name}`, (point) => quantileOf(point, 0.95)),
-            line(`p50 ${name}`, (point) => quantileOf(point, 0.5)),
-          ]
-        : [line(name, pointValue)]
-    })
-    .slice(0, MAX_LINES)
+  const byName = pointsByName(metric.series)
+  const perName = Math.max(1, ...[...byName.values()].map((points) => measuresOf(points).length))
+  const drawn = [...byName].sort(([, a], [, b]) => b.length - a.length).slice(0, MAX_LINES / perName)
+  const candidates = drawn.flatMap(([name, points]) =>
+    measuresOf(points).map(({ prefix, measure }) => ({
+      label: prefix + name,
+      values: new Map(points.map((point) => [Number(BigInt(point.timeUnixNano!) / 1_000_000n), measure(point)])),
+    })),
+  )
   const times = [...new Set(candidates.flatMap(({ values }) => [...values.keys()]))].sort((a, b) => a - b)
   return {
     times,
     lines: candidates.map(({ label, values }) => ({ label, values: times.map((time) => values.get(time) ?? null) })),
+    leftOut: byName.size - drawn.length,
   }
+}
+
+interface Measure {
+  readonly prefix: string
+  readonly measure: (point: DataPoint) => number | null
+}
+
+const valueMeasures: readonly Measure[] = [{ prefix: '', measure: pointValue }]
+const quantileMeasures: readonly Measure[] = [
+  { prefix: 'p95 ', measure: (point) => quantileOf(point, 0.95) },
+  { prefix: 'p50 ', measure: (point) => quantileOf(point, 0.5) },
+]
+
+const measuresOf = (points: readonly DataPoint[]): readonly Measure[] =>
+  points.some((point) => quantileOf(point, 0.5) !== null) ? quantileMeasures : valueMeasures
+
+/** Returns the data points that have a time, by the name of their series. */
+function pointsByName(series: readonly MetricSeries[]): ReadonlyMap<string, readonly DataPoint[]> {
+  const withPoints = series.filter(({ points }) => points.length > 0)
+  const names = seriesNames(withPoints)
+  const byName = new Map<string, DataPoint[]>()
+  for (const [index, { points }] of withPoints.entries()) {
+    const name = names[index]!
+    byName.set(name, [...(byName.get(name) ?? []), ...points.filter(({ timeUnixNano }) => timeUnixNano !== undefined)])
+  }
+  return byName
 }
 
 const unitWords: Readonly<Record<string, string>> = { '1': '' }

@@ -5,7 +5,7 @@ import { CsvButton } from '../../components/csv-button.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { numberText, Time } from '../../components/text.tsx'
 import { millisecondsOf } from '../../components/time.ts'
-import { linesOf, type PointRow, pointRows, valueText } from './metric-points.ts'
+import { type Lines, linesOf, type PointRow, pointRows, valueText } from './metric-points.ts'
 
 /** How many data points the table shows. The CSV has all that were loaded. */
 const TABLE_ROWS = 200
@@ -20,7 +20,8 @@ interface MetricViewProps {
 export function MetricView({ metric, about }: MetricViewProps) {
   const unit = about?.unit ?? metric.series[0]?.unit ?? ''
   const rows = useMemo(() => pointRows(metric), [metric])
-  const spec = useMemo(() => specOf(metric, unit), [metric, unit])
+  const lines = useMemo(() => linesOf(metric), [metric])
+  const spec = useMemo(() => specOf(lines, unit), [lines, unit])
   return (
     <>
       <section class="panel" aria-label="Chart">
@@ -44,6 +45,12 @@ export function MetricView({ metric, about }: MetricViewProps) {
             ))}
           </ul>
         </div>
+        {lines.leftOut > 0 ? (
+          <p class="note">
+            The chart has the {spec.series.length} lines with the most data points; {numberText(lines.leftOut)} more
+            series are in the table.
+          </p>
+        ) : null}
         {metric.truncated || metric.series.some(({ truncated }) => truncated) ? (
           <p class="note">There are more series or data points than are shown: the latest are.</p>
         ) : null}
@@ -86,8 +93,7 @@ export function MetricView({ metric, about }: MetricViewProps) {
   )
 }
 
-function specOf(metric: StoredMetric, unit: string): ChartSpec {
-  const { times, lines } = linesOf(metric)
+function specOf({ times, lines }: Lines, unit: string): ChartSpec {
   return {
     height: 260,
     times,

@@ -76,7 +76,7 @@ export default function MetricsPage() {
                 aria-current={each.name === name ? 'true' : undefined}
                 title={each.description.slice(0, 300)}
               >
-                <bdi>{each.name}</bdi> <span class="soft">{seriesText(each.series)}</span>
+                <bdi>{each.name}</bdi> <small>{seriesText(each.series)}</small>
               </a>
             ))}
           </nav>

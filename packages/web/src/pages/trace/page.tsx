@@ -47,8 +47,18 @@ export default function Page({ params }: PageProps) {
     return (
       <div class="trace-page">
         <div class="head">
-          <h1>Trace</h1>
+          <div>
+            {isKnown ? null : <div class="crumbs">&nbsp;</div>}
+            <h1>Trace</h1>
+          </div>
         </div>
+        {isKnown ? null : (
+          // The space of the facts and of the sentence, so that the waterfall stays in its place.
+          <>
+            <div class="facts unknown">&nbsp;</div>
+            <p class="lede-space">&nbsp;</p>
+          </>
+        )}
         <div class="panel">
           {trace.error === undefined ? (
             <Loading isLong={isLong} />

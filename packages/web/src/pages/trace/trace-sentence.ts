@@ -92,14 +92,15 @@ function stepName(step: TraceNode): SentencePart[] {
   return isLastAttempt(step) ? [name] : [name, strong(` (attempt ${step.attempt?.number})`)]
 }
 
-/** Returns the steps that take longest, in order of time, with a mark where others were left out. */
+/** Returns the steps that take longest, in order of time, with a mark where two or more others were left out. */
 function namesOf(steps: readonly TraceNode[], path: CriticalPath): SentencePart[] {
   const longest = new Set(steps.toSorted((a, b) => path.get(b.span.id)! - path.get(a.span.id)!).slice(0, MAX_NAMES))
-  const shown = steps.filter((step, index) => longest.has(step) || index === 0 || longest.has(steps[index - 1]!))
-  return shown.flatMap((step, index) => [
-    ...(index === 0 ? [] : [strong(' → ')]),
-    ...(longest.has(step) ? stepName(step) : [strong('…')]),
-  ])
+  const isLongest = (index: number) => steps[index] === undefined || longest.has(steps[index])
+  return steps.flatMap((step, index) => {
+    const isNamed = isLongest(index) || (isLongest(index - 1) && isLongest(index + 1))
+    if (!isNamed && !isLongest(index - 1)) return []
+    return [...(index === 0 ? [] : [strong(' → ')]), ...(isNamed ? stepName(step) : [strong('…')])]
+  })
 }
 
 /** The share of the duration from which waiting for a runner is worth a sentence. */

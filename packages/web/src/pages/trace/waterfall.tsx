@@ -74,6 +74,13 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
     setActiveId(node.span.id)
     setFolded(next)
   }
+  /** Closes all rows below the roots, or opens all if one is closed. */
+  const foldAll = () => {
+    const inner = [...tree.nodes.values()].filter(({ parent, children }) => parent !== undefined && children.length > 0)
+    setFolded(folded.size > 0 ? new Set() : new Set(inner.map(({ span }) => span.id)))
+    list.current?.element.scrollTo({ top: 0 })
+    setActiveId(undefined)
+  }
   // A span that is named elsewhere on the page, or is the next failure, is brought into view.
   const [toReveal, setToReveal] = useState(selectedId)
   useEffect(() => {
@@ -92,6 +99,15 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
     setActiveId(node.span.id)
     setToReveal(undefined)
   }, [toReveal, tree, rows, search, failedOnly])
+  // In a narrow window the pane takes space from the rows, so the selected row may have left the view.
+  const indexById = useRef(rows.indexById)
+  indexById.current = rows.indexById
+  useEffect(() => {
+    const index = selectedId === undefined ? undefined : indexById.current.get(selectedId)
+    if (index === undefined) return
+    list.current?.reveal(index)
+    list.current?.element.scrollIntoView({ block: 'nearest' })
+  }, [selectedId])
   const goToFailure = () => {
     const node = nextFailure(tree, activeId)
     if (node === undefined) return
@@ -105,6 +121,7 @@ export function Waterfall({ model, selectedId, onSelect, progress }: WaterfallPr
     down: () => moveTo(activeIndex + 1),
     up: () => moveTo(activeIndex - 1),
     failure: goToFailure,
+    foldAll,
     failedOnly: () => setQuery({ failed: failedOnly ? null : '1' }, { replace: true }),
     path: () => setQuery({ path: hasPath ? '0' : null }, { replace: true }),
     zoomIn: () => setZoom(scaleZoom(zoom, 0.5, tree.durationNs)),
@@ -233,6 +250,7 @@ function bindingsOf(latest: { readonly current: Readonly<Record<string, () => vo
     binding('k', 'Previous row', 'up'),
     // The treegrid itself listens to these, so they are only listed here.
     binding('← →', 'Close and open a row'),
+    binding('z', 'Close or open all rows', 'foldAll'),
     binding('⏎', 'Select a row'),
     binding('Shift ← →', 'Move the zoomed part'),
     binding('e', 'Next failure', 'failure'),

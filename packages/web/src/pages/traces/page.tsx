@@ -89,16 +89,18 @@ function Traces({ traces }: { readonly traces: PagedList<TraceSummary> }) {
   return (
     <div class="panel">
       <Scatter traces={traces.data ?? []} />
-      <DataTable
-        label="Traces"
-        class="traces-list"
-        columns={traceColumns}
-        rows={traces.data ?? []}
-        rowKey={({ trace_id }) => trace_id}
-        isBusy={traces.isLoading}
-        skeletonRows={isLong ? 12 : 0}
-        rowCount={traces.loadMore === undefined ? undefined : -1}
-      />
+      <div class="scroll">
+        <DataTable
+          label="Traces"
+          class="traces-list"
+          columns={traceColumns}
+          rows={traces.data ?? []}
+          rowKey={({ trace_id }) => trace_id}
+          isBusy={traces.isLoading}
+          skeletonRows={isLong ? 12 : 0}
+          rowCount={traces.loadMore === undefined ? undefined : -1}
+        />
+      </div>
       {traces.error === undefined ? null : (
         <Failure
           title="The traces could not be refreshed."
