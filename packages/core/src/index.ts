@@ -243,6 +243,17 @@ export {
 } from './notes/note.ts'
 export * from './notes/note-listings.ts'
 export { findNote } from './notes/note-store.ts'
+export {
+  effectiveSetting,
+  isSelected,
+  type NotificationLevel,
+  type NotificationSetting,
+  type NotificationSwitch,
+  notificationLevels,
+  notificationSwitches,
+} from './notifications/notification-level.ts'
+export * from './notifications/notification-setting-operations.ts'
+export type {} from './notifications/notification-setting-store.ts'
 export * from './oauth/application.ts'
 export * from './oauth/application-operations.ts'
 export type {} from './oauth/application-store.ts'

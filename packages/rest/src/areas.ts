@@ -20,6 +20,7 @@ import { mergeRequestsArea } from './areas/merge-requests.ts'
 import { milestonesArea } from './areas/milestones.ts'
 import { namespacesArea } from './areas/namespaces.ts'
 import { notesArea } from './areas/notes.ts'
+import { notificationSettingsArea } from './areas/notification-settings.ts'
 import { pipelineChangesArea } from './areas/pipeline-changes.ts'
 import { pipelinesArea } from './areas/pipelines.ts'
 import { projectsArea } from './areas/projects.ts'
@@ -68,4 +69,5 @@ export const areas: readonly Area[] = [
   environmentsArea,
   deploymentsArea,
   featureFlagsArea,
+  notificationSettingsArea,
 ]

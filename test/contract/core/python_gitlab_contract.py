@@ -795,6 +795,29 @@ def deploy_tokens():
 
 
 @step
+def notification_settings():
+    group = new_group("bells")
+    project = new_project("chime", group)
+    before = root.notificationsettings.get().level
+    everything = root.notificationsettings.get()
+    everything.level = gitlab.const.NotificationLevel.WATCH.value
+    everything.save()
+    of_project = project.notificationsettings.get()
+    of_project.level = "custom"
+    of_project.new_note = True
+    of_project.save()
+    of_project = project.notificationsettings.get()
+    of_group = group.notificationsettings.get()
+    return {
+        "everything": [before, root.notificationsettings.get().level, "@" in everything.notification_email],
+        "project": [of_project.level, of_project.events["new_note"], of_project.events["new_epic"]],
+        "group": of_group.level,
+        "unknown": refusal(root.notificationsettings.update, new_data={"level": "loud"}),
+        "reset": root.notificationsettings.update(new_data={"level": before})["level"],
+    }
+
+
+@step
 def comments():
     project = new_project("talk", new_group("talkers"))
     issue = project.issues.create({"title": "Leak"})
