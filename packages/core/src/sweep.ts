@@ -1,4 +1,5 @@
 import { type Log, RepeatingTask } from '@penstock/runtime'
+import { deleteUnconfirmedEmails } from './emails/email-store.ts'
 import { deleteScheduledEnvironments } from './environments/environment-operations.ts'
 import { sweepRepositories } from './git/sweep-repositories.ts'
 import { undoUnfinishedChanges } from './git/undo-change.ts'
@@ -25,6 +26,7 @@ export interface Retention {
 }
 
 const EVERY_MS = 3_600_000
+const UNCONFIRMED_EMAILS_MS = 30 * DAY_MS
 /** The limit of one transaction, because other writers wait until it ends. */
 const EVENTS_PER_TRANSACTION = 1_000
 
@@ -53,6 +55,7 @@ export async function sweep(core: Core, { eventDays }: Retention): Promise<void>
     deleteExpiredSpamLogs,
     deleteExpiredCallCounts,
     deleteExpiredHookEvents,
+    (tx: Pick<Tx, 'db' | 'nowMs'>) => deleteUnconfirmedEmails(tx, tx.nowMs - UNCONFIRMED_EMAILS_MS),
   ]
   for (const deleteExpired of deletions) await write(deleteExpired)
   const beforeMs = core.clock.nowMs() - eventDays * DAY_MS

@@ -7,6 +7,7 @@ import { commitsArea } from './areas/commits.ts'
 import { contextCommitsArea } from './areas/context-commits.ts'
 import { deployTokensArea } from './areas/deploy-tokens.ts'
 import { deploymentsArea } from './areas/deployments.ts'
+import { emailsArea } from './areas/emails.ts'
 import { environmentsArea } from './areas/environments.ts'
 import { featureFlagsArea } from './areas/feature-flags.ts'
 import { groupsArea } from './areas/groups.ts'
@@ -38,6 +39,7 @@ import type { Area } from './routing/route.ts'
 export const areas: readonly Area[] = [
   accessTokensArea,
   usersArea,
+  emailsArea,
   groupsArea,
   namespacesArea,
   projectsArea,

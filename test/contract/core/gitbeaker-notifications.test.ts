@@ -33,3 +33,25 @@ test('notification settings are shown and changed', async () => {
   expect(events).toMatchObject({ merge_merge_request: true, issue_due: false, new_note: null })
   expect(Object.keys(events as object)).toHaveLength(21)
 })
+
+test('e-mail addresses are added, shown and removed', async () => {
+  const own = await root.UserEmails.create('root@home.test')
+  expect(own).toEqual({ id: own.id, email: 'root@home.test', confirmed_at: null })
+  expect(await root.UserEmails.show(own.id)).toEqual(own)
+  expect(await root.UserEmails.all()).toHaveLength(2)
+  await root.UserEmails.remove(own.id)
+  expect(await root.UserEmails.all()).toHaveLength(1)
+  const { id: userId } = await root.Users.create({
+    email: 'mira@example.test',
+    username: 'mira',
+    name: 'Mira',
+    forceRandomPassword: true,
+  })
+  const other = await root.UserEmails.create('mira@home.test', { userId, skipConfirmation: true })
+  expect((await root.UserEmails.all({ userId })).map(({ email }) => email)).toEqual([
+    'mira@example.test',
+    'mira@home.test',
+  ])
+  await root.UserEmails.remove(other.id, { userId })
+  expect(await root.UserEmails.all({ userId })).toHaveLength(1)
+})

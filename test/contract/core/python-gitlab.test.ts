@@ -304,6 +304,12 @@ const expected: Readonly<Record<string, unknown>> = {
     unknown: ['GitlabUpdateError', 400, "'loud' is not a valid level"],
     reset: 'participating',
   },
+  email_addresses: {
+    added: ['pia@home.test', true],
+    listed: true,
+    left: 1,
+    invalid: ['GitlabCreateError', 400, { email: ['is invalid'] }],
+  },
   comments: {
     notes: ['Because', 'Look here', 'Why?', 'closed'],
     reply: ['Because', 'DiscussionNote'],

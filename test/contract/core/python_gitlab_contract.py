@@ -818,6 +818,21 @@ def notification_settings():
 
 
 @step
+def email_addresses():
+    user = new_user("pia")
+    user = root.users.get(user.id)
+    added = user.emails.create({"email": "pia@home.test", "skip_confirmation": True})
+    listed = [each.email for each in user.emails.list(get_all=True)]
+    added.delete()
+    return {
+        "added": [added.email, added.confirmed_at is not None],
+        "listed": "pia@home.test" in listed,
+        "left": len(user.emails.list(get_all=True)),
+        "invalid": refusal(user.emails.create, {"email": "nowhere"}),
+    }
+
+
+@step
 def comments():
     project = new_project("talk", new_group("talkers"))
     issue = project.issues.create({"title": "Leak"})

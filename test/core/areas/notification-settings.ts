@@ -30,11 +30,23 @@ const events = {
 const custom: Shape = { exactly: { level: { is: 'custom' }, events: { exactly: events } } }
 
 export const area: MatrixArea = {
-  access: {},
+  access: {
+    set_notifications: {
+      rule: 'everyone who has signed in and sees the group or project',
+      group: '--yyyyyyyyy -yyyyyyyyyy nyyyyyyyyyy',
+      project: '---yyyyyyyy -yyyyyyyyyy nyyyyyyyyyy',
+    },
+  },
 
   rows: [
     { call: 'GET /notification_settings', may: 'signed in', answer: [200, everything] },
-    { call: 'PUT /notification_settings', may: 'signed in', answer: [200, everything], send: { level: 'watch' } },
+    {
+      call: 'PUT /notification_settings',
+      may: 'signed in',
+      answer: [200, everything],
+      needs: ['no settings'],
+      send: { level: 'watch' },
+    },
     ...parentKinds.flatMap((kind): MatrixRow[] => {
       const path = `/${kind}s/:id/notification_settings`
       const may = leastOf(kind, 10)
@@ -51,5 +63,11 @@ export const area: MatrixArea = {
     }),
   ],
 
-  things: {},
+  things: {
+    // Several callers are the same user, and each of them changes the level.
+    'no settings': async ({ server: { world } }) => {
+      await world.core.db.write((db) => db.deleteFrom('notification_settings').execute())
+      return {}
+    },
+  },
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { isVerifiedEmail } from '../emails/email-store.ts'
 import { DomainError, invalid } from '../kit/domain-error.ts'
 import { errorTexts } from '../kit/error-texts.ts'
 import type { ReadContext } from '../kit/store-context.ts'
@@ -64,7 +65,7 @@ export const updateNotificationSetting = unscopedCommand(
 
 /** The settings of the actor for a group or project. Everyone who sees it has one. */
 export const { group: groupNotificationSettings, project: projectNotificationSettings } = onGroupsAndProjects(
-  { noun: 'NotificationSetting', permissions: (kind) => (kind === 'group' ? 'read_group' : 'read_project') },
+  { noun: 'NotificationSetting', permissions: () => 'set_notifications' },
   (on) => ({
     get: on.get(
       z.object(parentInput),
@@ -105,10 +106,11 @@ const shownGlobally = (user: User, stored: StoredSetting | undefined): GlobalNot
 })
 
 /** Returns the address to store, null for the primary one, and `undefined` for no change. @throws DomainError `invalid` */
-async function chosenEmail(_context: ReadContext, user: User, email: string | null | undefined) {
-  if (email === undefined) return undefined
-  if (email === null || email === '') return null
-  if (email.toLowerCase() === user.email) return null
+async function chosenEmail(context: ReadContext, user: User, text: string | null | undefined) {
+  if (text === undefined) return undefined
+  const email = text?.toLowerCase() || user.email
+  if (email === user.email) return null
+  if (await isVerifiedEmail(context, user.id, email)) return email
   throw invalid({ notificationEmail: ['must be an email you have verified'] })
 }
 

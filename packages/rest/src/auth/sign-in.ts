@@ -9,6 +9,7 @@ import {
   type User,
 } from '@penstock/core'
 import { html, type Incoming, type RouteRequest, type ServedRoute, sessionSecretIn } from '@penstock/http'
+import { confirmEmailRoutes } from './confirm-email.ts'
 import { dismissRoutes } from './dismiss-message.ts'
 import { fieldsOf, hiddenFields, localPath, START_PATH } from './form-fields.ts'
 import { type Answer, type Page, pageRoutes, redirectReply } from './page.ts'
@@ -33,6 +34,7 @@ export function signInRoutes(core: Core, explorerPath?: string): ServedRoute[] {
       { method: 'POST', path: SIGN_OUT_PATH, handle: (request) => handleSignOut(core, request) },
     ]),
     ...dismissRoutes(core),
+    ...confirmEmailRoutes(core),
   ]
 }
 
