@@ -255,8 +255,17 @@ export {
   notificationLevels,
   notificationSwitches,
 } from './notifications/notification-level.ts'
+export { isNotified, type Relation } from './notifications/notification-policy.ts'
 export * from './notifications/notification-setting-operations.ts'
 export type {} from './notifications/notification-setting-store.ts'
+export {
+  findNotification,
+  insertNotification,
+  type Notification,
+  type NotifiedKind,
+} from './notifications/notification-store.ts'
+export { type Notified, recipientsOf } from './notifications/recipients.ts'
+export * from './notifications/unsubscribe-operations.ts'
 export * from './oauth/application.ts'
 export * from './oauth/application-operations.ts'
 export type {} from './oauth/application-store.ts'

@@ -1,4 +1,5 @@
 import { type Core, confirmationUrl, type Email } from '@penstock/core'
+import { escaped, htmlDocument } from './html.ts'
 import type { Message } from './message.ts'
 
 /** Returns the mail with the link that confirms an address. It does not name the user who has added the address. */
@@ -14,25 +15,12 @@ export function confirmationMail(core: Pick<Core, 'settings'>, email: Email, key
     to: email.email,
     subject: 'Confirm your e-mail address',
     text: [...paragraphs, url, ending].join('\n\n'),
-    html: `<!doctype html><html lang="en"><body>${[
+    html: htmlDocument([
       ...paragraphs.map(escaped),
       `<a href="${escaped(url)}">Confirm the address</a>`,
       escaped(ending),
-    ]
-      .map((each) => `<p>${each}</p>`)
-      .join('\n')}</body></html>`,
+    ]),
     key,
     atMs: email.createdAtMs,
   }
 }
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Returns the text in a form that is only text in HTML, also within an attribute in quotes. */
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character]!)

@@ -1,4 +1,16 @@
-import { type Core, type CoreTables, type EventListener, findEmail, readContextOf, settingOf } from '@penstock/core'
+import {
+  type Core,
+  type CoreTables,
+  type DomainEvent,
+  type EventListener,
+  findEmail,
+  findNotification,
+  insertNotification,
+  readContextOf,
+  recipientsOf,
+  settingOf,
+  type Tx,
+} from '@penstock/core'
 import type { Db } from '@penstock/db'
 import {
   type Attempt,
@@ -12,12 +24,18 @@ import {
 import { type Log, type Random, RepeatingTask } from '@penstock/runtime'
 import { confirmationMail } from './confirmation-mail.ts'
 import type { Message } from './message.ts'
+import { notificationSources } from './notification-events.ts'
+import { notificationMail } from './notification-mail.ts'
+import { readNotified } from './read-notified.ts'
 import { MAIL_MS } from './smtp-transport.ts'
 import type { MailTransport } from './transport.ts'
 
 export const MAIL_QUEUE = 'mail'
 /** All mails go to one server, so that they wait together while it is away. */
 const LANE = 'mail'
+/** Notifications that are waiting for the search for their recipients. */
+const EXPANSION_LANE = 'recipients'
+const RECIPIENTS_PER_TRANSACTION = 1_000
 const BATCH = 8
 const CONCURRENCY = 4
 /** Longer than a batch can take: its mails are sent at the same time. */
@@ -85,12 +103,26 @@ export class MailQueue {
       },
       onError: (error) => log.error({ event: 'mail.failed', err: error }, 'mails could not be sent'),
     })
+    const enqueue = (tx: Tx, keys: readonly string[], lane: string) =>
+      this.#queue.enqueue(tx.db as unknown as DeliveryTransaction, deliveriesOf(keys, lane), tx.nowMs)
     this.listener = {
-      types: new Set(['email.added']),
-      onEvent: async (tx, { objectId }) => {
-        const key = `confirmation.${objectId}`
-        const delivery: NewDelivery = { key, lane: LANE, subject: key }
-        await this.#queue.enqueue(tx.db as unknown as DeliveryTransaction, [delivery], tx.nowMs)
+      types: new Set<DomainEvent['type']>([
+        'email.added',
+        ...(Object.keys(notificationSources) as DomainEvent['type'][]),
+      ]),
+      onEvent: async (tx, event) => {
+        const { type, objectId, projectId } = event
+        if (type === 'email.added') await enqueue(tx, [`confirmation.${objectId}`], LANE)
+        else if (projectId !== undefined) {
+          const drafts = await notificationSources[type]!(tx, event)
+          if (drafts.length === 0 || (await settingOf(tx.core, 'silent_mode_enabled'))) return
+          const actorId = event.actorId ?? tx.actor?.id
+          const keys: string[] = []
+          for (const draft of drafts) {
+            keys.push(`notification.${await insertNotification(tx, { ...draft, projectId, actorId })}`)
+          }
+          await enqueue(tx, keys, EXPANSION_LANE)
+        }
         tx.afterCommit(this.#wake)
       },
     }
@@ -124,6 +156,8 @@ export class MailQueue {
   /** An error here, such as that of a database that is away, must not affect the other mails of the batch. */
   async #attempt(delivery: ClaimedDelivery): Promise<Outcome> {
     try {
+      if (await settingOf(this.#core, 'silent_mode_enabled')) return done
+      if (delivery.lane === EXPANSION_LANE) return await this.#expand(delivery)
       const message = await this.#compose(delivery)
       return message === undefined ? done : await this.#transport.send(message)
     } catch (error) {
@@ -135,13 +169,38 @@ export class MailQueue {
     }
   }
 
-  /** Returns the mail; `undefined` if it has become pointless, or the service is silent. */
+  /**
+   * Enqueues a mail for each recipient of a notification. If the process ends meanwhile, this is repeated: the mails that were
+   * enqueued have the same keys then, and are not enqueued again.
+   */
+  async #expand({ key, subject }: ClaimedDelivery): Promise<Outcome> {
+    const [, id] = subject.split('.')
+    const context = readContextOf(this.#core)
+    const notification = await findNotification(context, Number(id))
+    const notified = notification && (await readNotified(context, notification))
+    if (notified === undefined) return done
+    const recipients = await recipientsOf(context, notification!, notified)
+    for (let at = 0; at < recipients.length; at += RECIPIENTS_PER_TRANSACTION) {
+      const keys = recipients.slice(at, at + RECIPIENTS_PER_TRANSACTION).map((userId) => `${key}.${userId}`)
+      await this.#core.db.write((db) =>
+        this.#queue.enqueue(db as unknown as DeliveryTransaction, deliveriesOf(keys, LANE), context.nowMs),
+      )
+    }
+    this.#drain.wake()
+    return done
+  }
+
+  /** Returns the mail; `undefined` if it has become pointless. */
   async #compose({ key, subject }: ClaimedDelivery): Promise<Message | undefined> {
-    if (await settingOf(this.#core, 'silent_mode_enabled')) return undefined
-    const email = await findEmail(readContextOf(this.#core), Number(subject.split('.')[1]))
-    return email === undefined || email.confirmedAtMs !== undefined
-      ? undefined
-      : confirmationMail(this.#core, email, key)
+    const [what, id, userId] = subject.split('.')
+    const context = readContextOf(this.#core)
+    if (what === 'confirmation') {
+      const email = await findEmail(context, Number(id))
+      const isPointless = email === undefined || email.confirmedAtMs !== undefined
+      return isPointless ? undefined : confirmationMail(this.#core, email, key)
+    }
+    const notification = await findNotification(context, Number(id))
+    return notification && notificationMail(this.#core, notification, { userId: Number(userId), key })
   }
 
   async #prune(): Promise<void> {
@@ -151,6 +210,9 @@ export class MailQueue {
     }
   }
 }
+
+const deliveriesOf = (keys: readonly string[], lane: string): NewDelivery[] =>
+  keys.map((key) => ({ key, lane, subject: key }))
 
 type DeliveryTransaction = Parameters<DeliveryQueue['enqueue']>[0]
 

@@ -16,6 +16,19 @@ export interface Message {
   readonly key: string
   /** When the mail was caused. */
   readonly atMs: number
+  /** For a mail that is one of many about a project. */
+  readonly list?: MessageList
+}
+
+export interface MessageList {
+  /** The value of `List-Id` without the host: `ops/tools <42.ops.tools>`. */
+  readonly id: string
+  /** The page that ends the subscription. It needs no sign-in, and mail programs may call it with POST. */
+  readonly unsubscribeUrl: string
+  /** Mails with the same key are one conversation. */
+  readonly threadKey: string
+  /** Whether the mail begins the conversation. */
+  readonly isFirst: boolean
 }
 
 /** The sender of all mails. */
@@ -26,9 +39,9 @@ export interface Sender {
 }
 
 /** The form of a message that nodemailer takes. A name or subject cannot begin another header: the library encodes them. */
-export function mailOf({ to, subject, text, html, key, atMs }: Message, { name, address }: Sender) {
+export function mailOf({ to, subject, text, html, key, atMs, list }: Message, { name, address }: Sender) {
   const host = address.slice(address.lastIndexOf('@') + 1)
-  const id = createHash('sha256').update(key).digest('base64url').slice(0, 32)
+  const threadId = list && idOf(`thread.${list.threadKey}`, host)
   return {
     from: { name, address },
     to: { name: '', address: to },
@@ -37,7 +50,8 @@ export function mailOf({ to, subject, text, html, key, atMs }: Message, { name, 
     text,
     html,
     date: new Date(atMs),
-    messageId: `<${id}@${host}>`,
+    messageId: list?.isFirst ? threadId! : idOf(key, host),
+    ...(threadId !== undefined && !list!.isFirst && { inReplyTo: threadId, references: threadId }),
     // Neither the text nor a path in it may make the library read files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -45,9 +59,17 @@ export function mailOf({ to, subject, text, html, key, atMs }: Message, { name, 
       // Programs that answer mails, such as those that announce an absence, leave such mails unanswered.
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
+      ...(list && {
+        'List-Id': list.id.replace(/>$/, `.${host}>`),
+        'List-Unsubscribe': `<${list.unsubscribeUrl}>`,
+        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      }),
     },
   }
 }
+
+const idOf = (key: string, host: string): string =>
+  `<${createHash('sha256').update(key).digest('base64url').slice(0, 32)}@${host}>`
 
 const MAX_SUBJECT = 200
 

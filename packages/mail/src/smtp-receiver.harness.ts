@@ -28,6 +28,7 @@ export class SmtpReceiver {
   private constructor(refuses: Refusal) {
     this.#server = new SMTPServer({
       authOptional: true,
+      closeTimeout: 100,
       disabledCommands: ['STARTTLS'],
       onRcptTo({ address }, _session, callback) {
         const refusal = refuses(address)

@@ -6,6 +6,7 @@ import { errorTexts } from '../kit/error-texts.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Group } from '../model/group.ts'
 import { type ParentRef, parentIds } from '../model/parent.ts'
+import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import type { CallContext, Tx } from '../operations/context.ts'
 import { unscopedBatchQuery, unscopedCommand, unscopedQuery } from '../operations/operation.ts'
@@ -99,6 +100,17 @@ export const notificationEmailInEachGroup = unscopedBatchQuery(
     })
   },
 )
+
+/** Returns the address that notifications about a project go to: that of the nearest group with one, or the one for everything. */
+export async function notificationEmailOf(
+  context: ReadContext,
+  { id, email }: Pick<User, 'id' | 'email'>,
+  { groupIds }: Pick<Project, 'groupIds'>,
+): Promise<string> {
+  const chosen = await notificationEmailsIn(context, id, groupIds)
+  const nearest = groupIds.findLast((groupId) => chosen.has(groupId)) ?? 0
+  return chosen.get(nearest) ?? email
+}
 
 const shownGlobally = (user: User, stored: StoredSetting | undefined): GlobalNotificationSetting => ({
   ...(stored ?? defaultGlobalSetting),

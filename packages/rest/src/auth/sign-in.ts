@@ -14,6 +14,7 @@ import { dismissRoutes } from './dismiss-message.ts'
 import { fieldsOf, hiddenFields, localPath, START_PATH } from './form-fields.ts'
 import { type Answer, type Page, pageRoutes, redirectReply } from './page.ts'
 import { csrfFieldFor, isOurForm, setSessionCookie } from './session-cookie.ts'
+import { unsubscribeRoutes } from './unsubscribe.ts'
 
 const SIGN_IN_PATH = '/users/sign_in'
 const SIGN_OUT_PATH = '/users/sign_out'
@@ -35,6 +36,7 @@ export function signInRoutes(core: Core, explorerPath?: string): ServedRoute[] {
     ]),
     ...dismissRoutes(core),
     ...confirmEmailRoutes(core),
+    ...unsubscribeRoutes(core),
   ]
 }
 
