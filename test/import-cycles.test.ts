@@ -3,6 +3,7 @@ import { cyclesOf, fileGraph, folderGraph, isTest, packages, sourcesOf } from '.
 
 /** Areas of the core that refer to each other: a project has members, and a member belongs to a project. */
 const areasOfCore: readonly string[] = [
+  'emails',
   'groups',
   'members',
   'oauth',

@@ -17,6 +17,15 @@ const pages: Readonly<Record<string, Check>> = {
     expect([asked.id, again.id, approved.id, member.id]).toEqual(Array(4).fill(user.id))
     expect([pending.length, approved.access_level, member.access_level]).toEqual([1, 20, 20])
   },
+  'docs/notifications.md': ([, , before, everywhere, group, project, reset, email]) => {
+    expect([before.level, everywhere.level, group]).toEqual(['participating', 'mention', { level: 'watch' }])
+    expect(project).toMatchObject({
+      level: 'custom',
+      events: { new_note: true, failed_pipeline: false, approver: null },
+    })
+    expect(reset).toEqual({ level: 'global' })
+    expect(email).toEqual({ id: email.id, email: 'root@home.example', confirmed_at: null })
+  },
   'docs/deploy-tokens.md': ([, , shown, listed, all]) => {
     expect(shown).toMatchObject({ scopes: ['read_registry', 'write_registry'], expired: false })
     expect([listed, all]).toEqual([[shown], []])

@@ -11,6 +11,7 @@ import { doctorCommand } from './commands/doctor.ts'
 import { exportCommand } from './commands/export.ts'
 import { exportQueueCommand } from './commands/export-queue.ts'
 import { hooksCommand } from './commands/hooks.ts'
+import { mailCommand } from './commands/mail.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { oauthAppCommand } from './commands/oauth-app.ts'
 import { serveCommand } from './commands/serve.ts'
@@ -37,6 +38,7 @@ const commands: readonly CommandDefinition[] = [
   userCommand,
   oauthAppCommand,
   hooksCommand,
+  mailCommand,
   migrateCommand,
   backupCommand,
   doctorCommand,

@@ -31,6 +31,9 @@ export * from './discussions/award-emoji-operations.ts'
 export * from './discussions/commit-comments.ts'
 export * from './discussions/discussion-operations.ts'
 export * from './discussions/note-operations.ts'
+export { type Email, MAX_EMAILS } from './emails/email.ts'
+export * from './emails/email-operations.ts'
+export { findEmail } from './emails/email-store.ts'
 export { type DeploymentRecord, deploymentStatuses } from './environments/deployment.ts'
 export type {} from './environments/deployment-store.ts'
 export {
@@ -246,6 +249,26 @@ export {
 } from './notes/note.ts'
 export * from './notes/note-listings.ts'
 export { findNote } from './notes/note-store.ts'
+export {
+  effectiveSetting,
+  isSelected,
+  type NotificationLevel,
+  type NotificationSetting,
+  type NotificationSwitch,
+  notificationLevels,
+  notificationSwitches,
+} from './notifications/notification-level.ts'
+export { isNotified, type Relation } from './notifications/notification-policy.ts'
+export * from './notifications/notification-setting-operations.ts'
+export type {} from './notifications/notification-setting-store.ts'
+export {
+  findNotification,
+  insertNotification,
+  type Notification,
+  type NotifiedKind,
+} from './notifications/notification-store.ts'
+export { type Notified, recipientsOf } from './notifications/recipients.ts'
+export * from './notifications/unsubscribe-operations.ts'
 export * from './oauth/application.ts'
 export * from './oauth/application-operations.ts'
 export type {} from './oauth/application-store.ts'

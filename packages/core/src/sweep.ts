@@ -1,4 +1,5 @@
 import { type Log, RepeatingTask } from '@penstock/runtime'
+import { deleteUnconfirmedEmails } from './emails/email-store.ts'
 import { deleteScheduledEnvironments } from './environments/environment-operations.ts'
 import { sweepRepositories } from './git/sweep-repositories.ts'
 import { undoUnfinishedChanges } from './git/undo-change.ts'
@@ -6,6 +7,7 @@ import { deleteExpiredHookEvents } from './hooks/hook-payload-store.ts'
 import { sweepHookLog } from './hooks/sweep-hook-log.ts'
 import { DAY_MS } from './kit/day.ts'
 import { mergeDueRequests } from './merge-requests/automatic-merges.ts'
+import { deleteNotificationsBefore } from './notifications/notification-store.ts'
 import { deleteExpiredCodes } from './oauth/code-store.ts'
 import { deleteExpiredDeviceCodes } from './oauth/device-code-store.ts'
 import { deleteExpiredOAuthTokens } from './oauth/oauth-token-store.ts'
@@ -25,6 +27,9 @@ export interface Retention {
 }
 
 const EVERY_MS = 3_600_000
+/** Longer than mails are tried. */
+const NOTIFICATIONS_MS = 7 * DAY_MS
+const UNCONFIRMED_EMAILS_MS = 30 * DAY_MS
 /** The limit of one transaction, because other writers wait until it ends. */
 const EVENTS_PER_TRANSACTION = 1_000
 
@@ -53,6 +58,8 @@ export async function sweep(core: Core, { eventDays }: Retention): Promise<void>
     deleteExpiredSpamLogs,
     deleteExpiredCallCounts,
     deleteExpiredHookEvents,
+    (tx: Pick<Tx, 'db' | 'nowMs'>) => deleteNotificationsBefore(tx, tx.nowMs - NOTIFICATIONS_MS),
+    (tx: Pick<Tx, 'db' | 'nowMs'>) => deleteUnconfirmedEmails(tx, tx.nowMs - UNCONFIRMED_EMAILS_MS),
   ]
   for (const deleteExpired of deletions) await write(deleteExpired)
   const beforeMs = core.clock.nowMs() - eventDays * DAY_MS

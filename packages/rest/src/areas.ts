@@ -7,6 +7,7 @@ import { commitsArea } from './areas/commits.ts'
 import { contextCommitsArea } from './areas/context-commits.ts'
 import { deployTokensArea } from './areas/deploy-tokens.ts'
 import { deploymentsArea } from './areas/deployments.ts'
+import { emailsArea } from './areas/emails.ts'
 import { environmentsArea } from './areas/environments.ts'
 import { featureFlagsArea } from './areas/feature-flags.ts'
 import { geoNodesArea } from './areas/geo-nodes.ts'
@@ -21,6 +22,7 @@ import { mergeRequestsArea } from './areas/merge-requests.ts'
 import { milestonesArea } from './areas/milestones.ts'
 import { namespacesArea } from './areas/namespaces.ts'
 import { notesArea } from './areas/notes.ts'
+import { notificationSettingsArea } from './areas/notification-settings.ts'
 import { pipelineChangesArea } from './areas/pipeline-changes.ts'
 import { pipelinesArea } from './areas/pipelines.ts'
 import { projectsArea } from './areas/projects.ts'
@@ -38,6 +40,7 @@ import type { Area } from './routing/route.ts'
 export const areas: readonly Area[] = [
   accessTokensArea,
   usersArea,
+  emailsArea,
   groupsArea,
   namespacesArea,
   projectsArea,
@@ -70,4 +73,5 @@ export const areas: readonly Area[] = [
   deploymentsArea,
   featureFlagsArea,
   geoNodesArea,
+  notificationSettingsArea,
 ]

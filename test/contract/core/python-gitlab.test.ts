@@ -309,6 +309,19 @@ const expected: Readonly<Record<string, unknown>> = {
     credential: ['GitlabAuthenticationError', 401, '401 Unauthorized'],
     after: [...notFound, '404 Not found'],
   },
+  notification_settings: {
+    everything: ['participating', 'watch', true],
+    project: ['custom', true, null],
+    group: 'global',
+    unknown: ['GitlabUpdateError', 400, "'loud' is not a valid level"],
+    reset: 'participating',
+  },
+  email_addresses: {
+    added: ['pia@home.test', true],
+    listed: true,
+    left: 1,
+    invalid: ['GitlabCreateError', 400, { email: ['is invalid'] }],
+  },
   comments: {
     notes: ['Because', 'Look here', 'Why?', 'closed'],
     reply: ['Because', 'DiscussionNote'],

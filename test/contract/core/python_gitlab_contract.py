@@ -824,6 +824,44 @@ def deploy_tokens():
 
 
 @step
+def notification_settings():
+    group = new_group("bells")
+    project = new_project("chime", group)
+    before = root.notificationsettings.get().level
+    everything = root.notificationsettings.get()
+    everything.level = gitlab.const.NotificationLevel.WATCH.value
+    everything.save()
+    of_project = project.notificationsettings.get()
+    of_project.level = "custom"
+    of_project.new_note = True
+    of_project.save()
+    of_project = project.notificationsettings.get()
+    of_group = group.notificationsettings.get()
+    return {
+        "everything": [before, root.notificationsettings.get().level, "@" in everything.notification_email],
+        "project": [of_project.level, of_project.events["new_note"], of_project.events["new_epic"]],
+        "group": of_group.level,
+        "unknown": refusal(root.notificationsettings.update, new_data={"level": "loud"}),
+        "reset": root.notificationsettings.update(new_data={"level": before})["level"],
+    }
+
+
+@step
+def email_addresses():
+    user = new_user("pia")
+    user = root.users.get(user.id)
+    added = user.emails.create({"email": "pia@home.test", "skip_confirmation": True})
+    listed = [each.email for each in user.emails.list(get_all=True)]
+    added.delete()
+    return {
+        "added": [added.email, added.confirmed_at is not None],
+        "listed": "pia@home.test" in listed,
+        "left": len(user.emails.list(get_all=True)),
+        "invalid": refusal(user.emails.create, {"email": "nowhere"}),
+    }
+
+
+@step
 def comments():
     project = new_project("talk", new_group("talkers"))
     issue = project.issues.create({"title": "Leak"})

@@ -10,7 +10,6 @@ const wholeUser: Shape = {
   lacks: ['password', 'password_hash'],
 }
 const user: Shape = { has: basicUserMembers, lacks: ['password', 'password_hash'] }
-const email: Shape = { has: { id: 'int', email: 'text', confirmed_at: 'time?' } }
 const done: Shape = { is: true }
 
 /** A bot sees only the members of its project or group. */
@@ -27,12 +26,6 @@ export const area: MatrixArea = {
       may: 'signed in',
       answer: [200, wholeUser],
       scopes: readUser,
-    },
-    {
-      call: 'GET /user/emails',
-      may: 'signed in',
-      answer: [200, listOf(email)],
-      scopes: ['read_user', 'email'],
     },
     {
       call: 'GET /users : by name',

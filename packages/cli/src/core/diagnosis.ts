@@ -18,6 +18,7 @@ import { UsageError } from '../process/environment.ts'
 import { exportConfig, gatewayUrl } from '../settings/export-config.ts'
 import type { Settings } from '../settings/setting-table.ts'
 import { counted, formatCount } from '../text/wording.ts'
+import { mailDirectory } from './mail-transport.ts'
 import { type CoreDatabaseTables, coreDatabase } from './open-core.ts'
 
 export interface Finding {
@@ -39,6 +40,7 @@ export async function diagnose(settings: Settings): Promise<Finding[]> {
     ...entryFindings(settings.dataDir),
     ...(await databaseFindings(settings)),
     ...exportFindings(settings),
+    mailFinding(settings),
     await portFinding('core.listen', settings['core.listen']),
     await portFinding('observability.listen', settings['observability.listen']),
     ...(await Promise.all(settings['gateway.http'].map((address) => portFinding('gateway.http', address)))),
@@ -174,6 +176,16 @@ function exportFindings(settings: Settings): Finding[] {
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     return error.lines.map((message) => ({ grade: 'wrong', message }))
+  }
+}
+
+function mailFinding(settings: Settings): Finding {
+  const server = settings['core.smtpUrl']
+  if (server !== undefined) return { grade: 'ok', message: `mails are sent through ${server.host}:${server.port}` }
+  return {
+    grade: 'note',
+    message: `mails are not sent: the newest 1,000 are in ${mailDirectory(settings)}`,
+    remedy: 'set PENSTOCK_SMTP_URL, and check it with penstock mail test',
   }
 }
 

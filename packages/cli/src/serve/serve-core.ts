@@ -4,9 +4,11 @@ import { autoMergeListener, type Core, ensureRootToken, startSweeping } from '@p
 import { HOOKS_PATH, hooksListener } from '@penstock/exporter'
 import { EXPLORER_PATH, explorerRoutes, graphqlRoutes } from '@penstock/graphql'
 import { listen, type RefusalForm } from '@penstock/http'
+import { MailQueue } from '@penstock/mail'
 import { areas, oauthRoutes, restListener, shownMessages, signInRoutes, signInUrl } from '@penstock/rest'
 import { type Log, TrustedProxies } from '@penstock/runtime'
 import { Webhooks } from '@penstock/webhooks'
+import { mailTransport } from '../core/mail-transport.ts'
 import { openCore } from '../core/open-core.ts'
 import { coreExportListener } from '../exporting/core-exports.ts'
 import { Exporting } from '../exporting/exporting.ts'
@@ -36,7 +38,7 @@ const refusalForm: RefusalForm = {
 }
 
 /**
- * Serves the core on its address, exports its pipelines and calls its hooks.
+ * Serves the core on its address, exports its pipelines, calls its hooks and sends its mails.
  *
  * @throws {UsageError} if the directory or the database cannot be used; the system's error if the address cannot be bound
  */
@@ -68,9 +70,11 @@ export async function serveCore(
       const exporting = new Exporting({ ...exports, core: plain, db, random, log })
       const { exporter } = exporting
       const webhooks = new Webhooks({ core: plain, random, newClaim: randomUUID, log })
+      const transport = mailTransport(settings, { externalUrl, clock })
+      const mails = new MailQueue({ core: plain, transport, random, newClaim: randomUUID, log })
       const core: Core = {
         ...plain,
-        listeners: [coreExportListener(exporter), webhooks.listener, autoMergeListener],
+        listeners: [coreExportListener(exporter), webhooks.listener, mails.listener, autoMergeListener],
         hookCalls: webhooks.calls,
       }
       const rootToken = await ensureRootToken(core, settings.rootToken)
@@ -112,6 +116,7 @@ export async function serveCore(
       }
       exporting.start()
       webhooks.start()
+      mails.start()
       const sweeping = startSweeping(core, { eventDays: settings['core.eventRetentionDays'] }, log)
       return {
         url: externalUrl,
@@ -123,6 +128,7 @@ export async function serveCore(
           await listening.close(AbortSignal.timeout(timeoutMs))
           await exporting.end()
           await webhooks.end()
+          await mails.end()
           await sweeping.end()
           await close()
         },

@@ -1,5 +1,5 @@
 import { row } from './setting-row.ts'
-import { address, flag, integer, networks, text, tokenPrefix, url } from './setting-shapes.ts'
+import { address, flag, integer, mailAddress, networks, smtpUrl, text, tokenPrefix, url } from './setting-shapes.ts'
 
 export const coreSettingRows = {
   'core.listen': row('PENSTOCK_CORE_LISTEN', address, '127.0.0.1:8080', 'REST API and sign-in pages of the core.'),
@@ -74,6 +74,19 @@ export const coreSettingRows = {
     integer(0, 86_400),
     '60',
     'How long a process uses application settings before it reads them again. A process sees its own changes at once. 0: it reads them for every use.',
+  ),
+  'core.smtpUrl': row(
+    'PENSTOCK_SMTP_URL',
+    smtpUrl,
+    undefined,
+    'The server that mails are sent through, such as `smtps://user:password@mail.example.com`. The port is 587 (`smtp`) or 465 (`smtps`) unless the URL has one; `smtp` uses STARTTLS if the server offers it, and needs it if there is a password. Unset: mails are written to `mail` in the data directory, the newest 1,000.',
+    { secret: true },
+  ),
+  'core.mailFrom': row(
+    'PENSTOCK_MAIL_FROM',
+    mailAddress,
+    undefined,
+    'The address that mails are sent from. Unset: `penstock` at the host of `core.externalUrl`.',
   ),
   'core.captchaSiteKey': row(
     'PENSTOCK_CAPTCHA_SITE_KEY',

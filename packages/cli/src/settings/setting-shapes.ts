@@ -1,4 +1,5 @@
 import { allowedOriginPattern, canBeApiKey, type ListenAddress, type UpstreamConfig } from '@penstock/gateway'
+import { type SmtpServer, smtpServerOf } from '@penstock/mail'
 import { TrustedProxies } from '@penstock/runtime'
 
 /** The parser for one kind of value, with a description of its form for error messages. */
@@ -30,6 +31,17 @@ export const tokenPrefix: Shape<string> = {
 export const databaseUrl: Shape<string> = {
   form: 'a URL that starts with postgres:// or postgresql://',
   parse: (value) => (/^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value) ? value : undefined),
+}
+
+/** May contain a password, so error messages never show the value. */
+export const smtpUrl: Shape<SmtpServer> = {
+  form: 'smtp:// or smtps:// with a host, and nothing after the port',
+  parse: smtpServerOf,
+}
+
+export const mailAddress: Shape<string> = {
+  form: 'an e-mail address such as penstock@example.com',
+  parse: (value) => (/^[\w.+-]{1,64}@[\w.-]{1,253}$/.test(value) ? value : undefined),
 }
 
 export const serviceName: Shape<string> = {

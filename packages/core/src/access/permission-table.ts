@@ -57,6 +57,8 @@ export const permissionTable = {
   read_members: { least: guest, visitors: 'anyone' },
   /** To see one's own request, if not those of others. */
   read_access_request: { least: minimal, visitors: 'signed_in', fromBelow: true },
+  /** To have notification settings of one's own. */
+  set_notifications: { least: minimal, visitors: 'signed_in', fromBelow: true },
   admin_project_members: { least: maintainer },
   admin_group_members: { least: owner },
   admin_access_tokens: { least: maintainer },

@@ -30,12 +30,6 @@ export const getCurrentUser = unscopedQuery(
   async (context): Promise<UserProfile> => profileOf(await getUser(context, context.actor!.id), context.actor),
 )
 
-/** Lists the e-mail addresses of the actor. Every user has exactly one. */
-export const listOwnEmails = unscopedQuery(
-  { name: 'listOwnEmails', input: z.object({}) },
-  async (context): Promise<User[]> => [await getUser(context, context.actor!.id)],
-)
-
 export const getUserProfile = unscopedQuery(
   { name: 'getUserProfile', input: z.object({ user: z.int() }) },
   async (context, { user: id }) => {
@@ -116,7 +110,7 @@ export const updateUser = unscopedSteps(
       const { email, username, admin } = input
       if (before.isBot && admin) throw invalid({ admin: ['cannot be set for a bot'] })
       if (before.isBot && passwordHash !== undefined) throw invalid({ password: ['cannot be set for a bot'] })
-      if (email !== undefined && email.toLowerCase() !== before.email) await requireFreeEmail(tx, email)
+      if (email !== undefined) await requireFreeEmail(tx, email, id)
       if (username !== undefined && username !== before.username) await moveNamespace(tx, before, username)
       // An instance without an administrator could not appoint one.
       if (admin === false && id === tx.actor?.id) throw forbidden()
@@ -210,8 +204,10 @@ function validateUserFields(input: {
   if (found.length > 0) throw invalid(Object.fromEntries(found))
 }
 
-async function requireFreeEmail(tx: Tx, email: string): Promise<void> {
-  if ((await findUserByEmail(tx, email)) !== undefined)
+/** A confirmed address of the user `ownerId` is free for that user. */
+async function requireFreeEmail(tx: Tx, email: string, ownerId?: number): Promise<void> {
+  const owner = await findUserByEmail(tx, email)
+  if (owner !== undefined && owner.id !== ownerId)
     throw new DomainError({ code: 'conflict', reason: 'Email has already been taken' })
 }
 

@@ -1,4 +1,5 @@
 import type { Generated, Selectable } from 'kysely'
+import { insertEmail, replacePrimaryEmail } from '../emails/email-store.ts'
 import { insertRoute } from '../groups/route-store.ts'
 import { MAX_INTEGER } from '../kit/common-fields.ts'
 import { dayAt } from '../kit/day.ts'
@@ -132,11 +133,14 @@ export function findUserByLogin(context: ReadContext, login: string): Promise<Us
   return login.includes('@') ? findUserByEmail(context, login) : findUserByUsername(context, login)
 }
 
+/** Finds a user by a confirmed address. */
 export async function findUserByEmail({ db }: ReadContext, email: string): Promise<User | undefined> {
   const row = await db
-    .selectFrom('users')
+    .selectFrom('emails')
+    .innerJoin('users', 'users.id', 'emails.user_id')
     .select(userColumns)
-    .where('email', '=', email.toLowerCase())
+    .where('emails.email', '=', email.toLowerCase())
+    .where('emails.confirmed_at_ms', 'is not', null)
     .executeTakeFirst()
   return row && userOf(row)
 }
@@ -209,7 +213,7 @@ export interface UserDraft {
   readonly botHome?: BotHome
 }
 
-/** Inserts a user and the route of its namespace. @throws the database's error if username or e-mail address is taken */
+/** Inserts a user, the route of its namespace and its address. @throws the database's error if username or e-mail address is taken */
 export async function insertUser({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft: UserDraft): Promise<User> {
   const row = await db
     .insertInto('users')
@@ -231,6 +235,7 @@ export async function insertUser({ db, nowMs }: Pick<Tx, 'db' | 'nowMs'>, draft:
     .returning(userColumns)
     .executeTakeFirstOrThrow()
   await insertRoute(db, draft.username, { user_id: row.id })
+  await insertEmail({ db, nowMs }, { userId: row.id, email: draft.email, isConfirmed: true })
   return userOf(row)
 }
 
@@ -251,12 +256,13 @@ export type UserChanges = Partial<
   >
 >
 
-/** Updates the row only, not the routes of a new username. A key with the value `undefined` clears an optional column. */
+/** Updates the row and its primary address, not the routes of a new username. A key with the value `undefined` clears an optional column. */
 export async function updateUserRow(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
   id: number,
   changes: UserChanges,
 ): Promise<User> {
+  if (changes.email !== undefined) await changePrimaryEmail({ db, nowMs }, id, changes.email.toLowerCase())
   const row = await db
     .updateTable('users')
     .set({
@@ -277,6 +283,11 @@ export async function updateUserRow(
     .returning(userColumns)
     .executeTakeFirstOrThrow()
   return userOf(row)
+}
+
+async function changePrimaryEmail(tx: Pick<Tx, 'db' | 'nowMs'>, id: number, to: string): Promise<void> {
+  const { email } = await getUser(tx, id)
+  if (to !== email) await replacePrimaryEmail(tx, id, { from: email, to })
 }
 
 /** Records that the user was active today. */

@@ -2,6 +2,7 @@ import { createUser, grantToken } from '@penstock/core'
 import type { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { RestServer } from '../server/rest-server.harness.ts'
+import { emailsArea } from './emails.ts'
 import { groupsArea } from './groups.ts'
 import { membersArea } from './members.ts'
 import { projectsArea } from './projects.ts'
@@ -12,7 +13,7 @@ let server: RestServer
 let token: string
 
 beforeEach(async () => {
-  server = await RestServer.start({ areas: [usersArea, groupsArea, projectsArea, membersArea] })
+  server = await RestServer.start({ areas: [usersArea, emailsArea, groupsArea, projectsArea, membersArea] })
   world = server.world
   token = await server.tokenOf(await world.user('root', { isAdministrator: true }))
 })

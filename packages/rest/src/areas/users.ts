@@ -5,31 +5,22 @@ import {
   deactivateUser,
   getCurrentUser,
   getUserProfile,
-  listOwnEmails,
   listStarredProjects,
   listUserActivities,
   listUserProjects,
   listUsers,
   removeUser,
-  type User,
   type UserActivity,
   unblockUser,
   updateUser,
 } from '@penstock/core'
 import { z } from 'zod'
-import { isoTime } from '../routing/iso-time.ts'
 import { type Area, route, type Shape } from '../routing/route.ts'
 import { orderedList } from './parameters/lists.ts'
 import { projectList } from './parameters/projects.ts'
-import { changedUser, newUser, oneUser, ownEmails, ownUser, userList } from './parameters/users.ts'
+import { changedUser, newUser, oneUser, ownUser, userList } from './parameters/users.ts'
 import { listedProjectShape, withSimple } from './shapes/project-shape.ts'
 import { userShape } from './shapes/user-shape.ts'
-
-/** An e-mail address. It is always confirmed, because only administrators set addresses. */
-const emailShape: Shape<User> = {
-  schema: z.object({ id: z.int(), email: z.string(), confirmed_at: z.string() }).meta({ id: 'Email' }),
-  of: ({ id, email, createdAtMs }) => ({ id, email, confirmed_at: isoTime(createdAtMs) }),
-}
 
 const activityShape: Shape<UserActivity> = {
   schema: z
@@ -60,16 +51,6 @@ export const usersArea: Area = {
       scopes,
       parameters: ownUser,
       shape: userShape,
-    }),
-    route({
-      method: 'GET',
-      path: '/user/emails',
-      operation: listOwnEmails,
-      summary: 'List the e-mail addresses of the current user.',
-      scopes: [...scopes, 'email'],
-      shape: emailShape,
-      isList: true,
-      parameters: ownEmails,
     }),
     route({
       method: 'GET',

@@ -9,10 +9,12 @@ import {
   type User,
 } from '@penstock/core'
 import { html, type Incoming, type RouteRequest, type ServedRoute, sessionSecretIn } from '@penstock/http'
+import { confirmEmailRoutes } from './confirm-email.ts'
 import { dismissRoutes } from './dismiss-message.ts'
 import { fieldsOf, hiddenFields, localPath, START_PATH } from './form-fields.ts'
 import { type Answer, type Page, pageRoutes, redirectReply } from './page.ts'
 import { csrfFieldFor, isOurForm, setSessionCookie } from './session-cookie.ts'
+import { unsubscribeRoutes } from './unsubscribe.ts'
 
 const SIGN_IN_PATH = '/users/sign_in'
 const SIGN_OUT_PATH = '/users/sign_out'
@@ -34,6 +36,8 @@ export function signInRoutes(core: Core, explorerPath?: string): ServedRoute[] {
       { method: 'POST', path: SIGN_OUT_PATH, handle: (request) => handleSignOut(core, request) },
     ]),
     ...dismissRoutes(core),
+    ...confirmEmailRoutes(core),
+    ...unsubscribeRoutes(core),
   ]
 }
 

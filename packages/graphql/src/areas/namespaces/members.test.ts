@@ -102,6 +102,16 @@ describe('members of a group', () => {
     })
   })
 
+  test('shows the address for notifications about the group to the member only', async () => {
+    const query = `{ group(fullPath: "acme/tools") { groupMembers { nodes { user { username } notificationEmail } } } }`
+    const { body } = await server.ask(query, { as: alice })
+    expect(body.data.group.groupMembers.nodes).toEqual([
+      { user: { username: 'bob' }, notificationEmail: null },
+      { user: { username: 'alice' }, notificationEmail: alice.email },
+      { user: { username: 'olga' }, notificationEmail: null },
+    ])
+  })
+
   test('returns null to callers who may not see the members', async () => {
     // A role in a project shows the groups above it, but not their members.
     const { body } = await server.ask('{ group(fullPath: "acme") { fullPath groupMembers { nodes { id } } } }', {

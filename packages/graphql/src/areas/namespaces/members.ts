@@ -4,12 +4,13 @@ import {
   groupMembers,
   type InputSchema,
   type Member,
+  notificationEmailInEachGroup,
   type Operation,
   projectMembers,
 } from '@penstock/core'
 import { loadBatched, performIn, type RequestContext } from '../../request/request-context.ts'
 import { connectionField } from '../../schema/connection-field.ts'
-import { lookup } from '../../schema/cost.ts'
+import { lookup, withCost } from '../../schema/cost.ts'
 import { orderIn, sharedEnums } from '../../schema/enums.ts'
 import type { Kit } from '../../schema/kit.ts'
 import { mutation } from '../../schema/mutation.ts'
@@ -69,8 +70,13 @@ export function addMembers(kit: Kit): void {
     fields: (t) => ({
       group: t.field({ type: 'Group', resolve: (member, _args, context) => groupOf(member, context) }),
       notificationEmail: t.string({
-        description: 'Group-specific notification address, visible to the member; always null',
-        resolve: () => null,
+        description: 'Address for notifications about the group, visible only to the member',
+        ...withCost(lookup),
+        resolve: async (member, _args, context) => {
+          if (member.user.id !== context.actor?.id) return null
+          const group = await groupOf(member, context)
+          return group && loadBatched(context, notificationEmailInEachGroup, group)
+        },
       }),
       userPermissions: t.field({ type: 'GroupMemberPermissions', nullable: false, resolve: (member) => member }),
     }),

@@ -1,0 +1,220 @@
+import {
+  type Core,
+  type CoreTables,
+  type DomainEvent,
+  type EventListener,
+  findEmail,
+  findNotification,
+  insertNotification,
+  readContextOf,
+  recipientsOf,
+  settingOf,
+  type Tx,
+} from '@penstock/core'
+import type { Db } from '@penstock/db'
+import {
+  type Attempt,
+  type ClaimedDelivery,
+  DeliveryQueue,
+  type DeliveryTables,
+  Drain,
+  type NewDelivery,
+  type Outcome,
+} from '@penstock/delivery'
+import { type Log, type Random, RepeatingTask } from '@penstock/runtime'
+import { confirmationMail } from './confirmation-mail.ts'
+import type { Message } from './message.ts'
+import { notificationSources } from './notification-events.ts'
+import { notificationMail } from './notification-mail.ts'
+import { readNotified } from './read-notified.ts'
+import { MAIL_MS } from './smtp-transport.ts'
+import type { MailTransport } from './transport.ts'
+
+export const MAIL_QUEUE = 'mail'
+/** All mails go to one server, so that they wait together while it is away. */
+const LANE = 'mail'
+/** Notifications that are waiting for the search for their recipients. */
+const EXPANSION_LANE = 'recipients'
+const RECIPIENTS_PER_TRANSACTION = 1_000
+const BATCH = 8
+const CONCURRENCY = 4
+/** Longer than a batch can take: its mails are sent at the same time. */
+const LEASE_MS = MAIL_MS + 60_000
+const GIVE_UP_AFTER_MS = 3 * 86_400_000
+const POLL_MS = 1_000
+const PRUNE_EVERY_MS = 600_000
+const KEPT_MS = 3_600_000
+const PRUNED_ROWS = 1_000
+
+export interface MailQueueOptions {
+  /** The core; its database has the tables of deliveries too. */
+  readonly core: Core
+  readonly transport: MailTransport
+  readonly random: Random
+  readonly newClaim: () => string
+  readonly log: Log
+}
+
+const done: Outcome = { kind: 'delivered', rejectedItems: 0, message: '' }
+
+/**
+ * The mails of a core. A mail is enqueued in the transaction of the change that causes it, and composed when it is sent. It is
+ * sent at least once: if the process ends before the answer of the server is stored, it is sent again.
+ */
+export class MailQueue {
+  /** Enqueues the mails that events cause. */
+  readonly listener: EventListener
+  readonly #core: Core
+  readonly #transport: MailTransport
+  readonly #log: Log
+  readonly #queue: DeliveryQueue
+  readonly #drain: Drain
+  readonly #stop = new AbortController()
+  #running: Promise<void> | undefined
+  #pruning: RepeatingTask | undefined
+
+  constructor({ core, transport, random, newClaim, log }: MailQueueOptions) {
+    this.#core = core
+    this.#transport = transport
+    this.#log = log
+    this.#queue = new DeliveryQueue(withDeliveries(core.db), MAIL_QUEUE)
+    this.#drain = new Drain({
+      queue: this.#queue,
+      send: (batch, signal) => this.#sendAll(batch, signal),
+      clock: core.clock,
+      random,
+      newClaim,
+      retry: { baseMs: 5_000, capMs: 900_000, giveUpAfterMs: GIVE_UP_AFTER_MS },
+      circuit: { failuresToOpen: 5, baseMs: 1_000, capMs: 60_000 },
+      leaseMs: LEASE_MS,
+      batchSize: BATCH,
+      concurrency: CONCURRENCY,
+      laneConcurrency: CONCURRENCY,
+      slowMs: MAIL_MS,
+      pollMs: POLL_MS,
+      onSettled: (settled) => {
+        for (const { delivery, settlement } of settled) {
+          if (settlement.kind !== 'dead') continue
+          log.error(
+            { event: 'mail.given_up', delivery: delivery.key, reason: settlement.reason },
+            'a mail was given up',
+          )
+        }
+      },
+      onError: (error) => log.error({ event: 'mail.failed', err: error }, 'mails could not be sent'),
+    })
+    const enqueue = (tx: Tx, keys: readonly string[], lane: string) =>
+      this.#queue.enqueue(tx.db as unknown as DeliveryTransaction, deliveriesOf(keys, lane), tx.nowMs)
+    this.listener = {
+      types: new Set<DomainEvent['type']>([
+        'email.added',
+        ...(Object.keys(notificationSources) as DomainEvent['type'][]),
+      ]),
+      onEvent: async (tx, event) => {
+        const { type, objectId, projectId } = event
+        if (type === 'email.added') await enqueue(tx, [`confirmation.${objectId}`], LANE)
+        else if (projectId !== undefined) {
+          const drafts = await notificationSources[type]!(tx, event)
+          if (drafts.length === 0 || (await settingOf(tx.core, 'silent_mode_enabled'))) return
+          const actorId = event.actorId ?? tx.actor?.id
+          const keys: string[] = []
+          for (const draft of drafts) {
+            keys.push(`notification.${await insertNotification(tx, { ...draft, projectId, actorId })}`)
+          }
+          await enqueue(tx, keys, EXPANSION_LANE)
+        }
+        tx.afterCommit(this.#wake)
+      },
+    }
+  }
+
+  readonly #wake = async () => this.#drain.wake()
+
+  /** Starts to send mails, including those that earlier processes have left. */
+  start(): void {
+    this.#running = this.#drain.run(this.#stop.signal)
+    const pace = { everyMs: PRUNE_EVERY_MS, clock: this.#core.clock, log: this.#log }
+    this.#pruning = new RepeatingTask('mail.prune_failed', pace, () => this.#prune())
+  }
+
+  /** Sends no further mails, and resolves when those in progress have ended. */
+  async end(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+    await this.#pruning?.end()
+    await this.#transport.close()
+  }
+
+  #sendAll(batch: readonly ClaimedDelivery[], signal: AbortSignal): Promise<(Attempt | undefined)[]> {
+    return Promise.all(
+      batch.map(async (delivery) =>
+        signal.aborted ? undefined : { outcome: await this.#attempt(delivery), progress: '' },
+      ),
+    )
+  }
+
+  /** An error here, such as that of a database that is away, must not affect the other mails of the batch. */
+  async #attempt(delivery: ClaimedDelivery): Promise<Outcome> {
+    try {
+      if (await settingOf(this.#core, 'silent_mode_enabled')) return done
+      if (delivery.lane === EXPANSION_LANE) return await this.#expand(delivery)
+      const message = await this.#compose(delivery)
+      return message === undefined ? done : await this.#transport.send(message)
+    } catch (error) {
+      this.#log.error(
+        { event: 'mail.failed', delivery: delivery.key, err: error },
+        'a mail could not be composed and is tried again',
+      )
+      return { kind: 'retry', retryAfterMs: 0, reason: 'internal error', isLocal: true }
+    }
+  }
+
+  /**
+   * Enqueues a mail for each recipient of a notification. If the process ends meanwhile, this is repeated: the mails that were
+   * enqueued have the same keys then, and are not enqueued again.
+   */
+  async #expand({ key, subject }: ClaimedDelivery): Promise<Outcome> {
+    const [, id] = subject.split('.')
+    const context = readContextOf(this.#core)
+    const notification = await findNotification(context, Number(id))
+    const notified = notification && (await readNotified(context, notification))
+    if (notified === undefined) return done
+    const recipients = await recipientsOf(context, notification!, notified)
+    for (let at = 0; at < recipients.length; at += RECIPIENTS_PER_TRANSACTION) {
+      const keys = recipients.slice(at, at + RECIPIENTS_PER_TRANSACTION).map((userId) => `${key}.${userId}`)
+      await this.#core.db.write((db) =>
+        this.#queue.enqueue(db as unknown as DeliveryTransaction, deliveriesOf(keys, LANE), context.nowMs),
+      )
+    }
+    this.#drain.wake()
+    return done
+  }
+
+  /** Returns the mail; `undefined` if it has become pointless. */
+  async #compose({ key, subject }: ClaimedDelivery): Promise<Message | undefined> {
+    const [what, id, userId] = subject.split('.')
+    const context = readContextOf(this.#core)
+    if (what === 'confirmation') {
+      const email = await findEmail(context, Number(id))
+      const isPointless = email === undefined || email.confirmedAtMs !== undefined
+      return isPointless ? undefined : confirmationMail(this.#core, email, key)
+    }
+    const notification = await findNotification(context, Number(id))
+    return notification && notificationMail(this.#core, notification, { userId: Number(userId), key })
+  }
+
+  async #prune(): Promise<void> {
+    const beforeMs = this.#core.clock.nowMs() - KEPT_MS
+    for (const state of ['delivered', 'dead'] as const) {
+      while (!this.#stop.signal.aborted && (await this.#queue.prune(beforeMs, PRUNED_ROWS, state)) === PRUNED_ROWS);
+    }
+  }
+}
+
+const deliveriesOf = (keys: readonly string[], lane: string): NewDelivery[] =>
+  keys.map((key) => ({ key, lane, subject: key }))
+
+type DeliveryTransaction = Parameters<DeliveryQueue['enqueue']>[0]
+
+/** The database of the core has the table of deliveries, which the exporter creates. */
+const withDeliveries = (db: Db<CoreTables>): Db<DeliveryTables> => db as unknown as Db<DeliveryTables>
