@@ -21,7 +21,7 @@ import {
 import { escaped, htmlDocument } from './html.ts'
 import type { Message } from './message.ts'
 
-/** What happened, as the end of a sentence that begins with a name. */
+/** The event in words, as the end of a sentence that begins with a name. */
 const happened: Readonly<Partial<Record<NotificationSwitch, string>>> = {
   newIssue: 'created the issue',
   closeIssue: 'closed the issue',

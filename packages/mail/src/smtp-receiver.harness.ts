@@ -11,7 +11,7 @@ export interface Received {
   readonly source: string
 }
 
-/** What the server answers to a recipient; `undefined` accepts the mail. */
+/** The answer of the server to a recipient; `undefined` accepts the mail. */
 export type Refusal = (to: string) => { readonly code: number; readonly message: string } | undefined
 
 /** An SMTP server on this machine that keeps the mails it accepts. */

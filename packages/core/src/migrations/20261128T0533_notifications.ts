@@ -1,7 +1,7 @@
 import { tableWithId } from '@penstock/db'
 import type { Migration } from 'kysely'
 
-/** What users are notified about. A row is deleted when its mails have been sent for some time. */
+/** Adds the events that users are notified about. A row is deleted some time after its mails were sent. */
 export const migration: Migration = {
   async up(db) {
     await tableWithId(db, 'notifications')

@@ -13,7 +13,7 @@ const tables = {
   merge_request: { subscriptions: 'merge_request_subscriptions', itemId: 'merge_request_id' },
 } as const satisfies Record<NotifiedKind, unknown>
 
-/** What a notification is about. */
+/** The issue or merge request of a notification, as far as the search for recipients needs it. */
 export interface Notified {
   readonly project: Project
   /** The author, the assignees and the reviewers. */
