@@ -12,7 +12,7 @@ import zlib
 from urllib.parse import quote
 
 import schemathesis
-from world import World, fresh_word, in_days, record_of
+from world import World, fresh_site, fresh_word, in_days, record_of
 
 token = os.environ["ADMINISTRATOR_TOKEN"]
 is_administrator = os.environ["CALLER"] == "administrator"
@@ -82,6 +82,8 @@ PATH = {
     "deployment_id": ("deployment", ["id"]),
     "feature_flag_name": ("feature_flag", ["name"]),
     "feature_flags_user_lists iid": ("user_list", ["iid"]),
+    "geo_nodes id": ("primary_geo_node", ["id"]),
+    "geo_sites id": ("primary_geo_node", ["id"]),
 }
 
 # Values by the name of a parameter in the query or the body. If the name is ambiguous, the first or the third part of the path
@@ -134,6 +136,10 @@ WORDS = {
     "starts_at": lambda: "2026-02-03T04:00:00Z",
     "ends_at": lambda: "2099-02-03T04:00:00Z",
     "font": lambda: "#ffffff",
+    "geo_nodes url": fresh_site,
+    "geo_sites url": fresh_site,
+    "internal_url": fresh_site,
+    "selective_sync_namespace_ids": lambda: [world["group"]["id"]],
     "target_url": lambda: "https://lint.example.test/7",
     "actions": lambda: [{"action": "create", "file_path": f"src/{fresh_word()}", "content": "Hello\n"}],
 }

@@ -186,6 +186,12 @@ class World:
         hook = self._in("project", "hooks", url=url, url_variables=variables, custom_headers=headers)
         return {**hook, "variable": "tenant", "header": "X-Team"}
 
+    def _primary_geo_node(self):
+        """Returns the node that has a status and can be repaired. There is at most one."""
+        nodes = self.call("GET", "/geo_nodes?per_page=100")
+        primary = next((node for node in nodes if node["primary"]), None)
+        return primary or self.call("POST", "/geo_nodes", name=fresh_word(), url=fresh_site(), primary=True)
+
     def _release(self):
         links = [{"name": "Manual", "url": "https://files.example.test/manual"}]
         release = self._in("project", "releases", tag_name=fresh_word(), ref="main", assets={"links": links})
@@ -342,6 +348,10 @@ def record_of(pipeline):
 
 def fresh_word():
     return f"w{uuid.uuid4().hex[:12]}"
+
+
+def fresh_site():
+    return f"https://{fresh_word()}.example.test/"
 
 
 def in_days(days):

@@ -24,8 +24,9 @@ export async function addReceiver(core: Core, founder: Actor): Promise<void> {
   if (items.length > 0) return
   const allowed = await settingOf(core, 'outbound_local_requests_whitelist')
   if (!allowed.includes(DEFAULT_RECEIVER)) {
-    const outboundLocalRequestsWhitelist = [...allowed, DEFAULT_RECEIVER]
-    await perform(core, operator, updateApplicationSettings, { outboundLocalRequestsWhitelist })
+    await perform(core, operator, updateApplicationSettings, {
+      outbound_local_requests_whitelist: [...allowed, DEFAULT_RECEIVER],
+    })
   }
   await perform(core, founder, createHook, { project, name: 'Receiver', url: `http://${DEFAULT_RECEIVER}/`, ...events })
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { describeWithProgram } from '../../../interop/prepared.ts'
-import { hookActions } from '../../hooks/hook-actions.ts'
-import { HookedProject, signingToken } from '../../hooks/hooked-project.ts'
-import { GoClient } from './go-client.ts'
+import { describeWithProgram } from '../../interop/prepared.ts'
+import { GoClient } from '../core/client-go/go-client.ts'
+import { hookActions } from './hook-actions.ts'
+import { HookedProject, signingToken } from './hooked-project.ts'
 
 /**
  * Members of client-go's types that describe more than webhooks: for users, repositories and projects it uses the types of the
