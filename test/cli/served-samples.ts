@@ -64,7 +64,9 @@ export async function serveSamples(): Promise<ServedSamples> {
 async function allDelivered(file: string, exports: number): Promise<void> {
   const database = new Sqlite(file, { readonly: true, fileMustExist: true })
   try {
-    const counts = database.prepare('select state, count(*) from deliveries group by state').raw()
+    const counts = database
+      .prepare("select state, count(*) from deliveries where queue = 'exports' group by state")
+      .raw()
     await until(
       `${exports} exports have been delivered`,
       () => {
