@@ -55,6 +55,7 @@ export const onPostgres: readonly string[] = [
   'packages/rest/',
   'packages/graphql/',
   'packages/webhooks/',
+  'packages/mail/',
   'test/contract/core/',
   'test/core/access-matrix.test.ts',
   'test/core/crash.test.ts',
