@@ -189,8 +189,10 @@ class World:
     def _primary_geo_node(self):
         """Returns the node that has a status and can be repaired. There is at most one."""
         nodes = self.call("GET", "/geo_nodes?per_page=100")
+        if not nodes:
+            return self.call("POST", "/geo_nodes", name=fresh_word(), url=fresh_site(), primary=True)
         primary = next((node for node in nodes if node["primary"]), None)
-        return primary or self.call("POST", "/geo_nodes", name=fresh_word(), url=fresh_site(), primary=True)
+        return primary or self.call("PUT", f"/geo_nodes/{nodes[0]['id']}", primary=True)
 
     def _release(self):
         links = [{"name": "Manual", "url": "https://files.example.test/manual"}]
