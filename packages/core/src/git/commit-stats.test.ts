@@ -63,7 +63,8 @@ test('a request counts 2,000 files, the next one counts further, and other reque
   ])
   expect(first.filter((stats) => stats !== undefined)).toHaveLength(2_000 / FILES)
   expect(first.at(-1)).toBeUndefined()
-  expect(others).toBeGreaterThan(100)
+  // How many depends on the machine. A count that blocks the event loop lets none through.
+  expect(others).toBeGreaterThan(2)
 
   const second = (await list()).items.map(({ stats }) => stats)
   expect(second.slice(0, 20)).toEqual(first.slice(0, 20))
