@@ -196,3 +196,32 @@ test('stale environments are stopped, and old review apps deleted after a week',
   await deleteScheduledEnvironments(world.core)
   expect(await names()).toEqual(['production', 'staging'])
 })
+
+test('many environments are stopped and scheduled in one call, and only those below `review/` are review apps', async () => {
+  const draft = {
+    project_id: project.id,
+    slug: '',
+    tier: 'other',
+    state: 'available',
+    auto_stop_setting: 'always',
+  } as const
+  const rowOf = (name: string) => ({
+    ...draft,
+    name,
+    created_at_ms: 1,
+    updated_at_ms: world.clock.nowMs() - 40 * DAY_MS,
+  })
+  const rows = [
+    ...Array.from({ length: 230 }, (_, index) => rowOf(`review/${index}`)),
+    rowOf('Review/x'),
+    rowOf('reviewer'),
+  ]
+  await world.core.db.write((db) => db.insertInto('environments').values(rows).execute())
+  const before = new Date(world.clock.nowMs() - 8 * DAY_MS).toISOString()
+  expect(await world.perform(mira, stopStaleEnvironments, { project: project.id, before })).toEqual({ stopped: 232 })
+  const schedule = async (limit: number) => {
+    const input = { project: project.id, before, dryRun: false, limit }
+    return (await world.perform(mira, removeReviewApps, input)).scheduled.length
+  }
+  expect([await schedule(150), await schedule(150), await schedule(150)]).toEqual([150, 80, 0])
+})

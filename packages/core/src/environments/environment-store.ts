@@ -19,6 +19,9 @@ interface EnvironmentsTable extends ColumnsOf<typeof environmentFields> {}
 
 type InProject = Pick<Project, 'id'>
 
+/** The beginning of the names of review apps. */
+const REVIEW_FOLDER = 'review/'
+
 const environmentOf = (row: Selectable<EnvironmentsTable>): Environment => fromRow(environmentFields, row)
 const { id: _, ...storedFields } = environmentFields
 
@@ -124,7 +127,8 @@ export async function oldReviewApps(
 ): Promise<Environment[]> {
   const rows = await environmentsOf(context, project)
     .where('state', '=', 'stopped')
-    .where('name', 'like', 'review/%')
+    // Unlike `like`, it distinguishes letter case in both databases.
+    .where(({ fn, val }) => fn<string>('substr', ['name', val(1), val(REVIEW_FOLDER.length)]), '=', REVIEW_FOLDER)
     .where('created_at_ms', '<', beforeMs)
     .where('auto_delete_at_ms', 'is', null)
     .orderBy('id')

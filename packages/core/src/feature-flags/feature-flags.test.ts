@@ -103,6 +103,29 @@ test.each([
   expect(refused).toEqual({ code: 'invalid', fields: { strategies: [expect.stringMatching(message)] } })
 })
 
+test('strategies and scopes that are added together get ids of their own', async () => {
+  const scopes = ['a', 'b', 'c'].map((environmentScope) => ({ environmentScope }))
+  const { strategies } = await add('beta', { strategies: Array(3).fill({ name: 'default', parameters: {}, scopes }) })
+  expect(strategies.map((each) => each.scopes.map((scope) => scope.environmentScope))).toEqual(
+    Array(3).fill(['a', 'b', 'c']),
+  )
+  expect(new Set(strategies.flatMap((each) => each.scopes.map(({ id }) => id))).size).toBe(9)
+  const more = await change('beta', { strategies: [{ name: 'default', parameters: {}, scopes }] })
+  expect(more.strategies.slice(0, 3)).toEqual(strategies)
+  expect(new Set(more.strategies.map(({ id }) => id)).size).toBe(4)
+})
+
+test.each([
+  ['a NUL', 'invalid', JSON.stringify({ userIds: 'a\0b' })],
+  ['an unpaired surrogate', 'invalid', JSON.stringify({ userIds: 'a\ud800' })],
+  ['a reserved name', 'parameters', '{"userIds":"a","__proto__":"b"}'],
+  ['a reserved name, as an object', 'parameters', JSON.parse('{"userIds":"a","__proto__":"b"}')],
+  ['too much text', 'parameters', `{"userIds":"a"${' '.repeat(200_000)}}`],
+])('parameters with %s are refused', async (_, code, parameters) => {
+  const strategies = [{ name: 'userWithId', parameters }]
+  expect(await add('beta', { strategies }).catch(failure)).toMatchObject({ code })
+})
+
 test('a list of users stays while a strategy uses it', async () => {
   const list = await addList('Testers', 'a,b')
   expect(await addList('Testers', 'c').catch(failure)).toMatchObject({ code: 'invalid' })
