@@ -1,5 +1,4 @@
-import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { slugOfName, tierOfName } from '../environments/environment.ts'
 import {
   createEnvironment,
@@ -12,10 +11,8 @@ import {
   updateEnvironment,
 } from '../environments/environment-operations.ts'
 import type { DomainError } from '../kit/domain-error.ts'
-import { accessLevels } from '../model/access-level.ts'
-import type { Project } from '../model/project.ts'
-import type { User } from '../model/user.ts'
 import { putPipelineRecord, removePipeline } from '../pipelines/pipeline-operations.ts'
+import { inProjectWorld, mira, project, world } from '../projects/project-world.harness.ts'
 import { getEnvironment } from './deployed-environment.ts'
 import {
   createDeployment,
@@ -28,17 +25,7 @@ import {
 const DAY_MS = 86_400_000
 const [first, second] = ['1'.repeat(40), '2'.repeat(40)]
 const failure = (error: DomainError) => error.failure
-let world: World
-let mira: User
-let project: Project
-
-beforeEach(async () => {
-  world = await World.open()
-  mira = await world.user('mira')
-  project = await world.project('tools', await world.group('ops'))
-  await world.member(project, mira, accessLevels.maintainer)
-})
-afterEach(() => world.close())
+inProjectWorld('maintainer')
 
 const add = (name: string, more: object = {}) =>
   world.perform(mira, createEnvironment, { project: project.id, name, ...more })

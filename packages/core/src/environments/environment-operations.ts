@@ -129,7 +129,7 @@ export const removeReviewApps = steps(
   },
 )
 
-const PER_TRANSACTION = 100
+const PER_TRANSACTION = 25
 
 /**
  * Changes up to `most` environments, some in each transaction, because other writers wait meanwhile.

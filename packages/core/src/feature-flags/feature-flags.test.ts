@@ -1,9 +1,7 @@
-import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { DomainError } from '../kit/domain-error.ts'
-import { accessLevels } from '../model/access-level.ts'
 import type { Project } from '../model/project.ts'
-import type { User } from '../model/user.ts'
+import { inProjectWorld, mira, project, world } from '../projects/project-world.harness.ts'
 import {
   createFeatureFlag,
   getFeatureFlag,
@@ -14,17 +12,7 @@ import {
 import { createUserList, listUserLists, removeUserList, updateUserList } from './user-list-operations.ts'
 
 const failure = (error: DomainError) => error.failure
-let world: World
-let mira: User
-let project: Project
-
-beforeEach(async () => {
-  world = await World.open()
-  mira = await world.user('mira')
-  project = await world.project('tools', await world.group('ops'))
-  await world.member(project, mira, accessLevels.developer)
-})
-afterEach(() => world.close())
+inProjectWorld('developer')
 
 const add = (name: string, more: object = {}) =>
   world.perform(mira, createFeatureFlag, { project: project.id, name, ...more })
