@@ -1,18 +1,17 @@
-import { requirePermission } from '../access/subject.ts'
 import { DAY_MS } from '../kit/day.ts'
 import { DomainError, forbidden, notFound } from '../kit/domain-error.ts'
 import { errorTexts } from '../kit/error-texts.ts'
 import { newObject, validate, withInput } from '../kit/field-table.ts'
 import type { Page } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import type { ProjectRef } from '../model/project.ts'
+import type { Project, ProjectRef } from '../model/project.ts'
 import type { Core, InProject, OperationContext, Tx } from '../operations/context.ts'
 import { command, query, type StepsContext, steps } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { inTransaction, serviceContext } from '../operations/transaction.ts'
 import { getProject } from '../projects/project-store.ts'
 import { viewOf } from '../projects/project-view-store.ts'
-import { addEnvironment, changeEnvironment, stopEnvironmentNow } from './change-environment.ts'
+import { addEnvironment, changeEnvironment, stopEnvironmentNow, writeToEnvironments } from './change-environment.ts'
 import {
   createEnvironmentInput,
   DELETION_DELAY_MS,
@@ -100,8 +99,8 @@ export const stopStaleEnvironments = steps(
   async (context, { before }): Promise<{ readonly stopped: number }> => {
     const { nowMs } = context
     if (before > nowMs - 7 * DAY_MS || before < nowMs - 3_652 * DAY_MS) throw badRequest('Invalid Date')
-    const stopped = await changeInParts(context, MAX_ENVIRONMENTS, async (tx, limit) => {
-      const stale = await staleEnvironments(tx, tx.subject, before, limit)
+    const stopped = await changeInParts(context, MAX_ENVIRONMENTS, async (tx, project, limit) => {
+      const stale = await staleEnvironments(tx, project, before, limit)
       for (const environment of stale) await stopEnvironmentNow(tx, environment)
       return stale
     })
@@ -117,11 +116,14 @@ export interface ReviewAppDeletion {
 /** Schedules old review apps that are stopped for deletion in a week; with `dryRun`, only lists them. */
 export const removeReviewApps = steps(
   { name: 'removeReviewApps', input: removeReviewAppsInput, ...writes },
-  async (context, { before = context.nowMs - REVIEW_APP_AGE_MS, limit: most, dryRun }): Promise<ReviewAppDeletion> => {
-    if (dryRun) return { scheduled: await oldReviewApps(context, context.subject, before, most) }
-    const scheduled = await changeInParts(context, most, async (tx, limit) => {
+  async (
+    context,
+    { before = context.nowMs - REVIEW_APP_AGE_MS, limit: maximum, dryRun },
+  ): Promise<ReviewAppDeletion> => {
+    if (dryRun) return { scheduled: await oldReviewApps(context, context.subject, before, maximum) }
+    const scheduled = await changeInParts(context, maximum, async (tx, project, limit) => {
       const changed: Environment[] = []
-      for (const app of await oldReviewApps(tx, tx.subject, before, limit))
+      for (const app of await oldReviewApps(tx, project, before, limit))
         changed.push(await changeEnvironment(tx, app, 'updated', { autoDeleteAtMs: tx.nowMs + DELETION_DELAY_MS }))
       return changed
     })
@@ -132,27 +134,23 @@ export const removeReviewApps = steps(
 const PER_TRANSACTION = 25
 
 /**
- * Changes up to `most` environments, some in each transaction, because other writers wait meanwhile.
+ * Changes up to `maximum` environments, some in each transaction, because other writers wait meanwhile.
  *
- * @param change changes up to `limit` environments and returns them; they must not be found again
+ * @param change changes up to `limit` environments and returns them; it must not find them again
  */
 async function changeInParts(
   context: StepsContext & InProject,
-  most: number,
-  change: (tx: OperationContext & Tx & InProject, limit: number) => Promise<readonly Environment[]>,
+  maximum: number,
+  change: (tx: Tx, project: Project, limit: number) => Promise<readonly Environment[]>,
 ): Promise<readonly Environment[]> {
   const all: Environment[] = []
   let limit: number
   let changed: readonly Environment[]
   do {
-    limit = Math.min(PER_TRANSACTION, most - all.length)
-    changed = await context.write(async (tx) => {
-      const project = await getProject(tx, context.subject.id)
-      await requirePermission(tx, project, 'write_environment')
-      return change({ ...tx, subject: project }, limit)
-    })
+    limit = Math.min(PER_TRANSACTION, maximum - all.length)
+    changed = await writeToEnvironments(context, (tx, project) => change(tx, project, limit))
     all.push(...changed)
-  } while (changed.length === limit && all.length < most)
+  } while (changed.length === limit && all.length < maximum)
   return all
 }
 

@@ -82,7 +82,7 @@ export const hasRoom = async (context: Pick<Tx, 'db'>, { id }: InProject): Promi
 export const insertEnvironment = async (tx: Tx, draft: Omit<Environment, 'id'>): Promise<Environment> =>
   environmentOf(await insertRow(tx, 'environments', toRow(storedFields, draft)))
 
-/** Stores all fields except the times of the environment. */
+/** Stores all fields, and the present as the time of the last change. */
 export const updateEnvironmentRow = async (tx: Tx, { id, ...draft }: Environment): Promise<Environment> =>
   environmentOf(
     await updateRow(tx, 'environments', id, { ...toRow(storedFields, { ...draft, updatedAtMs: tx.nowMs }) }),
