@@ -3,10 +3,9 @@ export { requirePermission, type Subject, standingOf } from './access/subject.ts
 export type { AccessRequest } from './access-requests/access-request.ts'
 export * from './access-requests/access-request-operations.ts'
 export { mayRequestAccessToEach } from './access-requests/may-request-access.ts'
+export type {} from './all-tables.ts'
 export { avatarPath } from './avatars/avatar.ts'
-export type {} from './avatars/avatar-store.ts'
-export { type AwardEmoji, type AwardEmojiRecord, awardableIdOf, awardEmojiFields } from './award-emoji/award-emoji.ts'
-export type {} from './award-emoji/award-emoji-store.ts'
+export { type AwardEmoji, awardableIdOf, awardEmojiFields } from './award-emoji/award-emoji.ts'
 export {
   type BroadcastMessage,
   type BroadcastTheme,
@@ -15,7 +14,6 @@ export {
   isMessageActive,
 } from './broadcast-messages/broadcast-message.ts'
 export * from './broadcast-messages/broadcast-message-operations.ts'
-export type {} from './broadcast-messages/broadcast-message-store.ts'
 export {
   type DeployToken,
   deployTokenUsername,
@@ -23,7 +21,6 @@ export {
   isExpiredDeployToken,
 } from './deploy-tokens/deploy-token.ts'
 export { groupDeployTokens, listDeployTokens, projectDeployTokens } from './deploy-tokens/deploy-token-operations.ts'
-export type {} from './deploy-tokens/deploy-token-store.ts'
 export * from './deployments/deployed-environment.ts'
 export * from './deployments/deployment-operations.ts'
 export type { Deployment } from './deployments/shown-deployment.ts'
@@ -34,14 +31,8 @@ export * from './discussions/note-operations.ts'
 export { type Email, MAX_EMAILS } from './emails/email.ts'
 export * from './emails/email-operations.ts'
 export { findEmail } from './emails/email-store.ts'
-export { type DeploymentRecord, deploymentStatuses } from './environments/deployment.ts'
-export type {} from './environments/deployment-store.ts'
-export {
-  type Environment,
-  environmentFields,
-  environmentTiers,
-  type ShownEnvironment,
-} from './environments/environment.ts'
+export { deploymentStatuses } from './environments/deployment.ts'
+export { type Environment, environmentFields, type ShownEnvironment } from './environments/environment.ts'
 export {
   createEnvironment,
   listEnvironments,
@@ -52,7 +43,6 @@ export {
   stopStaleEnvironments,
   updateEnvironment,
 } from './environments/environment-operations.ts'
-export type {} from './environments/environment-store.ts'
 export { type FeatureFlag, flagFields, type ShownFeatureFlag } from './feature-flags/feature-flag.ts'
 export * from './feature-flags/feature-flag-operations.ts'
 export { flagById } from './feature-flags/feature-flag-store.ts'
@@ -61,20 +51,14 @@ export * from './feature-flags/user-list-operations.ts'
 export { type GeoNode, geoNodeFields } from './geo-nodes/geo-node.ts'
 export * from './geo-nodes/geo-node-operations.ts'
 export type { ReplicableCounts } from './geo-nodes/geo-node-store.ts'
-export type {} from './git/change-intent-store.ts'
 export { DEFAULT_BRANCH } from './git/change-repository.ts'
 export type { DiffStats, FileDiff } from './git/commit-diff.ts'
 export type { CommitSignatureType } from './git/git-object.ts'
-export type {} from './git/removed-repository-store.ts'
-export type {} from './git/repository-lock-store.ts'
-export type {} from './git/repository-size-store.ts'
 export * from './groups/group-details.ts'
 export * from './groups/group-listings.ts'
 export * from './groups/group-operations.ts'
 export { insertGroup } from './groups/group-store.ts'
 export * from './groups/namespace-operations.ts'
-// Each of these adds its tables to CoreTables, so that code outside the core sees the types of all tables.
-export type {} from './groups/route-store.ts'
 export { branchFilterStrategies, matchesBranch } from './hooks/branch-filter.ts'
 export {
   type AlertStatus,
@@ -132,7 +116,6 @@ export {
   type Issue,
   type IssueStateEvent,
   issueSeverities,
-  issueTypes,
   type ListedIssue,
   type ShownIssue,
   storedIssueTypes,
@@ -141,18 +124,15 @@ export * from './issues/issue-listings.ts'
 export * from './issues/issue-move.ts'
 export * from './issues/issue-operations.ts'
 export * from './issues/issue-statistics.ts'
-export type {} from './issues/issue-store.ts'
 export { issueTracking, subscriptionsToIssues } from './issues/issue-tracking.ts'
 export * from './issues/milestone-issues.ts'
 export { type BurnupTotals, reportOfEachMilestone } from './issues/milestone-report.ts'
-export type {} from './issues/time-log-store.ts'
 export { MAX_INTEGER } from './kit/common-fields.ts'
 export * from './kit/domain-error.ts'
 export { clientNameOf, type FieldTable, type FieldType, type NameOf, type ObjectOf } from './kit/field-table.ts'
 export { headerName } from './kit/header-name.ts'
-export type {} from './kit/internal-id.ts'
 export * from './kit/listing.ts'
-export { type KeysetPage, type Page, type PageRequest, pageInput, pageOf } from './kit/page.ts'
+export { type KeysetPage, type Page, pageInput, pageOf } from './kit/page.ts'
 export * from './kit/parameter-schemas.ts'
 export { parseInput } from './kit/parse-input.ts'
 export type { ReadContext } from './kit/store-context.ts'
@@ -161,10 +141,8 @@ export { type DescribedLabel, describedLabelFields, type Label, labelFields, tex
 export * from './labels/label-lists.ts'
 export { groupLabels, projectLabels } from './labels/label-operations.ts'
 export { promoteProjectLabel } from './labels/label-promotion.ts'
-export type {} from './labels/label-store.ts'
 export * from './labels/label-subscriptions.ts'
 export { highlightFile, renderMarkup } from './markup/render-markup.ts'
-export type {} from './members/access-request-table.ts'
 export { mayLeaveEach } from './members/may-leave.ts'
 export { type Member, roleNames } from './members/member.ts'
 export { type AddedMembers, groupMembers, listMembershipsOfEach, projectMembers } from './members/member-operations.ts'
@@ -172,7 +150,6 @@ export { insertMember } from './members/member-store.ts'
 export { listProjectUsers } from './members/project-user-operations.ts'
 export * from './merge-requests/approval-operations.ts'
 export { cancelAutoMerge } from './merge-requests/auto-merge.ts'
-export type {} from './merge-requests/auto-merge-store.ts'
 export { autoMergeListener } from './merge-requests/automatic-merges.ts'
 export * from './merge-requests/closed-issues.ts'
 export {
@@ -181,10 +158,8 @@ export {
   listContextCommits,
   removeContextCommits,
 } from './merge-requests/context-commit-operations.ts'
-export type {} from './merge-requests/context-commit-store.ts'
 export * from './merge-requests/label-work.ts'
 export {
-  type Approval,
   approvalsLeft,
   type DescribedMergeRequest,
   isApproved,
@@ -199,17 +174,14 @@ export {
 export * from './merge-requests/merge-request-branches.ts'
 export type { ShownMergeRequest } from './merge-requests/merge-request-details.ts'
 export * from './merge-requests/merge-request-diff-operations.ts'
-export type { MergeRequestOrder } from './merge-requests/merge-request-filter.ts'
 export * from './merge-requests/merge-request-listings.ts'
 export { mergeMergeRequest } from './merge-requests/merge-request-merge.ts'
 export * from './merge-requests/merge-request-operations.ts'
 export * from './merge-requests/merge-request-pipelines.ts'
 export * from './merge-requests/merge-request-settings.ts'
-export type {} from './merge-requests/merge-request-store.ts'
 export * from './merge-requests/merge-request-tracking.ts'
 export * from './merge-requests/merge-requests-of-commit.ts'
 export * from './merge-requests/milestone-merge-requests.ts'
-export type {} from './merge-requests/review-store.ts'
 export * from './merge-requests/reviewer-operations.ts'
 export { isNewCoreDatabase, migrateCore, pendingCoreMigrations } from './migrate-core.ts'
 export {
@@ -219,36 +191,25 @@ export {
   isMilestoneUpcoming,
   type Milestone,
   milestoneFields,
-  milestoneStates,
   milestoneWebPath,
 } from './milestones/milestone.ts'
 export * from './milestones/milestone-lists.ts'
 export { groupMilestones, projectMilestones } from './milestones/milestone-operations.ts'
-export type {} from './milestones/milestone-store.ts'
 export * from './model/access-level.ts'
 export { sshCloneUrl } from './model/clone-url.ts'
 export { creationLevelFields } from './model/creation-levels.ts'
 export { type FeatureLevel, groupFeatureFields, projectFeatureFields } from './model/feature-access.ts'
-export type { Group, GroupRef } from './model/group.ts'
+export type { Group } from './model/group.ts'
 export { groupSettings } from './model/group-settings.ts'
 export type { HookCallResult } from './model/hook-calls.ts'
-export type { Markup, MarkupLink, MarkupReference, MarkupRequest } from './model/markup.ts'
+export type { MarkupRequest } from './model/markup.ts'
 export * from './model/project.ts'
 export { projectSettings } from './model/project-settings.ts'
 export type { SpamCheck, SpamReport, SpamSuspect, SpamVerdict } from './model/spam-check.ts'
 export * from './model/user.ts'
 export { userSettings } from './model/user-settings.ts'
-export {
-  type Discussion,
-  isResolvable,
-  type Note,
-  type NotePosition,
-  type NoteRecord,
-  noteableIdOf,
-  noteableTypes,
-} from './notes/note.ts'
+export { type Discussion, isResolvable, type Note, type NotePosition, noteableIdOf } from './notes/note.ts'
 export * from './notes/note-listings.ts'
-export { findNote } from './notes/note-store.ts'
 export {
   effectiveSetting,
   isSelected,
@@ -260,7 +221,6 @@ export {
 } from './notifications/notification-level.ts'
 export { isNotified, type Relation } from './notifications/notification-policy.ts'
 export * from './notifications/notification-setting-operations.ts'
-export type {} from './notifications/notification-setting-store.ts'
 export {
   findNotification,
   insertNotification,
@@ -271,22 +231,17 @@ export { type Notified, recipientsOf } from './notifications/recipients.ts'
 export * from './notifications/unsubscribe-operations.ts'
 export * from './oauth/application.ts'
 export * from './oauth/application-operations.ts'
-export type {} from './oauth/application-store.ts'
 export * from './oauth/authorization.ts'
 export * from './oauth/authorized-application-operations.ts'
 export type { AuthorizedApplication } from './oauth/authorized-application-store.ts'
 export type { ClientCredentials } from './oauth/client.ts'
-export type {} from './oauth/code-store.ts'
-export type {} from './oauth/device-code-store.ts'
 export * from './oauth/device-grant.ts'
 export * from './oauth/grant-token.ts'
 export { claimNames, identityClaims, userinfoScopes } from './oauth/identity-claims.ts'
 export * from './oauth/oauth-refusal.ts'
 export * from './oauth/oauth-token.ts'
-export type { IssuedToken } from './oauth/oauth-token-store.ts'
 export { publishedKeys, rotateSigningKey, SIGNING_ALGORITHM } from './oauth/signing-key-store.ts'
-export type {} from './operations/call-count-store.ts'
-export type { CallKey, CallLimit } from './operations/call-limit.ts'
+export type { CallLimit } from './operations/call-limit.ts'
 export * from './operations/context.ts'
 export type { Described, SizedDescription } from './operations/description-store.ts'
 export type { Changes, DomainEvent, PushedReference } from './operations/event.ts'
@@ -297,29 +252,21 @@ export { noRequest, type RequestFacts, toRequestFacts } from './operations/reque
 export { type ShownStanding, showStandings } from './operations/standings.ts'
 export * from './operations/watched-reads.ts'
 export { type Counted, type Limit, WindowCounter } from './operations/window-counter.ts'
-export { type CommitInProjectId, lastPipelineOfEach } from './pipelines/commit-pipeline-store.ts'
 export { type CommitStatus, listCommitStatuses } from './pipelines/commit-status-operations.ts'
 export { type CommitWithPipeline, getCommitWithPipeline } from './pipelines/commit-with-pipeline.ts'
 export {
   type ExportSettings,
-  type ExportSignal,
   exportSignals,
   exportVariableKeys,
   loadExportSettings,
-  parseExportSettings,
 } from './pipelines/export-settings.ts'
-export type {} from './pipelines/global-number-store.ts'
 export type { BridgeWithCommit, JobWithCommit } from './pipelines/job-commits.ts'
 export * from './pipelines/job-listings.ts'
-export type {} from './pipelines/job-store.ts'
 export {
-  type BridgeOfPipeline,
   type JobOfPipeline,
   type Pipeline,
   pipelineScopes,
   type RecordedArtifacts,
-  type RecordedCommit,
-  type RecordedEnvironment,
   type RecordedJob,
   type RecordedRunner,
   type RecordedUser,
@@ -330,8 +277,6 @@ export * from './pipelines/pipeline-details.ts'
 export * from './pipelines/pipeline-listings.ts'
 export * from './pipelines/pipeline-operations.ts'
 export { isComplete, type PipelineStatus, pipelineStatuses } from './pipelines/pipeline-status.ts'
-export type {} from './pipelines/pipeline-store.ts'
-export type {} from './pipelines/pipeline-variable-store.ts'
 export { postCommitStatus } from './pipelines/post-status.ts'
 export { type JobGroup, jobGroupsOf, type Stage } from './pipelines/stage.ts'
 export * from './pipelines/status-wording.ts'
@@ -341,26 +286,18 @@ export * from './projects/project-lists.ts'
 export * from './projects/project-operations.ts'
 export {
   groupsOfProjects,
-  type NamespaceOwner,
   namespaceOwnersOfProjects,
   topicsOfProjects,
   viewsOfProjects,
 } from './projects/project-relations.ts'
 export { featureSwitches } from './projects/project-settings-input.ts'
-export { listStarrers, type StarredProject, starProject, unstarProject } from './projects/project-star-operations.ts'
+export { listStarrers, starProject, unstarProject } from './projects/project-star-operations.ts'
 export type { Starrer } from './projects/project-star-store.ts'
 export { type ProjectStatistics, statisticsOfProjects } from './projects/project-statistics.ts'
 export { findFormerProject, getProject, insertProject } from './projects/project-store.ts'
 export type { Namespace, ProjectView } from './projects/project-view.ts'
 export { findEachProject, listProjectsOfEachGroup, listProjectsOfEachUser } from './projects/projects-of-parents.ts'
-export {
-  linkTypes,
-  nameOfRelease,
-  type Release,
-  type ReleaseLink,
-  type ReleaseMilestone,
-  type ReleaseRecord,
-} from './releases/release.ts'
+export { linkTypes, nameOfRelease, type Release, type ReleaseLink, type ReleaseMilestone } from './releases/release.ts'
 export {
   createReleaseLink,
   getReleaseLink,
@@ -370,7 +307,6 @@ export {
 } from './releases/release-links.ts'
 export * from './releases/release-listings.ts'
 export { createRelease, getRelease, listReleases, removeRelease, updateRelease } from './releases/release-operations.ts'
-export { findRelease, linksOfReleases } from './releases/release-store.ts'
 export { type Archive, getArchive } from './repositories/archive-operations.ts'
 export { type Branch, createBranch, getBranch, listBranches, removeBranch } from './repositories/branch-operations.ts'
 export { type Commit, type ListedCommit, signatureTime, type Trailer, titleOf } from './repositories/commit.ts'
@@ -381,7 +317,6 @@ export {
   listCommitDiffs,
   listCommits,
 } from './repositories/commit-operations.ts'
-export type { Committer } from './repositories/commit-to-branch.ts'
 export * from './repositories/comparison-operations.ts'
 export {
   type ChangedFile,
@@ -398,9 +333,7 @@ export {
 export * from './repositories/history-operations.ts'
 export { getProjectLanguages, type ProjectLanguages } from './repositories/language-operations.ts'
 export { type LanguageShare, languageOf } from './repositories/languages.ts'
-export type {} from './repositories/merge-request-version-store.ts'
 export * from './repositories/pick-operations.ts'
-export { findProjectRepository } from './repositories/project-repository.ts'
 export type {
   CommitSummary,
   EntryOfTree,
@@ -423,13 +356,11 @@ export {
   summariesOfCommits,
   treesAt,
 } from './repositories/repository-reads.ts'
-export type {} from './repositories/repository-store.ts'
 export { createTag, getTag, listTags, removeTag, type Tag } from './repositories/tag-operations.ts'
 export type { RepositoryTreeEntry } from './repositories/tree-entries.ts'
 export { loadSecretsKey } from './secrets/secrets-key.ts'
-export type { SignInAttempt } from './sessions/attempt-store.ts'
 export * from './sessions/session.ts'
-export { forgetSettings, settingOf, settingsOf } from './settings/setting-of.ts'
+export { settingOf, settingsOf } from './settings/setting-of.ts'
 export {
   getApplicationSettings,
   getCiApplicationSettings,
@@ -446,7 +377,6 @@ export {
   snippetClonePath,
   snippetFields,
   snippetFileWebPath,
-  snippetVisibilities,
   snippetWebPath,
 } from './snippets/snippet.ts'
 export { canCreatePersonalSnippet } from './snippets/snippet-access.ts'
@@ -455,13 +385,9 @@ export * from './snippets/snippet-listings.ts'
 export * from './snippets/snippet-mutations.ts'
 export * from './snippets/snippet-operations.ts'
 export * from './snippets/snippet-reads.ts'
-export type {} from './snippets/snippet-storage.ts'
-export type {} from './snippets/snippet-store.ts'
-export type {} from './snippets/snippet-table.ts'
 export type { SnippetUserAgent } from './snippets/user-agent-store.ts'
-export type {} from './spam/spam-log-store.ts'
 export { startSweeping, sweep } from './sweep.ts'
-export type { AccessToken, AccessTokenKind, IssuedAccessToken } from './tokens/access-token.ts'
+export type { AccessToken, IssuedAccessToken } from './tokens/access-token.ts'
 export * from './tokens/authenticated.ts'
 export * from './tokens/bot-token-operations.ts'
 export * from './tokens/identify.ts'
@@ -482,7 +408,6 @@ export { ensureRootToken } from './tokens/root-token.ts'
 export * from './tokens/scope.ts'
 export * from './tokens/sudo.ts'
 export * from './uploads/avatar-operations.ts'
-export type {} from './users/password-store.ts'
 export { listUserActivities, type UserActivity } from './users/user-activities.ts'
 export * from './users/user-listings.ts'
 export * from './users/user-lists.ts'
@@ -497,19 +422,11 @@ export {
   insertUser,
 } from './users/user-store.ts'
 export type { VariableCircumstances } from './variables/effective-variables.ts'
-export {
-  maxVariables,
-  type ShownVariable,
-  type Variable,
-  type VariableType,
-  variableFields,
-  variableTypes,
-} from './variables/variable.ts'
-export { listInheritedVariablesOfEach, listInstanceVariables, variablesFor } from './variables/variable-lists.ts'
+export { maxVariables, type ShownVariable, type Variable, variableFields, variableTypes } from './variables/variable.ts'
+export { listInheritedVariablesOfEach, listInstanceVariables } from './variables/variable-lists.ts'
 export { groupVariables, projectVariables } from './variables/variable-operations.ts'
 export type { InheritedVariable } from './variables/variable-store.ts'
 export * from './version.ts'
-export type { FrontMatter } from './wikis/front-matter.ts'
 export type { WikiAttachment } from './wikis/wiki-attachment.ts'
 export {
   groupWikiAttachments,
@@ -526,5 +443,4 @@ export {
 } from './wikis/wiki-listings.ts'
 export { groupWikis, projectWikis } from './wikis/wiki-operations.ts'
 export { type WikiPage, type WikiPageWithContent, wikiPageWebPath } from './wikis/wiki-page.ts'
-export type {} from './wikis/wiki-page-store.ts'
 export { subscribeToWikiPage } from './wikis/wiki-subscriptions.ts'

@@ -1,7 +1,7 @@
 import type { Db } from './db.ts'
-import { isPostgresInvalidValue, isPostgresUnavailable, openPostgres } from './postgres.ts'
+import { isPostgresBrokenReference, isPostgresInvalidValue, isPostgresUnavailable, openPostgres } from './postgres.ts'
 import { QueueFullError } from './serial-queue.ts'
-import { isSqliteUnavailable, openSqlite, openSqliteReadOnly, type ReadOnlyOptions } from './sqlite.ts'
+import { isSqliteBrokenReference, isSqliteUnavailable, openSqlite, openSqliteReadOnly, type ReadOnlyOptions } from './sqlite.ts'
 
 /** Tells whether a location is a PostgreSQL URL (`postgres://…`, `postgresql://…`). Other locations are SQLite files. */
 export const isPostgresUrl = (location: string): boolean => /^postgres(?:ql)?:\/\//i.test(location)
@@ -21,3 +21,7 @@ export const isUnavailable = (error: unknown): boolean =>
 
 /** Tells whether a query failed because a value has the wrong type. Only PostgreSQL fails; SQLite finds no rows instead. */
 export const isInvalidValue = (error: unknown): boolean => isPostgresInvalidValue(error)
+
+/** Tells whether a write failed because a row that it refers to does not exist. */
+export const isBrokenReference = (error: unknown): boolean =>
+  isSqliteBrokenReference(error) || isPostgresBrokenReference(error)

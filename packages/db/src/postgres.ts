@@ -253,6 +253,10 @@ export const isPostgresUnavailable = (error: unknown): boolean =>
 export const isPostgresInvalidValue = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code?.startsWith('22') === true
 
+/** Tells whether a foreign key has no row to refer to. */
+export const isPostgresBrokenReference = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === '23503'
+
 class Dialect extends PostgresDialect {
   override createQueryCompiler(): PostgresQueryCompiler {
     return new BigintQueryCompiler()

@@ -208,3 +208,7 @@ const queryErrorCodes = /^SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG|AUTH|
 /** Tells whether the database is locked for too long, out of space, or unreadable. */
 export const isSqliteUnavailable = (error: unknown): boolean =>
   error instanceof Sqlite.SqliteError && !queryErrorCodes.test(error.code)
+
+/** Tells whether a foreign key has no row to refer to. */
+export const isSqliteBrokenReference = (error: unknown): boolean =>
+  error instanceof Sqlite.SqliteError && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY'

@@ -1,5 +1,4 @@
-import { requirePermission } from '../access/subject.ts'
-import { addEnvironment, startEnvironment } from '../environments/change-environment.ts'
+import { addEnvironment, startEnvironment, writeToEnvironments } from '../environments/change-environment.ts'
 import {
   createDeploymentInput,
   type DeploymentRecord,
@@ -27,8 +26,8 @@ import { validate } from '../kit/field-table.ts'
 import type { Page } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project, ProjectRef } from '../model/project.ts'
-import type { InProject, OperationContext, Tx } from '../operations/context.ts'
-import { command, query, type StepsContext, steps } from '../operations/operation.ts'
+import type { InProject } from '../operations/context.ts'
+import { command, query, steps } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { getProject } from '../projects/project-store.ts'
 import { type Deployment, shownDeployments } from './shown-deployment.ts'
@@ -63,7 +62,7 @@ export const createDeployment = steps(
   { name: 'createDeployment', input: createDeploymentInput, ...writes },
   async (context, { environment: name, sha, ref, tag, status }): Promise<Deployment> => {
     validate(environmentName, { name })
-    const deployment = await writeTo(context, async (tx, project) => {
+    const deployment = await writeToEnvironments(context, async (tx, project) => {
       const environment =
         (await environmentsByName(tx, project, [name])).get(name) ?? (await addEnvironment(tx, project, { name }))
       const last = (await lastDeployments(tx, [environment.id])).get(environment.id)
@@ -92,7 +91,7 @@ export const createDeployment = steps(
 export const updateDeployment = steps(
   { name: 'updateDeployment', input: updateDeploymentInput, ...writes },
   async (context, { deploymentId, status }): Promise<Deployment> => {
-    const deployment = await writeTo(context, async (tx, project) => {
+    const deployment = await writeToEnvironments(context, async (tx, project) => {
       const before = await requireDeployment(tx, project, deploymentId)
       if (before.jobKey !== undefined) throw forbidden('The status of a recorded job cannot be changed')
       requireTransition(before, status)
@@ -122,17 +121,6 @@ export const removeDeployment = command(
     await recordChange(tx, deploymentEvents, 'removed', { before: deployment, projectId: tx.subject.id })
   },
 )
-
-/** Runs `work` in a transaction in which the actor still may write. */
-const writeTo = <Result>(
-  context: StepsContext & InProject,
-  work: (tx: OperationContext & Tx, project: Project) => Promise<Result>,
-): Promise<Result> =>
-  context.write(async (tx) => {
-    const project = await getProject(tx, context.subject.id)
-    await requirePermission(tx, project, 'write_environment')
-    return work(tx, project)
-  })
 
 async function requireDeployment(context: ReadContext, project: Project, id: number): Promise<DeploymentRecord> {
   const deployment = await findDeployment(context, project, id)

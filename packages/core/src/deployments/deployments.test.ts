@@ -1,5 +1,4 @@
-import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { slugOfName, tierOfName } from '../environments/environment.ts'
 import {
   createEnvironment,
@@ -12,10 +11,8 @@ import {
   updateEnvironment,
 } from '../environments/environment-operations.ts'
 import type { DomainError } from '../kit/domain-error.ts'
-import { accessLevels } from '../model/access-level.ts'
-import type { Project } from '../model/project.ts'
-import type { User } from '../model/user.ts'
 import { putPipelineRecord, removePipeline } from '../pipelines/pipeline-operations.ts'
+import { inProjectWorld, mira, project, world } from '../projects/project-world.harness.ts'
 import { getEnvironment } from './deployed-environment.ts'
 import {
   createDeployment,
@@ -28,17 +25,7 @@ import {
 const DAY_MS = 86_400_000
 const [first, second] = ['1'.repeat(40), '2'.repeat(40)]
 const failure = (error: DomainError) => error.failure
-let world: World
-let mira: User
-let project: Project
-
-beforeEach(async () => {
-  world = await World.open()
-  mira = await world.user('mira')
-  project = await world.project('tools', await world.group('ops'))
-  await world.member(project, mira, accessLevels.maintainer)
-})
-afterEach(() => world.close())
+inProjectWorld('maintainer')
 
 const add = (name: string, more: object = {}) =>
   world.perform(mira, createEnvironment, { project: project.id, name, ...more })
@@ -195,4 +182,33 @@ test('stale environments are stopped, and old review apps deleted after a week',
   world.clock.advance(8 * DAY_MS)
   await deleteScheduledEnvironments(world.core)
   expect(await names()).toEqual(['production', 'staging'])
+})
+
+test('many environments are stopped and scheduled in one call, and only those below `review/` are review apps', async () => {
+  const draft = {
+    project_id: project.id,
+    slug: '',
+    tier: 'other',
+    state: 'available',
+    auto_stop_setting: 'always',
+  } as const
+  const rowOf = (name: string) => ({
+    ...draft,
+    name,
+    created_at_ms: 1,
+    updated_at_ms: world.clock.nowMs() - 40 * DAY_MS,
+  })
+  const rows = [
+    ...Array.from({ length: 230 }, (_, index) => rowOf(`review/${index}`)),
+    rowOf('Review/x'),
+    rowOf('reviewer'),
+  ]
+  await world.core.db.write((db) => db.insertInto('environments').values(rows).execute())
+  const before = new Date(world.clock.nowMs() - 8 * DAY_MS).toISOString()
+  expect(await world.perform(mira, stopStaleEnvironments, { project: project.id, before })).toEqual({ stopped: 232 })
+  const schedule = async (limit: number) => {
+    const input = { project: project.id, before, dryRun: false, limit }
+    return (await world.perform(mira, removeReviewApps, input)).scheduled.length
+  }
+  expect([await schedule(150), await schedule(150), await schedule(150)]).toEqual([150, 80, 0])
 })

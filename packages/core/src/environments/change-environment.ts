@@ -1,7 +1,10 @@
+import { requirePermission } from '../access/subject.ts'
 import { DomainError } from '../kit/domain-error.ts'
 import type { Project } from '../model/project.ts'
-import type { Tx } from '../operations/context.ts'
+import type { InProject, OperationContext, Tx } from '../operations/context.ts'
+import type { StepsContext } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
+import { getProject } from '../projects/project-store.ts'
 import { type Environment, environmentEvents, MAX_ENVIRONMENTS, slugOfName, tierOfName } from './environment.ts'
 import { hasRoom, insertEnvironment, updateEnvironmentRow } from './environment-store.ts'
 
@@ -61,3 +64,14 @@ export async function startEnvironment(
     return changeEnvironment(tx, environment, 'started', { state: 'available', tier, autoDeleteAtMs: undefined })
   return tier === environment.tier ? environment : changeEnvironment(tx, environment, 'updated', { tier })
 }
+
+/** Runs `work` in a transaction in which the actor still may change environments. */
+export const writeToEnvironments = <Result>(
+  context: StepsContext & InProject,
+  work: (tx: OperationContext & Tx, project: Project) => Promise<Result>,
+): Promise<Result> =>
+  context.write(async (tx) => {
+    const project = await getProject(tx, context.subject.id)
+    await requirePermission(tx, project, 'write_environment')
+    return work(tx, project)
+  })

@@ -4,14 +4,14 @@ import { errorTexts } from '../kit/error-texts.ts'
 import { newObject, validate, withInput } from '../kit/field-table.ts'
 import type { Page } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import type { ProjectRef } from '../model/project.ts'
-import type { Core, InProject, OperationContext } from '../operations/context.ts'
-import { command, query } from '../operations/operation.ts'
+import type { Project, ProjectRef } from '../model/project.ts'
+import type { Core, InProject, OperationContext, Tx } from '../operations/context.ts'
+import { command, query, type StepsContext, steps } from '../operations/operation.ts'
 import { recordChange } from '../operations/record-change.ts'
 import { inTransaction, serviceContext } from '../operations/transaction.ts'
 import { getProject } from '../projects/project-store.ts'
 import { viewOf } from '../projects/project-view-store.ts'
-import { addEnvironment, changeEnvironment, stopEnvironmentNow } from './change-environment.ts'
+import { addEnvironment, changeEnvironment, stopEnvironmentNow, writeToEnvironments } from './change-environment.ts'
 import {
   createEnvironmentInput,
   DELETION_DELAY_MS,
@@ -22,6 +22,7 @@ import {
   environmentSettings,
   isSearchTooShort,
   listEnvironmentsInput,
+  MAX_ENVIRONMENTS,
   REVIEW_APP_AGE_MS,
   removeReviewAppsInput,
   type ShownEnvironment,
@@ -41,9 +42,6 @@ import {
 const subject = (context: ReadContext, { project }: { readonly project: ProjectRef }) => getProject(context, project)
 const reads = { permission: 'read_environment', subject } as const
 const writes = { permission: 'write_environment', subject } as const
-
-/** The limit of the environments that one call stops. */
-const MAX_STOPPED = 1_000
 
 const badRequest = (message: string) => new DomainError({ code: 'refused', message })
 
@@ -96,13 +94,17 @@ export const stopEnvironment = command(
 )
 
 /** Stops environments that have not been changed, and not deployed to, since a time between a week and ten years ago. */
-export const stopStaleEnvironments = command(
+export const stopStaleEnvironments = steps(
   { name: 'stopStaleEnvironments', input: stopStaleInput, ...writes },
-  async (tx, { before }): Promise<{ readonly stopped: number }> => {
-    if (before > tx.nowMs - 7 * DAY_MS || before < tx.nowMs - 3_652 * DAY_MS) throw badRequest('Invalid Date')
-    const stale = await staleEnvironments(tx, tx.subject, before, MAX_STOPPED)
-    for (const environment of stale) await stopEnvironmentNow(tx, environment)
-    return { stopped: stale.length }
+  async (context, { before }): Promise<{ readonly stopped: number }> => {
+    const { nowMs } = context
+    if (before > nowMs - 7 * DAY_MS || before < nowMs - 3_652 * DAY_MS) throw badRequest('Invalid Date')
+    const stopped = await changeInParts(context, MAX_ENVIRONMENTS, async (tx, project, limit) => {
+      const stale = await staleEnvironments(tx, project, before, limit)
+      for (const environment of stale) await stopEnvironmentNow(tx, environment)
+      return stale
+    })
+    return { stopped: stopped.length }
   },
 )
 
@@ -112,19 +114,45 @@ export interface ReviewAppDeletion {
 }
 
 /** Schedules old review apps that are stopped for deletion in a week; with `dryRun`, only lists them. */
-export const removeReviewApps = command(
+export const removeReviewApps = steps(
   { name: 'removeReviewApps', input: removeReviewAppsInput, ...writes },
-  async (tx, { before = tx.nowMs - REVIEW_APP_AGE_MS, limit, dryRun }): Promise<ReviewAppDeletion> => {
-    const apps = await oldReviewApps(tx, tx.subject, before, limit)
-    if (dryRun) return { scheduled: apps }
-    const scheduled: Environment[] = []
-    for (const app of apps)
-      scheduled.push(await changeEnvironment(tx, app, 'updated', { autoDeleteAtMs: tx.nowMs + DELETION_DELAY_MS }))
+  async (
+    context,
+    { before = context.nowMs - REVIEW_APP_AGE_MS, limit: maximum, dryRun },
+  ): Promise<ReviewAppDeletion> => {
+    if (dryRun) return { scheduled: await oldReviewApps(context, context.subject, before, maximum) }
+    const scheduled = await changeInParts(context, maximum, async (tx, project, limit) => {
+      const changed: Environment[] = []
+      for (const app of await oldReviewApps(tx, project, before, limit))
+        changed.push(await changeEnvironment(tx, app, 'updated', { autoDeleteAtMs: tx.nowMs + DELETION_DELAY_MS }))
+      return changed
+    })
     return { scheduled }
   },
 )
 
-const PER_TRANSACTION = 100
+const PER_TRANSACTION = 25
+
+/**
+ * Changes up to `maximum` environments, some in each transaction, because other writers wait meanwhile.
+ *
+ * @param change changes up to `limit` environments and returns them; it must not find them again
+ */
+async function changeInParts(
+  context: StepsContext & InProject,
+  maximum: number,
+  change: (tx: Tx, project: Project, limit: number) => Promise<readonly Environment[]>,
+): Promise<readonly Environment[]> {
+  const all: Environment[] = []
+  let limit: number
+  let changed: readonly Environment[]
+  do {
+    limit = Math.min(PER_TRANSACTION, maximum - all.length)
+    changed = await writeToEnvironments(context, (tx, project) => change(tx, project, limit))
+    all.push(...changed)
+  } while (changed.length === limit && all.length < maximum)
+  return all
+}
 
 /** Deletes the review apps that are due. */
 export async function deleteScheduledEnvironments(core: Core): Promise<void> {

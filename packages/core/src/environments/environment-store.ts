@@ -19,6 +19,9 @@ interface EnvironmentsTable extends ColumnsOf<typeof environmentFields> {}
 
 type InProject = Pick<Project, 'id'>
 
+/** The beginning of the names of review apps. */
+const REVIEW_FOLDER = 'review/'
+
 const environmentOf = (row: Selectable<EnvironmentsTable>): Environment => fromRow(environmentFields, row)
 const { id: _, ...storedFields } = environmentFields
 
@@ -79,7 +82,7 @@ export const hasRoom = async (context: Pick<Tx, 'db'>, { id }: InProject): Promi
 export const insertEnvironment = async (tx: Tx, draft: Omit<Environment, 'id'>): Promise<Environment> =>
   environmentOf(await insertRow(tx, 'environments', toRow(storedFields, draft)))
 
-/** Stores all fields except the times of the environment. */
+/** Stores all fields, and the present as the time of the last change. */
 export const updateEnvironmentRow = async (tx: Tx, { id, ...draft }: Environment): Promise<Environment> =>
   environmentOf(
     await updateRow(tx, 'environments', id, { ...toRow(storedFields, { ...draft, updatedAtMs: tx.nowMs }) }),
@@ -124,7 +127,8 @@ export async function oldReviewApps(
 ): Promise<Environment[]> {
   const rows = await environmentsOf(context, project)
     .where('state', '=', 'stopped')
-    .where('name', 'like', 'review/%')
+    // Unlike `like`, it distinguishes letter case in both databases.
+    .where(({ fn, val }) => fn<string>('substr', ['name', val(1), val(REVIEW_FOLDER.length)]), '=', REVIEW_FOLDER)
     .where('created_at_ms', '<', beforeMs)
     .where('auto_delete_at_ms', 'is', null)
     .orderBy('id')

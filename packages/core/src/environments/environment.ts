@@ -130,7 +130,7 @@ export const stopStaleInput = z.object({ project: namespaceRef, before: instant 
 
 const DELETED_AFTER_DAYS = 7
 export const REVIEW_APP_AGE_MS = 30 * DAY_MS
-/** How long a review app that is going to be deleted can still be seen. */
+/** The time between the scheduling of a deletion and the deletion. */
 export const DELETION_DELAY_MS = DELETED_AFTER_DAYS * DAY_MS
 export const removeReviewAppsInput = z.object({
   project: namespaceRef,

@@ -69,18 +69,27 @@ export interface ShownFeatureFlag extends Omit<FeatureFlag, 'strategies'> {
   readonly strategies: readonly (Strategy & { readonly userList: NamedUserList | undefined })[]
 }
 
+/** The limit of parameters that are sent as JSON: their values, and room for names and escapes. */
+const MAX_PARAMETERS_LENGTH = 2 * MAX_XIDS_LENGTH
+
 /** Texts, some of which programs send as JSON. */
 const parameters = z.preprocess(
   (value) => {
-    if (typeof value !== 'string') return value
-    try {
-      return JSON.parse(value)
-    } catch {
-      return value
-    }
+    const parsed = typeof value === 'string' && value.length <= MAX_PARAMETERS_LENGTH ? parsedJson(value) : value
+    // The schema would ignore this name instead of refusing it.
+    return typeof parsed === 'object' && parsed !== null && Object.hasOwn(parsed, '__proto__') ? undefined : parsed
   },
   z.record(z.string().max(32), z.string().max(MAX_XIDS_LENGTH)),
 )
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 const scope = z.string().max(255)
 const newStrategy = z.object({
   name: z.string().max(64),

@@ -1,9 +1,7 @@
-import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { DomainError } from '../kit/domain-error.ts'
-import { accessLevels } from '../model/access-level.ts'
 import type { Project } from '../model/project.ts'
-import type { User } from '../model/user.ts'
+import { inProjectWorld, mira, project, world } from '../projects/project-world.harness.ts'
 import {
   createFeatureFlag,
   getFeatureFlag,
@@ -14,17 +12,7 @@ import {
 import { createUserList, listUserLists, removeUserList, updateUserList } from './user-list-operations.ts'
 
 const failure = (error: DomainError) => error.failure
-let world: World
-let mira: User
-let project: Project
-
-beforeEach(async () => {
-  world = await World.open()
-  mira = await world.user('mira')
-  project = await world.project('tools', await world.group('ops'))
-  await world.member(project, mira, accessLevels.developer)
-})
-afterEach(() => world.close())
+inProjectWorld('developer')
 
 const add = (name: string, more: object = {}) =>
   world.perform(mira, createFeatureFlag, { project: project.id, name, ...more })
@@ -101,6 +89,29 @@ test.each([
 ])('the strategy %j is refused', async (strategy, message) => {
   const refused = await add('beta', { strategies: [strategy] }).catch(failure)
   expect(refused).toEqual({ code: 'invalid', fields: { strategies: [expect.stringMatching(message)] } })
+})
+
+test('strategies and scopes that are added together get ids of their own', async () => {
+  const scopes = ['a', 'b', 'c'].map((environmentScope) => ({ environmentScope }))
+  const { strategies } = await add('beta', { strategies: Array(3).fill({ name: 'default', parameters: {}, scopes }) })
+  expect(strategies.map((each) => each.scopes.map((scope) => scope.environmentScope))).toEqual(
+    Array(3).fill(['a', 'b', 'c']),
+  )
+  expect(new Set(strategies.flatMap((each) => each.scopes.map(({ id }) => id))).size).toBe(9)
+  const more = await change('beta', { strategies: [{ name: 'default', parameters: {}, scopes }] })
+  expect(more.strategies.slice(0, 3)).toEqual(strategies)
+  expect(new Set(more.strategies.map(({ id }) => id)).size).toBe(4)
+})
+
+test.each([
+  ['a NUL', 'invalid', JSON.stringify({ userIds: 'a\0b' })],
+  ['an unpaired surrogate', 'invalid', JSON.stringify({ userIds: 'a\ud800' })],
+  ['a reserved name', 'parameters', '{"userIds":"a","__proto__":"b"}'],
+  ['a reserved name, as an object', 'parameters', JSON.parse('{"userIds":"a","__proto__":"b"}')],
+  ['too much text', 'parameters', `{"userIds":"a"${' '.repeat(200_000)}}`],
+])('parameters with %s are refused', async (_, code, parameters) => {
+  const strategies = [{ name: 'userWithId', parameters }]
+  expect(await add('beta', { strategies }).catch(failure)).toMatchObject({ code })
 })
 
 test('a list of users stays while a strategy uses it', async () => {

@@ -1,5 +1,5 @@
 import { invalid, notFound } from '../kit/domain-error.ts'
-import { nextIid } from '../kit/internal-id.ts'
+import { takeIids } from '../kit/internal-id.ts'
 import type { Project } from '../model/project.ts'
 import type { Tx } from '../operations/context.ts'
 import { MAX_SCOPES, MAX_STRATEGIES, type Strategy, type StrategyInput } from './feature-flag.ts'
@@ -44,6 +44,11 @@ const strategyTable: ReadonlyMap<string, { readonly names: readonly string[]; re
 
 const scopeForm = /^[A-Za-z0-9_/\\${}. *-]{1,255}$/
 
+/** An item that has no id yet if it is new. */
+type Draft<Item> = Omit<Item, 'id'> & { readonly id: number | undefined }
+type Scope = Strategy['scopes'][number]
+type StrategyDraft = Draft<Omit<Strategy, 'scopes'>> & { readonly scopes: readonly Draft<Scope>[] }
+
 /**
  * Returns the strategies after a change: those with a known id change or end, those without an id are new, and all others
  * stay.
@@ -56,43 +61,60 @@ export async function strategiesAfter(
   former: readonly Strategy[],
   inputs: readonly StrategyInput[],
 ): Promise<Strategy[]> {
-  const after = new Map<number, Strategy | undefined>(former.map((each) => [each.id, each]))
-  for (const input of inputs) {
-    const before = input.id === undefined ? undefined : after.get(input.id)
-    if (input.id !== undefined && before === undefined) throw notFound()
-    const id = before?.id ?? (await nextIid(tx, 'instance', 'feature_flag_strategies'))
-    after.set(id, input.Destroy ? undefined : await changedStrategy(tx, { id, ...before }, input))
-  }
-  const strategies = [...after.values()].filter((each) => each !== undefined)
-  await validateStrategies(tx, project, strategies)
-  return strategies
+  const drafts = itemsAfter<StrategyDraft, StrategyInput>(former, inputs, changedStrategy)
+  await validateStrategies(tx, project, drafts)
+  const scopes = await withIds(
+    tx,
+    'feature_flag_scopes',
+    drafts.flatMap((draft) => draft.scopes),
+  )
+  const strategies = await withIds(tx, 'feature_flag_strategies', drafts)
+  return strategies.map((strategy) => ({ ...strategy, scopes: scopes.splice(0, strategy.scopes.length) }))
 }
 
-async function changedStrategy(
-  tx: Tx,
-  before: Partial<Strategy> & Pick<Strategy, 'id'>,
-  { name = before.name ?? '', parameters = before.parameters ?? {}, scopes = [], userListId }: StrategyInput,
-): Promise<Strategy> {
-  const after = new Map<number, Strategy['scopes'][number] | undefined>(
-    (before.scopes ?? []).map((each) => [each.id, each]),
-  )
-  for (const { id: given, environmentScope, Destroy: ends } of scopes) {
-    const scope = given === undefined ? undefined : after.get(given)
-    if (given !== undefined && scope === undefined) throw notFound()
-    const id = given ?? (await nextIid(tx, 'instance', 'feature_flag_scopes'))
-    after.set(id, ends ? undefined : { id, environmentScope: environmentScope ?? scope?.environmentScope ?? '' })
+/** Returns the items after a change: those with a known id change or end, those without an id are new. @throws DomainError `not_found` */
+function itemsAfter<
+  Item extends { readonly id: number | undefined },
+  Input extends { readonly id?: number | undefined; readonly Destroy?: boolean | undefined },
+>(former: readonly Item[], inputs: readonly Input[], change: (before: Item | undefined, input: Input) => Item): Item[] {
+  const items: (Item | undefined)[] = [...former]
+  for (const input of inputs) {
+    const index = input.id === undefined ? items.length : items.findIndex((item) => item?.id === input.id)
+    if (index === -1) throw notFound()
+    items[index] = input.Destroy ? undefined : change(items[index], input)
   }
-  const listId = userListId ?? (name === 'gitlabUserList' ? before.userListId : undefined)
+  return items.filter((item) => item !== undefined)
+}
+
+/** Returns the items with new ids for those that have none. */
+async function withIds<Item extends { readonly id: number | undefined }>(
+  tx: Tx,
+  kind: string,
+  items: readonly Item[],
+): Promise<(Item & { readonly id: number })[]> {
+  const count = items.filter(({ id }) => id === undefined).length
+  let next = count === 0 ? 0 : await takeIids(tx, 'instance', kind, count)
+  return items.map((item) => ({ ...item, id: item.id ?? next++ }))
+}
+
+function changedStrategy(
+  before: StrategyDraft | undefined,
+  { name = before?.name ?? '', parameters = before?.parameters ?? {}, scopes = [], userListId }: StrategyInput,
+): StrategyDraft {
+  const listId = userListId ?? (name === 'gitlabUserList' ? before?.userListId : undefined)
   return {
-    id: before.id,
+    id: before?.id,
     name,
     parameters,
-    scopes: [...after.values()].filter((each) => each !== undefined),
+    scopes: itemsAfter(before?.scopes ?? [], scopes, (scope: Draft<Scope> | undefined, { environmentScope }) => ({
+      id: scope?.id,
+      environmentScope: environmentScope ?? scope?.environmentScope ?? '',
+    })),
     ...(listId !== undefined && { userListId: listId }),
   }
 }
 
-async function validateStrategies(tx: Tx, project: Project, strategies: readonly Strategy[]): Promise<void> {
+async function validateStrategies(tx: Tx, project: Project, strategies: readonly StrategyDraft[]): Promise<void> {
   const lists = await userListsById(
     tx,
     project,
@@ -104,7 +126,10 @@ async function validateStrategies(tx: Tx, project: Project, strategies: readonly
   if (problems.length > 0) throw invalid({ strategies: [...new Set(problems)] })
 }
 
-function problemsOf({ name, parameters, scopes, userListId }: Strategy, isList: (id: number) => boolean): string[] {
+function problemsOf(
+  { name, parameters, scopes, userListId }: StrategyDraft,
+  isList: (id: number) => boolean,
+): string[] {
   const kind = strategyTable.get(name)
   if (kind === undefined) return ['name strategy name is invalid']
   const names = Object.keys(parameters).sort()

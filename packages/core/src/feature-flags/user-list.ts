@@ -24,7 +24,7 @@ const MAX_XID = 256
 export function xidsProblem(xids: string, name: string): string | undefined {
   const ids = xids === '' ? [] : xids.split(',')
   const isValid = (each: string) => each !== '' && each.trim() === each && each.length <= MAX_XID
-  if (!/[\n\r\t]/.test(xids) && new Set(ids).size === ids.length && ids.every(isValid)) return undefined
+  if (!/[\0\n\r\t\p{Surrogate}]/u.test(xids) && new Set(ids).size === ids.length && ids.every(isValid)) return undefined
   return `${name} must be a string of unique comma separated values each ${MAX_XID} characters or less`
 }
 

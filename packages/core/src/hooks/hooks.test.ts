@@ -1,9 +1,7 @@
-import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { DomainError } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
-import type { Project } from '../model/project.ts'
-import type { User } from '../model/user.ts'
+import { inProjectWorld, mira, project, world } from '../projects/project-world.harness.ts'
 import {
   createHook,
   getProjectHook,
@@ -17,18 +15,7 @@ import {
 } from './hook-operations.ts'
 import { findHook } from './hook-store.ts'
 
-let world: World
-let mira: User
-let project: Project
-
-beforeEach(async () => {
-  world = await World.open()
-  mira = await world.user('mira')
-  project = await world.project('tools', await world.group('ops'))
-  await world.member(project, mira, accessLevels.maintainer)
-})
-
-afterEach(() => world.close())
+inProjectWorld('maintainer')
 
 const url = 'https://ci.example.test/in'
 const create = (draft: object = {}) => world.perform(mira, createHook, { project: project.id, url, ...draft })

@@ -15,29 +15,36 @@ interface InternalIdsTable {
   last: Generated<number>
 }
 
+type Scope = { readonly groupId: number } | { readonly projectId: number } | 'instance'
+
 /**
  * Returns the next number of a kind within a parent, or within the whole instance, starting at 1. No number is used twice, even by concurrent
  * transactions.
  */
-export async function nextIid(
+export const nextIid = (context: Pick<WriteContext, 'db'>, parent: Scope, kind: string): Promise<number> =>
+  takeIids(context, parent, kind, 1)
+
+/** Takes the next `count` numbers, like `nextIid`, and returns the first of them. */
+export async function takeIids(
   { db }: Pick<WriteContext, 'db'>,
-  parent: { readonly groupId: number } | { readonly projectId: number } | 'instance',
+  parent: Scope,
   kind: string,
+  count: number,
 ): Promise<number> {
   const { last } = await db
     .insertInto('internal_ids')
-    .values({ parent: nameOf(parent), kind, last: 1 })
+    .values({ parent: nameOf(parent), kind, last: count })
     .onConflict((conflict) =>
       conflict
         .columns(['parent', 'kind'])
-        .doUpdateSet(({ ref }) => ({ last: sql<number>`${ref('internal_ids.last')} + 1` })),
+        .doUpdateSet(({ ref }) => ({ last: sql<number>`${ref('internal_ids.last')} + ${count}` })),
     )
     .returning('last')
     .executeTakeFirstOrThrow()
-  return last
+  return last - count + 1
 }
 
-function nameOf(parent: Parameters<typeof nextIid>[1]): string {
+function nameOf(parent: Scope): string {
   if (parent === 'instance') return parent
   return 'groupId' in parent ? `group:${parent.groupId}` : `project:${parent.projectId}`
 }

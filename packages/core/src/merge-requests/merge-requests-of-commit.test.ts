@@ -1,24 +1,13 @@
-import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Project } from '../model/project.ts'
-import type { User } from '../model/user.ts'
+import { expect, test } from 'vitest'
 import { updateProject } from '../projects/project-operations.ts'
+import { inProjectWorld, mira, project, world } from '../projects/project-world.harness.ts'
 import { createBranch } from '../repositories/branch-operations.ts'
 import { createCommit, getCommit } from '../repositories/commit-operations.ts'
 import { mergeMergeRequest } from './merge-request-merge.ts'
 import { createMergeRequest } from './merge-request-operations.ts'
 import { listMergeRequestsOfCommit } from './merge-requests-of-commit.ts'
 
-let world: World
-let mira: User
-let project: Project
-
-beforeEach(async () => {
-  world = await World.open()
-  mira = await world.user('mira')
-  project = await world.project('tools', mira)
-})
-afterEach(() => world.close())
+inProjectWorld('owner')
 
 const commit = async (branch: string, filePath: string) => {
   const actions = [{ action: 'create', filePath, content: 'x' }]

@@ -73,7 +73,7 @@ export async function addApplication(
   return { ...application, secret }
 }
 
-/** Changes the name of an application and where it is called back. */
+/** Changes the name and the redirect URI of an application. */
 export async function renameApplication(
   tx: Tx,
   id: number,

@@ -1,31 +1,20 @@
-import { World } from '@penstock/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createIssue, removeIssue, updateIssue } from '../issues/issue-operations.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import { createMergeRequest, removeMergeRequest } from '../merge-requests/merge-request-operations.ts'
-import { accessLevels } from '../model/access-level.ts'
-import type { Project } from '../model/project.ts'
-import type { User } from '../model/user.ts'
 import { putPipelineRecord, removePipeline } from '../pipelines/pipeline-operations.ts'
+import { inProjectWorld, mira, project, world } from '../projects/project-world.harness.ts'
 import { createBranch, removeBranch } from '../repositories/branch-operations.ts'
 import { createCommit } from '../repositories/commit-operations.ts'
 import { createTag, removeTag } from '../repositories/tag-operations.ts'
 import type { InputSchema, Operation } from './operation.ts'
 
-let world: World
-let mira: User
-let project: Project
-
+inProjectWorld('owner')
 beforeEach(async () => {
-  world = await World.open()
-  mira = await world.user('mira')
-  project = await world.project('tools', await world.group('ops'))
-  await world.member(project, mira, accessLevels.owner)
   const actions = [{ action: 'create', filePath: 'README.md', content: 'x' }]
   await run(createCommit, { branch: 'main', commitMessage: 'Add', actions })
   await run(createBranch, { branch: 'feature', ref: 'main' })
 })
-afterEach(() => world.close())
 
 function run<Input extends InputSchema, Result>(
   operation: Operation<Input, Result>,

@@ -1,4 +1,4 @@
-import { isUnavailable } from '@penstock/db'
+import { isBrokenReference, isUnavailable } from '@penstock/db'
 import type { z } from 'zod'
 import { DomainError, forbidden } from '../kit/domain-error.ts'
 import { parseInput } from '../kit/parse-input.ts'
@@ -115,11 +115,20 @@ export async function performBatch<Input extends InputSchema, Parent, Result>(
   }
 }
 
-/** Converts a database error to `unavailable` if that is the reason. Adapters use it for reads outside of operations. */
+/**
+ * Converts a database error to `unavailable` or `conflict` if that is the reason. Adapters use it for reads outside of
+ * operations.
+ */
 export function asFailure(error: unknown): unknown {
-  if (!isUnavailable(error)) return error
-  return new DomainError({ code: 'unavailable', retryAfterSeconds: RETRY_AFTER_SECONDS }, { cause: error })
+  if (isUnavailable(error)) {
+    return new DomainError({ code: 'unavailable', retryAfterSeconds: RETRY_AFTER_SECONDS }, { cause: error })
+  }
+  // Operations find what they refer to, such as the caller, before the transaction.
+  if (isBrokenReference(error)) return new DomainError({ code: 'conflict', reason: removedMeanwhile }, { cause: error })
+  return error
 }
+
+const removedMeanwhile = 'Something that the request refers to was removed meanwhile'
 
 /** Rejects callers that lack a sign-in or administrator rights. Adapters call it before they parse parameters. */
 export function requireCaller(actor: Actor, caller: Caller): void {

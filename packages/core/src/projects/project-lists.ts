@@ -63,7 +63,7 @@ export const listUserProjects = unscopedQuery(
   },
 )
 
-/** Lists the projects that a user, given by id or username, has starred: none of a private profile. */
+/** Lists the projects that a user, given by id or username, has starred. The list of a private profile is empty. */
 export const listStarredProjects = unscopedQuery(
   { name: 'listStarredProjects', caller: 'anyone', input: z.object({ user: namespaceRef, ...projectListInput }) },
   async (context, input) => {

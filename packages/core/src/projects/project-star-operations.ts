@@ -12,13 +12,13 @@ const changes = {
   unstar: { change: deleteStar, event: 'project.unstarred' },
 } as const
 
-/** A project after a star was given or taken away. */
+/** A project after a user has starred or unstarred it. */
 export interface StarredProject extends ProjectView {
-  /** Whether nothing had to be changed. */
+  /** Whether the project had the star, or had none, already. */
   readonly isUnchanged: boolean
 }
 
-const changeOfStar = (verb: keyof typeof changes) =>
+const starCommand = (verb: keyof typeof changes) =>
   command(
     {
       name: `${verb}Project`,
@@ -35,8 +35,8 @@ const changeOfStar = (verb: keyof typeof changes) =>
     },
   )
 
-export const starProject = changeOfStar('star')
-export const unstarProject = changeOfStar('unstar')
+export const starProject = starCommand('star')
+export const unstarProject = starCommand('unstar')
 
 /** Lists the users who have starred a project. */
 export const listStarrers = query(

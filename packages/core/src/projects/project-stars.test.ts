@@ -1,5 +1,6 @@
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { DomainError } from '../kit/domain-error.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import { removeUser, updateUser } from '../users/user-operations.ts'
@@ -72,4 +73,12 @@ test('the stars of a deleted user no longer count', async () => {
   await star(noor, board)
   await world.perform(root!, removeUser, { user: noor!.id })
   expect(await star(mira, board)).toMatchObject({ starCount: 1 })
+})
+
+test('a user who is deleted while the request is made gets a conflict', async () => {
+  await world.perform(root!, removeUser, { user: noor!.id })
+  expect(await star(noor, board).catch(({ failure }: DomainError) => failure)).toEqual({
+    code: 'conflict',
+    reason: 'Something that the request refers to was removed meanwhile',
+  })
 })

@@ -92,7 +92,7 @@ export function changeWiki<Result>(
   })
 }
 
-/** Opens the storage of a wiki: within its own limit, which is that of a project, and within that of its project. */
+/** Opens the storage of a wiki. A wiki may store as much as a project; that of a project also counts for the project. */
 async function openWikiStorage(
   core: Core,
   parent: ParentRef,
