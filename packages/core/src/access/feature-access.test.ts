@@ -61,16 +61,14 @@ describe('a disabled feature', () => {
   })
 
   test('of merge requests closes their commits and diffs, though the repository is open', async () => {
-    const reads = [
-      listMergeRequestCommits,
-      listMergeRequestDiffs,
-      listMergeRequestVersions,
-      getMergeRequestChanges,
-    ] as const
+    const one = { project: tools.id, mergeRequestIid: 1 }
     const all = () =>
       Promise.all([
-        ...reads.map((read) => outcome(world.perform(mira, read, { project: tools.id, mergeRequestIid: 1 }))),
-        outcome(world.perform(mira, getMergeRequestVersion, { project: tools.id, mergeRequestIid: 1, versionId: 1 })),
+        outcome(world.perform(mira, listMergeRequestCommits, one)),
+        outcome(world.perform(mira, listMergeRequestDiffs, one)),
+        outcome(world.perform(mira, listMergeRequestVersions, one)),
+        outcome(world.perform(mira, getMergeRequestChanges, one)),
+        outcome(world.perform(mira, getMergeRequestVersion, { ...one, versionId: 1 })),
       ])
     expect(new Set(await all())).toEqual(new Set(['not_found']))
     await set({ mergeRequestsAccessLevel: 'disabled' })
