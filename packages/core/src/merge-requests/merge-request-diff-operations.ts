@@ -22,7 +22,7 @@ import { findNewestVersion, type MergeRequestVersion, pageOfVersions } from './m
 /** The limits of commits that the answer to one request reads. */
 const BUDGET = { commits: 20_000, steps: 40_000 }
 
-// The permission covers the repository, whose access level is at least as open as that of merge requests.
+// The permission includes reading the repository: projects cannot restrict it more than merge requests.
 const oneMergeRequest = { project: namespaceRef, mergeRequestIid: z.int() }
 const subject = (context: ReadContext, { project }: { readonly project: number | string }) =>
   getProject(context, project)
