@@ -39,6 +39,16 @@ test('every reason is for a parameter that a client can send to a route with tha
   expect(leftOver).toEqual([])
 })
 
+test('what is stored is a member of the answer', () => {
+  const wrong = routes.flatMap((row) => {
+    const members = (row.shape?.schema as { readonly shape?: object } | undefined)?.shape ?? {}
+    return (row.parameters?.stored ?? [])
+      .filter((name) => !Object.hasOwn(members, name.replace(/\[.*/, '')))
+      .map((name) => `${callOf(row)} ${name}`)
+  })
+  expect(wrong).toEqual([])
+})
+
 test('what is stored is an input of the operation', () => {
   const wrong = routes.flatMap((row) =>
     (row.parameters?.stored ?? [])

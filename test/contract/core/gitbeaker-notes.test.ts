@@ -66,6 +66,8 @@ test('discussions of merge requests are begun on a line, answered and resolved',
   await MergeRequestDiscussions.removeNote(project, 1, made.id, reply.id)
   const all = await MergeRequestDiscussions.all(project, 1)
   expect(all).toMatchObject([{ id: made.id, notes: [{ body: 'Why so?' }] }])
+  const onCommit = await MergeRequestDiscussions.create(project, 1, 'Here', { commitId: head.id } as never)
+  expect(onCommit.notes).toMatchObject([{ type: 'DiscussionNote', commit_id: head.id }])
 })
 
 test('commits have comments and discussions', async () => {

@@ -3,6 +3,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createIssue, listIssues, listProjectIssues } from '../issues/issue-operations.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import { projectLabels } from '../labels/label-operations.ts'
+import {
+  getMergeRequestChanges,
+  getMergeRequestVersion,
+  listMergeRequestCommits,
+  listMergeRequestDiffs,
+  listMergeRequestVersions,
+} from '../merge-requests/merge-request-diff-operations.ts'
 import { accessLevels } from '../model/access-level.ts'
 import type { Project } from '../model/project.ts'
 import type { Actor, User } from '../model/user.ts'
@@ -51,6 +58,21 @@ describe('a disabled feature', () => {
     expect(await outcomes(list)).toEqual(['forbidden', 'forbidden', true, true])
     await set({ [name]: 'enabled' })
     expect(await outcomes(list)).toEqual([true, true, true, true])
+  })
+
+  test('of merge requests closes their commits and diffs, though the repository is open', async () => {
+    const one = { project: tools.id, mergeRequestIid: 1 }
+    const all = () =>
+      Promise.all([
+        outcome(world.perform(mira, listMergeRequestCommits, one)),
+        outcome(world.perform(mira, listMergeRequestDiffs, one)),
+        outcome(world.perform(mira, listMergeRequestVersions, one)),
+        outcome(world.perform(mira, getMergeRequestChanges, one)),
+        outcome(world.perform(mira, getMergeRequestVersion, { ...one, versionId: 1 })),
+      ])
+    expect(new Set(await all())).toEqual(new Set(['not_found']))
+    await set({ mergeRequestsAccessLevel: 'disabled' })
+    expect(new Set(await all())).toEqual(new Set(['forbidden']))
   })
 
   test('cannot be written either, and its things leave all lists', async () => {

@@ -57,12 +57,13 @@ function membersOf(
           parent: namespaceRef,
           query: z.string().max(255).optional(),
           userIds: z.array(z.int()).max(100).optional(),
+          skipUsers: z.array(z.int()).max(100).optional(),
           ...pageInput,
         }),
         ...reads,
       },
-      (context, { query: search, userIds, ...page }) =>
-        pageOfMembers(context, context.subject, reach, { search: search || undefined, userIds }, page),
+      (context, { query: search, userIds, skipUsers: exceptUserIds, ...page }) =>
+        pageOfMembers(context, context.subject, reach, { search: search || undefined, userIds, exceptUserIds }, page),
     )
 
   const show = (reach: Reach) =>

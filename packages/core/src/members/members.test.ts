@@ -53,6 +53,8 @@ describe('reading', () => {
     ])
     const filtered = { parent: tool.id, query: 'OO', userIds: [noor.id, ivo.id] }
     expect(roles(await world.perform(noor, projectMembers.listAll, filtered))).toEqual([['noor', maintainer]])
+    const others = { parent: tool.id, skipUsers: [noor.id, mira.id] }
+    expect(roles(await world.perform(noor, projectMembers.listAll, others))).toEqual([['ivo', guest]])
   })
 
   test('shows one member', async () => {

@@ -22,6 +22,7 @@ import { findNewestVersion, type MergeRequestVersion, pageOfVersions } from './m
 /** The limits of commits that the answer to one request reads. */
 const BUDGET = { commits: 20_000, steps: 40_000 }
 
+// The permission includes reading the repository: projects cannot restrict it more than merge requests.
 const oneMergeRequest = { project: namespaceRef, mergeRequestIid: z.int() }
 const subject = (context: ReadContext, { project }: { readonly project: number | string }) =>
   getProject(context, project)
@@ -32,7 +33,7 @@ export const listMergeRequestCommits = query(
     name: 'listMergeRequestCommits',
     caller: 'anyone',
     input: z.object({ ...oneMergeRequest, ...pageInput }),
-    permission: 'read_repository',
+    permission: 'read_merge_request',
     subject,
   },
   async (context, { mergeRequestIid, ...page }): Promise<Page<Commit>> => {
@@ -51,7 +52,7 @@ export const listMergeRequestDiffs = query(
     name: 'listMergeRequestDiffs',
     caller: 'anyone',
     input: z.object({ ...oneMergeRequest, unidiff: z.boolean().nullish(), ...pageInput }),
-    permission: 'read_repository',
+    permission: 'read_merge_request',
     subject,
   },
   async (context, { mergeRequestIid, unidiff, ...page }): Promise<Page<FileDiff>> => {
@@ -72,7 +73,7 @@ export const getMergeRequestChanges = query(
     name: 'getMergeRequestChanges',
     caller: 'anyone',
     input: z.object({ ...oneMergeRequest, unidiff: z.boolean().nullish() }),
-    permission: 'read_repository',
+    permission: 'read_merge_request',
     subject,
   },
   async (context, { mergeRequestIid, unidiff }): Promise<MergeRequestChanges> => {
@@ -102,7 +103,7 @@ export const listMergeRequestVersions = query(
     name: 'listMergeRequestVersions',
     caller: 'anyone',
     input: z.object({ ...oneMergeRequest, ...pageInput }),
-    permission: 'read_repository',
+    permission: 'read_merge_request',
     subject,
   },
   async (context, { mergeRequestIid, ...page }): Promise<Page<DescribedVersion>> => {
@@ -125,7 +126,7 @@ export const getMergeRequestVersion = query(
     name: 'getMergeRequestVersion',
     caller: 'anyone',
     input: z.object({ ...oneMergeRequest, versionId: z.int(), unidiff: z.boolean().nullish() }),
-    permission: 'read_repository',
+    permission: 'read_merge_request',
     subject,
   },
   async (context, { mergeRequestIid, versionId, unidiff }): Promise<VersionWithDiffs> => {

@@ -5,7 +5,7 @@ import { findReference } from '../git/git-reference.ts'
 import { DomainError, forbidden, notFound } from '../kit/domain-error.ts'
 import { newObject, validate, withInput } from '../kit/field-table.ts'
 import { type Page, pageInput } from '../kit/page.ts'
-import { namespaceRef } from '../kit/parameter-schemas.ts'
+import { instant, namespaceRef } from '../kit/parameter-schemas.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Project } from '../model/project.ts'
 import type { Tx } from '../operations/context.ts'
@@ -49,6 +49,8 @@ export const listReleases = query(
     input: z.object({
       project: namespaceRef,
       ...releaseOrders,
+      updatedAfter: instant.optional(),
+      updatedBefore: instant.optional(),
       ...pageInput,
     }),
     ...reads,

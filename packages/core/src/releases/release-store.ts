@@ -21,15 +21,24 @@ interface ReleaseLinksTable extends ColumnsOf<typeof linkFields> {}
 const releaseOf = (row: Selectable<ReleasesTable>): ReleaseRecord => fromRow(releaseFields, row)
 const linkOf = (row: Selectable<ReleaseLinksTable>): ReleaseLinkRecord => fromRow(linkFields, row)
 
+interface ReleaseFilter {
+  readonly orderBy: 'released_at' | 'created_at'
+  readonly sort: 'asc' | 'desc'
+  readonly updatedAfter?: number | undefined
+  readonly updatedBefore?: number | undefined
+}
+
 export function pageOfReleases(
   context: ReadContext,
   { id }: Pick<Project, 'id'>,
-  page: PageRequest & { readonly orderBy: 'released_at' | 'created_at'; readonly sort: 'asc' | 'desc' },
+  { updatedAfter, updatedBefore, ...page }: PageRequest & ReleaseFilter,
 ): Promise<Page<ReleaseRecord>> {
   const query = context.db
     .selectFrom('releases')
     .selectAll()
     .where('project_id', '=', id)
+    .$if(updatedAfter !== undefined, (releases) => releases.where('updated_at_ms', '>=', updatedAfter!))
+    .$if(updatedBefore !== undefined, (releases) => releases.where('updated_at_ms', '<=', updatedBefore!))
     .orderBy(`${page.orderBy}_ms`, page.sort)
     .orderBy('id', page.sort)
   return pageOfItems(context, query, page, releaseOf)

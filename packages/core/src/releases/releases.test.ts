@@ -99,6 +99,19 @@ test('releases are ordered by their time, which may be in the future', async () 
   expect(await tags({ orderBy: 'created_at', sort: 'asc' })).toEqual(['v1', 'v3', 'v2'])
 })
 
+test('filters find the releases that were changed since, or not since, a time', async () => {
+  await create('v1')
+  await create('v2')
+  world.clock.advance(DAY_MS)
+  const now = new Date(world.clock.nowMs()).toISOString()
+  await world.perform(mira, updateRelease, { ...on('v1'), name: 'One' })
+  const tags = async (filter: object) =>
+    (await world.perform(mira, listReleases, { project: project.id, ...filter })).items.map(({ tag }) => tag)
+  expect(await tags({ updatedAfter: now })).toEqual(['v1'])
+  expect(await tags({ updatedBefore: new Date(world.clock.nowMs() - 1).toISOString() })).toEqual(['v2'])
+  expect(await tags({ updatedAfter: now, updatedBefore: now })).toEqual(['v1'])
+})
+
 test('milestones of the project and of groups above belong to releases, and filter issues', async () => {
   const own = await world.perform(mira, projectMilestones.create, { parent: project.id, title: 'May' })
   const root = await world.user('root', { isAdministrator: true })

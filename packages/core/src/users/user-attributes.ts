@@ -16,7 +16,7 @@ export const userAttributes = {
   external: z.boolean().optional(),
   canCreateGroup: z.boolean().optional(),
   projectsLimit: z.int().min(0).max(MAX_INTEGER).optional(),
-  /** The e-mail address for commits. Only the user's own address is accepted. */
+  /** The e-mail address for commits. Only the primary address is accepted, because commits have it. */
   commitEmail: clearable(z.string().max(255)),
   avatar: avatarInput,
 }
@@ -35,7 +35,7 @@ export function attributeChanges(
   const settings = withInput(userSettings, before.settings, input)
   validate(userSettings, settings)
   if (commitEmail && commitEmail.toLowerCase() !== before.email.toLowerCase())
-    throw invalid({ commitEmail: ['is not an email you own'] })
+    throw invalid({ commitEmail: ['must be the primary email'] })
   const picture = avatarFrom(avatar)
   return {
     settings,

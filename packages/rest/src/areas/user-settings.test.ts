@@ -46,7 +46,7 @@ describe('a user', () => {
 
   test.each([
     [{ website_url: 'javascript:alert(1)' }, { message: { website_url: ['is not a valid URL'] } }],
-    [{ commit_email: 'x@example.test' }, { message: { commit_email: ['is not an email you own'] } }],
+    [{ commit_email: 'x@example.test' }, { message: { commit_email: ['must be the primary email'] } }],
     [{ extern_uid: '1', provider: 'ldap' }, { error: 'extern_uid is not supported' }],
     [{ projects_limit: -1 }, { error: 'projects_limit is invalid' }],
   ])('rejects %j', async (changes, body) => {

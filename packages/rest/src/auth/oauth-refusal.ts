@@ -31,10 +31,15 @@ export const invalidTokenReply = (why: keyof typeof invalidTokenTexts): Reply =>
   refusalReply('invalid_token', `The access token ${invalidTokenTexts[why]}`, 401)
 
 /**
- * The errors after which a device goes on polling. Their responses have no `WWW-Authenticate` header, because some
- * clients give up when they get one.
+ * The errors that a polling device has to tell apart. Their responses have no `WWW-Authenticate` header, because some
+ * clients do not read the body of a response that has one.
  */
-const withoutChallenge: readonly string[] = ['authorization_pending', 'slow_down'] satisfies OAuthRefusalCode[]
+const withoutChallenge: readonly string[] = [
+  'authorization_pending',
+  'slow_down',
+  'access_denied',
+  'expired_token',
+] satisfies OAuthRefusalCode[]
 
 export function refusalReply(error: string, description: string, status: number): Reply {
   return {

@@ -117,7 +117,9 @@ export const noteShape = {
     noteable_id: noteableIdOf(note) ?? null,
     noteable_type: noteableNames[note.noteableType],
     project_id: note.projectId,
-    ...((note.noteableType === 'commit' || note.kind === 'diff') && { commit_id: note.commitSha ?? null }),
+    ...((note.noteableType === 'commit' || note.kind === 'diff' || note.commitSha !== undefined) && {
+      commit_id: note.commitSha ?? null,
+    }),
     ...(note.position !== undefined && { position: positionJson(note.position) }),
     resolvable: isResolvable(note),
     ...(isResolvable(note) && {
