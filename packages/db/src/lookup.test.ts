@@ -46,9 +46,21 @@ test('returns the row of each value, also in a transaction, and compiles the sta
   expect(compiled).toBe(2)
 })
 
-test('rejects a statement with another number of parameters', async () => {
-  const wrong = new Lookup((connection: Kysely<Tables>, name: string) =>
-    connection.selectFrom('labels').select('id').where('name', 'in', [name, 'bug']),
+test('sends each value to every place that the statement has for it, beside constants', async () => {
+  const between = new Lookup((connection: Kysely<Tables>, least: number, most: number) =>
+    connection
+      .selectFrom('labels')
+      .select('name')
+      .where('id', '<=', most)
+      .where('id', 'in', [least, most])
+      .where('name', '<>', 'bug'),
   )
-  await expect(wrong.run(db.read, 'later')).rejects.toThrow('The statement has 2 parameters instead of one')
+  expect(await between.run(db.read, 1, 2)).toEqual({ name: 'later' })
+  expect(await between.run(db.read, 2, 3)).toEqual({ name: 'later' })
+  expect(await between.run(db.read, 1, 1)).toBeUndefined()
+})
+
+test('rejects a statement that does not use a value', async () => {
+  const wrong = new Lookup((connection: Kysely<Tables>, _: string) => connection.selectFrom('labels').select('id'))
+  await expect(wrong.run(db.read, 'later')).rejects.toThrow('The statement lacks a parameter for value 1')
 })

@@ -1,7 +1,7 @@
 import { type Compilable, CompiledQuery, type Kysely } from 'kysely'
 
 /**
- * Reads the row that has a value, with a statement that is compiled only once. Compiling a statement takes longer than running
+ * Reads a row by some values, with a statement that is compiled only once. Compiling a statement takes longer than running
  * it, so this is for the statements of every request.
  *
  * ```ts
@@ -9,29 +9,50 @@ import { type Compilable, CompiledQuery, type Kysely } from 'kysely'
  *   db.selectFrom('users').select(['id', 'email']).where('name', '=', name))
  * ```
  */
-export class Lookup<Tables, Value, Row> {
-  readonly #query: (db: Kysely<Tables>, value: Value) => Compilable<Row>
-  /** The SQL text by dialect adapter. */
-  readonly #texts = new WeakMap<object, string>()
+export class Lookup<Tables, Values extends readonly unknown[], Row> {
+  readonly #query: (db: Kysely<Tables>, ...values: Values) => Compilable<Row>
+  /** The compiled statements by dialect adapter. */
+  readonly #statements = new WeakMap<object, Statement>()
 
-  /** @param query returns the statement for the given value, which must be its only parameter */
-  constructor(query: (db: Kysely<Tables>, value: Value) => Compilable<Row>) {
+  /**
+   * @param query returns the statement; called once for each dialect, with objects that stand for the values, so it may
+   *   only pass them on to Kysely
+   */
+  constructor(query: (db: Kysely<Tables>, ...values: Values) => Compilable<Row>) {
     this.#query = query
   }
 
   /** Returns the first row, or `undefined`. */
-  async run(db: Kysely<Tables>, value: Value): Promise<Row | undefined> {
-    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(this.#textFor(db, value), [value]))
+  async run(db: Kysely<Tables>, ...values: Values): Promise<Row | undefined> {
+    const { sql, parameters } = this.#statementFor(db, values.length)
+    const sent = parameters.map((parameter) => (parameter instanceof Placeholder ? values[parameter.index] : parameter))
+    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(sql, sent))
     return rows[0]
   }
 
-  #textFor(db: Kysely<Tables>, value: Value): string {
+  #statementFor(db: Kysely<Tables>, valueCount: number): Statement {
     const { adapter } = db.getExecutor()
-    const known = this.#texts.get(adapter)
+    const known = this.#statements.get(adapter)
     if (known !== undefined) return known
-    const { sql, parameters } = this.#query(db, value).compile()
-    if (parameters.length !== 1) throw new Error(`The statement has ${parameters.length} parameters instead of one`)
-    this.#texts.set(adapter, sql)
-    return sql
+    const placeholders = Array.from({ length: valueCount }, (_, index) => new Placeholder(index))
+    const statement = this.#query(db, ...(placeholders as readonly unknown[] as Values)).compile()
+    for (const placeholder of placeholders) {
+      if (!statement.parameters.includes(placeholder)) {
+        throw new Error(`The statement lacks a parameter for value ${placeholder.index + 1}`)
+      }
+    }
+    this.#statements.set(adapter, statement)
+    return statement
+  }
+}
+
+type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>
+
+/** Stands for a value while the statement is compiled. */
+class Placeholder {
+  readonly index: number
+
+  constructor(index: number) {
+    this.index = index
   }
 }

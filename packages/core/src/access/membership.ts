@@ -1,3 +1,4 @@
+import { Lookup } from '@penstock/db'
 import type { Expression, ExpressionBuilder, Generated, SqlBool } from 'kysely'
 import { never } from '../kit/conditions.ts'
 import { dayAt } from '../kit/day.ts'
@@ -30,20 +31,27 @@ export interface MembersTable {
  * Returns the user's highest role in force in the group or project, including roles given in the groups above it; 0 if
  * there is none. Minimal access is not inherited: it counts only in the group where it was given.
  */
-export async function levelIn(
-  context: ReadContext,
-  userId: number,
-  subject: Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>,
-): Promise<AccessLevel> {
-  const { level } = await context.db
-    .selectFrom('members')
-    .select(({ fn }) => fn.max<number | null>('access_level').as('level'))
-    .where('user_id', '=', userId)
-    .where(isInForce(context))
-    .where(isGivenIn(subject, 'inherited'))
-    .executeTakeFirstOrThrow()
-  return (level ?? 0) as AccessLevel
+export async function levelIn({ db, nowMs }: ReadContext, userId: number, subject: Place): Promise<AccessLevel> {
+  const { kind, id, groupIds } = subject
+  const shape = `${kind} ${groupIds.length}`
+  const lookup = levelLookups.get(shape) ?? levelLookup(kind)
+  levelLookups.set(shape, lookup)
+  const row = await lookup.run(db, userId, dayAt(nowMs), id, ...groupIds)
+  return (row?.level ?? 0) as AccessLevel
 }
+
+/** The lookups of `levelIn` by the kind and the depth of the subject, because each of them needs a statement of its own. */
+const levelLookups = new Map<string, ReturnType<typeof levelLookup>>()
+
+const levelLookup = (kind: Place['kind']) =>
+  new Lookup((db: ReadContext['db'], userId: number, today: string, id: number, ...groupIds: number[]) =>
+    db
+      .selectFrom('members')
+      .select(({ fn }) => fn.max<number | null>('access_level').as('level'))
+      .where('user_id', '=', userId)
+      .where(isInForceOn(today))
+      .where(isGivenIn({ kind, id, groupIds }, 'inherited')),
+  )
 
 type Place = Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>
 
@@ -100,10 +108,7 @@ export type MemberCondition = (eb: ExpressionBuilder<CoreTables, 'members'>) => 
 
 /** Selects the memberships that count in a group or project. Minimal access counts in its own group only. */
 export const isGivenIn =
-  (
-    subject: Pick<Group, 'kind' | 'id' | 'groupIds'> | Pick<Project, 'kind' | 'id' | 'groupIds'>,
-    reach: Reach,
-  ): MemberCondition =>
+  (subject: Pick<Place, 'kind' | 'id' | 'groupIds'>, reach: Reach): MemberCondition =>
   (eb) => {
     const isMore = eb('members.access_level', '>', accessLevels.minimal)
     const own =
@@ -128,10 +133,12 @@ export const isGivenAbove =
   }
 
 /** Selects the memberships that are in force: their expiry date is later than today. */
-export const isInForce =
-  ({ nowMs }: Pick<ReadContext, 'nowMs'>): MemberCondition =>
+export const isInForce = ({ nowMs }: Pick<ReadContext, 'nowMs'>): MemberCondition => isInForceOn(dayAt(nowMs))
+
+const isInForceOn =
+  (today: string): MemberCondition =>
   (eb) =>
-    eb.or([eb('members.expires_at', 'is', null), eb('members.expires_at', '>', dayAt(nowMs))])
+    eb.or([eb('members.expires_at', 'is', null), eb('members.expires_at', '>', today)])
 
 /** Tells whether the user has a role in a subgroup or project below the group. */
 export async function hasRoleBelow(

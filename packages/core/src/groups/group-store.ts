@@ -1,3 +1,4 @@
+import { Lookup } from '@penstock/db'
 import { type Generated, type Selectable, sql } from 'kysely'
 import { notFound } from '../kit/domain-error.ts'
 import { fromRow, toRow } from '../kit/field-table.ts'
@@ -47,18 +48,22 @@ export async function getGroup(context: ReadContext, ref: GroupRef): Promise<Gro
 }
 
 export async function findGroup({ db }: ReadContext, ref: GroupRef): Promise<Group | undefined> {
-  const row =
-    typeof ref === 'number'
-      ? await db.selectFrom('groups').selectAll().where('id', '=', ref).executeTakeFirst()
-      : await db
-          .selectFrom('groups')
-          .innerJoin('routes', 'routes.group_id', 'groups.id')
-          .selectAll('groups')
-          .where('routes.path', '=', ref.toLowerCase())
-          .where('routes.is_former', '=', 0)
-          .executeTakeFirst()
+  const row = typeof ref === 'number' ? await groupById.run(db, ref) : await groupByPath.run(db, ref.toLowerCase())
   return row && groupOf(row)
 }
+
+const groupById = new Lookup((db: ReadContext['db'], id: number) =>
+  db.selectFrom('groups').selectAll().where('id', '=', id),
+)
+
+const groupByPath = new Lookup((db: ReadContext['db'], path: string) =>
+  db
+    .selectFrom('groups')
+    .innerJoin('routes', 'routes.group_id', 'groups.id')
+    .selectAll('groups')
+    .where('routes.path', '=', path)
+    .where('routes.is_former', '=', 0),
+)
 
 /** Returns the existing groups with these ids, by id. */
 export async function findGroups({ db }: ReadContext, ids: readonly number[]): Promise<Map<number, Group>> {

@@ -133,6 +133,10 @@ export function subscriptionCondition(
     and pairs.is_subscribed = ${Number(wanted === 'subscribed')})`
 }
 
+/** Tells whether the filter selects items of a project of which the actor may read the items. */
+export const isWithinReadable = ({ within }: Pick<IssuableFilter, 'within'>): boolean =>
+  within !== undefined && 'projectId' in within && within.isReadable === true
+
 type OrFilter = NonNullable<IssuableFilter['or']>
 
 function placeCondition(within: NonNullable<IssuableFilter['within']>): RawBuilder<SqlBool> {

@@ -265,7 +265,11 @@ export interface IssuableFilter
     Partial<z.output<z.ZodObject<typeof moreIssuableFilterInput>>> {
   /** Default: everywhere. */
   readonly within?:
-    | { readonly projectId: number }
+    | {
+        readonly projectId: number
+        /** Set if it is known that the actor may read the items of the project, so that the query need not check it. */
+        readonly isReadable?: true
+      }
     | { readonly group: Pick<Group, 'id' | 'groupIds'>; readonly withSubgroups: boolean }
   readonly milestoneId?: number | undefined
   /** Default: items of archived projects are included. */

@@ -15,7 +15,7 @@ import { comparedIssuable, issuableChanges, issuableFields, issuableTitle, MAX_L
 import { milestoneIdAfter, setMetadata } from './issuable-changes.ts'
 import { type DescribedIssue, type Issue, issueFields, issueSeverities, type ShownIssue } from './issue.ts'
 import { findIssue, issueTables, setIssueState, updateIssueRow } from './issue-store.ts'
-import { withClosingCounts } from './mentioned-issues.ts'
+import { isClosedBySome, withClosingCounts } from './mentioned-issues.ts'
 import { subscribedItems } from './participants.ts'
 import { changeEstimate } from './time-estimate.ts'
 
@@ -143,7 +143,8 @@ export async function shownIssue(
   issue: DescribedIssue,
 ): Promise<ShownIssue> {
   const subscribed = await subscribedItems(context, issueTables, context.actor, [issue])
-  const [counted] = await withClosingCounts(context, context.actor, [issue])
+  const closed = (await isClosedBySome(context, issue)) ? [issue.id] : []
+  const [counted] = await withClosingCounts(context, context.actor, [issue], closed)
   return { ...counted!, isSubscribed: subscribed.has(issue.id) }
 }
 

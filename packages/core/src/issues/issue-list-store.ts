@@ -12,6 +12,7 @@ import {
 } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Actor } from '../model/user.ts'
+import type { DescribedRow } from '../operations/description-store.ts'
 import { byColumn, constantOrder, type IssuableOrder, issuableOrderTable, lastDay, orderOf } from './issuable-order.ts'
 import {
   type DescribedIssue,
@@ -22,7 +23,7 @@ import {
   issueSeverities,
 } from './issue.ts'
 import { describedIssuesOf, type IssueRow, issueQuery, issuesOf, issueTables } from './issue-store.ts'
-import { withClosingCounts } from './mentioned-issues.ts'
+import { hasClosing, type WithClosing, withClosingCounts } from './mentioned-issues.ts'
 
 /** Returns a page of the issues that the actor may see. */
 export async function pageOfIssues(
@@ -36,7 +37,7 @@ export async function pageOfIssues(
     orderedBy(describedIssues(context, actor, filter), issueOrder(filter).columns),
     page,
   )
-  return { ...rows, items: await withClosingCounts(context, actor, await describedIssuesOf(context, rows.items)) }
+  return { ...rows, items: await listedIssuesOf(context, actor, rows.items) }
 }
 
 /** @throws DomainError `no_keyset_in_order` for an order by a value that may be missing */
@@ -49,11 +50,20 @@ export async function keysetPageOfIssues(
   const { columns, values } = issueOrder(filter)
   if (values.length > 0) throw noKeysetInThisOrder()
   const rows = await keysetPageOf(describedIssues(context, actor, filter).select(values), page, columns)
-  return { ...rows, items: await withClosingCounts(context, actor, await describedIssuesOf(context, rows.items)) }
+  return { ...rows, items: await listedIssuesOf(context, actor, rows.items) }
 }
 
 const describedIssues = (context: ReadContext, actor: Actor, filter: IssueFilter) =>
-  issueQuery(context, actor, filter).select('issues.description')
+  issueQuery(context, actor, filter).select(['issues.description', hasClosing])
+
+async function listedIssuesOf(
+  context: ReadContext,
+  actor: Actor,
+  rows: readonly (DescribedRow<IssueRow> & WithClosing)[],
+): Promise<DescribedIssue[]> {
+  const closed = rows.flatMap(({ id, has_closing }) => (has_closing ? id : []))
+  return withClosingCounts(context, actor, await describedIssuesOf(context, rows), closed)
+}
 
 /** Returns one list of issues for each filter. All filters must have the same order. */
 export function issueListing(

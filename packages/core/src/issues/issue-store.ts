@@ -1,6 +1,6 @@
 import { type Expression, type Generated, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { allowedInProject, asSeenBy } from '../access/visible-store.ts'
-import { isOneOf } from '../kit/conditions.ts'
+import { always, isOneOf } from '../kit/conditions.ts'
 import { dayAt } from '../kit/day.ts'
 import { nextIid, useIid } from '../kit/internal-id.ts'
 import type { ReadContext } from '../kit/store-context.ts'
@@ -14,6 +14,7 @@ import {
   comparisonsOf,
   conditionsOf,
   isNot,
+  isWithinReadable,
   peopleCondition,
   personCondition,
   subscriptionCondition,
@@ -232,7 +233,7 @@ export function issueQuery(context: ReadContext, actor: Actor, filter: IssueFilt
     .select(listedColumns)
     .select('projects.full_path as project_path')
     .where((eb) => eb.and([...conditionsOf(context, issueTables, filter), ...ownConditions(context, actor, filter)]))
-    .where(isVisibleIssue(context, actor))
+    .where(isVisibleIssue(context, actor, filter))
 }
 
 /** Returns the conditions of filters that only issues have. */
@@ -267,9 +268,9 @@ const comparisons: readonly Comparison<
 ]
 
 /** Returns the condition, for a query over `issues` and `projects`, that the viewer may see an issue. */
-function isVisibleIssue(context: ReadContext, actor: Actor): Expression<SqlBool> {
+function isVisibleIssue(context: ReadContext, actor: Actor, filter: IssueFilter): Expression<SqlBool> {
   return asSeenBy(actor, (viewer) => {
-    const readable = allowedInProject(context, viewer, 'read_issue')
+    const readable = isWithinReadable(filter) ? always : allowedInProject(context, viewer, 'read_issue')
     if (viewer === undefined) return sql<SqlBool>`(${readable} and issues.is_confidential = 0)`
     return sql<SqlBool>`(${readable} and (issues.is_confidential = 0 or issues.author_id = ${viewer.id}
       or ${personCondition(issueTables, 'issue_assignees', viewer.id)}

@@ -1,3 +1,4 @@
+import { Lookup } from '@penstock/db'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { allowedInProject } from '../access/visible-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
@@ -14,33 +15,47 @@ export const mentionsIssue = (id: number, { onlyClosing = false } = {}): RawBuil
   sql`merge_requests.id in (select merge_request_id from issue_mentions
     where issue_id = ${id} ${onlyClosing ? sql`and is_closing = 1` : sql``})`
 
-/** Adds to each issue the number of merge requests that close it, as far as the actor may see them. */
+export interface WithClosing {
+  readonly id: number
+  readonly has_closing: number | boolean
+}
+
+/** The column, for a query over `issues`, that tells whether some merge request closes the issue. */
+export const hasClosing = sql<WithClosing['has_closing']>`exists (select 1 from issue_mentions
+  where issue_mentions.issue_id = issues.id and issue_mentions.is_closing = 1)`.as('has_closing')
+
+/**
+ * Adds to each issue the number of merge requests that close it, as far as the actor may see them.
+ *
+ * @param closed the ids of the issues that some merge request closes
+ */
 export async function withClosingCounts<Item extends Pick<Issue, 'id'>>(
   context: ReadContext,
   actor: Actor,
   issues: readonly Item[],
+  closed: readonly number[],
 ): Promise<(Item & Pick<Issue, 'closingCount'>)[]> {
-  const closed = await closedAmong(context, issues)
-  // Most lists have none. Building the condition on what the actor may see takes longer than this first query.
+  // Most lists have none. Building the condition on what the actor may see takes longer than finding that out.
   const counts = closed.length === 0 ? noCounts : await closingCountsOf(context, actor, closed)
   return issues.map((issue) => ({ ...issue, closingCount: counts.get(issue.id) ?? 0 }))
 }
 
 const noCounts: ReadonlyMap<number, number> = new Map()
 
-/** Returns the ids of the issues that some merge request closes. */
-async function closedAmong({ db }: ReadContext, issues: readonly Pick<Issue, 'id'>[]): Promise<number[]> {
-  if (issues.length === 0) return []
-  const ids = issues.map(({ id }) => id)
-  const rows = await db
+/** Tells whether some merge request closes the issue. */
+export async function isClosedBySome({ db }: ReadContext, { id }: Pick<Issue, 'id'>): Promise<boolean> {
+  const row = await closingMention.run(db, id)
+  return row !== undefined
+}
+
+const closingMention = new Lookup((db: ReadContext['db'], issueId: number) =>
+  db
     .selectFrom('issue_mentions')
     .select('issue_id')
-    .distinct()
-    .where('issue_id', 'in', ids)
+    .where('issue_id', '=', issueId)
     .where('is_closing', '=', 1)
-    .execute()
-  return rows.map(({ issue_id }) => issue_id)
-}
+    .limit(1),
+)
 
 async function closingCountsOf(
   context: ReadContext,

@@ -1,4 +1,11 @@
 export const DAY_MS = 86_400_000
 
+/** The last day that was asked for, which is usually asked for again: today is needed for every row of many lists. */
+let latest = { day: Number.NaN, text: '' }
+
 /** Returns the date of an instant as `YYYY-MM-DD`, in UTC. */
-export const dayAt = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+export function dayAt(ms: number): string {
+  const day = Math.floor(ms / DAY_MS)
+  if (day !== latest.day) latest = { day, text: new Date(ms).toISOString().slice(0, 10) }
+  return latest.text
+}

@@ -280,8 +280,12 @@ export function validate<Fields extends FieldTable>(
   if (Object.keys(errors).length > 0) throw invalid(errors)
 }
 
-const mapFields = (fields: FieldTable, value: (field: AnyField) => unknown) =>
-  Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, value(field)]))
+/** Written as a loop, because it runs for every row of a list. */
+function mapFields(fields: FieldTable, value: (field: AnyField) => unknown): Record<string, unknown> {
+  const mapped: Record<string, unknown> = {}
+  for (const key in fields) mapped[key] = value(fields[key]!)
+  return mapped
+}
 
 const schemasOf = (fields: FieldTable, schema: (details: FieldDetails<unknown>) => z.ZodType) =>
   Object.fromEntries(Object.entries(fields).map(([key, field]) => [clientNameOf(key, field), schema(field.details)]))

@@ -4,6 +4,7 @@ import {
   type Comparison,
   comparisonsOf,
   conditionsOf,
+  isWithinReadable,
   peopleCondition,
   personCondition,
   subscriptionCondition,
@@ -13,7 +14,7 @@ import { issuablesOf, withDescriptions } from '../issues/issuable-store.ts'
 import { mentionsIssue } from '../issues/mentioned-issues.ts'
 import { reactionConditions } from '../issues/reaction-conditions.ts'
 import { releaseConditions } from '../issues/release-conditions.ts'
-import { isOneOf } from '../kit/conditions.ts'
+import { always, isOneOf } from '../kit/conditions.ts'
 import { emptyListing, type Listing, listingOf } from '../kit/listing.ts'
 import { orderedBy, type Page, type PageRequest, pageOf } from '../kit/page.ts'
 import type { ReadContext } from '../kit/store-context.ts'
@@ -83,7 +84,7 @@ function mergeRequestQuery(context: ReadContext, actor: Actor, filter: MergeRequ
     .select('merge_request_auto_merges.user_id as auto_merge_user_id')
     .select(['projects.full_path as project_path', 'projects.settings as project_settings', 'branch_tips.sha'])
     .where((eb) => eb.and([...conditionsOf(context, mergeRequestTables, filter), ...ownConditions(actor, filter)]))
-    .where(allowedInProject(context, actor, 'read_merge_request'))
+    .where(isWithinReadable(filter) ? always : allowedInProject(context, actor, 'read_merge_request'))
 }
 
 /** Returns, by label id, the number of open merge requests that the actor may see. */

@@ -1,3 +1,4 @@
+import { Lookup } from '@penstock/db'
 import type { GeneratedAlways, Selectable } from 'kysely'
 import type { Subject } from '../access/subject.ts'
 import { notFound } from '../kit/domain-error.ts'
@@ -5,7 +6,14 @@ import { type ColumnsOf, columnsOf, fromRow, toRow } from '../kit/field-table.ts
 import { nextIid } from '../kit/internal-id.ts'
 import { deleteRow, insertRow, updateRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
-import { belongsTo, type ParentColumns, type ParentWithPath, parentColumns, parentIds } from '../model/parent.ts'
+import {
+  belongsTo,
+  type ParentColumns,
+  type ParentRef,
+  type ParentWithPath,
+  parentColumns,
+  parentIds,
+} from '../model/parent.ts'
 import type { Tx } from '../operations/context.ts'
 import { isInScope } from '../parents/parent-scope-store.ts'
 import { parentPaths, parentWithPath, type RowWithPaths } from '../parents/parent-store.ts'
@@ -43,15 +51,20 @@ export async function getMilestone(
   parent: ParentWithPath,
   id: number,
 ): Promise<DescribedMilestone> {
-  const row = await db
-    .selectFrom('milestones')
-    .selectAll()
-    .where('id', '=', id)
-    .where(belongsTo(parent))
-    .executeTakeFirst()
+  const row = await milestoneById[parent.kind].run(db, id, parent.id)
   if (row === undefined) throw notFound()
   return describedMilestoneOf(row, parent)
 }
+
+const milestoneByIdIn = (kind: ParentRef['kind']) =>
+  new Lookup((db: ReadContext['db'], id: number, parentId: number) =>
+    db
+      .selectFrom('milestones')
+      .selectAll()
+      .where('id', '=', id)
+      .where(belongsTo({ kind, id: parentId })),
+  )
+const milestoneById = { group: milestoneByIdIn('group'), project: milestoneByIdIn('project') }
 
 /** Returns the existing milestones with these ids, by id. */
 export async function findMilestones(context: ReadContext, ids: readonly number[]): Promise<Map<number, Milestone>> {

@@ -1,3 +1,4 @@
+import { Lookup } from '@penstock/db'
 import { type ExpressionBuilder, type Generated, type Selectable, type SqlBool, sql } from 'kysely'
 import { removeRepositories } from '../git/sweep-repositories.ts'
 import { idsOf, lineageOf } from '../groups/group-store.ts'
@@ -56,18 +57,22 @@ export async function getProject(context: ReadContext, ref: ProjectRef): Promise
 }
 
 export async function findProject({ db }: ReadContext, ref: ProjectRef): Promise<Project | undefined> {
-  const row =
-    typeof ref === 'number'
-      ? await db.selectFrom('projects').selectAll().where('id', '=', ref).executeTakeFirst()
-      : await db
-          .selectFrom('projects')
-          .innerJoin('routes', 'routes.project_id', 'projects.id')
-          .selectAll('projects')
-          .where('routes.path', '=', ref.toLowerCase())
-          .where('routes.is_former', '=', 0)
-          .executeTakeFirst()
+  const row = typeof ref === 'number' ? await projectById.run(db, ref) : await projectByPath.run(db, ref.toLowerCase())
   return row && projectOf(row)
 }
+
+const projectById = new Lookup((db: ReadContext['db'], id: number) =>
+  db.selectFrom('projects').selectAll().where('id', '=', id),
+)
+
+const projectByPath = new Lookup((db: ReadContext['db'], path: string) =>
+  db
+    .selectFrom('projects')
+    .innerJoin('routes', 'routes.project_id', 'projects.id')
+    .selectAll('projects')
+    .where('routes.path', '=', path)
+    .where('routes.is_former', '=', 0),
+)
 
 /** Returns the existing projects with these ids, by id. */
 export async function findProjects({ db }: ReadContext, ids: readonly number[]): Promise<Map<number, Project>> {

@@ -20,7 +20,12 @@ export function jsonShape<Value>(id: string, members: Members<Value>): Shape<Val
   const named = Object.entries(members).map(([name, each]) => [snakeCase(name), each] as const)
   return {
     schema: z.object(Object.fromEntries(named.map(([name, { schema }]) => [name, schema]))).meta({ id }),
-    of: (value, context) => Object.fromEntries(named.map(([name, { of }]) => [name, of(value, context)])),
+    // Written as a loop, because it runs for every row of a list.
+    of(value, context) {
+      const json: Record<string, unknown> = {}
+      for (const [name, { of }] of named) json[name] = of(value, context)
+      return json
+    },
   }
 }
 
