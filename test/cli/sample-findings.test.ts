@@ -36,7 +36,7 @@ async function findingsAt(nowMs: number): Promise<Finding[]> {
   return JSON.parse(Buffer.from(answer!.json).toString()).findings
 }
 
-/** What README.md says about the sample workspace: the rules, and the names in their sentences. */
+/** The rules that README.md describes for the sample workspace, with the names in their sentences. */
 const described = [
   ['slower_yesterday', 'image', 'mossgate/shop/checkout'],
   ['slow_drift', expect.stringMatching(/^browser \d\/4$/), 'mossgate/shop/storefront'],
