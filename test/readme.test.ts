@@ -88,6 +88,11 @@ describe.each(pages)('%s', (page) => {
       expect(paths.filter((path) => !isMadeUp(path) && !existsSync(join(root, path)))).toEqual([])
     })
 
+  test('no command has a comment behind it, which zsh would pass on as arguments', () => {
+    const shell = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block).join('')
+    expect(shell.match(/^[^#\n]*\S[ \t]+# .*$/gm) ?? []).toEqual([])
+  })
+
   test('named scripts exist', () => {
     const named = [...text.matchAll(/\bnpm run (?:--silent )?([a-z][a-z:]*)/g)].map(([, name = '']) => name)
     const { scripts } = JSON.parse(read('package.json'))

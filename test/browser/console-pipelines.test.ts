@@ -101,6 +101,16 @@ testWithChromium(
     await page.getByRole('link', { name: 'Clear filters' }).click()
     await until('all runs are shown', async () => (await rowsOf(page)).length === 100)
 
+    await table(page).locator('tbody tr').nth(45).scrollIntoViewIfNeeded()
+    const scrolled = () => page.evaluate(() => scrollY)
+    const before = await scrolled()
+    expect(before).toBeGreaterThan(500)
+    await table(page).locator('tbody tr').nth(45).getByRole('link').first().click()
+    await page.getByRole('treegrid', { name: 'Spans' }).waitFor()
+    expect(await scrolled()).toBe(0)
+    await page.goBack()
+    await until('the page is where it was left', async () => (await scrolled()) === before)
+
     await page.keyboard.press('g')
     await page.keyboard.press('i')
     await page.getByRole('link', { name: '14d' }).click()

@@ -86,7 +86,7 @@ const pages: Readonly<Record<string, Check>> = {
   'docs/wikis.md': ([, made, listed, moved, shown, attached, left, , page, pages]) => {
     expect([made.slug, listed[0].title, moved.slug]).toEqual(['Guides/Set-up', 'Set up', 'Guides/Begin'])
     expect(shown.content).toContain('<em>here</em>')
-    expect(attached.link.markdown).toBe(`![map](${attached.file_path})`)
+    expect(attached.link.markdown).toBe(`[trees.csv](${attached.file_path})`)
     expect(left).toEqual([])
     expect([page.content, pages[0].slug]).toEqual(['See #1', 'home'])
   },
@@ -95,10 +95,12 @@ const pages: Readonly<Record<string, Check>> = {
     expect(changed).toEqual({ ...list[0], ends_at: '2099-12-31T18:00:00.000Z', target_path: '/users/*' })
     expect(shown).toEqual(changed)
   },
-  'docs/snippets.md': ([list, changed, personal]) => {
+  'docs/snippets.md': ([list, changed, , personal, titled, removed]) => {
     expect(list).toEqual([expect.objectContaining({ file_name: 'bin/rotate.sh', visibility: 'private' })])
     expect(changed).toMatchObject({ visibility: 'internal', files: [{ path: 'README.md' }, { path: 'rotate.sh' }] })
-    expect(personal).toEqual({ data: { createSnippet: { errors: [], snippet: { fileName: 'vimrc' } } } })
+    expect(personal.data.currentUser.snippets.nodes).toMatchObject([{ title: 'vim', fileName: 'vimrc' }])
+    expect(titled).toEqual({ data: { updateSnippet: { errors: [], snippet: { title: 'My vim' } } } })
+    expect(removed).toEqual({ data: { destroySnippet: { errors: [] } } })
   },
 }
 

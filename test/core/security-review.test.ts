@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const packages = join(import.meta.dirname, '../../packages')
 const folders = [
-  ...['core/src', 'rest/src', 'http/src', 'graphql/src', 'gateway/src'],
+  ...['core/src', 'rest/src', 'http/src', 'graphql/src', 'gateway/src', 'webhooks/src', 'mail/src'],
   ...['../test/core', '../test/cli', '../test/contract', '../test/browser'],
 ]
 

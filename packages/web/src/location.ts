@@ -14,10 +14,16 @@ export const place = signal<Place>(readPlace())
 /** Goes to an address of the console. `replace` changes the current entry of the history instead of adding one. */
 export function navigate(address: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   const before = place.value.path
-  if (replace) history.replaceState(null, '', address)
-  else history.pushState(null, '', address)
+  if (replace) history.replaceState(history.state, '', address)
+  else {
+    leaveEntry()
+    history.pushState({ entry: Math.random() }, '', address)
+    entry = entryOf(history.state)
+  }
   place.value = readPlace()
-  if (place.value.path !== before) scrollTo(0, 0)
+  if (place.value.path === before) return
+  stopScrolling()
+  scrollTo(0, 0)
 }
 
 /**
@@ -43,8 +49,16 @@ export function withQuery(changes: Readonly<Record<string, string | null>>): str
 
 /** Follows links of the console without loading the page, and the buttons of the browser. */
 export function followLinks(): void {
-  addEventListener('popstate', () => {
+  // The browser would scroll before the page has its data, and so is as high as it was.
+  history.scrollRestoration = 'manual'
+  addEventListener('pagehide', () => {
+    history.scrollRestoration = 'auto'
+  })
+  addEventListener('popstate', (event) => {
+    leaveEntry()
+    entry = entryOf(event.state)
     place.value = readPlace()
+    scrollBack(scrolled.get(entry) ?? 0)
   })
   document.addEventListener('click', (event) => {
     const link = (event.target as Element | null)?.closest?.('a')
@@ -57,6 +71,32 @@ export function followLinks(): void {
     event.preventDefault()
     navigate(link.pathname + link.search + link.hash)
   })
+}
+
+/** The number of an entry of the history, which its state contains. The first entry has none. */
+const entryOf = (state: unknown): number | undefined => (state as { entry?: number } | null)?.entry
+let entry = entryOf(history.state)
+/** How far each entry of the history was scrolled when it was left. */
+const scrolled = new Map<number | undefined, number>()
+const leaveEntry = () => scrolled.set(entry, scrollY)
+
+let stopScrolling = () => {}
+const SCROLL_BACK_MS = 5_000
+const ownScrolling = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const
+
+/** Scrolls to where an entry was left each time that the page changes its height while it loads, until the user does something. */
+function scrollBack(top: number): void {
+  stopScrolling()
+  const observer = new ResizeObserver(() => scrollTo(0, top))
+  const timer = setTimeout(() => stopScrolling(), SCROLL_BACK_MS)
+  stopScrolling = () => {
+    observer.disconnect()
+    clearTimeout(timer)
+    for (const name of ownScrolling) removeEventListener(name, stopScrolling)
+    stopScrolling = () => {}
+  }
+  for (const name of ownScrolling) addEventListener(name, stopScrolling, { passive: true })
+  observer.observe(document.documentElement)
 }
 
 function readPlace(): Place {

@@ -91,7 +91,7 @@ const badDay = {
   fate: { kind: 'fails', reason: 'runner_system_failure' },
 } as const
 /** These jobs become slower by this share each day. */
-const drift = { jobs: ['browser 1/4', 'browser 2/4', 'browser 3/4', 'browser 4/4'], share: 0.045 }
+const drift = { jobs: ['browser 1/4', 'browser 2/4', 'browser 3/4', 'browser 4/4'], share: 0.06 }
 
 /** The job `image` of the routine that goes on, in the last two days. */
 const slowImage: Fate = { kind: 'slow', times: 2.6 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { exportDecision, parseLossless, readInput, resolveOptions } from '@penstock/converter'
 import { describe, expect, test } from 'vitest'
 import { chanceOf } from './chance.ts'
@@ -6,26 +5,12 @@ import { groups, people, projects } from './company.ts'
 import { earlierRuns } from './earlier-runs.ts'
 import { recipes } from './recipes.ts'
 import { runs } from './runs.ts'
-import { HOUR_MS, historyKey, type SampleCommit } from './sample-commits.ts'
-import { type SampleWorld, sampleRecords } from './sample-hooks.ts'
+import { HOUR_MS } from './sample-commits.ts'
+import { sampleRecords } from './sample-hooks.ts'
+import { sampleWorld } from './sample-world.harness.ts'
 
 const nowMs = Date.UTC(2026, 1, 3, 4, 5, 6)
-/** A history of each branch and tag, with a commit for each run. */
-const histories = new Map<string, SampleCommit[]>()
-for (const { project, ref = 'main', title, hoursAgo } of runs) {
-  const key = historyKey(project, ref)
-  const history = histories.get(key) ?? [{ sha: 'a'.repeat(40), title: 'First', parentSha: undefined, atMs: 0 }]
-  const sha = createHash('sha1').update(`${key}\n${title}`).digest('hex')
-  const commit = { sha, title, parentSha: history[0]?.sha, atMs: nowMs - hoursAgo * HOUR_MS }
-  histories.set(key, history.some((each) => each.sha === sha) ? history : [commit, ...history])
-}
-const world: SampleWorld = {
-  nowMs,
-  externalUrl: 'https://svc.example.test',
-  projectIds: new Map(projects.map(({ path }, index) => [path, index + 1])),
-  userIds: new Map(people.map(({ username }, index) => [username, index + 1])),
-  histories,
-}
+const world = sampleWorld(nowMs)
 const records = sampleRecords(world)
 const converted = records.map(({ hook }) => {
   const input = readInput(parseLossless(JSON.stringify(hook)), { receivedAtNs: undefined })

@@ -12,7 +12,7 @@ export function FindingText({ finding }: { readonly finding: Finding }) {
       {finding.parts.map((part, index) => {
         if ('text' in part) return part.text
         const text = findingPartText(part, nowMs.value)
-        const content = <bdi class="strong">{text}</bdi>
+        const content = <bdi class={'name' in part ? 'strong' : 'strong nowrap'}>{text}</bdi>
         const href = links[index]
         return href === undefined ? (
           <span key={index}>{content}</span>

@@ -31,6 +31,11 @@ interface TokenDialogsProps {
 /** The dialog that is open. */
 export function TokenDialogs({ dialog, show, announce, onChanged }: TokenDialogsProps) {
   const close = () => show(undefined)
+  // The token may have been tried while the dialog was open.
+  const closeCreated = () => {
+    onChanged()
+    close()
+  }
   const done = (text: string) => {
     announce(text)
     onChanged()
@@ -40,7 +45,7 @@ export function TokenDialogs({ dialog, show, announce, onChanged }: TokenDialogs
     case 'create':
       return <CreateDialog onClose={close} onCreated={(created) => showCreated(created, undefined)} />
     case 'created':
-      return <CreatedDialog created={dialog.created} replaced={dialog.replaced} onClose={close} />
+      return <CreatedDialog created={dialog.created} replaced={dialog.replaced} onClose={closeCreated} />
     case 'edit':
       return <EditTokenDialog id={dialog.token.id} onClose={close} onChanged={onChanged} onDone={done} />
     case 'rotate':

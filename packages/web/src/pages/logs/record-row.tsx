@@ -42,6 +42,7 @@ export function RecordRow({ row, isOpen }: RecordRowProps) {
         <button
           class="body cut"
           type="button"
+          title={body.slice(0, ROW_LENGTH)}
           aria-expanded={isOpen}
           onClick={() => setQuery({ open: isOpen ? null : key }, { replace: true })}
         >
