@@ -249,6 +249,7 @@ export {
 } from './notes/note.ts'
 export * from './notes/note-listings.ts'
 export { findNote } from './notes/note-store.ts'
+export { finishedPipelineEvent } from './notifications/finished-pipeline.ts'
 export {
   effectiveSetting,
   isSelected,
@@ -258,7 +259,7 @@ export {
   notificationLevels,
   notificationSwitches,
 } from './notifications/notification-level.ts'
-export { isNotified, type Relation } from './notifications/notification-policy.ts'
+export { type NotificationEvent, recipientRules } from './notifications/notification-policy.ts'
 export * from './notifications/notification-setting-operations.ts'
 export type {} from './notifications/notification-setting-store.ts'
 export {
@@ -266,8 +267,9 @@ export {
   insertNotification,
   type Notification,
   type NotifiedKind,
+  type SubscribableKind,
 } from './notifications/notification-store.ts'
-export { type Notified, recipientsOf } from './notifications/recipients.ts'
+export { type Notified, type RecipientBatch, recipientsOf } from './notifications/recipients.ts'
 export * from './notifications/unsubscribe-operations.ts'
 export * from './oauth/application.ts'
 export * from './oauth/application-operations.ts'
@@ -330,7 +332,7 @@ export * from './pipelines/pipeline-details.ts'
 export * from './pipelines/pipeline-listings.ts'
 export * from './pipelines/pipeline-operations.ts'
 export { isComplete, type PipelineStatus, pipelineStatuses } from './pipelines/pipeline-status.ts'
-export type {} from './pipelines/pipeline-store.ts'
+export { pipelinesByKey } from './pipelines/pipeline-store.ts'
 export type {} from './pipelines/pipeline-variable-store.ts'
 export { postCommitStatus } from './pipelines/post-status.ts'
 export { type JobGroup, jobGroupsOf, type Stage } from './pipelines/stage.ts'
@@ -370,7 +372,7 @@ export {
 } from './releases/release-links.ts'
 export * from './releases/release-listings.ts'
 export { createRelease, getRelease, listReleases, removeRelease, updateRelease } from './releases/release-operations.ts'
-export { findRelease, linksOfReleases } from './releases/release-store.ts'
+export { findRelease, findReleaseById, linksOfReleases } from './releases/release-store.ts'
 export { type Archive, getArchive } from './repositories/archive-operations.ts'
 export { type Branch, createBranch, getBranch, listBranches, removeBranch } from './repositories/branch-operations.ts'
 export { type Commit, type ListedCommit, signatureTime, type Trailer, titleOf } from './repositories/commit.ts'
@@ -493,6 +495,7 @@ export {
   findUserByIdOrUsername,
   findUserByUsername,
   findUsers,
+  findUsersByUsername,
   getUser,
   insertUser,
 } from './users/user-store.ts'
