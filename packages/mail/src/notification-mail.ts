@@ -53,7 +53,7 @@ const happened: Readonly<Record<Exclude<NotificationEvent, PipelineEvent>, strin
 }
 type PipelineEvent = 'failedPipeline' | 'fixedPipeline' | 'successPipeline'
 
-/** Nobody causes these events: the sentence is about the pipeline. */
+/** These events have no actor: the sentence is about the pipeline. */
 const ended: Readonly<Record<PipelineEvent, string>> = {
   failedPipeline: 'A pipeline has failed',
   fixedPipeline: 'A pipeline is fixed',
@@ -136,7 +136,7 @@ async function compose({ core, context, user, notification, key }: Composing): P
 
 const isNew = (event: NotificationEvent): boolean => event === 'newIssue' || event === 'newMergeRequest'
 
-/** Returns what the link in a mail ends, and its name. Nobody subscribes to single releases and pipelines. */
+/** Returns what the link in a mail ends, and its name. Users do not subscribe to single releases and pipelines. */
 function unsubscribing({ kind, itemId, projectId }: Notification): {
   readonly noun: string
   readonly link: Omit<UnsubscribeLink, 'userId'>
