@@ -118,6 +118,7 @@ export { type CalledHook, findHook, hooksToCall, setHookHealth } from './hooks/h
 export * from './hooks/hook-switches.ts'
 export { type HookTarget, targetOf, withoutCredentials } from './hooks/hook-url.ts'
 export type { BurndownEvent } from './issues/burndown.ts'
+export { announceDueIssues } from './issues/due-issues.ts'
 export * from './issues/duration.ts'
 export {
   type DescribedIssuable,
