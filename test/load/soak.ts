@@ -18,6 +18,7 @@ const scripts = [
   'schemathesis',
   'export-kill',
   'hook-kill',
+  'mail-kill',
   'export-workers',
   'export-outage',
   'graphql-fuzz',

@@ -43,6 +43,9 @@ const MAIL_BATCHES = 4
 const CONCURRENCY = 2 * MAIL_BATCHES
 /** Longer than a batch can take: its mails are sent at the same time. */
 const LEASE_MS = MAIL_MS + 60_000
+/** After a batch of recipients, requests have the event loop and the database for this many times as long. */
+const PAUSE_FACTOR = 3
+const MAX_PAUSE_MS = 20
 const GIVE_UP_AFTER_MS = 3 * 86_400_000
 const POLL_MS = 1_000
 const PRUNE_EVERY_MS = 600_000
@@ -189,6 +192,7 @@ export class MailQueue {
       const isSilent = await settingOf(this.#core, 'silent_mode_enabled')
       const notified = isSilent ? undefined : notification && (await readNotified(context, notification))
       if (notified === undefined) return { outcome: done, progress }
+      let beganNs = this.#core.clock.nowNs()
       for await (const { userIds, end } of recipientsOf(context, notification!, notified, Number(progress))) {
         if (userIds.length === 0) continue
         const keys = userIds.map((userId) => `${key}.${userId}`)
@@ -201,14 +205,22 @@ export class MailQueue {
         // The lease has ended, and another process continues.
         if (!isOurs) return undefined
         progress = String(end)
-        this.#drain.wake()
+        await this.#pause(beganNs)
+        beganNs = this.#core.clock.nowNs()
         if (signal.aborted)
           return { outcome: { kind: 'retry', retryAfterMs: 0, reason: 'ended', isLocal: true }, progress }
       }
+      this.#drain.wake()
       return { outcome: done, progress }
     } catch (error) {
       return { outcome: this.#failed(delivery, error), progress }
     }
+  }
+
+  async #pause(beganNs: bigint): Promise<void> {
+    const { clock } = this.#core
+    const pauseMs = Math.min((Number(clock.nowNs() - beganNs) / 1e6) * PAUSE_FACTOR, MAX_PAUSE_MS)
+    if (pauseMs >= 1) await clock.sleep(pauseMs, this.#stop.signal).catch(() => {})
   }
 
   /** Returns the mail; `undefined` if it has become pointless. */

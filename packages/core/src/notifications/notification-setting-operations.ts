@@ -82,7 +82,9 @@ const settingsOn = (more: Partial<typeof address>) =>
       async (tx, { parent, ...sent }): Promise<NotificationSetting> => {
         const { notificationEmail, ...input } = sent as Changes & Address
         const email = await chosenEmail(tx, tx.actor!, notificationEmail)
-        return (await change(tx, tx.subject, { ...input, ...(email !== undefined && { email }) })) ?? defaultParentSetting
+        return (
+          (await change(tx, tx.subject, { ...input, ...(email !== undefined && { email }) })) ?? defaultParentSetting
+        )
       },
     ),
   }))

@@ -18,7 +18,7 @@ const tables = {
 } as const satisfies Record<SubscribableKind, unknown>
 
 /** The number of users that are read at a time, so that the event loop is free between two batches. */
-const BATCH = 500
+const BATCH = 100
 
 /** The subject of a notification, as far as the search for recipients needs it. */
 export interface Notified {
