@@ -94,7 +94,10 @@ class Receiver {
       closeTimeout: 100,
       disabledCommands: ['STARTTLS'],
       onData: async (stream, { envelope }, callback) => {
-        const source = Buffer.concat(await stream.toArray()).toString()
+        // A killed process may have sent a part of the mail.
+        const chunks = await stream.toArray().catch(() => undefined)
+        if (chunks === undefined) return
+        const source = Buffer.concat(chunks).toString()
         const title = /^Subject: .*\b(issue \d+) \(/m.exec(source)?.[1]
         const mail = `${envelope.rcptTo[0]!.address.split('@')[0]}: ${title}`
         this.arrivals.set(mail, [...(this.arrivals.get(mail) ?? []), performance.now()])
