@@ -270,6 +270,7 @@ export {
   type NotifiedKind,
   type SubscribableKind,
 } from './notifications/notification-store.ts'
+export { listOwnLevels, type ParentLevel } from './notifications/own-settings.ts'
 export { type Notified, type RecipientBatch, recipientsOf } from './notifications/recipients.ts'
 export * from './notifications/unsubscribe-operations.ts'
 export * from './oauth/application.ts'
