@@ -9,10 +9,10 @@ import { sql } from 'kysely'
 import { CoreProcess } from '../core/core-process.ts'
 import { until } from '../gateway/until.ts'
 import { seededRandom } from '../load/gateway/token-text.ts'
+import { endLeases, IssueLoad, isDrained } from './issue-load.ts'
 
 /** Two hooks get each event, so that a fault in what they share shows. */
 const HOOKS = ['one', 'other']
-const MAX_IN_PROGRESS = 32
 const MAX_ANSWER_MS = 40
 
 export interface HookKillOptions {
@@ -56,8 +56,7 @@ export async function hookKillRuns({ kills, seed, perSecond, maxPerLife }: HookK
       await load.send(service, 1 + Math.floor(random() * maxPerLife))
       service.kill()
       await service[Symbol.asyncDispose]()
-      // As if the leases of the killed process had ended.
-      await db.write((tx) => sql`update deliveries set due_at_ms = enqueued_at_ms where state = 'open'`.execute(tx))
+      await endLeases(db)
       service = await start()
     }
     await until('no delivery is open', () => isDrained(db), 120_000)
@@ -80,46 +79,6 @@ export async function hookKillRuns({ kills, seed, perSecond, maxPerLife }: HookK
     await db.close()
     receiver.close()
     rmSync(dataDir, { recursive: true, force: true })
-  }
-}
-
-/** Creates issues with numbered titles. */
-class IssueLoad {
-  readonly acknowledged = new Set<string>()
-  elapsedMs = 0
-  readonly #projectId: number
-  readonly #perSecond: number
-  #last = 0
-
-  constructor(projectId: number, perSecond: number) {
-    this.#projectId = projectId
-    this.#perSecond = perSecond
-  }
-
-  /** Resolves when `count` more issues are acknowledged. Requests may still be in progress then. */
-  async send(service: CoreProcess, count: number): Promise<void> {
-    const enough = this.acknowledged.size + count
-    const beganMs = performance.now()
-    let inProgress = 0
-    for (let sent = 0; this.acknowledged.size < enough; ) {
-      const due = Math.floor(((performance.now() - beganMs) * this.#perSecond) / 1_000) + 1
-      for (; sent < due && inProgress < MAX_IN_PROGRESS; sent += 1) {
-        inProgress += 1
-        void this.#create(service).finally(() => {
-          inProgress -= 1
-        })
-      }
-      await sleep(2)
-    }
-    this.elapsedMs += performance.now() - beganMs
-  }
-
-  async #create(service: CoreProcess): Promise<void> {
-    this.#last += 1
-    const title = `issue ${this.#last}`
-    // A request without an answer may have been stored or not.
-    const answer = await service.call('POST', `/projects/${this.#projectId}/issues`, { title }).catch(() => undefined)
-    if (answer?.status === 201) this.acknowledged.add(title)
   }
 }
 
@@ -153,11 +112,6 @@ class Receiver {
     this.#server.close()
     this.#server.closeAllConnections()
   }
-}
-
-async function isDrained({ read }: Db<object>): Promise<boolean> {
-  const { rows } = await sql`select 1 from deliveries where state = 'open' limit 1`.execute(read)
-  return rows.length === 0
 }
 
 /** Returns the error of each call in the event log, or null. */

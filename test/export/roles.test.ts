@@ -1,7 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { SmtpReceiver } from '../../packages/mail/src/smtp-receiver.harness.ts'
 import { penstock } from '../command-line.ts'
 import { accept, startSink } from '../gateway/accepting-sink.ts'
 import { until } from '../gateway/until.ts'
@@ -91,6 +92,38 @@ test('two workers and a core share the work, and make each export once', async (
   expect(traces).toHaveLength(ids.length)
   expect(new Set(traces).size).toBe(ids.length)
 })
+
+test('two workers and a core send each mail once, also mails that the core has left', async () => {
+  const [dataDir, receiver] = [await dataDirectory(), await SmtpReceiver.start()]
+  onTestFinished(() => receiver.close())
+  const core = await serve('core', dataDir, { PENSTOCK_SMTP_URL: receiver.url })
+  const env = { PENSTOCK_SMTP_URL: receiver.url, PENSTOCK_EXTERNAL_URL: core.url }
+  const workers = await Promise.all([serve('worker', dataDir, env), serve('worker', dataDir, env)])
+  expect(workers[0]!.said()).toContain('sends the mails that are waiting')
+  const { id } = await call(core, 'GET', '/user')
+  const add = (from: number, count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        call(core, 'POST', `/users/${id}/emails`, { email: `root${from + index}@home.test` }),
+      ),
+    )
+  const untilMailed = (count: number) => until(`${count} mails`, async () => receiver.mails.length >= count)
+  await add(0, 15)
+  await untilMailed(15)
+  await Promise.all(workers.map((worker) => worker.stop()))
+  await core.stop()
+
+  const away = await serve('core', dataDir, { PENSTOCK_SMTP_URL: 'smtp://127.0.0.1:1' })
+  await call(away, 'POST', `/users/${id}/emails`, { email: 'root15@home.test' })
+  const silent = await serve('worker', dataDir, { PENSTOCK_SMTP_URL: receiver.url })
+  expect(silent.said()).not.toContain('mails')
+  await Promise.all([away.stop(), silent.stop()])
+  await serve('worker', dataDir, env)
+  await untilMailed(16)
+  expect(new Set(receiver.mails.map(({ to }) => to)).size).toBe(16)
+  expect(receiver.mails).toHaveLength(16)
+  expect(receiver.mails[15]!.parsed.text).toContain(`${core.url}/-/emails/confirm`)
+}, 60_000)
 
 const sources = (endpoint: string) => ({
   forge: {

@@ -20,6 +20,7 @@ const soaks = [
   'schemathesis-postgres',
   'export-kill',
   'hook-kill',
+  'mail-kill',
   'export-workers',
   'export-outage',
   'graphql-fuzz',

@@ -102,6 +102,7 @@ export { type CalledHook, findHook, hooksToCall, setHookHealth } from './hooks/h
 export * from './hooks/hook-switches.ts'
 export { type HookTarget, targetOf, withoutCredentials } from './hooks/hook-url.ts'
 export type { BurndownEvent } from './issues/burndown.ts'
+export { announceDueIssues } from './issues/due-issues.ts'
 export * from './issues/duration.ts'
 export {
   type DescribedIssuable,
@@ -210,6 +211,8 @@ export * from './model/user.ts'
 export { userSettings } from './model/user-settings.ts'
 export { type Discussion, isResolvable, type Note, type NotePosition, noteableIdOf } from './notes/note.ts'
 export * from './notes/note-listings.ts'
+export { findNote } from './notes/note-store.ts'
+export { finishedPipelineEvent } from './notifications/finished-pipeline.ts'
 export {
   effectiveSetting,
   isSelected,
@@ -219,15 +222,17 @@ export {
   notificationLevels,
   notificationSwitches,
 } from './notifications/notification-level.ts'
-export { isNotified, type Relation } from './notifications/notification-policy.ts'
+export { type NotificationEvent, recipientRules } from './notifications/notification-policy.ts'
 export * from './notifications/notification-setting-operations.ts'
 export {
   findNotification,
   insertNotification,
   type Notification,
   type NotifiedKind,
+  type SubscribableKind,
 } from './notifications/notification-store.ts'
-export { type Notified, recipientsOf } from './notifications/recipients.ts'
+export { listOwnLevels, type ParentLevel } from './notifications/own-settings.ts'
+export { type Notified, type RecipientBatch, recipientsOf } from './notifications/recipients.ts'
 export * from './notifications/unsubscribe-operations.ts'
 export * from './oauth/application.ts'
 export * from './oauth/application-operations.ts'
@@ -277,6 +282,7 @@ export * from './pipelines/pipeline-details.ts'
 export * from './pipelines/pipeline-listings.ts'
 export * from './pipelines/pipeline-operations.ts'
 export { isComplete, type PipelineStatus, pipelineStatuses } from './pipelines/pipeline-status.ts'
+export { pipelinesByKey } from './pipelines/pipeline-store.ts'
 export { postCommitStatus } from './pipelines/post-status.ts'
 export { type JobGroup, jobGroupsOf, type Stage } from './pipelines/stage.ts'
 export * from './pipelines/status-wording.ts'
@@ -307,6 +313,7 @@ export {
 } from './releases/release-links.ts'
 export * from './releases/release-listings.ts'
 export { createRelease, getRelease, listReleases, removeRelease, updateRelease } from './releases/release-operations.ts'
+export { findRelease, findReleaseById, linksOfReleases } from './releases/release-store.ts'
 export { type Archive, getArchive } from './repositories/archive-operations.ts'
 export { type Branch, createBranch, getBranch, listBranches, removeBranch } from './repositories/branch-operations.ts'
 export { type Commit, type ListedCommit, signatureTime, type Trailer, titleOf } from './repositories/commit.ts'
@@ -418,6 +425,7 @@ export {
   findUserByIdOrUsername,
   findUserByUsername,
   findUsers,
+  findUsersByUsername,
   getUser,
   insertUser,
 } from './users/user-store.ts'

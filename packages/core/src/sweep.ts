@@ -5,6 +5,7 @@ import { sweepRepositories } from './git/sweep-repositories.ts'
 import { undoUnfinishedChanges } from './git/undo-change.ts'
 import { deleteExpiredHookEvents } from './hooks/hook-payload-store.ts'
 import { sweepHookLog } from './hooks/sweep-hook-log.ts'
+import { announceDueIssues } from './issues/due-issues.ts'
 import { DAY_MS } from './kit/day.ts'
 import { mergeDueRequests } from './merge-requests/automatic-merges.ts'
 import { deleteNotificationsBefore } from './notifications/notification-store.ts'
@@ -40,7 +41,7 @@ export function startSweeping(core: Core, retention: Retention, log: Log): Repea
 }
 
 /**
- * Deletes expired rows and removed repositories, announces tokens that expire soon, deletes old review apps, undoes unfinished
+ * Deletes expired rows and removed repositories, announces tokens that expire and issues that are due soon, deletes old review apps, undoes unfinished
  * changes of repositories, and finishes automatic merges. Everything that grows is limited here, even if the service gets no
  * requests.
  */
@@ -66,6 +67,7 @@ export async function sweep(core: Core, { eventDays }: Retention): Promise<void>
   while ((await write((tx) => deleteEventsBefore(tx, beforeMs, EVENTS_PER_TRANSACTION))) === EVENTS_PER_TRANSACTION);
   await sweepHookLog(core)
   await announceExpiringTokens(core)
+  await announceDueIssues(core)
   await deleteScheduledEnvironments(core)
   await undoUnfinishedChanges(core)
   await mergeDueRequests(core)

@@ -21,7 +21,9 @@ export function fileTransport(directory: string, { sender }: { readonly sender: 
         const { message: bytes } = await builder.sendMail(mailOf(message, sender))
         await mkdir(directory, { recursive: true, mode: 0o700 })
         const unfinished = join(directory, `${name}.tmp`)
-        await writeFile(unfinished, bytes as Buffer, { mode: 0o600 })
+        // An earlier process may have left the file. A link with its name is removed too, and not followed.
+        await rm(unfinished, { force: true })
+        await writeFile(unfinished, bytes as Buffer, { mode: 0o600, flag: 'wx' })
         await rename(unfinished, join(directory, name))
         await deleteOldest(directory)
         return { kind: 'delivered', rejectedItems: 0, message: `written to ${name}` }
@@ -40,8 +42,9 @@ function fileNameOf({ key, atMs }: Message): string {
   return `${time}-${createHash('sha256').update(key).digest('hex').slice(0, 16)}.eml`
 }
 
+/** Unfinished files, which a process leaves if it ends while it writes them, count too. */
 async function deleteOldest(directory: string): Promise<void> {
-  const names = (await readdir(directory)).filter((name) => name.endsWith('.eml'))
+  const names = (await readdir(directory)).filter((name) => /\.eml(?:\.tmp)?$/.test(name))
   if (names.length <= MAX_FILES) return
   const oldest = names.toSorted().slice(0, names.length - MAX_FILES)
   await Promise.all(oldest.map((name) => rm(join(directory, name), { force: true })))

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  addEmailOfUser,
   addOwnEmail,
+  blockUser,
   type Core,
   confirmEmail,
   listOwnEmails,
@@ -13,7 +15,7 @@ import {
 } from '@penstock/core'
 import { DeliveryQueue, deliveryMigrations } from '@penstock/delivery'
 import { silentLog } from '@penstock/runtime'
-import { World } from '@penstock/testkit'
+import { WORLD_BEGINS_MS, World } from '@penstock/testkit'
 import { simpleParser } from 'mailparser'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fileTransport } from './file-transport.ts'
@@ -178,4 +180,75 @@ test('without a server, mails are files that only their owner reads, and the new
     'Confirm your e-mail address',
     expect.stringContaining('/-/emails/confirm?id='),
   ])
+})
+
+test('files are written beside links that others have put there, and unfinished files count too', async () => {
+  const directory = join(world.directory, 'mail')
+  const secret = join(world.directory, 'secret.txt')
+  mkdirSync(directory)
+  writeFileSync(secret, 'unchanged')
+  for (let number = 0; number < 1_000; number += 1) {
+    writeFileSync(join(directory, `20250101T000000.${String(number).padStart(3, '0')}Z-old.eml.tmp`), '')
+  }
+  const transport = fileTransport(directory, { sender })
+  const message = { to: 'mira@home.test', subject: 'Hello', text: 'Hello', html: '', key: 'one', atMs: WORLD_BEGINS_MS }
+  await transport.send(message)
+  const name = readdirSync(directory).sort().at(-1)!
+  rmSync(join(directory, name))
+  for (const link of [name, `${name}.tmp`]) symlinkSync(secret, join(directory, link))
+  expect((await transport.send(message)).kind).toBe('delivered')
+  expect(readFileSync(secret, 'utf8')).toBe('unchanged')
+  expect(lstatSync(join(directory, name)).isFile()).toBe(true)
+  expect(readdirSync(directory)).toHaveLength(1_000)
+})
+
+const linkIn = (text: string) => new URL(/https:\/\/\S+\/-\/emails\/confirm\S+/.exec(text)![0]).searchParams
+
+test('a blocked user gets no confirmation mail, and an earlier link stops', async () => {
+  const receiver = await startReceiver()
+  const core = startMails(toServer(receiver.url))
+  const { id } = await add(core, 'mira@home.test')
+  await untilTrue(() => receiver.mails.length === 1)
+  const link = linkIn(receiver.mails[0]!.parsed.text!)
+  const root = await world.user('root', { isAdministrator: true })
+  await perform(core, root, blockUser, { user: mira.id })
+  const confirmed = perform(core, undefined, confirmEmail, { emailId: id, signature: link.get('signature')! })
+  await expect(confirmed).rejects.toMatchObject({ failure: { code: 'refused' } })
+  await perform(core, root, addEmailOfUser, { user: mira.id, email: 'mira@work.test' })
+  await untilTrue(async () => (await counts()).open === 0)
+  expect(receiver.mails).toHaveLength(1)
+})
+
+test('one address gets at most five mails a day, and a user adds at most 20 addresses an hour', async () => {
+  const core = startMails(toServer((await startReceiver()).url))
+  const request = { address: '192.0.2.1' }
+  const addAs = (user: User, email: string) => perform(core, user, addOwnEmail, { email }, { request })
+  const people = await Promise.all(Array.from({ length: 6 }, (_, index) => world.user(`user${index}`)))
+  for (const user of people.slice(0, 5)) await addAs(user, 'Target@home.test')
+  await expect(addAs(people[5]!, 'target@home.test')).rejects.toMatchObject({ failure: { code: 'too_often' } })
+  const { id } = await addAs(people[5]!, 'a@home.test')
+  await perform(core, people[5]!, removeOwnEmail, { emailId: id })
+  const tries = Array.from({ length: 19 }, (_, index) => `b${index}@home.test`)
+  const failures: string[] = []
+  for (const email of tries) await addAs(people[5]!, email).catch(({ failure }) => failures.push(failure.code))
+  expect(failures).toEqual(['too_often'])
+})
+
+test('two users who confirm one address at the same time: one keeps it, and the other is refused', async () => {
+  const receiver = await startReceiver()
+  const core = startMails(toServer(receiver.url))
+  const noor = await world.user('noor')
+  await add(core, 'shared@home.test')
+  await perform(core, noor, addOwnEmail, { email: 'shared@home.test' })
+  await untilTrue(() => receiver.mails.length === 2)
+  const results = await Promise.allSettled(
+    receiver.mails.map(({ parsed }) => {
+      const link = linkIn(parsed.text!)
+      const input = { emailId: Number(link.get('id')), signature: link.get('signature')! }
+      return perform(core, undefined, confirmEmail, input)
+    }),
+  )
+  expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  const refused = results.find((result) => result.status === 'rejected')
+  expect(refused!.reason).toMatchObject({ failure: { code: 'refused' } })
 })

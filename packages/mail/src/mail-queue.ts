@@ -5,6 +5,7 @@ import {
   type EventListener,
   findEmail,
   findNotification,
+  findUser,
   insertNotification,
   readContextOf,
   recipientsOf,
@@ -35,11 +36,16 @@ export const MAIL_QUEUE = 'mail'
 const LANE = 'mail'
 /** Notifications that are waiting for the search for their recipients. */
 const EXPANSION_LANE = 'recipients'
-const RECIPIENTS_PER_TRANSACTION = 1_000
 const BATCH = 8
-const CONCURRENCY = 4
+/** The batches of mails in progress. Places for the search for recipients are in addition. */
+const MAIL_BATCHES = 4
+/** Half of the places are reserved for lanes without a batch in progress. */
+const CONCURRENCY = 2 * MAIL_BATCHES
 /** Longer than a batch can take: its mails are sent at the same time. */
 const LEASE_MS = MAIL_MS + 60_000
+/** After a batch of recipients, requests have the event loop and the database for this many times as long. */
+const PAUSE_FACTOR = 3
+const MAX_PAUSE_MS = 20
 const GIVE_UP_AFTER_MS = 3 * 86_400_000
 const POLL_MS = 1_000
 const PRUNE_EVERY_MS = 600_000
@@ -89,7 +95,7 @@ export class MailQueue {
       leaseMs: LEASE_MS,
       batchSize: BATCH,
       concurrency: CONCURRENCY,
-      laneConcurrency: CONCURRENCY,
+      laneConcurrency: MAIL_BATCHES,
       slowMs: MAIL_MS,
       pollMs: POLL_MS,
       onSettled: (settled) => {
@@ -114,7 +120,7 @@ export class MailQueue {
         const { type, objectId, projectId } = event
         if (type === 'email.added') await enqueue(tx, [`confirmation.${objectId}`], LANE)
         else if (projectId !== undefined) {
-          const drafts = await notificationSources[type]!(tx, event)
+          const drafts = await notificationSources[type]!(tx, { ...event, projectId })
           if (drafts.length === 0 || (await settingOf(tx.core, 'silent_mode_enabled'))) return
           const actorId = event.actorId ?? tx.actor?.id
           const keys: string[] = []
@@ -147,47 +153,74 @@ export class MailQueue {
 
   #sendAll(batch: readonly ClaimedDelivery[], signal: AbortSignal): Promise<(Attempt | undefined)[]> {
     return Promise.all(
-      batch.map(async (delivery) =>
-        signal.aborted ? undefined : { outcome: await this.#attempt(delivery), progress: '' },
-      ),
+      batch.map(async (delivery) => {
+        if (signal.aborted) return undefined
+        return delivery.lane === EXPANSION_LANE ? this.#expand(delivery, signal) : this.#attempt(delivery)
+      }),
     )
   }
 
-  /** An error here, such as that of a database that is away, must not affect the other mails of the batch. */
-  async #attempt(delivery: ClaimedDelivery): Promise<Outcome> {
+  /** Sends a mail. An error, such as that of a database that is away, must not affect the other mails of the batch. */
+  async #attempt(delivery: ClaimedDelivery): Promise<Attempt> {
     try {
-      if (await settingOf(this.#core, 'silent_mode_enabled')) return done
-      if (delivery.lane === EXPANSION_LANE) return await this.#expand(delivery)
-      const message = await this.#compose(delivery)
-      return message === undefined ? done : await this.#transport.send(message)
+      const isSilent = await settingOf(this.#core, 'silent_mode_enabled')
+      const message = isSilent ? undefined : await this.#compose(delivery)
+      return { outcome: message === undefined ? done : await this.#transport.send(message), progress: '' }
     } catch (error) {
-      this.#log.error(
-        { event: 'mail.failed', delivery: delivery.key, err: error },
-        'a mail could not be composed and is tried again',
-      )
-      return { kind: 'retry', retryAfterMs: 0, reason: 'internal error', isLocal: true }
+      return { outcome: this.#failed(delivery, error), progress: '' }
     }
   }
 
+  #failed({ key }: ClaimedDelivery, error: unknown): Outcome {
+    this.#log.error(
+      { event: 'mail.failed', delivery: key, err: error },
+      'a mail could not be composed and is tried again',
+    )
+    return { kind: 'retry', retryAfterMs: 0, reason: 'internal error', isLocal: true }
+  }
+
   /**
-   * Enqueues a mail for each recipient of a notification. If the process ends meanwhile, this is repeated: the mails that were
-   * enqueued have the same keys then, and are not enqueued again.
+   * Enqueues a mail for each recipient of a notification, in batches. The id of the last recipient is stored with each batch, and
+   * the next process continues after it.
    */
-  async #expand({ key, subject }: ClaimedDelivery): Promise<Outcome> {
-    const [, id] = subject.split('.')
-    const context = readContextOf(this.#core)
-    const notification = await findNotification(context, Number(id))
-    const notified = notification && (await readNotified(context, notification))
-    if (notified === undefined) return done
-    const recipients = await recipientsOf(context, notification!, notified)
-    for (let at = 0; at < recipients.length; at += RECIPIENTS_PER_TRANSACTION) {
-      const keys = recipients.slice(at, at + RECIPIENTS_PER_TRANSACTION).map((userId) => `${key}.${userId}`)
-      await this.#core.db.write((db) =>
-        this.#queue.enqueue(db as unknown as DeliveryTransaction, deliveriesOf(keys, LANE), context.nowMs),
-      )
+  async #expand(delivery: ClaimedDelivery, signal: AbortSignal): Promise<Attempt | undefined> {
+    const { key, subject } = delivery
+    let { progress } = delivery
+    try {
+      const context = readContextOf(this.#core)
+      const notification = await findNotification(context, Number(subject.split('.')[1]))
+      const isSilent = await settingOf(this.#core, 'silent_mode_enabled')
+      const notified = isSilent ? undefined : notification && (await readNotified(context, notification))
+      if (notified === undefined) return { outcome: done, progress }
+      let beganNs = this.#core.clock.nowNs()
+      for await (const { userIds, end } of recipientsOf(context, notification!, notified, Number(progress))) {
+        if (userIds.length === 0) continue
+        const keys = userIds.map((userId) => `${key}.${userId}`)
+        const isOurs = await this.#core.db.write(async (db) => {
+          const tx = db as unknown as DeliveryTransaction
+          if (!(await this.#queue.reach(tx, delivery, String(end)))) return false
+          await this.#queue.enqueue(tx, deliveriesOf(keys, LANE), this.#core.clock.nowMs())
+          return true
+        })
+        // The lease has ended, and another process continues.
+        if (!isOurs) return undefined
+        progress = String(end)
+        await this.#pause(beganNs)
+        beganNs = this.#core.clock.nowNs()
+        if (signal.aborted)
+          return { outcome: { kind: 'retry', retryAfterMs: 0, reason: 'ended', isLocal: true }, progress }
+      }
+      this.#drain.wake()
+      return { outcome: done, progress }
+    } catch (error) {
+      return { outcome: this.#failed(delivery, error), progress }
     }
-    this.#drain.wake()
-    return done
+  }
+
+  async #pause(beganNs: bigint): Promise<void> {
+    const { clock } = this.#core
+    const pauseMs = Math.min((Number(clock.nowNs() - beganNs) / 1e6) * PAUSE_FACTOR, MAX_PAUSE_MS)
+    if (pauseMs >= 1) await clock.sleep(pauseMs, this.#stop.signal).catch(() => {})
   }
 
   /** Returns the mail; `undefined` if it has become pointless. */
@@ -196,8 +229,9 @@ export class MailQueue {
     const context = readContextOf(this.#core)
     if (what === 'confirmation') {
       const email = await findEmail(context, Number(id))
-      const isPointless = email === undefined || email.confirmedAtMs !== undefined
-      return isPointless ? undefined : confirmationMail(this.#core, email, key)
+      if (email === undefined || email.confirmedAtMs !== undefined) return undefined
+      const isActive = (await findUser(context, email.userId))?.state === 'active'
+      return isActive ? confirmationMail(this.#core, email, key) : undefined
     }
     const notification = await findNotification(context, Number(id))
     return notification && notificationMail(this.#core, notification, { userId: Number(userId), key })

@@ -1,6 +1,7 @@
 import { type ParsedMail, simpleParser } from 'mailparser'
 import { createTransport } from 'nodemailer'
 import { expect, test } from 'vitest'
+import { payloads } from './hostile-texts.harness.ts'
 import { type Message, mailOf, type Sender } from './message.ts'
 import { smtpServerOf } from './smtp-transport.ts'
 
@@ -21,12 +22,6 @@ async function sent(message: Message, from = sender): Promise<{ parsed: ParsedMa
 }
 
 const headerNames = ({ headerLines }: ParsedMail) => headerLines.map(({ key }) => key).sort()
-
-const breaks = ['\r\n', '\n', '\r', '\r\n ', '\u2028', '\u2029', '\u0085', '\u0000\r\n', '%0d%0a', '=0D=0A']
-const injected = ['Bcc: all@evil.test', 'Content-Type: text/html', '\r\n<script>x</script>', 'Reply-To: a@evil.test']
-const payloads = breaks.flatMap((lineBreak) => injected.map((header) => `Leak${lineBreak}${header}`))
-
-test('has 40 payloads', () => expect(payloads).toHaveLength(40))
 
 test.each(payloads.map((payload) => [JSON.stringify(payload), payload]))(
   '%s in a subject or a name adds no header, recipient or content',

@@ -1,16 +1,20 @@
 import {
   type DomainEvent,
+  findOpenMergeRequests,
+  finishedPipelineEvent,
   type Notification,
-  type NotificationSwitch,
-  type NotifiedKind,
+  type NotificationEvent,
   type OperationContext,
+  pipelinesByKey,
+  readMergeRequestFacts,
   readNoteFacts,
+  type SubscribableKind,
   type Tx,
 } from '@penstock/core'
 
 type Context = OperationContext & Tx
-type Draft = Omit<Notification, 'id' | 'atMs'>
-type Source = (context: Context, event: DomainEvent) => Promise<readonly Omit<Draft, 'projectId' | 'actorId'>[]>
+type Draft = Omit<Notification, 'id' | 'atMs' | 'projectId' | 'actorId'>
+type Source = (context: Context, event: DomainEvent & { readonly projectId: number }) => Promise<readonly Draft[]>
 
 /** The events of the core that notifications are about, by type. */
 export const notificationSources: Readonly<Record<string, Source>> = {
@@ -18,6 +22,7 @@ export const notificationSources: Readonly<Record<string, Source>> = {
   'issue.closed': itemSource('issue', 'closeIssue'),
   'issue.reopened': itemSource('issue', 'reopenIssue'),
   'issue.updated': changeSource('issue', { assigneeIds: 'reassignIssue' }),
+  'issue.due': itemSource('issue', 'issueDue'),
   'merge_request.created': itemSource('merge_request', 'newMergeRequest'),
   'merge_request.closed': itemSource('merge_request', 'closeMergeRequest'),
   'merge_request.reopened': itemSource('merge_request', 'reopenMergeRequest'),
@@ -26,17 +31,36 @@ export const notificationSources: Readonly<Record<string, Source>> = {
     assigneeIds: 'reassignMergeRequest',
     reviewers: 'changeReviewerMergeRequest',
   }),
+  'merge_request.approved': itemSource('merge_request', 'approveMergeRequest'),
+  'merge_request.unapproved': itemSource('merge_request', 'unapproveMergeRequest'),
+  'merge_request.auto_merge_enabled': itemSource('merge_request', 'mergeWhenPipelineSucceeds'),
+  'repository.pushed': pushedMergeRequests,
   'note.created': newNotes,
+  'release.created': async (_context, { objectId }) => [
+    draft({ event: 'newRelease', kind: 'release', itemId: objectId }),
+  ],
+  'pipeline.created': finishedPipelines,
+  'pipeline.updated': finishedPipelines,
+  'project.transferred': async (_context, { objectId }) => [movedProject(objectId)],
+  'project.updated': async (_context, { objectId, changes = {} }) =>
+    changes.path === undefined ? [] : [movedProject(objectId)],
 }
 
-function itemSource(kind: NotifiedKind, event: NotificationSwitch): Source {
+const draft = ({ event, kind, itemId, ...more }: Pick<Draft, 'event' | 'kind' | 'itemId'> & Partial<Draft>): Draft => ({
+  ...{ event, kind, itemId, itemIid: 0, noteId: undefined, formerUserIds: [] },
+  ...more,
+})
+
+const movedProject = (itemId: number) => draft({ event: 'movedProject', kind: 'project', itemId })
+
+function itemSource(kind: SubscribableKind, event: NotificationEvent): Source {
   return async (_context, { objectId, details }) => [
-    { event, kind, itemId: objectId, itemIid: Number(details?.iid), noteId: undefined, formerUserIds: [] },
+    draft({ event, kind, itemId: objectId, itemIid: Number(details?.iid) }),
   ]
 }
 
 /** Returns a notification for each of these values that has changed: the ids of users, or objects with such ids. */
-function changeSource(kind: NotifiedKind, events: Readonly<Record<string, NotificationSwitch>>): Source {
+function changeSource(kind: SubscribableKind, events: Readonly<Record<string, NotificationEvent>>): Source {
   return async (_context, { objectId, details, changes = {} }) =>
     Object.entries(events).flatMap(([name, event]) => {
       const change = changes[name]
@@ -44,9 +68,7 @@ function changeSource(kind: NotifiedKind, events: Readonly<Record<string, Notifi
       const former = idsIn(change.previous)
       // A reviewer's verdict changes the value too.
       if (former.join() === idsIn(change.current).join()) return []
-      return [
-        { event, kind, itemId: objectId, itemIid: Number(details?.iid), noteId: undefined, formerUserIds: former },
-      ]
+      return [draft({ event, kind, itemId: objectId, itemIid: Number(details?.iid), formerUserIds: former })]
     })
 }
 
@@ -55,11 +77,29 @@ const idsIn = (value: unknown): number[] =>
     typeof each === 'number' ? each : each.id,
   )
 
+/** Returns a notification for each open merge request that gets new commits by a push to its source branch. */
+async function pushedMergeRequests(context: Context, { projectId, push }: Parameters<Source>[1]): ReturnType<Source> {
+  const branch = /^refs\/heads\/(.*)$/s.exec(push?.ref ?? '')?.[1]
+  if (branch === undefined || push?.before === undefined || push.after === undefined) return []
+  const drafts: Draft[] = []
+  for (const iid of await findOpenMergeRequests(context, projectId, branch)) {
+    const { id } = await readMergeRequestFacts(context, projectId, iid)
+    drafts.push(draft({ event: 'pushToMergeRequest', kind: 'merge_request', itemId: id, itemIid: iid }))
+  }
+  return drafts
+}
+
+async function finishedPipelines(context: Context, { objectId, changes = {} }: DomainEvent): ReturnType<Source> {
+  if (changes.status === undefined) return []
+  const pipeline = (await pipelinesByKey(context, [objectId])).get(objectId)
+  const event = pipeline && (await finishedPipelineEvent(context, pipeline, changes.status.previous))
+  return event === undefined ? [] : [draft({ event, kind: 'pipeline', itemId: objectId })]
+}
+
 /** Notes on snippets and commits have no notifications. */
 async function newNotes(context: Context, { objectId }: DomainEvent): ReturnType<Source> {
   const { note, on } = await readNoteFacts(context, objectId)
-  const item = on.kind === 'issue' ? on.issue : on.kind === 'merge_request' ? on.mergeRequest : undefined
-  if (note.isSystem || item === undefined) return []
-  const kind = on.kind as NotifiedKind
-  return [{ event: 'newNote', kind, itemId: item.id, itemIid: item.iid, noteId: note.id, formerUserIds: [] }]
+  if (note.isSystem || (on.kind !== 'issue' && on.kind !== 'merge_request')) return []
+  const { id, iid } = on.kind === 'issue' ? on.issue : on.mergeRequest
+  return [draft({ event: 'newNote', kind: on.kind, itemId: id, itemIid: iid, noteId: note.id })]
 }

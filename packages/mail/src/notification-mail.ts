@@ -1,20 +1,29 @@
 import {
+  type Actor,
   actingUser,
   type Core,
   DomainError,
+  findReleaseById,
   findUser,
+  getPipeline,
   getProject,
   getProjectIssue,
   getProjectMergeRequest,
+  getRelease,
   issueNotes,
+  locateProject,
   mergeRequestNotes,
   type Notification,
-  type NotificationSwitch,
+  type NotificationEvent,
+  type NotifiedKind,
+  nameOfRelease,
   notificationEmailOf,
   type Project,
   perform,
+  pipelinesByKey,
   type ReadContext,
   readContextOf,
+  type UnsubscribeLink,
   type User,
   unsubscribeUrl,
 } from '@penstock/core'
@@ -22,18 +31,33 @@ import { escaped, htmlDocument } from './html.ts'
 import type { Message } from './message.ts'
 
 /** The event in words, as the end of a sentence that begins with a name. */
-const happened: Readonly<Partial<Record<NotificationSwitch, string>>> = {
+const happened: Readonly<Record<Exclude<NotificationEvent, PipelineEvent>, string>> = {
   newIssue: 'created the issue',
   closeIssue: 'closed the issue',
   reopenIssue: 'reopened the issue',
   reassignIssue: 'changed the assignees of the issue',
+  issueDue: 'reminds you that tomorrow is the due date of the issue',
   newMergeRequest: 'created the merge request',
   closeMergeRequest: 'closed the merge request',
   reopenMergeRequest: 'reopened the merge request',
   mergeMergeRequest: 'merged the merge request',
   reassignMergeRequest: 'changed the assignees of the merge request',
   changeReviewerMergeRequest: 'changed the reviewers of the merge request',
+  pushToMergeRequest: 'pushed new commits to the merge request',
+  approveMergeRequest: 'approved the merge request',
+  unapproveMergeRequest: 'withdrew the approval of the merge request',
+  mergeWhenPipelineSucceeds: 'lets the merge request be merged when its pipeline succeeds',
   newNote: 'commented',
+  newRelease: 'created the release',
+  movedProject: 'moved the project to',
+}
+type PipelineEvent = 'failedPipeline' | 'fixedPipeline' | 'successPipeline'
+
+/** These events have no actor: the sentence is about the pipeline. */
+const ended: Readonly<Record<PipelineEvent, string>> = {
+  failedPipeline: 'A pipeline has failed',
+  fixedPipeline: 'A pipeline is fixed',
+  successPipeline: 'A pipeline has succeeded',
 }
 const MAX_TEXT = 20_000
 
@@ -66,21 +90,29 @@ interface Composing {
   readonly key: string
 }
 
+/** What a mail says about the subject of its notification. */
+interface Content {
+  /** The subject in one line, for the subject line and for a link. */
+  readonly name: string
+  /** The new text. */
+  readonly text: string
+  /** The page about it, below that of the project; empty for the project itself. */
+  readonly page: string
+}
+
 async function compose({ core, context, user, notification, key }: Composing): Promise<Message> {
-  const { event, kind, itemId, itemIid, projectId, noteId, actorId, atMs } = notification
-  const { externalUrl } = core.settings
-  const { item, text } = await readAs(core, user, notification)
+  const { event, kind, itemId, projectId, actorId, atMs } = notification
   const project = await getProject(context, projectId)
+  const { name, text, page } = await readers[kind](core, actingUser(user), notification, context)
   const actor = actorId === undefined ? undefined : await findUser(context, actorId)
-  const isIssue = kind === 'issue'
-  const page = `${externalUrl}/${project.fullPath}/-/${isIssue ? 'issues' : 'merge_requests'}/${itemIid}`
-  const url = noteId === undefined ? page : `${page}#note_${noteId}`
-  const sentence = `${actor?.name ?? 'This service'} ${happened[event]}:`
-  const name = `${item.title} (${isIssue ? '#' : '!'}${itemIid})`
+  const url = `${core.settings.externalUrl}/${project.fullPath}${page}`
+  const sentence = `${event in ended ? ended[event as PipelineEvent] : `${actor?.name ?? 'This service'} ${happened[event as keyof typeof happened]}`}:`
   const content = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
-  const unsubscribe = unsubscribeUrl(core, { kind, itemId, userId: user.id })
-  const reason = 'You get this mail because of your notification settings. Unsubscribe:'
-  const isFirst = event === 'newIssue' || event === 'newMergeRequest'
+  const { noun, link } = unsubscribing(notification)
+  const unsubscribe = unsubscribeUrl(core, { ...link, userId: user.id })
+  const reason = `You get this mail because of your notification settings. Unsubscribe from ${noun}:`
+  const isThread = kind === 'issue' || kind === 'merge_request'
+  const isFirst = !isThread || isNew(event)
   return {
     to: await notificationEmailOf(context, user, project),
     subject: `${isFirst ? '' : 'Re: '}${project.name} | ${name}`,
@@ -89,34 +121,74 @@ async function compose({ core, context, user, notification, key }: Composing): P
       escaped(sentence),
       `<a href="${escaped(url)}">${escaped(name)}</a>`,
       `<div style="white-space:pre-wrap">${escaped(content)}</div>`,
-      `${escaped(reason)} <a href="${escaped(unsubscribe)}">${escaped(isIssue ? 'this issue' : 'this merge request')}</a>`,
+      `${escaped(reason)} <a href="${escaped(unsubscribe)}">Unsubscribe</a>`,
     ]),
     key,
     atMs,
     list: {
       id: listIdOf(project),
       unsubscribeUrl: unsubscribe,
-      threadKey: `${kind}.${itemId}`,
+      threadKey: isThread ? `${kind}.${itemId}` : `notification.${notification.id}`,
       isFirst,
     },
   }
 }
 
-/** Reads the item, and the new text, with the rights of the user. @throws DomainError if the user may not */
-async function readAs(core: Core, user: User, { kind, projectId, itemIid, noteId, event }: Notification) {
-  const actor = actingUser(user)
-  const isIssue = kind === 'issue'
-  const item = isIssue
-    ? await perform(core, actor, getProjectIssue, { project: projectId, issueIid: itemIid })
-    : await perform(core, actor, getProjectMergeRequest, { project: projectId, mergeRequestIid: itemIid })
-  if (noteId !== undefined) {
-    const at = { project: projectId, noteId, ...(isIssue ? { issueIid: itemIid } : { mergeRequestIid: itemIid }) }
-    const { body } = await perform(core, actor, isIssue ? issueNotes.get : mergeRequestNotes.get, at)
-    return { item, text: body }
-  }
-  const isNew = event === 'newIssue' || event === 'newMergeRequest'
-  return { item, text: isNew ? (item.description ?? '') : '' }
+const isNew = (event: NotificationEvent): boolean => event === 'newIssue' || event === 'newMergeRequest'
+
+/** Returns what the link in a mail ends, and its name. Users do not subscribe to single releases and pipelines. */
+function unsubscribing({ kind, itemId, projectId }: Notification): {
+  readonly noun: string
+  readonly link: Omit<UnsubscribeLink, 'userId'>
+} {
+  if (kind === 'issue') return { noun: 'this issue', link: { kind, itemId } }
+  if (kind === 'merge_request') return { noun: 'this merge request', link: { kind, itemId } }
+  return { noun: 'this project', link: { kind: 'project', itemId: projectId } }
 }
+
+/** Reads the subject of a notification with the rights of the actor. @throws DomainError if the actor may not read it */
+type Reader = (core: Core, actor: Actor, notification: Notification, context: ReadContext) => Promise<Content>
+
+const readers: Readonly<Record<NotifiedKind, Reader>> = {
+  async issue(core, actor, { projectId: project, itemIid: issueIid, event, noteId }) {
+    const item = await perform(core, actor, getProjectIssue, { project, issueIid })
+    const note = noteId && (await perform(core, actor, issueNotes.get, { project, issueIid, noteId }))
+    const text = note ? note.body : isNew(event) ? (item.description ?? '') : ''
+    const page = `/-/issues/${issueIid}${noteId === undefined ? '' : `#note_${noteId}`}`
+    return { name: `${item.title} (#${issueIid})`, text, page }
+  },
+
+  async merge_request(core, actor, { projectId: project, itemIid: mergeRequestIid, event, noteId }) {
+    const item = await perform(core, actor, getProjectMergeRequest, { project, mergeRequestIid })
+    const note = noteId && (await perform(core, actor, mergeRequestNotes.get, { project, mergeRequestIid, noteId }))
+    const text = note ? note.body : isNew(event) ? (item.description ?? '') : ''
+    const page = `/-/merge_requests/${mergeRequestIid}${noteId === undefined ? '' : `#note_${noteId}`}`
+    return { name: `${item.title} (!${mergeRequestIid})`, text, page }
+  },
+
+  async release(core, actor, { projectId: project, itemId }, context) {
+    const found = await findReleaseById(context, itemId)
+    if (found === undefined) throw notFound()
+    const release = await perform(core, actor, getRelease, { project, tagName: found.tag })
+    const page = `/-/releases/${encodeURIComponent(release.tag)}`
+    return { name: nameOfRelease(release), text: release.description ?? '', page }
+  },
+
+  async pipeline(core, actor, { projectId: project, itemId }, context) {
+    const found = (await pipelinesByKey(context, [itemId])).get(itemId)
+    if (found === undefined) throw notFound()
+    const { id, ref, sha } = await perform(core, actor, getPipeline, { project, pipelineId: found.id })
+    const of = [ref, sha?.slice(0, 8)].filter((part) => part !== undefined).join(', ')
+    return { name: `Pipeline #${id}${of === '' ? '' : ` (${of})`}`, text: '', page: `/-/pipelines/${id}` }
+  },
+
+  async project(core, actor, { projectId: project }) {
+    const { fullPath } = await perform(core, actor, locateProject, { project })
+    return { name: fullPath, text: '', page: '' }
+  },
+}
+
+const notFound = () => new DomainError({ code: 'not_found' })
 
 /** Paths have only letters, digits and `_-./`. */
 const listIdOf = ({ id, fullPath }: Project): string => `${fullPath} <${id}.${fullPath.replaceAll('/', '.')}>`

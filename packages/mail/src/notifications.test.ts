@@ -7,6 +7,7 @@ import {
   createIssue,
   findUserByUsername,
   issueNotes,
+  issueTracking,
   migrateCore,
   type NotificationLevel,
   type NotificationSwitch,
@@ -194,4 +195,48 @@ test('mails of an issue are one conversation, and have a list and a way out', as
   expect(raw.find((line) => line.startsWith('List-Unsubscribe:'))).toMatch(
     /<https:\/\/svc\.example\.test\/-\/notifications\/unsubscribe\?kind=issue&item=1&user=\d+&signature=[\w-]+>/,
   )
+})
+
+test('those who only watch can refuse the mails about one issue, and a link disables those about a project', async () => {
+  const mira = await person('mira', 'watch')
+  const { iid } = await issueOf(olga)
+  expect(await mailed()).toEqual(['mira'])
+  const answer = await perform(core, mira, issueTracking.unsubscribe, { project: project.id, issueIid: iid })
+  expect(answer.isUnchanged).toBe(true)
+  await change(iid, { stateEvent: 'close' })
+  expect(await mailed()).toEqual([])
+  await perform(core, mira, issueTracking.subscribe, { project: project.id, issueIid: iid })
+  await change(iid, { stateEvent: 'reopen' })
+  expect(await mailed()).toEqual(['mira'])
+
+  const link = { kind: 'project', itemId: project.id, userId: mira.id } as const
+  const signature = new URL(unsubscribeUrl(core, link)).searchParams.get('signature')!
+  const wrong = { ...link, kind: 'issue', signature }
+  await expect(perform(core, undefined, unsubscribeByLink, wrong)).rejects.toMatchObject({
+    failure: { code: 'refused' },
+  })
+  await perform(core, undefined, unsubscribeByLink, { ...link, signature })
+  await perform(core, undefined, unsubscribeByLink, { ...link, signature })
+  await issueOf(olga)
+  expect(await mailed()).toEqual([])
+  const setting = await perform(core, mira, projectNotificationSettings.get, { parent: project.id })
+  expect(setting.level).toBe('disabled')
+})
+
+test('the links of a blocked user stop, and calls of links have a limit', async () => {
+  const root = await world.user('root', { isAdministrator: true })
+  const mira = await person('mira', 'watch')
+  const { id } = await issueOf(olga)
+  const link = { kind: 'issue', itemId: id, userId: mira.id } as const
+  const input = { ...link, signature: new URL(unsubscribeUrl(core, link)).searchParams.get('signature')! }
+  await perform(core, root, blockUser, { user: mira.id })
+  await expect(perform(core, undefined, unsubscribeByLink, input)).rejects.toMatchObject({
+    failure: { code: 'refused' },
+  })
+  const codes = new Set<string>()
+  for (let call = 0; call < 101; call += 1) {
+    const called = perform(core, undefined, unsubscribeByLink, input, { request: { address: '192.0.2.1' } })
+    await called.catch(({ failure }) => codes.add(failure.code))
+  }
+  expect([...codes]).toEqual(['refused', 'too_often'])
 })

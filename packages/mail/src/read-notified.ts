@@ -1,8 +1,11 @@
 import {
   DomainError,
+  findReleaseById,
+  findUsersByUsername,
   getProject,
   type Notification,
   type Notified,
+  pipelinesByKey,
   type ReadContext,
   readIssueFacts,
   readMergeRequestFacts,
@@ -10,23 +13,53 @@ import {
 } from '@penstock/core'
 
 /** Returns what a notification is about; `undefined` if it has been removed meanwhile. */
-export async function readNotified(
-  context: ReadContext,
-  { kind, projectId, itemId, itemIid, noteId, event }: Notification,
-): Promise<Notified | undefined> {
+export async function readNotified(context: ReadContext, notification: Notification): Promise<Notified | undefined> {
   try {
-    const project = await getProject(context, projectId)
-    const item =
-      kind === 'issue'
-        ? { ...(await readIssueFacts(context, itemId)), reviewers: [] }
-        : await readMergeRequestFacts(context, projectId, itemIid)
-    const isNew = event === 'newIssue' || event === 'newMergeRequest'
-    const text =
-      noteId === undefined ? (isNew ? (item.description ?? '') : '') : (await readNoteFacts(context, noteId)).note.body
-    const people = [...(item.author === undefined ? [] : [item.author]), ...item.assignees, ...item.reviewers]
-    return { project, participantIds: people.map(({ id }) => id), text }
+    const project = await getProject(context, notification.projectId)
+    const read = {
+      issue: readItem,
+      merge_request: readItem,
+      release: readRelease,
+      pipeline: readPipeline,
+      project: none,
+    }
+    const found = await read[notification.kind](context, notification)
+    return found && { project, ...found }
   } catch (error) {
     if (error instanceof DomainError && error.failure.code === 'not_found') return undefined
     throw error
   }
+}
+
+type Found = Omit<Notified, 'project'>
+
+const none = async (): Promise<Found> => ({ participantIds: [], text: '' })
+
+async function readRelease(context: ReadContext, { itemId }: Notification): Promise<Found | undefined> {
+  const release = await findReleaseById(context, itemId)
+  return release && { participantIds: [], text: release.description ?? '' }
+}
+
+/** A pipeline ran on another forge: the user who started it is the one here with the same name. */
+async function readPipeline(context: ReadContext, { itemId }: Notification): Promise<Found | undefined> {
+  const pipeline = (await pipelinesByKey(context, [itemId])).get(itemId)
+  if (pipeline === undefined) return undefined
+  const username = pipeline.user?.username
+  const users = username === undefined ? [] : await findUsersByUsername(context, [username])
+  return { participantIds: users.map(({ id }) => id), text: '' }
+}
+
+async function readItem(
+  context: ReadContext,
+  { kind, projectId, itemId, itemIid, noteId, event }: Notification,
+): Promise<Found> {
+  const item =
+    kind === 'issue'
+      ? { ...(await readIssueFacts(context, itemId)), reviewers: [] }
+      : await readMergeRequestFacts(context, projectId, itemIid)
+  const isNew = event === 'newIssue' || event === 'newMergeRequest'
+  const text =
+    noteId === undefined ? (isNew ? (item.description ?? '') : '') : (await readNoteFacts(context, noteId)).note.body
+  const people = [...(item.author === undefined ? [] : [item.author]), ...item.assignees, ...item.reviewers]
+  return { participantIds: people.map(({ id }) => id), text }
 }

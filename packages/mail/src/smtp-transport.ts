@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net'
 import type { Outcome } from '@penstock/delivery'
 import type { Clock } from '@penstock/runtime'
 import { createTransport } from 'nodemailer'
@@ -45,36 +46,20 @@ export function smtpServerOf(url: string): SmtpServer | undefined {
 
 /** Sends mails by SMTP. A password is sent only over TLS, except to this machine. */
 export function smtpTransport(server: SmtpServer, { sender, clock }: { sender: Sender; clock: Clock }): MailTransport {
-  const { host, port, secure, user, password } = server
-  const isLocal = ['localhost', '127.0.0.1', '::1'].includes(host)
-  const pool = createTransport({
-    pool: true,
-    host,
-    port,
-    secure,
-    ...(user !== '' && { auth: { user, pass: password } }),
-    requireTLS: user !== '' && !secure && !isLocal,
-    // A server on this machine rarely has a certificate with the name of the machine.
-    ...(isLocal && { tls: { rejectUnauthorized: false } }),
-    maxConnections: CONNECTIONS,
-    maxMessages: 100,
-    connectionTimeout: CONNECT_MS,
-    greetingTimeout: CONNECT_MS,
-    dnsTimeout: CONNECT_MS,
-    socketTimeout: SILENCE_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
+  let pool = new SmtpPool(server)
   return {
     async send(message: Message): Promise<Outcome> {
+      const used = pool
       const ended = new AbortController()
       try {
         return await Promise.race([
-          pool.sendMail(mailOf(message, sender)).then(
-            ({ response }): Outcome => ({ kind: 'delivered', rejectedItems: 0, message: reasonOf(response) }),
-            (error: SmtpError) => outcomeOf(error),
-          ),
-          clock.sleep(MAIL_MS, ended.signal).then((): Outcome => retry('the server took too long')),
+          used.send(message, sender),
+          clock.sleep(MAIL_MS, ended.signal).then((): Outcome => {
+            // A server that sends a byte now and then would keep the connections, and the mails that wait for them, for ever.
+            if (pool === used) pool = new SmtpPool(server)
+            used.abandon()
+            return retry('the server took too long')
+          }),
         ])
       } finally {
         ended.abort()
@@ -86,24 +71,97 @@ export function smtpTransport(server: SmtpServer, { sender, clock }: { sender: S
   }
 }
 
+type Connected = (error: Error | null, opened: { readonly connection: Socket } | undefined) => void
+
+/** The connections to a server, and the mails that wait for one. */
+class SmtpPool {
+  readonly #sockets = new Set<Socket>()
+  readonly #pool
+
+  constructor({ host, port, secure, user, password }: SmtpServer) {
+    const isLocal = ['localhost', '127.0.0.1', '::1'].includes(host)
+    this.#pool = createTransport({
+      pool: true,
+      host,
+      port,
+      secure,
+      ...(user !== '' && { auth: { user, pass: password } }),
+      requireTLS: user !== '' && !secure && !isLocal,
+      // A server on this machine rarely has a certificate with the name of the machine.
+      ...(isLocal && { tls: { rejectUnauthorized: false } }),
+      maxConnections: CONNECTIONS,
+      maxMessages: 100,
+      greetingTimeout: CONNECT_MS,
+      socketTimeout: SILENCE_MS,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+      getSocket: (_options: unknown, callback: Connected) => this.#connect({ host, port }, callback),
+    })
+  }
+
+  send(message: Message, sender: Sender): Promise<Outcome> {
+    return this.#pool.sendMail(mailOf(message, sender)).then(
+      ({ response }): Outcome => ({ kind: 'delivered', rejectedItems: 0, message: reasonOf(response) }),
+      (error: SmtpError) => outcomeOf(error),
+    )
+  }
+
+  /** Ends when the mails in progress are sent. */
+  close(): void {
+    this.#pool.close()
+  }
+
+  /** Ends now. The mails in progress, and those that wait, fail. */
+  abandon(): void {
+    this.#pool.close()
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  #connect(to: { readonly host: string; readonly port: number }, callback: Connected): void {
+    const socket = connect(to)
+    this.#sockets.add(socket)
+    socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error('the server did not answer in time')))
+    const fail = (error: Error) => callback(error, undefined)
+    socket.once('error', fail)
+    socket.once('close', () => this.#sockets.delete(socket))
+    socket.once('connect', () => {
+      socket.setTimeout(0)
+      socket.removeAllListeners('timeout')
+      socket.off('error', fail)
+      callback(null, { connection: socket })
+    })
+  }
+}
+
 interface SmtpError extends Error {
   readonly code?: string
+  /** The command that was answered. */
+  readonly command?: string
   readonly responseCode?: number
   readonly response?: string
 }
 
 const retry = (reason: string): Outcome => ({ kind: 'retry', retryAfterMs: 0, reason })
 
+/** The service closes (421), or wants a sign-in, an encryption or another account: nothing about this mail. */
+const aboutServer: ReadonlySet<number> = new Set([421, 530, 534, 535, 538])
+const MESSAGE_TOO_BIG = 552
+
 /**
- * A mail that the server refuses for good is dead. Everything else is tried again: a refused account is an error in the
- * settings, and says nothing about the mail. An answer about this mail does not delay others.
+ * A mail that the server refuses for good is dead, as is one that the library refuses because no server would take its address.
+ * Everything else is tried again: a refused account or sender is an error in the settings, and says nothing about the mail. An
+ * answer about this mail does not delay others.
  */
-function outcomeOf({ code, responseCode, response, message }: SmtpError): Outcome {
+function outcomeOf({ code, command, responseCode, response, message }: SmtpError): Outcome {
   const reason = reasonOf(response ?? message)
-  if (responseCode === undefined || (code !== 'EENVELOPE' && code !== 'EMESSAGE')) return retry(reason)
-  return responseCode < 500
-    ? { kind: 'retry', retryAfterMs: 0, reason, isLocal: true }
-    : { kind: 'dead', reason, authentication: false, isLocal: true }
+  const isAboutMail = code === 'EENVELOPE' || code === 'EMESSAGE'
+  if (!isAboutMail || aboutServer.has(responseCode ?? 0)) return retry(reason)
+  const isRefused = responseCode === undefined || responseCode >= 500
+  if (isRefused && command === 'MAIL FROM' && responseCode !== undefined && responseCode !== MESSAGE_TOO_BIG)
+    return retry(reason)
+  return isRefused
+    ? { kind: 'dead', reason, authentication: false, isLocal: true }
+    : { kind: 'retry', retryAfterMs: 0, reason, isLocal: true }
 }
 
 const MAX_REASON = 200

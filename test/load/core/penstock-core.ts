@@ -28,7 +28,10 @@ export interface PenstockCore {
  *
  * @param databaseUrl of PostgreSQL; without it SQLite, in a directory that goes when the core ends
  */
-export async function startPenstockCore(databaseUrl?: string): Promise<PenstockCore> {
+export async function startPenstockCore(
+  databaseUrl?: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<PenstockCore> {
   const dataDir = mkdtempSync(join(tmpdir(), 'penstock-core-load-'))
   const port = await freePort()
   const child = spawn(process.execPath, [bin, 'serve', 'core'], {
@@ -40,6 +43,7 @@ export async function startPenstockCore(databaseUrl?: string): Promise<PenstockC
       PENSTOCK_AUTHENTICATED_PER_MINUTE: '10000000',
       PENSTOCK_ANONYMOUS_PER_MINUTE: '10000000',
       ...(databaseUrl !== undefined && { PENSTOCK_DATABASE_URL: databaseUrl }),
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

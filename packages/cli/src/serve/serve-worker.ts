@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto'
+import { MailQueue } from '@penstock/mail'
 import { jsonLog } from '@penstock/runtime'
+import { mailTransport } from '../core/mail-transport.ts'
 import { openCore } from '../core/open-core.ts'
 import { Exporting } from '../exporting/exporting.ts'
 import { listenForHealth } from '../exporting/health-listener.ts'
@@ -10,8 +13,9 @@ import { startErrorOf } from './start-error.ts'
 import { untilAborted } from './until-aborted.ts'
 
 /**
- * Exports the enqueued pipelines of the core and of its hooks until `environment.signal` aborts, then shuts down in order. Other
- * processes may work on the same database.
+ * Exports the enqueued pipelines of the core and of its hooks, and sends its mails, until `environment.signal` aborts, then shuts
+ * down in order. Other processes may work on the same database. Mails are left to the core without a server for them, or without
+ * the URL that their links begin with.
  *
  * @throws {UsageError} for invalid settings, for addresses that cannot be bound, and if there is no core
  */
@@ -21,19 +25,26 @@ export async function serveWorker(
 ): Promise<number> {
   const log = jsonLog(stderr, () => clock.nowMs())
   const config = exportConfig(settings)
+  const externalUrl = (settings['core.externalUrl'] ?? '').replace(/\/+$/, '')
+  const sendsMails = settings['core.smtpUrl'] !== undefined && externalUrl !== ''
   try {
     const { core, db, close } = await openCore(
       settings,
       { clock, log },
-      { externalUrl: '', migrates: true, mustExist: true },
+      { externalUrl, migrates: true, mustExist: true },
     )
     try {
       const exporting = new Exporting({ core, db, config, ownGateway: gatewayUrl(settings), random, log })
       const health = await listenForHealth(settings['observability.listen'], exporting, log)
+      const transport = mailTransport(settings, { externalUrl, clock })
+      const mails = new MailQueue({ core, transport, random, newClaim: randomUUID, log })
       exporting.start()
-      await write(stdout, `Penstock exports what is waiting. Metrics and health are on ${health.url}.\n`)
+      if (sendsMails) mails.start()
+      const mailed = sendsMails ? ', and sends the mails that are waiting' : ''
+      await write(stdout, `Penstock exports what is waiting${mailed}. Metrics and health are on ${health.url}.\n`)
       await untilAborted(signal)
       await exporting.end()
+      await mails.end()
       await health.close(AbortSignal.abort())
     } finally {
       await close()

@@ -6,7 +6,7 @@ import type { Core, Tx } from '../operations/context.ts'
 import { unscopedCommand, unscopedQuery } from '../operations/operation.ts'
 import { isSignatureOf, signatureOf } from '../secrets/signed-text.ts'
 import { validateEmail } from '../users/user-input.ts'
-import { getUser } from '../users/user-store.ts'
+import { findUser, getUser } from '../users/user-store.ts'
 import { CONFIRM_WITHIN_MS, confirmationParts, type Email, MAX_EMAILS } from './email.ts'
 import {
   confirmEmailRow,
@@ -20,8 +20,14 @@ import {
 } from './email-store.ts'
 
 const address = { email: z.string().max(1_000) }
-/** Each added address gets a mail. */
-const limits = [{ name: 'email_addition', per: ['user'], periodSeconds: 3_600, count: 20 }] as const
+/** Each added address gets a mail: the users of a service together must not fill one mailbox. */
+const mailLimit = {
+  name: 'email_confirmation',
+  per: [{ of: ({ email }: { readonly email: string }) => email.toLowerCase() }],
+  periodSeconds: 86_400,
+  count: 5,
+} as const
+const limits = [{ name: 'email_addition', per: ['user'], periodSeconds: 3_600, count: 20 }, mailLimit] as const
 
 /** Lists the e-mail addresses of the actor. */
 export const listOwnEmails = unscopedQuery({ name: 'listOwnEmails', input: z.object({}) }, (context) =>
@@ -57,6 +63,7 @@ export const addEmailOfUser = unscopedCommand(
     name: 'addEmailOfUser',
     caller: 'administrator',
     input: z.object({ ...ofUser, ...address, skipConfirmation: z.boolean().optional() }),
+    limits: [mailLimit],
   },
   async (tx, { user, email, skipConfirmation = false }): Promise<Email> =>
     addEmail(tx, await getUser(tx, user), email, skipConfirmation),
@@ -69,19 +76,20 @@ export const removeEmailOfUser = unscopedCommand(
 
 /**
  * Confirms an address with the signature of its confirmation link. Needs no sign-in, and succeeds again if the address is
- * already confirmed.
+ * already confirmed. The links of users who are not active do not work.
  */
 export const confirmEmail = unscopedCommand(
   {
     name: 'confirmEmail',
     caller: 'anyone',
     input: z.object({ emailId: z.int(), signature: z.string().max(100) }),
+    limits: [{ name: 'confirmation_link', per: ['address'], periodSeconds: 3_600, count: 100 }],
   },
   async (tx, { emailId, signature }): Promise<Email> => {
     const email = await findEmail(tx, emailId)
     const isGenuine =
       email !== undefined && isSignatureOf(tx.core.settings.secretsKey, confirmationParts(email), signature)
-    if (!isGenuine) throw invalidLink()
+    if (!isGenuine || (await findUser(tx, email.userId))?.state !== 'active') throw invalidLink()
     if (email.confirmedAtMs !== undefined) return email
     if (tx.nowMs >= email.createdAtMs + CONFIRM_WITHIN_MS) throw invalidLink()
     if (await isTakenEmail(tx, 0, email.email)) throw invalid({ email: [errorTexts.taken] })

@@ -8,7 +8,7 @@ import type { Actor, User } from '../model/user.ts'
 import type { InProject, OperationContext, Tx } from '../operations/context.ts'
 import { command, query, steps } from '../operations/operation.ts'
 import { type RecordedKind, recordChange } from '../operations/record-change.ts'
-import { setSubscription as storeSubscription } from '../operations/subscription-store.ts'
+import { explicitSubscriptions, setSubscription as storeSubscription } from '../operations/subscription-store.ts'
 import { getProject } from '../projects/project-store.ts'
 import { durationSeconds, MAX_DURATION_SECONDS } from './duration.ts'
 import type { DescribedIssuable, Issuable, ShownIssuable } from './issuable.ts'
@@ -77,7 +77,9 @@ export function issuableOperations<
       const { item, isUnchanged } = await context.write(async (tx) => {
         const item = await getOne({ ...tx, subject: context.subject }, input)
         const isUnchanged = (await subscribedItems(tx, tables, tx.actor, [item])).has(item.id) === isSubscribed
-        if (!isUnchanged) {
+        // Those who only watch have no subscription, but can refuse the mails about this item.
+        const isRefusal = !isSubscribed && !(await explicitSubscriptions(tx, tables, tx.actor!.id, [item.id])).has(item.id)
+        if (!isUnchanged || isRefusal) {
           await storeSubscription(tx, tables, item.id, tx.actor!.id, isSubscribed)
           await recordChange(tx, kind.events, isSubscribed ? 'subscribed' : 'unsubscribed', {
             ...{ before: item, after: item, projectId: context.subject.id },

@@ -56,6 +56,8 @@ interface IssuesTable {
   author_id: number | null
   milestone_id: number | null
   due_date: string | null
+  /** The due date for which an event was recorded. */
+  due_announced_for: Generated<string | null>
   is_confidential: number
   is_discussion_locked: number | null
   weight: number | null
@@ -114,7 +116,7 @@ const listedColumns = [
   'issues.downvotes',
 ] as const
 
-export type IssueRow = Omit<Selectable<IssuesTable>, 'description'> & { project_path: string }
+export type IssueRow = Omit<Selectable<IssuesTable>, 'description' | 'due_announced_for'> & { project_path: string }
 
 /** Returns the given issues that the actor may see, by id. */
 export async function findIssuesById(

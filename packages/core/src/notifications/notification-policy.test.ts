@@ -1,34 +1,46 @@
 import { expect, test } from 'vitest'
 import { mentionedUsernames } from './mentioned-usernames.ts'
-import { type NotificationSwitch, notificationSwitches } from './notification-level.ts'
-import { isNotified, type Relation } from './notification-policy.ts'
+import { notificationSwitches } from './notification-level.ts'
+import {
+  isNotified,
+  isNotifiedAsApprover,
+  type NotificationEvent,
+  type Relation,
+  recipientRules,
+} from './notification-policy.ts'
 
+const events = Object.keys(recipientRules) as NotificationEvent[]
 const relations: readonly Relation[] = ['mentioned', 'participating', 'none']
-const selecting = (setting: Parameters<typeof isNotified>[0], relation: Relation): readonly NotificationSwitch[] =>
-  notificationSwitches.filter((event) => isNotified(setting, { event, relation }))
+const selecting = (setting: Parameters<typeof isNotified>[0], relation: Relation): readonly NotificationEvent[] =>
+  events.filter((event) => isNotified(setting, { event, relation }))
+
+test('every switch but new_epic selects an event', () => {
+  const switches = Object.values(recipientRules).flatMap((rule) =>
+    [rule.switch ?? [], rule.approverSwitch ?? []].flat(),
+  )
+  expect(switches.sort()).toEqual(notificationSwitches.filter((name) => name !== 'newEpic').toSorted())
+})
 
 // The numbers of the 21 events that each level selects: for users who are mentioned, who take part, and for others.
 test.each([
   { level: 'disabled', counts: [0, 0, 0] },
   { level: 'mention', counts: [21, 0, 0] },
-  { level: 'participating', counts: [21, 21, 0] },
-  { level: 'watch', counts: [21, 21, 17] },
+  { level: 'participating', counts: [21, 21, 3] },
+  { level: 'watch', counts: [21, 21, 18] },
   { level: 'custom', counts: [21, 21, 2] },
 ] as const)('$level', ({ level, counts }) => {
   const setting = { level, switches: {} }
   expect(relations.map((relation) => selecting(setting, relation).length)).toEqual(counts)
 })
 
-test('watch leaves out four events, and custom has the chosen ones', () => {
+test('watch leaves out three events, and custom has the chosen ones', () => {
   const watched = new Set(selecting({ level: 'watch', switches: {} }, 'none'))
-  expect(notificationSwitches.filter((event) => !watched.has(event))).toEqual([
-    'issueDue',
-    'pushToMergeRequest',
-    'successPipeline',
-    'approver',
-  ])
+  expect(events.filter((event) => !watched.has(event))).toEqual(['issueDue', 'pushToMergeRequest', 'successPipeline'])
   const switches = { newNote: true, failedPipeline: false, newIssue: false }
   expect(selecting({ level: 'custom', switches }, 'none')).toEqual(['newNote', 'fixedPipeline'])
+  expect(isNotifiedAsApprover({ level: 'custom', switches: { approver: true } }, 'newMergeRequest')).toBe(true)
+  expect(isNotifiedAsApprover({ level: 'watch', switches: { approver: true } }, 'newMergeRequest')).toBe(false)
+  expect(isNotifiedAsApprover({ level: 'custom', switches: { approver: true } }, 'newIssue')).toBe(false)
 })
 
 test.each([

@@ -42,6 +42,8 @@ const switchInput = Object.fromEntries(notificationSwitches.map((name) => [name,
 /** Null for a switch means that it has never been set. */
 const changes = { level: z.string().max(255).nullish(), ...switchInput }
 type Changes = z.output<z.ZodObject<typeof changes>>
+const address = { notificationEmail: z.string().max(255).nullish() }
+type Address = z.output<z.ZodObject<typeof address>>
 
 export const getNotificationSetting = unscopedQuery(
   { name: 'getNotificationSetting', input: z.object({}) },
@@ -55,19 +57,20 @@ export const getNotificationSetting = unscopedQuery(
 export const updateNotificationSetting = unscopedCommand(
   {
     name: 'updateNotificationSetting',
-    input: z.object({ ...changes, notificationEmail: z.string().max(255).nullish() }),
+    input: z.object({ ...changes, ...address }),
   },
   async (tx, { notificationEmail, ...input }): Promise<GlobalNotificationSetting> => {
     const user = await getUser(tx, tx.actor!.id)
-    const email = await chosenEmail(tx, user, notificationEmail)
+    const chosen = await chosenEmail(tx, user, notificationEmail)
+    // The primary address follows changes by administrators.
+    const email = chosen === user.email ? null : chosen
     return shownGlobally(user, await change(tx, undefined, { ...input, ...(email !== undefined && { email }) }))
   },
 )
 
-/** The settings of the actor for a group or project. Everyone who sees it has one. */
-export const { group: groupNotificationSettings, project: projectNotificationSettings } = onGroupsAndProjects(
-  { noun: 'NotificationSetting', permissions: () => 'set_notifications' },
-  (on) => ({
+/** Defines the operations on the settings of the actor for a group or project. Everyone who sees it has one. */
+const settingsOn = (more: Partial<typeof address>) =>
+  onGroupsAndProjects({ noun: 'NotificationSetting', permissions: () => 'set_notifications' }, (on) => ({
     get: on.get(
       z.object(parentInput),
       async (context): Promise<NotificationSetting> =>
@@ -75,12 +78,21 @@ export const { group: groupNotificationSettings, project: projectNotificationSet
     ),
 
     update: on.update(
-      z.object({ ...parentInput, ...changes }),
-      async (tx, { parent, ...input }): Promise<NotificationSetting> =>
-        (await change(tx, tx.subject, input)) ?? defaultParentSetting,
+      z.object({ ...parentInput, ...changes, ...more }),
+      async (tx, { parent, ...sent }): Promise<NotificationSetting> => {
+        const { notificationEmail, ...input } = sent as Changes & Address
+        const email = await chosenEmail(tx, tx.actor!, notificationEmail)
+        return (
+          (await change(tx, tx.subject, { ...input, ...(email !== undefined && { email }) })) ?? defaultParentSetting
+        )
+      },
     ),
-  }),
-)
+  }))
+
+/** For a group, the address of its notifications too. An empty one stands for that of the groups above, or for everything. */
+export const { group: groupNotificationSettings } = settingsOn(address)
+/** Notifications about a project go to the address of its group. */
+export const { project: projectNotificationSettings } = settingsOn({})
 
 /** Returns for each group the address that notifications about it go to, for the actor. */
 export const notificationEmailInEachGroup = unscopedBatchQuery(
@@ -117,11 +129,15 @@ const shownGlobally = (user: User, stored: StoredSetting | undefined): GlobalNot
   notificationEmail: stored?.email ?? user.email,
 })
 
-/** Returns the address to store, null for the primary one, and `undefined` for no change. @throws DomainError `invalid` */
-async function chosenEmail(context: ReadContext, user: User, text: string | null | undefined) {
+/**
+ * Returns the address to store, which the user has confirmed; null for none, and `undefined` for no change.
+ *
+ * @throws DomainError `invalid`
+ */
+async function chosenEmail(context: ReadContext, user: Pick<User, 'id'>, text: string | null | undefined) {
   if (text === undefined) return undefined
-  const email = text?.toLowerCase() || user.email
-  if (email === user.email) return null
+  const email = text?.toLowerCase()
+  if (!email) return null
   if (await isVerifiedEmail(context, user.id, email)) return email
   throw invalid({ notificationEmail: ['must be an email you have verified'] })
 }

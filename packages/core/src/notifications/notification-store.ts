@@ -2,7 +2,7 @@ import { type Generated, sql } from 'kysely'
 import { insertRow } from '../kit/row-store.ts'
 import type { ReadContext } from '../kit/store-context.ts'
 import type { Tx } from '../operations/context.ts'
-import type { NotificationSwitch } from './notification-level.ts'
+import type { NotificationEvent } from './notification-policy.ts'
 
 declare module '../kit/tables.ts' {
   interface CoreTables {
@@ -10,12 +10,17 @@ declare module '../kit/tables.ts' {
   }
 }
 
-export const notifiedKinds = ['issue', 'merge_request'] as const
-export type NotifiedKind = (typeof notifiedKinds)[number]
+/** The things that users can subscribe to. */
+export const subscribableKinds = ['issue', 'merge_request'] as const
+export type SubscribableKind = (typeof subscribableKinds)[number]
+export type NotifiedKind = SubscribableKind | 'release' | 'pipeline' | 'project'
+
+export const isSubscribable = (kind: NotifiedKind): kind is SubscribableKind =>
+  (subscribableKinds as readonly string[]).includes(kind)
 
 interface NotificationsTable {
   id: Generated<number>
-  event: NotificationSwitch
+  event: NotificationEvent
   project_id: number
   kind: NotifiedKind
   item_id: number
@@ -27,13 +32,14 @@ interface NotificationsTable {
   at_ms: number
 }
 
-/** Something that users may be notified about: an issue or merge request, and what happened to it. */
+/** Something that users may be notified about: an issue or a pipeline, for example, and what happened to it. */
 export interface Notification {
   readonly id: number
-  readonly event: NotificationSwitch
+  readonly event: NotificationEvent
   readonly projectId: number
   readonly kind: NotifiedKind
   readonly itemId: number
+  /** 0 for things without an iid. */
   readonly itemIid: number
   /** The new comment, if the event is one. */
   readonly noteId: number | undefined

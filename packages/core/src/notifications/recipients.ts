@@ -1,105 +1,201 @@
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { chunked } from '../kit/chunked.ts'
+import { can } from '../access/can.ts'
+import { standingOf } from '../access/subject.ts'
 import type { ReadContext } from '../kit/store-context.ts'
+import type { CoreTables } from '../kit/tables.ts'
 import type { Project } from '../model/project.ts'
-import { findUsersByUsername } from '../users/user-store.ts'
+import { actingUser } from '../model/user.ts'
+import { findUser, findUsersByUsername } from '../users/user-store.ts'
 import { mentionedUsernames } from './mentioned-usernames.ts'
 import { effectiveSetting, type NotificationSetting, type SwitchValues } from './notification-level.ts'
-import { isNotified, type Relation } from './notification-policy.ts'
-import type { Notification, NotifiedKind } from './notification-store.ts'
+import { isNotified, isNotifiedAsApprover, type Relation, recipientRules } from './notification-policy.ts'
+import { isSubscribable, type Notification, type SubscribableKind } from './notification-store.ts'
 
 const tables = {
   issue: { subscriptions: 'issue_subscriptions', itemId: 'issue_id' },
   merge_request: { subscriptions: 'merge_request_subscriptions', itemId: 'merge_request_id' },
-} as const satisfies Record<NotifiedKind, unknown>
+} as const satisfies Record<SubscribableKind, unknown>
 
-/** The issue or merge request of a notification, as far as the search for recipients needs it. */
+/** The number of users that are read at a time, so that the event loop is free between two batches. */
+const BATCH = 100
+
+/** The subject of a notification, as far as the search for recipients needs it. */
 export interface Notified {
   readonly project: Project
-  /** The author, the assignees and the reviewers. */
+  /** The author, the assignees and the reviewers; of a pipeline, the user who started it. */
   readonly participantIds: readonly number[]
   /** The new text, in which users may be mentioned. */
   readonly text: string
 }
 
+/** Recipients with neighbouring ids. */
+export interface RecipientBatch {
+  readonly userIds: readonly number[]
+  /** All recipients up to this id are in this batch and the batches before it. */
+  readonly end: number
+}
+
+/** A user who may get a notification, or does not want those of this thread. */
+interface Candidate {
+  readonly id: number
+  readonly relation: Relation | 'unsubscribed'
+}
+
+/** Returns at most `limit` candidates with ids above `after`, ordered by id. */
+type Source = (after: number, limit: number) => Promise<readonly Candidate[]>
+
+/** The relation that counts if a user has several. */
+const strength = { none: 0, participating: 1, mentioned: 2, unsubscribed: 3 } as const
+
 /**
- * Returns the ids of the users that a notification goes to by their settings, in the order of their ids. Whether they may read it is checked when
- * the mail is composed. Users who have unsubscribed, the user who caused it, bots and inactive users are left out.
+ * Yields the users that a notification goes to by their settings, with ids above `after`, in batches ordered by id. Whether they
+ * may read it is checked when the mail is composed. Users who have unsubscribed, the user who caused it, bots and inactive users
+ * are left out. At most some batches' users are in memory.
  */
-export async function recipientsOf(
+export async function* recipientsOf(
   context: ReadContext,
   notification: Notification,
-  { project, participantIds, text }: Notified,
-): Promise<number[]> {
-  const { event, kind, itemId, actorId, formerUserIds } = notification
-  const relations = new Map<number, Relation>()
-  for (const id of await watchersOf(context, project)) relations.set(id, 'none')
-  const subscriptions = await subscriptionsOf(context, kind, itemId)
-  const takingPart = [...participantIds, ...formerUserIds, ...(await commentersOf(context, kind, itemId))]
-  for (const id of takingPart) relations.set(id, 'participating')
-  for (const [id, isSubscribed] of subscriptions) if (isSubscribed) relations.set(id, 'participating')
-  for (const { id } of await findUsersByUsername(context, mentionedUsernames(text))) relations.set(id, 'mentioned')
-  for (const [id, isSubscribed] of subscriptions) if (!isSubscribed) relations.delete(id)
-  if (actorId !== undefined) relations.delete(actorId)
-  const recipients: number[] = []
-  for (const ids of chunked([...relations.keys()].toSorted((a, b) => a - b))) {
-    const settings = await settingsOfUsers(context, project, ids)
-    const active = await activePeople(context, ids)
-    const chosen = active.filter((id) =>
-      isNotified(effectiveSetting(settings.get(id) ?? []), { event, relation: relations.get(id)! }),
-    )
-    recipients.push(...chosen)
+  notified: Notified,
+  after = 0,
+): AsyncGenerator<RecipientBatch> {
+  const { event, actorId } = notification
+  const sources = await sourcesOf(context, notification, notified)
+  for (let from = after; ; ) {
+    const lists: (readonly Candidate[])[] = []
+    for (const source of sources) lists.push(await source(from, BATCH))
+    // A source with a full list may have further candidates behind it.
+    const end = Math.min(...lists.map((list) => (list.length < BATCH ? Number.MAX_SAFE_INTEGER : list.at(-1)!.id)))
+    const relations = strongestRelations(lists.flat().filter(({ id }) => id <= end))
+    if (!recipientRules[event].includesActor) relations.delete(actorId ?? 0)
+    const ids = [...relations.keys()].toSorted((a, b) => a - b)
+    for (let at = 0; at < ids.length; at += BATCH) {
+      const some = ids.slice(at, at + BATCH)
+      yield { userIds: await chosen(context, notification, notified, relations, some), end: some.at(-1)! }
+      await setImmediate()
+    }
+    if (end === Number.MAX_SAFE_INTEGER) return
+    from = end
   }
-  return recipients
 }
 
-/** Returns the users with a level that selects events in which they do not take part. */
-async function watchersOf({ db }: ReadContext, { id, groupIds }: Project): Promise<number[]> {
-  const groups = [0, ...groupIds]
-  const rows = await db
-    .selectFrom('notification_settings')
-    .select('user_id')
-    .distinct()
-    .where('level', 'in', ['watch', 'custom'])
-    .where((eb) =>
-      eb.or([
-        eb('project_id', '=', id),
-        eb('group_id', 'in', groups),
-        eb.and([
-          sql<boolean>`group_id is null and project_id is null`,
-          eb.exists(
-            eb
-              .selectFrom('members')
-              .select('members.id')
-              .whereRef('members.user_id', '=', 'notification_settings.user_id')
-              .where((member) =>
-                member.or([member('members.project_id', '=', id), member('members.group_id', 'in', groups)]),
-              ),
-          ),
-        ]),
-      ]),
-    )
-    .execute()
-  return rows.map(({ user_id }) => user_id)
+/** Returns the strongest relation of each user, without those who have unsubscribed. */
+function strongestRelations(candidates: readonly Candidate[]): Map<number, Relation> {
+  const strongest = new Map<number, Candidate['relation']>()
+  for (const { id, relation } of candidates) {
+    const known = strongest.get(id)
+    if (known === undefined || strength[relation] > strength[known]) strongest.set(id, relation)
+  }
+  return new Map([...strongest].filter((entry): entry is [number, Relation] => entry[1] !== 'unsubscribed'))
 }
 
-async function commentersOf({ db }: ReadContext, kind: NotifiedKind, itemId: number): Promise<number[]> {
-  const rows = await db
-    .selectFrom('notes')
-    .select('author_id')
-    .distinct()
-    .where(tables[kind].itemId, '=', itemId)
-    .where('is_system', '=', 0)
-    .where('author_id', 'is not', null)
-    .execute()
-  return rows.map(({ author_id }) => author_id!)
+/** Returns those of the users that their settings select, ordered by id. */
+async function chosen(
+  context: ReadContext,
+  { event }: Notification,
+  { project }: Notified,
+  relations: ReadonlyMap<number, Relation>,
+  ids: readonly number[],
+): Promise<number[]> {
+  const settings = await settingsOfUsers(context, project, ids)
+  const selected: number[] = []
+  for (const id of await activePeople(context, ids)) {
+    const setting = effectiveSetting(settings.get(id) ?? [])
+    const isSelected =
+      isNotified(setting, { event, relation: relations.get(id)! }) ||
+      (isNotifiedAsApprover(setting, event) && (await mayApprove(context, project, id)))
+    if (isSelected) selected.push(id)
+  }
+  return selected
 }
 
-async function subscriptionsOf({ db }: ReadContext, kind: NotifiedKind, id: number): Promise<[number, boolean][]> {
+async function mayApprove(context: ReadContext, project: Project, userId: number): Promise<boolean> {
+  const user = await findUser(context, userId)
+  return user !== undefined && can(await standingOf(context, actingUser(user), project), 'approve_merge_request')
+}
+
+async function sourcesOf(
+  context: ReadContext,
+  { event, kind, itemId, formerUserIds }: Notification,
+  { project, participantIds, text }: Notified,
+): Promise<Source[]> {
+  const { audience } = recipientRules[event]
+  // Whether a starter gets the mail depends on the level alone, as for a user who does not take part.
+  if (audience === 'starter') return [listed(participantIds, 'none')]
+  const mentioned = await findUsersByUsername(context, mentionedUsernames(text))
+  const places = [
+    { column: 'project_id', id: project.id } as const,
+    ...project.groupIds.map((id) => ({ column: 'group_id', id }) as const),
+  ]
+  return [
+    ...places.flatMap((place) => [
+      usersIn(context, 'members', place),
+      usersIn(context, 'notification_settings', place),
+    ]),
+    listed(
+      mentioned.map(({ id }) => id),
+      'mentioned',
+    ),
+    ...(audience === 'thread' && isSubscribable(kind)
+      ? [
+          listed([...participantIds, ...formerUserIds], 'participating'),
+          commenters(context, kind, itemId),
+          subscribers(context, kind, itemId),
+        ]
+      : []),
+  ]
+}
+
+function listed(ids: readonly number[], relation: Relation): Source {
+  const sorted = [...new Set(ids)].toSorted((a, b) => a - b)
+  return async (after, limit) =>
+    sorted
+      .filter((id) => id > after)
+      .slice(0, limit)
+      .map((id) => ({ id, relation }))
+}
+
+/** Members, or users with a setting, of one project or group. */
+function usersIn(
+  { db }: ReadContext,
+  table: 'members' | 'notification_settings',
+  { column, id }: { readonly column: 'project_id' | 'group_id'; readonly id: number },
+): Source {
+  return async (after, limit) => {
+    const { rows } = await sql<{ user_id: number }>`
+      select user_id from ${sql.table(table satisfies keyof CoreTables)}
+      where ${sql.ref(column)} = ${id} and user_id > ${after} order by user_id limit ${limit}`.execute(db)
+    return rows.map(({ user_id }) => ({ id: user_id, relation: 'none' as const }))
+  }
+}
+
+function commenters({ db }: ReadContext, kind: SubscribableKind, itemId: number): Source {
+  return async (after, limit) => {
+    const rows = await db
+      .selectFrom('notes')
+      .select('author_id')
+      .distinct()
+      .where(tables[kind].itemId, '=', itemId)
+      .where('is_system', '=', 0)
+      .where('author_id', '>', after)
+      .orderBy('author_id')
+      .limit(limit)
+      .execute()
+    return rows.map(({ author_id }) => ({ id: author_id!, relation: 'participating' as const }))
+  }
+}
+
+function subscribers({ db }: ReadContext, kind: SubscribableKind, id: number): Source {
   const { subscriptions, itemId } = tables[kind]
-  const { rows } = await sql<{ user_id: number; is_subscribed: number }>`
-    select user_id, is_subscribed from ${sql.table(subscriptions)} where ${sql.ref(itemId)} = ${id}`.execute(db)
-  return rows.map(({ user_id, is_subscribed }) => [user_id, is_subscribed === 1])
+  return async (after, limit) => {
+    const { rows } = await sql<{ user_id: number; is_subscribed: number }>`
+      select user_id, is_subscribed from ${sql.table(subscriptions)}
+      where ${sql.ref(itemId)} = ${id} and user_id > ${after} order by user_id limit ${limit}`.execute(db)
+    return rows.map(({ user_id, is_subscribed }) => ({
+      id: user_id,
+      relation: is_subscribed === 1 ? ('participating' as const) : ('unsubscribed' as const),
+    }))
+  }
 }
 
 async function activePeople({ db }: ReadContext, ids: readonly number[]): Promise<number[]> {

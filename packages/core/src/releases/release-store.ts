@@ -54,6 +54,12 @@ export async function findRelease(
   return row && releaseOf(row)
 }
 
+/** Returns the release; `undefined` if it has been removed. */
+export async function findReleaseById({ db }: ReadContext, id: number): Promise<ReleaseRecord | undefined> {
+  const row = await db.selectFrom('releases').selectAll().where('id', '=', id).executeTakeFirst()
+  return row && releaseOf(row)
+}
+
 const { id: _, ...storedRelease } = releaseFields
 
 export const insertRelease = async (tx: Tx, draft: Omit<ReleaseRecord, 'id'>): Promise<ReleaseRecord> =>

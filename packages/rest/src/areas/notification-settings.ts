@@ -39,7 +39,10 @@ const shape: Shape<NotificationSetting> = {
 }
 
 const names = { parent: 'id' } as const
-const parameters = { noEffect: { notification_email: 'the answer has no address; it is chosen for everything' } }
+const parametersOf = {
+  group: {},
+  project: { noEffect: { notification_email: 'addresses are chosen for groups and for everything' } },
+}
 
 export const notificationSettingsArea: Area = {
   tag: 'Notification settings',
@@ -58,8 +61,9 @@ export const notificationSettingsArea: Area = {
       summary: 'Update the notification settings of the current user for everything.',
       shape: globalShape,
     }),
-    ...Object.entries({ group: groupNotificationSettings, project: projectNotificationSettings }).flatMap(
-      ([kind, { get, update }]) => [
+    ...(['group', 'project'] as const).flatMap((kind) => {
+      const { get, update } = { group: groupNotificationSettings, project: projectNotificationSettings }[kind]
+      return [
         route({
           method: 'GET',
           path: `/${kind}s/:id/notification_settings`,
@@ -74,10 +78,10 @@ export const notificationSettingsArea: Area = {
           operation: update,
           summary: `Update the notification settings of the current user for a ${kind}.`,
           names,
-          parameters,
+          parameters: parametersOf[kind],
           shape,
         }),
-      ],
-    ),
+      ]
+    }),
   ],
 }

@@ -1,7 +1,7 @@
 import { CONFIRM_EMAIL_PATH, type Core, confirmEmail, DomainError, perform } from '@penstock/core'
 import { html, type RouteRequest, type ServedRoute } from '@penstock/http'
 import { fieldsOf, hiddenFields } from './form-fields.ts'
-import { type Answer, pageRoutes } from './page.ts'
+import { type Answer, pageRoutes, tooOften } from './page.ts'
 
 /**
  * Returns the routes of the page that the link in a confirmation mail opens. It needs no sign-in. Programs that open the
@@ -33,16 +33,16 @@ ${hiddenFields(fields)}<p><button class="primary">Confirm the address</button></
   }
 }
 
-async function confirm(core: Core, { body }: RouteRequest): Promise<Answer> {
+async function confirm(core: Core, { body, source }: RouteRequest): Promise<Answer> {
   const { id = '', signature = '' } = fieldsOf(body)
   const emailId = /^\d{1,9}$/.test(id) ? Number(id) : 0
   try {
-    const { email } = await perform(core, undefined, confirmEmail, { emailId, signature })
+    const request = { address: source }
+    const { email } = await perform(core, undefined, confirmEmail, { emailId, signature }, { request })
     return { status: 200, title: TITLE, body: html`<p role="status">The address ${email} is confirmed.</p>` }
   } catch (error) {
-    if (!(error instanceof DomainError)) throw error
-    const reason = problems[error.failure.code]
-    if (reason === undefined) throw error
+    const reason = error instanceof DomainError ? problems[error.failure.code] : undefined
+    if (reason === undefined) return tooOften(TITLE, error)
     return { status: 422, title: TITLE, body: html`<p role="alert">${reason}</p>` }
   }
 }

@@ -14,6 +14,7 @@ import { accountRoutes } from './account.ts'
 import { adminSettingsRoutes } from './admin-settings.ts'
 import { authorizedApplicationsRoutes } from './authorized-applications.ts'
 import { oauthTokenIn } from './bearer-token.ts'
+import { notificationLevelRoutes } from './notification-levels.ts'
 import { authorizeRoutes } from './oauth-authorize.ts'
 import { DEVICE_PATH, deviceRoutes } from './oauth-device.ts'
 import { descriptionOf, invalidTokenReply, refusalReply } from './oauth-refusal.ts'
@@ -49,6 +50,7 @@ export function oauthRoutes(core: Core): ServedRoute[] {
     ...deviceRoutes(core),
     ...authorizedApplicationsRoutes(core),
     ...accountRoutes(core),
+    ...notificationLevelRoutes(core),
     ...adminSettingsRoutes(core),
   ]
 }

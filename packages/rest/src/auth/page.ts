@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Core } from '@penstock/core'
+import { type Core, DomainError } from '@penstock/core'
 import {
   type Html,
   html,
@@ -97,6 +97,13 @@ ${body}
       ...headers,
     },
   }
+}
+
+/** Returns the page for a call that came too often, and throws every other error. */
+export function tooOften(title: string, error: unknown): Page {
+  if (!(error instanceof DomainError && error.failure.code === 'too_often')) throw error
+  const headers = { 'Retry-After': String(error.failure.retryAfterSeconds) }
+  return { status: 429, title, headers, body: html`<p role="alert">Too many attempts. Please try again later.</p>` }
 }
 
 /** Returns a redirect that the browser follows with GET, also after a form. */

@@ -20,6 +20,7 @@ const SIGN_IN_PATH = '/users/sign_in'
 const SIGN_OUT_PATH = '/users/sign_out'
 export const AUTHORIZED_APPLICATIONS_PATH = '/oauth/authorized_applications'
 export const ACCOUNT_PATH = '/-/account'
+export const NOTIFICATION_LEVELS_PATH = '/-/account/notifications'
 export const ADMIN_SETTINGS_PATH = '/-/admin/settings'
 
 /**
@@ -85,6 +86,7 @@ async function showStart(core: Core, request: RouteRequest, explorerPath: string
 <a href="${externalUrl}/api/v4/openapi.json">the OpenAPI description of the REST API</a>${explorer}.</p>
 <ul>
 <li><a href="${externalUrl}${ACCOUNT_PATH}">Your account: personal access tokens, applications and messages</a></li>
+<li><a href="${externalUrl}${NOTIFICATION_LEVELS_PATH}">Notifications: levels for everything, groups and projects</a></li>
 <li><a href="${externalUrl}${AUTHORIZED_APPLICATIONS_PATH}">Applications that can access your account</a></li>
 ${signedIn.user.isAdministrator ? html`<li><a href="${externalUrl}${ADMIN_SETTINGS_PATH}">Application settings of the service</a></li>\n` : []}</ul>
 <form method="post" action="${action}">

@@ -1,10 +1,11 @@
-import { type Core, DomainError, perform, UNSUBSCRIBE_PATH, unsubscribeByLink } from '@penstock/core'
+import { type Core, DomainError, perform, UNSUBSCRIBE_PATH, unsubscribeByLink, unsubscribeKinds } from '@penstock/core'
 import { html, type RouteRequest, type ServedRoute } from '@penstock/http'
 import { fieldsOf, hiddenFields } from './form-fields.ts'
-import { type Answer, pageRoutes } from './page.ts'
+import { type Answer, pageRoutes, tooOften } from './page.ts'
 
 /**
- * Returns the routes of the page that ends the subscription to an issue or merge request. It needs no sign-in. Mail programs
+ * Returns the routes of the page that ends a subscription. It needs no sign-in, and only its button changes anything, because
+ * programs that check the links of mails open them. Mail programs
  * with a button for it send the form themselves (RFC 8058), with the parameters in the query.
  */
 export const unsubscribeRoutes = (core: Core): ServedRoute[] =>
@@ -18,28 +19,33 @@ const names = ['kind', 'item', 'user', 'signature'] as const
 
 function showButton({ settings }: Core, { query }: RouteRequest): Answer {
   const given = fieldsOf(query)
+  const what =
+    given.kind === 'project'
+      ? 'You will get no further mails about this project, unless you change your notification settings.'
+      : 'You will get no further mails about it, unless you subscribe to it again.'
   const action = settings.externalUrl + UNSUBSCRIBE_PATH
   return {
     status: 200,
     title: TITLE,
     formTargets: [action],
-    body: html`<p>You will get no further mails about it, unless you subscribe to it again.</p>
+    body: html`<p>${what}</p>
 <form method="post" action="${action}">
 ${hiddenFields(names.map((name) => ({ name, value: given[name] ?? '' })))}<p><button class="primary">Unsubscribe</button></p>
 </form>`,
   }
 }
 
-async function unsubscribe(core: Core, { body, query }: RouteRequest): Promise<Answer> {
-  const { kind, item, user, signature = '' } = { ...fieldsOf(query), ...fieldsOf(body) }
+async function unsubscribe(core: Core, { body, query, source }: RouteRequest): Promise<Answer> {
+  const { kind: name, item, user, signature = '' } = { ...fieldsOf(query), ...fieldsOf(body) }
   try {
-    if (kind !== 'issue' && kind !== 'merge_request') return invalidLink
-    const link = { kind, itemId: idIn(item), userId: idIn(user), signature } as const
-    await perform(core, undefined, unsubscribeByLink, link)
+    const kind = unsubscribeKinds.find((each) => each === name)
+    if (kind === undefined) return invalidLink
+    const link = { kind, itemId: idIn(item), userId: idIn(user), signature }
+    await perform(core, undefined, unsubscribeByLink, link, { request: { address: source } })
     return { status: 200, title: TITLE, body: html`<p role="status">You have unsubscribed.</p>` }
   } catch (error) {
     if (error instanceof DomainError && ['refused', 'parameters'].includes(error.failure.code)) return invalidLink
-    throw error
+    return tooOften(TITLE, error)
   }
 }
 

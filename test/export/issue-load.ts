@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Db } from '@penstock/db'
+import { sql } from 'kysely'
+import type { CoreProcess } from '../core/core-process.ts'
+
+const MAX_IN_PROGRESS = 32
+
+/** Creates issues with numbered titles. */
+export class IssueLoad {
+  readonly acknowledged = new Set<string>()
+  elapsedMs = 0
+  readonly #projectId: number
+  readonly #perSecond: number
+  #last = 0
+
+  constructor(projectId: number, perSecond: number) {
+    this.#projectId = projectId
+    this.#perSecond = perSecond
+  }
+
+  /** Resolves when `count` more issues are acknowledged. Requests may still be in progress then. */
+  async send(service: CoreProcess, count: number): Promise<void> {
+    const enough = this.acknowledged.size + count
+    const beganMs = performance.now()
+    let inProgress = 0
+    for (let sent = 0; this.acknowledged.size < enough; ) {
+      const due = Math.floor(((performance.now() - beganMs) * this.#perSecond) / 1_000) + 1
+      for (; sent < due && inProgress < MAX_IN_PROGRESS; sent += 1) {
+        inProgress += 1
+        void this.#create(service).finally(() => {
+          inProgress -= 1
+        })
+      }
+      await sleep(2)
+    }
+    this.elapsedMs += performance.now() - beganMs
+  }
+
+  async #create(service: CoreProcess): Promise<void> {
+    this.#last += 1
+    const title = `issue ${this.#last}`
+    // A request without an answer may have been stored or not.
+    const answer = await service.call('POST', `/projects/${this.#projectId}/issues`, { title }).catch(() => undefined)
+    if (answer?.status === 201) this.acknowledged.add(title)
+  }
+}
+
+/** Makes the deliveries of a killed process due, as if their leases had ended. */
+export async function endLeases(db: Db<object>): Promise<void> {
+  await db.write((tx) => sql`update deliveries set due_at_ms = enqueued_at_ms where state = 'open'`.execute(tx))
+}
+
+/** Tells whether no delivery is open. */
+export async function isDrained({ read }: Db<object>): Promise<boolean> {
+  const { rows } = await sql`select 1 from deliveries where state = 'open' limit 1`.execute(read)
+  return rows.length === 0
+}
