@@ -7,7 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Db, openDatabase } from '@penstock/db'
 import { sql } from 'kysely'
 import { CoreProcess } from '../core/core-process.ts'
-import { until } from '../gateway/until.ts'
 import { seededRandom } from '../load/gateway/token-text.ts'
 
 /** Two hooks get each event, so that a fault in what they share shows. */
@@ -15,6 +14,7 @@ const HOOKS = ['one', 'other']
 const MAX_IN_PROGRESS = 32
 const MAX_ANSWER_MS = 40
 const START_TIMEOUT_MS = 180_000
+const STUCK_MS = 120_000
 
 export interface HookKillOptions {
   readonly kills: number
@@ -82,7 +82,7 @@ export async function hookKillRuns({
       await db.write((tx) => sql`update deliveries set due_at_ms = enqueued_at_ms where state = 'open'`.execute(tx))
       service = await start(life + 1)
     }
-    await until('no delivery is open', () => isDrained(db), 120_000)
+    await untilDrained(db)
     const log = await readLog(db)
     const leftEvents = (await sql`select 1 from hook_payloads`.execute(db.read)).rows.length
     const faults = faultsIn(load.acknowledged, receiver.counts, log)
@@ -178,9 +178,17 @@ class Receiver {
   }
 }
 
-async function isDrained({ read }: Db<object>): Promise<boolean> {
-  const { rows } = await sql`select 1 from deliveries where state = 'open' limit 1`.execute(read)
-  return rows.length === 0
+/** Resolves when no delivery is open. @throws Error if their number does not fall for two minutes */
+async function untilDrained({ read }: Db<object>): Promise<void> {
+  let [least, sinceMs] = [Number.POSITIVE_INFINITY, performance.now()]
+  for (; ; await sleep(100)) {
+    const { rows } = await sql<{ open: number }>`
+      select count(*) as open from deliveries where state = 'open'`.execute(read)
+    const open = rows[0]!.open
+    if (open === 0) return
+    if (open < least) [least, sinceMs] = [open, performance.now()]
+    else if (performance.now() - sinceMs > STUCK_MS) throw new Error(`${open} deliveries stay open`)
+  }
 }
 
 /** Returns the error of each call in the event log, or null. */

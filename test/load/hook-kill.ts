@@ -11,7 +11,7 @@ const result = await hookKillRuns({
   kills,
   seed,
   perSecond: 100,
-  maxPerLife: 200,
+  maxPerLife: 100,
   onStarted: ({ life, tookMs }) => {
     if (life % LIVES_PER_LINE !== 0) return
     console.log(`${new Date().toISOString()}  ${life} kills, the last start took ${(tookMs / 1_000).toFixed(1)} s`)
