@@ -20,6 +20,7 @@ import type { ReadContext } from '../kit/store-context.ts'
 import { settingsFrom } from '../kit/stored-settings.ts'
 import { projectSettings } from '../model/project-settings.ts'
 import type { Actor } from '../model/user.ts'
+import { newestHeadSha } from '../repositories/merge-request-version-store.ts'
 import type { DescribedMergeRequest, MergeRequest, MergeRequestState } from './merge-request.ts'
 import type { MergeRequestFilter, MergeRequestOrder } from './merge-request-filter.ts'
 import { listedColumns, type MergeRequestRow, mergeRequestTables } from './merge-request-store.ts'
@@ -81,7 +82,12 @@ function mergeRequestQuery(context: ReadContext, actor: Actor, filter: MergeRequ
     )
     .leftJoin('merge_request_auto_merges', 'merge_request_auto_merges.merge_request_id', 'merge_requests.id')
     .select('merge_request_auto_merges.user_id as auto_merge_user_id')
-    .select(['projects.full_path as project_path', 'projects.settings as project_settings', 'branch_tips.sha'])
+    .select(['projects.full_path as project_path', 'projects.settings as project_settings'])
+    .select(
+      sql<string | null>`case when merge_requests.state = 'opened' then branch_tips.sha else ${newestHeadSha} end`.as(
+        'sha',
+      ),
+    )
     .where((eb) => eb.and([...conditionsOf(context, mergeRequestTables, filter), ...ownConditions(actor, filter)]))
     .where(allowedInProject(context, actor, 'read_merge_request'))
 }
