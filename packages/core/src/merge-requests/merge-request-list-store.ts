@@ -83,11 +83,7 @@ function mergeRequestQuery(context: ReadContext, actor: Actor, filter: MergeRequ
     .leftJoin('merge_request_auto_merges', 'merge_request_auto_merges.merge_request_id', 'merge_requests.id')
     .select('merge_request_auto_merges.user_id as auto_merge_user_id')
     .select(['projects.full_path as project_path', 'projects.settings as project_settings'])
-    .select(
-      sql<string | null>`case when merge_requests.state = 'opened' then branch_tips.sha else ${newestHeadSha} end`.as(
-        'sha',
-      ),
-    )
+    .select(['branch_tips.sha as branch_sha', newestHeadSha.as('newest_head_sha')])
     .where((eb) => eb.and([...conditionsOf(context, mergeRequestTables, filter), ...ownConditions(actor, filter)]))
     .where(allowedInProject(context, actor, 'read_merge_request'))
 }
@@ -220,7 +216,8 @@ async function mergeRequestsOf(context: ReadContext, rows: readonly MergeRequest
     state: row.state,
     sourceBranch: row.source_branch,
     targetBranch: row.target_branch,
-    sha: row.sha ?? undefined,
+    sha: (row.state === 'opened' ? row.branch_sha : row.newest_head_sha) ?? undefined,
+    sourceBranchExists: row.branch_sha !== null,
     reviewers: (reviewers.get(row.id) ?? []).map((reviewer) => ({
       ...users.get(reviewer.user_id)!,
       reviewState: reviewer.state,

@@ -39,6 +39,7 @@ export interface MergeRequest extends Issuable {
    * `undefined` if the branch of an open merge request does not exist.
    */
   readonly sha: string | undefined
+  readonly sourceBranchExists: boolean
   /** True if the title has a draft prefix. */
   readonly isDraft: boolean
   /** Ordered by id. */

@@ -65,8 +65,11 @@ test('a merge commit joins both branches, and the source branch is removed on re
   expect(await merge().catch(failure)).toEqual(notAllowed)
 })
 
-test('a merged merge request keeps the head that was merged', async () => {
-  await merge()
+test('a merged merge request keeps the head and the changes that were merged', async () => {
+  const { changesCount, diffRefs } = await world.perform(mira, getProjectMergeRequest, one())
+  expect(changesCount).toBe('1')
+  const { baseSha, startSha } = diffRefs!
+  expect(await merge()).toMatchObject({ changesCount, diffRefs: { headSha: fix, baseSha, startSha } })
   const later = await commit('fix', 'later.txt', 'later\n')
   expect((await world.perform(mira, getProjectMergeRequest, one())).sha).toBe(fix)
   const draft = { project: project.id, title: 'Again', sourceBranch: 'fix', targetBranch: 'main' }
