@@ -4,6 +4,10 @@
  */
 export type Shape = string | readonly [Shape] | readonly ['null', Shape] | { readonly [member: string]: Shape }
 
+/** Lists and objects that may be null, with a type that spreads keep. */
+const listOf = (shape: Shape): readonly [Shape] => [shape]
+const orNull = (shape: Shape): readonly ['null', Shape] => ['null', shape]
+
 const user = { id: 'integer', name: 'text', username: 'text', avatar_url: 'text|null', email: 'text' }
 /** The user of a forge, as a recorded pipeline has it. */
 const recordedUser = { ...user, id: 'integer|null' }
@@ -40,7 +44,7 @@ const pushed = {
     total_commits_count: 'integer',
   },
   ...{ push_options: {}, repository: clonedRepository },
-  commits: [{ ...commit, added: ['text'], modified: ['text'], removed: ['text'] }],
+  commits: [{ ...commit, added: listOf('text'), modified: listOf('text'), removed: listOf('text') }],
 } as const
 
 const issue = {
@@ -50,22 +54,33 @@ const issue = {
   ...{ relative_position: 'integer', milestone_id: 'integer|null', state_id: 'integer', state: 'text' },
   ...{ confidential: 'flag', discussion_locked: 'flag|null', due_date: 'day|null', moved_to_id: 'integer|null' },
   ...{ duplicated_to_id: 'integer|null', ...timeSpent, weight: 'integer|null', health_status: 'text|null' },
-  ...{ type: 'text', url: 'text', severity: 'text', assignee_ids: ['integer'], assignee_id: 'integer|null' },
-  labels: [label],
+  ...{ type: 'text', url: 'text', severity: 'text', assignee_ids: listOf('integer'), assignee_id: 'integer|null' },
+  labels: listOf(label),
 } as const
 
 const mergeRequest = {
   ...{ id: 'integer', iid: 'integer', title: 'text', description: 'text|null', state: 'text', state_id: 'integer' },
-  ...{ author_id: 'integer', assignee_id: 'integer|null', assignee_ids: ['integer'], reviewer_ids: ['integer'] },
+  ...{
+    author_id: 'integer',
+    assignee_id: 'integer|null',
+    assignee_ids: listOf('integer'),
+    reviewer_ids: listOf('integer'),
+  },
   ...{ source_branch: 'text', target_branch: 'text', target_branch_protected: 'flag', source_project_id: 'integer' },
-  ...{ target_project_id: 'integer', source: project, target: project, labels: [label], milestone_id: 'integer|null' },
+  ...{
+    target_project_id: 'integer',
+    source: project,
+    target: project,
+    labels: listOf(label),
+    milestone_id: 'integer|null',
+  },
   ...{ head_pipeline_id: 'integer|null', merge_commit_sha: 'sha|null', squash_commit_sha: 'sha|null' },
   ...{ merged_at: 'time|null', merge_error: 'text|null', merge_params: { '*': 'any' }, merge_status: 'text' },
   ...{ detailed_merge_status: 'text', merge_user_id: 'integer|null', merge_when_pipeline_succeeds: 'flag' },
   ...{ draft: 'flag', work_in_progress: 'flag', first_contribution: 'flag', blocking_discussions_resolved: 'flag' },
   ...{ prepared_at: 'time|null', created_at: 'time', updated_at: 'time', updated_by_id: 'integer|null' },
   ...{ last_edited_at: 'time|null', last_edited_by_id: 'integer|null', ...timeSpent, url: 'text' },
-  ...{ approval_rules: [{ '*': 'any' }], last_commit: commit },
+  ...{ approval_rules: listOf({ '*': 'any' }), last_commit: commit },
 } as const
 
 const snippet = {
@@ -84,7 +99,14 @@ const note = {
 }
 
 const runner = {
-  ...{ id: 'integer', runner_type: 'text', description: 'text', active: 'flag', is_shared: 'flag', tags: ['text'] },
+  ...{
+    id: 'integer',
+    runner_type: 'text',
+    description: 'text',
+    active: 'flag',
+    is_shared: 'flag',
+    tags: listOf('text'),
+  },
 } as const
 const environment = { name: 'text', action: 'text', deployment_tier: 'text' }
 const job = {
@@ -103,7 +125,7 @@ const job = {
     failure_reason: 'text|null',
   },
   ...{ when: 'text', manual: 'flag', allow_failure: 'flag', user: recordedUser, runner },
-  ...{ artifacts_file: { filename: 'text|null', size: 'integer|null' }, environment: ['null', environment] },
+  ...{ artifacts_file: { filename: 'text|null', size: 'integer|null' }, environment: orNull(environment) },
 } as const
 
 /** The published members, by `object_kind` and, for notes and reactions, by what they are on. */
@@ -111,8 +133,8 @@ export const publishedPayloads: Readonly<Record<string, Shape>> = {
   push: pushed,
   tag_push: pushed,
   issue: {
-    ...{ object_kind: 'text', event_type: 'text', user, project, labels: [label], changes, repository },
-    ...{ 'assignees?': [user], 'assignee?': user, object_attributes: { ...issue, action: 'text' } },
+    ...{ object_kind: 'text', event_type: 'text', user, project, labels: listOf(label), changes, repository },
+    ...{ 'assignees?': listOf(user), 'assignee?': user, object_attributes: { ...issue, action: 'text' } },
   },
   ...Object.fromEntries(
     Object.entries({ commit, issue, snippet, merge_request: { ...mergeRequest, 'assignee?': user } }).map(
@@ -126,8 +148,8 @@ export const publishedPayloads: Readonly<Record<string, Shape>> = {
     ),
   ),
   merge_request: {
-    ...{ object_kind: 'text', event_type: 'text', user, project, labels: [label], changes, repository },
-    ...{ assignees: [user], reviewers: [{ ...user, state: 'text', re_requested: 'flag' }] },
+    ...{ object_kind: 'text', event_type: 'text', user, project, labels: listOf(label), changes, repository },
+    ...{ assignees: listOf(user), reviewers: listOf({ ...user, state: 'text', re_requested: 'flag' }) },
     object_attributes: {
       ...{ ...mergeRequest, action: 'text', actioned_at: 'time', system: 'flag', 'system_action?': 'text' },
       'oldrev?': 'sha',
@@ -141,7 +163,7 @@ export const publishedPayloads: Readonly<Record<string, Shape>> = {
     ...{ build_finished_at_iso: 'iso time|null', build_duration: 'number|null', build_queued_duration: 'number|null' },
     ...{ build_allow_failure: 'flag', build_failure_reason: 'text', pipeline_id: 'integer', runner },
     ...{ project_id: 'integer', project_name: 'text', user: recordedUser, repository: clonedRepository },
-    ...{ project: briefProject, environment: ['null', environment] },
+    ...{ project: briefProject, environment: orNull(environment) },
     commit: {
       ...{ id: 'integer', name: 'text|null', sha: 'sha', message: 'text', author_name: 'text', author_email: 'text' },
       ...{ author_url: 'text|null', status: 'text', duration: 'number|null', started_at: 'iso time|null' },
@@ -149,12 +171,24 @@ export const publishedPayloads: Readonly<Record<string, Shape>> = {
     },
   },
   pipeline: {
-    ...{ object_kind: 'text', merge_request: 'null', user: recordedUser, project: briefProject, commit, builds: [job] },
+    ...{
+      object_kind: 'text',
+      merge_request: 'null',
+      user: recordedUser,
+      project: briefProject,
+      commit,
+      builds: listOf(job),
+    },
     object_attributes: {
       ...{ id: 'integer', iid: 'integer', name: 'text|null', ref: 'text', tag: 'flag', sha: 'sha', before_sha: 'sha' },
-      ...{ source: 'text', status: 'text', detailed_status: 'text', stages: ['text'], created_at: 'exact time' },
+      ...{ source: 'text', status: 'text', detailed_status: 'text', stages: listOf('text'), created_at: 'exact time' },
       ...{ finished_at: 'exact time|null', duration: 'integer|null', queued_duration: 'integer|null' },
-      ...{ protected_ref: 'flag', default_branch: 'flag', variables: [{ key: 'text', value: 'text' }], url: 'text' },
+      ...{
+        protected_ref: 'flag',
+        default_branch: 'flag',
+        variables: listOf({ key: 'text', value: 'text' }),
+        url: 'text',
+      },
     },
   },
   wiki_page: {
@@ -196,18 +230,20 @@ export const publishedPayloads: Readonly<Record<string, Shape>> = {
     object_attributes: { id: 'integer', name: 'text', description: 'text', active: 'flag' },
   },
   ...Object.fromEntries(
-    Object.entries({ issue: { issue }, note: { note, issue }, snippet: { snippet } }).map(
-      ([on, shapes]): [string, Shape] => [
-        `emoji on ${on}`,
-        {
-          ...{ object_kind: 'text', event_type: 'text', user, project_id: 'integer', project, ...shapes },
-          object_attributes: {
-            ...{ id: 'integer', user_id: 'integer', name: 'text', awardable_type: 'text', awardable_id: 'integer' },
-            ...{ created_at: 'time', updated_at: 'time', action: 'text', awarded_on_url: 'text' },
-          },
+    Object.entries<Readonly<Record<string, Shape>>>({
+      issue: { issue },
+      note: { note, issue },
+      snippet: { snippet },
+    }).map(([on, shapes]): [string, Shape] => [
+      `emoji on ${on}`,
+      {
+        ...{ object_kind: 'text', event_type: 'text', user, project_id: 'integer', project, ...shapes },
+        object_attributes: {
+          ...{ id: 'integer', user_id: 'integer', name: 'text', awardable_type: 'text', awardable_id: 'integer' },
+          ...{ created_at: 'time', updated_at: 'time', action: 'text', awarded_on_url: 'text' },
         },
-      ],
-    ),
+      },
+    ]),
   ),
   access_token: {
     ...{ object_kind: 'text', project, event_name: 'text' },
@@ -225,7 +261,12 @@ export const publishedPayloads: Readonly<Record<string, Shape>> = {
   },
   repository_update: {
     ...{ event_name: 'text', user_id: 'integer', user_name: 'text', user_email: 'text', user_avatar: 'text|null' },
-    ...{ project_id: 'integer', project, changes: [{ before: 'sha', after: 'sha', ref: 'text' }], refs: ['text'] },
+    ...{
+      project_id: 'integer',
+      project,
+      changes: listOf({ before: 'sha', after: 'sha', ref: 'text' }),
+      refs: listOf('text'),
+    },
   },
 }
 
