@@ -30,6 +30,7 @@ export const suiteOfPath: readonly (readonly [path: string, suite: Suite, reason
   ['test/contract/gitlab-receiver.test.ts', 'tools', 'the collector'],
   ['test/contract/hooks/client-go.test.ts', 'tools', 'Go'],
   ['test/contract/hooks/gitlab-receiver.test.ts', 'tools', 'the collector'],
+  ['test/contract/hooks/signatures.test.ts', 'tools', 'Python and Go'],
   ['test/contract/rollout.test.ts', 'tools', 'nginx and curl'],
   ['test/contract/sdk-views.test.ts', 'tools', 'the collector'],
   ['test/core/area-pages.test.ts', 'tools', 'curl'],

@@ -26,6 +26,10 @@ const pages: Readonly<Record<string, Check>> = {
     expect(reset).toEqual({ level: 'global' })
     expect(email).toEqual({ id: email.id, email: 'root@home.example', confirmed_at: null })
   },
+  'docs/approvals.md': ([, , , , approved, [reviewer], merged]) => {
+    expect(approved).toMatchObject({ approved: true, approved_by: [{ user: { username: 'root' } }] })
+    expect([reviewer.state, merged.state, merged.changes_count]).toEqual(['approved', 'merged', '1'])
+  },
   'docs/deploy-tokens.md': ([, , shown, listed, all]) => {
     expect(shown).toMatchObject({ scopes: ['read_registry', 'write_registry'], expired: false })
     expect([listed, all]).toEqual([[shown], []])

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
+import { loadavg } from 'node:os'
 import { freePort } from '../collector/free-port.ts'
+import { cpuSeconds } from '../collector/process-cpu.ts'
 
 const bin = createRequire(import.meta.url).resolve('@penstock/cli/bin/penstock.mjs')
 
@@ -21,6 +23,8 @@ export interface ProcessOptions {
   readonly databaseUrl?: string | undefined
   readonly role?: 'core' | 'worker'
   readonly env?: Readonly<Record<string, string>>
+  /** How long the start may take. A busy machine needs more than the default of a minute. */
+  readonly startTimeoutMs?: number
 }
 
 /** A process that runs the built `penstock serve core`, or another role, as users start it. */
@@ -33,15 +37,17 @@ export class CoreProcess implements AsyncDisposable {
 
   /** Resolves when the process serves requests, and rejects with its log if it ends before. */
   static async start(dataDir: string, options: ProcessOptions = {}): Promise<CoreProcess> {
+    const { startTimeoutMs = START_TIMEOUT_MS } = options
     const core = new CoreProcess(dataDir, await freePort(), options)
-    const started = once(core.#child.stdout!, 'data', { signal: AbortSignal.timeout(START_TIMEOUT_MS) })
+    const started = once(core.#child.stdout!, 'data', { signal: AbortSignal.timeout(startTimeoutMs) })
     try {
       if (await Promise.race([started.then(() => true), core.#exited.then(() => false)])) return core
       throw new Error('it ended')
     } catch (error) {
       started.catch(() => {})
+      const used = core.#usedTime()
       await core[Symbol.asyncDispose]()
-      throw new Error(`the core did not start: ${core.#stderr}`, { cause: error })
+      throw new Error(`the core did not start${used}: ${core.#stderr}`, { cause: error })
     }
   }
 
@@ -65,6 +71,12 @@ export class CoreProcess implements AsyncDisposable {
     })
     this.#exited = once(this.#child, 'close')
     killWithParent(this.#child)
+  }
+
+  /** Tells a start that waits for something from one that the machine is too busy for. */
+  #usedTime(): string {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return ''
+    return ` with ${cpuSeconds(this.pid).toFixed(1)} s of CPU, at a load average of ${loadavg()[0]!.toFixed(1)}`
   }
 
   get pid(): number {

@@ -7,13 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Db, openDatabase } from '@penstock/db'
 import { sql } from 'kysely'
 import { CoreProcess } from '../core/core-process.ts'
-import { until } from '../gateway/until.ts'
 import { seededRandom } from '../load/gateway/token-text.ts'
-import { endLeases, IssueLoad, isDrained } from './issue-load.ts'
+import { endLeases, IssueLoad, untilDrained } from './issue-load.ts'
 
 /** Two hooks get each event, so that a fault in what they share shows. */
 const HOOKS = ['one', 'other']
 const MAX_ANSWER_MS = 40
+const START_TIMEOUT_MS = 180_000
 
 export interface HookKillOptions {
   readonly kills: number
@@ -21,11 +21,15 @@ export interface HookKillOptions {
   readonly perSecond: number
   /** The highest number of acknowledged changes before a kill; the actual number is drawn between 1 and this. */
   readonly maxPerLife: number
+  /** Called after each start of the service. */
+  readonly onStarted?: (start: { readonly life: number; readonly tookMs: number }) => void
 }
 
 export interface HookKillResult {
   readonly acknowledged: number
   readonly perSecond: number
+  /** The longest time from a start of the service to its first output. */
+  readonly longestStartMs: number
   /** The requests that the receivers got. */
   readonly received: number
   /** The entries of the log that say that the answer is unknown, and how many of these requests had arrived. */
@@ -38,12 +42,29 @@ export interface HookKillResult {
  * Repeatedly kills a service while issues are created and their hooks are called, and starts it again. Then compares the
  * acknowledged issues with the requests that the receivers got and with the event log.
  */
-export async function hookKillRuns({ kills, seed, perSecond, maxPerLife }: HookKillOptions): Promise<HookKillResult> {
+export async function hookKillRuns({
+  kills,
+  seed,
+  perSecond,
+  maxPerLife,
+  onStarted,
+}: HookKillOptions): Promise<HookKillResult> {
   const random = seededRandom(seed)
   const dataDir = mkdtempSync(join(tmpdir(), 'penstock-hook-kill-'))
   const receiver = await Receiver.start(random)
-  const start = () => CoreProcess.start(dataDir, { env: { PENSTOCK_ALLOW_LOCAL_WEBHOOKS: 'true' } })
-  let service = await start()
+  let longestStartMs = 0
+  const start = async (life: number): Promise<CoreProcess> => {
+    const beganMs = performance.now()
+    const started = await CoreProcess.start(dataDir, {
+      env: { PENSTOCK_ALLOW_LOCAL_WEBHOOKS: 'true' },
+      startTimeoutMs: START_TIMEOUT_MS,
+    })
+    const tookMs = performance.now() - beganMs
+    longestStartMs = Math.max(longestStartMs, tookMs)
+    onStarted?.({ life, tookMs })
+    return started
+  }
+  let service = await start(0)
   const db = openDatabase<object>(join(dataDir, 'core.db'))
   try {
     const project = await service.must('POST', '/projects', { name: 'work', path: 'work' })
@@ -57,9 +78,9 @@ export async function hookKillRuns({ kills, seed, perSecond, maxPerLife }: HookK
       service.kill()
       await service[Symbol.asyncDispose]()
       await endLeases(db)
-      service = await start()
+      service = await start(life + 1)
     }
-    await until('no delivery is open', () => isDrained(db), 120_000)
+    await untilDrained(db)
     const log = await readLog(db)
     const leftEvents = (await sql`select 1 from hook_payloads`.execute(db.read)).rows.length
     const faults = faultsIn(load.acknowledged, receiver.counts, log)
@@ -69,6 +90,7 @@ export async function hookKillRuns({ kills, seed, perSecond, maxPerLife }: HookK
     return {
       acknowledged: load.acknowledged.size,
       perSecond: (load.acknowledged.size * 1_000) / load.elapsedMs,
+      longestStartMs,
       received: [...receiver.counts.values()].reduce((sum, count) => sum + count, 0),
       unknown: unknown.length,
       unknownArrived: unknown.filter((call) => receiver.counts.has(call)).length,

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { CoreProcess } from '../core/core-process.ts'
 
 const MAX_IN_PROGRESS = 32
+const STUCK_MS = 120_000
 
 /** Creates issues with numbered titles. */
 export class IssueLoad {
@@ -50,8 +51,15 @@ export async function endLeases(db: Db<object>): Promise<void> {
   await db.write((tx) => sql`update deliveries set due_at_ms = enqueued_at_ms where state = 'open'`.execute(tx))
 }
 
-/** Tells whether no delivery is open. */
-export async function isDrained({ read }: Db<object>): Promise<boolean> {
-  const { rows } = await sql`select 1 from deliveries where state = 'open' limit 1`.execute(read)
-  return rows.length === 0
+/** Resolves when no delivery is open. @throws Error if their number does not fall for two minutes */
+export async function untilDrained({ read }: Db<object>): Promise<void> {
+  let [least, sinceMs] = [Number.POSITIVE_INFINITY, performance.now()]
+  for (; ; await sleep(100)) {
+    const { rows } = await sql<{ open: number }>`
+      select count(*) as open from deliveries where state = 'open'`.execute(read)
+    const open = rows[0]!.open
+    if (open === 0) return
+    if (open < least) [least, sinceMs] = [open, performance.now()]
+    else if (performance.now() - sinceMs > STUCK_MS) throw new Error(`${open} deliveries stay open`)
+  }
 }

@@ -6,9 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openDatabase } from '@penstock/db'
 import { SMTPServer } from 'smtp-server'
 import { CoreProcess } from '../core/core-process.ts'
-import { until } from '../gateway/until.ts'
 import { seededRandom } from '../load/gateway/token-text.ts'
-import { endLeases, IssueLoad, isDrained } from './issue-load.ts'
+import { endLeases, IssueLoad, untilDrained } from './issue-load.ts'
 
 /** Two users get each mail, so that a fault in the search for recipients shows. */
 const WATCHERS = ['one', 'other']
@@ -59,7 +58,7 @@ export async function mailKillRuns({ kills, seed, perSecond, maxPerLife }: MailK
       await endLeases(db)
       service = await start()
     }
-    await until('no delivery is open', () => isDrained(db), 240_000)
+    await untilDrained(db)
     await service.end()
     return { acknowledged: load.acknowledged.size, ...compared(load.acknowledged, receiver.arrivals, killedAtMs) }
   } finally {

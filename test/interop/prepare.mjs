@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /*
  * Makes ready what the interoperability and contract tests run beside Node: a virtual environment with the OpenTelemetry SDK
- * for Python and python-gitlab, one with schemathesis, a small Go program with the SDK for Go, one that calls client-go, and
- * the programs that use the core's API (test/interop/programs). Prints their paths as a line of JSON.
+ * for Python, python-gitlab and the library of Standard Webhooks, one with schemathesis, a small Go program with the SDK for
+ * Go, one that calls client-go, and the programs that use the core's API (test/interop/programs). Prints their paths as a line
+ * of JSON.
  *
  *   node prepare.mjs                 creates them unless the cache has them
  *   node prepare.mjs --print-paths   only prints their paths, even if they do not exist
@@ -66,7 +67,7 @@ function hashOf(files) {
 /** Creates all clients. Each step returns the reason of its failure. */
 function makeAll() {
   return [
-    makePython(pythonHome, requirements, 'the OpenTelemetry SDK for Python, and python-gitlab'),
+    makePython(pythonHome, requirements, 'the OpenTelemetry SDK for Python, python-gitlab and Standard Webhooks'),
     makePython(schemathesisHome, schemathesisRequirements, 'schemathesis'),
     makeGo(go, 'go', 'the exporters in Go'),
     makeGo(goClient, 'client-go', 'a program that calls client-go'),

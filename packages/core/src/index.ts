@@ -98,6 +98,7 @@ export {
   releaseHookPayload,
 } from './hooks/hook-payload-store.ts'
 export { digestOfUrl, effectiveUrl } from './hooks/hook-rules.ts'
+export { type HookSecrets, noSecrets } from './hooks/hook-secrets.ts'
 export { type CalledHook, findHook, hooksToCall, setHookHealth } from './hooks/hook-store.ts'
 export * from './hooks/hook-switches.ts'
 export { type HookTarget, targetOf, withoutCredentials } from './hooks/hook-url.ts'

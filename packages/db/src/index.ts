@@ -4,7 +4,14 @@ export { type FileLock, lockFile } from './file-lock.ts'
 export { addFolded, folded, foldedSql } from './folded-text.ts'
 export { Lookup } from './lookup.ts'
 export * from './migrate.ts'
-export { isBrokenReference, isInvalidValue, isPostgresUrl, isUnavailable, openDatabase, openReadOnly } from './open-database.ts'
+export {
+  isBrokenReference,
+  isInvalidValue,
+  isPostgresUrl,
+  isUnavailable,
+  openDatabase,
+  openReadOnly,
+} from './open-database.ts'
 export { openPostgres, type PostgresOptions } from './postgres.ts'
 export { RowInsertion } from './row-insertion.ts'
 export { QueueFullError } from './serial-queue.ts'

@@ -1,7 +1,13 @@
 import type { Db } from './db.ts'
 import { isPostgresBrokenReference, isPostgresInvalidValue, isPostgresUnavailable, openPostgres } from './postgres.ts'
 import { QueueFullError } from './serial-queue.ts'
-import { isSqliteBrokenReference, isSqliteUnavailable, openSqlite, openSqliteReadOnly, type ReadOnlyOptions } from './sqlite.ts'
+import {
+  isSqliteBrokenReference,
+  isSqliteUnavailable,
+  openSqlite,
+  openSqliteReadOnly,
+  type ReadOnlyOptions,
+} from './sqlite.ts'
 
 /** Tells whether a location is a PostgreSQL URL (`postgres://…`, `postgresql://…`). Other locations are SQLite files. */
 export const isPostgresUrl = (location: string): boolean => /^postgres(?:ql)?:\/\//i.test(location)

@@ -13,7 +13,7 @@ import {
 } from '@penstock/core'
 import type { Log } from '@penstock/runtime'
 import type { PreparedCall } from './prepare-call.ts'
-import { maskVariables } from './redaction.ts'
+import { maskSecrets } from './redaction.ts'
 import { failedCall, type RequestSender } from './request-sender.ts'
 
 export interface HookCallContext {
@@ -72,14 +72,14 @@ export async function callHook(context: HookCallContext, call: OneCall): Promise
     : { kind: 'answered', status: end.status, body: end.responseBody }
 }
 
-/** Hides the values of URL variables, which a receiver may repeat. */
-const masked = (end: HookCallEnd, { secrets: { urlVariables } }: Hook): HookCallEnd => ({
+/** Hides the secrets of the hook, which a receiver may repeat. */
+const masked = (end: HookCallEnd, { secrets }: Hook): HookCallEnd => ({
   ...end,
-  internalError: end.internalError && maskVariables(end.internalError, urlVariables),
+  internalError: end.internalError && maskSecrets(end.internalError, secrets),
   responseHeaders: Object.fromEntries(
-    Object.entries(end.responseHeaders).map(([name, value]) => [name, maskVariables(value, urlVariables)]),
+    Object.entries(end.responseHeaders).map(([name, value]) => [name, maskSecrets(value, secrets)]),
   ),
-  responseBody: maskVariables(end.responseBody, urlVariables),
+  responseBody: maskSecrets(end.responseBody, secrets),
 })
 
 /** Stores the health of the hook after a call. Failures count only while the hook is executable. */

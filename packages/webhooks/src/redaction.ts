@@ -1,3 +1,4 @@
+import type { HookSecrets } from '@penstock/core'
 import { REDACTED } from './payloads/shared-objects.ts'
 
 /** A clone address such as `git@host:group/project.git` has a colon and slashes where an e-mail address has its domain. */
@@ -11,17 +12,33 @@ export const redactedJson = (json: string): string =>
 
 /** A masked text is cut to the length that it had, or to this one if it was shorter. */
 const MAX_MASKED = 1_024
+/** Shorter tokens and values of headers are not masked: `1` and `true` are no secrets, and occur in every text. */
+const MIN_SECRET = 6
 
 /**
- * Returns a text with the keys of variables in place of their values. Of values that begin at the same place, the longest is
- * replaced. What is inserted is not searched again, because the text would grow by a multiple with each variable.
+ * Returns a text that a receiver sent without the secrets of the hook, which it may repeat: the values of URL variables become
+ * their keys, tokens and the values of custom headers `[REDACTED]`.
  */
-export function maskVariables(text: string, variables: Readonly<Record<string, string>>): string {
-  const longestFirst = Object.entries(variables).toSorted(([, one], [, other]) => other.length - one.length)
-  if (longestFirst.length === 0) return text
-  const keyOf = new Map(longestFirst.map(([key, value]) => [value, key]))
-  const values = new RegExp([...keyOf.keys()].map(escaped).join('|'), 'g')
-  return text.replaceAll(values, (value) => `{${keyOf.get(value)}}`).slice(0, Math.max(text.length, MAX_MASKED))
+export const maskSecrets = (text: string, secrets: HookSecrets): string => replaceEach(text, masksOf(secrets))
+
+/** Returns the replacement of each secret. A value that is also that of a URL variable becomes the key. */
+function masksOf({ urlVariables, customHeaders, token, signingToken }: HookSecrets): ReadonlyMap<string, string> {
+  const others = [token, signingToken, ...Object.values(customHeaders)]
+  return new Map([
+    ...others.filter((value) => value !== undefined && value.length >= MIN_SECRET).map((value) => [value!, REDACTED]),
+    ...Object.entries(urlVariables).map(([key, value]) => [value, `{${key}}`]),
+  ] as [string, string][])
+}
+
+/**
+ * Replaces texts. Of those that begin at the same place, the longest is replaced. What is inserted is not searched again,
+ * because the text would grow by a multiple with each of them.
+ */
+function replaceEach(text: string, replacements: ReadonlyMap<string, string>): string {
+  if (replacements.size === 0) return text
+  const longestFirst = [...replacements.keys()].toSorted((one, other) => other.length - one.length)
+  const values = new RegExp(longestFirst.map(escaped).join('|'), 'g')
+  return text.replaceAll(values, (value) => replacements.get(value)!).slice(0, Math.max(text.length, MAX_MASKED))
 }
 
 const escaped = (value: string): string => value.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)

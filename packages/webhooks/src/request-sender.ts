@@ -42,6 +42,7 @@ export class RequestSender {
     const reply = await this.#follow(request, verifiesTls ? this.#verifying : this.#trusting)
     const durationMs = Math.max(clock.nowMs() - beganMs, 0)
     if (reply.kind === 'failure') return failedCall(reply.reason, durationMs)
+    if (isCutOff(reply)) return failedCall('the answer ended early, or not in time', durationMs)
     return {
       status: reply.status,
       internalError: undefined,
@@ -77,6 +78,9 @@ export class RequestSender {
     }
   }
 }
+
+/** Tells whether a body ended before its announced end; bodies that are only too long are complete enough. */
+const isCutOff = ({ truncated, body }: HttpReply): boolean => truncated && body.length < limits.keptReplyBytes
 
 export const failedCall = (reason: string, durationMs = 0): HookCallEnd => ({
   status: undefined,

@@ -34,17 +34,24 @@ const commit = (branch: string, file: string, more: object = {}) => ({
 })
 /** An hour ago, because the core keeps only pipelines with plausible times. */
 const at = (seconds: number) => new Date(Date.now() - 3_600_000 + seconds * 1_000).toISOString()
+const forgeUser = { id: 12, name: 'Noor', username: 'noor', avatar_url: null, email: '[REDACTED]' }
 const pipeline = (id: number, status: string, jobs: readonly object[], more: object = {}) => ({
   object_attributes: {
     ...{ id, status, ref: 'main', sha: '3'.repeat(40), created_at: at(0), stages: ['test', 'deploy'] },
+    ...{ iid: 9, tag: false, source: 'push', protected_ref: true, queued_duration: 1 },
+    ...{ before_sha: '2'.repeat(40), variables: [{ key: 'TARGET', value: 'all' }] },
+    detailed_status: status === 'success' ? 'passed' : status,
     ...(status === 'running' ? {} : { finished_at: at(60), duration: 60 }),
     ...more,
   },
+  user: forgeUser,
   commit: { id: '3'.repeat(40), message: 'Fix', title: 'Fix', timestamp: at(0), author: { name: 'Noor', email: '' } },
   builds: jobs,
 })
 const job = (id: number, name: string, status: string, more: object = {}) => ({
-  ...{ id, name, stage: 'test', status, created_at: at(0), started_at: at(1) },
+  ...{ id, name, stage: 'test', status, created_at: at(0), started_at: at(1), queued_duration: 0.5 },
+  ...{ when: 'on_success', manual: false, allow_failure: false, retries_count: 0, user: forgeUser },
+  runner: { id: 7, runner_type: 'project_type', description: 'Fast', active: true, is_shared: false, tags: ['linux'] },
   ...(status === 'running' ? {} : { finished_at: at(50), duration: 49 }),
   ...more,
 })

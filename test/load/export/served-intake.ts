@@ -82,14 +82,14 @@ end`,
 const LOOK_AGAIN_MS = 20
 const STALLS_AFTER_MS = 180_000
 
-/** Waits until the sink has accepted this number of exports. Fails if none arrives for minutes. */
-export async function arrived(sink: Sink, exports: number): Promise<void> {
+/** Waits until the sink has accepted this number of exports. Fails if none arrives for `stallsAfterMs`. */
+export async function arrived(sink: Sink, exports: number, stallsAfterMs = STALLS_AFTER_MS): Promise<void> {
   let latest = { exports: -1, atMs: performance.now() }
   for (;;) {
     const counts = await sink.counts()
     if (counts.exports >= exports) return
     if (counts.exports > latest.exports) latest = { exports: counts.exports, atMs: performance.now() }
-    if (performance.now() - latest.atMs > STALLS_AFTER_MS) {
+    if (performance.now() - latest.atMs > stallsAfterMs) {
       throw new Error(`${counts.exports} of ${exports} exports have arrived, and no more come`)
     }
     await sleep(LOOK_AGAIN_MS)

@@ -121,7 +121,7 @@ export const setHookHeader = steps(
     }
     await changeHook(context, hookId, async (before) => {
       const customHeaders = { ...before.secrets.customHeaders, [key]: value }
-      if (!areValidHeaders(customHeaders)) throw impossible('Illegal key or value')
+      if (!areValidHeaders(customHeaders)) throw unprocessable('Illegal key or value')
       return { ...before, secrets: { ...before.secrets, customHeaders } }
     })
   },
@@ -143,7 +143,8 @@ export const setHookUrlVariable = steps(
     await changeHook(context, hookId, async (before) => {
       const secrets = secretsAfter(before, { url: before.url, urlVariables: [{ key, value }] })
       const isValid = areValidVariables(secrets.urlVariables)
-      if (!isValid || !(await isUsable(context.core, { ...before, secrets }))) throw impossible('Illegal key or value')
+      if (!isValid || !(await isUsable(context.core, { ...before, secrets })))
+        throw unprocessable('Illegal key or value')
       return { ...before, secrets }
     })
   },
@@ -154,7 +155,7 @@ export const removeHookUrlVariable = steps(
   async (context, { hookId, key }): Promise<void> => {
     await changeHook(context, hookId, async (before) => {
       if (!Object.hasOwn(before.secrets.urlVariables, key)) throw notFound('URL variable')
-      if (placeholdersIn(before.url).includes(key)) throw impossible('Could not unset variable')
+      if (placeholdersIn(before.url).includes(key)) throw unprocessable('Could not unset variable')
       return { ...before, secrets: { ...before.secrets, urlVariables: without(before.secrets.urlVariables, key) } }
     })
   },

@@ -153,7 +153,7 @@ test('single headers and variables are set and removed', async () => {
   const perform = (operation: typeof setHookHeader, more: object) => world.perform(mira, operation, on(id, more))
   await perform(setHookHeader, { key: 'X-A', value: '1' })
   expect(await perform(setHookHeader, { key: 'X1b', value: '1' }).catch(failure)).toEqual({
-    code: 'impossible',
+    code: 'unprocessable',
     message: 'Illegal key or value',
   })
   expect(await perform(setHookHeader, { key: 'x'.repeat(256), value: '1' }).catch(failure)).toMatchObject({
@@ -166,7 +166,7 @@ test('single headers and variables are set and removed', async () => {
     world.perform(mira, operation, on(id, { key })).catch(failure)
   expect(await remove(removeHookHeader, 'X-A')).toEqual({ code: 'not_found', what: 'Custom header' })
   expect(await remove(removeHookUrlVariable, 'key')).toEqual({
-    code: 'impossible',
+    code: 'unprocessable',
     message: 'Could not unset variable',
   })
   expect(await remove(removeHookUrlVariable, 'other')).toEqual({ code: 'not_found', what: 'URL variable' })

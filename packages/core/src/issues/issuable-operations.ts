@@ -78,7 +78,8 @@ export function issuableOperations<
         const item = await getOne({ ...tx, subject: context.subject }, input)
         const isUnchanged = (await subscribedItems(tx, tables, tx.actor, [item])).has(item.id) === isSubscribed
         // Those who only watch have no subscription, but can refuse the mails about this item.
-        const isRefusal = !isSubscribed && !(await explicitSubscriptions(tx, tables, tx.actor!.id, [item.id])).has(item.id)
+        const isRefusal =
+          !isSubscribed && !(await explicitSubscriptions(tx, tables, tx.actor!.id, [item.id])).has(item.id)
         if (!isUnchanged || isRefusal) {
           await storeSubscription(tx, tables, item.id, tx.actor!.id, isSubscribed)
           await recordChange(tx, kind.events, isSubscribed ? 'subscribed' : 'unsubscribed', {

@@ -68,7 +68,8 @@ test('a merge request is merged when its pipeline succeeds, as the user who aske
     state: 'merged',
     mergedBy: { username: 'noor' },
     autoMergeUser: undefined,
-    sha: undefined,
+    sha: head,
+    sourceBranchExists: false,
   })
 })
 

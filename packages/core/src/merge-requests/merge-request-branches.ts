@@ -11,6 +11,7 @@ import { findProjectRepository } from '../repositories/project-repository.ts'
 import type { MergeRequest } from './merge-request.ts'
 import { projectsAllowing } from './merge-request-projects.ts'
 import { branchTipsOf, tipKey } from './merge-request-store.ts'
+import { newestVersionsOf } from './merge-request-version-list.ts'
 
 /** The limit of commits read from the repositories for a batch of merge requests. */
 const MAX_COMMITS_READ = 10_000
@@ -32,7 +33,7 @@ export interface MergeRequestRange {
   /** Newest first. */
   readonly commits: readonly ListedCommit[]
   readonly headSha: string
-  /** The tip of the target branch. */
+  /** The tip of the target branch: the present one while the merge request is open, later the last one from that time. */
   readonly startSha: string
   /** The newest commit of both branches, or `undefined` if they have no common history. */
   readonly baseSha: string | undefined
@@ -48,6 +49,8 @@ export const findRangeOfEachMergeRequest = unscopedBatchQuery(
   async (context, mergeRequests: readonly MergeRequest[]): Promise<(MergeRequestRange | undefined)[]> => {
     const projects = await projectsAllowing(context, mergeRequests, 'read_repository')
     const tips = await branchTipsOf(context, mergeRequests)
+    const endedIds = mergeRequests.filter(({ state }) => state !== 'opened').map(({ id }) => id)
+    const ended = await newestVersionsOf(context, endedIds)
     const budget = { commits: MAX_COMMITS_READ, steps: MAX_STEPS }
     const readers = new Map<number, ReturnType<typeof cachedCommitReader>>()
     for (const [id, { git }] of await repositoriesOf(context.core, [...projects.values()])) {
@@ -55,9 +58,10 @@ export const findRangeOfEachMergeRequest = unscopedBatchQuery(
     }
     const ranges: (MergeRequestRange | undefined)[] = []
     // In sequence, so that each merge request uses the commits that earlier ones have cached.
-    for (const { projectId, sha: headSha, targetBranch } of mergeRequests) {
+    for (const { id, projectId, state, sha: headSha, targetBranch } of mergeRequests) {
       const [project, read] = [projects.get(projectId), readers.get(projectId)]
-      const startSha = tips.get(tipKey(projectId, targetBranch))
+      // The target branch has the commits of a merged merge request, so it is compared with the branch as it was before.
+      const startSha = state === 'opened' ? tips.get(tipKey(projectId, targetBranch)) : ended.get(id)?.startSha
       const isReadable = project && read && headSha !== undefined && startSha !== undefined
       const range = isReadable ? await rangeOf(read, { headSha, startSha }) : undefined
       ranges.push(

@@ -21,6 +21,7 @@ import type { ReadContext } from '../kit/store-context.ts'
 import { settingsFrom } from '../kit/stored-settings.ts'
 import { projectSettings } from '../model/project-settings.ts'
 import type { Actor } from '../model/user.ts'
+import { newestHeadSha } from '../repositories/merge-request-version-store.ts'
 import type { DescribedMergeRequest, MergeRequest, MergeRequestState } from './merge-request.ts'
 import type { MergeRequestFilter, MergeRequestOrder } from './merge-request-filter.ts'
 import { listedColumns, type MergeRequestRow, mergeRequestTables } from './merge-request-store.ts'
@@ -82,7 +83,8 @@ function mergeRequestQuery(context: ReadContext, actor: Actor, filter: MergeRequ
     )
     .leftJoin('merge_request_auto_merges', 'merge_request_auto_merges.merge_request_id', 'merge_requests.id')
     .select('merge_request_auto_merges.user_id as auto_merge_user_id')
-    .select(['projects.full_path as project_path', 'projects.settings as project_settings', 'branch_tips.sha'])
+    .select(['projects.full_path as project_path', 'projects.settings as project_settings'])
+    .select(['branch_tips.sha as branch_sha', newestHeadSha.as('newest_head_sha')])
     .where((eb) => eb.and([...conditionsOf(context, mergeRequestTables, filter), ...ownConditions(actor, filter)]))
     .where(isWithinReadable(filter) ? always : allowedInProject(context, actor, 'read_merge_request'))
 }
@@ -215,7 +217,8 @@ async function mergeRequestsOf(context: ReadContext, rows: readonly MergeRequest
     state: row.state,
     sourceBranch: row.source_branch,
     targetBranch: row.target_branch,
-    sha: row.sha ?? undefined,
+    sha: (row.state === 'opened' ? row.branch_sha : row.newest_head_sha) ?? undefined,
+    sourceBranchExists: row.branch_sha !== null,
     reviewers: (reviewers.get(row.id) ?? []).map((reviewer) => ({
       ...users.get(reviewer.user_id)!,
       reviewState: reviewer.state,

@@ -89,7 +89,8 @@ export type MergeRequestRow = Omit<Selectable<MergeRequestsTable>, 'description'
   /** JSON, see `settingsFrom`. */
   project_settings: string
   auto_merge_user_id: number | null
-  sha: string | null
+  branch_sha: string | null
+  newest_head_sha: string | null
 }
 
 /** Returns the iid of the open merge request with the same source and target branch. */

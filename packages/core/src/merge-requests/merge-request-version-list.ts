@@ -40,6 +40,21 @@ export async function findNewestVersion(
   return row && versionOf(row)
 }
 
+/** Returns the newest version of each merge request that has one, by the id of the merge request. */
+export async function newestVersionsOf(
+  { db }: ReadContext,
+  mergeRequestIds: readonly number[],
+): Promise<ReadonlyMap<number, MergeRequestVersion>> {
+  if (mergeRequestIds.length === 0) return new Map()
+  const newest = db
+    .selectFrom('merge_request_versions')
+    .select(({ fn }) => fn.max('merge_request_versions.id').as('id'))
+    .where('merge_request_id', 'in', [...mergeRequestIds])
+    .groupBy('merge_request_id')
+  const rows = await db.selectFrom('merge_request_versions').selectAll().where('id', 'in', newest).execute()
+  return new Map(rows.map((row) => [row.merge_request_id, versionOf(row)]))
+}
+
 /** The newest version of a merge request, and the commits that its merge has made. */
 export interface CommitsOfMergeRequest {
   readonly id: number

@@ -34,8 +34,12 @@ export interface MergeRequest extends Issuable {
   readonly state: MergeRequestState
   readonly sourceBranch: string
   readonly targetBranch: string
-  /** The head commit of the source branch, or `undefined` if the branch does not exist. */
+  /**
+   * The head commit of the source branch: the present one while the merge request is open, later the last one from that time.
+   * `undefined` if the branch of an open merge request does not exist.
+   */
   readonly sha: string | undefined
+  readonly sourceBranchExists: boolean
   /** True if the title has a draft prefix. */
   readonly isDraft: boolean
   /** Ordered by id. */

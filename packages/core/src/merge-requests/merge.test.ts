@@ -12,7 +12,7 @@ import type { User } from '../model/user.ts'
 import { updateProject } from '../projects/project-operations.ts'
 import { createCommit } from '../repositories/commit-operations.ts'
 import { mergeMergeRequest } from './merge-request-merge.ts'
-import { createMergeRequest, updateMergeRequest } from './merge-request-operations.ts'
+import { createMergeRequest, getProjectMergeRequest, updateMergeRequest } from './merge-request-operations.ts'
 
 let world: World
 let mira: User
@@ -51,7 +51,7 @@ const setMethod = (settings: object) => world.perform(mira, updateProject, { pro
 test('a merge commit joins both branches, and the source branch is removed on request', async () => {
   const main = await commit('main', 'c.txt', 'c\n')
   const merged = await merge({ shouldRemoveSourceBranch: true })
-  expect(merged).toMatchObject({ state: 'merged', mergedBy: { id: mira.id }, squashCommitSha: undefined })
+  expect(merged).toMatchObject({ state: 'merged', mergedBy: { id: mira.id }, sha: fix, squashCommitSha: undefined })
   const sha = merged.mergeCommitSha!
   expect(git('rev-parse', 'main', 'main^1', 'main^2').split('\n')).toEqual([sha, main, fix])
   expect(git('log', '-1', '--format=%B', 'main')).toBe(
@@ -63,6 +63,18 @@ test('a merge commit joins both branches, and the source branch is removed on re
   const { items } = await world.perform(mira, mergeRequestNotes.list, one())
   expect(items.map(({ body }) => body)).toEqual(['merged'])
   expect(await merge().catch(failure)).toEqual(notAllowed)
+})
+
+test('a merged merge request keeps the head and the changes that were merged', async () => {
+  const { changesCount, diffRefs } = await world.perform(mira, getProjectMergeRequest, one())
+  expect(changesCount).toBe('1')
+  const { baseSha, startSha } = diffRefs!
+  expect(await merge()).toMatchObject({ changesCount, diffRefs: { headSha: fix, baseSha, startSha } })
+  const later = await commit('fix', 'later.txt', 'later\n')
+  expect((await world.perform(mira, getProjectMergeRequest, one())).sha).toBe(fix)
+  const draft = { project: project.id, title: 'Again', sourceBranch: 'fix', targetBranch: 'main' }
+  await world.perform(mira, createMergeRequest, draft)
+  expect((await merge({ mergeRequestIid: 2, shouldRemoveSourceBranch: true })).sha).toBe(later)
 })
 
 test('squashed commits become one', async () => {

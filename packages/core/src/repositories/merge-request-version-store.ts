@@ -17,6 +17,10 @@ export interface MergeRequestVersionsTable {
   created_at_ms: number
 }
 
+/** The head of the newest version of the merge request in a query. */
+export const newestHeadSha = sql<string | null>`(select version.head_sha from merge_request_versions as version
+  where version.merge_request_id = merge_requests.id order by version.id desc limit 1)`
+
 /**
  * Stores a version for each open merge request of a source branch, unless its last version has the same head. Called in
  * the transaction of a push, and in that of the creation of a merge request.
@@ -25,8 +29,6 @@ export async function recordMergeRequestVersions(
   { db, nowMs }: Pick<Tx, 'db' | 'nowMs'>,
   { projectId, branch }: { readonly projectId: number; readonly branch: string },
 ): Promise<void> {
-  const newest = sql<string>`(select version.head_sha from merge_request_versions as version
-    where version.merge_request_id = merge_requests.id order by version.id desc limit 1)`
   await db
     .insertInto('merge_request_versions')
     .columns(['merge_request_id', 'head_sha', 'start_sha', 'created_at_ms'])
@@ -48,7 +50,7 @@ export async function recordMergeRequestVersions(
         .where('merge_requests.project_id', '=', projectId)
         .where('merge_requests.source_branch', '=', branch)
         .where('merge_requests.state', '=', 'opened')
-        .where(sql<boolean>`coalesce(${newest}, '') <> head.sha`),
+        .where(sql<boolean>`coalesce(${newestHeadSha}, '') <> head.sha`),
     )
     .execute()
 }

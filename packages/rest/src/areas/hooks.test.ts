@@ -122,7 +122,7 @@ describe('errors', () => {
     expect(await call(`PUT ${one}/custom_headers/X-A`, {})).toEqual([400, { error: 'value is missing' }])
     expect(await call(`PUT ${one}/custom_headers/X1b`, { value: 'a' })).toEqual([
       422,
-      { message: 'Illegal key or value' },
+      { error: 'Illegal key or value' },
     ])
     const long = 'x'.repeat(256)
     expect(await call(`PUT ${one}/custom_headers/${long}`, { value: 'a' })).toEqual([

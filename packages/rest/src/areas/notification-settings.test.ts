@@ -161,7 +161,8 @@ describe.each(['group', 'project'] as const)('settings for a %s', (kind) => {
       expect(await addresses()).toEqual([])
       return
     }
-    for (const email of ['new@example.test', 'other@example.test', 'x']) expect(await put(email)).toEqual([400, refused])
+    for (const email of ['new@example.test', 'other@example.test', 'x'])
+      expect(await put(email)).toEqual([400, refused])
     expect(await put('OPS@example.test')).toEqual([200, { level: 'global' }])
     expect(await addresses()).toEqual(['ops@example.test'])
     expect(await put(mira.email)).toEqual([200, { level: 'global' }])

@@ -34,7 +34,7 @@ import { mergeRequestEnums } from './merge-request-types.ts'
 
 declare module '../../schema/schema-types.ts' {
   interface ObjectSources {
-    MergeRequestPermissions: MergeRequestPermissions & Pick<MergeRequest, 'sha'>
+    MergeRequestPermissions: MergeRequestPermissions & Pick<MergeRequest, 'sourceBranchExists'>
   }
 }
 
@@ -46,8 +46,9 @@ export function addMergeRequests(kit: Kit): void {
 
   builder.objectType('MergeRequestPermissions', {
     fields: (t) => {
-      const allowed = (isAllowed: (permissions: MergeRequestPermissions & Pick<MergeRequest, 'sha'>) => boolean) =>
-        t.boolean({ nullable: false, resolve: isAllowed })
+      const allowed = (
+        isAllowed: (permissions: MergeRequestPermissions & Pick<MergeRequest, 'sourceBranchExists'>) => boolean,
+      ) => t.boolean({ nullable: false, resolve: isAllowed })
       const { alwaysFalse } = constantFields(t)
       return {
         readMergeRequest: allowed(() => true),
@@ -56,8 +57,8 @@ export function addMergeRequests(kit: Kit): void {
         createNote: allowed(({ comments }) => comments),
         canMerge: allowed(({ pushes }) => pushes),
         canApprove: allowed(({ approves }) => approves),
-        pushToSourceBranch: allowed(({ pushes, sha }) => pushes && sha !== undefined),
-        removeSourceBranch: allowed(({ pushes, sha }) => pushes && sha !== undefined),
+        pushToSourceBranch: allowed(({ pushes, sourceBranchExists }) => pushes && sourceBranchExists),
+        removeSourceBranch: allowed(({ pushes, sourceBranchExists }) => pushes && sourceBranchExists),
         cherryPickOnCurrentMergeRequest: alwaysFalse(),
         revertOnCurrentMergeRequest: alwaysFalse(),
       }
@@ -90,7 +91,7 @@ export function addMergeRequests(kit: Kit): void {
       closedAt: t.field({ type: 'Time', resolve: ({ closedAtMs }) => closedAtMs }),
       preparedAt: t.field({ type: 'Time', resolve: ({ createdAtMs }) => createdAtMs }),
       sourceBranch: t.exposeString('sourceBranch', { nullable: false }),
-      sourceBranchExists: t.boolean({ nullable: false, resolve: ({ sha }) => sha !== undefined }),
+      sourceBranchExists: t.exposeBoolean('sourceBranchExists', { nullable: false }),
       targetBranch: t.exposeString('targetBranch', { nullable: false }),
       squash: t.exposeBoolean('isSquashed', { nullable: false }),
       squashOnMerge: t.exposeBoolean('isSquashed', { nullable: false }),
@@ -131,7 +132,7 @@ export function addMergeRequests(kit: Kit): void {
             comments: false,
             approves: false,
             ...permissions,
-            sha: source.sha,
+            sourceBranchExists: source.sourceBranchExists,
           }
         },
       }),
