@@ -12,7 +12,7 @@ import { endLeases, IssueLoad, untilDrained } from './issue-load.ts'
 /** Two users get each mail, so that a fault in the search for recipients shows. */
 const WATCHERS = ['one', 'other']
 const MAX_ANSWER_MS = 40
-/** What a killed process has sent may arrive this much later, and long before the next process sends. */
+/** Mails that a killed process has sent may arrive this much later, and long before the next process sends. */
 const LATE_MS = 300
 /** The mails that a process sends at the same time: their answers can be lost together. */
 const MAX_UNANSWERED = 40

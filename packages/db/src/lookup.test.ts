@@ -60,6 +60,23 @@ test('sends each value to every place that the statement has for it, beside cons
   expect(await between.run(db.read, 1, 1)).toBeUndefined()
 })
 
+test('a plugin can stop each run', async () => {
+  const byName = new Lookup((connection: Kysely<Tables>, name: string) =>
+    connection.selectFrom('labels').select('id').where('name', '=', name),
+  )
+  let isStopped = false
+  const watched = db.read.withPlugin({
+    transformQuery({ node }) {
+      if (isStopped) throw new Error('stopped')
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  expect(await byName.run(watched, 'bug')).toEqual({ id: 1 })
+  isStopped = true
+  await expect(byName.run(watched, 'bug')).rejects.toThrow('stopped')
+})
+
 test('rejects a statement that does not use a value', async () => {
   const wrong = new Lookup((connection: Kysely<Tables>, _: string) => connection.selectFrom('labels').select('id'))
   await expect(wrong.run(db.read, 'later')).rejects.toThrow('The statement lacks a parameter for value 1')

@@ -26,7 +26,10 @@ export class Lookup<Tables, Values extends readonly unknown[], Row> {
   async run(db: Kysely<Tables>, ...values: Values): Promise<Row | undefined> {
     const { sql, parameters } = this.#statementFor(db, values.length)
     const sent = parameters.map((parameter) => (parameter instanceof Placeholder ? values[parameter.index] : parameter))
-    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(sql, sent))
+    const query = CompiledQuery.raw(sql, sent)
+    // Gives plugins the chance to stop the statement, which they have when it is compiled.
+    db.getExecutor().transformQuery(query.query, query.queryId)
+    const { rows } = await db.executeQuery<Row>(query)
     return rows[0]
   }
 

@@ -90,7 +90,7 @@ interface Composing {
   readonly key: string
 }
 
-/** What a mail says about the subject of its notification. */
+/** The text of a mail about the subject of its notification. */
 interface Content {
   /** The subject in one line, for the subject line and for a link. */
   readonly name: string

@@ -27,7 +27,7 @@ async function outcomeAt(url: string, message = mail) {
   return [outcome.kind, outcome.isLocal ?? false]
 }
 
-/** What each answer means: the mail is dead, or is tried again; `true` if this says nothing about other mails. */
+/** The meaning of each answer: the mail is dead, or is tried again; `true` if this says nothing about other mails. */
 test.each<[string, SMTPServerOptions, string, boolean]>([
   ['550 for the recipient', { onRcptTo: (_to, _session, answer) => answer(refusal(550)) }, 'dead', true],
   ['451 for the recipient', { onRcptTo: (_to, _session, answer) => answer(refusal(451)) }, 'retry', true],

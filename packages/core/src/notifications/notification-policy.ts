@@ -1,6 +1,6 @@
 import { type EffectiveSetting, isSelected, type NotificationSwitch } from './notification-level.ts'
 
-/** What notifications are about: the events with a switch, and those that only people who take part and watchers get. */
+/** The causes of notifications: the events with a switch, and those that only people who take part and watchers get. */
 export type NotificationEvent =
   | Exclude<NotificationSwitch, 'newEpic' | 'approver'>
   | 'approveMergeRequest'

@@ -13,7 +13,7 @@ import { type SubscribableKind, subscribableKinds } from './notification-store.t
 
 export const UNSUBSCRIBE_PATH = '/-/notifications/unsubscribe'
 
-/** What links end: the subscription to an issue or merge request, or all notifications about a project. */
+/** The things that links end: the subscription to an issue or merge request, or all notifications about a project. */
 export const unsubscribeKinds = [...subscribableKinds, 'project'] as const
 
 /** The subscription of a user that a link ends. */
