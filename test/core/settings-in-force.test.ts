@@ -243,6 +243,19 @@ const rows: Readonly<Partial<Record<SettingName, Row>>> = {
     statusOf('POST', 'projects', named({ visibility: 'public' })),
   ),
   top_level_group_creation_enabled: row(false, 201, 403, () => statusOf('POST', 'groups', named())),
+  disable_invite_members: row(true, 201, 403, async () => {
+    const userId = await created('users', 'id', account)
+    return statusOf('POST', `projects/${project}/members`, { json: { user_id: userId, access_level: 30 } })
+  }),
+  security_txt_content: row(
+    'Contact: mailto:safe@example.test\nExpires: 2030-01-01T00:00:00Z\n',
+    [404, 'application/json', '{"error":"404 Not Found"}'],
+    [200, 'text/plain; charset=utf-8', 'Contact: mailto:safe@example.test\nExpires: 2030-01-01T00:00:00Z\n'],
+    async () => {
+      const answer = await page('/.well-known/security.txt')
+      return [answer.status, answer.headers.get('content-type'), await answer.text()]
+    },
+  ),
   snippet_size_limit: row(1, 201, 400, () =>
     statusOf('POST', `projects/${project}/snippets`, { json: { title: 'x', file_name: 'a.txt', content: 'xx' } }),
   ),

@@ -15,6 +15,7 @@ import type { User } from '../model/user.ts'
 import type { OperationContext, Tx } from '../operations/context.ts'
 import { batchQuery, command, query, unscopedBatchQuery, unscopedCommand } from '../operations/operation.ts'
 import { getProject } from '../projects/project-store.ts'
+import { settingOf } from '../settings/setting-of.ts'
 import { findUserByUsername, getUser } from '../users/user-store.ts'
 import type { Member } from './member.ts'
 import { addMember, getMember, recordMemberEvent, requireNotAbove, validateMembership } from './member-changes.ts'
@@ -110,8 +111,10 @@ function membersOf(
         ...writes,
       },
       async (tx, { userId, username, accessLevel: level, expiresAt }): Promise<AddedMembers> => {
+        const standing = await standingOf(tx, tx.actor, tx.subject)
+        await requireInvitations(tx, standing)
         const users = await namedUsers(tx, userId, username)
-        requireNotAbove(await standingOf(tx, tx.actor, tx.subject), level)
+        requireNotAbove(standing, level)
         const members: Member[] = []
         for (const user of users) members.push(await addMember(tx, user, level, expiresAt ?? undefined))
         return { members }
@@ -188,6 +191,11 @@ export const listMembershipsOfEach = unscopedBatchQuery(
 /** The members that one request added. */
 export interface AddedMembers {
   readonly members: readonly Member[]
+}
+
+/** Rejects adding members while only administrators invite them. @throws DomainError `forbidden` */
+async function requireInvitations({ core }: OperationContext, { isAdministrator }: Standing): Promise<void> {
+  if (!isAdministrator && (await settingOf(core, 'disable_invite_members'))) throw forbidden()
 }
 
 /**

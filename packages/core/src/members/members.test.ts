@@ -7,6 +7,7 @@ import type { Group } from '../model/group.ts'
 import type { Project } from '../model/project.ts'
 import type { User } from '../model/user.ts'
 import { performBatch } from '../operations/perform.ts'
+import { updateApplicationSettings } from '../settings/settings-operations.ts'
 import { mayLeaveEach } from './may-leave.ts'
 import { groupMembers, projectMembers } from './member-operations.ts'
 
@@ -78,6 +79,27 @@ describe('adding', () => {
     })
     const createdBy = { id: mira.id }
     expect(members).toMatchObject([{ user: ivo, level: guest, expiresAt: '2026-03-01', createdBy }])
+  })
+
+  test('only administrators add users while invitations are disabled; others still change and remove members', async () => {
+    const root = await world.user('root', { isAdministrator: true })
+    await world.perform(root, updateApplicationSettings, { disable_invite_members: true })
+    for (const [operations, parent] of [
+      [groupMembers, infra],
+      [projectMembers, tool],
+    ] as const) {
+      const draft = { parent: parent.id, userId: ivo.id, accessLevel: guest }
+      expect(await world.perform(mira, operations.add, draft).catch(failure)).toMatchObject({ code: 'forbidden' })
+      // The name of a user who does not exist is not looked up.
+      const unknown = { parent: parent.id, userId: 9_999, accessLevel: guest }
+      expect(await world.perform(mira, operations.add, unknown).catch(failure)).toMatchObject({ code: 'forbidden' })
+      expect((await world.perform(root, operations.add, draft)).members).toMatchObject([{ user: ivo, level: guest }])
+      const one = { parent: parent.id, userId: ivo.id }
+      expect(await world.perform(mira, operations.update, { ...one, accessLevel: developer })).toMatchObject({
+        level: developer,
+      })
+      await world.perform(mira, operations.remove, one)
+    }
   })
 
   test('replaces an expired role', async () => {

@@ -23,6 +23,7 @@ import { healthRoutes } from './health-routes.ts'
 import { defaultRateLimits, type RateLimits, Throttle } from './rate-limit.ts'
 import { commonHeaders, corsHeaders, preflightReply, withEtag } from './response-headers.ts'
 import type { Authenticate } from './row-caller.ts'
+import { securityTxtRoute } from './security-txt-route.ts'
 import { type RowDeps, servedRow } from './served-row.ts'
 import { wikiAttachmentRoutes } from './wiki-attachment-route.ts'
 
@@ -86,7 +87,12 @@ export function restListener(options: RestOptions): RequestListener {
     documents: new DocumentReader(),
   }
   const rows = areas.flatMap(({ routes }) => routes.map((row) => servedRow(row, rowDeps)))
-  const extras = [...openApiRoute(areas, settings.serviceName), ...healthRoutes(core), ...extraRoutes].map(
+  const extras = [
+    ...openApiRoute(areas, settings.serviceName),
+    ...healthRoutes(core),
+    ...securityTxtRoute(core),
+    ...extraRoutes,
+  ].map(
     (route: ExtraRoute): ServedRoute => ({
       ...route,
       async admit(incoming) {

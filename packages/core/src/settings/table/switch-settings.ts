@@ -75,7 +75,10 @@ export const switchSettings = {
       '`POST /groups`, GraphQL `groupCreate`',
     ),
   ),
-  disable_invite_members: untyped(off(), stored('Whether only administrators invite members.')),
+  disable_invite_members: untyped(
+    off(),
+    inForce('Whether only administrators invite members.', '`POST /groups/:id/members`, `POST /projects/:id/members`'),
+  ),
   enforce_pipl_compliance: untyped(on(), stored('Whether accounts in certain regions are restricted.')),
   model_prompt_cache_enabled: untyped(on(), stored('Whether prompts of the assistant are cached.')),
   lock_model_prompt_cache_enabled: untyped(off(), stored('Whether groups cannot change the previous setting.')),

@@ -66,7 +66,13 @@ export const textSettings = {
     urlOrNull(255),
     stored('A further audience of requests of the tracker app.', { allowed: 'a public URL' }),
   ),
-  security_txt_content: typed(lineOrNull(2_048), stored('The content of the file with the security contact.')),
+  security_txt_content: typed(
+    lineOrNull(2_048),
+    inForce(
+      'The content of the file with the security contact; without it there is no file.',
+      '`GET /.well-known/security.txt`',
+    ),
+  ),
   globally_allowed_ips: untyped(
     line(255).check(networkList),
     stored('Addresses that are exempt from the IP restrictions of groups.', { allowed: NETWORKS }),
