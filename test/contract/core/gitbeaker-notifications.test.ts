@@ -14,6 +14,8 @@ beforeEach(async () => {
 
 afterEach(() => core.close())
 
+const refusal = (status: number) => ({ cause: { response: { status } } })
+
 test('notification settings are shown and changed', async () => {
   const { notification_email: email } = await root.NotificationSettings.show()
   expect(email).toContain('@')
@@ -23,6 +25,9 @@ test('notification settings are shown and changed', async () => {
   })
   expect(await root.NotificationSettings.show({ groupId: 'ops' })).toEqual({ level: 'global' })
   expect(await root.NotificationSettings.edit({ groupId: 'ops', level: 'watch' })).toEqual({ level: 'watch' })
+  expect(await root.NotificationSettings.show({ groupId: 'ops' })).toEqual({ level: 'watch' })
+  expect(await root.NotificationSettings.show({ projectId: 'ops/tools' })).toEqual({ level: 'global' })
+  await expect(root.NotificationSettings.edit({ level: 'loud' as 'watch' })).rejects.toMatchObject(refusal(400))
   const { level, events } = await root.NotificationSettings.edit({
     projectId: 'ops/tools',
     level: 'custom',
@@ -32,6 +37,7 @@ test('notification settings are shown and changed', async () => {
   expect(level).toBe('custom')
   expect(events).toMatchObject({ merge_merge_request: true, issue_due: false, new_note: null })
   expect(Object.keys(events as object)).toHaveLength(21)
+  expect(await root.NotificationSettings.show({ projectId: 'ops/tools' })).toEqual({ level, events })
 })
 
 test('e-mail addresses are added, shown and removed', async () => {
@@ -41,6 +47,11 @@ test('e-mail addresses are added, shown and removed', async () => {
   expect(await root.UserEmails.all()).toHaveLength(2)
   await root.UserEmails.remove(own.id)
   expect(await root.UserEmails.all()).toHaveLength(1)
+  await expect(root.UserEmails.show(own.id)).rejects.toMatchObject(refusal(404))
+  await expect(root.UserEmails.remove(own.id)).rejects.toMatchObject(refusal(404))
+  const { id: again } = await root.UserEmails.add('root@home.test')
+  expect((await root.UserEmails.all()).map(({ id }) => id)).toContain(again)
+  await expect(root.UserEmails.add('root@home.test')).rejects.toMatchObject(refusal(400))
   const { id: userId } = await root.Users.create({
     email: 'mira@example.test',
     username: 'mira',

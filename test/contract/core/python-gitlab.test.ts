@@ -312,11 +312,14 @@ const expected: Readonly<Record<string, unknown>> = {
   notification_settings: {
     everything: ['participating', 'watch', true],
     project: ['custom', true, null],
-    group: 'global',
+    group: ['global', 'mention'],
     unknown: ['GitlabUpdateError', 400, "'loud' is not a valid level"],
     reset: 'participating',
   },
   email_addresses: {
+    own: [['root@home.test', null], true, ['GitlabGetError', 404, '404 Email Not Found']],
+    removed: ['GitlabDeleteError', 404, '404 Email Not Found'],
+    one_of_other: ['GitlabGetError', 405, '405 Not Allowed'],
     added: ['pia@home.test', true],
     listed: true,
     left: 1,

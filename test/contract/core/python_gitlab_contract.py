@@ -837,10 +837,13 @@ def notification_settings():
     of_project.save()
     of_project = project.notificationsettings.get()
     of_group = group.notificationsettings.get()
+    group_before = of_group.level
+    of_group.level = "mention"
+    of_group.save()
     return {
         "everything": [before, root.notificationsettings.get().level, "@" in everything.notification_email],
         "project": [of_project.level, of_project.events["new_note"], of_project.events["new_epic"]],
-        "group": of_group.level,
+        "group": [group_before, group.notificationsettings.get().level],
         "unknown": refusal(root.notificationsettings.update, new_data={"level": "loud"}),
         "reset": root.notificationsettings.update(new_data={"level": before})["level"],
     }
@@ -852,8 +855,18 @@ def email_addresses():
     user = root.users.get(user.id)
     added = user.emails.create({"email": "pia@home.test", "skip_confirmation": True})
     listed = [each.email for each in user.emails.list(get_all=True)]
+    # The client has a method for it, GitLab has no such path.
+    one_of_other = refusal(user.emails.get, added.id)
     added.delete()
+    root.auth()
+    own = root.user.emails.create({"email": "root@home.test"})
+    own_listed = [each.email for each in root.user.emails.list(get_all=True)]
+    own_shown = pick(root.user.emails.get(own.id), "email", "confirmed_at")
+    own.delete()
     return {
+        "own": [own_shown, own.email in own_listed, refusal(root.user.emails.get, own.id)],
+        "removed": refusal(user.emails.delete, added.id),
+        "one_of_other": one_of_other,
         "added": [added.email, added.confirmed_at is not None],
         "listed": "pia@home.test" in listed,
         "left": len(user.emails.list(get_all=True)),
