@@ -54,8 +54,9 @@ const files = places.flatMap((place) =>
 const isNamed = (end: string): boolean =>
   [...readdirSync(root), ...files].some((file) => `/${file}`.endsWith(`/${end}`) || file.endsWith(`.${end}`))
 
-/** The example area of docs/adding-an-area.md, and the name that a file of a snippet gets. */
-const isMadeUp = (path: string): boolean => path.includes('bookmark') || path === 'snippetfile1.txt'
+/** The example area of docs/adding-an-area.md, the name that a file of a snippet gets, and a file that a setting contains. */
+const isMadeUp = (path: string): boolean =>
+  path.includes('bookmark') || path === 'snippetfile1.txt' || path.endsWith('known/security.txt')
 
 /** The variables of `penstock serve` and of the other commands. */
 const variables = new Set([
