@@ -247,6 +247,9 @@ const rows: Readonly<Partial<Record<SettingName, Row>>> = {
     const userId = await created('users', 'id', account)
     return statusOf('POST', `projects/${project}/members`, { json: { user_id: userId, access_level: 30 } })
   }),
+  default_project_deletion_protection: row(true, 202, 403, async () =>
+    statusOf('DELETE', `projects/${await created('projects', 'id', named)}`),
+  ),
   security_txt_content: row(
     'Contact: mailto:safe@example.test\nExpires: 2030-01-01T00:00:00Z\n',
     [404, 'application/json', '{"error":"404 Not Found"}'],

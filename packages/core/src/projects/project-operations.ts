@@ -20,6 +20,7 @@ import { recordChange } from '../operations/record-change.ts'
 import { requireCommitter } from '../repositories/commit-operations.ts'
 import { initializeRepository } from '../repositories/commit-to-branch.ts'
 import { requireDefaultBranch } from '../repositories/default-branch.ts'
+import { settingOf } from '../settings/setting-of.ts'
 import { newVisibility, requireUnrestricted } from '../settings/visibility-settings.ts'
 import { pathOfName } from './path-of-name.ts'
 import { projectEvents } from './project-events.ts'
@@ -132,6 +133,8 @@ async function applyChanges(
 export const removeProject = command(
   { name: 'removeProject', input: oneProject, permission: 'remove_project', subject },
   async (tx): Promise<Project> => {
+    const { isAdministrator } = await standingOf(tx, tx.actor, tx.subject)
+    if (!isAdministrator && (await settingOf(tx.core, 'default_project_deletion_protection'))) throw forbidden()
     await remove(tx, tx.subject)
     return tx.subject
   },

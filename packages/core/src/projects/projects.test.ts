@@ -2,12 +2,14 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { World } from '@penstock/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { removeGroup } from '../groups/group-operations.ts'
 import type { DomainError } from '../kit/domain-error.ts'
 import { accessLevels } from '../model/access-level.ts'
 import type { Group } from '../model/group.ts'
 import { type User, userNamespaceId } from '../model/user.ts'
 import { createBranch, removeBranch } from '../repositories/branch-operations.ts'
 import { createFile, getFile } from '../repositories/file-operations.ts'
+import { updateApplicationSettings } from '../settings/settings-operations.ts'
 import { listGroupProjects, listProjects, listUserProjects } from './project-lists.ts'
 import {
   archiveProject,
@@ -193,6 +195,19 @@ describe('changing', () => {
     expect((await world.perform(mira, unarchiveProject, { project: id })).project.isArchived).toBe(false)
     await world.perform(mira, removeProject, { project: id })
     expect(await findProject(context(), id)).toBeUndefined()
+  })
+
+  test('only administrators remove projects while these are protected; removing their group is still possible', async () => {
+    const root = await world.user('root', { isAdministrator: true })
+    await world.perform(root, updateApplicationSettings, { default_project_deletion_protection: true })
+    const [first, second] = [await world.project('first', ops), await world.project('second', ops)]
+    expect(await world.perform(mira, removeProject, { project: first.id }).catch(failure)).toEqual({
+      code: 'forbidden',
+    })
+    await world.perform(root, removeProject, { project: first.id })
+    expect(await findProject(context(), first.id)).toBeUndefined()
+    await world.perform(mira, removeGroup, { group: ops.id })
+    expect(await findProject(context(), second.id)).toBeUndefined()
   })
 
   test('moving to another namespace needs a role there, and grants the roles of that namespace', async () => {

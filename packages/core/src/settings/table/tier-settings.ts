@@ -33,7 +33,10 @@ export const tierSettings = {
   audit_events_api_limit: typed(from(0, 400), stored('Lists of audit events.')),
   group_audit_events_api_limit: untyped(from(0, 400), stored('Lists of audit events of a group.')),
   project_audit_events_api_limit: untyped(from(0, 400), stored('Lists of audit events of a project.')),
-  default_project_deletion_protection: typed(off(), stored('Whether only administrators delete projects.')),
+  default_project_deletion_protection: typed(
+    off(),
+    inForce('Whether only administrators delete projects.', '`DELETE /projects/:id`'),
+  ),
   delete_unconfirmed_users: untyped(
     off(),
     stored('Whether users without a confirmed address are deleted.', {
