@@ -43,7 +43,14 @@ afterEach(async () => {
 
 /** Starts the mails of a core; returns the core with its listener. */
 function startMails(transport: MailTransport): Core {
-  const options = { core: world.core, transport, random: () => 0.5, newClaim: randomUUID, log: silentLog }
+  const options = {
+    core: world.core,
+    transport,
+    random: () => 0.5,
+    newClaim: randomUUID,
+    log: silentLog,
+    answersRequests: true,
+  }
   const mails = new MailQueue(options)
   mails.start()
   ends.push(() => mails.end())
@@ -139,6 +146,7 @@ test('nothing is sent to an address that was removed or confirmed meanwhile', as
     random: () => 0.5,
     newClaim: randomUUID,
     log: silentLog,
+    answersRequests: true,
   })
   const core: Core = { ...world.core, listeners: [queued.listener] }
   await perform(core, mira, removeOwnEmail, { emailId: (await add(core, 'gone@home.test')).id })

@@ -7,6 +7,7 @@ import {
   findNotification,
   findUser,
   insertNotification,
+  type RecipientBatch,
   readContextOf,
   recipientsOf,
   settingOf,
@@ -27,6 +28,7 @@ import { confirmationMail } from './confirmation-mail.ts'
 import type { Message } from './message.ts'
 import { notificationSources } from './notification-events.ts'
 import { notificationMail } from './notification-mail.ts'
+import { Pacer } from './pacer.ts'
 import { readNotified } from './read-notified.ts'
 import { MAIL_MS } from './smtp-transport.ts'
 import type { MailTransport } from './transport.ts'
@@ -43,9 +45,11 @@ const MAIL_BATCHES = 4
 const CONCURRENCY = 2 * MAIL_BATCHES
 /** Longer than a batch can take: its mails are sent at the same time. */
 const LEASE_MS = MAIL_MS + 60_000
-/** After a batch of recipients, requests have the event loop and the database for this many times as long. */
-const PAUSE_FACTOR = 3
-const MAX_PAUSE_MS = 20
+/** Sending a mail takes about as long as composing it, and is not measured. */
+const paces = {
+  search: { isUrgent: true, pause: { factor: 10, maxMs: 35 } },
+  mail: { isUrgent: false, pause: { factor: 20, maxMs: 200 } },
+} as const
 const GIVE_UP_AFTER_MS = 3 * 86_400_000
 const POLL_MS = 1_000
 const PRUNE_EVERY_MS = 600_000
@@ -59,6 +63,8 @@ export interface MailQueueOptions {
   readonly random: Random
   readonly newClaim: () => string
   readonly log: Log
+  /** Whether the process also answers requests. It then sends mails more slowly, in a small part of its time. */
+  readonly answersRequests: boolean
 }
 
 const done: Outcome = { kind: 'delivered', rejectedItems: 0, message: '' }
@@ -76,13 +82,16 @@ export class MailQueue {
   readonly #queue: DeliveryQueue
   readonly #drain: Drain
   readonly #stop = new AbortController()
+  readonly #pacer: Pacer
   #running: Promise<void> | undefined
   #pruning: RepeatingTask | undefined
 
-  constructor({ core, transport, random, newClaim, log }: MailQueueOptions) {
+  constructor({ core, transport, random, newClaim, log, answersRequests }: MailQueueOptions) {
     this.#core = core
     this.#transport = transport
     this.#log = log
+    this.#pacer = new Pacer(core.clock)
+    if (!answersRequests) this.#pacer.hurry()
     this.#queue = new DeliveryQueue(withDeliveries(core.db), MAIL_QUEUE)
     this.#drain = new Drain({
       queue: this.#queue,
@@ -146,6 +155,7 @@ export class MailQueue {
   /** Sends no further mails, and resolves when those in progress have ended. */
   async end(): Promise<void> {
     this.#stop.abort()
+    this.#pacer.hurry()
     await this.#running
     await this.#pruning?.end()
     await this.#transport.close()
@@ -163,8 +173,7 @@ export class MailQueue {
   /** Sends a mail. An error, such as that of a database that is away, must not affect the other mails of the batch. */
   async #attempt(delivery: ClaimedDelivery): Promise<Attempt> {
     try {
-      const isSilent = await settingOf(this.#core, 'silent_mode_enabled')
-      const message = isSilent ? undefined : await this.#compose(delivery)
+      const message = await this.#pacer.run(paces.mail, () => this.#compose(delivery))
       return { outcome: message === undefined ? done : await this.#transport.send(message), progress: '' }
     } catch (error) {
       return { outcome: this.#failed(delivery, error), progress: '' }
@@ -184,29 +193,20 @@ export class MailQueue {
    * the next process continues after it.
    */
   async #expand(delivery: ClaimedDelivery, signal: AbortSignal): Promise<Attempt | undefined> {
-    const { key, subject } = delivery
     let { progress } = delivery
     try {
       const context = readContextOf(this.#core)
-      const notification = await findNotification(context, Number(subject.split('.')[1]))
+      const notification = await findNotification(context, Number(delivery.subject.split('.')[1]))
       const isSilent = await settingOf(this.#core, 'silent_mode_enabled')
       const notified = isSilent ? undefined : notification && (await readNotified(context, notification))
       if (notified === undefined) return { outcome: done, progress }
-      let beganNs = this.#core.clock.nowNs()
-      for await (const { userIds, end } of recipientsOf(context, notification!, notified, Number(progress))) {
-        if (userIds.length === 0) continue
-        const keys = userIds.map((userId) => `${key}.${userId}`)
-        const isOurs = await this.#core.db.write(async (db) => {
-          const tx = db as unknown as DeliveryTransaction
-          if (!(await this.#queue.reach(tx, delivery, String(end)))) return false
-          await this.#queue.enqueue(tx, deliveriesOf(keys, LANE), this.#core.clock.nowMs())
-          return true
-        })
+      const batches = recipientsOf(context, notification!, notified, Number(progress))
+      for (;;) {
+        const reached = await this.#pacer.run(paces.search, () => this.#enqueueNext(batches, delivery))
+        if (reached === 'end') break
         // The lease has ended, and another process continues.
-        if (!isOurs) return undefined
-        progress = String(end)
-        await this.#pause(beganNs)
-        beganNs = this.#core.clock.nowNs()
+        if (reached === 'lost') return undefined
+        progress = reached
         if (signal.aborted)
           return { outcome: { kind: 'retry', retryAfterMs: 0, reason: 'ended', isLocal: true }, progress }
       }
@@ -217,14 +217,27 @@ export class MailQueue {
     }
   }
 
-  async #pause(beganNs: bigint): Promise<void> {
-    const { clock } = this.#core
-    const pauseMs = Math.min((Number(clock.nowNs() - beganNs) / 1e6) * PAUSE_FACTOR, MAX_PAUSE_MS)
-    if (pauseMs >= 1) await clock.sleep(pauseMs, this.#stop.signal).catch(() => {})
+  /** Enqueues a mail for each recipient of the next batch, and returns how far the search has come. */
+  async #enqueueNext(
+    batches: AsyncGenerator<RecipientBatch>,
+    delivery: ClaimedDelivery,
+  ): Promise<string | 'end' | 'lost'> {
+    const { value: batch } = await batches.next()
+    if (batch === undefined) return 'end'
+    const keys = batch.userIds.map((userId) => `${delivery.key}.${userId}`)
+    const progress = String(batch.end)
+    const isOurs = await this.#core.db.write(async (db) => {
+      const tx = db as unknown as DeliveryTransaction
+      if (!(await this.#queue.reach(tx, delivery, progress))) return false
+      await this.#queue.enqueue(tx, deliveriesOf(keys, LANE), this.#core.clock.nowMs())
+      return true
+    })
+    return isOurs ? progress : 'lost'
   }
 
   /** Returns the mail; `undefined` if it has become pointless. */
   async #compose({ key, subject }: ClaimedDelivery): Promise<Message | undefined> {
+    if (await settingOf(this.#core, 'silent_mode_enabled')) return undefined
     const [what, id, userId] = subject.split('.')
     const context = readContextOf(this.#core)
     if (what === 'confirmation') {

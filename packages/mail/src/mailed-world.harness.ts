@@ -28,7 +28,14 @@ export class MailedWorld {
     this.#receiver = receiver
     const transport = smtpTransport(smtpServerOf(receiver.url)!, { sender, clock: world.clock })
     const { core } = world
-    this.#mails = new MailQueue({ core, transport, random: () => 0.5, newClaim: randomUUID, log: silentLog })
+    this.#mails = new MailQueue({
+      core,
+      transport,
+      random: () => 0.5,
+      newClaim: randomUUID,
+      log: silentLog,
+      answersRequests: true,
+    })
     this.core = { ...core, listeners: [this.#mails.listener] }
     this.#mails.start()
   }

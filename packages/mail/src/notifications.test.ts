@@ -41,7 +41,14 @@ beforeEach(async () => {
   receiver = await SmtpReceiver.start()
   const sender = { name: 'Penstock', address: 'penstock@svc.example.test' }
   const transport = smtpTransport(smtpServerOf(receiver.url)!, { sender, clock: world.clock })
-  mails = new MailQueue({ core: world.core, transport, random: () => 0.5, newClaim: randomUUID, log: silentLog })
+  mails = new MailQueue({
+    core: world.core,
+    transport,
+    random: () => 0.5,
+    newClaim: randomUUID,
+    log: silentLog,
+    answersRequests: true,
+  })
   mails.start()
   core = { ...world.core, listeners: [mails.listener] }
   olga = await world.user('olga')

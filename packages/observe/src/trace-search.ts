@@ -146,9 +146,10 @@ async function hasSpanWith(
       .execute()
     for (const { json, resource_id } of rows) {
       spans += 1
-      const missing = lacking(attributes, attributeTexts(JSON.parse(json).attributes))
-      if (missing.length === 0 || lacking(missing, await resources.of(resource_id)).length === 0) {
-        return { isMatch: true, spans }
+      const missing = lacking(attributes, await resources.of(resource_id))
+      // Parsing a span takes ten times as long as searching its text.
+      if (missing.every(({ value }) => json.includes(asInJson(value)))) {
+        if (lacking(missing, attributeTexts(JSON.parse(json).attributes)).length === 0) return { isMatch: true, spans }
       }
     }
     if (rows.length < SPANS_PER_READ) return { isMatch: false, spans }
@@ -158,6 +159,9 @@ async function hasSpanWith(
 }
 
 const SPANS_PER_READ = 500
+
+/** Returns the text as `JSON.stringify` writes it, by which spans are stored, without quotes. */
+const asInJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 
 /** Returns the wanted attributes that are not among the present ones. */
 function lacking(wanted: readonly AttributeFilter[], present: Iterable<AttributeFilter>): readonly AttributeFilter[] {

@@ -71,7 +71,7 @@ export async function serveCore(
       const { exporter } = exporting
       const webhooks = new Webhooks({ core: plain, random, newClaim: randomUUID, log })
       const transport = mailTransport(settings, { externalUrl, clock })
-      const mails = new MailQueue({ core: plain, transport, random, newClaim: randomUUID, log })
+      const mails = new MailQueue({ core: plain, transport, random, newClaim: randomUUID, log, answersRequests: true })
       const core: Core = {
         ...plain,
         listeners: [coreExportListener(exporter), webhooks.listener, mails.listener, autoMergeListener],
