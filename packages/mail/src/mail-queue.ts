@@ -219,7 +219,7 @@ export class MailQueue {
 
   /** Enqueues a mail for each recipient of the next batch, and returns how far the search has come. */
   async #enqueueNext(
-    batches: AsyncGenerator<RecipientBatch>,
+    batches: AsyncGenerator<RecipientBatch, undefined>,
     delivery: ClaimedDelivery,
   ): Promise<string | 'end' | 'lost'> {
     const { value: batch } = await batches.next()

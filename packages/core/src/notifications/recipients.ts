@@ -58,7 +58,7 @@ export async function* recipientsOf(
   notification: Notification,
   notified: Notified,
   after = 0,
-): AsyncGenerator<RecipientBatch> {
+): AsyncGenerator<RecipientBatch, undefined> {
   const { event, actorId } = notification
   const sources = await sourcesOf(context, notification, notified)
   for (let from = after; ; ) {
