@@ -77,6 +77,20 @@ test('names of series have the service if there are several', () => {
   )
 })
 
+test('names of series have one of the attributes that distinguish the same series, and a sign where they are cut', () => {
+  const of = (status: string, result: string, ref: string) =>
+    series({
+      attributes: Object.entries({ status, result, ref }).map(([key, stringValue]) => ({
+        key,
+        value: { stringValue },
+      })),
+    })
+  const long = 'x'.repeat(200)
+  expect(
+    seriesNames([of('success', 'success', 'main'), of('failed', 'failure', 'main'), of('failed', 'failure', long)]),
+  ).toEqual(['status=success, ref=main', 'status=failed, ref=main', `status=failed, ref=${'x'.repeat(80)}…`])
+})
+
 test.each([
   [1234.5, 's', '1,235 s'],
   [2_500_000, 'By', '2.5 MB'],

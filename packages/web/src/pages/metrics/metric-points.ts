@@ -15,28 +15,45 @@ export interface PointRow {
   readonly traces: readonly { readonly traceId: string; readonly spanId: string | undefined }[]
 }
 
-const NAME_LENGTH = 120
+/** Attributes can hold a megabyte. */
+const VALUE_LENGTH = 80
+const NAME_LENGTH = 1_000
 
 /**
- * Returns the names of series: their services and attributes as far as they differ, or the service if nothing does. Series that differ in
- * their resources only, such as those of the runs of one pipeline, have the same name.
+ * Returns the names of series: their services and attributes as far as they differ, or the service if nothing does. Of attributes that
+ * distinguish the same series, such as `pipeline.status` and `cicd.pipeline.result`, only the first is named. Series that differ in their
+ * resources only, such as those of the runs of one pipeline, have the same name.
  */
 export function seriesNames(series: readonly Pick<MetricSeries, 'attributes' | 'service'>[]): readonly string[] {
   const texts = series.map(
     ({ attributes }) => new Map(attributes.map(({ key = '', value }) => [key, textOfValue(value)])),
   )
   const keys = [...new Set(texts.flatMap((text) => [...text.keys()]))]
-  const differing = keys.filter((key) => new Set(texts.map((text) => text.get(key))).size > 1)
+  const groupings = keys.map((key) => groupingOf(texts.map((text) => text.get(key))))
+  const differing = keys.filter((_, at) => /[^0,]/.test(groupings[at]!) && groupings.indexOf(groupings[at]!) === at)
   const hasServices = new Set(series.map(({ service }) => service)).size > 1
   return series.map(({ service }, index) => {
     const parts = differing.flatMap((key) => {
       const value = texts[index]?.get(key)
-      return value === undefined ? [] : [`${key}=${value}`]
+      return value === undefined ? [] : [`${key}=${shortened(value, VALUE_LENGTH)}`]
     })
     if (parts.length === 0) return service
-    return (hasServices ? [service, ...parts] : parts).join(', ').slice(0, NAME_LENGTH)
+    return shortened((hasServices ? [service, ...parts] : parts).join(', '), NAME_LENGTH)
   })
 }
+
+/** Returns the same text for lists in which the same places have equal values: the place of the first equal value of each. */
+const groupingOf = (values: readonly (string | undefined)[]): string => {
+  const first = new Map<string | undefined, number>()
+  return values
+    .map((value, at) => {
+      if (!first.has(value)) first.set(value, at)
+      return first.get(value)
+    })
+    .join()
+}
+
+const shortened = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text)
 
 /** Returns the data points of all series, the latest first. */
 export function pointRows(metric: StoredMetric): readonly PointRow[] {
