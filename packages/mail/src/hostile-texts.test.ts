@@ -1,6 +1,8 @@
 import {
   accessLevels,
+  createFile,
   createIssue,
+  createRelease,
   type Project,
   perform,
   putPipelineRecord,
@@ -26,11 +28,13 @@ beforeAll(async () => {
   const watcher = await world.user('watcher')
   await world.member(project, watcher, accessLevels.developer)
   await perform(world.core, watcher, updateNotificationSetting, { level: 'watch' })
+  const file = { project: project.id, filePath: 'README.md', branch: 'main', commitMessage: 'Start', content: 'x' }
+  await perform(world.core, mira, createFile, file)
 })
 afterAll(() => mailed?.close())
 
 let pipelines = 0
-/** Mails an issue and a pipeline with the text in the names of the project and of the actor, the title and the branch. */
+/** Mails an issue, a pipeline and a release with the text in the names of the project and of the actor, title, branch and name. */
 async function mailsWith(text: string): Promise<Received[]> {
   const stored = text.replaceAll('\0', '')
   await mailed.world.core.db.write(async (db) => {
@@ -43,20 +47,25 @@ async function mailsWith(text: string): Promise<Received[]> {
   const head = { id: pipelines, status: 'failed', ref: stored, user: { username: 'watcher' } }
   const record = { project: project.id, pipelineId: pipelines, objectAttributes: head, user: { username: 'watcher' } }
   await perform(mailed.core, mira, putPipelineRecord, { ...record, builds: [], payload: '{}' })
-  return (await mailed.received()).toSorted((a, b) => a.parsed.subject!.length - b.parsed.subject!.length)
+  const release = { project: project.id, tagName: `v${pipelines}`, ref: 'main', name: stored, description: stored }
+  await perform(mailed.core, mira, createRelease, release)
+  return (await mailed.received()).toSorted((a, b) => kindOf(a).localeCompare(kindOf(b)))
 }
 
+/** Returns the kind of the page that a mail links to. */
+const kindOf = ({ parsed }: Received) =>
+  parsed.html ? (/-\/(issues|pipelines|releases)\//.exec(parsed.html)?.[1] ?? '') : ''
 const headerNames = ({ headerLines }: ParsedMail) => headerLines.map(({ key }) => key).sort()
 /** The tags of a text, without attributes. */
 const tags = (html: string) => [...html.matchAll(/<\/?([a-z!]+)/gi)].map(([, name]) => name!.toLowerCase())
 
-test('40 hostile names, titles and branches add no header, recipient or markup to the mails of events', async () => {
+test('40 hostile names, titles, branches and releases add no header, recipient or markup to the mails of events', async () => {
   const [plain] = [await mailsWith('Leak')]
-  expect(plain).toHaveLength(2)
+  expect(plain).toHaveLength(3)
   const expected = plain.map(({ parsed }) => [headerNames(parsed), tags(parsed.html || '')])
   for (const payload of payloads) {
     const mails = await mailsWith(payload)
-    expect(mails.map(({ to }) => to)).toEqual(['watcher@example.test', 'watcher@example.test'])
+    expect(mails.map(({ to }) => to)).toEqual(Array(3).fill('watcher@example.test'))
     expect(mails.map(({ parsed }) => [headerNames(parsed), tags(parsed.html || '')])).toEqual(expected)
     for (const { parsed, source } of mails) {
       expect(parsed.from!.value).toEqual([{ name: 'Penstock', address: 'penstock@svc.example.test' }])
