@@ -25,6 +25,8 @@ export interface Db<Tables> {
    * writers. Missing on SQLite, where one process counts in its memory.
    */
   readonly counterIn?: (table: string) => SharedCounter
+  /** Returns the time of the server in milliseconds since 1970. Missing on SQLite, which has the time of the process. */
+  readonly nowMs?: () => Promise<number>
   /** Closes the database after all earlier writes are done. */
   close(): Promise<void>
 }

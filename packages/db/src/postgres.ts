@@ -99,6 +99,11 @@ export function openPostgres<Tables>(
           return Promise.race([work(tx), connection.broken])
         })
       }),
+    nowMs: async () => {
+      const { rows } = await sql<{ ms: number }>`
+        select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`.execute(read)
+      return rows[0]!.ms
+    },
     counterIn: (table) =>
       sharedCounter(table, async (text, values) => {
         const connection = await counting.connect(answerLimitMs)

@@ -13,16 +13,18 @@ import { type Db, openDatabase } from '@penstock/db'
 import { notGlobalReason } from '@penstock/delivery'
 import { type ExporterTables, exporterMigrations } from '@penstock/exporter'
 import { MarkupRenderer } from '@penstock/markup'
-import type { Clock, Log } from '@penstock/runtime'
+import { type Clock, type Log, RepeatingTask } from '@penstock/runtime'
 import { prepareDataDirectory } from '../process/data-directory.ts'
 import { requireUsable } from '../process/database-error.ts'
 import { UsageError } from '../process/environment.ts'
 import { isSystemError, systemReason } from '../process/system-error.ts'
 import { pinnedSettings, type Settings } from '../settings/setting-table.ts'
 import { type CaptchaCheck, captchaCheck } from './captcha-check.ts'
+import { DatabaseClock } from './database-clock.ts'
 
 export const CORE_FILE = 'core.db'
 const SECRETS_KEY_FILE = 'secrets.key'
+const ADJUST_CLOCK_EVERY_MS = 60_000
 
 /**
  * Returns the location of the core's database and a name for messages. The name never contains
@@ -74,11 +76,13 @@ export async function openCore(
     }
     await requireUsable(name, migrates ? migrateCore(db, exporterMigrations) : requireTables(db, name))
     const captcha = captchaOf(settings)
+    const shared = db.nowMs && new DatabaseClock(clock, db.nowMs)
+    if (shared !== undefined) await requireUsable(name, adjust(shared, log))
     const markup = MarkupRenderer.start()
     const geoNodeName = settings['core.geoNodeName']
     const core: Core = {
       db,
-      clock,
+      clock: shared ?? clock,
       randomBytes,
       localAddressReason: notGlobalReason,
       ...(captcha && { spamCheck: captcha.check }),
@@ -95,7 +99,10 @@ export async function openCore(
         pinnedSettings: pinnedSettings(settings),
       },
     }
+    const pace = { everyMs: ADJUST_CLOCK_EVERY_MS, clock, log }
+    const adjusting = shared && new RepeatingTask('clock.adjust_failed', pace, () => adjust(shared, log))
     const close = async () => {
+      await adjusting?.end()
       await captcha?.close()
       await markup.close()
       await db.close()
@@ -105,6 +112,12 @@ export async function openCore(
     await db.close()
     throw error
   }
+}
+
+async function adjust(clock: DatabaseClock, log: Log): Promise<void> {
+  const { differenceMs, isNews } = await clock.adjust()
+  if (!isNews) return
+  log.warn({ event: 'clock.differs', difference_ms: differenceMs }, 'this host does not have the time of the database')
 }
 
 function captchaOf(settings: Settings): CaptchaCheck | undefined {

@@ -1,0 +1,54 @@
+import type { Clock } from '@penstock/runtime'
+
+/** A difference of the clocks that is worth a line in the log. */
+const NOTABLE_MS = 1_000
+
+interface Adjustment {
+  /** Database minus process, in milliseconds. */
+  readonly differenceMs: number
+  /** Whether the difference is notable and new. */
+  readonly isNews: boolean
+}
+
+/**
+ * A clock that follows the clock of the database, so that the processes of several hosts agree on when a lease, a session or a
+ * token ends, however far the clocks of the hosts differ. It shows the time of the process until the first adjustment.
+ */
+export class DatabaseClock implements Clock {
+  readonly #clock: Clock
+  /** Returns the time of the database in milliseconds since 1970. */
+  readonly #readNowMs: () => Promise<number>
+  #differenceMs = 0
+  #reportedMs = 0
+  #lastNs = 0n
+
+  constructor(clock: Clock, readNowMs: () => Promise<number>) {
+    this.#clock = clock
+    this.#readNowMs = readNowMs
+  }
+
+  nowMs(): number {
+    return this.#clock.nowMs() + this.#differenceMs
+  }
+
+  nowNs(): bigint {
+    const nowNs = this.#clock.nowNs() + BigInt(this.#differenceMs) * 1_000_000n
+    if (nowNs > this.#lastNs) this.#lastNs = nowNs
+    return this.#lastNs
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#clock.sleep(ms, signal)
+  }
+
+  /** Reads the clock of the database. The answer is assumed to be from the middle of the time that it took. */
+  async adjust(): Promise<Adjustment> {
+    const askedMs = this.#clock.nowMs()
+    const databaseMs = await this.#readNowMs()
+    const differenceMs = Math.round(databaseMs - (askedMs + this.#clock.nowMs()) / 2)
+    this.#differenceMs = differenceMs
+    const isNews = Math.abs(differenceMs - this.#reportedMs) >= NOTABLE_MS
+    if (isNews) this.#reportedMs = differenceMs
+    return { differenceMs, isNews }
+  }
+}
