@@ -14,6 +14,8 @@ export default defineConfig({
     // What a test waits for comes at once, except on a busy machine.
     expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
+    // Keeps transformed sources in node_modules/.experimental-vitest-cache, by their content: each project would transform them again.
+    experimental: { fsModuleCache: true },
     // Threads that the code under test starts read the sources too.
     execArgv: ['--import', new URL('./test/typescript-in-threads.mjs', import.meta.url).href],
     reporters: ['default', './test/closing-line.ts'],
