@@ -51,15 +51,17 @@ export async function endLeases(db: Db<object>): Promise<void> {
   await db.write((tx) => sql`update deliveries set due_at_ms = enqueued_at_ms where state = 'open'`.execute(tx))
 }
 
-/** Resolves when no delivery is open. @throws Error if their number does not fall for two minutes */
+/** Resolves when no delivery is open. @throws Error if none is settled for two minutes */
 export async function untilDrained({ read }: Db<object>): Promise<void> {
-  let [least, sinceMs] = [Number.POSITIVE_INFINITY, performance.now()]
+  let [settled, sinceMs] = [-1, performance.now()]
   for (; ; await sleep(100)) {
-    const { rows } = await sql<{ open: number }>`
-      select count(*) as open from deliveries where state = 'open'`.execute(read)
-    const open = rows[0]!.open
-    if (open === 0) return
-    if (open < least) [least, sinceMs] = [open, performance.now()]
-    else if (performance.now() - sinceMs > STUCK_MS) throw new Error(`${open} deliveries stay open`)
+    // The number of open ones can grow: the search for recipients enqueues their mails.
+    const { rows } = await sql<{ open: number; settled: number }>`
+      select count(*) filter (where state = 'open') as open, count(*) filter (where state <> 'open') as settled
+      from deliveries`.execute(read)
+    const now = rows[0]!
+    if (now.open === 0) return
+    if (now.settled !== settled) [settled, sinceMs] = [now.settled, performance.now()]
+    else if (performance.now() - sinceMs > STUCK_MS) throw new Error(`${now.open} deliveries stay open`)
   }
 }
