@@ -136,7 +136,7 @@ export const updateRelease = steps(
 
 /** Removes a release. Its tag stays. */
 export const removeRelease = steps(
-  { name: 'removeRelease', input: releaseInput, ...writes },
+  { name: 'removeRelease', input: releaseInput, ...writes, isConditional: true },
   async (context, { tagName }): Promise<Release> => {
     const found = await findRelease(context, context.subject, tagName)
     if (found === undefined) throw forbidden()
@@ -144,6 +144,7 @@ export const removeRelease = steps(
     await context.write(async (tx) => {
       const project = await getProject(tx, context.subject.id)
       const before = await releaseToWrite(tx, project, tagName)
+      tx.requireUnmodified(before.updatedAtMs)
       await deleteRelease(tx, before.id)
       await recordChange(tx, releaseEvents, 'removed', { before, projectId: project.id })
     })
