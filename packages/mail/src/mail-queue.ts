@@ -37,13 +37,13 @@ const LANE = 'mail'
 /** Notifications that are waiting for the search for their recipients. */
 const EXPANSION_LANE = 'recipients'
 const BATCH = 8
-/** The batches of mails in progress. Places for the search for recipients are in addition. */
+/** The limit of batches of mails in progress. */
 const MAIL_BATCHES = 4
-/** Half of the places are reserved for lanes without a batch in progress. */
+/** The limit of all batches in progress. Only half of the places are for lanes that have a batch in progress already. */
 const CONCURRENCY = 2 * MAIL_BATCHES
 /** Longer than a batch can take: its mails are sent at the same time. */
 const LEASE_MS = MAIL_MS + 60_000
-/** After a batch of recipients, requests have the event loop and the database for this many times as long. */
+/** The pause after a batch of recipients, as a multiple of the time that the batch took. Requests run meanwhile. */
 const PAUSE_FACTOR = 3
 const MAX_PAUSE_MS = 20
 const GIVE_UP_AFTER_MS = 3 * 86_400_000

@@ -371,7 +371,7 @@ const rows: readonly Row[] = [
 ]
 
 test.each(rows)(
-  '$what',
+  'mails about $what go to the users in its row',
   async ({ event, gets, happens }) => {
     const switchesOf = (isChosen: boolean) =>
       Object.fromEntries(notificationSwitches.map((name) => [name, (name === event) === isChosen]))
