@@ -77,7 +77,7 @@ export function issuableOperations<
       const { item, isUnchanged } = await context.write(async (tx) => {
         const item = await getOne({ ...tx, subject: context.subject }, input)
         const isUnchanged = (await subscribedItems(tx, tables, tx.actor, [item])).has(item.id) === isSubscribed
-        // Those who only watch have no subscription, but can refuse the mails about this item.
+        // A user who only watches the item has no subscription, but can refuse the mails about it.
         const isRefusal =
           !isSubscribed && !(await explicitSubscriptions(tx, tables, tx.actor!.id, [item.id])).has(item.id)
         if (!isUnchanged || isRefusal) {

@@ -3,13 +3,13 @@ import type { ReadContext } from '../kit/store-context.ts'
 import type { Pipeline } from '../pipelines/pipeline.ts'
 import type { NotificationEvent } from './notification-policy.ts'
 
-/** Records of older pipelines, such as those of a backfill, are no news. */
-const NEWS_MS = DAY_MS
-/** How many earlier pipelines of the ref are looked at. */
+/** Pipelines that finished longer ago, such as those of a backfill, have no event. */
+const MAX_AGE_MS = DAY_MS
+/** The limit of earlier pipelines of the ref that are read. */
 const MAX_EARLIER = 100
 
 /**
- * Returns what happened to a pipeline that has got the status; `undefined` if it is not finished, or finished long ago. A success
+ * Returns the event of a pipeline with a new status; `undefined` if it is not finished, or finished long ago. A success
  * is a fix if the pipeline itself, or the newest earlier one of the ref that succeeded or failed, had failed.
  */
 export async function finishedPipelineEvent(
@@ -17,7 +17,7 @@ export async function finishedPipelineEvent(
   { projectId, id, ref, status, finishedAtMs }: Pipeline,
   formerStatus: unknown,
 ): Promise<NotificationEvent | undefined> {
-  if (finishedAtMs !== undefined && finishedAtMs < context.nowMs - NEWS_MS) return undefined
+  if (finishedAtMs !== undefined && finishedAtMs < context.nowMs - MAX_AGE_MS) return undefined
   if (status === 'failed') return 'failedPipeline'
   if (status !== 'success') return undefined
   if (formerStatus === 'failed') return 'fixedPipeline'

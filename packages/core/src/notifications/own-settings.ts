@@ -4,7 +4,7 @@ import { findVisibleProjects } from '../projects/project-list-store.ts'
 import { findVisibleGroups } from '../projects/project-view-store.ts'
 import type { NotificationLevel } from './notification-level.ts'
 
-/** The most groups, and the most projects, of one list. */
+/** The limit of the groups, and that of the projects, of one list. */
 const MAX_PARENTS = 100
 
 /** The level of a user for a group or project. */
@@ -24,7 +24,7 @@ export const listOwnLevels = unscopedQuery(
   async (context): Promise<ParentLevel[]> => {
     const { db, actor } = context
     const userId = actor!.id
-    const idsIn = async (column: 'group_id' | 'project_id') => {
+    const levelsIn = async (column: 'group_id' | 'project_id') => {
       const levels = new Map<number, NotificationLevel>()
       const settings = db.selectFrom('notification_settings').select([column, 'level']).where('user_id', '=', userId)
       for (const row of await settings.where(column, 'is not', null).orderBy('id').limit(MAX_PARENTS).execute())
@@ -34,18 +34,19 @@ export const listOwnLevels = unscopedQuery(
         if (levels.size < MAX_PARENTS && !levels.has(row[column]!)) levels.set(row[column]!, 'global')
       return levels
     }
-    const [groups, projects] = [await idsIn('group_id'), await idsIn('project_id')]
-    const shown = [
-      ...(await findVisibleGroups(context, actor, [...groups.keys()])).values(),
-      ...(await findVisibleProjects(context, actor, [...projects.keys()])).values(),
-    ]
-    return shown
-      .map(({ kind, id, fullPath }) => ({
-        kind,
-        id,
-        fullPath,
-        level: { group: groups, project: projects }[kind].get(id)!,
-      }))
-      .toSorted((a, b) => (a.kind === b.kind ? (a.fullPath < b.fullPath ? -1 : 1) : a.kind < b.kind ? -1 : 1))
+    const [groups, projects] = [await levelsIn('group_id'), await levelsIn('project_id')]
+    const visibleGroups = await findVisibleGroups(context, actor, [...groups.keys()])
+    const visibleProjects = await findVisibleProjects(context, actor, [...projects.keys()])
+    return [...levelsOf(visibleGroups, groups), ...levelsOf(visibleProjects, projects)]
   },
 )
+
+/** Returns the parents with their levels, ordered by path. */
+function levelsOf(
+  parents: ReadonlyMap<number, Pick<ParentLevel, 'kind' | 'id' | 'fullPath'>>,
+  levels: ReadonlyMap<number, NotificationLevel>,
+): ParentLevel[] {
+  return [...parents.values()]
+    .map(({ kind, id, fullPath }) => ({ kind, id, fullPath, level: levels.get(id)! }))
+    .toSorted((one, other) => (one.fullPath < other.fullPath ? -1 : 1))
+}

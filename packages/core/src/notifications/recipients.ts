@@ -36,7 +36,7 @@ export interface RecipientBatch {
   readonly end: number
 }
 
-/** A user who may get a notification, or does not want those of this thread. */
+/** A user who may get a notification, or has unsubscribed from its thread. */
 interface Candidate {
   readonly id: number
   readonly relation: Relation | 'unsubscribed'
@@ -51,7 +51,7 @@ const strength = { none: 0, participating: 1, mentioned: 2, unsubscribed: 3 } as
 /**
  * Yields the users that a notification goes to by their settings, with ids above `after`, in batches ordered by id. Whether they
  * may read it is checked when the mail is composed. Users who have unsubscribed, the user who caused it, bots and inactive users
- * are left out. At most some batches' users are in memory.
+ * are left out. The memory holds at most one batch of each source.
  */
 export async function* recipientsOf(
   context: ReadContext,
@@ -64,14 +64,14 @@ export async function* recipientsOf(
   for (let from = after; ; ) {
     const lists: (readonly Candidate[])[] = []
     for (const source of sources) lists.push(await source(from, BATCH))
-    // A source with a full list may have further candidates behind it.
+    // A source with a full list may have more candidates after its last one.
     const end = Math.min(...lists.map((list) => (list.length < BATCH ? Number.MAX_SAFE_INTEGER : list.at(-1)!.id)))
     const relations = strongestRelations(lists.flat().filter(({ id }) => id <= end))
     if (!recipientRules[event].includesActor) relations.delete(actorId ?? 0)
     const ids = [...relations.keys()].toSorted((a, b) => a - b)
     for (let at = 0; at < ids.length; at += BATCH) {
       const some = ids.slice(at, at + BATCH)
-      yield { userIds: await chosen(context, notification, notified, relations, some), end: some.at(-1)! }
+      yield { userIds: await selectedUsers(context, notification, notified, relations, some), end: some.at(-1)! }
       await setImmediate()
     }
     if (end === Number.MAX_SAFE_INTEGER) return
@@ -89,8 +89,8 @@ function strongestRelations(candidates: readonly Candidate[]): Map<number, Relat
   return new Map([...strongest].filter((entry): entry is [number, Relation] => entry[1] !== 'unsubscribed'))
 }
 
-/** Returns those of the users that their settings select, ordered by id. */
-async function chosen(
+/** Returns the users with a setting that selects the notification, ordered by id. */
+async function selectedUsers(
   context: ReadContext,
   { event }: Notification,
   { project }: Notified,
@@ -155,7 +155,7 @@ function listed(ids: readonly number[], relation: Relation): Source {
       .map((id) => ({ id, relation }))
 }
 
-/** Members, or users with a setting, of one project or group. */
+/** Returns the source of the members of one project or group, or of the users with a setting for it. */
 function usersIn(
   { db }: ReadContext,
   table: 'members' | 'notification_settings',
